@@ -1,0 +1,218 @@
+//! Compressed sparse row graphs.
+
+use thiserror::Error;
+
+/// Why arrays are not a CSR graph.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum CsrError {
+    /// `offsets` is empty; it holds nodes + 1 entries.
+    #[error("offsets is empty; a graph of n nodes has n + 1 offsets")]
+    NoOffsets,
+    /// The first offset is not 0.
+    #[error("offsets start at {0}, not 0")]
+    FirstOffset(u32),
+    /// Offsets decrease.
+    #[error("offset {next} of node {node} is below its predecessor {previous}")]
+    Decreasing {
+        /// Node whose range is negative.
+        node: usize,
+        /// Its start.
+        previous: u32,
+        /// Its end.
+        next: u32,
+    },
+    /// The last offset is not the number of targets.
+    #[error("the last offset is {last}, but there are {targets} targets")]
+    LastOffset {
+        /// Last offset.
+        last: u32,
+        /// Length of `targets`.
+        targets: usize,
+    },
+    /// A target is not a node.
+    #[error("edge {edge} points to node {target}; there are {nodes} nodes")]
+    Target {
+        /// Edge index.
+        edge: usize,
+        /// Its target.
+        target: u32,
+        /// Number of nodes.
+        nodes: usize,
+    },
+    /// 2^32 nodes or edges and more do not fit u32 indices.
+    #[error("{what} number {count}; at most {max} are supported", max = u32::MAX)]
+    TooLarge {
+        /// "nodes" or "edges".
+        what: &'static str,
+        /// How many.
+        count: u64,
+    },
+}
+
+/// A directed graph: the targets of node `v` are `targets[offsets[v]..offsets[v + 1]]`.
+///
+/// ```
+/// use vyre_core::csr::Csr;
+/// let g = Csr::from_edges(3, &[(0, 2), (0, 1), (2, 0)]).unwrap();
+/// assert!(g.neighbors(0).eq([2, 1]));
+/// assert_eq!((g.node_count(), g.edge_count(), g.degree(1)), (3, 3, 0));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Csr {
+    offsets: Vec<u32>,
+    targets: Vec<u32>,
+}
+
+impl Csr {
+    /// Checks and takes the two arrays.
+    pub fn new(offsets: Vec<u32>, targets: Vec<u32>) -> Result<Csr, CsrError> {
+        let (&first, &last) = match (offsets.first(), offsets.last()) {
+            (Some(f), Some(l)) => (f, l),
+            _ => return Err(CsrError::NoOffsets),
+        };
+        let nodes = offsets.len() - 1;
+        too_large("nodes", nodes as u64)?;
+        too_large("edges", targets.len() as u64)?;
+        if first != 0 {
+            return Err(CsrError::FirstOffset(first));
+        }
+        if let Some(node) = offsets.windows(2).position(|w| w[1] < w[0]) {
+            return Err(CsrError::Decreasing {
+                node,
+                previous: offsets[node],
+                next: offsets[node + 1],
+            });
+        }
+        if last as usize != targets.len() {
+            return Err(CsrError::LastOffset {
+                last,
+                targets: targets.len(),
+            });
+        }
+        if let Some(edge) = targets.iter().position(|&t| t as usize >= nodes) {
+            return Err(CsrError::Target {
+                edge,
+                target: targets[edge],
+                nodes,
+            });
+        }
+        Ok(Csr { offsets, targets })
+    }
+
+    /// Builds a graph from edges, keeping their order within each source.
+    pub fn from_edges(nodes: usize, edges: &[(u32, u32)]) -> Result<Csr, CsrError> {
+        Ok(Csr::from_edges_indexed(nodes, edges)?.0)
+    }
+
+    /// As [`Csr::from_edges`]; also returns, for each edge of the graph, its position in `edges` (to permute weights).
+    pub fn from_edges_indexed(
+        nodes: usize,
+        edges: &[(u32, u32)],
+    ) -> Result<(Csr, Vec<u32>), CsrError> {
+        too_large("nodes", nodes as u64)?;
+        too_large("edges", edges.len() as u64)?;
+        let mut offsets = vec![0u32; nodes + 1];
+        for (edge, &(src, dst)) in edges.iter().enumerate() {
+            for end in [src, dst] {
+                if end as usize >= nodes {
+                    return Err(CsrError::Target {
+                        edge,
+                        target: end,
+                        nodes,
+                    });
+                }
+            }
+            offsets[src as usize + 1] += 1;
+        }
+        for v in 0..nodes {
+            offsets[v + 1] += offsets[v];
+        }
+        let mut next = offsets.clone();
+        let mut targets = vec![0u32; edges.len()];
+        let mut origin = vec![0u32; edges.len()];
+        for (edge, &(src, dst)) in edges.iter().enumerate() {
+            let slot = &mut next[src as usize];
+            targets[*slot as usize] = dst;
+            origin[*slot as usize] = edge as u32;
+            *slot += 1;
+        }
+        Ok((Csr { offsets, targets }, origin))
+    }
+
+    /// The graph with every edge turned round; edges of a node keep the order of their sources.
+    pub fn reverse(&self) -> Csr {
+        let n = self.node_count();
+        let mut offsets = vec![0u32; n + 1];
+        for &t in &self.targets {
+            offsets[t as usize + 1] += 1;
+        }
+        for v in 0..n {
+            offsets[v + 1] += offsets[v];
+        }
+        let mut next = offsets.clone();
+        let mut targets = vec![0u32; self.targets.len()];
+        for v in 0..n {
+            for t in self.neighbors(v as u32) {
+                targets[next[t as usize] as usize] = v as u32;
+                next[t as usize] += 1;
+            }
+        }
+        Csr { offsets, targets }
+    }
+
+    /// Number of nodes.
+    pub fn node_count(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of edges.
+    pub fn edge_count(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The n + 1 offsets.
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// The targets, by source.
+    pub fn targets(&self) -> &[u32] {
+        &self.targets
+    }
+
+    /// Edge indices of a node. Panics when `v` is not a node.
+    #[track_caller]
+    pub fn edges(&self, v: u32) -> std::ops::Range<u32> {
+        self.offsets[v as usize]..self.offsets[v as usize + 1]
+    }
+
+    /// Targets of a node. Panics when `v` is not a node.
+    #[track_caller]
+    pub fn neighbors(&self, v: u32) -> std::iter::Copied<std::slice::Iter<'_, u32>> {
+        let e = self.edges(v);
+        self.targets[e.start as usize..e.end as usize]
+            .iter()
+            .copied()
+    }
+
+    /// Target of an edge. Panics when `e` is not an edge.
+    #[track_caller]
+    pub fn target(&self, e: u32) -> u32 {
+        self.targets[e as usize]
+    }
+
+    /// Out-degree of a node. Panics when `v` is not a node.
+    #[track_caller]
+    pub fn degree(&self, v: u32) -> u32 {
+        let e = self.edges(v);
+        e.end - e.start
+    }
+}
+
+fn too_large(what: &'static str, count: u64) -> Result<(), CsrError> {
+    if count >= u64::from(u32::MAX) {
+        Err(CsrError::TooLarge { what, count })
+    } else {
+        Ok(())
+    }
+}

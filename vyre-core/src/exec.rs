@@ -1,0 +1,362 @@
+//! What every executor takes and gives: topologies, arguments, outcomes, errors.
+
+use crate::csr::Csr;
+use crate::module::{BufferId, Extent, FixpointId, Program, ReductionId, Scalar, Topology};
+use crate::trap::Trap;
+use thiserror::Error;
+
+macro_rules! columns {
+    ($($variant:ident $ty:ty;)*) => {
+        /// An owned array of one scalar type.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Column { $(#[doc = stringify!($ty)] $variant(Vec<$ty>),)* }
+
+        /// A borrowed array of one scalar type.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Slice<'a> { $(#[doc = stringify!($ty)] $variant(&'a [$ty]),)* }
+
+        impl Column {
+            /// `len` elements, each with these raw bits (see [`crate::module::Constant`]).
+            pub fn filled(scalar: Scalar, len: usize, bits: u64) -> Column {
+                match scalar { $(Scalar::$variant => Column::$variant(vec![<$ty>::from_bits64(bits); len]),)* }
+            }
+            /// Element type.
+            pub fn scalar(&self) -> Scalar { match self { $(Column::$variant(_) => Scalar::$variant,)* } }
+            /// Number of elements.
+            pub fn len(&self) -> usize { match self { $(Column::$variant(v) => v.len(),)* } }
+            /// Has no elements.
+            pub fn is_empty(&self) -> bool { self.len() == 0 }
+            /// Borrows it.
+            pub fn as_slice(&self) -> Slice<'_> { match self { $(Column::$variant(v) => Slice::$variant(v),)* } }
+            /// Raw bits of an element.
+            pub fn get(&self, i: usize) -> Option<u64> { match self { $(Column::$variant(v) => v.get(i).map(|x| x.to_bits64()),)* } }
+            /// Sets an element from raw bits; false when out of bounds.
+            #[must_use]
+            pub fn set(&mut self, i: usize, bits: u64) -> bool {
+                match self { $(Column::$variant(v) => match v.get_mut(i) {
+                    Some(x) => { *x = <$ty>::from_bits64(bits); true }
+                    None => false,
+                },)* }
+            }
+        }
+
+        impl Slice<'_> {
+            /// Element type.
+            pub fn scalar(&self) -> Scalar { match self { $(Slice::$variant(_) => Scalar::$variant,)* } }
+            /// Number of elements.
+            pub fn len(&self) -> usize { match self { $(Slice::$variant(v) => v.len(),)* } }
+            /// Has no elements.
+            pub fn is_empty(&self) -> bool { self.len() == 0 }
+            /// Copies it.
+            pub fn to_column(&self) -> Column { match self { $(Slice::$variant(v) => Column::$variant(v.to_vec()),)* } }
+        }
+
+        $(impl Element for $ty {
+            const SCALAR: Scalar = Scalar::$variant;
+            fn slice(values: &[$ty]) -> Slice<'_> { Slice::$variant(values) }
+            fn column(values: Vec<$ty>) -> Column { Column::$variant(values) }
+            fn in_column(column: &Column) -> Option<&[$ty]> { match column { Column::$variant(v) => Some(v), _ => None } }
+            fn in_column_mut(column: &mut Column) -> Option<&mut Vec<$ty>> { match column { Column::$variant(v) => Some(v), _ => None } }
+            fn from_column(column: Column) -> Option<Vec<$ty>> { match column { Column::$variant(v) => Some(v), _ => None } }
+            fn to_bits64(self) -> u64 { bits::$variant(self) }
+            fn from_bits64(bits: u64) -> $ty { from_bits::$variant(bits) }
+        })*
+    };
+}
+
+/// A scalar type of buffers.
+pub trait Element: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
+    /// Which one.
+    const SCALAR: Scalar;
+    /// Wraps a slice.
+    fn slice(values: &[Self]) -> Slice<'_>;
+    /// Wraps a vector.
+    fn column(values: Vec<Self>) -> Column;
+    /// The values, if the column has this type.
+    fn in_column(column: &Column) -> Option<&[Self]>;
+    /// The values, if the column has this type.
+    fn in_column_mut(column: &mut Column) -> Option<&mut Vec<Self>>;
+    /// The values, if the column has this type.
+    fn from_column(column: Column) -> Option<Vec<Self>>;
+    /// Raw bits, as [`crate::module::Constant`] stores them.
+    fn to_bits64(self) -> u64;
+    /// Inverse of [`Element::to_bits64`]; higher bits are dropped.
+    fn from_bits64(bits: u64) -> Self;
+}
+
+columns! { Bool bool; U8 u8; U32 u32; I32 i32; F32 f32; U64 u64; I64 i64; F64 f64; }
+
+#[allow(non_snake_case, reason = "named after the variants")]
+mod bits {
+    pub(super) fn Bool(x: bool) -> u64 {
+        x.into()
+    }
+    pub(super) fn U8(x: u8) -> u64 {
+        x.into()
+    }
+    pub(super) fn U32(x: u32) -> u64 {
+        x.into()
+    }
+    pub(super) fn I32(x: i32) -> u64 {
+        x as i64 as u64
+    }
+    pub(super) fn F32(x: f32) -> u64 {
+        x.to_bits().into()
+    }
+    pub(super) fn U64(x: u64) -> u64 {
+        x
+    }
+    pub(super) fn I64(x: i64) -> u64 {
+        x as u64
+    }
+    pub(super) fn F64(x: f64) -> u64 {
+        x.to_bits()
+    }
+}
+
+#[allow(non_snake_case, reason = "named after the variants")]
+mod from_bits {
+    pub(super) fn Bool(b: u64) -> bool {
+        b & 1 != 0
+    }
+    pub(super) fn U8(b: u64) -> u8 {
+        b as u8
+    }
+    pub(super) fn U32(b: u64) -> u32 {
+        b as u32
+    }
+    pub(super) fn I32(b: u64) -> i32 {
+        b as i32
+    }
+    pub(super) fn F32(b: u64) -> f32 {
+        f32::from_bits(b as u32)
+    }
+    pub(super) fn U64(b: u64) -> u64 {
+        b
+    }
+    pub(super) fn I64(b: u64) -> i64 {
+        b as i64
+    }
+    pub(super) fn F64(b: u64) -> f64 {
+        f64::from_bits(b)
+    }
+}
+
+/// What a session is created from.
+#[derive(Clone, Debug, Default)]
+pub struct TopologyArgs<'a> {
+    /// The graphs, in topology order, without those the runtime builds (`reverse_of`).
+    pub graphs: Vec<&'a Csr>,
+    /// Topology buffers (edge weights).
+    pub columns: Vec<(BufferId, Slice<'a>)>,
+}
+
+/// What one run is given.
+#[derive(Clone, Debug, Default)]
+pub struct Args<'a> {
+    /// Raw bits of the scalars, in scalar order.
+    pub scalars: Vec<u64>,
+    /// Input and in-out buffers.
+    pub inputs: Vec<(BufferId, Slice<'a>)>,
+}
+
+/// What one run gives back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Output and in-out buffers, in buffer order.
+    pub outputs: Vec<(BufferId, Column)>,
+    /// Raw bits of the output reductions.
+    pub reductions: Vec<(ReductionId, u64)>,
+    /// What happened.
+    pub report: Report,
+}
+
+impl Outcome {
+    /// Takes an output buffer. Panics when the pass has no such output: a bug in the caller, not in the data.
+    pub fn take<T: Element>(&mut self, id: BufferId) -> Vec<T> {
+        let at = self
+            .outputs
+            .iter()
+            .position(|(b, _)| *b == id)
+            .expect("the buffer is an output of the pass");
+        T::from_column(self.outputs.swap_remove(at).1).expect("the output has its declared type")
+    }
+
+    /// An output reduction. Panics as [`Outcome::take`].
+    pub fn reduction<T: Element>(&self, id: ReductionId) -> T {
+        let (_, bits) = self
+            .reductions
+            .iter()
+            .find(|(r, _)| *r == id)
+            .expect("the reduction is an output of the pass");
+        T::from_bits64(*bits)
+    }
+}
+
+/// Figures of one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Rounds run, by fixpoint, summed over re-entries.
+    pub rounds: Vec<u64>,
+    /// Host wall time of the run, uploads and readback included, in nanoseconds.
+    pub wall_ns: u64,
+    /// Device time of the launch where there is a device.
+    pub device_ns: Option<u64>,
+}
+
+impl Report {
+    /// Rounds of a fixpoint.
+    pub fn rounds_of(&self, f: FixpointId) -> u64 {
+        self.rounds.get(f.index()).copied().unwrap_or(0)
+    }
+
+    /// Rounds of the first fixpoint; 0 for a pass without one.
+    pub fn total_rounds(&self) -> u64 {
+        self.rounds.first().copied().unwrap_or(0)
+    }
+}
+
+/// Why a session could not be made or a run gave no outcome.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum RunError {
+    /// A checked fault stopped the run.
+    #[error(transparent)]
+    Trap(#[from] Box<Trap>),
+    /// The graphs of a session have different node counts.
+    #[error("topology `{name}` has {actual} nodes; `{first}` has {expected}")]
+    NodeCount {
+        /// Second topology.
+        name: String,
+        /// First topology.
+        first: String,
+        /// Its nodes.
+        expected: u64,
+        /// Nodes of the second.
+        actual: u64,
+    },
+    /// An argument has the wrong number of elements.
+    #[error("`{name}` has {actual} elements; the pass needs {expected}")]
+    Length {
+        /// Field name.
+        name: String,
+        /// Needed.
+        expected: u64,
+        /// Given.
+        actual: u64,
+    },
+    /// A symbolic size does not fit u32 indices.
+    #[error("`{name}` would have {len} elements; at most {max} are supported", max = u32::MAX)]
+    TooLong {
+        /// Field name.
+        name: String,
+        /// Resolved length.
+        len: u64,
+    },
+    /// The program does not verify. Programs from the macros do.
+    #[error("invalid VIR0 program: {0}")]
+    Invalid(String),
+    /// The backend failed (driver error, out of memory, cancelled).
+    #[error("{0}")]
+    Backend(String),
+}
+
+/// Real sizes of a session and a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Nodes of the node set.
+    pub nodes: u64,
+    /// Edges by topology.
+    pub edges: Vec<u64>,
+    /// Raw bits of the run's scalars; empty before a run.
+    pub scalars: Vec<u64>,
+}
+
+impl Sizes {
+    /// The number of elements an extent stands for; `None` when it depends on a scalar and none are set.
+    pub fn resolve(&self, program: &Program, extent: Extent) -> Option<u64> {
+        match extent {
+            Extent::Fixed(n) => Some(n),
+            Extent::Constant(c) => Some(program.constants[c.index()].bits),
+            Extent::Scalar(s) => self.scalars.get(s.index()).map(|&b| u64::from(b as u32)),
+            Extent::Nodes => Some(self.nodes),
+            Extent::Edges(t) => self.edges.get(t.index()).copied(),
+            Extent::NodesPlusEdges => Some(
+                self.edges
+                    .iter()
+                    .fold(self.nodes, |a, &e| a.saturating_add(e)),
+            ),
+        }
+    }
+}
+
+/// Completes and checks a session's topologies: node counts agree, reverses are built, columns fit.
+pub fn resolve_topologies<'a>(
+    program: &Program,
+    args: &TopologyArgs<'a>,
+) -> Result<(Vec<std::borrow::Cow<'a, Csr>>, Sizes), RunError> {
+    use std::borrow::Cow;
+    let mut given = args.graphs.iter().copied();
+    let mut graphs: Vec<Option<Cow<'a, Csr>>> = program
+        .topologies
+        .iter()
+        .map(|t: &Topology| {
+            if t.reverse_of.is_some() {
+                None
+            } else {
+                given.next().map(Cow::Borrowed)
+            }
+        })
+        .collect();
+    for (i, t) in program.topologies.iter().enumerate() {
+        if let Some(of) = t.reverse_of {
+            graphs[i] = graphs[of.index()].as_ref().map(|g| Cow::Owned(g.reverse()));
+        }
+    }
+    let graphs: Vec<_> = graphs
+        .into_iter()
+        .map(|g| g.expect("the generated glue passes every declared topology"))
+        .collect();
+    let nodes = graphs.first().map_or(0, |g| g.node_count() as u64);
+    for (g, t) in graphs.iter().zip(&program.topologies) {
+        if g.node_count() as u64 != nodes {
+            return Err(RunError::NodeCount {
+                name: t.name.clone(),
+                first: program.topologies[0].name.clone(),
+                expected: nodes,
+                actual: g.node_count() as u64,
+            });
+        }
+    }
+    let sizes = Sizes {
+        nodes,
+        edges: graphs.iter().map(|g| g.edge_count() as u64).collect(),
+        scalars: Vec::new(),
+    };
+    Ok((graphs, sizes))
+}
+
+/// Checks a run's or session's columns against the sizes.
+pub fn check_columns(
+    program: &Program,
+    sizes: &Sizes,
+    columns: &[(BufferId, Slice<'_>)],
+) -> Result<(), RunError> {
+    for (id, column) in columns {
+        let buffer = &program.buffers[id.index()];
+        let expected = sizes.resolve(program, buffer.extent).unwrap_or(0);
+        if column.len() as u64 != expected {
+            return Err(RunError::Length {
+                name: buffer.name.clone(),
+                expected,
+                actual: column.len() as u64,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// One session's executor: topology resident, buffers allocated once.
+pub trait Executor: Send {
+    /// Runs the pass once.
+    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError>;
+}

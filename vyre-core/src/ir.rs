@@ -1,0 +1,287 @@
+//! The typed, structured intermediate representation between a front end and the bytecode.
+//!
+//! A front end (the macros) has resolved names, inferred types and flattened everything that is not a scalar; `lower`
+//! allocates registers and emits code. Evaluation order is the order of the tree, left to right; an expression never
+//! assigns a local, so a front end gives effects inside operands a statement of their own.
+
+#![allow(
+    missing_docs,
+    reason = "fields are named after what the variant's doc line shows"
+)]
+
+use crate::module::{BufferId, FrontierId, ReductionId, Scalar, SiteId, TopologyId, Uniform};
+use crate::trap::TrapKind;
+
+/// A mutable local variable of a body. Its type is `Body::locals[id]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LocalId(pub u32);
+
+/// One kernel before register allocation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body {
+    /// Function name.
+    pub name: String,
+    /// Types of the locals (never U8: narrow values are U32 with an explicit mask).
+    pub locals: Vec<Scalar>,
+    /// Locals that hold the work item on entry.
+    pub item: ItemLocals,
+    /// Statements.
+    pub block: Block,
+    /// For an `until` condition: its bool value, evaluated after the block.
+    pub value: Option<Expr>,
+}
+
+/// Locals (u32) that the operator fills; `None` when the body does not use them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ItemLocals {
+    /// Node, index, frontier item or edge index.
+    pub index: Option<LocalId>,
+    /// Source of an edge.
+    pub src: Option<LocalId>,
+    /// Destination of an edge.
+    pub dst: Option<LocalId>,
+}
+
+/// A statement list.
+pub type Block = Vec<Stmt>;
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// `local = expr`.
+    Assign(LocalId, Expr),
+    /// `buffer[index] = value`.
+    Store {
+        buffer: BufferId,
+        index: Expr,
+        value: Expr,
+        site: SiteId,
+    },
+    /// `buffer[index].store(value)`.
+    AtomicStore {
+        buffer: BufferId,
+        index: Expr,
+        value: Expr,
+        site: SiteId,
+    },
+    /// An expression for its effect; the result is dropped (an atomic becomes a reduction without a result).
+    Eval(Expr),
+    /// `frontier.push(value)`.
+    Push {
+        frontier: FrontierId,
+        value: Expr,
+        site: SiteId,
+    },
+    /// `reduction.add(value)` or its like; the operation is the reduction's.
+    Reduce { reduction: ReductionId, value: Expr },
+    /// Two-way branch.
+    If {
+        cond: Expr,
+        then: Block,
+        otherwise: Block,
+    },
+    /// Repeats until a `Break` or `Return`.
+    Loop { body: Block },
+    /// Leaves the `depth`-th loop outward, 0 the innermost.
+    Break { depth: u32 },
+    /// Next turn of the `depth`-th loop outward.
+    Continue { depth: u32 },
+    /// This item is done.
+    Return,
+    /// Traps unless the condition holds.
+    Assert {
+        cond: Expr,
+        kind: TrapKind,
+        site: SiteId,
+    },
+}
+
+/// Operand-typed unary operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// Two's complement or float negation (the sign bit flips, NaN and zero included).
+    Neg,
+    /// Bitwise or boolean not.
+    Not,
+    /// Absolute value: wrapping for ints, sign bit cleared for floats.
+    Abs,
+    /// Number of one bits (result U32).
+    CountOnes,
+    /// Leading zeros (result U32).
+    LeadingZeros,
+    /// Trailing zeros (result U32).
+    TrailingZeros,
+    /// Square root.
+    Sqrt,
+    /// Round down.
+    Floor,
+    /// Round up.
+    Ceil,
+    /// Round to nearest, halves away from zero.
+    Round,
+    /// Round toward zero.
+    Trunc,
+}
+
+/// Binary operation on two operands of one type (shifts and rotates: U32 right operand).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// Wrapping.
+    Add,
+    /// Wrapping.
+    Sub,
+    /// Wrapping.
+    Mul,
+    /// Traps on zero (and `MIN / -1`) for integers.
+    Div,
+    /// Traps as `Div`.
+    Rem,
+    /// Bitwise, or non-short-circuit boolean.
+    And,
+    /// Bitwise or boolean.
+    Or,
+    /// Bitwise or boolean.
+    Xor,
+    /// Left shift, amount masked.
+    Shl,
+    /// Right shift, amount masked; sign fill for signed types.
+    Shr,
+    /// Rotate left.
+    RotateLeft,
+    /// Smaller; a NaN loses.
+    Min,
+    /// Larger; a NaN loses.
+    Max,
+}
+
+/// Comparison of two operands of one type; the result is Bool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the six comparisons")]
+pub enum CompareOp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// Read-modify-write operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the usual atomics")]
+pub enum AtomicOp {
+    Add,
+    Sub,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Swap,
+}
+
+/// What to ask of a CSR topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CsrQuery {
+    /// First edge index of a node.
+    Begin,
+    /// One past its last edge index.
+    End,
+    /// Target of an edge.
+    Target,
+}
+
+/// An expression. Types are explicit where the operands do not fix the operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// A literal: raw bits as in [`crate::module::Constant`].
+    Literal(Scalar, u64),
+    /// A uniform value.
+    Uniform(Uniform, Scalar),
+    /// A local.
+    Local(LocalId),
+    /// Unary operation; the scalar is the operand's type.
+    Unary(UnaryOp, Scalar, Box<Expr>),
+    /// Binary operation; the scalar is the left operand's type.
+    Binary {
+        op: BinaryOp,
+        scalar: Scalar,
+        left: Box<Expr>,
+        right: Box<Expr>,
+        site: Option<SiteId>,
+    },
+    /// Comparison; the scalar is the operands' type.
+    Compare {
+        op: CompareOp,
+        scalar: Scalar,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    /// `a * b + c` rounded once.
+    MulAdd {
+        scalar: Scalar,
+        a: Box<Expr>,
+        b: Box<Expr>,
+        c: Box<Expr>,
+    },
+    /// `cond ? then : otherwise`, both evaluated; the scalar is the result's type.
+    Select {
+        scalar: Scalar,
+        cond: Box<Expr>,
+        then: Box<Expr>,
+        otherwise: Box<Expr>,
+    },
+    /// Rust's `as`.
+    Cast {
+        from: Scalar,
+        to: Scalar,
+        value: Box<Expr>,
+    },
+    /// Same bits, other type of the same width.
+    Bitcast {
+        from: Scalar,
+        to: Scalar,
+        value: Box<Expr>,
+    },
+    /// `buffer[index]`.
+    Load {
+        buffer: BufferId,
+        scalar: Scalar,
+        index: Box<Expr>,
+        site: SiteId,
+    },
+    /// `buffer[index].load()`.
+    AtomicLoad {
+        buffer: BufferId,
+        scalar: Scalar,
+        index: Box<Expr>,
+        site: SiteId,
+    },
+    /// `buffer[index].fetch_op(value)`: the old value.
+    Atomic {
+        op: AtomicOp,
+        buffer: BufferId,
+        scalar: Scalar,
+        index: Box<Expr>,
+        value: Box<Expr>,
+        site: SiteId,
+    },
+    /// `buffer[index].compare_exchange(expected, new)`: whether it was stored.
+    CompareExchange {
+        buffer: BufferId,
+        scalar: Scalar,
+        index: Box<Expr>,
+        expected: Box<Expr>,
+        new: Box<Expr>,
+        site: SiteId,
+    },
+    /// `buffer.len()`, u32.
+    Len(BufferId),
+    /// A CSR query, u32.
+    Csr {
+        query: CsrQuery,
+        topology: TopologyId,
+        of: Box<Expr>,
+        site: SiteId,
+    },
+}

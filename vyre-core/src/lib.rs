@@ -1,0 +1,10 @@
+//! VIR0, the bytecode of vyre: instruction table, container, verifier, planners and CPU executors. No GPU here.
+//!
+//! Users depend on `vyre-cuda`, which re-exports what they need.
+
+pub mod csr;
+pub mod exec;
+pub mod ir;
+pub mod isa;
+pub mod module;
+pub mod trap;

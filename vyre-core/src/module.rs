@@ -1,0 +1,493 @@
+//! A VIR0 program: what the macro emits, the host verifies, the interpreters execute and the JIT compiles.
+//!
+//! [`Program`] is the decoded form; `encode` and `decode` (see [`crate::container`]) are its one byte format.
+//! Ids are indices into the program's tables, in declaration order.
+
+use crate::isa::Word;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u16);
+        impl $name {
+            /// As a table index.
+            pub const fn index(self) -> usize { self.0 as usize }
+        }
+    )*};
+}
+
+ids! {
+    /// Index into [`Program::topologies`].
+    TopologyId;
+    /// Index into [`Program::buffers`].
+    BufferId;
+    /// Index into [`Program::frontiers`].
+    FrontierId;
+    /// Index into [`Program::reductions`].
+    ReductionId;
+    /// Index into [`Program::scalars`].
+    ScalarId;
+    /// Index into [`Program::constants`].
+    ConstantId;
+    /// Index into [`Program::waves`] (source order; nested waves too).
+    WaveId;
+    /// Index into [`Program::fixpoints`] (source order; an outer one before its inner ones).
+    FixpointId;
+    /// Index into [`Program::kernels`]: waves first, in wave order, then `until` conditions in fixpoint order.
+    KernelId;
+    /// Index into [`Program::sites`].
+    SiteId;
+}
+
+/// Element type of buffers, scalars, constants and reductions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Scalar {
+    /// One byte, 0 or 1.
+    Bool = 0,
+    /// One byte.
+    U8 = 1,
+    /// Four bytes.
+    U32 = 2,
+    /// Four bytes.
+    I32 = 3,
+    /// Four bytes.
+    F32 = 4,
+    /// Eight bytes.
+    U64 = 5,
+    /// Eight bytes.
+    I64 = 6,
+    /// Eight bytes.
+    F64 = 7,
+}
+
+impl Scalar {
+    /// Every scalar type.
+    pub const ALL: [Scalar; 8] = [
+        Scalar::Bool,
+        Scalar::U8,
+        Scalar::U32,
+        Scalar::I32,
+        Scalar::F32,
+        Scalar::U64,
+        Scalar::I64,
+        Scalar::F64,
+    ];
+
+    /// Bytes of one element in a buffer.
+    pub const fn size_bytes(self) -> u64 {
+        match self {
+            Scalar::Bool | Scalar::U8 => 1,
+            Scalar::U32 | Scalar::I32 | Scalar::F32 => 4,
+            Scalar::U64 | Scalar::I64 | Scalar::F64 => 8,
+        }
+    }
+
+    /// Register rows of a value: 1 or 2.
+    pub const fn rows(self) -> u8 {
+        if self.size_bytes() == 8 { 2 } else { 1 }
+    }
+
+    /// Rust's name of the type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scalar::Bool => "bool",
+            Scalar::U8 => "u8",
+            Scalar::U32 => "u32",
+            Scalar::I32 => "i32",
+            Scalar::F32 => "f32",
+            Scalar::U64 => "u64",
+            Scalar::I64 => "i64",
+            Scalar::F64 => "f64",
+        }
+    }
+}
+
+/// A size that is symbolic at compile time; resolved against the real sizes when a session is created or run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// A literal number of elements.
+    Fixed(u64),
+    /// A named constant (u32 or u64).
+    Constant(ConstantId),
+    /// A u32 scalar of the run.
+    Scalar(ScalarId),
+    /// The number of nodes.
+    Nodes,
+    /// The number of edges of a topology.
+    Edges(TopologyId),
+    /// Nodes plus the edges of every topology: the default capacity of a frontier.
+    NodesPlusEdges,
+}
+
+/// Who fills a buffer, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Role {
+    /// Filled once per session, read-only (edge weights).
+    Topology = 0,
+    /// Filled by the caller for every run, read-only.
+    Input = 1,
+    /// Initialised at the start of every run, read back at its end.
+    Output = 2,
+    /// Initialised at the start of every run, never read back.
+    Scratch = 3,
+    /// Filled by the caller for every run and read back (a standalone kernel's `&mut T`).
+    InOut = 4,
+}
+
+/// A CSR topology over the pass's node set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topology {
+    /// Field name.
+    pub name: String,
+    /// Built by the runtime as the reverse of another topology.
+    pub reverse_of: Option<TopologyId>,
+}
+
+/// A typed array in device memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Field name.
+    pub name: String,
+    /// Element type.
+    pub scalar: Scalar,
+    /// Number of elements.
+    pub extent: Extent,
+    /// Who fills it.
+    pub role: Role,
+    /// Value of every element at the start of a run (outputs and scratch); `None` is zero.
+    pub init: Option<ConstantId>,
+}
+
+/// A double-buffered set of active nodes; pushes become the next round's items.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frontier {
+    /// Field name.
+    pub name: String,
+    /// Items it can hold.
+    pub capacity: Extent,
+    /// Repeated pushes of a node in one round count once; capacity is `Nodes`.
+    pub unique: bool,
+    /// The innermost fixpoint that encloses all its sweeps; it flips at the start of each of its rounds.
+    pub owner: Option<FixpointId>,
+}
+
+/// What a reduction or an atomic update does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum ReduceOp {
+    /// Sum; integers wrap.
+    Sum = 0,
+    /// Smallest.
+    Min = 1,
+    /// Largest.
+    Max = 2,
+    /// Bitwise (or boolean) or.
+    Or = 3,
+    /// Bitwise (or boolean) and.
+    And = 4,
+}
+
+/// A grid-wide reduction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reduction {
+    /// Field name.
+    pub name: String,
+    /// Operation. `count` is a u64 sum of ones.
+    pub op: ReduceOp,
+    /// Value type.
+    pub scalar: Scalar,
+    /// It resets at the start of each round of this fixpoint; `None`: at the start of the run.
+    pub owner: Option<FixpointId>,
+    /// Its value is part of the run's output.
+    pub output: bool,
+}
+
+/// A uniform scalar that the caller sets for every run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScalarParam {
+    /// Field name.
+    pub name: String,
+    /// Type.
+    pub scalar: Scalar,
+}
+
+/// A value of the constant pool, as 64 raw bits (floats by `to_bits`, bools 0 or 1, i32 sign-extended).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// Type.
+    pub scalar: Scalar,
+    /// Raw bits, zero-extended to 64 for 32-bit types except i32 (sign-extended).
+    pub bits: u64,
+}
+
+/// Where a kernel's uniform slot gets its value, once per sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Uniform {
+    /// A scalar of the run.
+    Scalar(ScalarId),
+    /// A constant of the pool.
+    Constant(ConstantId),
+    /// A finished reduction.
+    Reduction(ReductionId),
+    /// Round of the innermost fixpoint, u32 from 0.
+    Round,
+    /// Items waiting in a frontier (pushed since the last flip), u32.
+    FrontierLen(FrontierId),
+    /// Number of nodes, u32.
+    Nodes,
+}
+
+/// Where the operator puts the work item before the code starts; `None`: the kernel does not use it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ItemRows {
+    /// Node, index or frontier item; for edges, the edge's index.
+    pub index: Option<u8>,
+    /// Source node of an edge.
+    pub src: Option<u8>,
+    /// Destination node of an edge.
+    pub dst: Option<u8>,
+}
+
+/// One compiled body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Function name, as traps print it.
+    pub name: String,
+    /// Code; the last word is `ret` (of a condition: `ret.b32`).
+    pub code: Vec<Word>,
+    /// Register rows used.
+    pub rows: u8,
+    /// Mask frames used.
+    pub frames: u8,
+    /// Work-item rows.
+    pub item: ItemRows,
+    /// Uniform slots.
+    pub uniforms: Vec<Uniform>,
+    /// Site of each word that can trap: strictly increasing pc.
+    pub sites: Vec<(u32, SiteId)>,
+}
+
+/// What a wave sweeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Domain {
+    /// One item, index 0.
+    Once,
+    /// Indices `0..n`.
+    Range(Extent),
+    /// Every node.
+    Nodes,
+    /// The items of a frontier.
+    Items(FrontierId),
+    /// Every edge of a topology.
+    Edges(TopologyId),
+    /// Every edge out of the items of a frontier.
+    EdgesFrom(TopologyId, FrontierId),
+}
+
+/// A named resource of the pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Resource {
+    /// A topology.
+    Topology(TopologyId),
+    /// A buffer.
+    Buffer(BufferId),
+    /// A frontier: sweeps read it, pushes update it.
+    Frontier(FrontierId),
+    /// A reduction.
+    Reduction(ReductionId),
+}
+
+/// Operation of an `update` access; two unordered updates are compatible when it is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum UpdateOp {
+    /// Atomic add.
+    Add = 0,
+    /// Atomic min.
+    Min = 1,
+    /// Atomic max.
+    Max = 2,
+    /// Atomic and.
+    And = 3,
+    /// Atomic or.
+    Or = 4,
+    /// Atomic xor.
+    Xor = 5,
+    /// Push onto a frontier.
+    Push = 6,
+    /// Append to a list.
+    Append = 7,
+    /// Reduce.
+    Reduce = 8,
+}
+
+/// How a wave uses a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mode {
+    /// Only reads.
+    Read,
+    /// Only commutative updates of one operation, results unused.
+    Update(UpdateOp),
+    /// Everything else.
+    Write,
+}
+
+/// One resource and its mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Access {
+    /// What.
+    pub resource: Resource,
+    /// How.
+    pub mode: Mode,
+}
+
+/// One sweep of a kernel over a domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wave {
+    /// Function name.
+    pub name: String,
+    /// The compiled body.
+    pub kernel: KernelId,
+    /// What it sweeps.
+    pub domain: Domain,
+    /// Resources used, sorted by resource, one entry each.
+    pub accesses: Vec<Access>,
+    /// The innermost fixpoint around it.
+    pub fixpoint: Option<FixpointId>,
+    /// Waves and fixpoints that must come before it, as written in `after(...)`.
+    pub after: Vec<NodeRef>,
+}
+
+/// A node of the wave graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NodeRef {
+    /// A wave.
+    Wave(WaveId),
+    /// A whole fixpoint.
+    Fixpoint(FixpointId),
+}
+
+/// A group of waves repeated on the device until a condition holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fixpoint {
+    /// Module name.
+    pub name: String,
+    /// The fixpoint around it.
+    pub parent: Option<FixpointId>,
+    /// Evaluated at each round's end; nonzero stops.
+    pub until: KernelId,
+    /// Rounds after which the run traps.
+    pub max_rounds: u64,
+    /// Buffers that trade places at each round's end, before `until`.
+    pub swaps: Vec<(BufferId, BufferId)>,
+    /// Waves and fixpoints that must come before it.
+    pub after: Vec<NodeRef>,
+    /// Where a round-limit trap points.
+    pub site: SiteId,
+}
+
+/// One step of the schedule, which is a small program: no step nests except through `Loop`/`Until` pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Sweep a wave. Waves between two barriers form a group.
+    Wave(WaveId),
+    /// Everyone waits; what was written before is visible after.
+    Barrier,
+    /// Enter a fixpoint: its round is 0. Each round starts by flipping its frontiers and resetting its reductions.
+    Loop(FixpointId),
+    /// End of a round: a barrier, then swaps, then the condition; back to the step after `Loop` with the next round.
+    Until(FixpointId),
+    /// The last step.
+    End,
+}
+
+/// What the pass promises and asks of the planner; shown by `PLAN` and listed at run time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifest {
+    /// `#[pass(id = "...")]`; the module path otherwise.
+    pub id: String,
+    /// First line of the module's documentation.
+    pub title: String,
+    /// No evidence: never selected as an optimisation.
+    pub unproven: bool,
+    /// Smallest frontier worth the pass.
+    pub min_frontier_items: u64,
+    /// Smallest reuse count worth the pass.
+    pub min_reuse: u64,
+    /// Smallest avoided readback worth the pass.
+    pub min_readback_bytes: u64,
+    /// Claimed speedup in basis points.
+    pub speedup_bps: u64,
+    /// Selected whenever profitable.
+    pub mandatory: bool,
+    /// Evidence file as written.
+    pub evidence: String,
+}
+
+/// A source position, as `core::panic::Location` reports it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// File.
+    pub file: String,
+    /// 1-based line.
+    pub line: u32,
+    /// 1-based column.
+    pub column: u32,
+}
+
+/// A whole pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// Module or function name.
+    pub name: String,
+    /// CSR topologies; all share one node set.
+    pub topologies: Vec<Topology>,
+    /// Buffers.
+    pub buffers: Vec<Buffer>,
+    /// Frontiers.
+    pub frontiers: Vec<Frontier>,
+    /// Reductions.
+    pub reductions: Vec<Reduction>,
+    /// Per-run scalars.
+    pub scalars: Vec<ScalarParam>,
+    /// Constant pool: first the named constants, whose bits the macro leaves 0 and [`Parts::program`] fills in, in the
+    /// order of [`Parts::constants`]; then the literals.
+    pub constants: Vec<Constant>,
+    /// Bodies.
+    pub kernels: Vec<Kernel>,
+    /// Sweeps.
+    pub waves: Vec<Wave>,
+    /// Fixpoints.
+    pub fixpoints: Vec<Fixpoint>,
+    /// The static schedule.
+    pub schedule: Vec<Step>,
+    /// Every backend gives the same bits.
+    pub order_free: bool,
+    /// Manifest.
+    pub manifest: Manifest,
+    /// Source positions; filled in at run time.
+    pub sites: Vec<Site>,
+}
+
+/// The static pieces of a pass that a macro emits as data.
+///
+/// The container is assembled from them at run time: hashing in const evaluation is slow, and only rustc knows the values
+/// of named constants and the positions of tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    /// An encoded [`Program`] with named constants 0 and no sites.
+    pub skeleton: &'static [u8],
+    /// Values of the named constants, one slice for each module that uses some.
+    pub constants: &'static [&'static [u64]],
+    /// Source positions, one slice for each module.
+    pub sites: &'static [&'static [&'static std::panic::Location<'static>]],
+}
+
+/// The caller's position; expanded at a user's token, it gives that token's file, line and column.
+#[track_caller]
+pub const fn here() -> &'static std::panic::Location<'static> {
+    std::panic::Location::caller()
+}

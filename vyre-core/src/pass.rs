@@ -1,0 +1,28 @@
+//! The contract between the macros' expansion and the runtime: what a generated pass provides.
+
+use crate::exec::{Args, Outcome, TopologyArgs};
+use crate::module::Parts;
+use crate::native::{Sweep, Until};
+
+/// A compiled pass. Implemented by the macros' expansion only.
+pub trait Pass: 'static {
+    /// What a session is created from.
+    type Topology<'a>;
+    /// What a run is given.
+    type Run<'a>;
+    /// What a run gives back.
+    type Output;
+    /// Bytecode, plan and debug information, as data.
+    const PARTS: Parts;
+
+    /// Untyped form of the topologies.
+    fn topology(topology: Self::Topology<'_>) -> TopologyArgs<'_>;
+    /// Untyped form of the arguments.
+    fn args(run: Self::Run<'_>) -> Args<'_>;
+    /// Typed form of an outcome.
+    fn output(outcome: Outcome) -> Self::Output;
+    /// Sweeps one wave natively: calls the user's own function for every item of `cx.wave()`.
+    fn wave(cx: &Sweep<'_>);
+    /// Evaluates the condition of `cx.fixpoint()` natively.
+    fn until(cx: &Until<'_>) -> bool;
+}

@@ -1,0 +1,112 @@
+//! Traps: runs stopped by a checked fault.
+
+use crate::module::Site;
+use std::fmt;
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum TrapKind {
+    /// `index` is not below `len` (a buffer, a topology's nodes or edges, a pushed node).
+    IndexOutOfBounds = 1,
+    /// Division or remainder by zero.
+    DivideByZero = 2,
+    /// `MIN / -1` or `MIN % -1`.
+    DivideOverflow = 3,
+    /// `assert!` failed.
+    Assert = 4,
+    /// A frontier needed `index` items in one round; its capacity is `len`.
+    FrontierOverflow = 5,
+    /// A list needed `index` items; its capacity is `len`.
+    ListOverflow = 6,
+    /// A fixpoint ran `len` rounds and its condition still did not hold.
+    RoundLimit = 7,
+    /// An integer operation overflowed natively in a build with overflow checks; release builds wrap.
+    ArithmeticOverflow = 8,
+    /// The user's function panicked natively for a reason that VIR0 does not have.
+    Panic = 9,
+}
+
+impl TrapKind {
+    /// Every kind.
+    pub const ALL: [TrapKind; 9] = [
+        TrapKind::IndexOutOfBounds,
+        TrapKind::DivideByZero,
+        TrapKind::DivideOverflow,
+        TrapKind::Assert,
+        TrapKind::FrontierOverflow,
+        TrapKind::ListOverflow,
+        TrapKind::RoundLimit,
+        TrapKind::ArithmeticOverflow,
+        TrapKind::Panic,
+    ];
+
+    /// The kind with this code.
+    pub fn from_code(code: u32) -> Option<TrapKind> {
+        TrapKind::ALL.into_iter().find(|&k| k as u32 == code)
+    }
+}
+
+/// Item of a trap that belongs to a whole wave (an overflow): it loses against every item's own trap.
+pub const WHOLE_WAVE: u32 = u32::MAX;
+
+/// A stopped run. The same on every backend for order-free passes, except `lane`.
+///
+/// Several lanes can fault in one barrier group: the group is finished, and the trap with the lowest
+/// (wave, item, pc) is the one reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trap {
+    /// What went wrong.
+    pub kind: TrapKind,
+    /// Function name of the wave's kernel (of a round limit: the fixpoint's name).
+    pub kernel: String,
+    /// Where.
+    pub site: Site,
+    /// Work item: node, index, frontier item or edge index; `None` for overflows and round limits.
+    pub item: Option<u32>,
+    /// The faulting index, or the needed number of items.
+    pub index: u64,
+    /// The length or capacity that was exceeded, or the round limit.
+    pub len: u64,
+    /// Message of an assert or a native panic.
+    pub message: Option<String>,
+    /// Lane that saw it, informative only.
+    pub lane: Option<u32>,
+}
+
+impl fmt::Display for Trap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (i, n) = (self.index, self.len);
+        match self.kind {
+            TrapKind::IndexOutOfBounds => {
+                write!(f, "index {i} is out of bounds; the length is {n}")?
+            }
+            TrapKind::DivideByZero => write!(f, "division by zero")?,
+            TrapKind::DivideOverflow => write!(f, "division overflows")?,
+            TrapKind::Assert => write!(f, "assertion failed")?,
+            TrapKind::FrontierOverflow => {
+                write!(f, "frontier needs {i} items; its capacity is {n}")?
+            }
+            TrapKind::ListOverflow => write!(f, "list needs {i} items; its capacity is {n}")?,
+            TrapKind::RoundLimit => write!(f, "not finished after {n} rounds")?,
+            TrapKind::ArithmeticOverflow => {
+                write!(f, "arithmetic overflow in a build with overflow checks")?
+            }
+            TrapKind::Panic => write!(f, "panic")?,
+        }
+        if let Some(m) = &self.message {
+            write!(f, ": {m}")?;
+        }
+        write!(f, " in `{}`", self.kernel)?;
+        if let Some(item) = self.item {
+            write!(f, " at item {item}")?;
+        }
+        write!(
+            f,
+            " ({}:{}:{})",
+            self.site.file, self.site.line, self.site.column
+        )
+    }
+}
+
+impl std::error::Error for Trap {}
