@@ -1,0 +1,297 @@
+//! The kernel compiler: a user's function body (plain Rust) to [`ir::Body`].
+//!
+//! Three stages, each total: `check` resolves names, infers types by unification and refuses by name what a lane cannot do,
+//! giving a typed tree ([`hir`]); `lower` turns that tree into IR, keeping Rust's evaluation order. Types are inferred, not
+//! checked: the user's function is emitted again, and what rustc refuses anyway is left to it (see [`Report::left_to_rustc`]).
+//!
+//! # Where a fault points
+//!
+//! The native backend reports the `Location` that rustc gives an operation; the bytecode's site of the same operation must be
+//! the same token. The rules (see [`first_token`]) are: an index expression `xs[i]`, a division `a / b` and a compound `a /= b`
+//! point to their first token; a method call `out.push(v)` points to the method's name; `assert!(..)` to the macro's path.
+
+#![allow(dead_code, reason = "some of the interface waits for its client")]
+
+mod check;
+mod hir;
+mod lower;
+mod methods;
+mod refuse;
+#[cfg(test)]
+mod tests;
+pub(crate) mod types;
+
+use crate::report::Report;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use vyre_core::ir;
+use vyre_core::module::{
+    BufferId, ConstantId, FrontierId, ReduceOp, ReductionId, Scalar, SiteId, TopologyId, Uniform,
+};
+
+/// Which part of the work item a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ItemField {
+    /// Node, index, frontier item or edge index.
+    Index,
+    /// Source of an edge.
+    Src,
+    /// Destination of an edge.
+    Dst,
+}
+
+/// What a parameter's name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binding {
+    /// `v: Node`, `i: Index`: the item as a u32.
+    Item(ItemField),
+    /// `e: Edge`: the fields `src`, `dst`, `index`.
+    EdgeItem,
+    /// A uniform value of the run: a scalar, a finished reduction.
+    Scalar(Uniform, Scalar),
+    /// `round: Round`.
+    Round,
+    /// `x: &T`, `x: &mut T`: the item's own element (index: the item).
+    Own {
+        buffer: BufferId,
+        scalar: Scalar,
+        mutable: bool,
+    },
+    /// `xs: &Buf<T>`.
+    Buf { buffer: BufferId, scalar: Scalar },
+    /// `xs: &Buf<Atomic<T>>`.
+    AtomicBuf { buffer: BufferId, scalar: Scalar },
+    /// `g: &Csr`.
+    Csr(TopologyId),
+    /// `out: &Push`.
+    Push(FrontierId),
+    /// `s: &Reduce<..>`; `count` for `Count`.
+    Reduce {
+        id: ReductionId,
+        op: ReduceOp,
+        scalar: Scalar,
+        count: bool,
+    },
+    /// A frontier in an `until` condition: `len()`, `is_empty()`.
+    Frontier(FrontierId),
+}
+
+/// What a body can name.
+#[derive(Clone, Copy)]
+pub(crate) struct Env<'a> {
+    /// Parameters (of a condition: the fields of `Data`), by name.
+    pub(crate) bindings: &'a [(syn::Ident, Binding)],
+    /// `#[device]` functions and constants of the module and those around it.
+    pub(crate) helpers: &'a Helpers,
+}
+
+/// `#[device] fn`s and typed constants of the enclosing modules, innermost last.
+///
+/// A client enters a module with its items before compiling its waves and leaves it afterwards.
+#[derive(Default)]
+pub(crate) struct Helpers {
+    modules: Vec<HelperModule>,
+}
+
+#[derive(Default)]
+struct HelperModule {
+    functions: HashMap<String, Helper>,
+    constants: HashMap<String, Scalar>,
+}
+
+struct Helper {
+    item: syn::ItemFn,
+    device: bool,
+    checked: RefCell<Checked>,
+}
+
+#[derive(Clone, Default)]
+enum Checked {
+    #[default]
+    Not,
+    Running,
+    Failed,
+    Done(Rc<hir::Function>),
+}
+
+impl Helpers {
+    /// Enters a module: its `#[device]` functions and constants come into scope.
+    pub(crate) fn enter(&mut self, items: &[syn::Item]) {
+        let mut module = HelperModule::default();
+        for item in items {
+            match item {
+                syn::Item::Fn(f) => {
+                    let helper = Helper {
+                        item: f.clone(),
+                        device: f.attrs.iter().any(is_device),
+                        checked: RefCell::default(),
+                    };
+                    module.functions.insert(f.sig.ident.to_string(), helper);
+                }
+                syn::Item::Const(c) => {
+                    if let Some(scalar) = types::scalar(&c.ty) {
+                        module.constants.insert(c.ident.to_string(), scalar);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.modules.push(module);
+    }
+
+    /// Leaves the module entered last.
+    pub(crate) fn leave(&mut self) {
+        self.modules.pop();
+    }
+
+    /// The function of this name that is innermost, with the number of modules that lie between it and `from`.
+    fn function(&self, name: &str, from: usize) -> Option<(&Helper, usize)> {
+        let depth = (0..from)
+            .rev()
+            .find(|&d| self.modules[d].functions.contains_key(name))?;
+        Some((&self.modules[depth].functions[name], depth + 1))
+    }
+
+    /// The declared type of a constant that is in scope of the module at `from`.
+    fn constant(&self, name: &str, from: usize) -> Option<Scalar> {
+        self.modules[..from]
+            .iter()
+            .rev()
+            .find_map(|m| m.constants.get(name).copied())
+    }
+}
+
+/// Whether an attribute is `#[device]`, by whatever path.
+pub(crate) fn is_device(attr: &syn::Attribute) -> bool {
+    attr.path()
+        .segments
+        .last()
+        .is_some_and(|s| s.ident == "device")
+}
+
+/// A named constant that a body uses: emitted as `{ const C: u32 = VALUE; C as u64 }` at the user's span.
+#[derive(Clone)]
+pub(crate) struct NamedConstant {
+    /// The path (or, for `init = ..`, the expression) as written.
+    pub(crate) value: TokenStream,
+    /// Type it is used at.
+    pub(crate) scalar: Scalar,
+}
+
+/// Sites and named constants used in one module.
+#[derive(Default)]
+pub(crate) struct ModuleTables {
+    /// Tokens whose positions traps report.
+    pub(crate) sites: Vec<Span>,
+    /// Named constants.
+    pub(crate) constants: Vec<NamedConstant>,
+    known_sites: HashMap<String, SiteId>,
+    known_constants: HashMap<(String, Scalar), ConstantId>,
+}
+
+/// Sites and named constants of a pass. Ids run on across modules, in the order the modules were begun.
+#[derive(Default)]
+pub(crate) struct Tables {
+    modules: Vec<ModuleTables>,
+    sites: usize,
+    constants: usize,
+}
+
+impl Tables {
+    /// Starts the next module; everything recorded from now on belongs to it.
+    pub(crate) fn begin_module(&mut self) {
+        self.modules.push(ModuleTables::default());
+    }
+
+    /// What was recorded, by module.
+    pub(crate) fn modules(&self) -> &[ModuleTables] {
+        &self.modules
+    }
+
+    /// Number of named constants so far: literals of the pool come after them.
+    pub(crate) fn constant_count(&self) -> usize {
+        self.constants
+    }
+
+    /// More sites or constants were asked for than ids can name; a client reports that once, at the end.
+    pub(crate) fn overflowed(&self) -> bool {
+        self.sites.max(self.constants) > usize::from(u16::MAX)
+    }
+
+    /// The id of a token's position, one for each position.
+    pub(crate) fn site(&mut self, span: Span) -> SiteId {
+        if self.modules.is_empty() {
+            self.begin_module();
+        }
+        let module = self.modules.last_mut().expect("a module was begun");
+        // A compiler's span prints its byte range; the fallback outside a compiler may not, and then every token counts.
+        let key = format!("{span:?}");
+        if let Some(&id) = module.known_sites.get(&key) {
+            return id;
+        }
+        let id = SiteId(self.sites.min(usize::from(u16::MAX)) as u16);
+        self.sites += 1;
+        module.sites.push(span);
+        if key.contains("bytes(") {
+            module.known_sites.insert(key, id);
+        }
+        id
+    }
+
+    /// The id of a named constant (or of an `init` expression), one for each spelling and type.
+    pub(crate) fn constant(&mut self, value: TokenStream, scalar: Scalar) -> ConstantId {
+        if self.modules.is_empty() {
+            self.begin_module();
+        }
+        let module = self.modules.last_mut().expect("a module was begun");
+        let key = (value.to_string(), scalar);
+        if let Some(&id) = module.known_constants.get(&key) {
+            return id;
+        }
+        let id = ConstantId(self.constants.min(usize::from(u16::MAX)) as u16);
+        self.constants += 1;
+        module.constants.push(NamedConstant { value, scalar });
+        module.known_constants.insert(key, id);
+        id
+    }
+}
+
+/// The span of the first token of something: where rustc says an expression starts.
+pub(crate) fn first_token(tokens: &impl ToTokens) -> Span {
+    fn first(stream: TokenStream) -> Option<Span> {
+        stream.into_iter().find_map(|t| match t {
+            TokenTree::Group(g) if g.delimiter() == proc_macro2::Delimiter::None => {
+                first(g.stream())
+            }
+            TokenTree::Group(g) => Some(g.span_open()),
+            other => Some(other.span()),
+        })
+    }
+    first(tokens.to_token_stream()).unwrap_or_else(Span::call_site)
+}
+
+/// Compiles the body of a wave or kernel. `None` when an error was reported (or left to rustc).
+pub(crate) fn compile_wave(
+    f: &syn::ItemFn,
+    env: &Env<'_>,
+    tables: &mut Tables,
+    report: &mut Report,
+) -> Option<ir::Body> {
+    let checked = check::wave(f, env, report)?;
+    lower::body(&checked, tables, report)
+}
+
+/// Compiles the condition of `until(..)`: the body's value is its bool.
+pub(crate) fn compile_condition(
+    name: &str,
+    e: &syn::Expr,
+    env: &Env<'_>,
+    tables: &mut Tables,
+    report: &mut Report,
+) -> Option<ir::Body> {
+    let checked = check::condition(name, e, env, report)?;
+    lower::body(&checked, tables, report)
+}
