@@ -4,6 +4,8 @@
 
 pub mod csr;
 pub mod exec;
+#[cfg(feature = "exec")]
+pub mod interp;
 pub mod ir;
 pub mod isa;
 pub mod module;
