@@ -9,4 +9,5 @@ pub mod interp;
 pub mod ir;
 pub mod isa;
 pub mod module;
+pub mod plan;
 pub mod trap;

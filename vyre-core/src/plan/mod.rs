@@ -1,0 +1,67 @@
+//! Planners: pure functions from values to a plan, the same answer every time, ties broken by id.
+//!
+//! The macros call them at compile time, the runtime with real sizes. No planner calls another: what one finds out
+//! ([`barrier::Levels`], for instance) is handed to the next by whoever drives them.
+//!
+//! | planner | question |
+//! | --- | --- |
+//! | [`barrier`] | which waves can run between two barriers, and with how few barriers? |
+//! | [`hazard`] | do unordered waves touch the same thing in ways that clash? which `after` is needless? |
+//!
+//! ```
+//! use vyre_core::module::{Access, BufferId, Mode, Resource};
+//! use vyre_core::plan::{barrier, hazard, Edge, NodeId};
+//!
+//! // A diamond: 0 before 1 and 2, both before 3.
+//! let edges = [Edge::new(0, 1), Edge::new(0, 2), Edge::new(1, 3), Edge::new(2, 3)];
+//! let levels = barrier::levels(4, &edges).unwrap();
+//! assert_eq!(levels.barriers(), 2);
+//! assert_eq!(levels.group(1), [NodeId(1), NodeId(2)]);
+//!
+//! // Waves 1 and 2 are not ordered, and both write buffer 0.
+//! let write = Access { resource: Resource::Buffer(BufferId(0)), mode: Mode::Write };
+//! let conflicts = hazard::check(&[vec![], vec![write], vec![write], vec![]], &levels).unwrap();
+//! assert_eq!((conflicts[0].first, conflicts[0].second), (NodeId(1), NodeId(2)));
+//! ```
+
+pub mod barrier;
+pub mod hazard;
+
+use std::fmt;
+
+/// A node of the graph that is being planned: a wave, or a whole fixpoint. Its meaning is the caller's; planners use it
+/// as an index and to break ties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// As an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// `after` must come after `before`: a barrier lies between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Edge {
+    /// Runs first.
+    pub before: NodeId,
+    /// Runs later.
+    pub after: NodeId,
+}
+
+impl Edge {
+    /// The edge between two node numbers.
+    pub const fn new(before: u32, after: u32) -> Edge {
+        Edge {
+            before: NodeId(before),
+            after: NodeId(after),
+        }
+    }
+}
