@@ -2,6 +2,7 @@
 //!
 //! Users depend on `vyre-cuda`, which re-exports what they need.
 
+pub mod container;
 pub mod csr;
 pub mod exec;
 #[cfg(feature = "exec")]
@@ -11,3 +12,4 @@ pub mod isa;
 pub mod module;
 pub mod plan;
 pub mod trap;
+pub mod verify;
