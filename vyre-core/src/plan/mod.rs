@@ -7,6 +7,8 @@
 //! | --- | --- |
 //! | [`barrier`] | which waves can run between two barriers, and with how few barriers? |
 //! | [`hazard`] | do unordered waves touch the same thing in ways that clash? which `after` is needless? |
+//! | [`memory`] | what does each group need, and into which groups does a level split to fit a budget? |
+//! | [`check`] | is a plan legal? Derived again, independently of the planners |
 //!
 //! ```
 //! use vyre_core::module::{Access, BufferId, Mode, Resource};
@@ -25,7 +27,9 @@
 //! ```
 
 pub mod barrier;
+pub mod check;
 pub mod hazard;
+pub mod memory;
 
 use std::fmt;
 
