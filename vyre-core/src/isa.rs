@@ -405,6 +405,59 @@ pub struct Row {
 
 for_each_op!(define_ops);
 
+/// The constants that device code shares with this crate, as a C header: operand bytes, limits, opcodes, trap codes and
+/// the tags of [`crate::container`]. The copy under `vyre-cuda/kernels` is compared with it by a test.
+pub fn cuda_header() -> String {
+    let mut out = String::from(
+        "// Generated from vyre-core's instruction table (isa::cuda_header); do not edit.\n#pragma once\n\n",
+    );
+    let mut define = |name: &str, value: u32| {
+        out.push_str(&format!("#define VYRE_{name} {value}u\n"));
+    };
+    define("UNIFORM_BASE", UNIFORM_BASE.into());
+    define("IMM", IMM.into());
+    define("MAX_ROWS", MAX_ROWS as u32);
+    define("MAX_DIRECT_UNIFORMS", MAX_DIRECT_UNIFORMS as u32);
+    define("MAX_CODE_WORDS", MAX_CODE_WORDS as u32);
+    define("FRAMES_PER_IF", FRAMES_PER_IF.into());
+    define("FRAMES_PER_LOOP", FRAMES_PER_LOOP.into());
+    define("MAX_FRAMES", MAX_FRAMES.into());
+    define("MAX_FRAMES_AT_4", MAX_FRAMES_AT_4.into());
+    define("WHOLE_WAVE", crate::trap::WHOLE_WAVE);
+
+    out.push_str("\nenum VyreOp {\n");
+    for op in Op::ALL {
+        let Row {
+            name,
+            mnemonic,
+            meaning,
+            ..
+        } = op.row();
+        let code = *op as u8;
+        out.push_str(&format!(
+            "    VYRE_OP_{name} = {code:#04x}, // {mnemonic}: {meaning}\n"
+        ));
+    }
+    out.push_str("};\n\nenum VyreTrap {\n");
+    for kind in crate::trap::TrapKind::ALL {
+        let code = kind as u32;
+        out.push_str(&format!("    VYRE_TRAP_{kind:?} = {code},\n"));
+    }
+    out.push_str("};\n");
+    let mut open = "";
+    for &(ty, variant, tag) in crate::container::TAGS {
+        if ty != open {
+            let end = if open.is_empty() { "" } else { "};\n" };
+            out.push_str(&format!("{end}\nenum Vyre{ty} {{\n"));
+            open = ty;
+        }
+        let prefix = ty.to_uppercase();
+        out.push_str(&format!("    VYRE_{prefix}_{variant} = {tag},\n"));
+    }
+    out.push_str("};\n");
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@
 
 pub mod container;
 pub mod csr;
+pub mod disasm;
 pub mod exec;
 #[cfg(feature = "exec")]
 pub mod interp;
