@@ -1,5 +1,6 @@
 //! Compressed sparse row graphs.
 
+use crate::fault;
 use thiserror::Error;
 
 /// Why arrays are not a CSR graph.
@@ -180,13 +181,21 @@ impl Csr {
         &self.targets
     }
 
-    /// Edge indices of a node. Panics when `v` is not a node.
+    /// Edge indices of a node. Traps in a lane, and panics elsewhere, when `v` is not a node.
+    #[inline]
     #[track_caller]
     pub fn edges(&self, v: u32) -> std::ops::Range<u32> {
-        self.offsets[v as usize]..self.offsets[v as usize + 1]
+        match (
+            self.offsets.get(v as usize),
+            self.offsets.get(v as usize + 1),
+        ) {
+            (Some(&start), Some(&end)) => start..end,
+            _ => fault::out_of_bounds(v, self.node_count()),
+        }
     }
 
-    /// Targets of a node. Panics when `v` is not a node.
+    /// Targets of a node. Traps in a lane, and panics elsewhere, when `v` is not a node.
+    #[inline]
     #[track_caller]
     pub fn neighbors(&self, v: u32) -> std::iter::Copied<std::slice::Iter<'_, u32>> {
         let e = self.edges(v);
@@ -195,13 +204,18 @@ impl Csr {
             .copied()
     }
 
-    /// Target of an edge. Panics when `e` is not an edge.
+    /// Target of an edge. Traps in a lane, and panics elsewhere, when `e` is not an edge.
+    #[inline]
     #[track_caller]
     pub fn target(&self, e: u32) -> u32 {
-        self.targets[e as usize]
+        match self.targets.get(e as usize) {
+            Some(&target) => target,
+            None => fault::out_of_bounds(e, self.targets.len()),
+        }
     }
 
-    /// Out-degree of a node. Panics when `v` is not a node.
+    /// Out-degree of a node. Traps in a lane, and panics elsewhere, when `v` is not a node.
+    #[inline]
     #[track_caller]
     pub fn degree(&self, v: u32) -> u32 {
         let e = self.edges(v);

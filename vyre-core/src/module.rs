@@ -190,6 +190,38 @@ pub enum ReduceOp {
     And = 4,
 }
 
+impl ReduceOp {
+    /// Raw bits of the value that changes nothing: what a reduction is reset to.
+    pub const fn identity(self, scalar: Scalar) -> u64 {
+        match self {
+            ReduceOp::Sum | ReduceOp::Or => 0,
+            ReduceOp::Min => match scalar {
+                Scalar::Bool => 1,
+                Scalar::U8 => u8::MAX as u64,
+                Scalar::U32 => u32::MAX as u64,
+                Scalar::I32 => i32::MAX as u64,
+                Scalar::F32 => f32::INFINITY.to_bits() as u64,
+                Scalar::U64 => u64::MAX,
+                Scalar::I64 => i64::MAX as u64,
+                Scalar::F64 => f64::INFINITY.to_bits(),
+            },
+            ReduceOp::Max => match scalar {
+                Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::U64 => 0,
+                Scalar::I32 => i32::MIN as i64 as u64,
+                Scalar::F32 => f32::NEG_INFINITY.to_bits() as u64,
+                Scalar::I64 => i64::MIN as u64,
+                Scalar::F64 => f64::NEG_INFINITY.to_bits(),
+            },
+            ReduceOp::And => match scalar {
+                Scalar::Bool => 1,
+                Scalar::U8 => u8::MAX as u64,
+                Scalar::U32 | Scalar::F32 => u32::MAX as u64,
+                Scalar::I32 | Scalar::U64 | Scalar::I64 | Scalar::F64 => u64::MAX,
+            },
+        }
+    }
+}
+
 /// A grid-wide reduction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduction {

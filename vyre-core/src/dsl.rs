@@ -1,0 +1,232 @@
+//! The parameter types of kernels: how a function's signature says what a lane may touch.
+//!
+//! A kernel is an ordinary function over these types, so it can be called and tested without a session:
+//!
+//! ```
+//! use vyre_core::dsl::{Atomic, Buf, Count, Edge, Push, Reduce};
+//!
+//! fn visit(e: Edge, dist: &Buf<Atomic<u32>>, front: &Push, found: &Reduce<Count>) {
+//!     if dist[e.dst].compare_exchange(u32::MAX, dist[e.src].load() + 1) {
+//!         front.push(e.dst);
+//!         found.inc();
+//!     }
+//! }
+//!
+//! let mut dist = [0, u32::MAX];
+//! let (front, found) = (Push::new(2), Reduce::new());
+//! visit(Edge { src: 0, dst: 1, index: 0 }, Buf::atomic(&mut dist), &front, &found);
+//! visit(Edge { src: 0, dst: 1, index: 1 }, Buf::atomic(&mut dist), &front, &found);
+//! assert_eq!((front.into_items(), found.value(), dist), (vec![1], 1, [0, 1]));
+//! ```
+
+pub use crate::csr::Csr;
+pub use crate::views::{Atomic, AtomicElement, Buf};
+
+use crate::exec::Element;
+use crate::fault;
+use crate::module::ReduceOp;
+use crate::views::Sink;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// A node of the pass's node set.
+pub type Node = u32;
+/// An index of a range, or the item of a frontier of indices.
+pub type Index = u32;
+/// Round of the innermost fixpoint, from 0.
+pub type Round = u32;
+
+/// A directed edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Edge {
+    /// Where it starts.
+    pub src: Node,
+    /// Where it ends.
+    pub dst: Node,
+    /// Its position in the topology, which is also its position in per-edge buffers.
+    pub index: u32,
+}
+
+/// Declares a frontier in `Data`: a double-buffered set of active nodes. Kernels see it as [`Push`].
+#[derive(Clone, Copy, Debug)]
+pub struct Frontier {
+    _declared_only: (),
+}
+
+/// The side of a frontier that lanes add to; pushes become items when it flips.
+#[derive(Debug)]
+pub struct Push {
+    items: Sink,
+    nodes: u32,
+    limit: usize,
+    refused: Cell<u64>,
+    seen: Option<Seen>,
+}
+
+/// The nodes that a unique frontier already holds: those whose stamp is the current one.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) stamps: Arc<[AtomicU32]>,
+    pub(crate) stamp: u32,
+    /// This push is the only one, so it may stamp at once; otherwise the merge does.
+    pub(crate) alone: bool,
+}
+
+impl Push {
+    /// A push of its own, outside a session: a frontier over `nodes` nodes.
+    pub fn new(nodes: u32) -> Push {
+        Push::over(Vec::new(), nodes, usize::MAX, None)
+    }
+
+    pub(crate) fn over(items: Vec<u32>, nodes: u32, limit: usize, seen: Option<Seen>) -> Push {
+        Push {
+            items: Sink::new(items),
+            nodes,
+            limit,
+            refused: Cell::new(0),
+            seen,
+        }
+    }
+
+    /// What was pushed, in order.
+    pub fn into_items(self) -> Vec<u32> {
+        self.items.into_inner()
+    }
+
+    pub(crate) fn into_parts(self) -> (Vec<u32>, u64) {
+        (self.items.into_inner(), self.refused.get())
+    }
+
+    /// Makes `node` an item of the frontier's next round. Traps when it is not a node.
+    #[inline]
+    #[track_caller]
+    pub fn push(&self, node: Node) {
+        if node >= self.nodes {
+            fault::out_of_bounds(node, self.nodes as usize);
+        }
+        if let Some(seen) = &self.seen {
+            let stamp = &seen.stamps[node as usize];
+            if stamp.load(Relaxed) == seen.stamp {
+                return;
+            }
+            if seen.alone {
+                stamp.store(seen.stamp, Relaxed);
+            }
+        }
+        if !self.items.push(node, self.limit) {
+            self.refused.set(self.refused.get() + 1);
+        }
+    }
+}
+
+/// A grid-wide reduction that lanes feed; its value is readable once all its updaters are done.
+#[derive(Debug)]
+pub struct Reduce<O: Reduction> {
+    value: Cell<O::Value>,
+}
+
+impl<O: Reduction> Reduce<O> {
+    /// A reduction of its own, outside a session, at its identity.
+    pub fn new() -> Reduce<O> {
+        let identity = O::OP.identity(<O::Value as Element>::SCALAR);
+        Reduce {
+            value: Cell::new(O::Value::from_bits64(identity)),
+        }
+    }
+
+    /// What was reduced so far.
+    pub fn value(&self) -> O::Value {
+        self.value.get()
+    }
+
+    #[inline]
+    fn take_in(&self, value: O::Value) {
+        self.value.set(O::combine(self.value.get(), value));
+    }
+}
+
+impl<O: Reduction> Default for Reduce<O> {
+    fn default() -> Self {
+        Reduce::new()
+    }
+}
+
+/// An operation of [`Reduce`].
+pub trait Reduction: 'static {
+    /// What is reduced.
+    type Value: Element;
+    /// Its code.
+    const OP: ReduceOp;
+    /// Takes one value in.
+    fn combine(a: Self::Value, b: Self::Value) -> Self::Value;
+}
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident $method:ident $(#[$method_doc:meta])* { $($combine:expr => $($ty:ty)*;)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name<T>(PhantomData<T>);
+
+        impl<T> Reduce<$name<T>>
+        where
+            $name<T>: Reduction<Value = T>,
+        {
+            $(#[$method_doc])*
+            #[inline]
+            pub fn $method(&self, value: T) {
+                self.take_in(value);
+            }
+        }
+
+        $($(
+            impl Reduction for $name<$ty> {
+                type Value = $ty;
+                const OP: ReduceOp = ReduceOp::$name;
+                #[inline]
+                fn combine(a: $ty, b: $ty) -> $ty {
+                    let combine: fn($ty, $ty) -> $ty = $combine;
+                    combine(a, b)
+                }
+            }
+        )*)*
+    )*};
+}
+
+operations! {
+    /// Sum; integers wrap. The order of float sums is not promised.
+    Sum add /** Adds a value. */ {
+        |a, b| a.wrapping_add(b) => u32 i32 u64 i64;
+        |a, b| a + b => f32 f64;
+    }
+    /// The smallest; a NaN loses to a number.
+    Min min /** Takes a value in. */ { |a, b| a.min(b) => u32 i32 u64 i64 f32 f64; }
+    /// The largest; a NaN loses to a number.
+    Max max /** Takes a value in. */ { |a, b| a.max(b) => u32 i32 u64 i64 f32 f64; }
+    /// Bitwise (or boolean) or.
+    Or or /** Takes a value in. */ { |a, b| a | b => bool u32 i32 u64 i64; }
+    /// Bitwise (or boolean) and.
+    And and /** Takes a value in. */ { |a, b| a & b => bool u32 i32 u64 i64; }
+}
+
+/// A u64 count.
+#[derive(Clone, Copy, Debug)]
+pub struct Count;
+
+impl Reduction for Count {
+    type Value = u64;
+    const OP: ReduceOp = ReduceOp::Sum;
+    #[inline]
+    fn combine(a: u64, b: u64) -> u64 {
+        a.wrapping_add(b)
+    }
+}
+
+impl Reduce<Count> {
+    /// Counts one.
+    #[inline]
+    pub fn inc(&self) {
+        self.take_in(1);
+    }
+}

@@ -1,0 +1,142 @@
+//! How a checked operation of the surface language fails: inside a lane of the native executor it unwinds with a typed
+//! payload that the executor turns into a [`crate::trap::Trap`]; anywhere else it panics as usual.
+//!
+//! rustc's own panics (division by zero, a failed assert, overflow checks) carry no payload of ours, so a panic hook notes
+//! their position. It is installed once, is silent inside lanes and passes everything else to the hook before it.
+
+use crate::module::Site;
+use crate::trap::TrapKind;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
+use std::sync::Once;
+
+thread_local! {
+    static IN_LANE: Cell<bool> = const { Cell::new(false) };
+    static PANIC_SITE: RefCell<Option<Site>> = const { RefCell::new(None) };
+}
+
+/// What a lane failed with.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) kind: TrapKind,
+    pub(crate) index: u64,
+    pub(crate) len: u64,
+    pub(crate) site: Site,
+    pub(crate) message: Option<String>,
+}
+
+/// The payload that our own checks unwind with.
+struct OutOfBounds {
+    index: u32,
+    len: u64,
+    location: &'static Location<'static>,
+}
+
+/// Fails the check `index < len` at the caller's position.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn out_of_bounds(index: u32, len: usize) -> ! {
+    if IN_LANE.get() {
+        std::panic::resume_unwind(Box::new(OutOfBounds {
+            index,
+            len: len as u64,
+            location: Location::caller(),
+        }))
+    }
+    panic!("index {index} is out of bounds; the length is {len}")
+}
+
+impl From<&Location<'_>> for Site {
+    fn from(at: &Location<'_>) -> Site {
+        Site {
+            file: at.file().to_owned(),
+            line: at.line(),
+            column: at.column(),
+        }
+    }
+}
+
+/// This thread runs lanes until the guard is dropped.
+pub(crate) struct InLane {
+    outer: bool,
+}
+
+impl InLane {
+    pub(crate) fn enter() -> InLane {
+        InLane {
+            outer: IN_LANE.replace(true),
+        }
+    }
+}
+
+impl Drop for InLane {
+    fn drop(&mut self) {
+        IN_LANE.set(self.outer);
+    }
+}
+
+/// Makes panics inside lanes silent and notes where they happened.
+pub(crate) fn install_hook() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if IN_LANE.get() {
+                PANIC_SITE.set(info.location().map(Site::from));
+            } else {
+                previous(info);
+            }
+        }));
+    });
+}
+
+/// What a caught payload of a lane means.
+#[cold]
+pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
+    let payload = match payload.downcast::<OutOfBounds>() {
+        Ok(fault) => {
+            return Fault {
+                kind: TrapKind::IndexOutOfBounds,
+                index: fault.index.into(),
+                len: fault.len,
+                site: Site::from(fault.location),
+                message: None,
+            };
+        }
+        Err(other) => other,
+    };
+    let site = PANIC_SITE.take().unwrap_or_default();
+    let message = match payload.downcast::<&'static str>() {
+        Ok(s) => Some((*s).to_owned()),
+        Err(other) => other.downcast::<String>().ok().map(|s| *s),
+    };
+    let kind = kind_of(message.as_deref().unwrap_or_default());
+    let message = match kind {
+        TrapKind::Assert | TrapKind::Panic | TrapKind::ArithmeticOverflow => message,
+        _ => None,
+    };
+    Fault {
+        kind,
+        index: 0,
+        len: 0,
+        site,
+        message,
+    }
+}
+
+/// The kind of a panic of rustc's own, by its message.
+fn kind_of(message: &str) -> TrapKind {
+    match message {
+        "attempt to divide by zero"
+        | "attempt to calculate the remainder with a divisor of zero" => TrapKind::DivideByZero,
+        "attempt to divide with overflow"
+        | "attempt to calculate the remainder with overflow" => TrapKind::DivideOverflow,
+        m if m.starts_with("attempt to ") && m.ends_with(" with overflow") => {
+            TrapKind::ArithmeticOverflow
+        }
+        m if m.starts_with("assertion ") => TrapKind::Assert,
+        _ => TrapKind::Panic,
+    }
+}

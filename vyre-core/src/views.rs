@@ -1,0 +1,310 @@
+//! The views through which lanes see buffers, and the only `unsafe` of this crate.
+//!
+//! Three reinterpretations are needed and std has no stable safe form of them: a slice as a [`Buf`] (a slice that is indexed
+//! by `u32`), an exclusively borrowed slice as atomics, and a vector that a single thread grows through a shared reference.
+
+use crate::exec::Element;
+use crate::fault;
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::ops::Index;
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed,
+};
+
+/// A whole buffer, indexed by `u32`; every index is checked.
+///
+/// Out of bounds, a lane traps with the index, the length and its own source position; elsewhere indexing panics.
+///
+/// ```
+/// use vyre_core::dsl::Buf;
+/// let xs = Buf::new(&[2.0, 3.0]);
+/// assert_eq!((xs[1], xs.len()), (3.0, 2));
+/// ```
+#[repr(transparent)]
+pub struct Buf<T>([T]);
+
+impl<T> Buf<T> {
+    /// A slice as a buffer.
+    pub fn new(values: &[T]) -> &Buf<T> {
+        // SAFETY: `Buf<T>` is a transparent wrapper of `[T]`: same layout, same metadata, same validity; the result borrows
+        // `values` for as long.
+        unsafe { &*(std::ptr::from_ref(values) as *const Buf<T>) }
+    }
+
+    /// Number of elements.
+    #[inline]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "buffers of a pass have at most u32::MAX elements"
+    )]
+    pub fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    /// Has no elements.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T: AtomicElement> Buf<Atomic<T>> {
+    /// An exclusively borrowed slice as a buffer of atomics.
+    ///
+    /// ```
+    /// use vyre_core::dsl::{Atomic, Buf};
+    /// let mut dist = [7, 9];
+    /// let view: &Buf<Atomic<u32>> = Buf::atomic(&mut dist);
+    /// assert_eq!(view[1].fetch_min(4), 9);
+    /// assert_eq!(dist, [7, 4]);
+    /// ```
+    pub fn atomic(values: &mut [T]) -> &mut Buf<Atomic<T>> {
+        const {
+            assert!(size_of::<T>() == size_of::<T::Cell>());
+            assert!(align_of::<T>() == align_of::<T::Cell>());
+        }
+        // SAFETY: `Buf<Atomic<T>>` wraps `[T::Cell]` transparently, and `T::Cell` is the std atomic with the size and (checked
+        // above) the alignment of `T`, every value of which is valid as `T` and the other way round. The mutable borrow
+        // makes this the only way to the values while the view lives, so no access through it meets a non-atomic one.
+        unsafe { &mut *(std::ptr::from_mut(values) as *mut Buf<Atomic<T>>) }
+    }
+}
+
+impl<T> Index<u32> for Buf<T> {
+    type Output = T;
+
+    #[inline]
+    #[track_caller]
+    fn index(&self, index: u32) -> &T {
+        match self.0.get(index as usize) {
+            Some(value) => value,
+            None => fault::out_of_bounds(index, self.0.len()),
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Buf<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A buffer element that every lane may access at once; all operations are relaxed and return the old value, except
+/// `compare_exchange`, which says whether it stored.
+#[repr(transparent)]
+pub struct Atomic<T: AtomicElement>(T::Cell);
+
+impl<T: AtomicElement + fmt::Debug> fmt::Debug for Atomic<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+impl<T: AtomicElement> Atomic<T> {
+    /// Reads a lane's own element.
+    #[inline]
+    pub(crate) fn get(&self) -> T {
+        T::get(&self.0)
+    }
+
+    /// Writes a lane's own element.
+    #[inline]
+    pub(crate) fn put(&self, value: T) {
+        T::put(&self.0, value);
+    }
+}
+
+/// An element type with an atomic of the same layout: all of them.
+///
+/// The safety of [`Buf::atomic`] rests on `Cell` being that atomic, so the trait is sealed.
+pub trait AtomicElement: Element + sealed::Sealed {
+    /// The std atomic.
+    #[doc(hidden)]
+    type Cell: Send + Sync;
+    #[doc(hidden)]
+    fn get(cell: &Self::Cell) -> Self;
+    #[doc(hidden)]
+    fn put(cell: &Self::Cell, value: Self);
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! cells {
+    ($($ty:ty, $cell:ty, $from:expr, $to:expr;)*) => {$(
+        impl sealed::Sealed for $ty {}
+        impl AtomicElement for $ty {
+            type Cell = $cell;
+            #[inline]
+            fn get(cell: &$cell) -> $ty { ($from)(cell.load(Relaxed)) }
+            #[inline]
+            fn put(cell: &$cell, value: $ty) { cell.store(($to)(value), Relaxed) }
+        }
+    )*};
+}
+
+use std::convert::identity as same;
+cells! {
+    bool, AtomicBool, same, same;
+    u8, AtomicU8, same, same;
+    u32, AtomicU32, same, same;
+    i32, AtomicI32, same, same;
+    u64, AtomicU64, same, same;
+    i64, AtomicI64, same, same;
+    f32, AtomicU32, f32::from_bits, f32::to_bits;
+    f64, AtomicU64, f64::from_bits, f64::to_bits;
+}
+
+macro_rules! common {
+    ($ty:ty, $from:expr, $to:expr) => {
+        /// The value.
+        #[inline]
+        pub fn load(&self) -> $ty {
+            self.get()
+        }
+
+        /// Overwrites the value.
+        #[inline]
+        pub fn store(&self, value: $ty) {
+            self.put(value);
+        }
+
+        /// Overwrites the value; the old one.
+        #[inline]
+        pub fn swap(&self, value: $ty) -> $ty {
+            ($from)(self.0.swap(($to)(value), Relaxed))
+        }
+
+        /// Stores `new` if the value has the bits of `expected`; whether it did.
+        #[inline]
+        pub fn compare_exchange(&self, expected: $ty, new: $ty) -> bool {
+            // Most attempts of a traversal fail: a load costs a fraction of a locked instruction.
+            let expected = ($to)(expected);
+            self.0.load(Relaxed) == expected
+                && self
+                    .0
+                    .compare_exchange(expected, ($to)(new), Relaxed, Relaxed)
+                    .is_ok()
+        }
+    };
+}
+
+// An update that would not change the value is a load: in the order of the cell's modifications it stands right after the
+// write that it read.
+macro_rules! integer_atomics {
+    ($($ty:ty;)*) => {$(
+        impl Atomic<$ty> {
+            common!($ty, same, same);
+
+            /// Adds, wrapping; the old value.
+            #[inline]
+            pub fn fetch_add(&self, value: $ty) -> $ty { self.0.fetch_add(value, Relaxed) }
+
+            /// Subtracts, wrapping; the old value.
+            #[inline]
+            pub fn fetch_sub(&self, value: $ty) -> $ty { self.0.fetch_sub(value, Relaxed) }
+
+            /// Keeps the smaller; the old value.
+            #[inline]
+            pub fn fetch_min(&self, value: $ty) -> $ty {
+                let old = self.get();
+                if old <= value { old } else { self.0.fetch_min(value, Relaxed) }
+            }
+
+            /// Keeps the larger; the old value.
+            #[inline]
+            pub fn fetch_max(&self, value: $ty) -> $ty {
+                let old = self.get();
+                if old >= value { old } else { self.0.fetch_max(value, Relaxed) }
+            }
+
+            /// Bitwise and; the old value.
+            #[inline]
+            pub fn fetch_and(&self, value: $ty) -> $ty {
+                let old = self.get();
+                if old & value == old { old } else { self.0.fetch_and(value, Relaxed) }
+            }
+
+            /// Bitwise or; the old value.
+            #[inline]
+            pub fn fetch_or(&self, value: $ty) -> $ty {
+                let old = self.get();
+                if old | value == old { old } else { self.0.fetch_or(value, Relaxed) }
+            }
+
+            /// Bitwise exclusive or; the old value.
+            #[inline]
+            pub fn fetch_xor(&self, value: $ty) -> $ty { self.0.fetch_xor(value, Relaxed) }
+        }
+    )*};
+}
+integer_atomics! { u32; i32; u64; i64; }
+
+macro_rules! float_atomics {
+    ($($ty:ident;)*) => {$(
+        impl Atomic<$ty> {
+            common!($ty, $ty::from_bits, $ty::to_bits);
+
+            #[inline]
+            fn update(&self, f: impl Fn($ty) -> $ty) -> $ty {
+                let mut old = self.0.load(Relaxed);
+                loop {
+                    let new = f($ty::from_bits(old)).to_bits();
+                    if new == old {
+                        return $ty::from_bits(old);
+                    }
+                    match self.0.compare_exchange_weak(old, new, Relaxed, Relaxed) {
+                        Ok(_) => return $ty::from_bits(old),
+                        Err(now) => old = now,
+                    }
+                }
+            }
+
+            /// Adds; the old value.
+            #[inline]
+            pub fn fetch_add(&self, value: $ty) -> $ty { self.update(|x| x + value) }
+
+            /// Subtracts; the old value.
+            #[inline]
+            pub fn fetch_sub(&self, value: $ty) -> $ty { self.update(|x| x - value) }
+
+            /// Keeps the smaller, a number rather than a NaN; the old value.
+            #[inline]
+            pub fn fetch_min(&self, value: $ty) -> $ty { self.update(|x| x.min(value)) }
+
+            /// Keeps the larger, a number rather than a NaN; the old value.
+            #[inline]
+            pub fn fetch_max(&self, value: $ty) -> $ty { self.update(|x| x.max(value)) }
+        }
+    )*};
+}
+float_atomics! { f32; f64; }
+
+/// A vector that its thread grows through a shared reference.
+#[derive(Debug, Default)]
+pub(crate) struct Sink(UnsafeCell<Vec<u32>>);
+
+impl Sink {
+    pub(crate) fn new(items: Vec<u32>) -> Sink {
+        Sink(UnsafeCell::new(items))
+    }
+
+    pub(crate) fn into_inner(self) -> Vec<u32> {
+        self.0.into_inner()
+    }
+
+    /// Appends, unless that would exceed `limit` items and reallocate; whether it did.
+    #[inline]
+    pub(crate) fn push(&self, item: u32, limit: usize) -> bool {
+        // SAFETY: `UnsafeCell` makes the sink `!Sync`, so only this thread is here; the reference does not leave this call,
+        // and nothing called below can reach the sink again.
+        let items = unsafe { &mut *self.0.get() };
+        if items.len() == items.capacity() && items.len() >= limit {
+            return false;
+        }
+        items.push(item);
+        true
+    }
+}
