@@ -28,6 +28,18 @@ macro_rules! columns {
             pub fn is_empty(&self) -> bool { self.len() == 0 }
             /// Borrows it.
             pub fn as_slice(&self) -> Slice<'_> { match self { $(Column::$variant(v) => Slice::$variant(v),)* } }
+            /// Makes it `len` elements with these raw bits, in the memory it has where that suffices.
+            pub fn reset(&mut self, len: usize, bits: u64) {
+                match self { $(Column::$variant(v) => { v.clear(); v.resize(len, <$ty>::from_bits64(bits)); })* }
+            }
+            /// Copies a slice of the same type into it; false, and no change, for another type.
+            #[must_use]
+            pub fn assign(&mut self, values: Slice<'_>) -> bool {
+                match (self, values) {
+                    $((Column::$variant(v), Slice::$variant(s)) => { v.clear(); v.extend_from_slice(s); true })*
+                    _ => false,
+                }
+            }
             /// Raw bits of an element.
             pub fn get(&self, i: usize) -> Option<u64> { match self { $(Column::$variant(v) => v.get(i).map(|x| x.to_bits64()),)* } }
             /// Sets an element from raw bits; false when out of bounds.
@@ -55,7 +67,7 @@ macro_rules! columns {
             const SCALAR: Scalar = Scalar::$variant;
             fn slice(values: &[$ty]) -> Slice<'_> { Slice::$variant(values) }
             fn column(values: Vec<$ty>) -> Column { Column::$variant(values) }
-            fn in_column(column: &Column) -> Option<&[$ty]> { match column { Column::$variant(v) => Some(v), _ => None } }
+            fn in_column(column: &Column) -> Option<&Vec<$ty>> { match column { Column::$variant(v) => Some(v), _ => None } }
             fn in_column_mut(column: &mut Column) -> Option<&mut Vec<$ty>> { match column { Column::$variant(v) => Some(v), _ => None } }
             fn from_column(column: Column) -> Option<Vec<$ty>> { match column { Column::$variant(v) => Some(v), _ => None } }
             fn to_bits64(self) -> u64 { bits::$variant(self) }
@@ -73,7 +85,7 @@ pub trait Element: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
     /// Wraps a vector.
     fn column(values: Vec<Self>) -> Column;
     /// The values, if the column has this type.
-    fn in_column(column: &Column) -> Option<&[Self]>;
+    fn in_column(column: &Column) -> Option<&Vec<Self>>;
     /// The values, if the column has this type.
     fn in_column_mut(column: &mut Column) -> Option<&mut Vec<Self>>;
     /// The values, if the column has this type.

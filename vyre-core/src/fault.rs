@@ -131,8 +131,9 @@ fn kind_of(message: &str) -> TrapKind {
     match message {
         "attempt to divide by zero"
         | "attempt to calculate the remainder with a divisor of zero" => TrapKind::DivideByZero,
-        "attempt to divide with overflow"
-        | "attempt to calculate the remainder with overflow" => TrapKind::DivideOverflow,
+        "attempt to divide with overflow" | "attempt to calculate the remainder with overflow" => {
+            TrapKind::DivideOverflow
+        }
         m if m.starts_with("attempt to ") && m.ends_with(" with overflow") => {
             TrapKind::ArithmeticOverflow
         }

@@ -5,12 +5,27 @@
 pub mod container;
 pub mod csr;
 pub mod disasm;
+#[cfg(feature = "exec")]
+pub mod dsl;
 pub mod exec;
+#[cfg_attr(
+    not(feature = "exec"),
+    allow(dead_code, reason = "only `Csr` uses it then")
+)]
+mod fault;
 #[cfg(feature = "exec")]
 pub mod interp;
 pub mod ir;
 pub mod isa;
 pub mod module;
+#[cfg(feature = "exec")]
+pub mod native;
+#[cfg(feature = "exec")]
+pub mod pass;
 pub mod plan;
+#[cfg(feature = "exec")]
+mod store;
 pub mod trap;
 pub mod verify;
+#[cfg(feature = "exec")]
+mod views;

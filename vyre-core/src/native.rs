@@ -1,0 +1,1014 @@
+//! The native executor: waves run the user's own functions, in parallel where a sweep is large enough to pay for it.
+//!
+//! The macros' glue (an implementation of [`Pass`]) asks the [`Sweep`] for one [`Column`] per parameter and sweeps them over
+//! the wave's domain with a closure that calls the user's function. A sweep is cut into chunks whose borders depend on the
+//! data alone, never on the number of threads, and what chunks push and reduce is merged in chunk order: results do not
+//! depend on the machine. A chunk has local state for each column, so that a lane costs no lock and no shared counter.
+//!
+//! A faulting lane unwinds to its chunk, which notes the fault and goes on with the next lane.
+
+use crate::csr::Csr;
+use crate::dsl::{Edge, Push, Reduce, Reduction, Seen};
+use crate::exec::{Args, Element, Executor, Outcome, RunError, TopologyArgs};
+use crate::fault::{self, Fault, InLane};
+use crate::isa::Op;
+use crate::module::{Domain, FixpointId, KernelId, Program, WaveId};
+use crate::pass::Pass;
+use crate::store::{Backend, Cut, Frontier, Pending, Store, lowest};
+use crate::trap::TrapKind;
+use crate::views::{Atomic, AtomicElement, Buf};
+use rayon::prelude::*;
+use std::cell::{Cell, Ref, RefMut};
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Largest sweep, in items or edges, that stays on the calling thread.
+const ALONE: usize = 8192;
+/// Items or edges of a chunk of a larger sweep.
+const CHUNK: usize = 4096;
+
+/// Threads of the pool that large sweeps use.
+pub fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// One item of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// Node, index, frontier item or edge index.
+    pub index: u32,
+    /// Source of an edge; 0 in other domains.
+    pub src: u32,
+    /// Destination of an edge; 0 in other domains.
+    pub dst: u32,
+}
+
+impl Lane {
+    /// The item of a sweep over edges.
+    #[inline]
+    pub fn edge(self) -> Edge {
+        Edge {
+            src: self.src,
+            dst: self.dst,
+            index: self.index,
+        }
+    }
+}
+
+/// A parameter that differs from lane to lane, or is gathered chunk by chunk. Tuples of columns are columns.
+pub trait Column {
+    /// What the kernel gets.
+    type Item<'l>;
+    /// The shareable side of the column.
+    type View<'v>: Copy + Send + Sync
+    where
+        Self: 'v;
+    /// State of one chunk.
+    type Local: Send;
+
+    /// What chunks share.
+    fn view(&self) -> Self::View<'_>;
+    /// State for the next chunk of a sweep on one thread, where chunks run in order.
+    fn begin(&self) -> Self::Local;
+    /// State for a chunk of a parallel sweep.
+    fn open(view: Self::View<'_>) -> Self::Local;
+    /// The lane's item.
+    fn get<'l>(view: &'l Self::View<'_>, local: &'l mut Self::Local, lane: Lane) -> Self::Item<'l>;
+    /// The lane is done with its item.
+    fn put(view: &Self::View<'_>, local: &mut Self::Local, lane: Lane);
+    /// Merges a chunk; called in chunk order.
+    fn close(&self, local: Self::Local);
+}
+
+macro_rules! tuples {
+    ($($($c:ident $i:tt)*;)*) => {$(
+        #[allow(non_snake_case, unused_variables, clippy::unused_unit, reason = "the empty tuple is one of them")]
+        impl<$($c: Column),*> Column for ($($c,)*) {
+            type Item<'l> = ($($c::Item<'l>,)*);
+            type View<'v> = ($($c::View<'v>,)*) where Self: 'v;
+            type Local = ($($c::Local,)*);
+            #[inline]
+            fn view(&self) -> Self::View<'_> { ($(self.$i.view(),)*) }
+            #[inline]
+            fn begin(&self) -> Self::Local { ($(self.$i.begin(),)*) }
+            #[inline]
+            fn open(view: Self::View<'_>) -> Self::Local { ($($c::open(view.$i),)*) }
+            #[inline]
+            fn get<'l>(view: &'l Self::View<'_>, local: &'l mut Self::Local, lane: Lane) -> Self::Item<'l> {
+                ($($c::get(&view.$i, &mut local.$i, lane),)*)
+            }
+            #[inline]
+            fn put(view: &Self::View<'_>, local: &mut Self::Local, lane: Lane) {
+                $($c::put(&view.$i, &mut local.$i, lane);)*
+            }
+            #[inline]
+            fn close(&self, local: Self::Local) { $(self.$i.close(local.$i);)* }
+        }
+    )*};
+}
+tuples! {
+    ;
+    A 0;
+    A 0 B 1;
+    A 0 B 1 C 2;
+    A 0 B 1 C 2 D 3;
+    A 0 B 1 C 2 D 3 E 4;
+    A 0 B 1 C 2 D 3 E 4 F 5;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11;
+}
+
+/// `&T`: the lane's own element, read.
+#[derive(Debug)]
+pub struct Own<'s, T> {
+    values: Ref<'s, Vec<T>>,
+}
+
+impl<T: Element> Column for Own<'_, T> {
+    type Item<'l> = &'l T;
+    type View<'v>
+        = &'v [T]
+    where
+        Self: 'v;
+    type Local = ();
+
+    #[inline]
+    fn view(&self) -> &[T] {
+        &self.values
+    }
+    #[inline]
+    fn begin(&self) {}
+    #[inline]
+    fn open(_: &[T]) {}
+    #[inline]
+    fn get<'l>(view: &'l &[T], (): &'l mut (), lane: Lane) -> &'l T {
+        &view[lane.index as usize]
+    }
+    #[inline]
+    fn put(_: &&[T], (): &mut (), _: Lane) {}
+    #[inline]
+    fn close(&self, (): ()) {}
+}
+
+/// `&mut T`: the lane's own element, read and written back when the lane is done.
+#[derive(Debug)]
+pub struct OwnMut<'s, T: AtomicElement> {
+    values: RefMut<'s, Buf<Atomic<T>>>,
+}
+
+impl<T: AtomicElement> Column for OwnMut<'_, T> {
+    type Item<'l> = &'l mut T;
+    type View<'v>
+        = &'v Buf<Atomic<T>>
+    where
+        Self: 'v;
+    type Local = T;
+
+    #[inline]
+    fn view(&self) -> &Buf<Atomic<T>> {
+        &self.values
+    }
+    #[inline]
+    fn begin(&self) -> T {
+        T::from_bits64(0)
+    }
+    #[inline]
+    fn open(_: &Buf<Atomic<T>>) -> T {
+        T::from_bits64(0)
+    }
+    #[inline]
+    fn get<'l>(view: &'l &Buf<Atomic<T>>, local: &'l mut T, lane: Lane) -> &'l mut T {
+        *local = view[lane.index].get();
+        local
+    }
+    #[inline]
+    fn put(view: &&Buf<Atomic<T>>, local: &mut T, lane: Lane) {
+        view[lane.index].put(*local);
+    }
+    #[inline]
+    fn close(&self, _: T) {}
+}
+
+/// `&Push`: the next round's items.
+#[derive(Debug)]
+pub struct PushColumn<'s> {
+    frontier: &'s Frontier,
+    nodes: u32,
+}
+
+/// The shareable side of [`PushColumn`].
+#[derive(Clone, Copy, Debug)]
+pub struct PushView<'v> {
+    nodes: u32,
+    limit: usize,
+    stamps: Option<&'v Arc<[AtomicU32]>>,
+    stamp: u32,
+    spare: &'v Mutex<Vec<Vec<u32>>>,
+}
+
+/// A chunk's pushes.
+#[derive(Debug)]
+pub struct Pushed {
+    push: Push,
+    /// It holds the frontier's own vector.
+    direct: bool,
+}
+
+impl PushColumn<'_> {
+    fn seen(&self, alone: bool) -> Option<Seen> {
+        self.frontier.stamps.as_ref().map(|stamps| Seen {
+            stamps: Arc::clone(stamps),
+            stamp: self.frontier.stamp.get(),
+            alone,
+        })
+    }
+}
+
+impl Column for PushColumn<'_> {
+    type Item<'l> = &'l Push;
+    type View<'v>
+        = PushView<'v>
+    where
+        Self: 'v;
+    type Local = Pushed;
+
+    #[inline]
+    fn view(&self) -> PushView<'_> {
+        PushView {
+            nodes: self.nodes,
+            limit: self.frontier.capacity,
+            stamps: self.frontier.stamps.as_ref(),
+            stamp: self.frontier.stamp.get(),
+            spare: &self.frontier.spare,
+        }
+    }
+    #[inline]
+    fn begin(&self) -> Pushed {
+        let items = self.frontier.next.take();
+        Pushed {
+            push: Push::over(items, self.nodes, self.frontier.capacity, self.seen(true)),
+            direct: true,
+        }
+    }
+    fn open(view: PushView<'_>) -> Pushed {
+        let mut spare = view.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let items = spare.pop().unwrap_or_default();
+        drop(spare);
+        let seen = view.stamps.map(|stamps| Seen {
+            stamps: Arc::clone(stamps),
+            stamp: view.stamp,
+            alone: false,
+        });
+        Pushed {
+            push: Push::over(items, view.nodes, view.limit, seen),
+            direct: false,
+        }
+    }
+    #[inline]
+    fn get<'l>(_: &'l PushView<'_>, local: &'l mut Pushed, _: Lane) -> &'l Push {
+        &local.push
+    }
+    #[inline]
+    fn put(_: &PushView<'_>, _: &mut Pushed, _: Lane) {}
+    fn close(&self, local: Pushed) {
+        let f = self.frontier;
+        let (mut items, refused) = local.push.into_parts();
+        f.refused.set(f.refused.get() + refused);
+        let mut next = f.next.borrow_mut();
+        if local.direct {
+            *next = items;
+            return;
+        }
+        match &f.stamps {
+            Some(stamps) => {
+                let stamp = f.stamp.get();
+                for v in items.drain(..) {
+                    if stamps[v as usize].swap(stamp, Relaxed) != stamp {
+                        next.push(v);
+                    }
+                }
+            }
+            None => {
+                let fits = items.len().min(f.capacity.saturating_sub(next.len()));
+                f.refused.set(f.refused.get() + (items.len() - fits) as u64);
+                next.extend_from_slice(&items[..fits]);
+                items.clear();
+            }
+        }
+        let mut spare = f.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.push(items);
+    }
+}
+
+/// `&Reduce<O>`: a chunk's partial result.
+#[derive(Debug)]
+pub struct ReduceColumn<'s, O> {
+    total: &'s Cell<u64>,
+    op: PhantomData<O>,
+}
+
+impl<O: Reduction> Column for ReduceColumn<'_, O> {
+    type Item<'l> = &'l Reduce<O>;
+    type View<'v>
+        = ()
+    where
+        Self: 'v;
+    type Local = Reduce<O>;
+
+    #[inline]
+    fn view(&self) {}
+    #[inline]
+    fn begin(&self) -> Reduce<O> {
+        Reduce::new()
+    }
+    #[inline]
+    fn open((): ()) -> Reduce<O> {
+        Reduce::new()
+    }
+    #[inline]
+    fn get<'l>((): &'l (), local: &'l mut Reduce<O>, _: Lane) -> &'l Reduce<O> {
+        local
+    }
+    #[inline]
+    fn put((): &(), _: &mut Reduce<O>, _: Lane) {}
+    #[inline]
+    fn close(&self, local: Reduce<O>) {
+        let before = O::Value::from_bits64(self.total.get());
+        self.total
+            .set(O::combine(before, local.value()).to_bits64());
+    }
+}
+
+/// `&Buf<T>`: a borrowed buffer, read by every lane.
+#[derive(Debug)]
+pub struct Read<'s, T> {
+    values: Ref<'s, Vec<T>>,
+}
+
+impl<T> Read<'_, T> {
+    /// The whole buffer.
+    #[inline]
+    pub fn view(&self) -> &Buf<T> {
+        Buf::new(&self.values)
+    }
+}
+
+/// `&Buf<Atomic<T>>`: an exclusively borrowed buffer, which lanes share atomically.
+#[derive(Debug)]
+pub struct Shared<'s, T: AtomicElement> {
+    values: RefMut<'s, Buf<Atomic<T>>>,
+}
+
+impl<T: AtomicElement> Shared<'_, T> {
+    /// The whole buffer.
+    #[inline]
+    pub fn view(&self) -> &Buf<Atomic<T>> {
+        &self.values
+    }
+}
+
+/// One wave about to be swept.
+///
+/// Ids are those of the pass's program. A wrong id or type is a bug of the expansion and panics.
+#[derive(Debug)]
+pub struct Sweep<'s> {
+    store: &'s Store,
+    wave: WaveId,
+    round: u32,
+}
+
+impl<'s> Sweep<'s> {
+    /// Which wave.
+    pub fn wave(&self) -> WaveId {
+        self.wave
+    }
+
+    /// Round of the innermost fixpoint.
+    pub fn round(&self) -> u32 {
+        self.round
+    }
+
+    /// Number of nodes.
+    pub fn nodes_count(&self) -> u32 {
+        self.store.sizes.nodes as u32
+    }
+
+    /// A scalar of the run.
+    pub fn scalar<T: Element>(&self, id: u16) -> T {
+        T::from_bits64(self.store.sizes.scalars[id as usize])
+    }
+
+    /// A finished reduction.
+    pub fn reduction<T: Element>(&self, id: u16) -> T {
+        T::from_bits64(self.store.reductions[id as usize].get())
+    }
+
+    /// A topology.
+    pub fn csr(&self, id: u16) -> &'s Csr {
+        &self.store.graphs[id as usize].csr
+    }
+
+    fn values<T: Element>(&self, id: u16) -> Ref<'s, Vec<T>> {
+        Ref::map(self.store.buffers[id as usize].borrow(), |c| {
+            T::in_column(c).expect("the buffer has its declared type")
+        })
+    }
+
+    fn cells<T: AtomicElement>(&self, id: u16) -> RefMut<'s, Buf<Atomic<T>>> {
+        RefMut::map(self.store.buffers[id as usize].borrow_mut(), |c| {
+            Buf::atomic(T::in_column_mut(c).expect("the buffer has its declared type"))
+        })
+    }
+
+    /// A whole buffer, read-only.
+    pub fn read<T: Element>(&self, id: u16) -> Read<'s, T> {
+        Read {
+            values: self.values(id),
+        }
+    }
+
+    /// A whole buffer of atomics.
+    pub fn atomic<T: AtomicElement>(&self, id: u16) -> Shared<'s, T> {
+        Shared {
+            values: self.cells(id),
+        }
+    }
+
+    /// Each lane's own element, read-only.
+    pub fn own<T: Element>(&self, id: u16) -> Own<'s, T> {
+        Own {
+            values: self.values(id),
+        }
+    }
+
+    /// Each lane's own element.
+    pub fn own_mut<T: AtomicElement>(&self, id: u16) -> OwnMut<'s, T> {
+        OwnMut {
+            values: self.cells(id),
+        }
+    }
+
+    /// The push side of a frontier.
+    pub fn push(&self, id: u16) -> PushColumn<'s> {
+        PushColumn {
+            frontier: &self.store.frontiers[id as usize],
+            nodes: self.nodes_count(),
+        }
+    }
+
+    /// The update side of a reduction.
+    pub fn reduce<O: Reduction>(&self, id: u16) -> ReduceColumn<'s, O> {
+        ReduceColumn {
+            total: &self.store.reductions[id as usize],
+            op: PhantomData,
+        }
+    }
+
+    fn domain(&self) -> Domain {
+        self.store.program.waves[self.wave.index()].domain
+    }
+
+    /// Sweeps one lane.
+    pub fn once<C, F>(&self, columns: C, kernel: F)
+    where
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+    {
+        self.span(1, &columns, &kernel);
+    }
+
+    /// Sweeps the indices of the wave's range.
+    pub fn range<C, F>(&self, columns: C, kernel: F)
+    where
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+    {
+        let Domain::Range(extent) = self.domain() else {
+            unreachable!("the glue sweeps the wave's own domain");
+        };
+        let len = self
+            .store
+            .len_of("range", extent)
+            .expect("ranges were checked when the run began");
+        self.span(len, &columns, &kernel);
+    }
+
+    /// Sweeps every node.
+    pub fn nodes<C, F>(&self, columns: C, kernel: F)
+    where
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+    {
+        self.span(self.store.sizes.nodes as usize, &columns, &kernel);
+    }
+
+    /// Sweeps the items of the wave's frontier.
+    pub fn items<C, F>(&self, columns: C, kernel: F)
+    where
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+    {
+        let Domain::Items(frontier) = self.domain() else {
+            unreachable!("the glue sweeps the wave's own domain");
+        };
+        let items = self.store.frontiers[frontier.index()].items.borrow();
+        let items: &[u32] = &items;
+        self.sweep(&columns, &kernel, chunks(items.len()), |chunk| {
+            let (next, end) = borders(items.len(), chunk);
+            Items {
+                items: &items[..end],
+                next,
+            }
+        });
+    }
+
+    /// Sweeps every edge of the wave's topology.
+    pub fn edges<C, F>(&self, columns: C, kernel: F)
+    where
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+    {
+        let Domain::Edges(topology) = self.domain() else {
+            unreachable!("the glue sweeps the wave's own domain");
+        };
+        let graph = self.csr(topology.0);
+        let edges = graph.edge_count();
+        self.sweep(&columns, &kernel, chunks(edges), |chunk| {
+            let (next, end) = borders(edges, chunk);
+            let after = graph.offsets().partition_point(|&o| o as usize <= next);
+            AllEdges {
+                graph,
+                src: after.saturating_sub(1) as u32,
+                next: next as u32,
+                end: end as u32,
+            }
+        });
+    }
+
+    /// Sweeps every edge out of the items of the wave's frontier, an equal number of edges a chunk.
+    pub fn edges_from<C, F>(&self, columns: C, kernel: F)
+    where
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+    {
+        let Domain::EdgesFrom(topology, frontier) = self.domain() else {
+            unreachable!("the glue sweeps the wave's own domain");
+        };
+        let graph = &self.store.graphs[topology.index()];
+        let items = self.store.frontiers[frontier.index()].items.borrow();
+        let items: &[u32] = &items;
+        let mut cuts = self.store.cuts.borrow_mut();
+        cut_edges(&mut cuts, graph.csr.offsets(), items, graph.max_degree);
+        let cuts: &[Cut] = &cuts;
+        self.sweep(&columns, &kernel, cuts.len() - 1, |chunk| {
+            EdgesFrom::new(&graph.csr, items, cuts[chunk], cuts[chunk + 1])
+        });
+    }
+
+    fn span<C, F>(&self, len: usize, columns: &C, kernel: &F)
+    where
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+    {
+        self.sweep(columns, kernel, chunks(len), |chunk| {
+            let (next, end) = borders(len, chunk);
+            Span {
+                next: next as u32,
+                end: end as u32,
+            }
+        });
+    }
+
+    fn sweep<C, F, W>(
+        &self,
+        columns: &C,
+        kernel: &F,
+        chunks: usize,
+        walk: impl Fn(usize) -> W + Sync,
+    ) where
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+        W: Walk,
+    {
+        let view = columns.view();
+        let code = Code {
+            program: &self.store.program,
+            wave: self.wave,
+        };
+        if chunks == 1 || rayon::current_num_threads() == 1 {
+            for chunk in 0..chunks {
+                let mut local = columns.begin();
+                let found = run_chunk::<C, F, W>(&code, view, &mut local, walk(chunk), kernel);
+                columns.close(local);
+                self.store.fail(found);
+            }
+            return;
+        }
+        let done: Vec<(C::Local, Option<Box<Pending>>)> = (0..chunks)
+            .into_par_iter()
+            .map(|chunk| {
+                let mut local = C::open(view);
+                let found = run_chunk::<C, F, W>(&code, view, &mut local, walk(chunk), kernel);
+                (local, found)
+            })
+            .collect();
+        for (local, found) in done {
+            columns.close(local);
+            self.store.fail(found);
+        }
+    }
+}
+
+/// Runs the lanes of one chunk; the lowest of their faults.
+fn run_chunk<C, F, W>(
+    code: &Code<'_>,
+    view: C::View<'_>,
+    local: &mut C::Local,
+    mut walk: W,
+    kernel: &F,
+) -> Option<Box<Pending>>
+where
+    C: Column,
+    F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+    W: Walk,
+{
+    let _in_lane = InLane::enter();
+    let mut found = None;
+    loop {
+        let lanes = AssertUnwindSafe(|| {
+            walk.walk(|lane| {
+                kernel(lane, C::get(&view, local, lane));
+                C::put(&view, local, lane);
+            });
+        });
+        match catch_unwind(lanes) {
+            Ok(()) => return found,
+            Err(payload) => {
+                let pending = code.locate(walk.current(), fault::classify(payload));
+                found = lowest(found, Some(Box::new(pending)));
+            }
+        }
+    }
+}
+
+/// What a fault needs to find its place in the bytecode.
+struct Code<'p> {
+    program: &'p Program,
+    wave: WaveId,
+}
+
+impl Code<'_> {
+    #[cold]
+    fn locate(&self, item: u32, mut fault: Fault) -> Pending {
+        let kernel = self.program.waves[self.wave.index()].kernel;
+        let pc = refine(self.program, kernel, &mut fault);
+        Pending {
+            key: (self.wave, item, pc),
+            fault,
+        }
+    }
+}
+
+/// The pc of the word at the fault's position; a panic at an `assert` is an assert, whatever its message says.
+fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> u32 {
+    let kernel = &program.kernels[kernel.index()];
+    let at = kernel
+        .sites
+        .iter()
+        .find(|(_, site)| program.sites.get(site.index()) == Some(&fault.site));
+    let Some(&(pc, _)) = at else {
+        return u32::MAX;
+    };
+    let op = kernel
+        .code
+        .get(pc as usize)
+        .and_then(|w| Op::from_code(w.op));
+    if fault.kind == TrapKind::Panic && matches!(op, Some(Op::Assert | Op::Trap)) {
+        fault.kind = TrapKind::Assert;
+    }
+    pc
+}
+
+/// Chunks of a sweep over `len` items.
+fn chunks(len: usize) -> usize {
+    if len <= ALONE { 1 } else { len.div_ceil(CHUNK) }
+}
+
+fn borders(len: usize, chunk: usize) -> (usize, usize) {
+    if len <= ALONE {
+        (0, len)
+    } else {
+        (chunk * CHUNK, len.min((chunk + 1) * CHUNK))
+    }
+}
+
+/// Cuts the edges out of `items` into chunks: `cuts` gets one border more than there are chunks.
+fn cut_edges(cuts: &mut Vec<Cut>, offsets: &[u32], items: &[u32], max_degree: u32) {
+    cuts.clear();
+    cuts.push(Cut { item: 0, edges: 0 });
+    if items.len() as u64 * u64::from(max_degree) > ALONE as u64 {
+        let mut room = CHUNK;
+        for (item, &v) in items.iter().enumerate() {
+            let degree = (offsets[v as usize + 1] - offsets[v as usize]) as usize;
+            let mut edges = 0;
+            while degree - edges > room {
+                edges += room;
+                room = CHUNK;
+                cuts.push(Cut {
+                    item,
+                    edges: edges as u32,
+                });
+            }
+            room -= degree - edges;
+        }
+    }
+    cuts.push(Cut {
+        item: items.len(),
+        edges: 0,
+    });
+}
+
+/// The lanes of a chunk, in order. It moves on before it calls the body, so that it can go on after a lane that unwound.
+trait Walk {
+    fn walk(&mut self, body: impl FnMut(Lane));
+    /// Index of the lane that was called last.
+    fn current(&self) -> u32;
+}
+
+struct Span {
+    next: u32,
+    end: u32,
+}
+
+impl Walk for Span {
+    #[inline]
+    fn walk(&mut self, mut body: impl FnMut(Lane)) {
+        while self.next < self.end {
+            let index = self.next;
+            self.next += 1;
+            body(Lane {
+                index,
+                src: 0,
+                dst: 0,
+            });
+        }
+    }
+
+    fn current(&self) -> u32 {
+        self.next - 1
+    }
+}
+
+struct Items<'a> {
+    items: &'a [u32],
+    next: usize,
+}
+
+impl Walk for Items<'_> {
+    #[inline]
+    fn walk(&mut self, mut body: impl FnMut(Lane)) {
+        while let Some(&index) = self.items.get(self.next) {
+            self.next += 1;
+            body(Lane {
+                index,
+                src: 0,
+                dst: 0,
+            });
+        }
+    }
+
+    fn current(&self) -> u32 {
+        self.items[self.next - 1]
+    }
+}
+
+struct AllEdges<'a> {
+    graph: &'a Csr,
+    src: u32,
+    next: u32,
+    end: u32,
+}
+
+impl Walk for AllEdges<'_> {
+    #[inline]
+    fn walk(&mut self, mut body: impl FnMut(Lane)) {
+        let (offsets, targets) = (self.graph.offsets(), self.graph.targets());
+        while self.next < self.end {
+            while self.next >= offsets[self.src as usize + 1] {
+                self.src += 1;
+            }
+            let (src, stop) = (self.src, offsets[self.src as usize + 1].min(self.end));
+            while self.next < stop {
+                let index = self.next;
+                self.next += 1;
+                body(Lane {
+                    index,
+                    src,
+                    dst: targets[index as usize],
+                });
+            }
+        }
+    }
+
+    fn current(&self) -> u32 {
+        self.next - 1
+    }
+}
+
+struct EdgesFrom<'a> {
+    graph: &'a Csr,
+    items: &'a [u32],
+    to: Cut,
+    /// Item after the current one.
+    item: usize,
+    src: u32,
+    next: u32,
+    end: u32,
+}
+
+impl<'a> EdgesFrom<'a> {
+    fn new(graph: &'a Csr, items: &'a [u32], from: Cut, to: Cut) -> Self {
+        let mut walk = EdgesFrom {
+            graph,
+            items,
+            to,
+            item: from.item,
+            src: 0,
+            next: 0,
+            end: 0,
+        };
+        if walk.enter() {
+            walk.next += from.edges;
+        }
+        walk
+    }
+
+    /// Starts the next item; false at the end of the chunk.
+    #[inline]
+    fn enter(&mut self) -> bool {
+        let last = self.item == self.to.item;
+        if self.item > self.to.item || (last && self.to.edges == 0) {
+            return false;
+        }
+        self.src = self.items[self.item];
+        let edges = self.graph.edges(self.src);
+        self.item += 1;
+        self.next = edges.start;
+        self.end = if last {
+            edges.start + self.to.edges
+        } else {
+            edges.end
+        };
+        true
+    }
+}
+
+impl Walk for EdgesFrom<'_> {
+    #[inline]
+    fn walk(&mut self, mut body: impl FnMut(Lane)) {
+        let targets = self.graph.targets();
+        loop {
+            let src = self.src;
+            while self.next < self.end {
+                let index = self.next;
+                self.next += 1;
+                body(Lane {
+                    index,
+                    src,
+                    dst: targets[index as usize],
+                });
+            }
+            if !self.enter() {
+                return;
+            }
+        }
+    }
+
+    fn current(&self) -> u32 {
+        self.next - 1
+    }
+}
+
+/// The end of a round: what a fixpoint's condition may look at.
+#[derive(Debug)]
+pub struct Until<'s> {
+    store: &'s Store,
+    fixpoint: FixpointId,
+    round: u32,
+}
+
+/// A frontier as a condition sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct FrontierView {
+    len: u32,
+}
+
+impl FrontierView {
+    /// Items pushed since the last flip.
+    pub fn len(self) -> u32 {
+        self.len
+    }
+
+    /// Nothing was pushed since the last flip.
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Until<'_> {
+    /// Which fixpoint.
+    pub fn fixpoint(&self) -> FixpointId {
+        self.fixpoint
+    }
+
+    /// The round that has just ended, from 0.
+    pub fn round(&self) -> u32 {
+        self.round
+    }
+
+    /// A frontier.
+    pub fn frontier(&self, id: u16) -> FrontierView {
+        FrontierView {
+            len: self.store.frontiers[id as usize].len() as u32,
+        }
+    }
+
+    /// A reduction's value.
+    pub fn reduction<T: Element>(&self, id: u16) -> T {
+        T::from_bits64(self.store.reductions[id as usize].get())
+    }
+
+    /// A scalar of the run.
+    pub fn scalar<T: Element>(&self, id: u16) -> T {
+        T::from_bits64(self.store.sizes.scalars[id as usize])
+    }
+
+    /// Number of nodes.
+    pub fn nodes_count(&self) -> u32 {
+        self.store.sizes.nodes as u32
+    }
+}
+
+/// Runs a pass's own functions on the threads of the global rayon pool.
+///
+/// Needs `panic = "unwind"`: traps unwind out of the user's functions.
+#[derive(Debug)]
+pub struct NativeExecutor<P> {
+    store: Store,
+    pass: PhantomData<fn() -> P>,
+}
+
+impl<P: Pass> NativeExecutor<P> {
+    /// Copies the topologies; `program` is the verified program of `P`.
+    pub fn new(
+        program: Arc<Program>,
+        topology: &TopologyArgs<'_>,
+    ) -> Result<NativeExecutor<P>, RunError> {
+        fault::install_hook();
+        Ok(NativeExecutor {
+            store: Store::new(program, topology)?,
+            pass: PhantomData,
+        })
+    }
+}
+
+impl<P: Pass> Executor for NativeExecutor<P> {
+    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
+        self.store.run(args, &mut Native::<P>(PhantomData))
+    }
+}
+
+struct Native<P>(PhantomData<P>);
+
+impl<P: Pass> Backend for Native<P> {
+    fn sweep(&mut self, store: &mut Store, wave: WaveId, round: u32) {
+        P::wave(&Sweep { store, wave, round });
+    }
+
+    fn until(
+        &mut self,
+        store: &mut Store,
+        fixpoint: FixpointId,
+        round: u32,
+    ) -> Result<bool, Fault> {
+        let store = &*store;
+        let cx = Until {
+            store,
+            fixpoint,
+            round,
+        };
+        let _in_lane = InLane::enter();
+        catch_unwind(AssertUnwindSafe(|| P::until(&cx))).map_err(|payload| {
+            let mut fault = fault::classify(payload);
+            let kernel = store.program.fixpoints[fixpoint.index()].until;
+            refine(&store.program, kernel, &mut fault);
+            fault
+        })
+    }
+}
