@@ -29,3 +29,5 @@ pub mod trap;
 pub mod verify;
 #[cfg(feature = "exec")]
 mod views;
+#[cfg(feature = "exec")]
+pub mod vir0;

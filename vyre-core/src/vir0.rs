@@ -1,0 +1,344 @@
+//! The VIR0 backend: the reference interpreter over the store, one item after another.
+
+use crate::exec::{Args, Column, Executor, Outcome, RunError, TopologyArgs};
+use crate::fault::Fault;
+use crate::interp::{Interpreter, Item, Memory};
+use crate::module::{
+    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, Program, ReduceOp, ReductionId,
+    Scalar, TopologyId, Uniform, WaveId,
+};
+use crate::store::{Backend, Pending, Store};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Interprets a pass's bytecode on the calling thread.
+#[derive(Debug)]
+pub struct Vir0Executor {
+    store: Store,
+    uniforms: Vec<u64>,
+}
+
+impl Vir0Executor {
+    /// Copies the topologies; `program` is verified.
+    pub fn new(
+        program: Arc<Program>,
+        topology: &TopologyArgs<'_>,
+    ) -> Result<Vir0Executor, RunError> {
+        Ok(Vir0Executor {
+            store: Store::new(program, topology)?,
+            uniforms: Vec::new(),
+        })
+    }
+}
+
+impl Executor for Vir0Executor {
+    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
+        let mut backend = Vir0 {
+            uniforms: &mut self.uniforms,
+        };
+        self.store.run(args, &mut backend)
+    }
+}
+
+struct Vir0<'u> {
+    uniforms: &'u mut Vec<u64>,
+}
+
+impl Vir0<'_> {
+    /// Values of a kernel's uniform slots.
+    fn bind(&mut self, store: &mut Store, kernel: &Kernel, round: u32) {
+        self.uniforms.clear();
+        for &uniform in &kernel.uniforms {
+            self.uniforms.push(match uniform {
+                Uniform::Scalar(s) => store.sizes.scalars[s.index()],
+                Uniform::Constant(c) => store.program.constants[c.index()].bits,
+                Uniform::Reduction(r) => store.reductions[r.index()].get(),
+                Uniform::Round => round.into(),
+                Uniform::FrontierLen(f) => store.frontiers[f.index()].len(),
+                Uniform::Nodes => store.sizes.nodes,
+            });
+        }
+    }
+}
+
+impl Backend for Vir0<'_> {
+    fn sweep(&mut self, store: &mut Store, wave: WaveId, round: u32) {
+        let program = Arc::clone(&store.program);
+        let domain = program.waves[wave.index()].domain;
+        let kernel = &program.kernels[program.waves[wave.index()].kernel.index()];
+        self.bind(store, kernel, round);
+        let mut lanes = Lanes {
+            interpreter: Interpreter::new(kernel, self.uniforms),
+            program: &program,
+            kernel,
+            wave,
+        };
+        let span = match domain {
+            Domain::Once => 1,
+            Domain::Nodes => store.sizes.nodes as usize,
+            Domain::Range(extent) => store
+                .len_of("range", extent)
+                .expect("ranges were checked when the run began"),
+            Domain::Items(f) => {
+                let items = store.frontiers[f.index()].items.take();
+                for &item in &items {
+                    lanes.run(store, Item::index(item));
+                }
+                store.frontiers[f.index()].items.replace(items);
+                return;
+            }
+            Domain::Edges(t) => {
+                for src in 0..store.sizes.nodes as u32 {
+                    lanes.edges_of(store, t, src);
+                }
+                return;
+            }
+            Domain::EdgesFrom(t, f) => {
+                let items = store.frontiers[f.index()].items.take();
+                for &src in &items {
+                    lanes.edges_of(store, t, src);
+                }
+                store.frontiers[f.index()].items.replace(items);
+                return;
+            }
+        };
+        for index in 0..span {
+            lanes.run(store, Item::index(index as u32));
+        }
+    }
+
+    fn until(
+        &mut self,
+        store: &mut Store,
+        fixpoint: FixpointId,
+        round: u32,
+    ) -> Result<bool, Fault> {
+        let program = Arc::clone(&store.program);
+        let id: KernelId = program.fixpoints[fixpoint.index()].until;
+        let kernel = &program.kernels[id.index()];
+        self.bind(store, kernel, round);
+        let mut interpreter = Interpreter::new(kernel, self.uniforms);
+        match interpreter.run(Item::default(), store) {
+            Ok(value) => Ok(value != 0),
+            Err(fault) => Err(place(&program, kernel, fault)),
+        }
+    }
+}
+
+/// One kernel over the items of a sweep.
+struct Lanes<'a> {
+    interpreter: Interpreter<'a>,
+    program: &'a Program,
+    kernel: &'a Kernel,
+    wave: WaveId,
+}
+
+impl Lanes<'_> {
+    #[inline]
+    fn run(&mut self, store: &mut Store, item: Item) {
+        if let Err(fault) = self.interpreter.run(item, store) {
+            store.fail(Some(Box::new(Pending {
+                key: (self.wave, item.index, fault.pc),
+                fault: place(self.program, self.kernel, fault),
+            })));
+        }
+    }
+
+    #[inline]
+    fn edges_of(&mut self, store: &mut Store, topology: TopologyId, src: u32) {
+        for index in store.graphs[topology.index()].csr.edges(src) {
+            let dst = store.graphs[topology.index()].csr.targets()[index as usize];
+            self.run(store, Item { index, src, dst });
+        }
+    }
+}
+
+#[cold]
+fn place(program: &Program, kernel: &Kernel, fault: crate::interp::Fault) -> Fault {
+    Fault {
+        kind: fault.kind,
+        index: fault.index,
+        len: fault.len,
+        site: program.site_of(kernel, fault.pc),
+        message: None,
+    }
+}
+
+impl Memory for Store {
+    #[inline]
+    fn len(&self, buffer: BufferId) -> u32 {
+        self.buffers[buffer.index()].borrow().len() as u32
+    }
+
+    #[inline]
+    fn nodes(&self) -> u32 {
+        self.sizes.nodes as u32
+    }
+
+    #[inline]
+    fn edges(&self, topology: TopologyId) -> u32 {
+        self.graphs[topology.index()].csr.edge_count() as u32
+    }
+
+    #[inline]
+    fn load8(&mut self, buffer: BufferId, index: u32) -> Option<u8> {
+        match self.buffers[buffer.index()].get_mut() {
+            Column::U8(v) => v.get(index as usize).copied(),
+            Column::Bool(v) => v.get(index as usize).map(|&x| x.into()),
+            Column::U32(_)
+            | Column::I32(_)
+            | Column::F32(_)
+            | Column::U64(_)
+            | Column::I64(_)
+            | Column::F64(_) => unreachable!("verified code accesses a buffer by its width"),
+        }
+    }
+
+    #[inline]
+    fn load32(&mut self, buffer: BufferId, index: u32) -> Option<u32> {
+        match self.buffers[buffer.index()].get_mut() {
+            Column::U32(v) => v.get(index as usize).copied(),
+            Column::I32(v) => v.get(index as usize).map(|&x| x as u32),
+            Column::F32(v) => v.get(index as usize).map(|x| x.to_bits()),
+            Column::U8(_) | Column::Bool(_) | Column::U64(_) | Column::I64(_) | Column::F64(_) => {
+                unreachable!("verified code accesses a buffer by its width")
+            }
+        }
+    }
+
+    #[inline]
+    fn load64(&mut self, buffer: BufferId, index: u32) -> Option<u64> {
+        match self.buffers[buffer.index()].get_mut() {
+            Column::U64(v) => v.get(index as usize).copied(),
+            Column::I64(v) => v.get(index as usize).map(|&x| x as u64),
+            Column::F64(v) => v.get(index as usize).map(|x| x.to_bits()),
+            Column::U8(_) | Column::Bool(_) | Column::U32(_) | Column::I32(_) | Column::F32(_) => {
+                unreachable!("verified code accesses a buffer by its width")
+            }
+        }
+    }
+
+    #[inline]
+    fn store8(&mut self, buffer: BufferId, index: u32, value: u8) -> Option<()> {
+        self.put(buffer, index, value.into())
+    }
+
+    #[inline]
+    fn store32(&mut self, buffer: BufferId, index: u32, value: u32) -> Option<()> {
+        self.put(buffer, index, value.into())
+    }
+
+    #[inline]
+    fn store64(&mut self, buffer: BufferId, index: u32, value: u64) -> Option<()> {
+        self.put(buffer, index, value)
+    }
+
+    #[inline]
+    fn csr_begin(&self, topology: TopologyId, node: u32) -> Option<u32> {
+        // The last offset is no node's first edge.
+        let (_, begins) = self.graphs[topology.index()].csr.offsets().split_last()?;
+        begins.get(node as usize).copied()
+    }
+
+    #[inline]
+    fn csr_end(&self, topology: TopologyId, node: u32) -> Option<u32> {
+        let offsets = self.graphs[topology.index()].csr.offsets();
+        offsets.get(node as usize + 1).copied()
+    }
+
+    #[inline]
+    fn csr_target(&self, topology: TopologyId, edge: u32) -> Option<u32> {
+        let targets = self.graphs[topology.index()].csr.targets();
+        targets.get(edge as usize).copied()
+    }
+
+    #[inline]
+    fn push(&mut self, frontier: FrontierId, node: u32, _: u32) {
+        let f = &mut self.frontiers[frontier.index()];
+        if let Some(stamps) = &f.stamps {
+            let stamp = f.stamp.get();
+            if stamps[node as usize].swap(stamp, Relaxed) == stamp {
+                return;
+            }
+        }
+        let next = f.next.get_mut();
+        if next.len() < f.capacity {
+            next.push(node);
+        } else {
+            f.refused.set(f.refused.get() + 1);
+        }
+    }
+
+    fn reduce(&mut self, reduction: ReductionId, bits: u64) {
+        let declared = &self.program.reductions[reduction.index()];
+        let cell = &self.reductions[reduction.index()];
+        cell.set(combine(declared.op, declared.scalar, cell.get(), bits));
+    }
+}
+
+impl Store {
+    #[inline]
+    fn put(&mut self, buffer: BufferId, index: u32, bits: u64) -> Option<()> {
+        self.buffers[buffer.index()]
+            .get_mut()
+            .set(index as usize, bits)
+            .then_some(())
+    }
+}
+
+/// Takes `x` into a reduction that stands at `total`; raw bits.
+fn combine(op: ReduceOp, scalar: Scalar, total: u64, x: u64) -> u64 {
+    use crate::exec::Element;
+    macro_rules! by_type {
+        ($f:ident: $($variant:ident $ty:ty),*) => {
+            match scalar {
+                $(Scalar::$variant => {
+                    let f: fn($ty, $ty) -> $ty = |a, b| $f!($variant, a, b);
+                    f(<$ty>::from_bits64(total), <$ty>::from_bits64(x)).to_bits64()
+                })*
+            }
+        };
+        ($f:ident) => {
+            by_type!($f: Bool bool, U8 u8, U32 u32, I32 i32, F32 f32, U64 u64, I64 i64, F64 f64)
+        };
+    }
+    macro_rules! sum {
+        (Bool, $a:ident, $b:ident) => {
+            $a | $b
+        };
+        (F32, $a:ident, $b:ident) => {
+            $a + $b
+        };
+        (F64, $a:ident, $b:ident) => {
+            $a + $b
+        };
+        ($other:ident, $a:ident, $b:ident) => {
+            $a.wrapping_add($b)
+        };
+    }
+    macro_rules! min {
+        ($other:ident, $a:ident, $b:ident) => {
+            $a.min($b)
+        };
+    }
+    macro_rules! max {
+        ($other:ident, $a:ident, $b:ident) => {
+            $a.max($b)
+        };
+    }
+    match op {
+        ReduceOp::Sum => by_type!(sum),
+        ReduceOp::Min => by_type!(min),
+        ReduceOp::Max => by_type!(max),
+        ReduceOp::Or => scalar_bits(scalar, total | x),
+        ReduceOp::And => scalar_bits(scalar, total & x),
+    }
+}
+
+/// Raw bits as the container stores them: an i32 is sign-extended.
+fn scalar_bits(scalar: Scalar, bits: u64) -> u64 {
+    match scalar {
+        Scalar::I32 => bits as u32 as i32 as i64 as u64,
+        _ => bits,
+    }
+}

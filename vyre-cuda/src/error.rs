@@ -1,0 +1,43 @@
+//! Errors of runtimes, sessions and runs.
+
+use thiserror::Error;
+use vyre_core::container::PartsError;
+use vyre_core::exec::RunError;
+use vyre_core::trap::Trap;
+
+/// Why a runtime, a session or a run failed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A checked fault stopped the run; the session stays usable.
+    #[error(transparent)]
+    Trap(Box<Trap>),
+    /// The arguments do not fit the pass, or the backend failed.
+    #[error(transparent)]
+    Run(RunError),
+    /// The pass's bytecode is not valid: the expansion and the runtime are of different versions.
+    #[error(transparent)]
+    Program(#[from] PartsError),
+    /// No CUDA device can be used.
+    #[error("no CUDA device: {0}")]
+    NoDevice(String),
+}
+
+impl Error {
+    /// The trap that stopped the run, if that is what happened.
+    pub fn trap(&self) -> Option<&Trap> {
+        match self {
+            Error::Trap(trap) => Some(trap),
+            Error::Run(_) | Error::Program(_) | Error::NoDevice(_) => None,
+        }
+    }
+}
+
+impl From<RunError> for Error {
+    fn from(e: RunError) -> Error {
+        match e {
+            RunError::Trap(trap) => Error::Trap(trap),
+            other => Error::Run(other),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Which backend runs the passes of this process.
+
+use crate::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use vyre_core::exec::{Executor, RunError, TopologyArgs};
+use vyre_core::module::Program;
+use vyre_core::native::{self, NativeExecutor};
+use vyre_core::pass::Pass;
+use vyre_core::vir0::Vir0Executor;
+
+/// A backend, and why it was chosen.
+///
+/// ```
+/// let runtime = vyre_cuda::Runtime::native();
+/// assert_eq!(runtime.backend(), "native");
+/// println!("running on {runtime}");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    backend: Backend,
+    /// Why this one rather than a better one.
+    why: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+enum Backend {
+    Native,
+    Vir0,
+}
+
+impl Runtime {
+    /// CUDA if a device answers, otherwise the CPU; [`Display`](fmt::Display) says which and why.
+    pub fn auto() -> Result<Runtime, Error> {
+        let no_device = match Runtime::cuda() {
+            Ok(runtime) => return Ok(runtime),
+            Err(e) => e.to_string(),
+        };
+        // Native traps unwind out of the user's functions.
+        let (backend, why) = if cfg!(panic = "abort") {
+            let abort = "the native backend needs panic = \"unwind\"";
+            (Backend::Vir0, format!("{no_device}; {abort}"))
+        } else {
+            (Backend::Native, no_device)
+        };
+        Ok(Runtime {
+            backend,
+            why: Some(why),
+        })
+    }
+
+    /// The first CUDA device.
+    pub fn cuda() -> Result<Runtime, Error> {
+        Err(Error::NoDevice(
+            "the CUDA backend is not built yet".to_owned(),
+        ))
+    }
+
+    /// The CPU, running the passes' own functions on all threads. Where the program is built with `panic = "abort"`, a
+    /// trap aborts the process.
+    pub fn native() -> Runtime {
+        Runtime {
+            backend: Backend::Native,
+            why: None,
+        }
+    }
+
+    /// The CPU, interpreting the passes' bytecode on one thread: the reference.
+    pub fn vir0() -> Runtime {
+        Runtime {
+            backend: Backend::Vir0,
+            why: None,
+        }
+    }
+
+    /// `"cuda"`, `"native"` or `"vir0"`.
+    pub fn backend(&self) -> &'static str {
+        match self.backend {
+            Backend::Native => "native",
+            Backend::Vir0 => "vir0",
+        }
+    }
+
+    /// What the backend runs on.
+    pub fn device(&self) -> String {
+        match self.backend {
+            Backend::Native => match native::threads() {
+                1 => "1 thread".to_owned(),
+                n => format!("{n} threads"),
+            },
+            Backend::Vir0 => "1 thread".to_owned(),
+        }
+    }
+
+    pub(crate) fn executor<P: Pass>(
+        &self,
+        program: Arc<Program>,
+        topology: &TopologyArgs<'_>,
+    ) -> Result<Box<dyn Executor>, RunError> {
+        Ok(match self.backend {
+            Backend::Native => Box::new(NativeExecutor::<P>::new(program, topology)?),
+            Backend::Vir0 => Box::new(Vir0Executor::new(program, topology)?),
+        })
+    }
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.backend(), self.device())?;
+        if let Some(why) = &self.why {
+            write!(f, "; {why}")?;
+        }
+        Ok(())
+    }
+}
