@@ -459,12 +459,7 @@ impl Store {
         RunError::Trap(Box::new(Trap {
             kind: TrapKind::RoundLimit,
             kernel: fixpoint.name.clone(),
-            site: self
-                .program
-                .sites
-                .get(fixpoint.site.index())
-                .cloned()
-                .unwrap_or_default(),
+            site: self.program.sites[fixpoint.site.index()].clone(),
             item: None,
             index: fixpoint.max_rounds,
             len: fixpoint.max_rounds,

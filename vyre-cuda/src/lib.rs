@@ -13,6 +13,7 @@ pub use runtime::Runtime;
 pub use session::Session;
 pub use vyre_core::csr::{Csr, CsrError};
 pub use vyre_core::exec::{Report, RunError};
+pub use vyre_core::plan::show::Plan;
 pub use vyre_core::trap::{Trap, TrapKind};
 pub use vyre_core::{dsl, module, plan};
 pub use vyre_macros::*;

@@ -30,6 +30,7 @@ pub mod barrier;
 pub mod check;
 pub mod hazard;
 pub mod memory;
+pub mod show;
 
 use std::fmt;
 
