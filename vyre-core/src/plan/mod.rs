@@ -8,6 +8,8 @@
 //! | [`barrier`] | which waves can run between two barriers, and with how few barriers? |
 //! | [`hazard`] | do unordered waves touch the same thing in ways that clash? which `after` is needless? |
 //! | [`memory`] | what does each group need, and into which groups does a level split to fit a budget? |
+//! | [`route`] | sparse, dense, hybrid or fused? |
+//! | [`cache`] | has this been planned before? A value that the caller owns |
 //! | [`check`] | is a plan legal? Derived again, independently of the planners |
 //!
 //! ```
@@ -27,9 +29,11 @@
 //! ```
 
 pub mod barrier;
+pub mod cache;
 pub mod check;
 pub mod hazard;
 pub mod memory;
+pub mod route;
 pub mod show;
 
 use std::fmt;
