@@ -12,8 +12,26 @@ use std::panic::Location;
 use std::sync::Once;
 
 thread_local! {
-    static IN_LANE: Cell<bool> = const { Cell::new(false) };
+    static LANES: Cell<Lanes> = const { Cell::new(Lanes::None) };
     static PANIC_SITE: RefCell<Option<Site>> = const { RefCell::new(None) };
+}
+
+/// What this thread is running.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lanes {
+    /// Something else.
+    None,
+    /// A chunk of a sweep that other threads run as well.
+    Shared,
+    /// All lanes of a sweep, one after another.
+    Alone,
+}
+
+/// No other thread runs lanes of this sweep, which borrows its buffers exclusively: read-modify-write needs no locked
+/// instruction.
+#[inline]
+pub(crate) fn alone() -> bool {
+    LANES.get() == Lanes::Alone
 }
 
 /// What a lane failed with.
@@ -38,7 +56,7 @@ struct OutOfBounds {
 #[inline(never)]
 #[track_caller]
 pub(crate) fn out_of_bounds(index: u32, len: usize) -> ! {
-    if IN_LANE.get() {
+    if LANES.get() != Lanes::None {
         std::panic::resume_unwind(Box::new(OutOfBounds {
             index,
             len: len as u64,
@@ -60,20 +78,22 @@ impl From<&Location<'_>> for Site {
 
 /// This thread runs lanes until the guard is dropped.
 pub(crate) struct InLane {
-    outer: bool,
+    outer: Lanes,
 }
 
 impl InLane {
-    pub(crate) fn enter() -> InLane {
+    #[inline]
+    pub(crate) fn enter(lanes: Lanes) -> InLane {
         InLane {
-            outer: IN_LANE.replace(true),
+            outer: LANES.replace(lanes),
         }
     }
 }
 
 impl Drop for InLane {
+    #[inline]
     fn drop(&mut self) {
-        IN_LANE.set(self.outer);
+        LANES.set(self.outer);
     }
 }
 
@@ -83,7 +103,7 @@ pub(crate) fn install_hook() {
     INSTALLED.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if IN_LANE.get() {
+            if LANES.get() != Lanes::None {
                 PANIC_SITE.set(info.location().map(Site::from));
             } else {
                 previous(info);

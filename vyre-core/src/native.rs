@@ -10,7 +10,7 @@
 use crate::csr::Csr;
 use crate::dsl::{Edge, Push, Reduce, Reduction, Seen};
 use crate::exec::{Args, Element, Executor, Outcome, RunError, TopologyArgs};
-use crate::fault::{self, Fault, InLane};
+use crate::fault::{self, Fault, InLane, Lanes};
 use crate::isa::Op;
 use crate::module::{Domain, FixpointId, KernelId, Program, WaveId};
 use crate::pass::Pass;
@@ -603,6 +603,7 @@ impl<'s> Sweep<'s> {
         };
         if chunks == 1 || rayon::current_num_threads() == 1 {
             for chunk in 0..chunks {
+                let _in_lane = InLane::enter(Lanes::Alone);
                 let mut local = columns.begin();
                 let found = run_chunk::<C, F, W>(&code, view, &mut local, walk(chunk), kernel);
                 columns.close(local);
@@ -613,6 +614,7 @@ impl<'s> Sweep<'s> {
         let done: Vec<(C::Local, Option<Box<Pending>>)> = (0..chunks)
             .into_par_iter()
             .map(|chunk| {
+                let _in_lane = InLane::enter(Lanes::Shared);
                 let mut local = C::open(view);
                 let found = run_chunk::<C, F, W>(&code, view, &mut local, walk(chunk), kernel);
                 (local, found)
@@ -625,7 +627,7 @@ impl<'s> Sweep<'s> {
     }
 }
 
-/// Runs the lanes of one chunk; the lowest of their faults.
+/// Runs the lanes of one chunk on this thread, which has entered them; the lowest of their faults.
 fn run_chunk<C, F, W>(
     code: &Code<'_>,
     view: C::View<'_>,
@@ -638,7 +640,6 @@ where
     F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
     W: Walk,
 {
-    let _in_lane = InLane::enter();
     let mut found = None;
     loop {
         let lanes = AssertUnwindSafe(|| {
@@ -1003,7 +1004,7 @@ impl<P: Pass> Backend for Native<P> {
             fixpoint,
             round,
         };
-        let _in_lane = InLane::enter();
+        let _in_lane = InLane::enter(Lanes::Alone);
         catch_unwind(AssertUnwindSafe(|| P::until(&cx))).map_err(|payload| {
             let mut fault = fault::classify(payload);
             let kernel = store.program.fixpoints[fixpoint.index()].until;

@@ -174,6 +174,11 @@ macro_rules! common {
         /// Overwrites the value; the old one.
         #[inline]
         pub fn swap(&self, value: $ty) -> $ty {
+            if fault::alone() {
+                let old = self.get();
+                self.put(value);
+                return old;
+            }
             ($from)(self.0.swap(($to)(value), Relaxed))
         }
 
@@ -182,61 +187,62 @@ macro_rules! common {
         pub fn compare_exchange(&self, expected: $ty, new: $ty) -> bool {
             // Most attempts of a traversal fail: a load costs a fraction of a locked instruction.
             let expected = ($to)(expected);
-            self.0.load(Relaxed) == expected
-                && self
-                    .0
-                    .compare_exchange(expected, ($to)(new), Relaxed, Relaxed)
-                    .is_ok()
+            if self.0.load(Relaxed) != expected {
+                return false;
+            }
+            if fault::alone() {
+                self.put(new);
+                return true;
+            }
+            self.0
+                .compare_exchange(expected, ($to)(new), Relaxed, Relaxed)
+                .is_ok()
         }
     };
 }
 
 // An update that would not change the value is a load: in the order of the cell's modifications it stands right after the
 // write that it read.
+macro_rules! updates {
+    ($ty:ty, $($(#[$doc:meta])* $name:ident |$old:ident, $value:ident| $new:expr, $atomic:expr;)*) => {$(
+        $(#[$doc])*
+        #[inline]
+        pub fn $name(&self, $value: $ty) -> $ty {
+            let $old = self.get();
+            let new: $ty = $new;
+            if new.to_bits64() == $old.to_bits64() {
+                return $old;
+            }
+            if fault::alone() {
+                self.put(new);
+                return $old;
+            }
+            let atomic: fn(&Self, $ty) -> $ty = $atomic;
+            atomic(self, $value)
+        }
+    )*};
+}
+
 macro_rules! integer_atomics {
     ($($ty:ty;)*) => {$(
         impl Atomic<$ty> {
             common!($ty, same, same);
-
-            /// Adds, wrapping; the old value.
-            #[inline]
-            pub fn fetch_add(&self, value: $ty) -> $ty { self.0.fetch_add(value, Relaxed) }
-
-            /// Subtracts, wrapping; the old value.
-            #[inline]
-            pub fn fetch_sub(&self, value: $ty) -> $ty { self.0.fetch_sub(value, Relaxed) }
-
-            /// Keeps the smaller; the old value.
-            #[inline]
-            pub fn fetch_min(&self, value: $ty) -> $ty {
-                let old = self.get();
-                if old <= value { old } else { self.0.fetch_min(value, Relaxed) }
+            updates! { $ty,
+                /// Adds, wrapping; the old value.
+                fetch_add |old, value| old.wrapping_add(value), |a, x| a.0.fetch_add(x, Relaxed);
+                /// Subtracts, wrapping; the old value.
+                fetch_sub |old, value| old.wrapping_sub(value), |a, x| a.0.fetch_sub(x, Relaxed);
+                /// Keeps the smaller; the old value.
+                fetch_min |old, value| old.min(value), |a, x| a.0.fetch_min(x, Relaxed);
+                /// Keeps the larger; the old value.
+                fetch_max |old, value| old.max(value), |a, x| a.0.fetch_max(x, Relaxed);
+                /// Bitwise and; the old value.
+                fetch_and |old, value| old & value, |a, x| a.0.fetch_and(x, Relaxed);
+                /// Bitwise or; the old value.
+                fetch_or |old, value| old | value, |a, x| a.0.fetch_or(x, Relaxed);
+                /// Bitwise exclusive or; the old value.
+                fetch_xor |old, value| old ^ value, |a, x| a.0.fetch_xor(x, Relaxed);
             }
-
-            /// Keeps the larger; the old value.
-            #[inline]
-            pub fn fetch_max(&self, value: $ty) -> $ty {
-                let old = self.get();
-                if old >= value { old } else { self.0.fetch_max(value, Relaxed) }
-            }
-
-            /// Bitwise and; the old value.
-            #[inline]
-            pub fn fetch_and(&self, value: $ty) -> $ty {
-                let old = self.get();
-                if old & value == old { old } else { self.0.fetch_and(value, Relaxed) }
-            }
-
-            /// Bitwise or; the old value.
-            #[inline]
-            pub fn fetch_or(&self, value: $ty) -> $ty {
-                let old = self.get();
-                if old | value == old { old } else { self.0.fetch_or(value, Relaxed) }
-            }
-
-            /// Bitwise exclusive or; the old value.
-            #[inline]
-            pub fn fetch_xor(&self, value: $ty) -> $ty { self.0.fetch_xor(value, Relaxed) }
         }
     )*};
 }
@@ -247,14 +253,10 @@ macro_rules! float_atomics {
         impl Atomic<$ty> {
             common!($ty, $ty::from_bits, $ty::to_bits);
 
-            #[inline]
             fn update(&self, f: impl Fn($ty) -> $ty) -> $ty {
                 let mut old = self.0.load(Relaxed);
                 loop {
                     let new = f($ty::from_bits(old)).to_bits();
-                    if new == old {
-                        return $ty::from_bits(old);
-                    }
                     match self.0.compare_exchange_weak(old, new, Relaxed, Relaxed) {
                         Ok(_) => return $ty::from_bits(old),
                         Err(now) => old = now,
@@ -262,21 +264,16 @@ macro_rules! float_atomics {
                 }
             }
 
-            /// Adds; the old value.
-            #[inline]
-            pub fn fetch_add(&self, value: $ty) -> $ty { self.update(|x| x + value) }
-
-            /// Subtracts; the old value.
-            #[inline]
-            pub fn fetch_sub(&self, value: $ty) -> $ty { self.update(|x| x - value) }
-
-            /// Keeps the smaller, a number rather than a NaN; the old value.
-            #[inline]
-            pub fn fetch_min(&self, value: $ty) -> $ty { self.update(|x| x.min(value)) }
-
-            /// Keeps the larger, a number rather than a NaN; the old value.
-            #[inline]
-            pub fn fetch_max(&self, value: $ty) -> $ty { self.update(|x| x.max(value)) }
+            updates! { $ty,
+                /// Adds; the old value.
+                fetch_add |old, value| old + value, |a, x| a.update(|old| old + x);
+                /// Subtracts; the old value.
+                fetch_sub |old, value| old - value, |a, x| a.update(|old| old - x);
+                /// Keeps the smaller, a number rather than a NaN; the old value.
+                fetch_min |old, value| old.min(value), |a, x| a.update(|old| old.min(x));
+                /// Keeps the larger, a number rather than a NaN; the old value.
+                fetch_max |old, value| old.max(value), |a, x| a.update(|old| old.max(x));
+            }
         }
     )*};
 }
