@@ -405,6 +405,61 @@ pub struct Row {
 
 for_each_op!(define_ops);
 
+/// The instruction table as Markdown, for `docs/VIR0.md`.
+pub fn markdown_table() -> String {
+    let slot = |slot| match slot {
+        Slot::N => "",
+        Slot::W => "w",
+        Slot::D => "d",
+        Slot::OptW => "w?",
+        Slot::OptD => "d?",
+    };
+    let kind = |kind| match kind {
+        Kind::Buffer8 => "1-byte buffer".to_owned(),
+        Kind::Buffer32 => "4-byte buffer".to_owned(),
+        Kind::Buffer64 => "8-byte buffer".to_owned(),
+        Kind::BufferOf(scalar) => format!("{} buffer", scalar.name()),
+        Kind::Buffer => "buffer".to_owned(),
+        Kind::Topology => "topology".to_owned(),
+        Kind::Frontier => "frontier".to_owned(),
+        Kind::Reduction32 => "4-byte reduction".to_owned(),
+        Kind::Reduction64 => "8-byte reduction".to_owned(),
+    };
+    let mut out = String::from(
+        "| code | mnemonic | d | a | b | imm | faults | meaning |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for op in Op::ALL {
+        let row = op.row();
+        let imm = match row.imm {
+            Imm::N => String::new(),
+            Imm::Literal => "literal".to_owned(),
+            Imm::Third => "third".to_owned(),
+            Imm::Resource(k) => kind(k),
+            Imm::ResourceThird(k) => format!("{} + third", kind(k)),
+            Imm::Uniform => "uniform".to_owned(),
+            Imm::Target => "target".to_owned(),
+            Imm::Depth => "depth".to_owned(),
+            Imm::Code => "code".to_owned(),
+        };
+        let faults = match row.faults {
+            Faults::No => "",
+            Faults::Bounds => "bounds",
+            Faults::Divide => "divide",
+            Faults::Explicit => "explicit",
+        };
+        out.push_str(&format!(
+            "| {:02x} | `{}` | {} | {} | {} | {imm} | {faults} | {} |\n",
+            *op as u8,
+            row.mnemonic,
+            slot(row.d),
+            slot(row.a),
+            slot(row.b),
+            row.meaning.replace('|', "\\|"),
+        ));
+    }
+    out
+}
+
 /// The constants that device code shares with this crate, as a C header: operand bytes, limits, opcodes, trap codes and
 /// the tags of [`crate::container`]. The copy under `vyre-cuda/kernels` is compared with it by a test.
 pub fn cuda_header() -> String {
