@@ -131,10 +131,14 @@ pub fn kernel(program: &Program, id: KernelId) -> String {
         .collect();
     let mut out = String::new();
     let Kernel { name, rows, .. } = kernel;
-    let (item, frames) = (item.join(", "), kernel.frames);
+    let item = match item.join(", ") {
+        rows if rows.is_empty() => rows,
+        rows => format!(" ({rows})"),
+    };
+    let frames = kernel.frames;
     line(
         &mut out,
-        format_args!("kernel {name} ({item}), {rows} rows, {frames} frames"),
+        format_args!("kernel {name}{item}, {rows} rows, {frames} frames"),
     );
     let mut sites = kernel.sites.iter().peekable();
     let mut depth: usize = 0;
