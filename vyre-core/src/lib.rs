@@ -17,6 +17,7 @@ mod fault;
 pub mod interp;
 pub mod ir;
 pub mod isa;
+pub mod lower;
 pub mod module;
 #[cfg(feature = "exec")]
 pub mod native;

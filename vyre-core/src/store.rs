@@ -459,7 +459,12 @@ impl Store {
         RunError::Trap(Box::new(Trap {
             kind: TrapKind::RoundLimit,
             kernel: fixpoint.name.clone(),
-            site: self.program.sites[fixpoint.site.index()].clone(),
+            site: self
+                .program
+                .sites
+                .get(fixpoint.site.index())
+                .cloned()
+                .unwrap_or_default(),
             item: None,
             index: fixpoint.max_rounds,
             len: fixpoint.max_rounds,

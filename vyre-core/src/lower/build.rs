@@ -1,0 +1,1672 @@
+//! From the typed tree to linear code over virtual registers.
+//!
+//! What is decided here is which code exists at all. A local with one assignment is a name for its value; other locals
+//! own a register. Jumps out of the tail of a block become nesting, so that an early `return` or `continue` costs no
+//! word and a loop that runs once is no loop; a counter that is stepped at the head of a loop is stepped at its end
+//! instead, so that the copy the body uses needs no row; `if` without effects becomes a select where that is shorter.
+
+use super::{Arg, Code, Inst, LowerError, Reg, fold};
+use crate::ir::{AtomicOp, BinaryOp, Body, CompareOp, CsrQuery, Expr, LocalId, Stmt, UnaryOp};
+use crate::isa::Op;
+use crate::module::{Scalar, SiteId};
+
+/// Early exits are nested instead of jumped over up to this depth of `if`s.
+const MAX_TAIL_DEPTH: usize = 4;
+/// Words that a select may compute in vain to save an `if`.
+const MAX_SELECT_WORDS: u32 = 2;
+
+pub(super) fn build(body: &Body) -> Result<Code, LowerError> {
+    let mut builder = Builder::new(body)?;
+    if let Some(value) = &body.value {
+        builder.block(&body.block, None)?;
+        let value = builder.expr(value, None)?;
+        builder.push(Op::RetV, None, [value, Arg::None, Arg::None], 0, None);
+    } else {
+        builder.block(&body.block, Some(Exit::Return))?;
+        builder.push(Op::Ret, None, [Arg::None; 3], 0, None);
+    }
+    Ok(builder.code)
+}
+
+/// How often each local is read and assigned.
+struct Counts {
+    reads: Vec<u32>,
+    defs: Vec<u32>,
+}
+
+impl Counts {
+    fn new(locals: usize) -> Counts {
+        Counts {
+            reads: vec![0; locals],
+            defs: vec![0; locals],
+        }
+    }
+
+    fn of_block(locals: usize, block: &[Stmt]) -> Result<Counts, LowerError> {
+        let mut counts = Counts::new(locals);
+        counts.block(block)?;
+        Ok(counts)
+    }
+
+    fn block(&mut self, block: &[Stmt]) -> Result<(), LowerError> {
+        for stmt in block {
+            match stmt {
+                Stmt::Assign(local, e) => {
+                    self.expr(e)?;
+                    *self
+                        .defs
+                        .get_mut(local.0 as usize)
+                        .ok_or(LowerError::Invalid("a local without a type"))? += 1;
+                }
+                Stmt::Store { index, value, .. } | Stmt::AtomicStore { index, value, .. } => {
+                    self.expr(index)?;
+                    self.expr(value)?;
+                }
+                Stmt::Eval(e)
+                | Stmt::Push { value: e, .. }
+                | Stmt::Reduce { value: e, .. }
+                | Stmt::Assert { cond: e, .. } => self.expr(e)?,
+                Stmt::If {
+                    cond,
+                    then,
+                    otherwise,
+                } => {
+                    self.expr(cond)?;
+                    self.block(then)?;
+                    self.block(otherwise)?;
+                }
+                Stmt::Loop { body } => self.block(body)?,
+                Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn expr(&mut self, e: &Expr) -> Result<(), LowerError> {
+        if let Expr::Local(local) = e {
+            *self
+                .reads
+                .get_mut(local.0 as usize)
+                .ok_or(LowerError::Invalid("a local without a type"))? += 1;
+        }
+        let mut result = Ok(());
+        each_operand(e, &mut |operand| {
+            if result.is_ok() {
+                result = self.expr(operand);
+            }
+        });
+        result
+    }
+}
+
+/// Calls `f` with each direct operand, in evaluation order.
+pub(crate) fn each_operand<'e>(e: &'e Expr, f: &mut dyn FnMut(&'e Expr)) {
+    match e {
+        Expr::Literal(..) | Expr::Uniform(..) | Expr::Local(_) | Expr::Len(_) => {}
+        Expr::Unary(_, _, x)
+        | Expr::Cast { value: x, .. }
+        | Expr::Bitcast { value: x, .. }
+        | Expr::Load { index: x, .. }
+        | Expr::AtomicLoad { index: x, .. }
+        | Expr::Csr { of: x, .. } => f(x),
+        Expr::Binary { left, right, .. } | Expr::Compare { left, right, .. } => {
+            f(left);
+            f(right);
+        }
+        Expr::Atomic { index, value, .. } => {
+            f(index);
+            f(value);
+        }
+        Expr::MulAdd { a, b, c, .. } => {
+            f(a);
+            f(b);
+            f(c);
+        }
+        Expr::Select {
+            cond,
+            then,
+            otherwise,
+            ..
+        } => {
+            f(cond);
+            f(then);
+            f(otherwise);
+        }
+        Expr::CompareExchange {
+            index,
+            expected,
+            new,
+            ..
+        } => {
+            f(index);
+            f(expected);
+            f(new);
+        }
+    }
+}
+
+/// What falling off the end of a block amounts to.
+#[derive(Clone, Copy, PartialEq)]
+enum Exit {
+    /// `return` of the kernel.
+    Return,
+    /// The innermost loop's next turn.
+    Continue,
+    /// Leaving a loop that runs once and has no words of its own.
+    Break,
+}
+
+impl Exit {
+    fn is(self, stmt: &Stmt) -> bool {
+        match self {
+            Exit::Return => matches!(stmt, Stmt::Return),
+            Exit::Continue => matches!(stmt, Stmt::Continue { depth: 0 }),
+            Exit::Break => matches!(stmt, Stmt::Break { depth: 0 }),
+        }
+    }
+}
+
+/// A loop of the tree that is being built.
+struct Loop<'b> {
+    /// It has words of its own.
+    real: bool,
+    /// What every further turn starts with, moved here from the loop's head.
+    step: Option<(LocalId, &'b Expr)>,
+}
+
+struct Builder<'b> {
+    body: &'b Body,
+    code: Code,
+    counts: Counts,
+    /// Value of each local: its own register, or what its one assignment gave.
+    locals: Vec<Option<Arg>>,
+    /// Registers that are assigned once: safe to name instead of copying.
+    stable: Vec<bool>,
+    loops: Vec<Loop<'b>>,
+    /// Counters that keep their value in the given statements.
+    frozen: Vec<(Reg, &'b [Stmt])>,
+    ifs: usize,
+}
+
+impl<'b> Builder<'b> {
+    fn new(body: &'b Body) -> Result<Builder<'b>, LowerError> {
+        let n = body.locals.len();
+        let mut counts = Counts::of_block(n, &body.block)?;
+        if let Some(value) = &body.value {
+            counts.expr(value)?;
+        }
+        let mut builder = Builder {
+            body,
+            code: Code::default(),
+            counts,
+            locals: vec![None; n],
+            stable: Vec::new(),
+            loops: Vec::new(),
+            frozen: Vec::new(),
+            ifs: 0,
+        };
+        let item = [body.item.index, body.item.src, body.item.dst];
+        for (i, local) in item.into_iter().enumerate() {
+            let Some(local) = local else { continue };
+            let at = local.0 as usize;
+            if builder.body.locals.get(at) != Some(&Scalar::U32) {
+                return Err(LowerError::Invalid("an item local that is not a u32"));
+            }
+            let r = builder.reg(false, builder.counts.defs[at] == 0);
+            builder.counts.defs[at] += 1;
+            builder.code.item[i] = Some(r);
+            builder.locals[at] = Some(Arg::Reg(r));
+        }
+        Ok(builder)
+    }
+
+    fn reg(&mut self, wide: bool, stable: bool) -> Reg {
+        self.stable.push(stable);
+        self.code.reg(wide)
+    }
+
+    fn push(&mut self, op: Op, d: Option<Reg>, args: [Arg; 3], imm: u32, site: Option<SiteId>) {
+        self.code.insts.push(Inst {
+            op,
+            d,
+            args,
+            imm,
+            site,
+        });
+    }
+
+    /// Emits an operation with a result, into the given register or a new one.
+    fn emit(&mut self, op: Op, into: Option<Reg>, args: &[Arg], at: Place) -> Arg {
+        let d = into.unwrap_or_else(|| {
+            use crate::isa::Slot;
+            self.reg(matches!(op.row().d, Slot::D | Slot::OptD), true)
+        });
+        let mut all = [Arg::None; 3];
+        all[..args.len()].copy_from_slice(args);
+        self.push(op, Some(d), all, at.imm, at.site);
+        Arg::Reg(d)
+    }
+
+    fn scalar_of(&self, local: LocalId) -> Scalar {
+        self.body.locals[local.0 as usize]
+    }
+
+    /// The register of a local with several assignments.
+    fn own_reg(&mut self, local: LocalId) -> Reg {
+        let at = local.0 as usize;
+        if let Some(Arg::Reg(r)) = self.locals[at] {
+            return r;
+        }
+        let r = self.reg(is_wide(self.body.locals[at]), false);
+        self.locals[at] = Some(Arg::Reg(r));
+        r
+    }
+
+    /// Whether a local that is assigned once, here, can be a name for the value.
+    fn is_stable(&self, value: Arg, local: LocalId) -> Result<bool, LowerError> {
+        let Arg::Reg(r) = value else { return Ok(true) };
+        if self.stable[r.index()] {
+            return Ok(true);
+        }
+        match self.frozen.iter().find(|(counter, _)| *counter == r) {
+            Some((_, stmts)) => self.is_read_only_in(local, stmts),
+            None => Ok(false),
+        }
+    }
+
+    fn is_read_only_in(&self, local: LocalId, stmts: &[Stmt]) -> Result<bool, LowerError> {
+        let inside = Counts::of_block(self.body.locals.len(), stmts)?;
+        let at = local.0 as usize;
+        Ok(inside.reads[at] == self.counts.reads[at])
+    }
+
+    fn copy(&mut self, d: Reg, value: Arg) {
+        if value != Arg::Reg(d) {
+            let op = if self.code.wide[d.index()] {
+                Op::Mov64
+            } else {
+                Op::Mov32
+            };
+            self.push(op, Some(d), [value, Arg::None, Arg::None], 0, None);
+        }
+    }
+
+    fn assign(&mut self, local: LocalId, e: &Expr) -> Result<(), LowerError> {
+        if self.counts.defs[local.0 as usize] > 1 {
+            let d = self.own_reg(local);
+            let value = self.expr(e, Some(d))?;
+            self.copy(d, value);
+        } else {
+            let mut value = self.expr(e, None)?;
+            if !self.is_stable(value, local)? {
+                let d = self.reg(is_wide(self.scalar_of(local)), true);
+                self.copy(d, value);
+                value = Arg::Reg(d);
+            }
+            self.locals[local.0 as usize] = Some(value);
+        }
+        Ok(())
+    }
+
+    /// Builds a statement list. With a tail, whoever comes after the block continues as that exit would.
+    fn block(&mut self, stmts: &'b [Stmt], tail: Option<Exit>) -> Result<(), LowerError> {
+        let mut i = 0;
+        while let Some(stmt) = stmts.get(i) {
+            let (before, rest) = (&stmts[..i], &stmts[i + 1..]);
+            i += 1;
+            if tail.is_some_and(|exit| exit.is(stmt)) {
+                return Ok(());
+            }
+            match stmt {
+                Stmt::Assign(local, e) => self.assign(*local, e)?,
+                Stmt::Store {
+                    buffer,
+                    index,
+                    value,
+                    site,
+                } => {
+                    let scalar = type_of(value, &self.body.locals);
+                    let op = match scalar.size_bytes() {
+                        1 => Op::St8,
+                        4 => Op::St32,
+                        _ => Op::St64,
+                    };
+                    self.store(op, index, value, Place::resource(buffer.0, *site))?;
+                }
+                Stmt::AtomicStore {
+                    buffer,
+                    index,
+                    value,
+                    site,
+                } => {
+                    let scalar = type_of(value, &self.body.locals);
+                    let op = sized(scalar, Op::AtomSt32, Op::AtomSt64, "store")?;
+                    self.store(op, index, value, Place::resource(buffer.0, *site))?;
+                }
+                Stmt::Eval(e) => {
+                    self.expr(e, None)?;
+                }
+                Stmt::Push {
+                    frontier,
+                    value,
+                    site,
+                } => {
+                    let value = self.expr(value, None)?;
+                    let at = Place::resource(frontier.0, *site);
+                    self.push(
+                        Op::Push,
+                        None,
+                        [value, Arg::None, Arg::None],
+                        at.imm,
+                        at.site,
+                    );
+                }
+                Stmt::Reduce { reduction, value } => {
+                    let op = if is_wide(type_of(value, &self.body.locals)) {
+                        Op::Reduce64
+                    } else {
+                        Op::Reduce32
+                    };
+                    let value = self.expr(value, None)?;
+                    let imm = u32::from(reduction.0) << 16;
+                    self.push(op, None, [value, Arg::None, Arg::None], imm, None);
+                }
+                Stmt::If {
+                    cond,
+                    then,
+                    otherwise,
+                } => {
+                    if let Some(exit) = tail
+                        && let [inside @ .., last] = then.as_slice()
+                        && exit.is(last)
+                        && otherwise.is_empty()
+                        && (exit == Exit::Break
+                            || inside.is_empty()
+                                && negates_freely(cond)
+                                && self.ifs < MAX_TAIL_DEPTH)
+                    {
+                        return self.branch(cond, inside, rest, tail);
+                    }
+                    if let Some(fused) = self.short_circuit(stmt, rest)? {
+                        i += fused;
+                        continue;
+                    }
+                    if !self.select(cond, then, otherwise)? {
+                        let tail = tail.filter(|_| rest.is_empty());
+                        self.branch(cond, then, otherwise, tail)?;
+                    }
+                }
+                Stmt::Loop { body } => self.loop_(body, before)?,
+                Stmt::Break { depth } => {
+                    let at = self.depth(*depth)?;
+                    self.push(Op::Break, None, [Arg::None; 3], at, None);
+                    return Ok(());
+                }
+                Stmt::Continue { depth } => {
+                    self.next_turn(*depth)?;
+                    let at = self.depth(*depth)?;
+                    self.push(Op::Continue, None, [Arg::None; 3], at, None);
+                    return Ok(());
+                }
+                Stmt::Return => {
+                    if self.body.value.is_some() {
+                        return Err(LowerError::Invalid("a return in a condition"));
+                    }
+                    self.push(Op::Ret, None, [Arg::None; 3], 0, None);
+                    return Ok(());
+                }
+                Stmt::Assert { cond, kind, site } => {
+                    let value = self.expr(cond, None)?;
+                    let (code, site) = (*kind as u32, Some(*site));
+                    match value {
+                        Arg::Literal(_, 0) => {
+                            self.push(Op::Trap, None, [Arg::None; 3], code, site);
+                            return Ok(());
+                        }
+                        Arg::Literal(..) => {}
+                        Arg::None | Arg::Reg(_) | Arg::Uniform(_) | Arg::Slot(_) => {
+                            let args = [value, Arg::None, Arg::None];
+                            self.push(Op::Assert, None, args, code, site);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, op: Op, index: &Expr, value: &Expr, at: Place) -> Result<(), LowerError> {
+        let index = self.expr(index, None)?;
+        let value = self.expr(value, None)?;
+        self.push(op, None, [index, value, Arg::None], at.imm, at.site);
+        Ok(())
+    }
+
+    /// The `depth` operand of a jump: loops that have no words do not count.
+    fn depth(&self, depth: u32) -> Result<u32, LowerError> {
+        let outward = self.loops.iter().rev().take(depth as usize);
+        match self.loops.iter().rev().nth(depth as usize) {
+            Some(l) if l.real => Ok(outward.filter(|l| l.real).count() as u32),
+            Some(_) => unreachable!("a loop without words has no jumps to it"),
+            None => Err(LowerError::Invalid("a jump out of no loop")),
+        }
+    }
+
+    /// What a `continue` does before it jumps.
+    fn next_turn(&mut self, depth: u32) -> Result<(), LowerError> {
+        let target = self.loops.iter().rev().nth(depth as usize);
+        if let Some((local, e)) = target.and_then(|l| l.step) {
+            self.assign(local, e)?;
+        }
+        Ok(())
+    }
+
+    /// `if`, with its branches in the order that needs no negation.
+    fn branch(
+        &mut self,
+        cond: &Expr,
+        then: &'b [Stmt],
+        otherwise: &'b [Stmt],
+        tail: Option<Exit>,
+    ) -> Result<(), LowerError> {
+        // A branch that only breaks is one word, and the other one needs no nesting.
+        let breaks = |b: &[Stmt]| match b {
+            [Stmt::Break { depth }, ..] if tail != Some(Exit::Break) || *depth > 0 => Some(*depth),
+            _ => None,
+        };
+        for (depth, rest, when) in [
+            (breaks(then), otherwise, true),
+            (breaks(otherwise), then, false),
+        ] {
+            let Some(depth) = depth else { continue };
+            let depth = self.depth(depth)?;
+            let (value, negated) = self.condition_either(cond, !when)?;
+            let when = when != negated;
+            match value {
+                Arg::Literal(_, bits) => {
+                    if (bits != 0) == when {
+                        self.push(Op::Break, None, [Arg::None; 3], depth, None);
+                        return Ok(());
+                    }
+                }
+                Arg::None | Arg::Reg(_) | Arg::Uniform(_) | Arg::Slot(_) => {
+                    let op = if when { Op::BreakIf } else { Op::BreakUnless };
+                    self.push(op, None, [value, Arg::None, Arg::None], depth, None);
+                }
+            }
+            return self.block(rest, tail);
+        }
+        let (value, negated) = self.condition_either(cond, then.is_empty())?;
+        let (then, otherwise) = if negated {
+            (otherwise, then)
+        } else {
+            (then, otherwise)
+        };
+        if let Arg::Literal(_, bits) = value {
+            return self.block(if bits != 0 { then } else { otherwise }, tail);
+        }
+        self.ifs += 1;
+        self.push(Op::If, None, [value, Arg::None, Arg::None], 0, None);
+        self.block(then, tail)?;
+        if !otherwise.is_empty() {
+            self.push(Op::Else, None, [Arg::None; 3], 0, None);
+            self.block(otherwise, tail)?;
+        }
+        self.push(Op::EndIf, None, [Arg::None; 3], 0, None);
+        self.ifs -= 1;
+        Ok(())
+    }
+
+    /// A condition's value, or that of its negation (then the flag is set), whichever needs less code; `negate` prefers
+    /// the negation where that is free.
+    fn condition_either(&mut self, e: &Expr, negate: bool) -> Result<(Arg, bool), LowerError> {
+        match e {
+            Expr::Unary(UnaryOp::Not, Scalar::Bool, x) => {
+                let (value, negated) = self.condition_either(x, !negate)?;
+                Ok((value, !negated))
+            }
+            Expr::Compare {
+                op,
+                scalar,
+                left,
+                right,
+            } if negate && negates(*op, *scalar) => {
+                let value = self.compare(negation(*op), *scalar, (left, right), None)?;
+                Ok((value, true))
+            }
+            _ => Ok((self.expr(e, None)?, false)),
+        }
+    }
+
+    /// `t = a; if t { t = b }; if t { x }`, the shape of `a && b` as a condition, without the second look at `t`.
+    ///
+    /// The first statement has been built; `first` is the second one. Returns how many further statements it took.
+    fn short_circuit(
+        &mut self,
+        first: &'b Stmt,
+        rest: &'b [Stmt],
+    ) -> Result<Option<usize>, LowerError> {
+        let Stmt::If {
+            cond: first_cond,
+            then: inner,
+            otherwise: none,
+        } = first
+        else {
+            return Ok(None);
+        };
+        let Some(Stmt::If {
+            cond,
+            then,
+            otherwise,
+        }) = rest.first()
+        else {
+            return Ok(None);
+        };
+        let (Some((t, first_negated)), Some((u, negated))) =
+            (negated_local(first_cond), negated_local(cond))
+        else {
+            return Ok(None);
+        };
+        let [setup @ .., Stmt::Assign(last, b)] = inner.as_slice() else {
+            return Ok(None);
+        };
+        if t != u
+            || t != *last
+            || !none.is_empty()
+            || !otherwise.is_empty()
+            || self.counts.reads[t.0 as usize] != 2
+            || self.counts.defs[t.0 as usize] < 2
+        {
+            return Ok(None);
+        }
+        let value = Arg::Reg(self.own_reg(t));
+        if let [Stmt::Break { depth }] = then.as_slice()
+            && first_negated != negated
+            && self.target_is_real(*depth)
+        {
+            // a && b else break; a || b then break.
+            let depth = self.depth(*depth)?;
+            let op = if negated {
+                Op::BreakUnless
+            } else {
+                Op::BreakIf
+            };
+            self.push(op, None, [value, Arg::None, Arg::None], depth, None);
+            self.block(setup, None)?;
+            let (value, flipped) = self.condition_either(b, false)?;
+            let op = if negated != flipped {
+                Op::BreakUnless
+            } else {
+                Op::BreakIf
+            };
+            self.push(op, None, [value, Arg::None, Arg::None], depth, None);
+            return Ok(Some(1));
+        }
+        let cheap = setup.is_empty() && speculation_words(b).is_some_and(|w| w <= MAX_SELECT_WORDS);
+        if !first_negated && !negated && !cheap {
+            self.ifs += 1;
+            self.push(Op::If, None, [value, Arg::None, Arg::None], 0, None);
+            self.block(setup, None)?;
+            self.branch(b, then, &[], None)?;
+            self.push(Op::EndIf, None, [Arg::None; 3], 0, None);
+            self.ifs -= 1;
+            return Ok(Some(1));
+        }
+        Ok(None)
+    }
+
+    fn target_is_real(&self, depth: u32) -> bool {
+        let target = self.loops.iter().rev().nth(depth as usize);
+        target.is_some_and(|l| l.real)
+    }
+
+    /// Turns `if c { x = a } else { x = b }` into a select when its values are cheap and cannot fault.
+    fn select(
+        &mut self,
+        cond: &Expr,
+        then: &[Stmt],
+        otherwise: &[Stmt],
+    ) -> Result<bool, LowerError> {
+        let (local, a, b) = match (then, otherwise) {
+            ([Stmt::Assign(x, a)], [Stmt::Assign(y, b)]) if x == y => (*x, Some(a), Some(b)),
+            ([Stmt::Assign(x, a)], []) => (*x, Some(a), None),
+            ([], [Stmt::Assign(x, b)]) => (*x, None, Some(b)),
+            _ => return Ok(false),
+        };
+        if self.counts.defs[local.0 as usize] < 2 {
+            return Ok(false);
+        }
+        let words = |e: Option<&Expr>| e.map_or(Some(0), speculation_words);
+        let (Some(a_words), Some(b_words)) = (words(a), words(b)) else {
+            return Ok(false);
+        };
+        if a_words + b_words > MAX_SELECT_WORDS {
+            return Ok(false);
+        }
+        let scalar = self.scalar_of(local);
+        let d = self.own_reg(local);
+        // The shape of a minimum or a maximum.
+        if let (
+            Some(a),
+            Some(b),
+            Expr::Compare {
+                op, left, right, ..
+            },
+        ) = (a, b, cond)
+            && !matches!(scalar, Scalar::F32 | Scalar::F64 | Scalar::Bool)
+            && (**left == *a && **right == *b || **left == *b && **right == *a)
+            && let Some(less) = match op {
+                CompareOp::Lt | CompareOp::Le => Some(true),
+                CompareOp::Gt | CompareOp::Ge => Some(false),
+                CompareOp::Eq | CompareOp::Ne => None,
+            }
+            && speculation_words(left).is_some()
+            && speculation_words(right).is_some()
+        {
+            let op = if less == (**left == *a) {
+                BinaryOp::Min
+            } else {
+                BinaryOp::Max
+            };
+            let (x, y) = (self.expr(a, None)?, self.expr(b, None)?);
+            let value = self.binary(op, scalar, (x, y), None, Some(d))?;
+            self.copy(d, value);
+            return Ok(true);
+        }
+        let (value, negated) = self.condition_either(cond, false)?;
+        let mut side = |e: Option<&Expr>| e.map_or(Ok(Arg::Reg(d)), |e| self.expr(e, None));
+        let (mut a, mut b) = (side(a)?, side(b)?);
+        if negated {
+            (a, b) = (b, a);
+        }
+        let value = self.select_value(scalar, value, (a, b), Some(d));
+        self.copy(d, value);
+        Ok(true)
+    }
+
+    /// An expression's value; code for its last step, if there is any, writes the given register.
+    fn expr(&mut self, e: &Expr, into: Option<Reg>) -> Result<Arg, LowerError> {
+        Ok(match e {
+            Expr::Literal(scalar, bits) => Arg::Literal(*scalar, fold::canonical(*scalar, *bits)),
+            Expr::Uniform(uniform, _) => Arg::Uniform(*uniform),
+            Expr::Local(local) => match self.locals.get(local.0 as usize) {
+                Some(Some(value)) => *value,
+                Some(None) if self.counts.defs[local.0 as usize] > 1 => {
+                    Arg::Reg(self.own_reg(*local))
+                }
+                _ => {
+                    return Err(LowerError::Invalid(
+                        "a local that is read before it is assigned",
+                    ));
+                }
+            },
+            Expr::Unary(UnaryOp::Not, Scalar::Bool, x) => {
+                let (value, negated) = self.condition_either(x, true)?;
+                if negated {
+                    value
+                } else {
+                    self.unary(UnaryOp::Not, Scalar::Bool, value, into)?
+                }
+            }
+            Expr::Unary(op, scalar, x) => {
+                let x = self.expr(x, None)?;
+                self.unary(*op, *scalar, x, into)?
+            }
+            Expr::Binary {
+                op,
+                scalar,
+                left,
+                right,
+                site,
+            } => {
+                let pair = (self.expr(left, None)?, self.expr(right, None)?);
+                self.binary(*op, *scalar, pair, *site, into)?
+            }
+            Expr::Compare {
+                op,
+                scalar,
+                left,
+                right,
+            } => self.compare(*op, *scalar, (left, right), into)?,
+            Expr::MulAdd { scalar, a, b, c } => {
+                let args = [
+                    self.expr(a, None)?,
+                    self.expr(b, None)?,
+                    self.expr(c, None)?,
+                ];
+                let folded = match args {
+                    [Arg::Literal(_, a), Arg::Literal(_, b), Arg::Literal(_, c)] => {
+                        fold::mul_add(*scalar, a, b, c)
+                    }
+                    _ => None,
+                };
+                let op = match scalar {
+                    Scalar::F32 => Op::FmaF32,
+                    Scalar::F64 => Op::FmaF64,
+                    _ => return Err(unsupported("mul_add", *scalar)),
+                };
+                match folded {
+                    Some(bits) => Arg::Literal(*scalar, bits),
+                    None => self.emit(op, into, &args, Place::default()),
+                }
+            }
+            Expr::Select {
+                scalar,
+                cond,
+                then,
+                otherwise,
+            } => {
+                let (cond, negated) = self.condition_either(cond, false)?;
+                let then = self.expr(then, None)?;
+                let otherwise = self.expr(otherwise, None)?;
+                let sides = if negated {
+                    (otherwise, then)
+                } else {
+                    (then, otherwise)
+                };
+                self.select_value(*scalar, cond, sides, into)
+            }
+            Expr::Cast { from, to, value } => {
+                let value = self.expr(value, None)?;
+                self.cast(*from, *to, value, into)?
+            }
+            Expr::Bitcast { from, to, value } => match self.expr(value, None)? {
+                Arg::Literal(_, bits) => Arg::Literal(*to, fold::canonical(*to, bits)),
+                value => {
+                    if is_wide(*from) != is_wide(*to) {
+                        return Err(LowerError::Invalid("a bit cast between widths"));
+                    }
+                    value
+                }
+            },
+            Expr::Load {
+                buffer,
+                scalar,
+                index,
+                site,
+            } => {
+                let op = match scalar.size_bytes() {
+                    1 => Op::Ld8,
+                    4 => Op::Ld32,
+                    _ => Op::Ld64,
+                };
+                let index = self.expr(index, None)?;
+                self.emit(op, into, &[index], Place::resource(buffer.0, *site))
+            }
+            Expr::AtomicLoad {
+                buffer,
+                scalar,
+                index,
+                site,
+            } => {
+                let op = sized(*scalar, Op::AtomLd32, Op::AtomLd64, "load")?;
+                let index = self.expr(index, None)?;
+                self.emit(op, into, &[index], Place::resource(buffer.0, *site))
+            }
+            Expr::Atomic {
+                op,
+                buffer,
+                scalar,
+                index,
+                value,
+                site,
+            } => {
+                let (op_of, negate) = atomic(*op, *scalar)?;
+                let index = self.expr(index, None)?;
+                let mut value = self.expr(value, None)?;
+                if negate {
+                    value = self.unary(UnaryOp::Neg, *scalar, value, None)?;
+                }
+                self.emit(
+                    op_of,
+                    into,
+                    &[index, value],
+                    Place::resource(buffer.0, *site),
+                )
+            }
+            Expr::CompareExchange {
+                buffer,
+                scalar,
+                index,
+                expected,
+                new,
+                site,
+            } => {
+                let op = sized(*scalar, Op::AtomCas32, Op::AtomCas64, "compare_exchange")?;
+                let index = self.expr(index, None)?;
+                let expected = self.expr(expected, None)?;
+                let new = self.expr(new, None)?;
+                let at = Place::resource(buffer.0, *site);
+                self.emit(op, into, &[index, expected, new], at)
+            }
+            Expr::Len(buffer) => {
+                let imm = u32::from(buffer.0) << 16;
+                self.emit(Op::Len, into, &[], Place { imm, site: None })
+            }
+            Expr::Csr {
+                query,
+                topology,
+                of,
+                site,
+            } => {
+                let op = match query {
+                    CsrQuery::Begin => Op::CsrBegin,
+                    CsrQuery::End => Op::CsrEnd,
+                    CsrQuery::Target => Op::CsrTarget,
+                };
+                let of = self.expr(of, None)?;
+                self.emit(op, into, &[of], Place::resource(topology.0, *site))
+            }
+        })
+    }
+
+    fn plain(&mut self, op: Op, into: Option<Reg>, args: &[Arg]) -> Arg {
+        self.emit(op, into, args, Place::default())
+    }
+
+    fn unary(
+        &mut self,
+        op: UnaryOp,
+        scalar: Scalar,
+        x: Arg,
+        into: Option<Reg>,
+    ) -> Result<Arg, LowerError> {
+        use Scalar::{Bool, F32, F64, I32, I64, U8, U32, U64};
+        if let Arg::Literal(_, bits) = x
+            && let Some(folded) = fold::unary(op, scalar, bits)
+        {
+            let result = match op {
+                UnaryOp::CountOnes | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros => U32,
+                _ => scalar,
+            };
+            return Ok(Arg::Literal(result, folded));
+        }
+        let literal = |bits: u64| Arg::Literal(scalar, fold::canonical(scalar, bits));
+        let (op, args) = match (op, scalar) {
+            (UnaryOp::Neg, U32 | I32) => (Op::Sub32, [literal(0), x]),
+            (UnaryOp::Neg, U64 | I64) => (Op::Sub64, [literal(0), x]),
+            (UnaryOp::Neg, F32) => (Op::Xor32, [x, Arg::Literal(U32, 1 << 31)]),
+            (UnaryOp::Neg, F64) => (Op::Xor64, [x, Arg::Literal(U64, 1 << 63)]),
+            (UnaryOp::Not, Bool) => (Op::Xor32, [x, literal(1)]),
+            (UnaryOp::Not, U32 | I32) => (Op::Xor32, [x, literal(u64::MAX)]),
+            (UnaryOp::Not, U64 | I64) => (Op::Xor64, [x, literal(u64::MAX)]),
+            (UnaryOp::Not, U8) => (Op::Xor32, [x, literal(0xff)]),
+            (UnaryOp::Abs, U8 | U32 | U64) => return Ok(x),
+            (UnaryOp::Abs, I32 | I64) => {
+                let negative = self.unary(UnaryOp::Neg, scalar, x, None)?;
+                let op = if scalar == I32 {
+                    Op::MaxI32
+                } else {
+                    Op::MaxI64
+                };
+                (op, [x, negative])
+            }
+            (UnaryOp::Abs, F32) => (Op::And32, [x, Arg::Literal(U32, (1 << 31) - 1)]),
+            (UnaryOp::Abs, F64) => (Op::And64, [x, Arg::Literal(U64, (1 << 63) - 1)]),
+            (UnaryOp::CountOnes, U8 | U32 | I32) => (Op::Popc32, [x, Arg::None]),
+            (UnaryOp::CountOnes, U64 | I64) => (Op::Popc64, [x, Arg::None]),
+            (UnaryOp::LeadingZeros, U32 | I32) => (Op::Clz32, [x, Arg::None]),
+            (UnaryOp::LeadingZeros, U64 | I64) => (Op::Clz64, [x, Arg::None]),
+            (UnaryOp::TrailingZeros, U32 | I32) => (Op::Ctz32, [x, Arg::None]),
+            (UnaryOp::TrailingZeros, U64 | I64) => (Op::Ctz64, [x, Arg::None]),
+            (UnaryOp::Sqrt, F32) => (Op::SqrtF32, [x, Arg::None]),
+            (UnaryOp::Sqrt, F64) => (Op::SqrtF64, [x, Arg::None]),
+            (UnaryOp::Floor, F32) => (Op::FloorF32, [x, Arg::None]),
+            (UnaryOp::Floor, F64) => (Op::FloorF64, [x, Arg::None]),
+            (UnaryOp::Ceil, F32) => (Op::CeilF32, [x, Arg::None]),
+            (UnaryOp::Ceil, F64) => (Op::CeilF64, [x, Arg::None]),
+            (UnaryOp::Round, F32) => (Op::RoundF32, [x, Arg::None]),
+            (UnaryOp::Round, F64) => (Op::RoundF64, [x, Arg::None]),
+            (UnaryOp::Trunc, F32) => (Op::TruncF32, [x, Arg::None]),
+            (UnaryOp::Trunc, F64) => (Op::TruncF64, [x, Arg::None]),
+            _ => return Err(unsupported(&format!("{op:?}").to_lowercase(), scalar)),
+        };
+        Ok(self.plain(op, into, &args))
+    }
+
+    fn binary(
+        &mut self,
+        op: BinaryOp,
+        scalar: Scalar,
+        (mut x, mut y): (Arg, Arg),
+        site: Option<SiteId>,
+        into: Option<Reg>,
+    ) -> Result<Arg, LowerError> {
+        if let (Arg::Literal(_, a), Arg::Literal(_, b)) = (x, y)
+            && let Some(folded) = fold::binary(op, scalar, a, b)
+        {
+            return Ok(Arg::Literal(scalar, folded));
+        }
+        let commutes = matches!(
+            op,
+            BinaryOp::Add
+                | BinaryOp::Mul
+                | BinaryOp::And
+                | BinaryOp::Or
+                | BinaryOp::Xor
+                | BinaryOp::Min
+                | BinaryOp::Max
+        );
+        if commutes && matches!(x, Arg::Literal(..)) {
+            (x, y) = (y, x);
+        }
+        let mut op = op;
+        match simplify(op, scalar, x, y) {
+            Simpler::No => {}
+            Simpler::Value(value) => return Ok(value),
+            Simpler::Op(other, right) => (op, y) = (other, right),
+        }
+        let code = binary_op(op, scalar)
+            .ok_or_else(|| unsupported(&format!("{op:?}").to_lowercase(), scalar))?;
+        let faults = code.row().faults != crate::isa::Faults::No;
+        if faults && site.is_none() {
+            return Err(LowerError::Invalid("a division without a site"));
+        }
+        let site = site.filter(|_| faults);
+        Ok(self.emit(code, into, &[x, y], Place { imm: 0, site }))
+    }
+
+    fn compare(
+        &mut self,
+        op: CompareOp,
+        scalar: Scalar,
+        (left, right): (&Expr, &Expr),
+        into: Option<Reg>,
+    ) -> Result<Arg, LowerError> {
+        let (mut x, mut y) = (self.expr(left, None)?, self.expr(right, None)?);
+        let truth = |b: bool| Arg::Literal(Scalar::Bool, b.into());
+        if let (Arg::Literal(_, a), Arg::Literal(_, b)) = (x, y) {
+            return Ok(truth(fold::compare(op, scalar, a, b)));
+        }
+        let mut op = op;
+        if matches!(x, Arg::Literal(..)) {
+            (x, y) = (y, x);
+            op = mirrored(op);
+        }
+        let is_float = matches!(scalar, Scalar::F32 | Scalar::F64);
+        if x == y && !is_float {
+            return Ok(truth(matches!(
+                op,
+                CompareOp::Eq | CompareOp::Le | CompareOp::Ge
+            )));
+        }
+        if let Arg::Literal(_, bits) = y
+            && !is_float
+        {
+            if scalar == Scalar::Bool {
+                // Of the four functions of one bit, the comparison is one.
+                let of = |x: u64| fold::compare(op, scalar, x, bits);
+                return match (of(0), of(1)) {
+                    (false, true) => Ok(x),
+                    (true, false) => self.unary(UnaryOp::Not, scalar, x, into),
+                    (always, _) => Ok(truth(always)),
+                };
+            }
+            // At the ends of the type's range an order is decided, or is an equality.
+            let (least, most) = integer_range(scalar);
+            let at_end = match op {
+                CompareOp::Lt if bits == least => Some(Err(false)),
+                CompareOp::Ge if bits == least => Some(Err(true)),
+                CompareOp::Gt if bits == most => Some(Err(false)),
+                CompareOp::Le if bits == most => Some(Err(true)),
+                CompareOp::Le if bits == least => Some(Ok(CompareOp::Eq)),
+                CompareOp::Gt if bits == least => Some(Ok(CompareOp::Ne)),
+                CompareOp::Ge if bits == most => Some(Ok(CompareOp::Eq)),
+                CompareOp::Lt if bits == most => Some(Ok(CompareOp::Ne)),
+                _ => None,
+            };
+            match at_end {
+                Some(Err(decided)) => return Ok(truth(decided)),
+                Some(Ok(other)) => op = other,
+                None => {}
+            }
+        }
+        if matches!(op, CompareOp::Gt | CompareOp::Ge) {
+            (x, y) = (y, x);
+            op = mirrored(op);
+        }
+        let code = compare_op(op, scalar);
+        Ok(self.plain(code, into, &[x, y]))
+    }
+
+    fn select_value(
+        &mut self,
+        scalar: Scalar,
+        cond: Arg,
+        (then, otherwise): (Arg, Arg),
+        into: Option<Reg>,
+    ) -> Arg {
+        if let Arg::Literal(_, bits) = cond {
+            return if bits != 0 { then } else { otherwise };
+        }
+        if then == otherwise {
+            return then;
+        }
+        let constant = |x: Arg| match x {
+            Arg::Literal(_, bits) => Some(bits),
+            Arg::None | Arg::Reg(_) | Arg::Uniform(_) | Arg::Slot(_) => None,
+        };
+        match (constant(then), constant(otherwise)) {
+            (Some(1), Some(0)) if is_word_int(scalar) => cond,
+            (Some(0), Some(1)) if is_word_int(scalar) => {
+                self.plain(Op::Xor32, into, &[cond, Arg::Literal(Scalar::Bool, 1)])
+            }
+            (Some(1), None) if scalar == Scalar::Bool => {
+                self.plain(Op::Or32, into, &[cond, otherwise])
+            }
+            (None, Some(0)) if scalar == Scalar::Bool => self.plain(Op::And32, into, &[cond, then]),
+            // `if c { x } else { c }`, as `c && x` comes from a front end, and its dual.
+            _ if scalar == Scalar::Bool && otherwise == cond => {
+                self.plain(Op::And32, into, &[cond, then])
+            }
+            _ if scalar == Scalar::Bool && then == cond => {
+                self.plain(Op::Or32, into, &[cond, otherwise])
+            }
+            _ => {
+                let op = if is_wide(scalar) {
+                    Op::Sel64
+                } else {
+                    Op::Sel32
+                };
+                self.plain(op, into, &[cond, then, otherwise])
+            }
+        }
+    }
+
+    fn cast(
+        &mut self,
+        from: Scalar,
+        to: Scalar,
+        x: Arg,
+        into: Option<Reg>,
+    ) -> Result<Arg, LowerError> {
+        use Scalar::{Bool, F32, F64, I32, I64, U8, U32, U64};
+        if let Arg::Literal(_, bits) = x {
+            return Ok(Arg::Literal(to, fold::cast(from, to, bits)));
+        }
+        if from == to {
+            return Ok(x);
+        }
+        let op = match (from, to) {
+            (_, Bool) => return Err(unsupported("cast to bool", from)),
+            (_, U8) => {
+                if from == Bool {
+                    return Ok(x);
+                }
+                let word = self.cast(from, U32, x, None)?;
+                let (op, limit) = match from {
+                    F32 | F64 => (Op::MinU32, Arg::Literal(U32, 255)),
+                    _ => (Op::And32, Arg::Literal(U32, 255)),
+                };
+                return Ok(self.plain(op, into, &[word, limit]));
+            }
+            (Bool | U8 | U32 | I32, U32 | I32) | (U64 | I64, U64 | I64) => return Ok(x),
+            (Bool | U8 | U32, U64 | I64) => Op::Zext64,
+            (I32, U64 | I64) => Op::Sext64,
+            (U64 | I64, U32 | I32) => Op::Wrap32,
+            (Bool | U8 | U32, F32) => Op::F32FromU32,
+            (I32, F32) => Op::F32FromI32,
+            (U64, F32) => Op::F32FromU64,
+            (I64, F32) => Op::F32FromI64,
+            (F64, F32) => Op::F32FromF64,
+            (Bool | U8 | U32, F64) => Op::F64FromU32,
+            (I32, F64) => Op::F64FromI32,
+            (U64, F64) => Op::F64FromU64,
+            (I64, F64) => Op::F64FromI64,
+            (F32, F64) => Op::F64FromF32,
+            (F32, U32) => Op::U32FromF32,
+            (F32, I32) => Op::I32FromF32,
+            (F32, U64) => Op::U64FromF32,
+            (F32, I64) => Op::I64FromF32,
+            (F64, U32) => Op::U32FromF64,
+            (F64, I32) => Op::I32FromF64,
+            (F64, U64) => Op::U64FromF64,
+            (F64, I64) => Op::I64FromF64,
+            (F32, F32) | (F64, F64) => return Ok(x),
+        };
+        Ok(self.plain(op, into, &[x]))
+    }
+
+    fn loop_(&mut self, body: &'b [Stmt], before: &[Stmt]) -> Result<(), LowerError> {
+        if runs_once(body) {
+            self.loops.push(Loop {
+                real: false,
+                step: None,
+            });
+            self.block(body, Some(Exit::Break))?;
+            self.loops.pop();
+            return Ok(());
+        }
+        self.push(Op::Loop, None, [Arg::None; 3], 0, None);
+        let moved = self.moved_step(body, before)?;
+        self.loops.push(Loop {
+            real: true,
+            step: moved.map(|m| m.step),
+        });
+        if let Some(Step { at, copy, step }) = moved {
+            self.block(&body[..at], None)?;
+            let counter = self.own_reg(step.0);
+            self.locals[copy.0 as usize] = Some(Arg::Reg(counter));
+            let turn = &body[at + 2..];
+            self.frozen.push((counter, turn));
+            self.block(turn, Some(Exit::Continue))?;
+            self.frozen.pop();
+            self.assign(step.0, step.1)?;
+        } else {
+            self.block(body, Some(Exit::Continue))?;
+        }
+        self.loops.pop();
+        self.push(Op::EndLoop, None, [Arg::None; 3], 0, None);
+        Ok(())
+    }
+
+    /// Finds `x = i; i = i + step` at the head of a loop, with nothing else reading `i`: the rest of the body can then use
+    /// `i` itself, and the step can wait for the end of the turn. A `break` leaves `i` behind by one step, so `i` must be
+    /// assigned again before the loop is entered again.
+    fn moved_step(
+        &self,
+        body: &'b [Stmt],
+        before: &[Stmt],
+    ) -> Result<Option<Step<'b>>, LowerError> {
+        for (at, pair) in body.windows(2).enumerate() {
+            let [
+                Stmt::Assign(copy, Expr::Local(i)),
+                Stmt::Assign(counter, step),
+            ] = pair
+            else {
+                continue;
+            };
+            let steps_itself = matches!(step, Expr::Binary { left, right, .. }
+                if **left == Expr::Local(*i) && matches!(**right, Expr::Literal(..) | Expr::Uniform(..)));
+            if i != counter
+                || !steps_itself
+                || speculation_words(step).is_none()
+                || self.counts.defs[copy.0 as usize] != 1
+                || !before
+                    .iter()
+                    .any(|s| matches!(s, Stmt::Assign(l, _) if l == i))
+            {
+                continue;
+            }
+            let head = Counts::of_block(self.body.locals.len(), &body[..at + 2])?;
+            let all = Counts::of_block(self.body.locals.len(), body)?;
+            let i = i.0 as usize;
+            if head.reads[i] == self.counts.reads[i]
+                && all.defs[i] == 1
+                && self.is_read_only_in(*copy, &body[at + 2..])?
+                && !body[..at]
+                    .iter()
+                    .any(|s| jumps_to(s, 0, &|s| matches!(s, Stmt::Continue { .. })))
+            {
+                return Ok(Some(Step {
+                    at,
+                    copy: *copy,
+                    step: (*counter, step),
+                }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Step<'b> {
+    at: usize,
+    copy: LocalId,
+    step: (LocalId, &'b Expr),
+}
+
+/// Resource and site of a word.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    imm: u32,
+    site: Option<SiteId>,
+}
+
+impl Place {
+    fn resource(id: u16, site: SiteId) -> Place {
+        Place {
+            imm: u32::from(id) << 16,
+            site: Some(site),
+        }
+    }
+}
+
+fn is_wide(scalar: Scalar) -> bool {
+    scalar.rows() == 2
+}
+
+fn negated_local(e: &Expr) -> Option<(LocalId, bool)> {
+    match e {
+        Expr::Local(l) => Some((*l, false)),
+        Expr::Unary(UnaryOp::Not, Scalar::Bool, x) => {
+            let (l, negated) = negated_local(x)?;
+            Some((l, !negated))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a comparison's negation is a comparison too: not with a NaN.
+fn negates(op: CompareOp, scalar: Scalar) -> bool {
+    !matches!(scalar, Scalar::F32 | Scalar::F64) || matches!(op, CompareOp::Eq | CompareOp::Ne)
+}
+
+fn negation(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Eq => CompareOp::Ne,
+        CompareOp::Ne => CompareOp::Eq,
+        CompareOp::Lt => CompareOp::Ge,
+        CompareOp::Le => CompareOp::Gt,
+        CompareOp::Gt => CompareOp::Le,
+        CompareOp::Ge => CompareOp::Lt,
+    }
+}
+
+/// Whether `!e` needs no word more than `e`.
+fn negates_freely(e: &Expr) -> bool {
+    match e {
+        Expr::Unary(UnaryOp::Not, Scalar::Bool, _) => true,
+        Expr::Compare { op, scalar, .. } => negates(*op, *scalar),
+        _ => false,
+    }
+}
+
+/// About how many words a value costs; `None` when it can fault, has an effect or reads memory.
+fn speculation_words(e: &Expr) -> Option<u32> {
+    let own = match e {
+        Expr::Literal(..) | Expr::Uniform(..) | Expr::Local(_) | Expr::Bitcast { .. } => 0,
+        Expr::Binary {
+            op: BinaryOp::Div | BinaryOp::Rem,
+            scalar,
+            ..
+        } if !matches!(scalar, Scalar::F32 | Scalar::F64) => return None,
+        Expr::Unary(..)
+        | Expr::Binary { .. }
+        | Expr::Compare { .. }
+        | Expr::MulAdd { .. }
+        | Expr::Select { .. }
+        | Expr::Cast { .. }
+        | Expr::Len(_) => 1,
+        Expr::Load { .. }
+        | Expr::AtomicLoad { .. }
+        | Expr::Atomic { .. }
+        | Expr::CompareExchange { .. }
+        | Expr::Csr { .. } => return None,
+    };
+    let mut words = Some(own);
+    each_operand(e, &mut |operand| {
+        words = words.and_then(|w| Some(w + speculation_words(operand)?));
+    });
+    words
+}
+
+/// Whether the statement jumps to the `depth`-th loop outward with a jump that `which` accepts.
+fn jumps_to(stmt: &Stmt, depth: u32, which: &dyn Fn(&Stmt) -> bool) -> bool {
+    match stmt {
+        Stmt::Break { depth: d } | Stmt::Continue { depth: d } => *d == depth && which(stmt),
+        Stmt::If {
+            then, otherwise, ..
+        } => then
+            .iter()
+            .chain(otherwise)
+            .any(|s| jumps_to(s, depth, which)),
+        Stmt::Loop { body } => body.iter().any(|s| jumps_to(s, depth + 1, which)),
+        Stmt::Assign(..)
+        | Stmt::Store { .. }
+        | Stmt::AtomicStore { .. }
+        | Stmt::Eval(_)
+        | Stmt::Push { .. }
+        | Stmt::Reduce { .. }
+        | Stmt::Return
+        | Stmt::Assert { .. } => false,
+    }
+}
+
+/// Whether a loop's body always leaves the loop, and only from its tail once `if c { ..; break } rest` is read as
+/// `if c { .. } else { rest }`.
+fn runs_once(body: &[Stmt]) -> bool {
+    let no_jump = |s: &Stmt| !jumps_to(s, 0, &|_| true);
+    let Some((last, init)) = body.split_last() else {
+        return false;
+    };
+    for (i, stmt) in init.iter().enumerate() {
+        if no_jump(stmt) {
+            continue;
+        }
+        return match stmt {
+            Stmt::If {
+                then, otherwise, ..
+            } => {
+                matches!(then.last(), Some(Stmt::Break { depth: 0 }))
+                    && otherwise.is_empty()
+                    && then[..then.len() - 1].iter().all(no_jump)
+                    && runs_once(&body[i + 1..])
+            }
+            _ => false,
+        };
+    }
+    match last {
+        Stmt::Break { depth: 0 } => true,
+        Stmt::Break { .. } | Stmt::Continue { .. } => no_jump(last),
+        Stmt::Return => true,
+        Stmt::If {
+            then, otherwise, ..
+        } => runs_once(then) && runs_once(otherwise),
+        Stmt::Assign(..)
+        | Stmt::Store { .. }
+        | Stmt::AtomicStore { .. }
+        | Stmt::Eval(_)
+        | Stmt::Push { .. }
+        | Stmt::Reduce { .. }
+        | Stmt::Loop { .. }
+        | Stmt::Assert { .. } => false,
+    }
+}
+
+/// The type of an expression.
+pub(crate) fn type_of(e: &Expr, locals: &[Scalar]) -> Scalar {
+    match e {
+        Expr::Literal(s, _) | Expr::Uniform(_, s) => *s,
+        Expr::Local(l) => locals[l.0 as usize],
+        Expr::Unary(UnaryOp::CountOnes | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros, _, _)
+        | Expr::Len(_)
+        | Expr::Csr { .. } => Scalar::U32,
+        Expr::Unary(_, s, _)
+        | Expr::Binary { scalar: s, .. }
+        | Expr::MulAdd { scalar: s, .. }
+        | Expr::Select { scalar: s, .. }
+        | Expr::Cast { to: s, .. }
+        | Expr::Bitcast { to: s, .. }
+        | Expr::Load { scalar: s, .. }
+        | Expr::AtomicLoad { scalar: s, .. }
+        | Expr::Atomic { scalar: s, .. } => *s,
+        Expr::Compare { .. } | Expr::CompareExchange { .. } => Scalar::Bool,
+    }
+}
+
+/// A 32-bit type in which 0 and 1 are the raw bits of `false` and `true`.
+fn is_word_int(scalar: Scalar) -> bool {
+    matches!(
+        scalar,
+        Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::I32
+    )
+}
+
+/// Raw bits of the smallest and largest value of an integer type.
+fn integer_range(scalar: Scalar) -> (u64, u64) {
+    match scalar {
+        Scalar::Bool => (0, 1),
+        Scalar::U8 => (0, u64::from(u8::MAX)),
+        Scalar::U32 => (0, u64::from(u32::MAX)),
+        Scalar::I32 => (i32::MIN as i64 as u64, i32::MAX as u64),
+        Scalar::U64 => (0, u64::MAX),
+        Scalar::I64 => (i64::MIN as u64, i64::MAX as u64),
+        Scalar::F32 | Scalar::F64 => unreachable!("floats have no integer range"),
+    }
+}
+
+fn unsupported(operation: &str, scalar: Scalar) -> LowerError {
+    LowerError::Unsupported {
+        operation: operation.to_owned(),
+        scalar,
+    }
+}
+
+/// The 32- or 64-bit form of an atomic.
+fn sized(scalar: Scalar, word: Op, double: Op, operation: &str) -> Result<Op, LowerError> {
+    match scalar.size_bytes() {
+        4 => Ok(word),
+        8 => Ok(double),
+        _ => Err(unsupported(&format!("atomic {operation}"), scalar)),
+    }
+}
+
+enum Simpler {
+    No,
+    Value(Arg),
+    Op(BinaryOp, Arg),
+}
+
+/// Algebraic identities that hold for every value, NaN, infinities and negative zero included. A literal that commutes
+/// is on the right. An operand that drops out has already been computed, so its faults stay.
+fn simplify(op: BinaryOp, scalar: Scalar, x: Arg, y: Arg) -> Simpler {
+    let literal = |bits: u64| Arg::Literal(scalar, fold::canonical(scalar, bits));
+    if let Scalar::F32 | Scalar::F64 = scalar {
+        let Arg::Literal(_, bits) = y else {
+            return Simpler::No;
+        };
+        let is = |x: f64| {
+            let same = match scalar {
+                Scalar::F32 => u64::from((x as f32).to_bits()),
+                _ => x.to_bits(),
+            };
+            bits == same
+        };
+        let identity = match op {
+            BinaryOp::Add => is(-0.0),
+            BinaryOp::Sub => is(0.0),
+            BinaryOp::Mul | BinaryOp::Div => is(1.0),
+            _ => false,
+        };
+        return if identity {
+            Simpler::Value(x)
+        } else {
+            Simpler::No
+        };
+    }
+    if x == y {
+        match op {
+            BinaryOp::Sub | BinaryOp::Xor => return Simpler::Value(literal(0)),
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Min | BinaryOp::Max => {
+                return Simpler::Value(x);
+            }
+            _ => {}
+        }
+    }
+    let signed = matches!(scalar, Scalar::I32 | Scalar::I64);
+    if let (Arg::Literal(_, 0), BinaryOp::Shl | BinaryOp::Shr | BinaryOp::RotateLeft) = (x, op) {
+        return Simpler::Value(x);
+    }
+    let Arg::Literal(_, bits) = y else {
+        return Simpler::No;
+    };
+    let (least, most) = integer_range(scalar);
+    let ones = fold::canonical(scalar, u64::MAX);
+    let width_mask = if is_wide(scalar) { 63 } else { 31 };
+    let power = (!signed && bits.is_power_of_two()).then(|| bits.trailing_zeros());
+    match op {
+        BinaryOp::Add | BinaryOp::Sub if bits == 0 => Simpler::Value(x),
+        BinaryOp::Or | BinaryOp::Xor if bits == 0 => Simpler::Value(x),
+        BinaryOp::Shl | BinaryOp::Shr | BinaryOp::RotateLeft if bits & width_mask == 0 => {
+            Simpler::Value(x)
+        }
+        BinaryOp::Mul | BinaryOp::Div if bits == 1 => Simpler::Value(x),
+        BinaryOp::Mul | BinaryOp::And if bits == 0 => Simpler::Value(literal(0)),
+        BinaryOp::Rem if bits == 1 => Simpler::Value(literal(0)),
+        BinaryOp::And if bits == ones => Simpler::Value(x),
+        BinaryOp::Or if bits == ones => Simpler::Value(literal(ones)),
+        BinaryOp::Min if bits == least => Simpler::Value(literal(least)),
+        BinaryOp::Min if bits == most => Simpler::Value(x),
+        BinaryOp::Max if bits == most => Simpler::Value(literal(most)),
+        BinaryOp::Max if bits == least => Simpler::Value(x),
+        BinaryOp::Div => match power {
+            Some(n) => Simpler::Op(BinaryOp::Shr, Arg::Literal(Scalar::U32, n.into())),
+            None => Simpler::No,
+        },
+        BinaryOp::Rem => match power {
+            Some(_) => Simpler::Op(BinaryOp::And, literal(bits - 1)),
+            None => Simpler::No,
+        },
+        _ => Simpler::No,
+    }
+}
+
+/// The comparison with its operands exchanged.
+fn mirrored(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Eq => CompareOp::Eq,
+        CompareOp::Ne => CompareOp::Ne,
+        CompareOp::Lt => CompareOp::Gt,
+        CompareOp::Le => CompareOp::Ge,
+        CompareOp::Gt => CompareOp::Lt,
+        CompareOp::Ge => CompareOp::Le,
+    }
+}
+
+/// Opcodes of one operation for u32, i32, u64, i64, f32 and f64; bools and bytes take the u32 one.
+fn by_type(scalar: Scalar, ops: [Option<Op>; 6]) -> Option<Op> {
+    let at = match scalar {
+        Scalar::Bool | Scalar::U8 | Scalar::U32 => 0,
+        Scalar::I32 => 1,
+        Scalar::U64 => 2,
+        Scalar::I64 => 3,
+        Scalar::F32 => 4,
+        Scalar::F64 => 5,
+    };
+    ops[at]
+}
+
+fn binary_op(op: BinaryOp, scalar: Scalar) -> Option<Op> {
+    let narrow = matches!(scalar, Scalar::Bool | Scalar::U8);
+    let bits = |w: Op, d: Op| [Some(w), Some(w), Some(d), Some(d), None, None];
+    let ops = match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl | BinaryOp::RotateLeft
+            if narrow =>
+        {
+            return None;
+        }
+        BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shr if scalar == Scalar::Bool => return None,
+        BinaryOp::Add => all(Op::Add32, Op::Add64, Op::AddF32, Op::AddF64),
+        BinaryOp::Sub => all(Op::Sub32, Op::Sub64, Op::SubF32, Op::SubF64),
+        BinaryOp::Mul => all(Op::Mul32, Op::Mul64, Op::MulF32, Op::MulF64),
+        BinaryOp::Div => [
+            Op::DivU32,
+            Op::DivI32,
+            Op::DivU64,
+            Op::DivI64,
+            Op::DivF32,
+            Op::DivF64,
+        ]
+        .map(Some),
+        BinaryOp::Rem => [
+            Op::RemU32,
+            Op::RemI32,
+            Op::RemU64,
+            Op::RemI64,
+            Op::RemF32,
+            Op::RemF64,
+        ]
+        .map(Some),
+        BinaryOp::And => bits(Op::And32, Op::And64),
+        BinaryOp::Or => bits(Op::Or32, Op::Or64),
+        BinaryOp::Xor => bits(Op::Xor32, Op::Xor64),
+        BinaryOp::Shl => bits(Op::Shl32, Op::Shl64),
+        BinaryOp::Shr => [
+            Some(Op::ShrU32),
+            Some(Op::ShrI32),
+            Some(Op::ShrU64),
+            Some(Op::ShrI64),
+            None,
+            None,
+        ],
+        BinaryOp::RotateLeft => bits(Op::Rotl32, Op::Rotl64),
+        BinaryOp::Min => [
+            Op::MinU32,
+            Op::MinI32,
+            Op::MinU64,
+            Op::MinI64,
+            Op::MinF32,
+            Op::MinF64,
+        ]
+        .map(Some),
+        BinaryOp::Max => [
+            Op::MaxU32,
+            Op::MaxI32,
+            Op::MaxU64,
+            Op::MaxI64,
+            Op::MaxF32,
+            Op::MaxF64,
+        ]
+        .map(Some),
+    };
+    by_type(scalar, ops)
+}
+
+/// One opcode for both signs of each width.
+fn all(word: Op, double: Op, single: Op, float64: Op) -> [Option<Op>; 6] {
+    [word, word, double, double, single, float64].map(Some)
+}
+
+/// The opcode of a comparison that is not `>` or `>=`.
+fn compare_op(op: CompareOp, scalar: Scalar) -> Op {
+    let ops = match op {
+        CompareOp::Eq => all(Op::Eq32, Op::Eq64, Op::EqF32, Op::EqF64),
+        CompareOp::Ne => all(Op::Ne32, Op::Ne64, Op::NeF32, Op::NeF64),
+        CompareOp::Lt | CompareOp::Gt => [
+            Op::LtU32,
+            Op::LtI32,
+            Op::LtU64,
+            Op::LtI64,
+            Op::LtF32,
+            Op::LtF64,
+        ]
+        .map(Some),
+        CompareOp::Le | CompareOp::Ge => [
+            Op::LeU32,
+            Op::LeI32,
+            Op::LeU64,
+            Op::LeI64,
+            Op::LeF32,
+            Op::LeF64,
+        ]
+        .map(Some),
+    };
+    by_type(scalar, ops).expect("every scalar compares")
+}
+
+/// The opcode of an atomic, and whether its value must be negated first.
+fn atomic(op: AtomicOp, scalar: Scalar) -> Result<(Op, bool), LowerError> {
+    let bits = |w: Op, d: Op| [Some(w), Some(w), Some(d), Some(d), None, None];
+    let ops = match op {
+        AtomicOp::Add | AtomicOp::Sub => {
+            all(Op::AtomAdd32, Op::AtomAdd64, Op::AtomAddF32, Op::AtomAddF64)
+        }
+        AtomicOp::Min => [
+            Op::AtomMinU32,
+            Op::AtomMinI32,
+            Op::AtomMinU64,
+            Op::AtomMinI64,
+            Op::AtomMinF32,
+            Op::AtomMinF64,
+        ]
+        .map(Some),
+        AtomicOp::Max => [
+            Op::AtomMaxU32,
+            Op::AtomMaxI32,
+            Op::AtomMaxU64,
+            Op::AtomMaxI64,
+            Op::AtomMaxF32,
+            Op::AtomMaxF64,
+        ]
+        .map(Some),
+        AtomicOp::And => bits(Op::AtomAnd32, Op::AtomAnd64),
+        AtomicOp::Or => bits(Op::AtomOr32, Op::AtomOr64),
+        AtomicOp::Xor => bits(Op::AtomXor32, Op::AtomXor64),
+        AtomicOp::Swap => all(
+            Op::AtomSwap32,
+            Op::AtomSwap64,
+            Op::AtomSwap32,
+            Op::AtomSwap64,
+        ),
+    };
+    by_type(scalar, ops)
+        .filter(|_| scalar.size_bytes() > 1)
+        .map(|code| (code, op == AtomicOp::Sub))
+        .ok_or_else(|| {
+            unsupported(
+                &format!("atomic {}", format!("{op:?}").to_lowercase()),
+                scalar,
+            )
+        })
+}

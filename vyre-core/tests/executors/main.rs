@@ -1,0 +1,109 @@
+//! The CPU executors, driven by a pass whose expansion is written by hand.
+
+mod bfs;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use vyre_core::csr::Csr;
+use vyre_core::exec::{Executor, RunError, TopologyArgs};
+use vyre_core::module::Extent;
+use vyre_core::native::NativeExecutor;
+use vyre_core::pass::Pass as _;
+use vyre_core::trap::TrapKind;
+use vyre_core::vir0::Vir0Executor;
+
+fn executors(
+    graph: &Csr,
+    max_rounds: u64,
+    capacity: Extent,
+) -> [(&'static str, Box<dyn Executor>); 2] {
+    let program = Arc::new(bfs::program(max_rounds, capacity));
+    assert_eq!(vyre_core::verify::verify(&program), Ok(()));
+    let topology: TopologyArgs<'_> = bfs::Pass::topology(graph.into());
+    let native = NativeExecutor::<bfs::Pass>::new(Arc::clone(&program), &topology);
+    let vir0 = Vir0Executor::new(program, &topology);
+    [
+        ("native", Box::new(native.expect("fits"))),
+        ("vir0", Box::new(vir0.expect("fits"))),
+    ]
+}
+
+fn queue_bfs(graph: &Csr, source: u32) -> Vec<u32> {
+    let mut dist = vec![u32::MAX; graph.node_count()];
+    dist[source as usize] = 0;
+    let mut queue = VecDeque::from([source]);
+    while let Some(v) = queue.pop_front() {
+        for w in graph.neighbors(v) {
+            if dist[w as usize] == u32::MAX {
+                dist[w as usize] = dist[v as usize] + 1;
+                queue.push_back(w);
+            }
+        }
+    }
+    dist
+}
+
+fn random_graph(nodes: u32, edges: u32, mut seed: u64) -> Csr {
+    let mut next = || {
+        seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (seed >> 33) as u32 % nodes
+    };
+    let edges: Vec<_> = (0..edges).map(|_| (next(), next())).collect();
+    Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
+}
+
+#[test]
+fn distances_are_those_of_a_queue_on_every_executor() {
+    for (nodes, edges) in [(1, 0), (10, 20), (1_000, 3_000), (50_000, 400_000)] {
+        let graph = random_graph(nodes, edges, 7);
+        for (name, mut executor) in executors(&graph, 1_000_000, Extent::NodesPlusEdges) {
+            for source in [0, nodes / 2] {
+                let expected = queue_bfs(&graph, source);
+                let outcome = executor
+                    .run(&bfs::Pass::args(bfs::Run { source }))
+                    .expect("runs");
+                let out = bfs::Pass::output(outcome);
+                let depth = expected.iter().copied().filter(|&d| d != u32::MAX).max();
+                assert_eq!(out.dist, expected, "{name} {nodes}");
+                assert_eq!(
+                    out.report.rounds,
+                    [u64::from(depth.unwrap_or(0)) + 1],
+                    "{name}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_overflowed_frontier_and_a_round_limit_stop_the_run_and_the_session_goes_on() {
+    // A star: 9 leaves wait after round 0. Then a path of 4 nodes.
+    let mut edges: Vec<(u32, u32)> = (1..10).map(|leaf| (0, leaf)).collect();
+    edges.extend([(10, 11), (11, 12), (12, 13)]);
+    let graph = Csr::from_edges(14, &edges).expect("edges name nodes");
+    for (name, mut executor) in executors(&graph, 3, Extent::Fixed(8)) {
+        let mut run = |source| executor.run(&bfs::Pass::args(bfs::Run { source }));
+        let Err(RunError::Trap(trap)) = run(0) else {
+            panic!("{name} overflows");
+        };
+        assert_eq!(
+            (trap.kind, trap.index, trap.len),
+            (TrapKind::FrontierOverflow, 9, 8)
+        );
+        assert_eq!(
+            (trap.kernel.as_str(), trap.item, trap.site.line),
+            ("relax", None, 3)
+        );
+        let Err(RunError::Trap(trap)) = run(10) else {
+            panic!("{name} needs more rounds");
+        };
+        assert_eq!((trap.kind, trap.len), (TrapKind::RoundLimit, 3));
+        assert_eq!(
+            (trap.kernel.as_str(), trap.item, trap.site.line),
+            ("levels", None, 5)
+        );
+        assert_eq!(run(11).expect("runs").report.rounds, [3]);
+    }
+}
