@@ -39,7 +39,7 @@
 //! assert_eq!((fault.pc, fault.index, fault.len), (1, 3, 3));
 //! ```
 
-use crate::isa::{IMM, MAX_FRAMES, MAX_ROWS, Op, UNIFORM_BASE, Word};
+use crate::isa::{FRAMES_PER_LOOP, IMM, MAX_FRAMES, MAX_ROWS, Op, UNIFORM_BASE, Word};
 use crate::module::{BufferId, FrontierId, Kernel, ReductionId, TopologyId};
 use crate::trap::TrapKind;
 
@@ -222,9 +222,8 @@ pub struct Fault {
     pub len: u64,
 }
 
-/// Loops that can nest in a verified kernel, and one more.
-const LOOPS: usize = 64;
-const _: () = assert!(MAX_FRAMES as usize / crate::isa::FRAMES_PER_LOOP as usize <= LOOPS);
+/// Loops that can nest in a verified kernel.
+const LOOPS: usize = (MAX_FRAMES / FRAMES_PER_LOOP) as usize;
 
 /// One kernel with its uniforms: made once per sweep and thread, run once per item.
 #[derive(Clone, Debug)]
@@ -233,6 +232,8 @@ pub struct Interpreter<'a> {
     uniforms: &'a [u64],
     /// Rows, then the low halves of the directly named uniforms, then the immediate of the current word.
     file: [u32; 256],
+    /// Words of the open loops, outermost first.
+    loops: [u32; LOOPS],
 }
 
 impl<'a> Interpreter<'a> {
@@ -251,6 +252,7 @@ impl<'a> Interpreter<'a> {
             kernel,
             uniforms,
             file,
+            loops: [0; LOOPS],
         }
     }
 
@@ -288,7 +290,6 @@ impl<'a> Interpreter<'a> {
             }
         }
         let code: &[Word] = &self.kernel.code;
-        let mut loops = [0usize; LOOPS];
         let mut depth = 0usize;
         let mut pc = 0usize;
         loop {
@@ -438,7 +439,7 @@ impl<'a> Interpreter<'a> {
             macro_rules! leave {
                 () => {{
                     depth -= w.imm as usize + 1;
-                    pc = code[loops[depth]].imm as usize;
+                    pc = code[self.loops[depth] as usize].imm as usize;
                     continue;
                 }};
             }
@@ -692,7 +693,7 @@ impl<'a> Interpreter<'a> {
                 Op::Else => pc = w.imm as usize,
                 Op::EndIf => {}
                 Op::Loop => {
-                    loops[depth] = pc;
+                    self.loops[depth] = pc as u32;
                     depth += 1;
                 }
                 Op::EndLoop => {
@@ -717,7 +718,7 @@ impl<'a> Interpreter<'a> {
                         return Ok(0);
                     }
                     depth -= w.imm as usize;
-                    pc = loops[depth - 1];
+                    pc = self.loops[depth - 1] as usize;
                 }
                 Op::Ret => return Ok(0),
                 Op::RetV => return Ok(w!(a)),
