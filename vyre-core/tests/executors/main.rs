@@ -1,6 +1,7 @@
 //! The CPU executors, driven by a pass whose expansion is written by hand.
 
 mod bfs;
+mod probe;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
