@@ -290,7 +290,7 @@ pub enum Rule {
         /// Open loops.
         loops: u32,
     },
-    /// A number that is no [`TrapKind`].
+    /// A number that is no [`TrapKind`](crate::trap::TrapKind).
     #[error("{0} is no trap code")]
     TrapCode(u32),
     /// Accesses are sorted, one a resource.
