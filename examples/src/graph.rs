@@ -1,0 +1,548 @@
+//! Graphs by name: what `--graph` accepts, and the generators behind it.
+//!
+//! Generators are deterministic: the same specification gives the same arrays on every machine and for any number of
+//! threads, so that results can be pinned in tests and compared between hosts.
+//!
+//! ```
+//! use vyre_examples::graph::GraphSpec;
+//! let spec: GraphSpec = "grid:3x2".parse().unwrap();
+//! let graph = spec.load().unwrap();
+//! assert_eq!((graph.csr.node_count(), graph.csr.edge_count()), (6, 14));
+//! assert!(graph.csr.neighbors(4).eq([1, 3, 5]));
+//! ```
+
+use crate::elf::{self, ElfError};
+use crate::formats::{self, FormatError};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use thiserror::Error;
+use vyre_cuda::{Csr, CsrError};
+
+/// A graph by name: the argument of `--graph`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GraphSpec {
+    /// `grid:WxH`: undirected, node `y * W + x`, edges to the four neighbours.
+    Grid {
+        /// Columns.
+        width: u32,
+        /// Rows.
+        height: u32,
+    },
+    /// `chain:N`: directed, node `i` to node `i + 1`.
+    Chain {
+        /// Nodes.
+        nodes: u32,
+    },
+    /// `rmat:SCALE:EDGEFACTOR[:SEED]`: `2^SCALE` nodes, `EDGEFACTOR * 2^SCALE` R-MAT edges with the Graph500 parameters
+    /// (a = .57, b = c = .19), made symmetric, without self loops and duplicates. Nodes are not renumbered, so node 0
+    /// is the largest hub.
+    Rmat {
+        /// Logarithm of the number of nodes.
+        scale: u32,
+        /// Generated edges a node.
+        edge_factor: u32,
+        /// Seed; 1 unless given.
+        seed: u64,
+    },
+    /// `file:PATH`: see [`formats::load`].
+    File(PathBuf),
+    /// `elf:PATH`: the call graph of an x86-64 program, see [`elf::call_graph`].
+    Elf(PathBuf),
+}
+
+/// Why a specification names no graph.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum SpecError {
+    /// No known kind before the first colon.
+    #[error(
+        "`{0}` names no graph; write grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], file:PATH or elf:PATH"
+    )]
+    Kind(String),
+    /// The part after the colon has the wrong form.
+    #[error("`{spec}` is not of the form {form}")]
+    Form {
+        /// What was given.
+        spec: String,
+        /// What it should look like.
+        form: &'static str,
+    },
+    /// The graph would not fit u32 indices.
+    #[error("`{spec}` has {count} {what}; at most {max} are supported", max = u32::MAX - 1)]
+    TooLarge {
+        /// What was given.
+        spec: String,
+        /// "nodes" or "edges".
+        what: &'static str,
+        /// How many.
+        count: u128,
+    },
+    /// The arrays would not fit in memory.
+    #[error("`{spec}` needs {needed_bytes} bytes of memory; {available_bytes} are available")]
+    Memory {
+        /// What was given.
+        spec: String,
+        /// Peak of the generator.
+        needed_bytes: u64,
+        /// What the system has left.
+        available_bytes: u64,
+    },
+}
+
+/// Why a graph could not be had.
+#[derive(Debug, Error)]
+pub enum GraphError {
+    /// The specification.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// A graph file.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// An executable.
+    #[error(transparent)]
+    Elf(#[from] ElfError),
+    /// The generated or loaded arrays are no graph.
+    #[error(transparent)]
+    Csr(#[from] CsrError),
+    /// The example needs weights that are not negative.
+    #[error("edge {edge} has weight {weight}; this example needs weights of at least 0")]
+    NegativeWeight {
+        /// Edge index.
+        edge: usize,
+        /// Its weight.
+        weight: i32,
+    },
+}
+
+impl FromStr for GraphSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<GraphSpec, SpecError> {
+        let (kind, rest) = text
+            .split_once(':')
+            .ok_or_else(|| SpecError::Kind(text.into()))?;
+        let form = |form| SpecError::Form {
+            spec: text.into(),
+            form,
+        };
+        let positive = |s: &str| s.parse::<u32>().ok().filter(|&n| n > 0);
+        let spec = match kind {
+            "grid" => rest
+                .split_once('x')
+                .and_then(|(w, h)| {
+                    Some(GraphSpec::Grid {
+                        width: positive(w)?,
+                        height: positive(h)?,
+                    })
+                })
+                .ok_or_else(|| form("grid:WxH with W and H at least 1"))?,
+            "chain" => GraphSpec::Chain {
+                nodes: positive(rest).ok_or_else(|| form("chain:N with N at least 1"))?,
+            },
+            "rmat" => {
+                let fields: Vec<&str> = rest.split(':').collect();
+                let parsed = || {
+                    let seed = match fields.get(2) {
+                        Some(s) => s.parse().ok()?,
+                        None => 1,
+                    };
+                    let scale = fields.first()?.parse().ok().filter(|&s| s <= 31)?;
+                    let edge_factor = positive(fields.get(1)?)?;
+                    (fields.len() <= 3).then_some(GraphSpec::Rmat {
+                        scale,
+                        edge_factor,
+                        seed,
+                    })
+                };
+                parsed().ok_or_else(|| {
+                    form("rmat:SCALE:EDGEFACTOR[:SEED] with SCALE at most 31 and EDGEFACTOR at least 1")
+                })?
+            }
+            "file" if !rest.is_empty() => GraphSpec::File(rest.into()),
+            "file" => return Err(form("file:PATH")),
+            "elf" if !rest.is_empty() => GraphSpec::Elf(rest.into()),
+            "elf" => return Err(form("elf:PATH")),
+            _ => return Err(SpecError::Kind(text.into())),
+        };
+        let (nodes, edges) = spec.upper_bounds();
+        for (what, count) in [("nodes", nodes), ("edges", edges)] {
+            if count >= u128::from(u32::MAX) {
+                return Err(SpecError::TooLarge {
+                    spec: text.into(),
+                    what,
+                    count,
+                });
+            }
+        }
+        Ok(spec)
+    }
+}
+
+impl fmt::Display for GraphSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GraphSpec::Grid { width, height } => write!(f, "grid:{width}x{height}"),
+            GraphSpec::Chain { nodes } => write!(f, "chain:{nodes}"),
+            GraphSpec::Rmat {
+                scale,
+                edge_factor,
+                seed: 1,
+            } => write!(f, "rmat:{scale}:{edge_factor}"),
+            GraphSpec::Rmat {
+                scale,
+                edge_factor,
+                seed,
+            } => write!(f, "rmat:{scale}:{edge_factor}:{seed}"),
+            GraphSpec::File(path) => write!(f, "file:{}", path.display()),
+            GraphSpec::Elf(path) => write!(f, "elf:{}", path.display()),
+        }
+    }
+}
+
+impl GraphSpec {
+    /// Nodes and edges of a generated graph, before duplicates are dropped; (0, 0) for files.
+    fn upper_bounds(&self) -> (u128, u128) {
+        match *self {
+            GraphSpec::Grid { width, height } => {
+                let (w, h) = (u128::from(width), u128::from(height));
+                (w * h, 2 * ((w - 1) * h + w * (h - 1)))
+            }
+            GraphSpec::Chain { nodes } => (u128::from(nodes), u128::from(nodes) - 1),
+            GraphSpec::Rmat {
+                scale, edge_factor, ..
+            } => (1 << scale, u128::from(edge_factor) << (scale + 1)),
+            GraphSpec::File(_) | GraphSpec::Elf(_) => (0, 0),
+        }
+    }
+
+    /// Generates or reads the graph.
+    pub fn load(&self) -> Result<Graph, GraphError> {
+        let (nodes, edges) = self.upper_bounds();
+        let arrays = match self {
+            GraphSpec::Rmat { .. } => 2, // slots, then the compacted targets
+            _ => 1,
+        };
+        let needed_bytes = (nodes * 8 + edges * 4 * arrays) as u64;
+        if let Some(available_bytes) = available_memory_bytes().filter(|&a| a < needed_bytes) {
+            return Err(SpecError::Memory {
+                spec: self.to_string(),
+                needed_bytes,
+                available_bytes,
+            }
+            .into());
+        }
+        Ok(match *self {
+            GraphSpec::Grid { width, height } => Graph::unweighted(grid(width, height)?),
+            GraphSpec::Chain { nodes } => Graph::unweighted(chain(nodes)?),
+            GraphSpec::Rmat {
+                scale,
+                edge_factor,
+                seed,
+            } => Graph::unweighted(rmat(scale, edge_factor, seed)?),
+            GraphSpec::File(ref path) => formats::load(path)?,
+            GraphSpec::Elf(ref path) => elf::call_graph(path)?,
+        })
+    }
+}
+
+/// Edge weights as a file gives them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Weights {
+    /// None is negative.
+    Unsigned(Vec<u32>),
+    /// Some are.
+    Signed(Vec<i32>),
+}
+
+/// What an executable says about the nodes of its call graph, by node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Functions {
+    /// Demangled name; unnamed functions are named by their address.
+    pub names: Vec<String>,
+    /// Address of the first instruction.
+    pub addresses: Vec<u64>,
+    /// Bytes of code.
+    pub sizes_bytes: Vec<u64>,
+    /// Where execution starts; `None` for a library without exports.
+    pub entry: Option<u32>,
+}
+
+/// A graph with what its source knows about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// The edges.
+    pub csr: Csr,
+    /// One weight per edge, where the source has them.
+    pub weights: Option<Weights>,
+    /// Nodes that are functions of a program.
+    pub functions: Option<Functions>,
+}
+
+impl Default for Graph {
+    /// No nodes.
+    fn default() -> Graph {
+        let csr = Csr::from_edges(0, &[]).expect("no edges, so none is out of range");
+        Graph::unweighted(csr)
+    }
+}
+
+impl Graph {
+    /// A graph without weights.
+    pub fn unweighted(csr: Csr) -> Graph {
+        Graph {
+            csr,
+            weights: None,
+            functions: None,
+        }
+    }
+
+    /// What a node is: "nodes" or "functions".
+    pub fn node_kind(&self) -> &'static str {
+        match self.functions {
+            None => "nodes",
+            Some(_) => "functions",
+        }
+    }
+
+    /// The file's weights, otherwise [`hashed_weights`]. Fails on a negative one.
+    pub fn unsigned_weights(&self) -> Result<Cow<'_, [u32]>, GraphError> {
+        match &self.weights {
+            None => Ok(Cow::Owned(hashed_weights(&self.csr))),
+            Some(Weights::Unsigned(w)) => Ok(Cow::Borrowed(w)),
+            Some(Weights::Signed(w)) => {
+                let unsigned: Result<Vec<u32>, _> = w
+                    .iter()
+                    .enumerate()
+                    .map(|(edge, &weight)| {
+                        u32::try_from(weight)
+                            .map_err(|_| GraphError::NegativeWeight { edge, weight })
+                    })
+                    .collect();
+                Ok(Cow::Owned(unsigned?))
+            }
+        }
+    }
+}
+
+/// Weights 1..=64 from a hash of the edge's two ends, the same in both directions.
+pub fn hashed_weights(csr: &Csr) -> Vec<u32> {
+    let mut weights = vec![0u32; csr.edge_count()];
+    let blocks: Vec<usize> = (0..csr.node_count()).step_by(BLOCK_NODES).collect();
+    let ends = blocks
+        .iter()
+        .map(|&first| block_edges(csr.offsets(), first).len());
+    let parts = cut(&mut weights, ends);
+    blocks.par_iter().zip(parts).for_each(|(&first, part)| {
+        let nodes = first..(first + BLOCK_NODES).min(csr.node_count());
+        let ends = nodes.flat_map(|v| csr.neighbors(v as u32).map(move |t| (v as u32, t)));
+        for (weight, (src, dst)) in part.iter_mut().zip(ends) {
+            let pair = u64::from(src.min(dst)) << 32 | u64::from(src.max(dst));
+            *weight = 1 + (mix(pair) >> 58) as u32;
+        }
+    });
+    weights
+}
+
+/// The undirected `width` x `height` grid; node `y * width + x`, neighbours in ascending order.
+pub fn grid(width: u32, height: u32) -> Result<Csr, CsrError> {
+    let (w, h) = (width as usize, height as usize);
+    let row_edges = |y: usize| 2 * (w - 1) + w * (usize::from(y > 0) + usize::from(y + 1 < h));
+    let mut offsets = vec![0u32; w * h + 1];
+    let mut targets = vec![0u32; (0..h).map(row_edges).sum()];
+    let mut firsts = Vec::with_capacity(h);
+    let mut sum = 0;
+    for y in 0..h {
+        firsts.push(sum);
+        sum += row_edges(y);
+    }
+    let rows = cut(&mut targets, (0..h).map(row_edges));
+    offsets[1..]
+        .par_chunks_mut(w)
+        .zip(rows)
+        .zip(firsts)
+        .enumerate()
+        .for_each(|(y, ((ends, row), first))| {
+            let mut at = 0;
+            for (x, end) in ends.iter_mut().enumerate() {
+                let v = y * w + x;
+                let neighbours = [
+                    (y > 0).then(|| v - w),
+                    (x > 0).then(|| v - 1),
+                    (x + 1 < w).then(|| v + 1),
+                    (y + 1 < h).then(|| v + w),
+                ];
+                for target in neighbours.into_iter().flatten() {
+                    row[at] = target as u32;
+                    at += 1;
+                }
+                *end = (first + at) as u32;
+            }
+        });
+    Csr::new(offsets, targets)
+}
+
+/// The directed path 0 -> 1 -> ... -> `nodes - 1`.
+pub fn chain(nodes: u32) -> Result<Csr, CsrError> {
+    let last = nodes.saturating_sub(1);
+    Csr::new(
+        (0..=nodes).map(|i| i.min(last)).collect(),
+        (1..nodes).collect(),
+    )
+}
+
+/// The R-MAT graph of [`GraphSpec::Rmat`].
+pub fn rmat(scale: u32, edge_factor: u32, seed: u64) -> Result<Csr, CsrError> {
+    let nodes = 1usize << scale;
+    let edges = u64::from(edge_factor) << scale;
+    let stream = mix(seed);
+
+    // Edges are cheap to draw, so they are drawn twice rather than kept: once to count, once to place.
+    let degrees: Vec<AtomicU32> = (0..nodes).map(|_| AtomicU32::new(0)).collect();
+    let each = |place: &(dyn Fn(u32, u32) + Sync)| {
+        (0..edges).into_par_iter().for_each(|i| {
+            let (src, dst) = rmat_edge(scale, stream, i);
+            if src != dst {
+                place(src, dst);
+                place(dst, src);
+            }
+        })
+    };
+    each(&|src, _| {
+        degrees[src as usize].fetch_add(1, Relaxed);
+    });
+    let mut offsets = Vec::with_capacity(nodes + 1);
+    offsets.push(0u32);
+    let mut sum = 0;
+    for degree in &degrees {
+        // From here on a node's counter is the slot of its next target.
+        sum += degree.swap(sum, Relaxed);
+        offsets.push(sum);
+    }
+    let slots: Vec<AtomicU32> = (0..sum).map(|_| AtomicU32::new(0)).collect();
+    each(&|src, dst| {
+        let slot = degrees[src as usize].fetch_add(1, Relaxed);
+        slots[slot as usize].store(dst, Relaxed);
+    });
+    drop(degrees);
+    let slots: Vec<u32> = slots.into_iter().map(AtomicU32::into_inner).collect();
+    // Slots were taken in any order; sorting makes the result independent of it.
+    compact(offsets, slots)
+}
+
+/// Sorts each node's targets and drops repeats.
+fn compact(mut offsets: Vec<u32>, mut slots: Vec<u32>) -> Result<Csr, CsrError> {
+    let nodes = offsets.len() - 1;
+    let blocks: Vec<usize> = (0..nodes).step_by(BLOCK_NODES).collect();
+    let mut kept = vec![0u32; nodes];
+    let parts = cut(
+        &mut slots,
+        blocks
+            .iter()
+            .map(|&first| block_edges(&offsets, first).len()),
+    );
+    let kept_edges: Vec<usize> = parts
+        .into_par_iter()
+        .zip(kept.par_chunks_mut(BLOCK_NODES))
+        .zip(&blocks)
+        .map(|((part, kept), &first)| {
+            let base = offsets[first];
+            let mut out = 0;
+            for (i, kept) in kept.iter_mut().enumerate() {
+                let range = offsets[first + i] - base..offsets[first + i + 1] - base;
+                let (start, end) = (range.start as usize, range.end as usize);
+                part[start..end].sort_unstable();
+                let from = out;
+                for at in start..end {
+                    // `out <= at`, so what a write replaces has been compared before.
+                    if at == start || part[at] != part[at - 1] {
+                        part[out] = part[at];
+                        out += 1;
+                    }
+                }
+                *kept = (out - from) as u32;
+            }
+            out
+        })
+        .collect();
+    let mut targets = vec![0u32; kept_edges.iter().sum()];
+    let starts: Vec<usize> = blocks
+        .iter()
+        .map(|&first| offsets[first] as usize)
+        .collect();
+    cut(&mut targets, kept_edges.iter().copied())
+        .into_par_iter()
+        .zip(starts)
+        .for_each(|(part, start)| part.copy_from_slice(&slots[start..start + part.len()]));
+    let mut sum = 0;
+    for (end, kept) in offsets[1..].iter_mut().zip(&kept) {
+        sum += kept;
+        *end = sum;
+    }
+    Csr::new(offsets, targets)
+}
+
+/// Nodes that one task of a parallel pass over a CSR graph takes.
+const BLOCK_NODES: usize = 4096;
+
+fn block_edges(offsets: &[u32], first: usize) -> std::ops::Range<usize> {
+    let end = (first + BLOCK_NODES).min(offsets.len() - 1);
+    offsets[first] as usize..offsets[end] as usize
+}
+
+/// Cuts a slice into consecutive parts of the given lengths.
+fn cut<T>(mut slice: &mut [T], lens: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+    lens.map(|len| {
+        let (part, rest) = std::mem::take(&mut slice).split_at_mut(len);
+        slice = rest;
+        part
+    })
+    .collect()
+}
+
+/// Edge `i` of the R-MAT stream: one 32-bit draw a level chooses the quadrant.
+fn rmat_edge(scale: u32, stream: u64, i: u64) -> (u32, u32) {
+    const UNIT: f64 = 4_294_967_296.0;
+    const A: u32 = (0.57 * UNIT) as u32;
+    const AB: u32 = (0.76 * UNIT) as u32;
+    const ABC: u32 = (0.95 * UNIT) as u32;
+    let mut state = mix(stream ^ i);
+    let mut bits = 0;
+    let (mut src, mut dst) = (0, 0);
+    for level in 0..scale {
+        if level % 2 == 0 {
+            state = state.wrapping_add(GOLDEN);
+            bits = mix(state);
+        } else {
+            bits >>= 32;
+        }
+        let draw = bits as u32;
+        src = src << 1 | u32::from(draw >= AB);
+        dst = dst << 1 | u32::from((A..AB).contains(&draw) || draw >= ABC);
+    }
+    (src, dst)
+}
+
+/// Increment of the splitmix64 generator (Steele, Lea, Flood: Fast splittable pseudorandom number generators).
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Finaliser of splitmix64: a bijection that scatters every bit.
+pub(crate) fn mix(x: u64) -> u64 {
+    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+/// Memory that is free for us, where the system says so.
+fn available_memory_bytes() -> Option<u64> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find(|l| l.starts_with("MemAvailable:"))?;
+    let kib: u64 = line.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    let number = |path| -> Option<u64> { std::fs::read_to_string(path).ok()?.trim().parse().ok() };
+    let group = number("/sys/fs/cgroup/memory.max")
+        .zip(number("/sys/fs/cgroup/memory.current"))
+        .map(|(max, used)| max.saturating_sub(used));
+    Some(kib.saturating_mul(1024).min(group.unwrap_or(u64::MAX)))
+}
