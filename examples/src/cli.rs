@@ -1,0 +1,571 @@
+//! The command line that every example shares, and what happens around a run: graph, runtime, timing, check, output.
+//!
+//! An example is a clap parser with [`Shared`] flattened in, and [`Example::run`]. Its `main` is one call of [`main`];
+//! tests call [`run`] with arguments and writers of their own.
+
+use crate::formats::{self, FormatError, VecValue};
+use crate::graph::{Graph, GraphError, GraphSpec};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::fmt::{self, Display};
+use std::io::{self, Write};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+use vyre_cuda::{Report, Runtime};
+
+/// Options of every example.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Options of every example")]
+pub struct Shared {
+    /// Graph to run on: grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], file:PATH or elf:PATH
+    #[arg(
+        long,
+        value_name = "SPEC",
+        long_help = "Graph to run on:\n  \
+            grid:WxH                      undirected grid, node y * W + x\n  \
+            chain:N                       directed path 0 -> 1 -> ... -> N - 1\n  \
+            rmat:SCALE:EDGEFACTOR[:SEED]  random power-law graph of 2^SCALE nodes (Graph500 parameters), symmetric\n  \
+            file:PATH                     .el or .txt (lines `src dst [weight]`), .mtx (Matrix Market), .gr (DIMACS),\n                                \
+            .csr (binary)\n  \
+            elf:PATH                      call graph of an x86-64 program or library"
+    )]
+    pub graph: Option<GraphSpec>,
+    /// Node to start from: a number, or the name of a function of an elf: graph [default: 0, or the program's entry]
+    #[arg(long, value_name = "NODE", allow_negative_numbers = true)]
+    pub source: Option<String>,
+    /// Where to run: auto takes a CUDA device if one answers, otherwise native
+    #[arg(long, value_enum, default_value_t = Backend::Auto)]
+    pub backend: Backend,
+    /// Compare with a sequential algorithm, print both times, exit with 1 if the results differ
+    #[arg(long)]
+    pub check: bool,
+    /// Write the main result to a binary .vec file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Print one JSON object as the last line
+    #[arg(long)]
+    pub json: bool,
+    /// Print the compile-time plan of the pass
+    #[arg(long)]
+    pub plan: bool,
+    /// Run N times in one session and report the median time
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub repeat: NonZeroU32,
+}
+
+/// Argument of `--backend`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Backend {
+    /// A CUDA device if one answers, otherwise the CPU
+    Auto,
+    /// The CPU, running the pass's own Rust functions on all threads
+    Native,
+    /// The CPU, interpreting the pass's bytecode
+    Vir0,
+    /// The first CUDA device
+    Cuda,
+}
+
+impl Backend {
+    /// The runtime, or why there is none.
+    pub fn runtime(self) -> Result<Runtime, vyre_cuda::Error> {
+        match self {
+            Backend::Auto => Runtime::auto(),
+            Backend::Native => Ok(Runtime::native()),
+            Backend::Vir0 => Ok(Runtime::vir0()),
+            Backend::Cuda => Runtime::cuda(),
+        }
+    }
+}
+
+/// Why an example ends with an exit code other than 0; printed as one line on stderr.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// `--graph`.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// `--out`.
+    #[error(transparent)]
+    Write(#[from] FormatError),
+    /// No runtime, or a run that failed.
+    #[error(transparent)]
+    Run(#[from] vyre_cuda::Error),
+    /// `--source` names no node.
+    #[error("source {source_name} is not a node; {why}")]
+    Source {
+        /// As given.
+        source_name: String,
+        /// What would be.
+        why: String,
+    },
+    /// `--check` found a difference.
+    #[error("the result differs from {oracle}: {difference}")]
+    Different {
+        /// The sequential algorithm.
+        oracle: &'static str,
+        /// The first difference.
+        difference: String,
+    },
+    /// Stdout cannot be written.
+    #[error("cannot write to stdout: {0}")]
+    Stdout(io::Error),
+    /// A reason of one example only.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// One example: its options, by clap, and what it does.
+pub trait Example: clap::Parser {
+    /// Its name, as in `cargo run --example NAME`.
+    const NAME: &'static str;
+
+    /// The flattened shared options.
+    fn shared(&self) -> &Shared;
+
+    /// The graph without `--graph`; `None` if the example needs no graph.
+    fn default_graph(&self) -> Result<Option<GraphSpec>, Failure>;
+
+    /// Runs the pass and tells `job` about it.
+    fn run(&self, job: &mut Job<'_>) -> Result<(), Failure>;
+}
+
+/// The `main` function of an example.
+pub fn main<E: Example>() -> ExitCode {
+    // Line-buffered: what a long run has to say appears when it is said.
+    run::<E>(std::env::args_os(), &mut io::stdout(), &mut io::stderr()).into()
+}
+
+/// Runs an example with these arguments (the first is the program's name) and returns its exit code: 0, 1 after a
+/// failure or a difference, 2 for a wrong command line. A closed pipe behind `out` ends the output, not the run.
+pub fn run<E: Example>(
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> u8 {
+    let mut stdout = Output {
+        to: out,
+        error: None,
+    };
+    let (failure, code) = match E::try_parse_from(args) {
+        Ok(example) => match run_parsed(&example, stdout) {
+            Ok(()) => return 0,
+            Err(failure) => (failure.to_string(), 1),
+        },
+        Err(asked) if !asked.use_stderr() => {
+            stdout.text(asked.render());
+            match stdout.finish() {
+                Ok(()) => return 0,
+                Err(failure) => (failure.to_string(), 1),
+            }
+        }
+        Err(wrong) => (one_line(&wrong.render().to_string()), 2),
+    };
+    // Nothing is left to do about a closed stderr.
+    let _ = writeln!(err, "error: {}", one_line(&failure));
+    code
+}
+
+/// A message of several paragraphs on one line; without clap's usage and its advice to ask for help.
+fn one_line(message: &str) -> String {
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    let lines = message.lines().map(str::trim).filter(|line| {
+        let chatter = line.starts_with("Usage:") || line.starts_with("For more information");
+        !line.is_empty() && !chatter
+    });
+    lines.collect::<Vec<_>>().join("; ").replace(":; ", ": ")
+}
+
+fn run_parsed<'a, E: Example>(example: &'a E, out: Output<'a>) -> Result<(), Failure> {
+    let shared = example.shared();
+    let runtime = shared.backend.runtime()?;
+    let spec = match &shared.graph {
+        Some(spec) => Some(spec.clone()),
+        None => example.default_graph()?,
+    };
+    let mut job = Job {
+        shared,
+        graph: Arc::default(),
+        spec,
+        runtime,
+        out,
+        figures: Vec::new(),
+        sizes: (0, 0),
+        timing: None,
+        difference: None,
+    };
+    job.load(E::NAME)?;
+    example.run(&mut job)?;
+    job.finish(E::NAME)
+}
+
+/// Time and rounds of the measured runs.
+struct Timing {
+    wall: Duration,
+    device: Option<Duration>,
+    rounds: u64,
+}
+
+/// One run of an example: what it works on, and what it has to say.
+pub struct Job<'a> {
+    shared: &'a Shared,
+    graph: Arc<Graph>,
+    spec: Option<GraphSpec>,
+    runtime: Runtime,
+    out: Output<'a>,
+    figures: Vec<(&'static str, Value)>,
+    sizes: (usize, usize),
+    timing: Option<Timing>,
+    difference: Option<Failure>,
+}
+
+impl Job<'_> {
+    fn load(&mut self, name: &'static str) -> Result<(), Failure> {
+        self.out.line(format_args!("{name}"));
+        let Some(spec) = &self.spec else {
+            return Ok(());
+        };
+        let started = Instant::now();
+        let graph = spec.load()?;
+        let text = format!(
+            "{spec}: {} {}, {} edges ({})",
+            count(graph.csr.node_count()),
+            graph.node_kind(),
+            count(graph.csr.edge_count()),
+            time(started.elapsed()),
+        );
+        self.say("graph", text);
+        self.sizes = (graph.csr.node_count(), graph.csr.edge_count());
+        self.graph = Arc::new(graph);
+        Ok(())
+    }
+
+    /// The graph; empty for an example without one.
+    pub fn graph(&self) -> Arc<Graph> {
+        self.graph.clone()
+    }
+
+    /// What the graph was made from.
+    pub fn spec(&self) -> Option<&GraphSpec> {
+        self.spec.as_ref()
+    }
+
+    /// Where to run.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Sets what the JSON calls nodes and edges, where that is not the graph's.
+    pub fn set_sizes(&mut self, nodes: usize, edges: usize) {
+        self.sizes = (nodes, edges);
+    }
+
+    /// The node that `--source` names, otherwise the program's entry, otherwise 0.
+    pub fn source(&self) -> Result<u32, Failure> {
+        let nodes = self.graph.csr.node_count();
+        let functions = self.graph.functions.as_ref();
+        let Some(given) = &self.shared.source else {
+            let entry = functions.and_then(|f| f.entry).unwrap_or(0);
+            return if nodes == 0 {
+                Err(Failure::Other("the graph has no nodes".into()))
+            } else {
+                Ok(entry)
+            };
+        };
+        let refused = |why| {
+            Err(Failure::Source {
+                source_name: given.clone(),
+                why,
+            })
+        };
+        if let Ok(number) = given.parse::<u32>()
+            && (number as usize) < nodes
+        {
+            return Ok(number);
+        }
+        if let Some(functions) = functions {
+            let named = || (0u32..).zip(&functions.names).filter(|(_, n)| *n == given);
+            return match (named().next(), named().count()) {
+                (Some((node, _)), 1) => Ok(node),
+                (None, _) => refused(format!(
+                    "the program has {} functions, and none has that name",
+                    count(nodes)
+                )),
+                (Some((first, _)), many) => refused(format!(
+                    "{many} functions have that name, the first is number {first}"
+                )),
+            };
+        }
+        refused(match nodes {
+            0 => "the graph has no nodes".into(),
+            1 => "the only node is 0".into(),
+            n => format!("nodes are numbered 0 to {}", n - 1),
+        })
+    }
+
+    /// Runs the pass `--repeat` times, keeps the median time, and returns the last result.
+    pub fn measure<T>(
+        &mut self,
+        mut run: impl FnMut() -> Result<T, vyre_cuda::Error>,
+        report: impl Fn(&T) -> &Report,
+    ) -> Result<T, Failure> {
+        let mut reports = Vec::new();
+        let mut last = None;
+        for _ in 0..self.shared.repeat.get() {
+            let result = run()?;
+            reports.push(report(&result).clone());
+            last = Some(result);
+        }
+        reports.sort_by_key(|r| r.wall_ns);
+        let median = &reports[reports.len() / 2];
+        self.timing = Some(Timing {
+            wall: Duration::from_nanos(median.wall_ns),
+            device: median.device_ns.map(Duration::from_nanos),
+            rounds: median.total_rounds(),
+        });
+        Ok(last.expect("repeat is at least 1"))
+    }
+
+    /// Prints a labelled line of the summary.
+    pub fn say(&mut self, label: &str, text: impl Display) {
+        self.out.line(format_args!("  {label:<9} {text}"));
+    }
+
+    /// Prints a line as it is.
+    pub fn print(&mut self, text: impl Display) {
+        self.out.line(format_args!("{text}"));
+    }
+
+    /// Adds a figure to the JSON object.
+    pub fn figure(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.figures.push((name, value.into()));
+    }
+
+    /// Prints the plan, indented, where `--plan` asks for it.
+    pub fn plan(&mut self, plan: impl Display) {
+        if self.shared.plan {
+            self.print_plan(plan);
+        }
+    }
+
+    /// Prints the plan, indented.
+    pub fn print_plan(&mut self, plan: impl Display) {
+        self.say("plan", "fixed at compile time:");
+        for line in plan.to_string().trim_end().lines() {
+            self.out.line(format_args!("    {line}"));
+        }
+    }
+
+    /// Prints backend, time and rounds.
+    pub fn say_time(&mut self) {
+        let runtime = self.runtime.to_string();
+        self.say("backend", runtime);
+        let Some(t) = &self.timing else { return };
+        let mut text = time(t.wall);
+        if let Some(device) = t.device {
+            text += &format!(", {} of it on the device", time(device));
+        }
+        if t.rounds > 0 {
+            text += &format!(", {} {}", count(t.rounds), plural(t.rounds, "round"));
+        }
+        let repeat = self.shared.repeat.get();
+        if repeat > 1 {
+            text += &format!(" (median of {repeat} runs)");
+        }
+        self.say("time", text);
+    }
+
+    /// Writes the main result where `--out` asks for it: `width` values a row.
+    pub fn save<T: VecValue>(&mut self, width: u32, values: &[T]) -> Result<(), Failure> {
+        if let Some(path) = &self.shared.out {
+            formats::write_file(path, |to| formats::write_vec(width, values, to))?;
+            let text = path.display().to_string();
+            self.say("written", text);
+        }
+        Ok(())
+    }
+
+    /// Where `--check` asks for it, times the oracle and compares. `differs` describes the first difference.
+    pub fn check<T>(
+        &mut self,
+        oracle_name: &'static str,
+        oracle: impl FnOnce() -> T,
+        differs: impl FnOnce(&T) -> Option<String>,
+    ) {
+        if !self.shared.check {
+            return;
+        }
+        let started = Instant::now();
+        let expected = oracle();
+        let sequential = started.elapsed();
+        let difference = differs(&expected);
+        let ours = self.timing.as_ref().map_or(Duration::ZERO, |t| t.wall);
+        let ratio = ours.as_secs_f64() / sequential.as_secs_f64().max(1e-9);
+        let verdict = if difference.is_none() {
+            "equal to"
+        } else {
+            "DIFFERENT from"
+        };
+        let text = format!(
+            "{verdict} {oracle_name}; sequential {}, ours {} ({})",
+            time(sequential),
+            time(ours),
+            times(ratio),
+        );
+        self.say("check", text);
+        self.figure(
+            "check",
+            if difference.is_none() {
+                "equal"
+            } else {
+                "different"
+            },
+        );
+        self.figure("sequential_ms", millis(sequential));
+        self.figure("ratio", (ratio * 1000.0).round() / 1000.0);
+        self.difference = difference.map(|difference| Failure::Different {
+            oracle: oracle_name,
+            difference,
+        });
+    }
+
+    fn finish(mut self, name: &'static str) -> Result<(), Failure> {
+        if self.shared.json {
+            let (nodes, edges) = self.sizes;
+            let mut object: Vec<(&str, Value)> = vec![
+                ("example", name.into()),
+                ("backend", self.runtime.backend().into()),
+                ("device", self.runtime.device().into()),
+                ("nodes", nodes.into()),
+                ("edges", edges.into()),
+            ];
+            if let Some(t) = &self.timing {
+                object.push(("rounds", t.rounds.into()));
+                object.push(("wall_ms", millis(t.wall).into()));
+                object.extend(t.device.map(|d| ("device_ms", millis(d).into())));
+            }
+            object.append(&mut self.figures);
+            let fields: Vec<String> = object
+                .into_iter()
+                .map(|(name, value)| format!("{}:{value}", Value::from(name)))
+                .collect();
+            self.out.line(format_args!("{{{}}}", fields.join(",")));
+        }
+        self.out.finish()?;
+        self.difference.map_or(Ok(()), Err)
+    }
+}
+
+/// Describes the first place where two results differ.
+pub fn first_difference<T: PartialEq + Display>(
+    what: &str,
+    ours: &[T],
+    expected: &[T],
+) -> Option<String> {
+    if ours.len() != expected.len() {
+        return Some(format!(
+            "{} values instead of {}",
+            ours.len(),
+            expected.len()
+        ));
+    }
+    let at = ours.iter().zip(expected).position(|(a, b)| a != b)?;
+    let differing = ours.iter().zip(expected).filter(|(a, b)| a != b).count();
+    let more = match differing - 1 {
+        0 => String::new(),
+        n => format!(", and {} more", count(n)),
+    };
+    Some(format!(
+        "{what} of {at} is {}, not {}{more}",
+        ours[at], expected[at]
+    ))
+}
+
+/// A number with commas between thousands.
+///
+/// ```
+/// assert_eq!(vyre_examples::cli::count(1234567u32), "1,234,567");
+/// ```
+pub fn count(n: impl TryInto<u64>) -> String {
+    let digits = n.try_into().unwrap_or(u64::MAX).to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `round` or `rounds`.
+pub fn plural(n: u64, noun: &str) -> String {
+    if n == 1 {
+        noun.into()
+    } else {
+        format!("{noun}s")
+    }
+}
+
+/// A duration with three digits and a unit.
+///
+/// ```
+/// use std::time::Duration;
+/// assert_eq!(vyre_examples::cli::time(Duration::from_micros(12_345)), "12.3 ms");
+/// ```
+pub fn time(duration: Duration) -> String {
+    let us = duration.as_secs_f64() * 1e6;
+    let (value, unit) = match us {
+        _ if us < 1e3 => (us, "us"),
+        _ if us < 1e6 => (us / 1e3, "ms"),
+        _ => (us / 1e6, "s"),
+    };
+    let decimals = match value {
+        _ if value < 10.0 => 2,
+        _ if value < 100.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// Our time by the sequential one, the readable way round.
+fn times(ratio: f64) -> String {
+    if ratio > 0.0 && ratio < 1.0 {
+        format!("{:.2}x faster", 1.0 / ratio)
+    } else {
+        format!("{ratio:.2}x the time")
+    }
+}
+
+fn millis(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// Stdout. After a closed pipe it swallows what is written; another error is kept for the end.
+struct Output<'a> {
+    to: &'a mut dyn Write,
+    error: Option<io::Error>,
+}
+
+impl Output<'_> {
+    fn line(&mut self, text: fmt::Arguments<'_>) {
+        self.text(format_args!("{text}\n"));
+    }
+
+    fn text(&mut self, text: impl Display) {
+        if self.error.is_none() {
+            self.error = write!(self.to, "{text}").err();
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        let error = self.error.take().or_else(|| self.to.flush().err());
+        match error {
+            Some(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Stdout(e)),
+            _ => Ok(()),
+        }
+    }
+}
