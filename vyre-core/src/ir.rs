@@ -285,3 +285,109 @@ pub enum Expr {
         site: SiteId,
     },
 }
+
+impl Expr {
+    /// Calls `f` with each direct operand, in evaluation order.
+    pub fn each_operand<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        match self {
+            Expr::Literal(..) | Expr::Uniform(..) | Expr::Local(_) | Expr::Len(_) => {}
+            Expr::Unary(_, _, x)
+            | Expr::Cast { value: x, .. }
+            | Expr::Bitcast { value: x, .. }
+            | Expr::Load { index: x, .. }
+            | Expr::AtomicLoad { index: x, .. }
+            | Expr::Csr { of: x, .. } => f(x),
+            Expr::Binary {
+                left: x, right: y, ..
+            }
+            | Expr::Compare {
+                left: x, right: y, ..
+            }
+            | Expr::Atomic {
+                index: x, value: y, ..
+            } => [x, y].into_iter().for_each(|e| f(e)),
+            Expr::MulAdd {
+                a: x, b: y, c: z, ..
+            }
+            | Expr::Select {
+                cond: x,
+                then: y,
+                otherwise: z,
+                ..
+            }
+            | Expr::CompareExchange {
+                index: x,
+                expected: y,
+                new: z,
+                ..
+            } => [x, y, z].into_iter().for_each(|e| f(e)),
+        }
+    }
+
+    /// Its type; a local's comes from [`Body::locals`].
+    pub fn scalar(&self, locals: &[Scalar]) -> Scalar {
+        match self {
+            Expr::Local(l) => locals[l.0 as usize],
+            Expr::Unary(
+                UnaryOp::CountOnes | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros,
+                ..,
+            )
+            | Expr::Len(_)
+            | Expr::Csr { .. } => Scalar::U32,
+            Expr::Compare { .. } | Expr::CompareExchange { .. } => Scalar::Bool,
+            Expr::Literal(s, _)
+            | Expr::Uniform(_, s)
+            | Expr::Unary(_, s, _)
+            | Expr::Binary { scalar: s, .. }
+            | Expr::MulAdd { scalar: s, .. }
+            | Expr::Select { scalar: s, .. }
+            | Expr::Cast { to: s, .. }
+            | Expr::Bitcast { to: s, .. }
+            | Expr::Load { scalar: s, .. }
+            | Expr::AtomicLoad { scalar: s, .. }
+            | Expr::Atomic { scalar: s, .. } => *s,
+        }
+    }
+}
+
+impl Stmt {
+    /// Calls `f` with each expression that is directly part of the statement, in evaluation order.
+    pub fn each_operand<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        match self {
+            Stmt::Assign(_, x)
+            | Stmt::Eval(x)
+            | Stmt::Push { value: x, .. }
+            | Stmt::Reduce { value: x, .. }
+            | Stmt::If { cond: x, .. }
+            | Stmt::Assert { cond: x, .. } => f(x),
+            Stmt::Store { index, value, .. } | Stmt::AtomicStore { index, value, .. } => {
+                f(index);
+                f(value);
+            }
+            Stmt::Loop { .. } | Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => {}
+        }
+    }
+
+    /// Calls `f` with each block inside the statement.
+    pub fn each_block<'e>(&'e self, f: &mut dyn FnMut(&'e Block)) {
+        match self {
+            Stmt::If {
+                then, otherwise, ..
+            } => {
+                f(then);
+                f(otherwise);
+            }
+            Stmt::Loop { body } => f(body),
+            Stmt::Assign(..)
+            | Stmt::Store { .. }
+            | Stmt::AtomicStore { .. }
+            | Stmt::Eval(_)
+            | Stmt::Push { .. }
+            | Stmt::Reduce { .. }
+            | Stmt::Break { .. }
+            | Stmt::Continue { .. }
+            | Stmt::Return
+            | Stmt::Assert { .. } => {}
+        }
+    }
+}

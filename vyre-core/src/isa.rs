@@ -1,7 +1,7 @@
 //! The VIR0 instruction table: every opcode, its operands, its immediate and its meaning, written down once.
 //!
 //! The enum, the decoder, the operand checks of the verifier, the disassembler, the table in `docs/VIR0.md` and the CUDA
-//! header all come from the rows of [`for_each_op`]. Interpreters and the JIT are exhaustive matches over [`Op`].
+//! header all come from the rows of [`for_each_op`](crate::for_each_op). Interpreters and the JIT are exhaustive matches over [`Op`].
 //!
 //! An instruction is one fixed 8-byte [`Word`]: `{op, d, a, b: u8, imm: u32}`, little endian. An operand byte names
 //!
@@ -355,7 +355,7 @@ macro_rules! define_ops {
         /// A VIR0 opcode. The discriminant is the encoded byte.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
-        pub enum Op { $(#[doc = $doc] $name = $code,)* }
+        pub enum Op { $(#[doc = concat!("`", $doc, "`")] $name = $code,)* }
 
         impl Op {
             /// Every opcode, in table order.

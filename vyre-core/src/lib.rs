@@ -7,6 +7,7 @@ pub mod csr;
 pub mod disasm;
 #[cfg(feature = "exec")]
 pub mod dsl;
+pub mod effects;
 pub mod exec;
 #[cfg_attr(
     not(feature = "exec"),

@@ -1,6 +1,69 @@
-//! Attribute macros that compile annotated Rust to VIR0.
+//! Attribute macros that compile annotated Rust to VIR0. Use them through `vyre-cuda`, whose prelude has them.
+//!
+//! `#[wave_graph]` compiles a module with its `#[wave]`s and `#[fixpoint]`s, `#[kernel]` a single function. The other
+//! attributes belong inside those two, which consume them; on their own they say so.
 
-#[allow(dead_code, reason = "its client comes next")]
+mod expand;
 mod kernel;
-#[allow(dead_code, reason = "its client comes next")]
+mod pass;
 mod report;
+mod wave_graph;
+
+use proc_macro::TokenStream;
+use quote::quote;
+
+/// Compiles a module to a pass: `Data` declares what it works on, `#[wave]` functions are swept over its items,
+/// `#[fixpoint]` modules repeat until a condition holds.
+///
+/// Arguments, all optional: `limits(nodes = N, edges = M)`, `budget = "4 GiB"`, `crate = path::to::vyre_cuda`.
+/// It defines `Session`, `Run`, `Output`, `Topology` and `PLAN` in the module.
+#[proc_macro_attribute]
+pub fn wave_graph(attr: TokenStream, item: TokenStream) -> TokenStream {
+    wave_graph::expand(attr.into(), item.into()).into()
+}
+
+/// Compiles a function to a pass of one wave over `range(n)`, and adds a module of the same name with `run` and `PLAN`.
+#[proc_macro_attribute]
+pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
+    wave_graph::standalone::expand(attr.into(), item.into()).into()
+}
+
+/// Describes a pass: `id`, `min_frontier_items`, `min_reuse`, `min_avoided_readback`, `speedup`, `evidence`, `mandatory`,
+/// `unproven`. It goes with `#[wave_graph]` or `#[kernel]`, above or below.
+#[proc_macro_attribute]
+pub fn pass(attr: TokenStream, item: TokenStream) -> TokenStream {
+    pass::expand(attr.into(), item.into()).into()
+}
+
+/// Marks a function inside a `#[wave_graph]` module as a wave: `#[wave(nodes)]`, `#[wave(edges(graph, from = front), after(init))]`.
+#[proc_macro_attribute]
+pub fn wave(_attr: TokenStream, item: TokenStream) -> TokenStream {
+    misplaced(
+        item,
+        "`#[wave]` belongs inside a `#[wave_graph]` module or one of its `#[fixpoint]` modules",
+        "for a function that is a pass of its own, write `#[kernel]`",
+    )
+}
+
+/// Marks a module inside a `#[wave_graph]` module as repeated: `#[fixpoint(after(init), until(front.is_empty()))]`.
+#[proc_macro_attribute]
+pub fn fixpoint(_attr: TokenStream, item: TokenStream) -> TokenStream {
+    misplaced(
+        item,
+        "`#[fixpoint]` belongs inside a `#[wave_graph]` module",
+        "put `#[wave_graph]` on the module around it",
+    )
+}
+
+/// Marks a function that waves may call; its body is inlined where it is called.
+#[proc_macro_attribute]
+pub fn device(_attr: TokenStream, item: TokenStream) -> TokenStream {
+    item
+}
+
+fn misplaced(item: TokenStream, message: &str, help: &str) -> TokenStream {
+    let mut report = report::Report::default();
+    report.error_help(proc_macro2::Span::call_site(), message, help);
+    let (item, errors) = (proc_macro2::TokenStream::from(item), report.into_tokens());
+    quote! { #item #errors }.into()
+}

@@ -32,6 +32,7 @@ impl Report {
 
     /// Notes a mistake that rustc reports itself, and better, in the function that is emitted again (a type mismatch).
     /// Nothing is shown for it; see [`Report::guards`].
+    #[allow(dead_code, reason = "the kernel compiler calls it")]
     pub(crate) fn left_to_rustc(&mut self, message: impl Display) {
         self.left.push(message.to_string());
     }
@@ -70,5 +71,60 @@ impl Report {
     #[cfg(test)]
     pub(crate) fn messages(&self) -> Vec<(Span, String)> {
         self.errors.clone()
+    }
+}
+
+/// The candidate that a misspelled name most likely meant.
+///
+/// Distance counts inserted, dropped, replaced and swapped letters; a third of the name's length may differ. The first of
+/// equally near candidates wins.
+pub(crate) fn did_you_mean<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(1);
+    let mut best = None;
+    for candidate in candidates {
+        let d = distance(name, candidate);
+        if d <= limit && d > 0 && best.is_none_or(|(b, _)| d < b) {
+            best = Some((d, candidate));
+        }
+    }
+    best.map(|(_, c)| c)
+}
+
+/// Optimal string alignment distance.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let same = a[i - 1] == b[j - 1];
+            row[j] = (last[j] + 1)
+                .min(row[j - 1] + 1)
+                .min(last[j - 1] + usize::from(!same));
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(before[j - 2] + 1);
+            }
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_misses_are_suggested_and_strangers_are_not() {
+        let fields = ["front", "dist", "source"];
+        assert_eq!(did_you_mean("dits", fields), Some("dist"));
+        assert_eq!(did_you_mean("sorce", fields), Some("source"));
+        assert_eq!(did_you_mean("fornt", fields), Some("front"));
+        assert_eq!(did_you_mean("dist", fields), None);
+        assert_eq!(did_you_mean("weights", fields), None);
     }
 }

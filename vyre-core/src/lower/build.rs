@@ -49,99 +49,30 @@ impl Counts {
     }
 
     fn block(&mut self, block: &[Stmt]) -> Result<(), LowerError> {
+        let mut result = Ok(());
         for stmt in block {
-            match stmt {
-                Stmt::Assign(local, e) => {
-                    self.expr(e)?;
-                    *self
-                        .defs
-                        .get_mut(local.0 as usize)
-                        .ok_or(LowerError::Invalid("a local without a type"))? += 1;
-                }
-                Stmt::Store { index, value, .. } | Stmt::AtomicStore { index, value, .. } => {
-                    self.expr(index)?;
-                    self.expr(value)?;
-                }
-                Stmt::Eval(e)
-                | Stmt::Push { value: e, .. }
-                | Stmt::Reduce { value: e, .. }
-                | Stmt::Assert { cond: e, .. } => self.expr(e)?,
-                Stmt::If {
-                    cond,
-                    then,
-                    otherwise,
-                } => {
-                    self.expr(cond)?;
-                    self.block(then)?;
-                    self.block(otherwise)?;
-                }
-                Stmt::Loop { body } => self.block(body)?,
-                Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => {}
+            if let Stmt::Assign(local, _) = stmt {
+                *Self::at(&mut self.defs, *local)? += 1;
             }
+            stmt.each_operand(&mut |e| result = result.clone().and_then(|()| self.expr(e)));
+            stmt.each_block(&mut |b| result = result.clone().and_then(|()| self.block(b)));
         }
-        Ok(())
+        result
     }
 
     fn expr(&mut self, e: &Expr) -> Result<(), LowerError> {
         if let Expr::Local(local) = e {
-            *self
-                .reads
-                .get_mut(local.0 as usize)
-                .ok_or(LowerError::Invalid("a local without a type"))? += 1;
+            *Self::at(&mut self.reads, *local)? += 1;
         }
         let mut result = Ok(());
-        each_operand(e, &mut |operand| {
-            if result.is_ok() {
-                result = self.expr(operand);
-            }
-        });
+        e.each_operand(&mut |x| result = result.clone().and_then(|()| self.expr(x)));
         result
     }
-}
 
-/// Calls `f` with each direct operand, in evaluation order.
-pub(crate) fn each_operand<'e>(e: &'e Expr, f: &mut dyn FnMut(&'e Expr)) {
-    match e {
-        Expr::Literal(..) | Expr::Uniform(..) | Expr::Local(_) | Expr::Len(_) => {}
-        Expr::Unary(_, _, x)
-        | Expr::Cast { value: x, .. }
-        | Expr::Bitcast { value: x, .. }
-        | Expr::Load { index: x, .. }
-        | Expr::AtomicLoad { index: x, .. }
-        | Expr::Csr { of: x, .. } => f(x),
-        Expr::Binary { left, right, .. } | Expr::Compare { left, right, .. } => {
-            f(left);
-            f(right);
-        }
-        Expr::Atomic { index, value, .. } => {
-            f(index);
-            f(value);
-        }
-        Expr::MulAdd { a, b, c, .. } => {
-            f(a);
-            f(b);
-            f(c);
-        }
-        Expr::Select {
-            cond,
-            then,
-            otherwise,
-            ..
-        } => {
-            f(cond);
-            f(then);
-            f(otherwise);
-        }
-        Expr::CompareExchange {
-            index,
-            expected,
-            new,
-            ..
-        } => {
-            f(index);
-            f(expected);
-            f(new);
-        }
+    fn at(counts: &mut [u32], local: LocalId) -> Result<&mut u32, LowerError> {
+        counts
+            .get_mut(local.0 as usize)
+            .ok_or(LowerError::Invalid("a local without a type"))
     }
 }
 
@@ -325,7 +256,7 @@ impl<'b> Builder<'b> {
                     value,
                     site,
                 } => {
-                    let scalar = type_of(value, &self.body.locals);
+                    let scalar = value.scalar(&self.body.locals);
                     let op = match scalar.size_bytes() {
                         1 => Op::St8,
                         4 => Op::St32,
@@ -339,7 +270,7 @@ impl<'b> Builder<'b> {
                     value,
                     site,
                 } => {
-                    let scalar = type_of(value, &self.body.locals);
+                    let scalar = value.scalar(&self.body.locals);
                     let op = sized(scalar, Op::AtomSt32, Op::AtomSt64, "store")?;
                     self.store(op, index, value, Place::resource(buffer.0, *site))?;
                 }
@@ -362,7 +293,7 @@ impl<'b> Builder<'b> {
                     );
                 }
                 Stmt::Reduce { reduction, value } => {
-                    let op = if is_wide(type_of(value, &self.body.locals)) {
+                    let op = if is_wide(value.scalar(&self.body.locals)) {
                         Op::Reduce64
                     } else {
                         Op::Reduce32
@@ -1295,7 +1226,7 @@ fn speculation_words(e: &Expr) -> Option<u32> {
         | Expr::Csr { .. } => return None,
     };
     let mut words = Some(own);
-    each_operand(e, &mut |operand| {
+    e.each_operand(&mut |operand| {
         words = words.and_then(|w| Some(w + speculation_words(operand)?));
     });
     words
@@ -1303,24 +1234,13 @@ fn speculation_words(e: &Expr) -> Option<u32> {
 
 /// Whether the statement jumps to the `depth`-th loop outward with a jump that `which` accepts.
 fn jumps_to(stmt: &Stmt, depth: u32, which: &dyn Fn(&Stmt) -> bool) -> bool {
-    match stmt {
-        Stmt::Break { depth: d } | Stmt::Continue { depth: d } => *d == depth && which(stmt),
-        Stmt::If {
-            then, otherwise, ..
-        } => then
-            .iter()
-            .chain(otherwise)
-            .any(|s| jumps_to(s, depth, which)),
-        Stmt::Loop { body } => body.iter().any(|s| jumps_to(s, depth + 1, which)),
-        Stmt::Assign(..)
-        | Stmt::Store { .. }
-        | Stmt::AtomicStore { .. }
-        | Stmt::Eval(_)
-        | Stmt::Push { .. }
-        | Stmt::Reduce { .. }
-        | Stmt::Return
-        | Stmt::Assert { .. } => false,
+    if let Stmt::Break { depth: d } | Stmt::Continue { depth: d } = stmt {
+        return *d == depth && which(stmt);
     }
+    let inner = depth + u32::from(matches!(stmt, Stmt::Loop { .. }));
+    let mut found = false;
+    stmt.each_block(&mut |b| found |= b.iter().any(|s| jumps_to(s, inner, which)));
+    found
 }
 
 /// Whether a loop's body always leaves the loop, and only from its tail once `if c { ..; break } rest` is read as
@@ -1361,27 +1281,6 @@ fn runs_once(body: &[Stmt]) -> bool {
         | Stmt::Reduce { .. }
         | Stmt::Loop { .. }
         | Stmt::Assert { .. } => false,
-    }
-}
-
-/// The type of an expression.
-pub(crate) fn type_of(e: &Expr, locals: &[Scalar]) -> Scalar {
-    match e {
-        Expr::Literal(s, _) | Expr::Uniform(_, s) => *s,
-        Expr::Local(l) => locals[l.0 as usize],
-        Expr::Unary(UnaryOp::CountOnes | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros, _, _)
-        | Expr::Len(_)
-        | Expr::Csr { .. } => Scalar::U32,
-        Expr::Unary(_, s, _)
-        | Expr::Binary { scalar: s, .. }
-        | Expr::MulAdd { scalar: s, .. }
-        | Expr::Select { scalar: s, .. }
-        | Expr::Cast { to: s, .. }
-        | Expr::Bitcast { to: s, .. }
-        | Expr::Load { scalar: s, .. }
-        | Expr::AtomicLoad { scalar: s, .. }
-        | Expr::Atomic { scalar: s, .. } => *s,
-        Expr::Compare { .. } | Expr::CompareExchange { .. } => Scalar::Bool,
     }
 }
 

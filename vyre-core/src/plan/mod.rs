@@ -9,6 +9,8 @@
 //! | [`hazard`] | do unordered waves touch the same thing in ways that clash? which `after` is needless? |
 //! | [`memory`] | what does each group need, and into which groups does a level split to fit a budget? |
 //! | [`route`] | sparse, dense, hybrid or fused? |
+//! | [`passes`] | which passes and optimisations are worth running on a sample? |
+//! | [`evidence`] | what do measurements prove? |
 //! | [`cache`] | has this been planned before? A value that the caller owns |
 //! | [`check`] | is a plan legal? Derived again, independently of the planners |
 //!
@@ -31,8 +33,10 @@
 pub mod barrier;
 pub mod cache;
 pub mod check;
+pub mod evidence;
 pub mod hazard;
 pub mod memory;
+pub mod passes;
 pub mod route;
 pub mod show;
 

@@ -7,30 +7,13 @@ fn check(body: Body, expected: Expect) {
     expected.assert_eq(&text(&body));
 }
 
-fn round() -> Expr {
-    Expr::Uniform(Uniform::Round, U32)
-}
-fn unseen() -> Expr {
-    Expr::Uniform(Uniform::Constant(ConstantId(0)), U32)
-}
-fn cas(index: Expr, expected: Expr, new: Expr) -> Expr {
-    Expr::CompareExchange {
-        buffer: BufferId(D),
-        scalar: U32,
-        index: Box::new(index),
-        expected: Box::new(expected),
-        new: Box::new(new),
-        site: SiteId(0),
-    }
-}
-
 /// `if dist[e.dst].compare_exchange(UNSEEN, round + 1) { front.push(e.dst) }`
 #[test]
 fn bfs_relax() {
     let b = body(
         &[U32, U32, U32],
         vec![when(
-            cas(local(2), unseen(), add(round(), lit(1))),
+            exchange(D, local(2), unseen(), add(round(), lit(1))),
             vec![push(local(2))],
         )],
     );

@@ -1,6 +1,7 @@
-//! Lowering: exact code for small bodies, and random bodies against an evaluator of the tree.
+//! Lowering and effects: exact code for small bodies, random bodies against an evaluator of the tree, modes.
 
 mod code;
+mod effects;
 mod oracle;
 mod random;
 
@@ -8,6 +9,23 @@ use vyre_core::ir::*;
 use vyre_core::lower::{Literals, lower};
 use vyre_core::module::*;
 use vyre_core::{disasm, verify};
+
+pub(crate) fn exchange(buffer: u16, index: Expr, expected: Expr, new: Expr) -> Expr {
+    Expr::CompareExchange {
+        buffer: BufferId(buffer),
+        scalar: U32,
+        index: Box::new(index),
+        expected: Box::new(expected),
+        new: Box::new(new),
+        site: SiteId(0),
+    }
+}
+pub(crate) fn round() -> Expr {
+    Expr::Uniform(Uniform::Round, U32)
+}
+pub(crate) fn unseen() -> Expr {
+    Expr::Uniform(Uniform::Constant(ConstantId(0)), U32)
+}
 
 pub(crate) const U32: Scalar = Scalar::U32;
 

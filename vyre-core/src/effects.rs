@@ -1,0 +1,590 @@
+//! What a body does to the pass's resources, and whether the order of items can be seen in the result.
+//!
+//! [`uses`] gives each resource its one mode. A buffer is *updated* when every access to it in the body is an atomic of
+//! one operation among add (sub adds the negation), min, max, and, or, xor whose old value nobody reads; it is *read* when
+//! it is only loaded, atomically or not; anything else *writes* it. `len()` alone is a read, next to other accesses it is
+//! nothing.
+//!
+//! # Order-free passes
+//!
+//! [`order_free`] decides whether every backend gives the same bits. Call the buffers, the frontiers as *multisets* and the
+//! reductions the state. If each barrier group takes one state to one next state, whatever the interleaving, then by
+//! induction all states at barriers agree, so do the conditions and the round counts, which see nothing else, and so do
+//! the traps, since a group always finishes and the lowest key wins. Unordered waves do not conflict
+//! ([`crate::plan::hazard`] has checked it), so it is enough that each body only observes values that no interleaving
+//! changes, and that what it leaves behind does not depend on who came first. Each resource must be used in one of these
+//! ways by a body:
+//!
+//! - **Only read.** Nobody changes it in this group.
+//! - **Own element.** Plain loads and stores at the work item's own index: the front end admits stores only where each
+//!   element belongs to one item, so an element's history is one item's program order.
+//! - **Updated, results unused.** Integer add, and, or, xor, min and max commute and associate, so the end value depends on
+//!   the multiset of updates alone; so do float min and max, up to NaN payloads and the sign of zero, which the language
+//!   excepts. Float addition rounds, so its end value shows the order.
+//! - **Stored with one uniform value**, atomically: an element ends as that value if anyone stored there. (Not read.)
+//! - **Claimed.** One `compare_exchange(u1, u2)` with uniform `u1`, `u2` is the buffer's only access. With `u1 != u2` it
+//!   succeeds once for each attempted element that held `u1`, with `u1 == u2` at every attempt on one; which item succeeds
+//!   is open, but *how often it succeeds at each index* is not. So its result may guard what is a function of the index:
+//!   pushes of that very index, and reductions of a uniform value. The push cannot trap, or the trap would name an arbitrary
+//!   item: so the buffer must have one element a node.
+//! - **Pushed or reduced.** A multiset union; a reduction as an update of its operation. A body that also reads the
+//!   reduction it takes part in is refused.
+//!
+//! The old value of an atomic, and a load of what the same wave changes, are seen by none of these, so every value, branch,
+//! index and fault of an item is a function of the state before the group. Everything else is called order-dependent, even
+//! where a cleverer argument exists: `d[i].fetch_min(x)` whose result guards a push reaches the same `d` in the end, but
+//! pushes, and rounds, may differ.
+
+use crate::ir::{AtomicOp, Block, Body, Expr, LocalId, Stmt};
+use crate::module::{
+    BufferId, Extent, FrontierId, Mode, Program, ReduceOp, ReductionId, Resource, Scalar, SiteId,
+    Uniform, UpdateOp,
+};
+use std::collections::BTreeMap;
+
+/// How a body uses one resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// What.
+    pub resource: Resource,
+    /// How.
+    pub mode: Mode,
+    /// First access of the strongest kind, where it has a site: a reduction and a length have none.
+    pub site: Option<SiteId>,
+}
+
+/// The resources a body uses, one entry each, sorted by resource. The wave's domain is not part of the body.
+///
+/// ```
+/// use vyre_core::effects::uses;
+/// use vyre_core::ir::{AtomicOp, Body, Expr, ItemLocals, Stmt};
+/// use vyre_core::module::{BufferId, Mode, Scalar, SiteId, UpdateOp};
+/// // counts[3].fetch_add(1);
+/// let add = Expr::Atomic {
+///     op: AtomicOp::Add,
+///     buffer: BufferId(0),
+///     scalar: Scalar::U32,
+///     index: Box::new(Expr::Literal(Scalar::U32, 3)),
+///     value: Box::new(Expr::Literal(Scalar::U32, 1)),
+///     site: SiteId(7),
+/// };
+/// let body = Body {
+///     name: "count".into(),
+///     locals: vec![],
+///     item: ItemLocals::default(),
+///     block: vec![Stmt::Eval(add)],
+///     value: None,
+/// };
+/// let used = uses(&body);
+/// assert_eq!((used[0].mode, used[0].site), (Mode::Update(UpdateOp::Add), Some(SiteId(7))));
+/// ```
+pub fn uses(body: &Body) -> Vec<Use> {
+    let accesses = Accesses::of(body);
+    accesses
+        .list
+        .iter()
+        .map(|(&resource, list)| {
+            let mode = mode(list);
+            let strongest = list
+                .iter()
+                .find(|a| match mode {
+                    Mode::Read => a.kind == Kind::Load,
+                    Mode::Update(_) => a.kind != Kind::Len,
+                    Mode::Write => !matches!(a.kind, Kind::Load | Kind::Len),
+                })
+                .or(list.first());
+            Use {
+                resource,
+                mode,
+                site: strongest.and_then(|a| a.site),
+            }
+        })
+        .collect()
+}
+
+fn mode(list: &[Access]) -> Mode {
+    let mut mode: Option<Mode> = None;
+    for access in list {
+        let one = match access.kind {
+            Kind::Len => continue,
+            Kind::Load => Mode::Read,
+            Kind::Update { op, .. } => Mode::Update(op),
+            Kind::Store | Kind::AtomicStore | Kind::Exchange | Kind::Observed => Mode::Write,
+        };
+        mode = Some(match mode {
+            None => one,
+            Some(before) if before == one => one,
+            Some(_) => Mode::Write,
+        });
+    }
+    mode.unwrap_or(Mode::Read)
+}
+
+/// Whether the pass gives the same bits whatever the order of items; see the module's documentation for the argument.
+///
+/// `bodies` are those of the waves (conditions only look). Of the program, the buffers and reductions are consulted; its
+/// unordered waves must not conflict.
+pub fn order_free(program: &Program, bodies: &[&Body]) -> bool {
+    bodies.iter().all(|body| {
+        let accesses = Accesses::of(body);
+        accesses
+            .list
+            .iter()
+            .all(|(&resource, list)| match resource {
+                Resource::Topology(_) | Resource::Frontier(_) => true,
+                Resource::Buffer(id) => buffer_is_order_free(program, &accesses, id, list),
+                Resource::Reduction(id) => reduction_is_order_free(program, id, list),
+            })
+    })
+}
+
+fn reduction_is_order_free(program: &Program, id: ReductionId, list: &[Access]) -> bool {
+    let rounds = program
+        .reductions
+        .get(id.index())
+        .is_none_or(|r| r.op == ReduceOp::Sum && matches!(r.scalar, Scalar::F32 | Scalar::F64));
+    match mode(list) {
+        Mode::Read => true,
+        Mode::Update(_) => !rounds,
+        Mode::Write => false,
+    }
+}
+
+fn buffer_is_order_free(
+    program: &Program,
+    accesses: &Accesses<'_>,
+    id: BufferId,
+    list: &[Access],
+) -> bool {
+    match mode(list) {
+        Mode::Read => return true,
+        Mode::Update(_) => {
+            return !list
+                .iter()
+                .any(|a| matches!(a.kind, Kind::Update { rounds: true, .. }));
+        }
+        Mode::Write => {}
+    }
+    let mut touched = list.iter().filter(|a| a.kind != Kind::Len);
+    if touched
+        .clone()
+        .all(|a| matches!(a.kind, Kind::Load | Kind::Store))
+    {
+        return touched.all(|a| a.own);
+    }
+    if touched.clone().all(|a| a.kind == Kind::AtomicStore) {
+        let mut values = accesses.stored.iter().filter(|(b, _)| *b == id);
+        let first = values.next().and_then(|(_, value)| *value);
+        return first.is_some() && values.all(|(_, value)| *value == first);
+    }
+    let only = (touched.next(), touched.next());
+    if let (
+        Some(Access {
+            kind: Kind::Exchange,
+            ..
+        }),
+        None,
+    ) = only
+    {
+        return accesses.claims.iter().any(|claim| {
+            let per_node = program
+                .buffers
+                .get(id.index())
+                .is_some_and(|b| b.extent == Extent::Nodes);
+            claim.buffer == id && (per_node || !claim.pushes)
+        });
+    }
+    false
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The length only.
+    Len,
+    /// Plain or atomic load, a CSR query, the value of a reduction.
+    Load,
+    /// Plain store.
+    Store,
+    AtomicStore,
+    /// An atomic whose old value is not read; a push; a reduction. `rounds`: a float sum.
+    Update {
+        op: UpdateOp,
+        rounds: bool,
+    },
+    Exchange,
+    /// An atomic that changes the buffer and whose old value is read.
+    Observed,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    kind: Kind,
+    site: Option<SiteId>,
+    /// The index is the work item's own.
+    own: bool,
+}
+
+/// A `compare_exchange` of uniform values whose result guards nothing but functions of its index.
+struct Claim {
+    buffer: BufferId,
+    pushes: bool,
+}
+
+/// Every access of a body, in evaluation order, by resource.
+struct Accesses<'b> {
+    list: BTreeMap<Resource, Vec<Access>>,
+    claims: Vec<Claim>,
+    /// Atomic stores: their value if it is uniform.
+    stored: Vec<(BufferId, Option<&'b Expr>)>,
+    reads: Vec<u32>,
+    defs: Vec<u32>,
+    /// The one value of each local that is assigned once.
+    values: Vec<Option<&'b Expr>>,
+    own: Option<LocalId>,
+}
+
+impl<'b> Accesses<'b> {
+    fn of(body: &'b Body) -> Accesses<'b> {
+        let n = body.locals.len();
+        let mut accesses = Accesses {
+            list: BTreeMap::new(),
+            claims: Vec::new(),
+            stored: Vec::new(),
+            reads: vec![0; n],
+            defs: vec![0; n],
+            values: vec![None; n],
+            own: body.item.index,
+        };
+        for local in [body.item.index, body.item.src, body.item.dst] {
+            if let Some(defs) = local.and_then(|l| accesses.defs.get_mut(l.0 as usize)) {
+                *defs += 1;
+            }
+        }
+        accesses.count(&body.block);
+        if let Some(value) = &body.value {
+            accesses.count_expr(value);
+        }
+        accesses.block(&body.block);
+        if let Some(value) = &body.value {
+            accesses.expr(value, true);
+        }
+        accesses
+    }
+
+    fn count(&mut self, block: &'b Block) {
+        for stmt in block {
+            if let Stmt::Assign(l, e) = stmt
+                && let Some(defs) = self.defs.get_mut(l.0 as usize)
+            {
+                *defs += 1;
+                self.values[l.0 as usize] = (*defs == 1).then_some(e);
+            }
+            stmt.each_operand(&mut |e| self.count_expr(e));
+            stmt.each_block(&mut |b| self.count(b));
+        }
+    }
+
+    fn count_expr(&mut self, e: &'b Expr) {
+        if let Expr::Local(l) = e
+            && let Some(reads) = self.reads.get_mut(l.0 as usize)
+        {
+            *reads += 1;
+        }
+        e.each_operand(&mut |x| self.count_expr(x));
+    }
+
+    /// Follows locals that are assigned once to what they name.
+    fn named(&self, mut e: &'b Expr) -> &'b Expr {
+        // Names do not form a cycle in a valid body; in an invalid one, stop somewhere.
+        for _ in 0..self.values.len() {
+            match e {
+                Expr::Local(l) => match self.values.get(l.0 as usize) {
+                    Some(Some(value)) => e = value,
+                    _ => break,
+                },
+                _ => break,
+            }
+        }
+        e
+    }
+
+    /// The same on every lane of a sweep.
+    fn is_uniform(&self, e: &'b Expr) -> bool {
+        match self.named(e) {
+            Expr::Literal(..) | Expr::Uniform(..) | Expr::Len(_) => true,
+            Expr::Local(_)
+            | Expr::Load { .. }
+            | Expr::AtomicLoad { .. }
+            | Expr::Atomic { .. }
+            | Expr::CompareExchange { .. }
+            | Expr::Csr { .. } => false,
+            e @ (Expr::Unary(..)
+            | Expr::Binary { .. }
+            | Expr::Compare { .. }
+            | Expr::MulAdd { .. }
+            | Expr::Select { .. }
+            | Expr::Cast { .. }
+            | Expr::Bitcast { .. }) => {
+                let mut all = true;
+                e.each_operand(&mut |x| all = all && self.is_uniform(x));
+                all
+            }
+        }
+    }
+
+    /// Whether two expressions, evaluated one right after the other, have one value. A name may be older than that; then
+    /// nothing in what it stands for may be assigned twice.
+    fn same(&self, a: &'b Expr, b: &'b Expr) -> bool {
+        let named = self.named(a);
+        a == b || named == self.named(b) && self.is_stable(named)
+    }
+
+    fn is_stable(&self, e: &'b Expr) -> bool {
+        let mut stable = match e {
+            Expr::Local(l) => self.defs.get(l.0 as usize) == Some(&1),
+            Expr::Load { .. }
+            | Expr::AtomicLoad { .. }
+            | Expr::Atomic { .. }
+            | Expr::CompareExchange { .. } => false,
+            _ => true,
+        };
+        e.each_operand(&mut |x| stable = stable && self.is_stable(x));
+        stable
+    }
+
+    fn is_own(&self, index: &'b Expr) -> bool {
+        self.own.is_some_and(|own| {
+            self.named(index) == &Expr::Local(own) && self.defs.get(own.0 as usize) == Some(&1)
+        })
+    }
+
+    fn add(&mut self, resource: Resource, kind: Kind, site: Option<SiteId>, own: bool) {
+        let access = Access { kind, site, own };
+        self.list.entry(resource).or_default().push(access);
+    }
+
+    fn block(&mut self, block: &'b Block) {
+        let mut stmts = block.as_slice();
+        while let [stmt, rest @ ..] = stmts {
+            stmts = rest;
+            if let Some(taken) = self.claim(stmt, rest) {
+                stmts = &rest[taken..];
+                continue;
+            }
+            self.stmt(stmt);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'b Stmt) {
+        match stmt {
+            Stmt::Assign(local, e) => {
+                let is_read = self.reads.get(local.0 as usize).is_none_or(|&n| n > 0);
+                self.expr(e, is_read);
+            }
+            Stmt::Eval(e) => self.expr(e, false),
+            Stmt::Store { .. }
+            | Stmt::AtomicStore { .. }
+            | Stmt::Push { .. }
+            | Stmt::Reduce { .. }
+            | Stmt::If { .. }
+            | Stmt::Loop { .. }
+            | Stmt::Break { .. }
+            | Stmt::Continue { .. }
+            | Stmt::Return
+            | Stmt::Assert { .. } => stmt.each_operand(&mut |e| self.expr(e, true)),
+        }
+        match stmt {
+            Stmt::Store {
+                buffer,
+                index,
+                site,
+                ..
+            } => {
+                let own = self.is_own(index);
+                self.add(Resource::Buffer(*buffer), Kind::Store, Some(*site), own);
+            }
+            Stmt::AtomicStore {
+                buffer,
+                value,
+                site,
+                ..
+            } => {
+                let value = self.is_uniform(value).then(|| self.named(value));
+                self.stored.push((*buffer, value));
+                let resource = Resource::Buffer(*buffer);
+                self.add(resource, Kind::AtomicStore, Some(*site), false);
+            }
+            Stmt::Push { frontier, site, .. } => self.push(*frontier, *site),
+            Stmt::Reduce { reduction, .. } => self.reduce(*reduction),
+            Stmt::Assign(..)
+            | Stmt::Eval(_)
+            | Stmt::If { .. }
+            | Stmt::Loop { .. }
+            | Stmt::Break { .. }
+            | Stmt::Continue { .. }
+            | Stmt::Return
+            | Stmt::Assert { .. } => {}
+        }
+        stmt.each_block(&mut |b| self.block(b));
+    }
+
+    fn push(&mut self, frontier: FrontierId, site: SiteId) {
+        let op = UpdateOp::Push;
+        let kind = Kind::Update { op, rounds: false };
+        self.add(Resource::Frontier(frontier), kind, Some(site), false);
+    }
+
+    fn reduce(&mut self, reduction: ReductionId) {
+        let op = UpdateOp::Reduce;
+        // Whether it rounds is the reduction's own business.
+        let kind = Kind::Update { op, rounds: false };
+        self.add(Resource::Reduction(reduction), kind, None, false);
+    }
+
+    /// Recognises `if d[i].compare_exchange(u1, u2) { .. }`, also through a local, and a bare exchange; returns how many
+    /// of the statements behind it belong to it.
+    fn claim(&mut self, stmt: &'b Stmt, rest: &'b [Stmt]) -> Option<usize> {
+        let (exchange, guarded, taken): (&Expr, &[Stmt], usize) = match (stmt, rest.first()) {
+            (
+                Stmt::If {
+                    cond,
+                    then,
+                    otherwise,
+                },
+                _,
+            ) if otherwise.is_empty() => (cond, then, 0),
+            (Stmt::Eval(e), _) => (e, &[], 0),
+            (Stmt::Assign(t, e), next) => {
+                let t_at = t.0 as usize;
+                match (self.reads.get(t_at), self.defs.get(t_at), next) {
+                    (Some(0), _, _) => (e, &[], 0),
+                    (
+                        Some(1),
+                        Some(1),
+                        Some(Stmt::If {
+                            cond: Expr::Local(c),
+                            then,
+                            otherwise,
+                        }),
+                    ) if c == t && otherwise.is_empty() => (e, then, 1),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let Expr::CompareExchange {
+            buffer,
+            index,
+            expected,
+            new,
+            ..
+        } = exchange
+        else {
+            return None;
+        };
+        let mut pushes = false;
+        for stmt in guarded {
+            match stmt {
+                Stmt::Push { value, .. } if self.same(value, index) => pushes = true,
+                Stmt::Reduce { value, .. } if self.is_uniform(value) => {}
+                _ => return None,
+            }
+        }
+        if !self.is_uniform(expected) || !self.is_uniform(new) {
+            return None;
+        }
+        self.expr(exchange, false);
+        for stmt in guarded {
+            self.stmt(stmt);
+        }
+        self.claims.push(Claim {
+            buffer: *buffer,
+            pushes,
+        });
+        Some(taken)
+    }
+
+    /// Notes the accesses of an expression, whose value is read or not.
+    fn expr(&mut self, e: &'b Expr, is_read: bool) {
+        e.each_operand(&mut |x| self.expr(x, true));
+        match e {
+            Expr::Uniform(Uniform::Reduction(id), _) => {
+                self.add(Resource::Reduction(*id), Kind::Load, None, false);
+            }
+            Expr::Uniform(Uniform::FrontierLen(id), _) => {
+                self.add(Resource::Frontier(*id), Kind::Load, None, false);
+            }
+            Expr::Load {
+                buffer,
+                index,
+                site,
+                ..
+            } => {
+                let own = self.is_own(index);
+                self.add(Resource::Buffer(*buffer), Kind::Load, Some(*site), own);
+            }
+            Expr::AtomicLoad { buffer, site, .. } => {
+                self.add(Resource::Buffer(*buffer), Kind::Load, Some(*site), false);
+            }
+            Expr::Atomic {
+                op,
+                buffer,
+                scalar,
+                site,
+                ..
+            } => {
+                let kind = match update_op(*op) {
+                    Some(op) if !is_read => Kind::Update {
+                        op,
+                        rounds: op == UpdateOp::Add && matches!(scalar, Scalar::F32 | Scalar::F64),
+                    },
+                    _ => Kind::Observed,
+                };
+                self.add(Resource::Buffer(*buffer), kind, Some(*site), false);
+            }
+            Expr::CompareExchange { buffer, site, .. } => {
+                self.add(
+                    Resource::Buffer(*buffer),
+                    Kind::Exchange,
+                    Some(*site),
+                    false,
+                );
+            }
+            Expr::Len(buffer) => self.add(Resource::Buffer(*buffer), Kind::Len, None, false),
+            Expr::Csr { topology, site, .. } => {
+                self.add(
+                    Resource::Topology(*topology),
+                    Kind::Load,
+                    Some(*site),
+                    false,
+                );
+            }
+            Expr::Literal(..)
+            | Expr::Uniform(
+                Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Round | Uniform::Nodes,
+                _,
+            )
+            | Expr::Local(_)
+            | Expr::Unary(..)
+            | Expr::Binary { .. }
+            | Expr::Compare { .. }
+            | Expr::MulAdd { .. }
+            | Expr::Select { .. }
+            | Expr::Cast { .. }
+            | Expr::Bitcast { .. } => {}
+        }
+    }
+}
+
+/// The update that an atomic is when nobody reads its old value; an exchange is none.
+fn update_op(op: AtomicOp) -> Option<UpdateOp> {
+    match op {
+        AtomicOp::Add | AtomicOp::Sub => Some(UpdateOp::Add),
+        AtomicOp::Min => Some(UpdateOp::Min),
+        AtomicOp::Max => Some(UpdateOp::Max),
+        AtomicOp::And => Some(UpdateOp::And),
+        AtomicOp::Or => Some(UpdateOp::Or),
+        AtomicOp::Xor => Some(UpdateOp::Xor),
+        AtomicOp::Swap => None,
+    }
+}

@@ -1,0 +1,304 @@
+//! Modes and order-freedom of bodies.
+
+use crate::*;
+use vyre_core::effects::{order_free, uses};
+
+fn modes(b: &Body) -> Vec<(Resource, Mode, Option<SiteId>)> {
+    let list = uses(b).into_iter();
+    list.map(|u| (u.resource, u.mode, u.site)).collect()
+}
+fn is_free(block: Block) -> bool {
+    let b = body(&[U32; 8], block);
+    order_free(&program(&b), &[&b])
+}
+fn fetch(op: AtomicOp, index: Expr, value: Expr) -> Expr {
+    atomic(op, D, U32, index, value)
+}
+fn at(mut e: Expr, new: u16) -> Expr {
+    match &mut e {
+        Expr::Load { site, .. }
+        | Expr::AtomicLoad { site, .. }
+        | Expr::Atomic { site, .. }
+        | Expr::CompareExchange { site, .. }
+        | Expr::Csr { site, .. } => *site = SiteId(new),
+        other => panic!("{other:?} has no site"),
+    }
+    e
+}
+const BUFFER: Resource = Resource::Buffer(BufferId(D));
+const RESULT: u32 = 3;
+
+#[test]
+fn modes_of_buffers() {
+    let add = |site| at(fetch(AtomicOp::Add, local(0), lit(1)), site);
+    let sub = |site| at(fetch(AtomicOp::Sub, local(0), lit(1)), site);
+    let read = |site| at(atomic_load(D, U32, local(0)), site);
+    let cases: [(Block, Mode, Option<u16>); 10] = [
+        (
+            vec![set(3, load(D, U32, local(0))), set(3, read(5))],
+            Mode::Read,
+            Some(0),
+        ),
+        (vec![set(3, Expr::Len(BufferId(D)))], Mode::Read, None),
+        (
+            vec![set(3, Expr::Len(BufferId(D))), Stmt::Eval(add(4))],
+            Mode::Update(UpdateOp::Add),
+            Some(4),
+        ),
+        (
+            vec![Stmt::Eval(add(4)), Stmt::Eval(sub(5))],
+            Mode::Update(UpdateOp::Add),
+            Some(4),
+        ),
+        // Assigned to a local that nobody reads is unused; read is not.
+        (
+            vec![set(RESULT, add(4))],
+            Mode::Update(UpdateOp::Add),
+            Some(4),
+        ),
+        (
+            vec![set(RESULT, add(4)), push(local(RESULT))],
+            Mode::Write,
+            Some(4),
+        ),
+        // A read next to an update, two operations, an exchange: writes, at the first access that changes something.
+        (
+            vec![set(3, read(2)), Stmt::Eval(add(4))],
+            Mode::Write,
+            Some(4),
+        ),
+        (
+            vec![
+                Stmt::Eval(add(4)),
+                Stmt::Eval(at(fetch(AtomicOp::Max, local(0), lit(1)), 6)),
+            ],
+            Mode::Write,
+            Some(4),
+        ),
+        (
+            vec![Stmt::Eval(at(fetch(AtomicOp::Swap, local(0), lit(1)), 6))],
+            Mode::Write,
+            Some(6),
+        ),
+        (
+            vec![set(3, read(2)), store(D, local(0), lit(1))],
+            Mode::Write,
+            Some(0),
+        ),
+    ];
+    for (block, mode, site) in cases {
+        let b = body(&[U32; 4], block);
+        let (_, actual, actual_site) = modes(&b).into_iter().find(|m| m.0 == BUFFER).unwrap();
+        assert_eq!(
+            (actual, actual_site),
+            (mode, site.map(SiteId)),
+            "{:?}",
+            b.block
+        );
+    }
+}
+
+#[test]
+fn modes_of_other_resources_come_sorted() {
+    let reduce = Stmt::Reduce {
+        reduction: ReductionId(0),
+        value: lit(1),
+    };
+    let finished = Expr::Uniform(Uniform::Reduction(ReductionId(1)), Scalar::F64);
+    let b = body(
+        &[U32; 3],
+        vec![
+            reduce,
+            when(
+                cmp(CompareOp::Lt, Scalar::F64, finished.clone(), finished),
+                vec![push(csr(CsrQuery::Target, local(0)))],
+            ),
+        ],
+    );
+    assert_eq!(
+        modes(&b),
+        [
+            (
+                Resource::Topology(TopologyId(0)),
+                Mode::Read,
+                Some(SiteId(0))
+            ),
+            (
+                Resource::Frontier(FrontierId(0)),
+                Mode::Update(UpdateOp::Push),
+                Some(SiteId(0))
+            ),
+            (
+                Resource::Reduction(ReductionId(0)),
+                Mode::Update(UpdateOp::Reduce),
+                None
+            ),
+            (Resource::Reduction(ReductionId(1)), Mode::Read, None),
+        ],
+    );
+}
+
+#[test]
+fn breadth_first_search_is_order_free() {
+    let claim = exchange(D, local(2), unseen(), add(round(), lit(1)));
+    assert!(is_free(vec![when(claim.clone(), vec![push(local(2))])]));
+    // Through locals, with a count, without anything guarded.
+    let count = Stmt::Reduce {
+        reduction: ReductionId(0),
+        value: lit(1),
+    };
+    assert!(is_free(vec![
+        set(4, local(2)),
+        set(3, exchange(D, local(2), unseen(), round())),
+        when(local(3), vec![push(local(4)), count]),
+    ]));
+    assert!(is_free(vec![Stmt::Eval(claim)]));
+}
+
+#[test]
+fn a_claim_shows_no_more_than_its_index() {
+    let claim = |new: Expr| exchange(D, local(2), unseen(), new);
+    // Another value pushed, a value that depends on the item, something else guarded, an else, a used result.
+    assert!(!is_free(vec![when(claim(lit(1)), vec![push(local(1))])]));
+    assert!(!is_free(vec![when(claim(local(1)), vec![push(local(2))])]));
+    assert!(!is_free(vec![when(
+        claim(lit(1)),
+        vec![store(W, local(0), cast(U32, Scalar::I32, lit(1)))]
+    )]));
+    assert!(!is_free(vec![either(
+        claim(lit(1)),
+        vec![push(local(2))],
+        vec![push(local(2))]
+    )]));
+    let reduced = Stmt::Reduce {
+        reduction: ReductionId(0),
+        value: local(1),
+    };
+    assert!(!is_free(vec![when(claim(lit(1)), vec![reduced])]));
+    // A second claim of the same buffer could win what the first would have.
+    let other = exchange(D, local(1), lit(1), lit(2));
+    assert!(!is_free(vec![
+        when(claim(lit(1)), vec![push(local(2))]),
+        Stmt::Eval(other)
+    ]));
+    // So could a reader see it.
+    assert!(!is_free(vec![
+        set(3, atomic_load(D, U32, local(1))),
+        Stmt::Eval(claim(lit(1)))
+    ]));
+    // The index changes between the claim and the push.
+    assert!(!is_free(vec![
+        set(4, lit(0)),
+        set(4, local(2)),
+        set(5, local(4)),
+        set(4, local(1)),
+        when(
+            exchange(D, local(4), unseen(), lit(1)),
+            vec![push(local(5))]
+        ),
+    ]));
+}
+
+#[test]
+fn a_guarded_push_that_could_trap_is_not_order_free() {
+    let b = body(
+        &[U32; 3],
+        vec![when(
+            exchange(D, local(2), unseen(), lit(1)),
+            vec![push(local(2))],
+        )],
+    );
+    let mut p = program(&b);
+    assert!(order_free(&p, &[&b]));
+    p.buffers[usize::from(D)].extent = Extent::Fixed(1 << 20);
+    assert!(!order_free(&p, &[&b]));
+}
+
+#[test]
+fn updates_are_order_free_unless_they_round() {
+    for op in [
+        AtomicOp::Add,
+        AtomicOp::Sub,
+        AtomicOp::Min,
+        AtomicOp::Max,
+        AtomicOp::And,
+        AtomicOp::Or,
+        AtomicOp::Xor,
+    ] {
+        assert!(
+            is_free(vec![Stmt::Eval(fetch(op, local(2), local(1)))]),
+            "{op:?}"
+        );
+    }
+    let f = |op| Stmt::Eval(atomic(op, F, Scalar::F32, local(2), float(0.5)));
+    assert!(is_free(vec![f(AtomicOp::Min)]) && is_free(vec![f(AtomicOp::Max)]));
+    assert!(!is_free(vec![f(AtomicOp::Add)]) && !is_free(vec![f(AtomicOp::Sub)]));
+    assert!(!is_free(vec![Stmt::Eval(fetch(
+        AtomicOp::Swap,
+        local(2),
+        lit(1)
+    ))]));
+    assert!(!is_free(vec![
+        Stmt::Eval(fetch(AtomicOp::Min, local(2), lit(1))),
+        Stmt::Eval(fetch(AtomicOp::Add, local(2), lit(1)))
+    ]));
+    // Relaxation reads the old value; label propagation reads what the same wave lowers.
+    let relax = cmp(
+        CompareOp::Lt,
+        U32,
+        local(1),
+        fetch(AtomicOp::Min, local(2), local(1)),
+    );
+    assert!(!is_free(vec![when(relax, vec![push(local(2))])]));
+    assert!(!is_free(vec![Stmt::Eval(fetch(
+        AtomicOp::Min,
+        local(2),
+        atomic_load(D, U32, local(1))
+    ))]));
+}
+
+#[test]
+fn reductions_are_order_free_unless_they_round() {
+    let reduce = |id, value| Stmt::Reduce {
+        reduction: ReductionId(id),
+        value,
+    };
+    assert!(is_free(vec![reduce(0, local(1))]));
+    let double = |x: f64| Expr::Literal(Scalar::F64, x.to_bits());
+    let b = body(&[U32; 3], vec![reduce(1, double(0.5))]);
+    let mut p = program(&b);
+    assert!(!order_free(&p, &[&b]));
+    p.reductions[1].op = ReduceOp::Max;
+    assert!(order_free(&p, &[&b]));
+    // Taking part in what it reads.
+    let finished = Expr::Uniform(Uniform::Reduction(ReductionId(0)), U32);
+    assert!(!is_free(vec![reduce(0, add(finished, lit(1)))]));
+}
+
+#[test]
+fn an_item_owns_its_element() {
+    let own = |index: Expr| vec![store(D, index.clone(), add(load(D, U32, index), lit(1)))];
+    assert!(is_free(own(local(0))));
+    assert!(is_free([vec![set(3, local(0))], own(local(3))].concat()));
+    assert!(!is_free(own(local(1))));
+    assert!(!is_free(own(lit(0))));
+    assert!(!is_free(vec![store(D, local(0), load(D, U32, local(1)))]));
+    assert!(!is_free([vec![set(0, lit(3))], own(local(0))].concat()));
+}
+
+#[test]
+fn flags_are_order_free_when_everyone_stores_the_same() {
+    let flag = |value| Stmt::AtomicStore {
+        buffer: BufferId(D),
+        index: lit(0),
+        value,
+        site: SiteId(0),
+    };
+    assert!(is_free(vec![flag(lit(1)), flag(lit(1))]));
+    assert!(!is_free(vec![flag(lit(1)), flag(lit(2))]));
+    assert!(!is_free(vec![flag(local(1))]));
+    assert!(!is_free(vec![
+        set(3, atomic_load(D, U32, lit(0))),
+        flag(lit(1))
+    ]));
+}

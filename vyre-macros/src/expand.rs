@@ -1,0 +1,691 @@
+//! Last stage: the user's module again, stripped of helper attributes, with the pass behind it. It cannot fail: after an
+//! error the same names are defined with nothing behind them, so that only the error itself is shown.
+//!
+//! Expanded code names only paths below `::vyre_cuda`. Constants and sites are arrays beside the user's functions, spanned
+//! at the user's tokens: rustc checks a constant's type and spelling there, and a site is where rustc says the token is.
+
+use crate::kernel::{ModuleTables, Tables, first_token};
+use crate::report::Report;
+use crate::wave_graph::check::{Fields, Param, ParamKind, Slot, Sweep};
+use crate::wave_graph::names_in;
+use crate::wave_graph::standalone::array_names;
+use crate::wave_graph::syntax::{FieldKind, Graph, Piece, Scope, visible_to_graph};
+use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::AttrStyle;
+use vyre_core::module::{Domain, Program, ReduceOp, Role, Scalar, Uniform};
+
+/// What the stages before have made.
+pub(crate) struct Expansion<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) fields: &'a Fields<'a>,
+    pub(crate) program: &'a Program,
+    pub(crate) tables: &'a Tables,
+    pub(crate) sweeps: &'a [Option<Sweep>],
+    /// `None` after an error.
+    pub(crate) skeleton: Option<&'a [u8]>,
+    /// `#[kernel]`: the function and its arrays stand outside the generated module.
+    pub(crate) standalone: bool,
+}
+
+/// Columns that one tuple holds; more are nested.
+const TUPLE: usize = 12;
+
+/// Names that the expansion adds to the graph's module.
+pub(crate) const GENERATED: [&str; 6] = ["Session", "Run", "Output", "Topology", "PLAN", "Pass"];
+
+/// The graph's module.
+pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
+    let pass = x.pass(&report);
+    let names = x.names();
+    let errors = report.into_tokens();
+    x.scope(
+        0,
+        &quote! {
+            #errors
+            #names
+            #pass
+        },
+    )
+}
+
+impl Expansion<'_> {
+    /// A module with everything in it, and `extra` at its end.
+    fn scope(&self, s: usize, extra: &TokenStream) -> TokenStream {
+        let scope = &self.graph.scopes[s];
+        let outer = scope
+            .attrs
+            .iter()
+            .filter(|a| matches!(a.style, AttrStyle::Outer));
+        let inner = scope
+            .attrs
+            .iter()
+            .filter(|a| matches!(a.style, AttrStyle::Inner(_)));
+        let name = &scope.name;
+        let mut vis = scope.vis.clone();
+        if scope.depth > 1 && matches!(vis, syn::Visibility::Inherited) {
+            vis = visible_to_graph(scope.depth - 1, name.span());
+        }
+        let import = (!scope.imports_parent).then(|| {
+            quote! { #[allow(unused_imports)] use super::*; }
+        });
+        let pieces = scope.pieces.iter().map(|piece| match piece {
+            Piece::Item(tokens) => tokens.clone(),
+            Piece::Wave(w) => self.graph.waves[*w].function.to_token_stream(),
+            Piece::Scope(inner) => self.scope(*inner, &TokenStream::new()),
+        });
+        let tables = self
+            .skeleton
+            .and_then(|_| self.tables.modules().get(s))
+            .map(|t| arrays(t, scope.depth, &self.private()));
+        let conditions = scope.pieces.iter().filter_map(|piece| match piece {
+            Piece::Scope(inner) => self.condition(*inner, scope),
+            Piece::Item(_) | Piece::Wave(_) => None,
+        });
+        quote! {
+            #(#outer)*
+            #vis mod #name {
+                #(#inner)*
+                #import
+                #(#pieces)*
+                #tables
+                #(#conditions)*
+                #extra
+            }
+        }
+    }
+
+    fn private(&self) -> TokenStream {
+        let krate = &self.graph.options.krate;
+        quote! { #krate::__private }
+    }
+
+    /// The condition of a fixpoint as a function beside its module, where the user's names resolve.
+    fn condition(&self, s: usize, parent: &Scope) -> Option<TokenStream> {
+        self.skeleton?;
+        let until = self.graph.scopes[s].fixpoint.as_ref()?.until.as_ref()?;
+        let name = condition_name(s);
+        let vis = visible_to_graph(parent.depth, Span::call_site());
+        let private = self.private();
+        let used = names_in(until);
+        let lets = used.iter().filter_map(|ident| {
+            let slot = self.fields.iter().find(|(f, _)| f.name == *ident);
+            let value = match slot {
+                Some((_, Slot::Frontier(f))) => {
+                    let id = f.0;
+                    quote! { cx.frontier(#id) }
+                }
+                Some((_, Slot::Reduction(r))) => {
+                    let (id, ty) = (r.0, scalar_type(self.program.reductions[r.index()].scalar));
+                    quote! { cx.reduction::<#ty>(#id) }
+                }
+                Some((_, Slot::Scalar(s))) => {
+                    let (id, ty) = (s.0, scalar_type(self.program.scalars[s.index()].scalar));
+                    quote! { cx.scalar::<#ty>(#id) }
+                }
+                Some((_, Slot::Csr(_) | Slot::Buffer(_) | Slot::Broken)) => return None,
+                None if ident == "round" => quote! { cx.round() },
+                None => return None,
+            };
+            Some(quote! { let #ident = #value; })
+        });
+        Some(quote! {
+            #[doc(hidden)]
+            #[allow(non_snake_case, unused_variables)]
+            #vis fn #name(cx: &#private::Until<'_>) -> bool {
+                #(#lets)*
+                #until
+            }
+        })
+    }
+
+    /// The path of a module from the graph's module: empty for the graph's own.
+    fn path(&self, s: usize) -> TokenStream {
+        let scope = &self.graph.scopes[s];
+        match scope.parent {
+            None => TokenStream::new(),
+            Some(parent) => {
+                let (before, name) = (self.path(parent), &scope.name);
+                quote! { #before #name:: }
+            }
+        }
+    }
+
+    /// `Topology`, `Run`, `Output`, `Session` and `PLAN`.
+    fn names(&self) -> TokenStream {
+        let krate = &self.graph.options.krate;
+        let private = self.private();
+        let name = self.graph.name.to_string();
+        let topology = self.topology_type();
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        let mut borrows = false;
+        for (field, slot) in self.fields.iter() {
+            let (ident, docs) = (&field.name, &field.docs);
+            let docs = if docs.is_empty() {
+                let doc = format!("`{ident}` of `Data`.");
+                quote! { #[doc = #doc] }
+            } else {
+                quote! { #(#docs)* }
+            };
+            match slot {
+                Slot::Scalar(s) => {
+                    let ty = scalar_type(self.program.scalars[s.index()].scalar);
+                    inputs.push(quote! { #docs pub #ident: #ty });
+                }
+                Slot::Buffer(b) => {
+                    let buffer = &self.program.buffers[b.index()];
+                    let ty = scalar_type(buffer.scalar);
+                    match buffer.role {
+                        Role::Input => {
+                            borrows = true;
+                            inputs.push(quote! { #docs pub #ident: &'a [#ty] });
+                        }
+                        Role::Output => {
+                            outputs.push(quote! { #docs pub #ident: ::std::vec::Vec<#ty> });
+                        }
+                        Role::Topology | Role::Scratch | Role::InOut => {}
+                    }
+                }
+                Slot::Reduction(r) => {
+                    let ty = scalar_type(self.program.reductions[r.index()].scalar);
+                    outputs.push(quote! { #docs pub #ident: #ty });
+                }
+                Slot::Csr(_) | Slot::Frontier(_) | Slot::Broken => {}
+            }
+        }
+        let lifetime = borrows.then(|| quote! { <'a> });
+        let session_doc =
+            format!("A session of `{name}`: the topology resident, buffers allocated once.");
+        let run_doc = format!("What one run of `{name}` is given.");
+        let output_doc = format!("What one run of `{name}` gives back.");
+        let plan_doc = format!("The static plan of `{name}`, readable.");
+        quote! {
+            #topology
+
+            #[doc = #run_doc]
+            #[allow(dead_code)]
+            #[derive(Clone, Copy, Debug)]
+            pub struct Run #lifetime { #(#inputs,)* }
+
+            #[doc = #output_doc]
+            #[allow(dead_code)]
+            #[derive(Clone, Debug, PartialEq)]
+            pub struct Output {
+                #(#outputs,)*
+                /// What happened: rounds and times.
+                pub report: #private::Report,
+            }
+
+            #[doc = #session_doc]
+            #[allow(dead_code)]
+            pub type Session = #krate::Session<Pass>;
+
+            #[doc = #plan_doc]
+            #[allow(dead_code)]
+            pub const PLAN: #krate::Plan = #krate::Plan::new(<Pass as #private::Pass>::PARTS);
+        }
+    }
+
+    fn run_borrows(&self) -> bool {
+        self.program
+            .buffers
+            .iter()
+            .any(|b| matches!(b.role, Role::Input | Role::InOut))
+    }
+
+    pub(crate) fn topology_type(&self) -> TokenStream {
+        let krate = &self.graph.options.krate;
+        let doc = format!("What a session of `{}` is created from.", self.graph.name);
+        let mut members = Vec::new();
+        let mut only_csr = None;
+        for (field, slot) in self.fields.iter() {
+            let ident = &field.name;
+            let docs = &field.docs;
+            let docs = if docs.is_empty() {
+                let doc = format!("`{ident}` of `Data`.");
+                quote! { #[doc = #doc] }
+            } else {
+                quote! { #(#docs)* }
+            };
+            match (slot, &field.kind) {
+                (Slot::Csr(_), FieldKind::Csr { reverse_of: None }) => {
+                    only_csr = Some(ident);
+                    members.push(quote! { #docs pub #ident: &'a #krate::Csr });
+                }
+                (
+                    Slot::Buffer(b),
+                    FieldKind::Column {
+                        role: Role::Topology,
+                        ..
+                    },
+                ) => {
+                    let ty = scalar_type(self.program.buffers[b.index()].scalar);
+                    members.push(quote! { #docs pub #ident: &'a [#ty] });
+                }
+                _ => {}
+            }
+        }
+        let (members, from) = match (members.len(), only_csr) {
+            (0, _) => (
+                quote! { marker: ::core::marker::PhantomData<&'a ()> },
+                quote! {
+                    impl<'a> ::core::convert::From<()> for Topology<'a> {
+                        fn from((): ()) -> Self {
+                            Topology { marker: ::core::marker::PhantomData }
+                        }
+                    }
+                },
+            ),
+            (1, Some(graph)) => (
+                quote! { #(#members,)* },
+                quote! {
+                    impl<'a> ::core::convert::From<&'a #krate::Csr> for Topology<'a> {
+                        fn from(#graph: &'a #krate::Csr) -> Self {
+                            Topology { #graph }
+                        }
+                    }
+                },
+            ),
+            _ => (quote! { #(#members,)* }, TokenStream::new()),
+        };
+        quote! {
+            #[doc = #doc]
+            #[allow(dead_code)]
+            #[derive(Clone, Copy, Debug)]
+            pub struct Topology<'a> { #members }
+            #from
+        }
+    }
+
+    /// The hidden `Pass` and its glue.
+    pub(crate) fn pass(&self, report: &Report) -> TokenStream {
+        let private = self.private();
+        let lifetime = self.run_borrows().then(|| quote! { <'a> });
+        let guards = report.guards();
+        let parts = self.parts();
+        let (wave, until) = match self.skeleton {
+            None => (quote! { #guards }, quote! { true }),
+            Some(_) => (self.wave_glue(), self.until_glue()),
+        };
+        let (topology, args, output) = (self.topology_glue(), self.args_glue(), self.output_glue());
+        quote! {
+            #[doc(hidden)]
+            #[allow(dead_code)]
+            #[derive(Debug)]
+            pub struct Pass;
+
+            #[allow(unused_mut, unused_variables, clippy::all, clippy::pedantic)]
+            impl #private::Pass for Pass {
+                type Topology<'a> = Topology<'a>;
+                type Run<'a> = Run #lifetime;
+                type Output = Output;
+                const PARTS: #private::Parts = #parts;
+
+                fn topology(topology: Self::Topology<'_>) -> #private::TopologyArgs<'_> { #topology }
+                fn args(run: Self::Run<'_>) -> #private::Args<'_> { #args }
+                fn output(mut outcome: #private::Outcome) -> Output { #output }
+                fn wave(cx: &#private::Sweep<'_>) { #wave }
+                fn until(cx: &#private::Until<'_>) -> bool { #until }
+            }
+        }
+    }
+
+    fn parts(&self) -> TokenStream {
+        let private = self.private();
+        let (mut constants, mut sites) = (Vec::new(), Vec::new());
+        let skeleton = Literal::byte_string(self.skeleton.unwrap_or_default());
+        if self.skeleton.is_some() {
+            for (s, table) in self.tables.modules().iter().enumerate() {
+                let path = self.path(s);
+                let (values, places) = if self.standalone {
+                    let (values, places) = array_names(&self.graph.name);
+                    (quote! { super::#values }, quote! { super::#places })
+                } else {
+                    (
+                        quote! { #path __VYRE_CONSTANTS },
+                        quote! { #path __VYRE_SITES },
+                    )
+                };
+                if !table.constants.is_empty() {
+                    constants.push(values);
+                }
+                if !table.sites.is_empty() {
+                    sites.push(places);
+                }
+            }
+        }
+        quote! {
+            #private::Parts {
+                skeleton: #skeleton,
+                constants: &[#(#constants),*],
+                sites: &[#(#sites),*],
+            }
+        }
+    }
+
+    fn wave_glue(&self) -> TokenStream {
+        let arms = self
+            .graph
+            .waves
+            .iter()
+            .zip(self.sweeps)
+            .zip(0u16..)
+            .filter_map(|((wave, sweep), id)| {
+                let sweep = sweep.as_ref()?;
+                let (path, name) = (self.path(wave.scope), wave.name());
+                let call = if self.standalone {
+                    quote! { super::#name }
+                } else {
+                    quote! { #path #name }
+                };
+                let body = sweep_glue(sweep, &call, &self.private());
+                Some(quote! { #id => { #body } })
+            });
+        quote! {
+            match cx.wave().0 {
+                #(#arms)*
+                _ => ::core::unreachable!(),
+            }
+        }
+    }
+
+    fn until_glue(&self) -> TokenStream {
+        let arms = self
+            .graph
+            .scopes
+            .iter()
+            .enumerate()
+            .skip(1)
+            .map(|(s, scope)| {
+                let id = (s - 1) as u16;
+                let path = self.path(scope.parent.unwrap_or(0));
+                let name = condition_name(s);
+                quote! { #id => #path #name(cx), }
+            });
+        quote! {
+            match cx.fixpoint().0 {
+                #(#arms)*
+                _ => ::core::unreachable!(),
+            }
+        }
+    }
+
+    fn topology_glue(&self) -> TokenStream {
+        let private = self.private();
+        let (mut graphs, mut columns) = (Vec::new(), Vec::new());
+        for (field, slot) in self.fields.iter() {
+            let name = &field.name;
+            match (slot, &field.kind) {
+                (Slot::Csr(_), FieldKind::Csr { reverse_of: None }) => {
+                    graphs.push(quote! { topology.#name });
+                }
+                (
+                    Slot::Buffer(b),
+                    FieldKind::Column {
+                        role: Role::Topology,
+                        ..
+                    },
+                ) => {
+                    columns.push(self.slice(b.0, quote! { topology.#name }));
+                }
+                _ => {}
+            }
+        }
+        quote! {
+            #private::TopologyArgs {
+                graphs: ::std::vec![#(#graphs),*],
+                columns: ::std::vec![#(#columns),*],
+            }
+        }
+    }
+
+    fn slice(&self, buffer: u16, value: TokenStream) -> TokenStream {
+        let private = self.private();
+        let ty = scalar_type(self.program.buffers[usize::from(buffer)].scalar);
+        quote! { (#private::BufferId(#buffer), <#ty as #private::Element>::slice(#value)) }
+    }
+
+    fn args_glue(&self) -> TokenStream {
+        let private = self.private();
+        let (mut scalars, mut inputs) = (Vec::new(), Vec::new());
+        for (field, slot) in self.fields.iter() {
+            let name = &field.name;
+            match slot {
+                Slot::Scalar(s) => {
+                    let ty = scalar_type(self.program.scalars[s.index()].scalar);
+                    scalars.push(quote! { <#ty as #private::Element>::to_bits64(run.#name) });
+                }
+                Slot::Buffer(b) => {
+                    if let Role::Input | Role::InOut = self.program.buffers[b.index()].role {
+                        inputs.push(self.slice(b.0, quote! { run.#name }));
+                    }
+                }
+                Slot::Csr(_) | Slot::Frontier(_) | Slot::Reduction(_) | Slot::Broken => {}
+            }
+        }
+        quote! {
+            #private::Args {
+                scalars: ::std::vec![#(#scalars),*],
+                inputs: ::std::vec![#(#inputs),*],
+            }
+        }
+    }
+
+    fn output_glue(&self) -> TokenStream {
+        let private = self.private();
+        let mut members = Vec::new();
+        for (field, slot) in self.fields.iter() {
+            let name = &field.name;
+            match slot {
+                Slot::Buffer(b) => {
+                    let buffer = &self.program.buffers[b.index()];
+                    if let Role::Output | Role::InOut = buffer.role {
+                        let (id, ty) = (b.0, scalar_type(buffer.scalar));
+                        members
+                            .push(quote! { #name: outcome.take::<#ty>(#private::BufferId(#id)) });
+                    }
+                }
+                Slot::Reduction(r) => {
+                    let (id, ty) = (r.0, scalar_type(self.program.reductions[r.index()].scalar));
+                    members.push(
+                        quote! { #name: outcome.reduction::<#ty>(#private::ReductionId(#id)) },
+                    );
+                }
+                Slot::Csr(_) | Slot::Frontier(_) | Slot::Scalar(_) | Slot::Broken => {}
+            }
+        }
+        quote! { Output { #(#members,)* report: outcome.report } }
+    }
+}
+
+fn condition_name(s: usize) -> Ident {
+    format_ident!("__vyre_until_{}", s - 1)
+}
+
+/// One wave's glue: uniforms and whole buffers first, then a sweep of the columns that calls the user's function.
+fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> TokenStream {
+    let (mut lets, mut columns, mut names, mut args) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (i, Param { kind, .. }) in sweep.params.iter().enumerate() {
+        let p = format_ident!("p{i}", span = Span::mixed_site());
+        let mut column = |value: TokenStream| {
+            columns.push(value);
+            names.push(p.to_token_stream());
+        };
+        args.push(p.to_token_stream());
+        match *kind {
+            ParamKind::Index => *args.last_mut().expect("just pushed") = quote! { lane.index },
+            ParamKind::Edge => *args.last_mut().expect("just pushed") = quote! { lane.edge() },
+            ParamKind::Round => lets.push(quote! { let #p = cx.round(); }),
+            ParamKind::Uniform(Uniform::Scalar(s), scalar) => {
+                let (id, ty) = (s.0, scalar_type(scalar));
+                lets.push(quote! { let #p = cx.scalar::<#ty>(#id); });
+            }
+            ParamKind::Uniform(Uniform::Reduction(r), scalar) => {
+                let (id, ty) = (r.0, scalar_type(scalar));
+                lets.push(quote! { let #p = cx.reduction::<#ty>(#id); });
+            }
+            ParamKind::Uniform(
+                Uniform::Constant(_) | Uniform::Round | Uniform::FrontierLen(_) | Uniform::Nodes,
+                _,
+            ) => unreachable!("a parameter is a scalar or a reduction"),
+            ParamKind::Own {
+                buffer,
+                scalar,
+                mutable,
+            } => {
+                let (id, ty) = (buffer.0, scalar_type(scalar));
+                column(if mutable {
+                    quote! { cx.own_mut::<#ty>(#id) }
+                } else {
+                    quote! { cx.own::<#ty>(#id) }
+                });
+            }
+            ParamKind::Buf { buffer, scalar } => {
+                let (id, ty) = (buffer.0, scalar_type(scalar));
+                lets.push(quote! { let #p = cx.read::<#ty>(#id); let #p = #p.view(); });
+            }
+            ParamKind::AtomicBuf { buffer, scalar } => {
+                let (id, ty) = (buffer.0, scalar_type(scalar));
+                lets.push(quote! { let #p = cx.atomic::<#ty>(#id); let #p = #p.view(); });
+            }
+            ParamKind::Csr(t) => {
+                let id = t.0;
+                lets.push(quote! { let #p = cx.csr(#id); });
+            }
+            ParamKind::Push(f) => {
+                let id = f.0;
+                column(quote! { cx.push(#id) });
+            }
+            ParamKind::Reduce {
+                id,
+                op,
+                scalar,
+                count,
+            } => {
+                let (id, marker) = (id.0, reduce_marker(op, scalar, count, private));
+                column(quote! { cx.reduce::<#marker>(#id) });
+            }
+        }
+    }
+    let method = match sweep.domain {
+        Domain::Once => "once",
+        Domain::Range(_) => "range",
+        Domain::Nodes => "nodes",
+        Domain::Items(_) => "items",
+        Domain::Edges(_) => "edges",
+        Domain::EdgesFrom(..) => "edges_from",
+    };
+    let method = Ident::new(method, Span::call_site());
+    let (columns, names) = (tuple(columns), tuple(names));
+    quote! {
+        #(#lets)*
+        cx.#method(#columns, |lane, #names| #call(#(#args),*));
+    }
+}
+
+/// `(a, b,)`; more than [`TUPLE`] elements nest.
+fn tuple(elements: Vec<TokenStream>) -> TokenStream {
+    if elements.len() <= TUPLE {
+        return quote! { (#(#elements,)*) };
+    }
+    let rows = elements
+        .chunks(TUPLE)
+        .map(|row| tuple(row.to_vec()))
+        .collect();
+    tuple(rows)
+}
+
+/// `u32` by a path that nothing can shadow.
+pub(crate) fn scalar_type(scalar: Scalar) -> TokenStream {
+    let name = Ident::new(scalar.name(), Span::call_site());
+    quote! { ::core::primitive::#name }
+}
+
+fn reduce_marker(op: ReduceOp, scalar: Scalar, count: bool, private: &TokenStream) -> TokenStream {
+    if count {
+        return quote! { #private::Count };
+    }
+    let ty = scalar_type(scalar);
+    let word = match op {
+        ReduceOp::Sum => "Sum",
+        ReduceOp::Min => "Min",
+        ReduceOp::Max => "Max",
+        ReduceOp::Or => "Or",
+        ReduceOp::And => "And",
+    };
+    let word = Ident::new(word, Span::call_site());
+    quote! { #private::#word<#ty> }
+}
+
+/// The values of a module's constants and the positions of its sites.
+pub(crate) fn arrays(tables: &ModuleTables, depth: usize, private: &TokenStream) -> TokenStream {
+    let vis = visible_to_graph(depth, Span::call_site());
+    let constants = (!tables.constants.is_empty()).then(|| {
+        let values = constant_values(tables);
+        quote! {
+            #[doc(hidden)]
+            #vis const __VYRE_CONSTANTS: &[::core::primitive::u64] = &[#(#values),*];
+        }
+    });
+    let sites = (!tables.sites.is_empty()).then(|| {
+        let places = site_values(tables, private);
+        quote! {
+            #[doc(hidden)]
+            #vis const __VYRE_SITES: &[&::core::panic::Location<'static>] = &[#(#places),*];
+        }
+    });
+    quote! { #constants #sites }
+}
+
+/// Each constant as raw bits; rustc checks its type at the user's token.
+pub(crate) fn constant_values(tables: &ModuleTables) -> Vec<TokenStream> {
+    tables
+        .constants
+        .iter()
+        .map(|c| {
+            let ty = scalar_type(c.scalar);
+            let value = &c.value;
+            let bits = match c.scalar {
+                Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::I64 => {
+                    quote! { __VYRE_VALUE as ::core::primitive::u64 }
+                }
+                Scalar::I32 => quote! {
+                    __VYRE_VALUE as ::core::primitive::i64 as ::core::primitive::u64
+                },
+                Scalar::U64 => quote! { __VYRE_VALUE },
+                Scalar::F32 => quote! { __VYRE_VALUE.to_bits() as ::core::primitive::u64 },
+                Scalar::F64 => quote! { __VYRE_VALUE.to_bits() },
+            };
+            let span = first_token(value);
+            quote_spanned! { span => { const __VYRE_VALUE: #ty = #value; #bits } }
+        })
+        .collect()
+}
+
+/// Each site as a call at the user's token.
+pub(crate) fn site_values(tables: &ModuleTables, private: &TokenStream) -> Vec<TokenStream> {
+    tables
+        .sites
+        .iter()
+        .map(|&span| respan(quote! { #private::here() }, span))
+        .collect()
+}
+
+/// The same tokens, all at one place: rustc takes a call's position from its first token.
+fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|tree| match tree {
+            TokenTree::Group(g) => {
+                let mut group = Group::new(g.delimiter(), respan(g.stream(), span));
+                group.set_span(span);
+                TokenTree::Group(group)
+            }
+            mut other => {
+                other.set_span(span);
+                other
+            }
+        })
+        .collect()
+}

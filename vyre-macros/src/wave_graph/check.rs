@@ -1,0 +1,1097 @@
+//! Second stage: names and kinds. Fields get ids, parameters are matched with fields and domain (DESIGN 2.2), and what
+//! does not fit is reported at the token that shows it.
+
+use super::syntax::{
+    DomainArgs, Field, FieldKind, Graph, Per, Wave, ident_of, int_literal, scalar_of, show,
+    type_word,
+};
+use crate::kernel::Tables;
+use crate::report::{Report, did_you_mean};
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{Expr, FnArg, GenericArgument, Ident, Pat, PathArguments, Type};
+use vyre_core::module::{
+    Buffer, BufferId, ConstantId, Domain, Extent, FixpointId, Frontier, FrontierId, Program,
+    ReduceOp, Reduction, ReductionId, Role, Scalar, ScalarId, ScalarParam, Topology, TopologyId,
+    Uniform,
+};
+
+/// What a field became.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    Csr(TopologyId),
+    Buffer(BufferId),
+    Frontier(FrontierId),
+    Reduction(ReductionId),
+    Scalar(ScalarId),
+    /// Already reported.
+    Broken,
+}
+
+/// A size with constants compared by spelling: one constant has one id a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    Fixed(u64),
+    Scalar(ScalarId),
+    Constant(String),
+    Nodes,
+    Edges(TopologyId),
+}
+
+/// `Data`, resolved.
+pub(crate) struct Fields<'g> {
+    fields: &'g [Field],
+    slots: Vec<Slot>,
+    /// Length of each buffer.
+    lengths: Vec<Length>,
+    counts: Vec<bool>,
+}
+
+/// A wave whose parameters are understood.
+pub(crate) struct Sweep {
+    pub(crate) domain: Domain,
+    /// In the order of the signature.
+    pub(crate) params: Vec<Param>,
+}
+
+/// One parameter.
+pub(crate) struct Param {
+    /// `None` for `_`.
+    pub(crate) name: Option<Ident>,
+    pub(crate) kind: ParamKind,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ParamKind {
+    /// `v: Node`, `i: Index`.
+    Index,
+    /// `e: Edge`.
+    Edge,
+    Round,
+    Uniform(Uniform, Scalar),
+    Own {
+        buffer: BufferId,
+        scalar: Scalar,
+        mutable: bool,
+    },
+    Buf {
+        buffer: BufferId,
+        scalar: Scalar,
+    },
+    AtomicBuf {
+        buffer: BufferId,
+        scalar: Scalar,
+    },
+    Csr(TopologyId),
+    Push(FrontierId),
+    Reduce {
+        id: ReductionId,
+        op: ReduceOp,
+        scalar: Scalar,
+        count: bool,
+    },
+}
+
+/// A parameter's type as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    Node,
+    Index,
+    Round,
+    Edge,
+    Value(Scalar),
+    Ref(Scalar),
+    RefMut(Scalar),
+    Buf(Scalar),
+    AtomicBuf(Scalar),
+    Csr,
+    Push,
+    Append,
+    Reduce(ReduceOp, Scalar, bool),
+    Other,
+}
+
+impl Written {
+    /// As a value of a scalar type, aliases included.
+    fn value(&self) -> Option<Scalar> {
+        match self {
+            Written::Node | Written::Index | Written::Round => Some(Scalar::U32),
+            Written::Value(s) => Some(*s),
+            _ => None,
+        }
+    }
+}
+
+/// What a parameter's type says.
+pub(crate) fn written(ty: &Type) -> Written {
+    match ty {
+        Type::Group(g) => written(&g.elem),
+        Type::Paren(p) => written(&p.elem),
+        Type::Path(_) => match type_word(ty).as_deref() {
+            Some("Node") => Written::Node,
+            Some("Index") => Written::Index,
+            Some("Round") => Written::Round,
+            Some("Edge") => Written::Edge,
+            _ => scalar_of(ty).map_or(Written::Other, Written::Value),
+        },
+        Type::Reference(r) => {
+            let mutable = r.mutability.is_some();
+            if let Some(scalar) = scalar_of(&r.elem) {
+                return if mutable {
+                    Written::RefMut(scalar)
+                } else {
+                    Written::Ref(scalar)
+                };
+            }
+            if mutable {
+                return Written::Other;
+            }
+            match type_word(&r.elem).as_deref() {
+                Some("Csr") => return Written::Csr,
+                Some("Push") => return Written::Push,
+                _ => {}
+            }
+            match generic(&r.elem) {
+                Some((word, arg)) => match (word.as_str(), scalar_of(arg)) {
+                    ("Buf", Some(scalar)) => Written::Buf(scalar),
+                    ("Buf", None) => match generic(arg) {
+                        Some((inner, arg)) if inner == "Atomic" => {
+                            scalar_of(arg).map_or(Written::Other, Written::AtomicBuf)
+                        }
+                        _ => Written::Other,
+                    },
+                    ("Append", _) => Written::Append,
+                    ("Reduce", _) => reduce_marker(arg)
+                        .map_or(Written::Other, |(op, s, c)| Written::Reduce(op, s, c)),
+                    _ => Written::Other,
+                },
+                None => Written::Other,
+            }
+        }
+        _ => Written::Other,
+    }
+}
+
+/// `Word<Arg>`.
+fn generic(ty: &Type) -> Option<(String, &Type)> {
+    let Type::Path(p) = ty else { return None };
+    let last = p.path.segments.last()?;
+    let PathArguments::AngleBracketed(args) = &last.arguments else {
+        return None;
+    };
+    match args.args.first() {
+        Some(GenericArgument::Type(arg)) if args.args.len() == 1 => {
+            Some((last.ident.to_string(), arg))
+        }
+        _ => None,
+    }
+}
+
+fn reduce_marker(ty: &Type) -> Option<(ReduceOp, Scalar, bool)> {
+    if type_word(ty).as_deref() == Some("Count") {
+        return Some((ReduceOp::Sum, Scalar::U64, true));
+    }
+    let (word, arg) = generic(ty)?;
+    let op = match word.as_str() {
+        "Sum" => ReduceOp::Sum,
+        "Min" => ReduceOp::Min,
+        "Max" => ReduceOp::Max,
+        "Or" => ReduceOp::Or,
+        "And" => ReduceOp::And,
+        _ => return None,
+    };
+    Some((op, scalar_of(arg)?, false))
+}
+
+/// The type of a reduction's parameter, as the user writes it.
+pub(crate) fn reduce_type(op: ReduceOp, scalar: Scalar, count: bool) -> String {
+    if count {
+        return "Count".to_owned();
+    }
+    let word = match op {
+        ReduceOp::Sum => "Sum",
+        ReduceOp::Min => "Min",
+        ReduceOp::Max => "Max",
+        ReduceOp::Or => "Or",
+        ReduceOp::And => "And",
+    };
+    format!("{word}<{}>", scalar.name())
+}
+
+impl<'g> Fields<'g> {
+    /// Declares the fields in the program. The graph's own module is the current one of `tables`.
+    pub(crate) fn resolve(
+        graph: &'g Graph,
+        program: &mut Program,
+        tables: &mut Tables,
+        report: &mut Report,
+    ) -> Fields<'g> {
+        let mut this = Fields {
+            fields: &graph.fields,
+            slots: Vec::with_capacity(graph.fields.len()),
+            lengths: Vec::new(),
+            counts: Vec::new(),
+        };
+        // Ids first: a size can name a field declared after it.
+        let (mut csrs, mut buffers, mut frontiers, mut reductions, mut scalars) =
+            (0u16, 0u16, 0u16, 0u16, 0u16);
+        let next = |n: &mut u16| {
+            let id = *n;
+            *n = n.saturating_add(1);
+            id
+        };
+        for field in this.fields {
+            this.slots.push(match field.kind {
+                FieldKind::Csr { .. } => Slot::Csr(TopologyId(next(&mut csrs))),
+                FieldKind::Column { .. } => Slot::Buffer(BufferId(next(&mut buffers))),
+                FieldKind::Frontier { .. } => Slot::Frontier(FrontierId(next(&mut frontiers))),
+                FieldKind::Reduction { .. } => Slot::Reduction(ReductionId(next(&mut reductions))),
+                FieldKind::Scalar(_) => Slot::Scalar(ScalarId(next(&mut scalars))),
+                FieldKind::Broken => Slot::Broken,
+            });
+        }
+        for field in this.fields {
+            let name = field.name.to_string();
+            let output = matches!(
+                field.kind,
+                FieldKind::Reduction { .. }
+                    | FieldKind::Column {
+                        role: Role::Output,
+                        ..
+                    }
+            );
+            if output && name == "report" {
+                report.error_help(
+                    field.name.span(),
+                    "an output cannot be named `report`",
+                    "`Output` has a field of that name: what happened in the run",
+                );
+            }
+            match &field.kind {
+                FieldKind::Csr { reverse_of } => {
+                    let reverse_of = reverse_of.as_ref().and_then(|of| {
+                        this.reverse_of(of, &field.name, program.topologies.len(), report)
+                    });
+                    program.topologies.push(Topology { name, reverse_of });
+                }
+                FieldKind::Column {
+                    role,
+                    scalar,
+                    per,
+                    init,
+                } => {
+                    let length = match per {
+                        Some(per) => this.length(per, report),
+                        None => None,
+                    };
+                    let length = length.unwrap_or(Length::Fixed(0));
+                    if matches!(role, Role::Topology) && matches!(length, Length::Scalar(_)) {
+                        report.error_help(
+                            field.name.span(),
+                            format!("topology buffer `{name}` has the length of a run's scalar"),
+                            "a topology is uploaded once per session: make it an `#[input(per = ..)]`, or give it a constant length",
+                        );
+                    }
+                    let extent = extent(&length, per.as_ref(), tables);
+                    let init = init
+                        .as_ref()
+                        .map(|e| tables.constant(e.to_token_stream(), *scalar));
+                    this.lengths.push(length);
+                    program.buffers.push(Buffer {
+                        name,
+                        scalar: *scalar,
+                        extent,
+                        role: *role,
+                        init,
+                    });
+                }
+                FieldKind::Frontier { capacity, unique } => {
+                    let capacity = match capacity {
+                        Some(per) => match this.length(per, report) {
+                            Some(length) => extent(&length, Some(per), tables),
+                            None => Extent::NodesPlusEdges,
+                        },
+                        None if *unique => Extent::Nodes,
+                        None => Extent::NodesPlusEdges,
+                    };
+                    program.frontiers.push(Frontier {
+                        name,
+                        capacity,
+                        unique: *unique,
+                        owner: None,
+                    });
+                    if csrs == 0 {
+                        this.needs_topology(&field.name, "a frontier", report);
+                    }
+                }
+                FieldKind::Reduction { op, count, scalar } => {
+                    this.counts.push(*count);
+                    program.reductions.push(Reduction {
+                        name,
+                        op: *op,
+                        scalar: *scalar,
+                        owner: None,
+                        output: true,
+                    });
+                }
+                FieldKind::Scalar(scalar) => program.scalars.push(ScalarParam {
+                    name,
+                    scalar: *scalar,
+                }),
+                FieldKind::Broken => {}
+            }
+        }
+        this
+    }
+
+    fn needs_topology(&self, at: &Ident, what: &str, report: &mut Report) {
+        if self.slots.contains(&Slot::Broken) {
+            return;
+        }
+        report.error_help(
+            at.span(),
+            format!("{what} needs a node set, and `Data` has no topology"),
+            "declare one: `#[topology] graph: Csr`",
+        );
+    }
+
+    fn reverse_of(
+        &self,
+        of: &Ident,
+        this: &Ident,
+        index: usize,
+        report: &mut Report,
+    ) -> Option<TopologyId> {
+        match self.find(of, report)? {
+            (_, Slot::Csr(id)) if id.index() == index => {
+                report.error(of.span(), format!("`{this}` cannot be its own reverse"));
+                None
+            }
+            (field, Slot::Csr(id)) => {
+                if matches!(
+                    field.kind,
+                    FieldKind::Csr {
+                        reverse_of: Some(_)
+                    }
+                ) {
+                    report.error_help(
+                        of.span(),
+                        format!("`{of}` is itself a reverse"),
+                        "name the topology that the caller gives",
+                    );
+                    return None;
+                }
+                Some(id)
+            }
+            (_, Slot::Broken) => None,
+            (field, _) => {
+                self.wrong_kind(of, field, "a topology", report);
+                None
+            }
+        }
+    }
+
+    /// The field of this name; a stranger is reported.
+    pub(crate) fn find(&self, name: &Ident, report: &mut Report) -> Option<(&'g Field, Slot)> {
+        let found = self.get(name);
+        if found.is_none() {
+            self.unknown(name, report);
+        }
+        found
+    }
+
+    fn get(&self, name: &Ident) -> Option<(&'g Field, Slot)> {
+        let at = self.fields.iter().position(|f| f.name == *name)?;
+        Some((&self.fields[at], self.slots[at]))
+    }
+
+    fn unknown(&self, name: &Ident, report: &mut Report) {
+        let message = format!("`{name}` is not a field of `Data`");
+        let names: Vec<String> = self.fields.iter().map(|f| f.name.to_string()).collect();
+        match did_you_mean(&name.to_string(), names.iter().map(String::as_str)) {
+            Some(near) => {
+                report.error_help(name.span(), message, format!("did you mean `{near}`?"))
+            }
+            None if names.is_empty() => report.error(name.span(), message),
+            None => report.error_help(
+                name.span(),
+                message,
+                format!(
+                    "its fields are {}",
+                    super::syntax::listed(names.iter().map(|n| format!("`{n}`")))
+                ),
+            ),
+        }
+    }
+
+    fn wrong_kind(&self, at: &Ident, field: &Field, wanted: &str, report: &mut Report) {
+        report.error(
+            at.span(),
+            format!("`{at}` is {}, not {wanted}", describe(&field.kind)),
+        );
+    }
+
+    /// All fields with what they became.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'g Field, Slot)> {
+        self.fields.iter().zip(self.slots.iter().copied())
+    }
+
+    fn topology(&self, name: &Ident, report: &mut Report) -> Option<TopologyId> {
+        match self.find(name, report)? {
+            (_, Slot::Csr(id)) => Some(id),
+            (_, Slot::Broken) => None,
+            (field, _) => {
+                self.wrong_kind(name, field, "a topology", report);
+                None
+            }
+        }
+    }
+
+    fn frontier(&self, name: &Ident, report: &mut Report) -> Option<FrontierId> {
+        match self.find(name, report)? {
+            (_, Slot::Frontier(id)) => Some(id),
+            (_, Slot::Broken) => None,
+            (field, _) => {
+                self.wrong_kind(name, field, "a frontier", report);
+                None
+            }
+        }
+    }
+
+    /// A buffer that a fixpoint may swap.
+    pub(crate) fn buffer(&self, name: &Ident, report: &mut Report) -> Option<BufferId> {
+        match self.find(name, report)? {
+            (_, Slot::Buffer(id)) => Some(id),
+            (_, Slot::Broken) => None,
+            (field, _) => {
+                self.wrong_kind(name, field, "a buffer", report);
+                None
+            }
+        }
+    }
+
+    fn length(&self, per: &Per, report: &mut Report) -> Option<Length> {
+        match per {
+            Per::Node => {
+                if !self
+                    .slots
+                    .iter()
+                    .any(|s| matches!(s, Slot::Csr(_) | Slot::Broken))
+                {
+                    report.error_help(
+                        Span::call_site(),
+                        "`per = node` needs a node set, and `Data` has no topology",
+                        "declare one: `#[topology] graph: Csr`",
+                    );
+                }
+                Some(Length::Nodes)
+            }
+            Per::Edge(graph) => self.topology(graph, report).map(Length::Edges),
+            Per::Len(e) => self.len(e, report),
+        }
+    }
+
+    /// A literal, a u32 scalar of `Data`, or a constant.
+    pub(crate) fn len(&self, e: &Expr, report: &mut Report) -> Option<Length> {
+        if let Some(n) = int_literal(e) {
+            return Some(Length::Fixed(n));
+        }
+        if let Some(name) = ident_of(e) {
+            match self.get(name) {
+                Some((field, Slot::Scalar(id))) => {
+                    if let FieldKind::Scalar(scalar) = field.kind
+                        && scalar != Scalar::U32
+                    {
+                        report.error(
+                            name.span(),
+                            format!("a length is a u32; `{name}` is {}", scalar.name()),
+                        );
+                        return None;
+                    }
+                    return Some(Length::Scalar(id));
+                }
+                Some((_, Slot::Broken)) => return None,
+                Some((field, _)) => {
+                    self.wrong_kind(name, field, "a length", report);
+                    return None;
+                }
+                // By convention a constant has no lower-case letter; rustc says better what is wrong with one.
+                None if name.to_string().chars().any(char::is_lowercase) => {
+                    self.unknown(name, report);
+                    return None;
+                }
+                None => {}
+            }
+        }
+        match e {
+            Expr::Path(p) if p.qself.is_none() => {
+                Some(Length::Constant(p.to_token_stream().to_string()))
+            }
+            Expr::Group(g) => self.len(&g.expr, report),
+            _ => {
+                report.error_help(
+                    e.span(),
+                    "this is not a length",
+                    "write a literal, a u32 scalar of `Data`, or the name of a u32 constant",
+                );
+                None
+            }
+        }
+    }
+
+    /// Resolves a domain in the current module of `tables`.
+    fn domain(
+        &self,
+        args: &DomainArgs,
+        at: &Ident,
+        tables: &mut Tables,
+        report: &mut Report,
+    ) -> Option<(Domain, Option<Length>)> {
+        Some(match args {
+            DomainArgs::Once => (Domain::Once, Some(Length::Fixed(1))),
+            DomainArgs::Range(e) => {
+                let length = self.len(e, report)?;
+                let extent = match &length {
+                    Length::Constant(_) => {
+                        Extent::Constant(tables.constant(e.to_token_stream(), Scalar::U32))
+                    }
+                    other => plain_extent(other).expect("only a constant needs the tables"),
+                };
+                (Domain::Range(extent), Some(length))
+            }
+            DomainArgs::Nodes(graph) => {
+                if let Some(graph) = graph {
+                    self.topology(graph, report)?;
+                } else if !self
+                    .slots
+                    .iter()
+                    .any(|s| matches!(s, Slot::Csr(_) | Slot::Broken))
+                {
+                    self.needs_topology(at, "`nodes`", report);
+                    return None;
+                }
+                (Domain::Nodes, Some(Length::Nodes))
+            }
+            DomainArgs::Items(frontier) => (
+                Domain::Items(self.frontier(frontier, report)?),
+                Some(Length::Nodes),
+            ),
+            DomainArgs::Edges { graph, from } => {
+                let topology = self.topology(graph, report);
+                let from = match from {
+                    Some(f) => Some(self.frontier(f, report)?),
+                    None => None,
+                };
+                let topology = topology?;
+                let domain = match from {
+                    Some(f) => Domain::EdgesFrom(topology, f),
+                    None => Domain::Edges(topology),
+                };
+                (domain, Some(Length::Edges(topology)))
+            }
+        })
+    }
+
+    /// Matches a wave's parameters with its domain and the fields. `None` when something was reported.
+    pub(crate) fn sweep(
+        &self,
+        wave: &Wave,
+        program: &Program,
+        tables: &mut Tables,
+        report: &mut Report,
+    ) -> Option<Sweep> {
+        let errors = report.len();
+        let args = wave.domain.as_ref();
+        let domain = args.and_then(|d| self.domain(d, wave.name(), tables, report));
+        let mut params = Vec::new();
+        let mut item_seen: Option<Ident> = None;
+        for input in &wave.function.sig.inputs {
+            let FnArg::Typed(arg) = input else {
+                report.error_help(
+                    input.span(),
+                    "a wave has no `self`",
+                    "take the fields of `Data` that it uses as parameters",
+                );
+                continue;
+            };
+            let name = match &*arg.pat {
+                Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => Some(p.ident.clone()),
+                Pat::Wild(_) => None,
+                other => {
+                    report.error(
+                        other.span(),
+                        "a parameter of a wave is a plain name: the name binds it to a field of `Data`",
+                    );
+                    continue;
+                }
+            };
+            let kind = match name.as_ref().and_then(|n| self.get(n)) {
+                Some((_, Slot::Broken)) => None,
+                Some((field, slot)) => self.bound(
+                    &Bound {
+                        wave,
+                        field,
+                        slot,
+                        ty: &arg.ty,
+                        domain: domain.as_ref(),
+                    },
+                    program,
+                    report,
+                ),
+                None => self.free(wave, name.as_ref(), &arg.ty, &mut item_seen, report),
+            };
+            if let Some(kind) = kind {
+                params.push(Param { name, kind });
+            }
+        }
+        if report.len() > errors
+            || wave.domain.is_none()
+            || params.len() < wave.function.sig.inputs.len()
+        {
+            return None;
+        }
+        Some(Sweep {
+            domain: domain?.0,
+            params,
+        })
+    }
+
+    /// A parameter that is not a field: the item or the round.
+    fn free(
+        &self,
+        wave: &Wave,
+        name: Option<&Ident>,
+        ty: &Type,
+        item_seen: &mut Option<Ident>,
+        report: &mut Report,
+    ) -> Option<ParamKind> {
+        let form = written(ty);
+        let at = name.map_or_else(|| ty.span(), |n| n.span());
+        if form == Written::Round {
+            if wave.scope == 0 {
+                report.error_help(
+                    ty.span(),
+                    format!(
+                        "wave `{}` is in no fixpoint, so it has no round",
+                        wave.name()
+                    ),
+                    "rounds are counted in a `#[fixpoint]` module",
+                );
+                return None;
+            }
+            return Some(ParamKind::Round);
+        }
+        let domain = wave.domain.as_ref();
+        let word = domain.map_or("", DomainArgs::word);
+        let kind = match form {
+            Written::Node | Written::Index => ParamKind::Index,
+            Written::Edge => ParamKind::Edge,
+            _ => {
+                match name {
+                    Some(name) => {
+                        // A scalar in first place is most likely meant as the item.
+                        if let (Written::Value(Scalar::U32), Some(item), None) =
+                            (&form, domain.and_then(item_type), &item_seen)
+                        {
+                            let names: Vec<String> =
+                                self.fields.iter().map(|f| f.name.to_string()).collect();
+                            let near =
+                                did_you_mean(&name.to_string(), names.iter().map(String::as_str));
+                            if near.is_none() {
+                                report.error_help(
+                                    ty.span(),
+                                    format!("`{name}` is neither a field of `Data` nor an item"),
+                                    format!("the item of `{word}` is written `{name}: {item}`"),
+                                );
+                                return None;
+                            }
+                        }
+                        self.unknown(name, report);
+                    }
+                    None => report.error(
+                        at,
+                        "a parameter of a wave has a name: the name binds it to a field of `Data`",
+                    ),
+                }
+                return None;
+            }
+        };
+        if let Some(first) = item_seen {
+            report.error_help(
+                at,
+                format!("a wave has one item, and `{first}` is it"),
+                "a parameter with another name must be a field of `Data`",
+            );
+            return None;
+        }
+        *item_seen = Some(match name {
+            Some(n) => n.clone(),
+            None => Ident::new("_item", at),
+        });
+        let domain = domain?;
+        match (item_type(domain), &form) {
+            (Some("Node"), Written::Node)
+            | (Some("Index"), Written::Index)
+            | (Some("Edge"), Written::Edge) => Some(kind),
+            (None, _) => {
+                report.error_help(
+                    ty.span(),
+                    "`once` sweeps a single lane: it has no item",
+                    "remove the parameter",
+                );
+                None
+            }
+            (Some(item), _) => {
+                let name = name.map_or_else(|| "_".to_owned(), |n| n.to_string());
+                report.error_help(
+                    ty.span(),
+                    format!("the item of `{word}` is `{item}`, not `{}`", show(ty)),
+                    format!("write `{name}: {item}`"),
+                );
+                None
+            }
+        }
+    }
+
+    /// A parameter that is a field.
+    fn bound(&self, b: &Bound<'_>, program: &Program, report: &mut Report) -> Option<ParamKind> {
+        let form = written(b.ty);
+        let name = &b.field.name;
+        let span = b.ty.span();
+        if form == Written::Append {
+            report.error_help(
+                span,
+                "lists are not supported yet",
+                "push onto a frontier, or use a buffer with an atomic counter",
+            );
+            return None;
+        }
+        match b.slot {
+            Slot::Csr(id) => match form {
+                Written::Csr => Some(ParamKind::Csr(id)),
+                _ => {
+                    self.mismatch(b, &["&Csr".to_owned()], report);
+                    None
+                }
+            },
+            Slot::Frontier(id) => match form {
+                Written::Push => Some(ParamKind::Push(id)),
+                _ => {
+                    self.mismatch(b, &["&Push".to_owned()], report);
+                    None
+                }
+            },
+            Slot::Scalar(id) => {
+                let scalar = program.scalars[id.index()].scalar;
+                match form.value() {
+                    Some(s) if s == scalar => Some(ParamKind::Uniform(Uniform::Scalar(id), scalar)),
+                    _ => {
+                        if matches!(form, Written::Ref(_) | Written::RefMut(_)) {
+                            report.error_help(
+                                span,
+                                format!("`{name}` is a scalar of the run, the same for every lane"),
+                                format!("take it by value: `{name}: {}`", scalar.name()),
+                            );
+                        } else {
+                            self.mismatch(b, &[scalar.name().to_owned()], report);
+                        }
+                        None
+                    }
+                }
+            }
+            Slot::Reduction(id) => {
+                let r = &program.reductions[id.index()];
+                let count = self.counts[id.index()];
+                match form {
+                    Written::Reduce(op, scalar, c)
+                        if (op, scalar, c) == (r.op, r.scalar, count) =>
+                    {
+                        Some(ParamKind::Reduce {
+                            id,
+                            op,
+                            scalar,
+                            count,
+                        })
+                    }
+                    ref f if f.value() == Some(r.scalar) => {
+                        Some(ParamKind::Uniform(Uniform::Reduction(id), r.scalar))
+                    }
+                    _ => {
+                        let update = format!("&Reduce<{}>", reduce_type(r.op, r.scalar, count));
+                        self.mismatch(b, &[update, r.scalar.name().to_owned()], report);
+                        None
+                    }
+                }
+            }
+            Slot::Buffer(id) => self.buffer_param(b, id, form, program, report),
+            Slot::Broken => None,
+        }
+    }
+
+    fn buffer_param(
+        &self,
+        b: &Bound<'_>,
+        buffer: BufferId,
+        form: Written,
+        program: &Program,
+        report: &mut Report,
+    ) -> Option<ParamKind> {
+        let name = &b.field.name;
+        let declared = &program.buffers[buffer.index()];
+        let scalar = declared.scalar;
+        let t = scalar.name();
+        let (element, own, writes) = match form {
+            Written::Ref(s) => (s, Some(false), false),
+            Written::RefMut(s) => (s, Some(true), true),
+            Written::Buf(s) => (s, None, false),
+            Written::AtomicBuf(s) => (s, None, true),
+            _ => {
+                let all = [
+                    format!("&{t}"),
+                    format!("&mut {t}"),
+                    format!("&Buf<{t}>"),
+                    format!("&Buf<Atomic<{t}>>"),
+                ];
+                self.mismatch(b, &all, report);
+                return None;
+            }
+        };
+        if element != scalar {
+            report.error(
+                b.ty.span(),
+                format!(
+                    "`{name}` has elements of type `{t}` in `Data`, not `{}`",
+                    element.name()
+                ),
+            );
+            return None;
+        }
+        let read_only = match declared.role {
+            Role::Topology => Some("topology"),
+            Role::Input => Some("input"),
+            Role::Output | Role::Scratch | Role::InOut => None,
+        };
+        if let (true, Some(role)) = (writes, read_only) {
+            report.error_help(
+                b.ty.span(),
+                format!("`{name}` is `#[{role}]`, which waves only read"),
+                if own.is_some() {
+                    format!("take `{name}: &{t}`, or declare it `#[scratch(..)]` or `#[output(..)]`")
+                } else {
+                    format!(
+                        "take `{name}: &Buf<{t}>`, or declare it `#[scratch(..)]` or `#[output(..)]`"
+                    )
+                },
+            );
+            return None;
+        }
+        if form == Written::AtomicBuf(scalar) && matches!(scalar, Scalar::Bool | Scalar::U8) {
+            report.error_help(
+                b.ty.span(),
+                format!("there are no atomics on `{t}`"),
+                "use u32, i32, u64, i64, f32 or f64",
+            );
+            return None;
+        }
+        match own {
+            None if form == Written::Buf(scalar) => Some(ParamKind::Buf { buffer, scalar }),
+            None => Some(ParamKind::AtomicBuf { buffer, scalar }),
+            Some(mutable) => {
+                self.check_own(b, buffer, mutable, program, report)?;
+                Some(ParamKind::Own {
+                    buffer,
+                    scalar,
+                    mutable,
+                })
+            }
+        }
+    }
+
+    /// `&T` and `&mut T` need a domain that gives each lane one element; `&mut T` needs each element to have one lane.
+    fn check_own(
+        &self,
+        b: &Bound<'_>,
+        buffer: BufferId,
+        mutable: bool,
+        program: &Program,
+        report: &mut Report,
+    ) -> Option<()> {
+        let (domain, length) = b.domain?;
+        let name = &b.field.name;
+        let t = program.buffers[buffer.index()].scalar.name();
+        let instead = if mutable {
+            format!("take `{name}: &Buf<Atomic<{t}>>` to update any element")
+        } else {
+            format!("take `{name}: &Buf<{t}>` to read any element")
+        };
+        let actual = &self.lengths[buffer.index()];
+        if length.as_ref() != Some(actual) {
+            let word = b.wave.domain.as_ref().map_or("", DomainArgs::word);
+            let shape = match actual {
+                Length::Nodes => "one element per node".to_owned(),
+                Length::Edges(t) => {
+                    format!(
+                        "one element per edge of `{}`",
+                        program.topologies[t.index()].name
+                    )
+                }
+                Length::Fixed(n) => format!("{n} elements"),
+                Length::Scalar(s) => format!("`{}` elements", program.scalars[s.index()].name),
+                Length::Constant(c) => format!("`{c}` elements"),
+            };
+            report.error_help(
+                b.ty.span(),
+                format!("`{name}` has {shape}; a lane of `{word}` does not own one of them"),
+                instead,
+            );
+            return None;
+        }
+        let repeated = match domain {
+            Domain::Items(f) | Domain::EdgesFrom(_, f) if mutable => {
+                let frontier = &program.frontiers[f.index()];
+                (!frontier.unique).then_some(frontier)
+            }
+            _ => None,
+        };
+        if let Some(frontier) = repeated {
+            report.error_help(
+                b.ty.span(),
+                format!(
+                    "a node can be in frontier `{}` more than once, so two lanes could own one element of `{name}`",
+                    frontier.name
+                ),
+                format!(
+                    "{instead}, or declare `#[frontier(unique)] {}: Frontier`",
+                    frontier.name
+                ),
+            );
+            return None;
+        }
+        Some(())
+    }
+
+    fn mismatch(&self, b: &Bound<'_>, allowed: &[String], report: &mut Report) {
+        let name = &b.field.name;
+        let what = describe(&b.field.kind);
+        let allowed = match allowed.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!(
+                "{} or `{last}`",
+                rest.iter()
+                    .map(|a| format!("`{a}`"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
+            _ => format!("`{}`", allowed.concat()),
+        };
+        report.error_help(
+            b.ty.span(),
+            format!("`{name}` is {what}; it cannot be taken as `{}`", show(b.ty)),
+            format!("take {allowed}"),
+        );
+    }
+}
+
+/// A parameter and the field it is named after.
+struct Bound<'a> {
+    wave: &'a Wave,
+    field: &'a Field,
+    slot: Slot,
+    ty: &'a Type,
+    domain: Option<&'a (Domain, Option<Length>)>,
+}
+
+/// The item's type under a domain; `once` has none.
+fn item_type(domain: &DomainArgs) -> Option<&'static str> {
+    match domain {
+        DomainArgs::Once => None,
+        DomainArgs::Range(_) => Some("Index"),
+        DomainArgs::Nodes(_) | DomainArgs::Items(_) => Some("Node"),
+        DomainArgs::Edges { .. } => Some("Edge"),
+    }
+}
+
+fn describe(kind: &FieldKind) -> &'static str {
+    match kind {
+        FieldKind::Csr { .. } => "a topology",
+        FieldKind::Column { .. } => "a buffer",
+        FieldKind::Frontier { .. } => "a frontier",
+        FieldKind::Reduction { .. } => "a reduction",
+        FieldKind::Scalar(_) => "a scalar",
+        FieldKind::Broken => "a field",
+    }
+}
+
+fn plain_extent(length: &Length) -> Option<Extent> {
+    match length {
+        Length::Fixed(n) => Some(Extent::Fixed(*n)),
+        Length::Scalar(s) => Some(Extent::Scalar(*s)),
+        Length::Nodes => Some(Extent::Nodes),
+        Length::Edges(t) => Some(Extent::Edges(*t)),
+        Length::Constant(_) => None,
+    }
+}
+
+fn extent(length: &Length, per: Option<&Per>, tables: &mut Tables) -> Extent {
+    match (plain_extent(length), per) {
+        (Some(extent), _) => extent,
+        (None, Some(Per::Len(e))) => {
+            Extent::Constant(tables.constant(e.to_token_stream(), Scalar::U32))
+        }
+        (None, _) => Extent::Constant(ConstantId(0)),
+    }
+}
+
+/// Checks a `swap(a, b)`: two writable buffers of equal type, shape and role.
+pub(crate) fn swap(
+    (a, b): &(Ident, Ident),
+    fields: &Fields<'_>,
+    program: &Program,
+    report: &mut Report,
+) -> Option<(BufferId, BufferId)> {
+    let (x, y) = (fields.buffer(a, report), fields.buffer(b, report));
+    let (x, y) = (x?, y?);
+    if x == y {
+        report.error(b.span(), format!("`{a}` cannot be swapped with itself"));
+        return None;
+    }
+    let (left, right) = (&program.buffers[x.index()], &program.buffers[y.index()]);
+    for (name, buffer) in [(a, left), (b, right)] {
+        if matches!(buffer.role, Role::Topology | Role::Input) {
+            report.error_help(
+                name.span(),
+                format!("`{name}` is read-only: it cannot be swapped"),
+                "swap `#[scratch(..)]` or `#[output(..)]` buffers",
+            );
+            return None;
+        }
+    }
+    let difference = if left.scalar != right.scalar {
+        Some(format!(
+            "`{a}` has {} elements and `{b}` has {}",
+            left.scalar.name(),
+            right.scalar.name()
+        ))
+    } else if fields.lengths[x.index()] != fields.lengths[y.index()] {
+        Some("their lengths differ".to_owned())
+    } else if left.role != right.role {
+        Some("one is `#[output]`, the other `#[scratch]`".to_owned())
+    } else {
+        None
+    };
+    if let Some(difference) = difference {
+        report.error_help(
+            b.span(),
+            format!("`{a}` and `{b}` cannot be swapped: {difference}"),
+            "buffers that trade places have the same type, the same length and the same role",
+        );
+        return None;
+    }
+    Some((x, y))
+}
+
+/// The innermost fixpoint around a scope.
+pub(crate) fn fixpoint_of(scope: usize) -> Option<FixpointId> {
+    scope.checked_sub(1).map(|f| FixpointId(f as u16))
+}

@@ -1,0 +1,534 @@
+//! `#[wave_graph]`: an annotated module to a pass.
+//!
+//! Stages, each of which reports what it finds and hands on what it can: [`syntax`] takes the module apart, [`check`]
+//! resolves names and parameters, the kernel compiler and vyre-core lower the bodies, [`order`] sorts and schedules,
+//! vyre-core verifies, [`crate::expand`] writes the module again with the glue behind it.
+
+pub(crate) mod check;
+pub(crate) mod order;
+pub(crate) mod standalone;
+pub(crate) mod syntax;
+#[cfg(test)]
+mod tests;
+
+use crate::expand::{self, Expansion};
+use crate::kernel::{Binding, Env, Helpers, ItemField, Tables, compile_condition, compile_wave};
+use crate::report::Report;
+use check::{Fields, ParamKind, Slot, Sweep};
+use order::{Use, Uses, Via};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+use syn::{Expr, Ident, Item};
+use syntax::{DomainArgs, Graph, Piece};
+use vyre_core::container::encode;
+use vyre_core::effects;
+use vyre_core::ir::Body;
+use vyre_core::lower::{Literals, lower};
+use vyre_core::module::{
+    Access, BufferId, Constant, Domain, Fixpoint, Kernel, KernelId, Mode, Program, Resource,
+    SiteId, Uniform, Wave,
+};
+use vyre_core::plan::hazard::join;
+use vyre_core::verify::verify;
+
+/// Expands `#[wave_graph(attr)] item`.
+pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::default();
+    match syn::parse2::<Item>(item.clone()) {
+        Ok(Item::Mod(module)) => {
+            let graph = syntax::graph(attr, module, &mut report);
+            let parsed = report.is_empty();
+            let built = build(&graph, parsed, &mut report);
+            expand::module(&built.expansion(&graph), report)
+        }
+        Ok(other) => {
+            let what = match other {
+                Item::Fn(_) => "a function; did you mean `#[kernel]`, a pass of one wave?",
+                Item::Struct(_) => "a struct; put the struct into the module as `pub struct Data`",
+                _ => "something else",
+            };
+            report.error_help(
+                Span::call_site(),
+                format!("`#[wave_graph]` marks a module, and this is {what}"),
+                "write `#[wave_graph] pub mod name { pub struct Data { .. } #[wave(..)] fn .. }`",
+            );
+            let errors = report.into_tokens();
+            quote! { #other #errors }
+        }
+        Err(e) => {
+            report.syn(e);
+            let errors = report.into_tokens();
+            quote! { #item #errors }
+        }
+    }
+}
+
+/// Everything that the expansion needs. After an error only the declarations and what was recorded so far.
+pub(crate) struct Built<'g> {
+    pub(crate) fields: Fields<'g>,
+    /// The declarations; the rest too when it compiled.
+    pub(crate) program: Program,
+    pub(crate) tables: Tables,
+    pub(crate) sweeps: Vec<Option<Sweep>>,
+    /// The encoded program when everything succeeded.
+    pub(crate) skeleton: Option<Vec<u8>>,
+}
+
+impl<'g> Built<'g> {
+    /// For [`crate::expand`].
+    pub(crate) fn expansion<'a>(&'a self, graph: &'a Graph) -> Expansion<'a> {
+        Expansion {
+            graph,
+            fields: &self.fields,
+            program: &self.program,
+            tables: &self.tables,
+            sweeps: &self.sweeps,
+            skeleton: self.skeleton.as_deref(),
+            standalone: false,
+        }
+    }
+}
+
+/// Bodies and uses, collected scope by scope.
+struct Builder<'g, 'r> {
+    graph: &'g Graph,
+    report: &'r mut Report,
+    tables: Tables,
+    program: Program,
+    bodies: Vec<Option<Body>>,
+    conditions: Vec<Option<Body>>,
+    swaps: Vec<Vec<(BufferId, BufferId)>>,
+    sites: Vec<SiteId>,
+    sweeps: Vec<Option<Sweep>>,
+}
+
+/// Checks, lowers, orders and verifies.
+pub(crate) fn build<'g>(graph: &'g Graph, parsed: bool, report: &mut Report) -> Built<'g> {
+    let scopes = graph.scopes.len();
+    let mut b = Builder {
+        graph,
+        report,
+        tables: Tables::default(),
+        program: Program {
+            name: graph.name.to_string(),
+            manifest: graph.claim.manifest.clone(),
+            ..Program::default()
+        },
+        bodies: Vec::new(),
+        conditions: (1..scopes).map(|_| None).collect(),
+        swaps: vec![Vec::new(); scopes - 1],
+        sites: vec![SiteId(0); scopes - 1],
+        sweeps: Vec::new(),
+    };
+    b.bodies.resize_with(graph.waves.len(), || None);
+    b.sweeps.resize_with(graph.waves.len(), || None);
+    b.tables.begin_module();
+    let fields = Fields::resolve(graph, &mut b.program, &mut b.tables, b.report);
+    b.compile(&fields);
+    let skeleton = b.assemble(&fields, parsed);
+    Built {
+        fields,
+        program: b.program,
+        tables: b.tables,
+        sweeps: b.sweeps,
+        skeleton,
+    }
+}
+
+impl Builder<'_, '_> {
+    /// Compiles every body, module by module: ids of constants and sites run on in that order.
+    fn compile(&mut self, fields: &Fields<'_>) {
+        let graph = self.graph;
+        let mut helpers = Helpers::default();
+        let mut entered: Vec<usize> = Vec::new();
+        for (s, scope) in graph.scopes.iter().enumerate() {
+            if s > 0 {
+                self.tables.begin_module();
+            }
+            while entered.last().copied() != scope.parent {
+                entered.pop();
+                helpers.leave();
+            }
+            entered.push(s);
+            helpers.enter(&scope.items);
+            for piece in &scope.pieces {
+                match piece {
+                    Piece::Item(_) => {}
+                    Piece::Wave(w) => self.wave(*w, fields, &helpers),
+                    Piece::Scope(inner) => self.fixpoint(*inner, fields, &helpers),
+                }
+            }
+        }
+    }
+
+    fn wave(&mut self, w: usize, fields: &Fields<'_>, helpers: &Helpers) {
+        let wave = &self.graph.waves[w];
+        let sweep = fields.sweep(wave, &self.program, &mut self.tables, self.report);
+        let Some(sweep) = sweep else { return };
+        let bindings: Vec<(Ident, Binding)> = sweep
+            .params
+            .iter()
+            .filter_map(|p| Some((p.name.clone()?, binding(p.kind))))
+            .collect();
+        let env = Env {
+            bindings: &bindings,
+            helpers,
+        };
+        self.bodies[w] = compile_wave(&wave.function, &env, &mut self.tables, self.report);
+        self.sweeps[w] = Some(sweep);
+    }
+
+    fn fixpoint(&mut self, s: usize, fields: &Fields<'_>, helpers: &Helpers) {
+        let scope = &self.graph.scopes[s];
+        let Some(args) = &scope.fixpoint else { return };
+        let f = s - 1;
+        self.sites[f] = self.tables.site(scope.name.span());
+        for pair in &args.swaps {
+            let swap = check::swap(pair, fields, &self.program, self.report);
+            self.swaps[f].extend(swap);
+        }
+        let swapped: Vec<BufferId> = self.swaps[f].iter().flat_map(|&(a, b)| [a, b]).collect();
+        if let Some(twice) = (0..swapped.len()).find(|&i| swapped[..i].contains(&swapped[i])) {
+            let name = &args.swaps[twice / 2].1;
+            self.report
+                .error(name.span(), "a buffer is swapped once a round");
+        }
+        let Some(until) = &args.until else { return };
+        let bindings = condition_bindings(fields, &self.program);
+        let env = Env {
+            bindings: &bindings,
+            helpers,
+        };
+        let name = scope.name.to_string();
+        self.conditions[f] = compile_condition(&name, until, &env, &mut self.tables, self.report);
+    }
+
+    /// Orders, completes and verifies the program, and encodes it.
+    fn assemble(&mut self, fields: &Fields<'_>, parsed: bool) -> Option<Vec<u8>> {
+        let graph = self.graph;
+        let internal = |what: &dyn std::fmt::Display, at: Span, report: &mut Report| {
+            report.error_help(
+                at,
+                format!("internal error in vyre: {what}"),
+                "this is a bug of vyre, not of your pass; please report it with the source of the pass",
+            );
+        };
+        let complete = self.report.is_empty()
+            && parsed
+            && self.bodies.iter().all(Option::is_some)
+            && self.conditions.iter().all(Option::is_some);
+        let uses = complete.then(|| self.uses(fields));
+        let order = order::order(graph, uses.as_ref(), &self.program, self.report);
+        if !complete {
+            if self.report.is_empty() {
+                let what = "a body was not compiled and nothing was reported";
+                internal(&what, graph.name.span(), self.report);
+            }
+            return None;
+        }
+        let (uses, order) = (uses?, order?);
+        for (table, what) in [
+            (graph.waves.len(), "waves"),
+            (graph.scopes.len(), "fixpoints"),
+            (graph.fields.len(), "fields"),
+        ] {
+            if table > usize::from(u16::MAX) {
+                self.report.error(
+                    graph.name.span(),
+                    format!(
+                        "a pass has at most {} {what}; this one has {table}",
+                        u16::MAX
+                    ),
+                );
+                return None;
+            }
+        }
+        if self.tables.overflowed() {
+            self.report.error(
+                graph.name.span(),
+                format!("a pass has at most {} sites and constants", u16::MAX),
+            );
+            return None;
+        }
+
+        let mut literals = Literals::new(self.tables.constant_count());
+        let bodies: Vec<(&Body, Span)> = self
+            .bodies
+            .iter()
+            .flatten()
+            .zip(graph.waves.iter().map(|w| w.name().span()))
+            .chain(
+                self.conditions
+                    .iter()
+                    .flatten()
+                    .zip(graph.scopes[1..].iter().map(|s| s.name.span())),
+            )
+            .collect();
+        let mut kernels: Vec<Kernel> = Vec::new();
+        for (body, at) in bodies {
+            match lower(body, &mut literals) {
+                Ok(kernel) => kernels.push(kernel),
+                Err(e) => self.report.error(at, format!("`{}`: {e}", body.name)),
+            }
+        }
+        if !self.report.is_empty() {
+            return None;
+        }
+        let program = &mut self.program;
+        program.kernels = kernels;
+        program.constants = self
+            .tables
+            .modules()
+            .iter()
+            .flat_map(|m| &m.constants)
+            .map(|c| Constant {
+                scalar: c.scalar,
+                bits: 0,
+            })
+            .chain(literals.into_constants())
+            .collect();
+        for (f, owner) in program.frontiers.iter_mut().zip(order.frontier_owners) {
+            f.owner = owner;
+        }
+        for (r, owner) in program.reductions.iter_mut().zip(order.reduction_owners) {
+            r.owner = owner;
+        }
+        let waves = graph.waves.iter().zip(&self.sweeps).zip(&uses.waves);
+        let waves = waves.zip(order.waves_after).enumerate();
+        program.waves = waves
+            .filter_map(|(w, (((wave, sweep), uses), after))| {
+                Some(Wave {
+                    name: wave.name().to_string(),
+                    kernel: KernelId(w as u16),
+                    domain: sweep.as_ref()?.domain,
+                    accesses: joined(uses),
+                    fixpoint: check::fixpoint_of(wave.scope),
+                    after,
+                })
+            })
+            .collect();
+        let scopes = graph.scopes.iter().zip(order.scopes_after).skip(1);
+        program.fixpoints = scopes
+            .enumerate()
+            .map(|(f, (scope, after))| Fixpoint {
+                name: scope.name.to_string(),
+                parent: scope.parent.and_then(check::fixpoint_of),
+                until: KernelId((graph.waves.len() + f) as u16),
+                max_rounds: scope
+                    .fixpoint
+                    .as_ref()
+                    .and_then(|a| a.max_rounds)
+                    .unwrap_or(u64::from(u32::MAX)),
+                swaps: self.swaps[f].clone(),
+                after,
+                site: self.sites[f],
+            })
+            .collect();
+        program.schedule = order.schedule;
+        let bodies: Vec<&Body> = self.bodies.iter().flatten().collect();
+        program.order_free = effects::order_free(program, &bodies);
+        if let Err(errors) = verify(program) {
+            for e in errors.iter().take(5) {
+                internal(e, graph.name.span(), self.report);
+            }
+            return None;
+        }
+        Some(encode(program))
+    }
+
+    /// What every wave and fixpoint uses, with the tokens that show it.
+    fn uses(&self, fields: &Fields<'_>) -> Uses {
+        let graph = self.graph;
+        let mut waves = Vec::new();
+        for (w, wave) in graph.waves.iter().enumerate() {
+            let mut list = Vec::new();
+            if let (Some(sweep), Some(body)) = (&self.sweeps[w], &self.bodies[w]) {
+                list.extend(domain_uses(sweep.domain, wave.domain.as_ref()));
+                for u in effects::uses(body) {
+                    let param = sweep
+                        .params
+                        .iter()
+                        .find(|p| resource(p.kind) == Some(u.resource));
+                    let span = param
+                        .and_then(|p| p.name.as_ref())
+                        .map_or_else(|| wave.name().span(), Ident::span);
+                    list.push(Use {
+                        access: Access {
+                            resource: u.resource,
+                            mode: u.mode,
+                        },
+                        via: Via::Body,
+                        span,
+                    });
+                }
+            }
+            waves.push(list);
+        }
+        let mut scopes = vec![Vec::new(); graph.scopes.len()];
+        for (s, scope) in graph.scopes.iter().enumerate().skip(1) {
+            let Some(args) = &scope.fixpoint else {
+                continue;
+            };
+            if let (Some(body), Some(until)) = (&self.conditions[s - 1], &args.until) {
+                for u in effects::uses(body) {
+                    scopes[s].push(Use {
+                        access: Access {
+                            resource: u.resource,
+                            mode: u.mode,
+                        },
+                        via: Via::Until,
+                        span: until.span(),
+                    });
+                }
+            }
+            for (name, buffer) in args.swaps.iter().flat_map(|(a, b)| [a, b]).filter_map(|n| {
+                fields
+                    .iter()
+                    .find(|(f, _)| f.name == *n)
+                    .and_then(|(_, slot)| match slot {
+                        Slot::Buffer(id) => Some((n, id)),
+                        _ => None,
+                    })
+            }) {
+                scopes[s].push(Use {
+                    access: Access {
+                        resource: Resource::Buffer(buffer),
+                        mode: Mode::Write,
+                    },
+                    via: Via::Swap,
+                    span: name.span(),
+                });
+            }
+        }
+        Uses { waves, scopes }
+    }
+}
+
+/// One access a resource, sorted.
+fn joined(uses: &[Use]) -> Vec<Access> {
+    let mut accesses: Vec<Access> = uses.iter().map(|u| u.access).collect();
+    accesses.sort_unstable();
+    let mut out: Vec<Access> = Vec::new();
+    for a in accesses {
+        match out.last_mut() {
+            Some(last) if last.resource == a.resource => last.mode = join(last.mode, a.mode),
+            _ => out.push(a),
+        }
+    }
+    out
+}
+
+/// Sweeping reads the frontier and the topology.
+fn domain_uses(domain: Domain, args: Option<&DomainArgs>) -> Vec<Use> {
+    let read = |resource, span| Use {
+        access: Access {
+            resource,
+            mode: Mode::Read,
+        },
+        via: Via::Domain,
+        span,
+    };
+    let (first, second) = match args {
+        Some(DomainArgs::Items(f)) => (Some(f), None),
+        Some(DomainArgs::Edges { graph, from }) => (Some(graph), from.as_ref()),
+        _ => (None, None),
+    };
+    let span = |ident: Option<&Ident>| ident.map_or_else(Span::call_site, Ident::span);
+    match domain {
+        Domain::Once | Domain::Range(_) | Domain::Nodes => Vec::new(),
+        Domain::Items(f) => vec![read(Resource::Frontier(f), span(first))],
+        Domain::Edges(t) => vec![read(Resource::Topology(t), span(first))],
+        Domain::EdgesFrom(t, f) => vec![
+            read(Resource::Topology(t), span(first)),
+            read(Resource::Frontier(f), span(second)),
+        ],
+    }
+}
+
+fn binding(kind: ParamKind) -> Binding {
+    match kind {
+        ParamKind::Index => Binding::Item(ItemField::Index),
+        ParamKind::Edge => Binding::EdgeItem,
+        ParamKind::Round => Binding::Round,
+        ParamKind::Uniform(u, scalar) => Binding::Scalar(u, scalar),
+        ParamKind::Own {
+            buffer,
+            scalar,
+            mutable,
+        } => Binding::Own {
+            buffer,
+            scalar,
+            mutable,
+        },
+        ParamKind::Buf { buffer, scalar } => Binding::Buf { buffer, scalar },
+        ParamKind::AtomicBuf { buffer, scalar } => Binding::AtomicBuf { buffer, scalar },
+        ParamKind::Csr(t) => Binding::Csr(t),
+        ParamKind::Push(f) => Binding::Push(f),
+        ParamKind::Reduce {
+            id,
+            op,
+            scalar,
+            count,
+        } => Binding::Reduce {
+            id,
+            op,
+            scalar,
+            count,
+        },
+    }
+}
+
+fn resource(kind: ParamKind) -> Option<Resource> {
+    match kind {
+        ParamKind::Index | ParamKind::Edge | ParamKind::Round => None,
+        ParamKind::Uniform(Uniform::Reduction(r), _) => Some(Resource::Reduction(r)),
+        ParamKind::Uniform(..) => None,
+        ParamKind::Own { buffer, .. }
+        | ParamKind::Buf { buffer, .. }
+        | ParamKind::AtomicBuf { buffer, .. } => Some(Resource::Buffer(buffer)),
+        ParamKind::Csr(t) => Some(Resource::Topology(t)),
+        ParamKind::Push(f) => Some(Resource::Frontier(f)),
+        ParamKind::Reduce { id, .. } => Some(Resource::Reduction(id)),
+    }
+}
+
+/// What `until(..)` can name: frontiers, reductions, scalars, and `round`.
+fn condition_bindings(fields: &Fields<'_>, program: &Program) -> Vec<(Ident, Binding)> {
+    let mut bindings: Vec<(Ident, Binding)> = fields
+        .iter()
+        .filter_map(|(field, slot)| {
+            let binding = match slot {
+                Slot::Frontier(f) => Binding::Frontier(f),
+                Slot::Reduction(r) => {
+                    Binding::Scalar(Uniform::Reduction(r), program.reductions[r.index()].scalar)
+                }
+                Slot::Scalar(s) => {
+                    Binding::Scalar(Uniform::Scalar(s), program.scalars[s.index()].scalar)
+                }
+                Slot::Csr(_) | Slot::Buffer(_) | Slot::Broken => return None,
+            };
+            Some((field.name.clone(), binding))
+        })
+        .collect();
+    if !bindings.iter().any(|(name, _)| name == "round") {
+        bindings.push((Ident::new("round", Span::call_site()), Binding::Round));
+    }
+    bindings
+}
+
+/// The names that a condition uses, each as its first token.
+pub(crate) fn names_in(e: &Expr) -> Vec<Ident> {
+    fn walk(tokens: TokenStream, found: &mut Vec<Ident>) {
+        for tree in tokens {
+            match tree {
+                TokenTree::Ident(i) if !found.contains(&i) => found.push(i),
+                TokenTree::Group(g) => walk(g.stream(), found),
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(e.to_token_stream(), &mut found);
+    found
+}

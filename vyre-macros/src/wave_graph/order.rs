@@ -1,0 +1,582 @@
+//! Fourth stage: order. Resolves `after`, finds cycles and conflicts (DESIGN 2.5), gives frontiers and reductions their
+//! fixpoints, and writes the schedule.
+
+use super::check::fixpoint_of;
+use super::syntax::{Graph, Piece, listed};
+use crate::report::{Report, did_you_mean};
+use proc_macro2::Span;
+use syn::Ident;
+use vyre_core::module::{
+    Access, FixpointId, FrontierId, Mode, NodeRef, Program, ReductionId, Resource, Step, UpdateOp,
+    WaveId,
+};
+use vyre_core::plan::barrier::{BarrierError, Levels, levels};
+use vyre_core::plan::{Edge, NodeId, hazard};
+
+/// Why a node uses a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Via {
+    /// A parameter.
+    Body,
+    /// The domain.
+    Domain,
+    /// The condition of a fixpoint.
+    Until,
+    /// `swap`.
+    Swap,
+}
+
+/// A use of a resource, and the token that shows it.
+#[derive(Clone)]
+pub(crate) struct Use {
+    pub(crate) access: Access,
+    pub(crate) via: Via,
+    pub(crate) span: Span,
+}
+
+/// What the earlier stages found out about waves and fixpoints.
+pub(crate) struct Uses {
+    /// By wave.
+    pub(crate) waves: Vec<Vec<Use>>,
+    /// By scope: condition and swaps of the fixpoint.
+    pub(crate) scopes: Vec<Vec<Use>>,
+}
+
+/// The order of a graph.
+pub(crate) struct Order {
+    pub(crate) schedule: Vec<Step>,
+    pub(crate) frontier_owners: Vec<Option<FixpointId>>,
+    pub(crate) reduction_owners: Vec<Option<FixpointId>>,
+    /// `after`, resolved, by wave.
+    pub(crate) waves_after: Vec<Vec<NodeRef>>,
+    /// `after`, resolved, by scope.
+    pub(crate) scopes_after: Vec<Vec<NodeRef>>,
+}
+
+/// A wave or fixpoint among its siblings.
+#[derive(Clone, Copy)]
+enum Node {
+    Wave(usize),
+    Scope(usize),
+}
+
+impl Node {
+    fn reference(self) -> NodeRef {
+        match self {
+            Node::Wave(w) => NodeRef::Wave(WaveId(w as u16)),
+            Node::Scope(s) => {
+                NodeRef::Fixpoint(fixpoint_of(s).expect("only a fixpoint is a node of a scope"))
+            }
+        }
+    }
+}
+
+/// Orders the graph. `uses` is `None` when an earlier stage failed: then only names and cycles are looked at.
+pub(crate) fn order(
+    graph: &Graph,
+    uses: Option<&Uses>,
+    program: &Program,
+    report: &mut Report,
+) -> Option<Order> {
+    let errors = report.len();
+    let mut sorter = Sorter {
+        graph,
+        report,
+        waves_after: vec![Vec::new(); graph.waves.len()],
+        scopes_after: vec![Vec::new(); graph.scopes.len()],
+    };
+    let levels: Vec<Option<Levels>> = (0..graph.scopes.len()).map(|s| sorter.levels(s)).collect();
+    let (waves_after, scopes_after) = (sorter.waves_after, sorter.scopes_after);
+    let uses = uses?;
+    let owners = Owners {
+        frontiers: (0..program.frontiers.len())
+            .map(|f| owner(graph, uses, |u| sweeps(u, FrontierId(f as u16))))
+            .collect(),
+        reductions: (0..program.reductions.len())
+            .map(|r| owner(graph, uses, |u| updates(u, ReductionId(r as u16))))
+            .collect(),
+    };
+    for (scope, levels) in levels.iter().enumerate() {
+        if let Some(levels) = levels {
+            let inside = Inside {
+                graph,
+                uses,
+                program,
+                owners: &owners,
+                scope,
+            };
+            inside.conflicts(levels, report);
+        }
+    }
+    if report.len() > errors {
+        return None;
+    }
+    let levels: Vec<Levels> = levels.into_iter().collect::<Option<_>>()?;
+    let mut schedule = Vec::new();
+    emit(graph, &levels, 0, &mut schedule);
+    schedule.push(Step::End);
+    Some(Order {
+        schedule,
+        frontier_owners: owners.frontiers,
+        reduction_owners: owners.reductions,
+        waves_after,
+        scopes_after,
+    })
+}
+
+/// Fixpoint of each frontier and reduction.
+struct Owners {
+    frontiers: Vec<Option<FixpointId>>,
+    reductions: Vec<Option<FixpointId>>,
+}
+
+fn sweeps(u: &Use, f: FrontierId) -> bool {
+    u.via == Via::Domain && u.access.resource == Resource::Frontier(f)
+}
+
+fn updates(u: &Use, r: ReductionId) -> bool {
+    u.via == Via::Body
+        && u.access.resource == Resource::Reduction(r)
+        && u.access.mode == Mode::Update(UpdateOp::Reduce)
+}
+
+/// The innermost fixpoint that encloses every wave with such a use.
+fn owner(graph: &Graph, uses: &Uses, wanted: impl Fn(&Use) -> bool) -> Option<FixpointId> {
+    let mut common: Option<usize> = None;
+    for (wave, uses) in graph.waves.iter().zip(&uses.waves) {
+        if uses.iter().any(&wanted) {
+            common = Some(match common {
+                None => wave.scope,
+                Some(other) => common_scope(graph, wave.scope, other),
+            });
+        }
+    }
+    common.and_then(fixpoint_of)
+}
+
+fn common_scope(graph: &Graph, mut a: usize, mut b: usize) -> usize {
+    while a != b {
+        let deeper = if graph.scopes[a].depth >= graph.scopes[b].depth {
+            &mut a
+        } else {
+            &mut b
+        };
+        *deeper = graph.scopes[*deeper].parent.unwrap_or(0);
+    }
+    a
+}
+
+fn nodes(graph: &Graph, scope: usize) -> Vec<Node> {
+    graph.scopes[scope]
+        .pieces
+        .iter()
+        .filter_map(|p| match p {
+            Piece::Wave(w) => Some(Node::Wave(*w)),
+            Piece::Scope(s) => Some(Node::Scope(*s)),
+            Piece::Item(_) => None,
+        })
+        .collect()
+}
+
+fn name(graph: &Graph, node: Node) -> &Ident {
+    match node {
+        Node::Wave(w) => graph.waves[w].name(),
+        Node::Scope(s) => &graph.scopes[s].name,
+    }
+}
+
+fn after(graph: &Graph, node: Node) -> &[Ident] {
+    match node {
+        Node::Wave(w) => &graph.waves[w].after,
+        Node::Scope(s) => graph.scopes[s].fixpoint.as_ref().map_or(&[], |f| &f.after),
+    }
+}
+
+struct Sorter<'a> {
+    graph: &'a Graph,
+    report: &'a mut Report,
+    waves_after: Vec<Vec<NodeRef>>,
+    scopes_after: Vec<Vec<NodeRef>>,
+}
+
+impl Sorter<'_> {
+    /// The levels of one scope's waves and fixpoints.
+    fn levels(&mut self, scope: usize) -> Option<Levels> {
+        let nodes = nodes(self.graph, scope);
+        let mut edges = Vec::new();
+        let mut spans = Vec::new();
+        let errors = self.report.len();
+        for (i, &node) in nodes.iter().enumerate() {
+            let this = name(self.graph, node);
+            if nodes[..i].iter().any(|&n| name(self.graph, n) == this) {
+                self.report.error(
+                    this.span(),
+                    format!("two waves or fixpoints are named `{this}`"),
+                );
+            }
+            for before in after(self.graph, node) {
+                match nodes.iter().position(|&n| name(self.graph, n) == before) {
+                    Some(j) if j == i => self.report.error_help(
+                        before.span(),
+                        format!("`{before}` cannot come after itself"),
+                        "a wave that is to run again belongs in a `#[fixpoint]`",
+                    ),
+                    Some(j) => {
+                        edges.push(Edge::new(j as u32, i as u32));
+                        spans.push(before.span());
+                        let list = match node {
+                            Node::Wave(w) => &mut self.waves_after[w],
+                            Node::Scope(s) => &mut self.scopes_after[s],
+                        };
+                        let reference = nodes[j].reference();
+                        if !list.contains(&reference) {
+                            list.push(reference);
+                        }
+                    }
+                    None => self.unknown(before, scope, &nodes),
+                }
+            }
+        }
+        match levels(nodes.len(), &edges) {
+            Ok(levels) => (self.report.len() == errors).then_some(levels),
+            Err(found) => {
+                for error in found {
+                    match error {
+                        BarrierError::Cycle { path, edges, .. } => {
+                            self.cycle(&nodes, &path, &edges, &spans);
+                        }
+                        other @ (BarrierError::UnknownNode { .. }
+                        | BarrierError::SelfDependency { .. }) => {
+                            self.report.error(
+                                self.graph.name.span(),
+                                format!("internal error in vyre: {other}"),
+                            );
+                        }
+                    }
+                }
+                None
+            }
+        }
+    }
+
+    fn unknown(&mut self, before: &Ident, scope: usize, nodes: &[Node]) {
+        let graph = self.graph;
+        let here = if scope == 0 {
+            format!("wave graph `{}`", graph.name)
+        } else {
+            format!("fixpoint `{}`", graph.scopes[scope].name)
+        };
+        let elsewhere = (0..graph.scopes.len())
+            .filter(|&s| s != scope)
+            .find_map(|s| {
+                let found = self::nodes(graph, s)
+                    .into_iter()
+                    .find(|&n| name(graph, n) == before);
+                found.map(|_| s)
+            });
+        if let Some(other) = elsewhere {
+            let encloses = common_scope(graph, scope, other) == other;
+            let message = format!("`{before}` is not beside this in {here}");
+            let help = if encloses {
+                // An outer node is named where the paths part: on the fixpoint.
+                let mut inner = scope;
+                while graph.scopes[inner].parent != Some(other) {
+                    inner = graph.scopes[inner].parent.unwrap_or(other);
+                }
+                format!(
+                    "everything in fixpoint `{0}` waits for what `{0}` waits for: write `after({before})` on `{0}`",
+                    graph.scopes[inner].name
+                )
+            } else {
+                let mut inner = other;
+                let common = common_scope(graph, scope, other);
+                while graph.scopes[inner].parent != Some(common) {
+                    inner = graph.scopes[inner].parent.unwrap_or(common);
+                }
+                format!(
+                    "it runs inside fixpoint `{0}`: write `after({0})`",
+                    graph.scopes[inner].name
+                )
+            };
+            self.report.error_help(before.span(), message, help);
+            return;
+        }
+        let names: Vec<String> = nodes.iter().map(|&n| name(graph, n).to_string()).collect();
+        let message = format!("{here} has no wave or fixpoint named `{before}`");
+        match did_you_mean(&before.to_string(), names.iter().map(String::as_str)) {
+            Some(near) => {
+                self.report
+                    .error_help(before.span(), message, format!("did you mean `{near}`?"))
+            }
+            None => self.report.error_help(
+                before.span(),
+                message,
+                format!("it has {}", listed(names.iter().map(|n| format!("`{n}`")))),
+            ),
+        }
+    }
+
+    /// A cycle: the path at the first `after` in the source, short marks at the others.
+    fn cycle(&mut self, nodes: &[Node], path: &[NodeId], edges: &[usize], spans: &[Span]) {
+        let named = |n: NodeId| name(self.graph, nodes[n.index()]).to_string();
+        let arrows: Vec<String> = path.iter().chain(path.first()).map(|&n| named(n)).collect();
+        let arrows = arrows.join(" -> ");
+        // Edges were recorded in source order.
+        let Some(first) = (0..edges.len()).min_by_key(|&i| edges[i]) else {
+            return;
+        };
+        self.report.error_help(
+            spans[edges[first]],
+            format!("these wait for each other in a cycle: `{arrows}`"),
+            "a round has an order: drop one `after`, or make a deliberate loop a `#[fixpoint(until(..))]`, whose next round is the way back",
+        );
+        for i in (0..edges.len()).filter(|&i| i != first) {
+            let (before, after) = (named(path[i]), named(path[(i + 1) % path.len()]));
+            self.report.error(
+                spans[edges[i]],
+                format!("`{after}` waits for `{before}`: part of the cycle"),
+            );
+        }
+    }
+}
+
+/// One scope, for the checks of what happens at the same time.
+struct Inside<'a> {
+    graph: &'a Graph,
+    uses: &'a Uses,
+    program: &'a Program,
+    owners: &'a Owners,
+    scope: usize,
+}
+
+impl Inside<'_> {
+    /// Everything a node does: of a fixpoint, the union of what is inside and of its condition and swaps.
+    fn all_uses(&self, node: Node) -> Vec<&Use> {
+        match node {
+            Node::Wave(w) => self.uses.waves[w].iter().collect(),
+            Node::Scope(s) => {
+                let mut all: Vec<&Use> = self.uses.scopes[s].iter().collect();
+                for inner in nodes(self.graph, s) {
+                    all.extend(self.all_uses(inner));
+                }
+                all
+            }
+        }
+    }
+
+    fn conflicts(&self, levels: &Levels, report: &mut Report) {
+        let nodes = nodes(self.graph, self.scope);
+        let this = fixpoint_of(self.scope);
+        let all: Vec<Vec<&Use>> = nodes.iter().map(|&n| self.all_uses(n)).collect();
+        // A frontier that this fixpoint owns has last round's items on one side and next round's on the other: its sweeps
+        // and pushes do not meet. A condition of an inner fixpoint that asks for its length meets the pushes.
+        let owned = |u: &Use| match u.access.resource {
+            Resource::Frontier(f) => this.is_some() && self.owners.frontiers[f.index()] == this,
+            _ => false,
+        };
+        let asked = |u: &Use| {
+            all.iter()
+                .flatten()
+                .any(|v| v.via == Via::Until && v.access.resource == u.access.resource)
+        };
+        let accesses: Vec<Vec<Access>> = all
+            .iter()
+            .map(|uses| {
+                uses.iter()
+                    .filter(|u| !owned(u) || (u.via != Via::Domain && asked(u)))
+                    .map(|u| u.access)
+                    .collect()
+            })
+            .collect();
+        let found = match hazard::check(&accesses, levels) {
+            Ok(found) => found,
+            Err(e) => {
+                report.error(
+                    self.graph.name.span(),
+                    format!("internal error in vyre: {e}"),
+                );
+                return;
+            }
+        };
+        let mut at = 0;
+        while at < found.len() {
+            let pair = (found[at].first, found[at].second);
+            let same = found[at..]
+                .iter()
+                .take_while(|c| (c.first, c.second) == pair)
+                .count();
+            self.conflict(&nodes, &all, &found[at..at + same], report);
+            at += same;
+        }
+        if found.is_empty() {
+            self.early_readers(&nodes, &all, levels, report);
+        }
+    }
+
+    /// One pair of nodes, with everything that they clash over.
+    fn conflict(
+        &self,
+        nodes: &[Node],
+        all: &[Vec<&Use>],
+        clashes: &[hazard::Conflict],
+        report: &mut Report,
+    ) {
+        let c = &clashes[0];
+        let field = self.resource(c.resource);
+        let (first, second) = (c.first.index(), c.second.index());
+        let (a, b) = (
+            name(self.graph, nodes[first]),
+            name(self.graph, nodes[second]),
+        );
+        let span = |node: usize, mode: Mode, fallback: &Ident| {
+            let of = || all[node].iter().filter(|u| u.access.resource == c.resource);
+            of().find(|u| u.access.mode == mode && mode != Mode::Read)
+                .or_else(|| of().find(|u| u.access.mode != Mode::Read))
+                .or_else(|| of().next())
+                .map_or_else(|| fallback.span(), |u| u.span)
+        };
+        let (does_a, does_b) = (verb(c.modes.0), verb(c.modes.1));
+        let more: Vec<String> = clashes[1..]
+            .iter()
+            .map(|c| format!("`{}`", self.resource(c.resource)))
+            .collect();
+        let more = if more.is_empty() {
+            String::new()
+        } else {
+            format!(" (and they meet in {} too)", listed(more))
+        };
+        report.error_help(
+            span(second, c.modes.1, b),
+            format!(
+                "`{b}` {does_b} `{field}`, which `{a}` {does_a}, and nothing orders the two{more}"
+            ),
+            format!("add `after({a})` to `{b}`, or `after({b})` to `{a}`"),
+        );
+        report.error(
+            span(first, c.modes.0, a),
+            format!("`{a}` {does_a} `{field}` here, unordered with `{b}`"),
+        );
+    }
+
+    /// A reduction is read after everything that updates it.
+    fn early_readers(
+        &self,
+        nodes: &[Node],
+        all: &[Vec<&Use>],
+        levels: &Levels,
+        report: &mut Report,
+    ) {
+        for (r, reduction) in self.program.reductions.iter().enumerate() {
+            let resource = Resource::Reduction(ReductionId(r as u16));
+            let of = |node: usize, read: bool| {
+                all[node].iter().copied().find(move |u| {
+                    u.access.resource == resource && (u.access.mode == Mode::Read) == read
+                })
+            };
+            for reader in 0..nodes.len() {
+                let Some(read) = of(reader, true) else {
+                    continue;
+                };
+                if of(reader, false).is_some() {
+                    continue; // a fixpoint that does both: looked at inside it
+                }
+                let early = (0..nodes.len()).find(|&n| {
+                    of(n, false).is_some()
+                        && reaches(levels, NodeId(reader as u32), NodeId(n as u32))
+                });
+                if let Some(updater) = early {
+                    let (reader, updater) = (
+                        name(self.graph, nodes[reader]),
+                        name(self.graph, nodes[updater]),
+                    );
+                    report.error_help(
+                        read.span,
+                        format!(
+                            "`{reader}` reads reduction `{}` before `{updater}` updates it",
+                            reduction.name
+                        ),
+                        format!("a reduction is read once it is complete: order `{reader}` after `{updater}`"),
+                    );
+                }
+            }
+        }
+    }
+
+    fn resource(&self, r: Resource) -> &str {
+        let p = self.program;
+        match r {
+            Resource::Topology(t) => &p.topologies[t.index()].name,
+            Resource::Buffer(b) => &p.buffers[b.index()].name,
+            Resource::Frontier(f) => &p.frontiers[f.index()].name,
+            Resource::Reduction(r) => &p.reductions[r.index()].name,
+        }
+    }
+}
+
+fn reaches(levels: &Levels, from: NodeId, to: NodeId) -> bool {
+    let mut seen = vec![false; levels.node_count()];
+    let mut stack = vec![from];
+    while let Some(n) = stack.pop() {
+        for &next in levels.successors(n) {
+            if next == to {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[next.index()], true) {
+                stack.push(next);
+            }
+        }
+    }
+    false
+}
+
+fn verb(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Read => "reads",
+        Mode::Write => "writes",
+        Mode::Update(op) => match op {
+            UpdateOp::Add => "adds to",
+            UpdateOp::Min => "takes the minimum into",
+            UpdateOp::Max => "takes the maximum into",
+            UpdateOp::And => "combines with `and` into",
+            UpdateOp::Or => "combines with `or` into",
+            UpdateOp::Xor => "combines with `xor` into",
+            UpdateOp::Push => "pushes to",
+            UpdateOp::Append => "appends to",
+            UpdateOp::Reduce => "reduces into",
+        },
+    }
+}
+
+/// Writes a scope's steps: its levels in order, a barrier between two sweeps of different levels.
+///
+/// Within a level the waves come first, then its fixpoints one after the other. The end of a fixpoint is a barrier of its
+/// own, so none follows it; one precedes it after a sweep, because its first round starts by flipping its frontiers.
+fn emit(graph: &Graph, levels: &[Levels], scope: usize, schedule: &mut Vec<Step>) {
+    let nodes = nodes(graph, scope);
+    let barrier = |schedule: &mut Vec<Step>| {
+        if let Some(Step::Wave(_)) = schedule.last() {
+            schedule.push(Step::Barrier);
+        }
+    };
+    for group in levels[scope].groups() {
+        let mut open = false;
+        for id in group {
+            if let Node::Wave(w) = nodes[id.index()] {
+                if !open {
+                    barrier(schedule);
+                }
+                open = true;
+                schedule.push(Step::Wave(WaveId(w as u16)));
+            }
+        }
+        for id in group {
+            if let Node::Scope(s) = nodes[id.index()] {
+                let fixpoint = fixpoint_of(s).expect("only a fixpoint is a node of a scope");
+                barrier(schedule);
+                schedule.push(Step::Loop(fixpoint));
+                emit(graph, levels, s, schedule);
+                schedule.push(Step::Until(fixpoint));
+            }
+        }
+    }
+}

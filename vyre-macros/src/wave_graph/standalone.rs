@@ -1,0 +1,406 @@
+//! `#[kernel]`: a function that is a pass of one wave over `range(n)`. It becomes a wave graph with `Data` made from the
+//! parameters, and takes the same way through the stages.
+
+use super::check::{Written, written};
+use super::syntax::{
+    DomainArgs, Field, FieldKind, Graph, Per, Piece, Scope, Wave, options, show, title_of,
+};
+use super::{Built, build, syntax};
+use crate::expand::{Expansion, constant_values, scalar_type, site_values};
+use crate::pass;
+use crate::report::Report;
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::spanned::Spanned;
+use syn::{Expr, FnArg, Ident, Item, ItemFn, Pat, parse_quote};
+use vyre_core::module::{Role, Scalar};
+
+/// Expands `#[kernel(attr)] item`.
+pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::default();
+    match syn::parse2::<Item>(item.clone()) {
+        Ok(Item::Fn(function)) => kernel(attr, function, report),
+        Ok(Item::Mod(module)) => {
+            report.error_help(
+                Span::call_site(),
+                "`#[kernel]` marks a function",
+                "a module of waves is a `#[wave_graph]`",
+            );
+            let errors = report.into_tokens();
+            quote! { #module #errors }
+        }
+        Ok(other) => {
+            report.error(Span::call_site(), "`#[kernel]` marks a function");
+            let errors = report.into_tokens();
+            quote! { #other #errors }
+        }
+        Err(e) => {
+            report.syn(e);
+            let errors = report.into_tokens();
+            quote! { #item #errors }
+        }
+    }
+}
+
+/// How a parameter appears in `run`.
+enum Argument {
+    Scalar(Ident, Scalar),
+    Slice {
+        name: Ident,
+        scalar: Scalar,
+        mutable: bool,
+        /// One element an item; otherwise a whole buffer with a length of its own.
+        per_item: bool,
+    },
+}
+
+/// Names of the hidden scalars.
+struct Hidden {
+    items: Ident,
+    /// Length of each whole buffer, by its name.
+    lengths: Vec<(Ident, Ident)>,
+}
+
+fn kernel(attr: TokenStream, mut function: ItemFn, mut report: Report) -> TokenStream {
+    let options = options(attr, &mut report);
+    let passes = syntax::take_attrs(&mut function.attrs, "pass");
+    for word in ["wave", "fixpoint", "device", "wave_graph", "kernel"] {
+        for attr in syntax::take_attrs(&mut function.attrs, word) {
+            report.error(
+                attr.span(),
+                format!("`#[{word}]` does not go with `#[kernel]`"),
+            );
+        }
+    }
+    let name = function.sig.ident.clone();
+    let title = title_of(&function.attrs);
+    let claim = pass::parse(&passes, title, &name.to_string(), &mut report);
+    let taken: Vec<String> = function
+        .sig
+        .inputs
+        .iter()
+        .filter_map(|a| match a {
+            FnArg::Typed(t) => match &*t.pat {
+                Pat::Ident(p) => Some(p.ident.to_string()),
+                _ => None,
+            },
+            FnArg::Receiver(_) => None,
+        })
+        .collect();
+    let fresh = |wanted: String| {
+        let mut word = wanted;
+        while taken.contains(&word) {
+            word.push('_');
+        }
+        Ident::new(&word, Span::call_site())
+    };
+    let mut hidden = Hidden {
+        items: fresh("n".to_owned()),
+        lengths: Vec::new(),
+    };
+    let mut fields = Vec::new();
+    let mut arguments = Vec::new();
+    for input in &function.sig.inputs {
+        let FnArg::Typed(arg) = input else { continue };
+        let Pat::Ident(pat) = &*arg.pat else { continue };
+        let ident = &pat.ident;
+        let form = written(&arg.ty);
+        let refuse = |what: &str, report: &mut Report| {
+            report.error_help(
+                arg.ty.span(),
+                format!("a `#[kernel]` has no {what}"),
+                "it is one wave over `range(n)`; write a `#[wave_graph]` module for more",
+            );
+        };
+        let items = &hidden.items;
+        let column = |role: Role, scalar: Scalar, len: &Ident| FieldKind::Column {
+            role,
+            scalar,
+            per: Some(Per::Len(parse_quote!(#len))),
+            init: None,
+        };
+        let slice = |scalar, mutable, per_item| Argument::Slice {
+            name: ident.clone(),
+            scalar,
+            mutable,
+            per_item,
+        };
+        let kind = match form {
+            Written::Index => continue,
+            Written::Node => {
+                report.error_help(
+                    arg.ty.span(),
+                    "the item of a `#[kernel]` is `Index`, not `Node`",
+                    format!("write `{ident}: Index`"),
+                );
+                FieldKind::Broken
+            }
+            Written::Edge => {
+                refuse("edges", &mut report);
+                FieldKind::Broken
+            }
+            Written::Round => {
+                refuse("rounds", &mut report);
+                FieldKind::Broken
+            }
+            Written::Csr => {
+                refuse("topology", &mut report);
+                FieldKind::Broken
+            }
+            Written::Push => {
+                refuse("frontier", &mut report);
+                FieldKind::Broken
+            }
+            Written::Append => {
+                refuse("lists", &mut report);
+                FieldKind::Broken
+            }
+            Written::Reduce(..) => {
+                refuse("reductions", &mut report);
+                FieldKind::Broken
+            }
+            Written::Value(scalar) => {
+                arguments.push(Argument::Scalar(ident.clone(), scalar));
+                FieldKind::Scalar(scalar)
+            }
+            Written::Ref(scalar) => {
+                arguments.push(slice(scalar, false, true));
+                column(Role::Input, scalar, items)
+            }
+            Written::RefMut(scalar) => {
+                arguments.push(slice(scalar, true, true));
+                column(Role::InOut, scalar, items)
+            }
+            Written::Buf(scalar) | Written::AtomicBuf(scalar) => {
+                let mutable = matches!(form, Written::AtomicBuf(_));
+                arguments.push(slice(scalar, mutable, false));
+                let len = fresh(format!("{ident}_len"));
+                hidden.lengths.push((ident.clone(), len.clone()));
+                column(
+                    if mutable { Role::InOut } else { Role::Input },
+                    scalar,
+                    &len,
+                )
+            }
+            Written::Other => {
+                report.error_help(
+                    arg.ty.span(),
+                    format!("`{}` is not a parameter of a kernel", show(&arg.ty)),
+                    "it takes `Index`, scalars by value, `&T` and `&mut T` for its own element, `&Buf<T>` and `&Buf<Atomic<T>>` for whole buffers",
+                );
+                FieldKind::Broken
+            }
+        };
+        fields.push(Field {
+            name: ident.clone(),
+            docs: Vec::new(),
+            kind,
+        });
+    }
+    let lengths = hidden.lengths.iter().map(|(_, len)| len);
+    for len in std::iter::once(&hidden.items).chain(lengths) {
+        fields.push(Field {
+            name: len.clone(),
+            docs: Vec::new(),
+            kind: FieldKind::Scalar(Scalar::U32),
+        });
+    }
+    let items = &hidden.items;
+    let range: Expr = parse_quote!(#items);
+    let graph = Graph {
+        name: name.clone(),
+        options,
+        claim,
+        fields,
+        scopes: vec![Scope {
+            parent: None,
+            depth: 0,
+            name: name.clone(),
+            attrs: Vec::new(),
+            vis: function.vis.clone(),
+            fixpoint: None,
+            pieces: vec![Piece::Wave(0)],
+            imports_parent: true,
+            items: vec![Item::Fn(function.clone())],
+        }],
+        waves: vec![Wave {
+            scope: 0,
+            function,
+            domain: Some(DomainArgs::Range(range)),
+            after: Vec::new(),
+        }],
+    };
+    let parsed = report.is_empty();
+    let built = build(&graph, parsed, &mut report);
+    emit(&graph, &built, (&arguments, &hidden), report)
+}
+
+fn emit(
+    graph: &Graph,
+    built: &Built<'_>,
+    (arguments, hidden): (&[Argument], &Hidden),
+    report: Report,
+) -> TokenStream {
+    let expansion = Expansion {
+        standalone: true,
+        ..built.expansion(graph)
+    };
+    let krate = &graph.options.krate;
+    let private = quote! { #krate::__private };
+    let function = &graph.waves[0].function;
+    let (name, vis) = (&graph.name, &function.vis);
+    let pass = expansion.pass(&report);
+    let topology = expansion.topology_type();
+
+    // Constants and sites stand beside the function, where the names in it mean the same.
+    let module = built.tables.modules().first();
+    let module = module.filter(|_| built.skeleton.is_some());
+    let arrays = module.map(|tables| {
+        let (constants, sites) = (constant_values(tables), site_values(tables, &private));
+        let (constants_name, sites_name) = array_names(name);
+        let constants = (!constants.is_empty()).then(|| {
+            quote! {
+                #[doc(hidden)]
+                #[allow(non_upper_case_globals)]
+                const #constants_name: &[::core::primitive::u64] = &[#(#constants),*];
+            }
+        });
+        let sites = (!sites.is_empty()).then(|| {
+            quote! {
+                #[doc(hidden)]
+                #[allow(non_upper_case_globals)]
+                const #sites_name: &[&::core::panic::Location<'static>] = &[#(#sites),*];
+            }
+        });
+        quote! { #constants #sites }
+    });
+
+    let (mut params, mut inputs, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut values, mut back) = (Vec::new(), Vec::new());
+    let mut first_slice = None;
+    for argument in arguments {
+        match argument {
+            Argument::Scalar(name, scalar) => {
+                let ty = scalar_type(*scalar);
+                params.push(quote! { #name: #ty });
+                inputs.push(quote! { pub #name: #ty });
+                values.push(quote! { #name });
+            }
+            Argument::Slice {
+                name,
+                scalar,
+                mutable,
+                per_item,
+            } => {
+                let ty = scalar_type(*scalar);
+                inputs.push(quote! { pub #name: &'a [#ty] });
+                values.push(quote! { #name: &*#name });
+                if *mutable {
+                    params.push(quote! { #name: &mut [#ty] });
+                    outputs.push(quote! { pub #name: ::std::vec::Vec<#ty> });
+                    back.push(quote! { #name.copy_from_slice(&output.#name); });
+                } else {
+                    params.push(quote! { #name: &[#ty] });
+                }
+                if *per_item && first_slice.is_none() {
+                    first_slice = Some(name);
+                }
+            }
+        }
+    }
+    let length = |slice: &Ident| {
+        let word = slice.to_string();
+        quote! {
+            match ::core::primitive::u32::try_from(#slice.len()) {
+                ::core::result::Result::Ok(n) => n,
+                ::core::result::Result::Err(_) => {
+                    return ::core::result::Result::Err(#krate::Error::from(
+                        #krate::RunError::TooLong {
+                            name: ::std::string::String::from(#word),
+                            len: #slice.len() as ::core::primitive::u64,
+                        },
+                    ));
+                }
+            }
+        }
+    };
+    let items = &hidden.items;
+    inputs.push(quote! { pub #items: ::core::primitive::u32 });
+    let doc_items = match first_slice {
+        Some(slice) => {
+            let len = length(slice);
+            values.push(quote! { #items: #len });
+            format!("one item for each element of `{slice}`")
+        }
+        None => {
+            params.insert(0, quote! { #items: ::core::primitive::u32 });
+            values.push(quote! { #items });
+            format!("`{items}` items")
+        }
+    };
+    for (slice, len) in &hidden.lengths {
+        inputs.push(quote! { pub #len: ::core::primitive::u32 });
+        let value = length(slice);
+        values.push(quote! { #len: #value });
+    }
+    let borrows = arguments
+        .iter()
+        .any(|a| matches!(a, Argument::Slice { .. }));
+    let lifetime = borrows.then(|| quote! { <'a> });
+    let module_doc = format!("`{name}` as a pass.");
+    let run_doc = format!("Runs `{name}`: {doc_items}. Per-item slices have the same length.");
+    let plan_doc = format!("The static plan of `{name}`, readable.");
+    let runtime = format_ident!("runtime", span = Span::mixed_site());
+    let run = if built.skeleton.is_some() {
+        quote! {
+            let arguments = Run { #(#values,)* };
+            let output = #krate::Session::<Pass>::new(#runtime, ())?.run(arguments)?;
+            #(#back)*
+            ::core::result::Result::Ok(output.report)
+        }
+    } else {
+        quote! { ::core::unreachable!() }
+    };
+    let errors = report.into_tokens();
+    quote! {
+        #function
+        #arrays
+
+        #[doc = #module_doc]
+        #[allow(dead_code, unused_variables)]
+        #vis mod #name {
+            #errors
+
+            #[doc = #run_doc]
+            #[allow(clippy::too_many_arguments)]
+            pub fn run(
+                #runtime: &#krate::Runtime,
+                #(#params,)*
+            ) -> ::core::result::Result<#krate::Report, #krate::Error> {
+                #run
+            }
+
+            #[doc = #plan_doc]
+            pub const PLAN: #krate::Plan = #krate::Plan::new(<Pass as #private::Pass>::PARTS);
+
+            #[doc(hidden)]
+            #[derive(Clone, Copy, Debug)]
+            pub struct Run #lifetime { #(#inputs,)* }
+
+            #[doc(hidden)]
+            #[derive(Clone, Debug, PartialEq)]
+            pub struct Output { #(#outputs,)* pub report: #krate::Report }
+
+            #topology
+            #pass
+        }
+    }
+}
+
+/// Names of the arrays beside a kernel's function.
+pub(crate) fn array_names(kernel: &Ident) -> (Ident, Ident) {
+    (
+        format_ident!("__VYRE_CONSTANTS_{kernel}"),
+        format_ident!("__VYRE_SITES_{kernel}"),
+    )
+}

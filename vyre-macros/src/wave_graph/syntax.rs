@@ -1,0 +1,1435 @@
+//! First stage: what the annotated module says. Names are not resolved here, and the user's items are taken apart so that
+//! the expansion can put them together again without the helper attributes.
+
+use crate::expand::GENERATED;
+use crate::pass::{self, Claim};
+use crate::report::{Report, did_you_mean};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use std::fmt::Display;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{
+    Attribute, Expr, Ident, Item, ItemFn, ItemMod, Lit, Meta, Token, Type, Visibility,
+    parse_quote_spanned,
+};
+use vyre_core::module::{ReduceOp, Role, Scalar};
+
+/// A whole `#[wave_graph] mod`, taken apart.
+pub(crate) struct Graph {
+    pub(crate) name: Ident,
+    pub(crate) options: Options,
+    pub(crate) claim: Claim,
+    /// The name `Data`, for messages about the whole of it.
+    pub(crate) fields: Vec<Field>,
+    /// The graph's own module first, then the fixpoints in source order, an outer one before its inner ones.
+    pub(crate) scopes: Vec<Scope>,
+    /// In source order, nested ones included.
+    pub(crate) waves: Vec<Wave>,
+}
+
+/// Arguments of `#[wave_graph(...)]`.
+pub(crate) struct Options {
+    /// What expanded code names instead of `::vyre_cuda`.
+    pub(crate) krate: TokenStream,
+    /// `limits(nodes = .., edges = ..)`: the sizes that the compile-time plan may assume.
+    pub(crate) limits: Limits,
+    /// `budget = "4 GiB"`, in bytes.
+    #[allow(dead_code, reason = "read by the memory planner")]
+    pub(crate) budget_bytes: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            krate: quote!(::vyre_cuda),
+            limits: Limits::default(),
+            budget_bytes: None,
+        }
+    }
+}
+
+/// Largest graph that a pass is planned for.
+#[derive(Default)]
+#[allow(dead_code, reason = "read by the memory planner")]
+pub(crate) struct Limits {
+    pub(crate) nodes: Option<u64>,
+    pub(crate) edges: Option<u64>,
+}
+
+/// A module that holds waves: the graph's own, or a fixpoint.
+pub(crate) struct Scope {
+    pub(crate) parent: Option<usize>,
+    /// Nesting depth; the graph's module is 0.
+    pub(crate) depth: usize,
+    pub(crate) name: Ident,
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    /// `None` for the graph's own module.
+    pub(crate) fixpoint: Option<FixpointArgs>,
+    pub(crate) pieces: Vec<Piece>,
+    /// `use super::*` is written out.
+    pub(crate) imports_parent: bool,
+    /// Every item as written: helpers and constants are looked up here.
+    pub(crate) items: Vec<Item>,
+}
+
+/// A part of a module, in source order.
+pub(crate) enum Piece {
+    /// An item that is emitted again, helper attributes stripped.
+    Item(TokenStream),
+    /// A wave; emitted from [`Graph::waves`].
+    Wave(usize),
+    /// A fixpoint module; emitted from [`Graph::scopes`].
+    Scope(usize),
+}
+
+/// Arguments of `#[fixpoint(...)]`.
+#[derive(Default)]
+pub(crate) struct FixpointArgs {
+    pub(crate) after: Vec<Ident>,
+    pub(crate) until: Option<Expr>,
+    pub(crate) max_rounds: Option<u64>,
+    pub(crate) swaps: Vec<(Ident, Ident)>,
+}
+
+/// A wave as written.
+pub(crate) struct Wave {
+    pub(crate) scope: usize,
+    /// The function without `#[wave]`.
+    pub(crate) function: ItemFn,
+    /// `None` after an error.
+    pub(crate) domain: Option<DomainArgs>,
+    pub(crate) after: Vec<Ident>,
+}
+
+impl Wave {
+    pub(crate) fn name(&self) -> &Ident {
+        &self.function.sig.ident
+    }
+}
+
+/// The domain of `#[wave(...)]`.
+pub(crate) enum DomainArgs {
+    Once,
+    Range(Expr),
+    Nodes(Option<Ident>),
+    Items(Ident),
+    Edges { graph: Ident, from: Option<Ident> },
+}
+
+impl DomainArgs {
+    /// As the user writes it, for messages.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            DomainArgs::Once => "once",
+            DomainArgs::Range(_) => "range",
+            DomainArgs::Nodes(_) => "nodes",
+            DomainArgs::Items(_) => "items",
+            DomainArgs::Edges { .. } => "edges",
+        }
+    }
+}
+
+/// A field of `Data`.
+pub(crate) struct Field {
+    pub(crate) name: Ident,
+    pub(crate) docs: Vec<Attribute>,
+    pub(crate) kind: FieldKind,
+}
+
+/// What a field declares.
+pub(crate) enum FieldKind {
+    Csr {
+        reverse_of: Option<Ident>,
+    },
+    Column {
+        role: Role,
+        scalar: Scalar,
+        per: Option<Per>,
+        init: Option<Expr>,
+    },
+    Frontier {
+        capacity: Option<Per>,
+        unique: bool,
+    },
+    Reduction {
+        op: ReduceOp,
+        count: bool,
+        scalar: Scalar,
+    },
+    Scalar(Scalar),
+    /// Already reported: what uses it is not reported again.
+    Broken,
+}
+
+/// Number of elements, as written after `per =` or `capacity =`.
+pub(crate) enum Per {
+    Node,
+    Edge(Ident),
+    Len(Expr),
+}
+
+/// One argument of an attribute: `name`, `name = value` or `name(...)`.
+pub(crate) struct Arg {
+    pub(crate) name: Ident,
+    pub(crate) form: Form,
+}
+
+/// What follows an argument's name.
+pub(crate) enum Form {
+    Flag,
+    Value(Expr),
+    List(Span, TokenStream),
+}
+
+impl Parse for Arg {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let name = Ident::parse_any(input)?;
+        let form = if input.peek(Token![=]) {
+            input.parse::<Token![=]>()?;
+            Form::Value(input.parse()?)
+        } else if input.peek(syn::token::Paren) {
+            let content;
+            let paren = syn::parenthesized!(content in input);
+            Form::List(paren.span.join(), content.parse()?)
+        } else {
+            Form::Flag
+        };
+        Ok(Arg { name, form })
+    }
+}
+
+impl Arg {
+    /// The expression after `=`, or an error that shows how to write it.
+    fn value(self, shape: &str, report: &mut Report) -> Option<Expr> {
+        match self.form {
+            Form::Value(e) => Some(e),
+            Form::Flag | Form::List(..) => {
+                report.error(self.name.span(), format!("write `{shape}`"));
+                None
+            }
+        }
+    }
+
+    /// The tokens in parentheses, or an error that shows how to write it.
+    fn list(self, shape: &str, report: &mut Report) -> Option<(Span, TokenStream)> {
+        match self.form {
+            Form::List(span, tokens) => Some((span, tokens)),
+            Form::Flag | Form::Value(_) => {
+                report.error(self.name.span(), format!("write `{shape}`"));
+                None
+            }
+        }
+    }
+
+    /// No value may follow.
+    fn flag(self, report: &mut Report) {
+        if let Form::Value(_) | Form::List(..) = self.form {
+            report.error(
+                self.name.span(),
+                format!("`{}` takes no value here", self.name),
+            );
+        }
+    }
+}
+
+/// Parses the arguments of an attribute; a repeated one is reported and dropped.
+pub(crate) fn parse_args(tokens: TokenStream, report: &mut Report) -> Vec<Arg> {
+    match Punctuated::<Arg, Token![,]>::parse_terminated.parse2(tokens) {
+        Ok(args) => {
+            let mut seen: Vec<Arg> = Vec::new();
+            for arg in args {
+                // `swap(a, b), swap(c, d)` is the one argument that repeats.
+                if arg.name != "swap" && seen.iter().any(|s| s.name == arg.name) {
+                    report.error(arg.name.span(), format!("`{}` is given twice", arg.name));
+                } else {
+                    seen.push(arg);
+                }
+            }
+            seen
+        }
+        Err(e) => {
+            report.syn(e);
+            Vec::new()
+        }
+    }
+}
+
+fn attribute_args(attr: &Attribute, report: &mut Report) -> Vec<Arg> {
+    match &attr.meta {
+        Meta::Path(_) => Vec::new(),
+        Meta::List(list) => parse_args(list.tokens.clone(), report),
+        Meta::NameValue(nv) => {
+            report.error(
+                nv.span(),
+                "the arguments of this attribute go in parentheses",
+            );
+            Vec::new()
+        }
+    }
+}
+
+/// Reports an argument that an attribute does not have.
+pub(crate) fn unknown_arg(arg: &Arg, attribute: &str, known: &[&str], report: &mut Report) {
+    let message = format!("`{attribute}` has no argument `{}`", arg.name);
+    let help = match did_you_mean(&arg.name.to_string(), known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "it takes {}",
+            listed(known.iter().map(|k| format!("`{k}`")))
+        ),
+    };
+    report.error_help(arg.name.span(), message, help);
+}
+
+/// `a, b and c`.
+pub(crate) fn listed(words: impl IntoIterator<Item = impl Display>) -> String {
+    let words: Vec<String> = words.into_iter().map(|w| w.to_string()).collect();
+    match words.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// The last segment of an attribute's path: `wave` of `#[vyre_cuda::wave(...)]`.
+pub(crate) fn attr_name(attr: &Attribute) -> String {
+    attr.path()
+        .segments
+        .last()
+        .map(|s| s.ident.to_string())
+        .unwrap_or_default()
+}
+
+/// Removes and returns the attributes with this name.
+pub(crate) fn take_attrs(attrs: &mut Vec<Attribute>, name: &str) -> Vec<Attribute> {
+    let (taken, kept) = std::mem::take(attrs)
+        .into_iter()
+        .partition(|a| attr_name(a) == name);
+    *attrs = kept;
+    taken
+}
+
+/// A u64 literal.
+pub(crate) fn int_literal(e: &Expr) -> Option<u64> {
+    match e {
+        Expr::Lit(l) => match &l.lit {
+            Lit::Int(i) => i.base10_parse().ok(),
+            _ => None,
+        },
+        Expr::Group(g) => int_literal(&g.expr),
+        _ => None,
+    }
+}
+
+/// A string literal.
+pub(crate) fn str_literal(e: &Expr) -> Option<(String, Span)> {
+    match e {
+        Expr::Lit(l) => match &l.lit {
+            Lit::Str(s) => Some((s.value(), s.span())),
+            _ => None,
+        },
+        Expr::Group(g) => str_literal(&g.expr),
+        _ => None,
+    }
+}
+
+/// A single name.
+pub(crate) fn ident_of(e: &Expr) -> Option<&Ident> {
+    match e {
+        Expr::Path(p) if p.qself.is_none() => p.path.get_ident(),
+        Expr::Group(g) => ident_of(&g.expr),
+        _ => None,
+    }
+}
+
+/// First line of a doc comment.
+pub(crate) fn title_of(attrs: &[Attribute]) -> String {
+    attrs
+        .iter()
+        .filter(|a| a.path().is_ident("doc"))
+        .filter_map(|a| match &a.meta {
+            Meta::NameValue(nv) => str_literal(&nv.value),
+            _ => None,
+        })
+        .map(|(line, _)| line.trim().to_owned())
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+}
+
+/// The scalar type that a type names; `Node`, `Index` and `Round` are u32.
+pub(crate) fn scalar_of(ty: &Type) -> Option<Scalar> {
+    let word = type_word(ty)?;
+    match word.as_str() {
+        "Node" | "Index" | "Round" => Some(Scalar::U32),
+        w => Scalar::ALL.into_iter().find(|s| s.name() == w),
+    }
+}
+
+/// Last segment of a type without arguments: `Csr` of `vyre_cuda::prelude::Csr`.
+pub(crate) fn type_word(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Path(p) if p.qself.is_none() => {
+            let last = p.path.segments.last()?;
+            last.arguments.is_none().then(|| last.ident.to_string())
+        }
+        Type::Group(g) => type_word(&g.elem),
+        Type::Paren(p) => type_word(&p.elem),
+        _ => None,
+    }
+}
+
+/// A type as the user wrote it, for messages.
+pub(crate) fn show(tokens: &impl ToTokens) -> String {
+    let mut text = tokens.to_token_stream().to_string();
+    for (spaced, tight) in [
+        (" :: ", "::"),
+        ("& ", "&"),
+        (" < ", "<"),
+        (" > ", ">"),
+        (" >", ">"),
+        ("< ", "<"),
+        (" ,", ","),
+    ] {
+        text = text.replace(spaced, tight);
+    }
+    text
+}
+
+/// Parses the arguments of `#[wave_graph(...)]`.
+pub(crate) fn options(tokens: TokenStream, report: &mut Report) -> Options {
+    let mut options = Options::default();
+    for arg in parse_args(tokens, report) {
+        match arg.name.to_string().as_str() {
+            "limits" => {
+                let Some((_, inner)) = arg.list("limits(nodes = N, edges = M)", report) else {
+                    continue;
+                };
+                for limit in parse_args(inner, report) {
+                    let slot = match limit.name.to_string().as_str() {
+                        "nodes" => &mut options.limits.nodes,
+                        "edges" => &mut options.limits.edges,
+                        _ => {
+                            unknown_arg(&limit, "limits", &["nodes", "edges"], report);
+                            continue;
+                        }
+                    };
+                    let span = limit.name.span();
+                    if let Some(value) = limit.value("nodes = N", report) {
+                        *slot = int_literal(&value);
+                        match *slot {
+                            None => report.error(value.span(), "a limit is an integer literal"),
+                            Some(n) if n >= u64::from(u32::MAX) => report.error(
+                                span,
+                                format!(
+                                    "a limit of {n} is too large: indices are u32, at most {}",
+                                    u32::MAX - 1
+                                ),
+                            ),
+                            Some(_) => {}
+                        }
+                    }
+                }
+            }
+            "budget" => {
+                if let Some(value) = arg.value("budget = \"4 GiB\"", report) {
+                    options.budget_bytes = bytes(&value);
+                    if options.budget_bytes.is_none() {
+                        report.error_help(
+                            value.span(),
+                            "a budget is a number of bytes",
+                            "write a string such as \"4 GiB\" or \"512 MiB\", or an integer",
+                        );
+                    }
+                }
+            }
+            "crate" => {
+                if let Some(value) = arg.value("crate = path::to::vyre_cuda", report) {
+                    match &value {
+                        Expr::Path(p) => options.krate = p.to_token_stream(),
+                        _ => report.error(value.span(), "`crate` is a path"),
+                    }
+                }
+            }
+            _ => unknown_arg(&arg, "wave_graph", &["limits", "budget", "crate"], report),
+        }
+    }
+    options
+}
+
+fn bytes(e: &Expr) -> Option<u64> {
+    if let Some(n) = int_literal(e) {
+        return Some(n);
+    }
+    let (text, _) = str_literal(e)?;
+    let at = text
+        .find(|c: char| !c.is_ascii_digit() && c != '_')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let number: u64 = number.replace('_', "").parse().ok()?;
+    let unit = match unit.trim() {
+        "" | "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        "TiB" => 1u64 << 40,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        _ => return None,
+    };
+    number.checked_mul(unit)
+}
+
+/// Takes a module apart. What is wrong is reported, and what can be kept is kept.
+pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> Graph {
+    let options = options(attr, report);
+    let mut module = module;
+    let title = title_of(&module.attrs);
+    let passes = take_attrs(&mut module.attrs, "pass");
+    let claim = pass::parse(&passes, title, &module.ident.to_string(), report);
+    let name = module.ident.clone();
+    let mut parser = Taker {
+        graph: Graph {
+            name: name.clone(),
+            options,
+            claim,
+            fields: Vec::new(),
+            scopes: Vec::new(),
+            waves: Vec::new(),
+        },
+        data: None,
+        report,
+    };
+    parser.scope(module, None, None);
+    if parser.data.is_none() {
+        parser.report.error_help(
+            name.span(),
+            format!("wave graph `{name}` has no `struct Data`"),
+            "declare its topology, buffers, frontiers and scalars as the fields of `pub struct Data { .. }`",
+        );
+    }
+    if parser.graph.waves.is_empty() {
+        parser.report.error_help(
+            name.span(),
+            format!("wave graph `{name}` has no waves"),
+            "mark a function with `#[wave(..)]`",
+        );
+    }
+    parser.graph
+}
+
+struct Taker<'r> {
+    graph: Graph,
+    data: Option<Span>,
+    report: &'r mut Report,
+}
+
+impl Taker<'_> {
+    fn scope(
+        &mut self,
+        module: ItemMod,
+        parent: Option<usize>,
+        fixpoint: Option<FixpointArgs>,
+    ) -> usize {
+        let id = self.graph.scopes.len();
+        let depth = parent.map_or(0, |p| self.graph.scopes[p].depth + 1);
+        let mut attrs = module.attrs;
+        self.refuse_cfg(&mut attrs);
+        self.graph.scopes.push(Scope {
+            parent,
+            depth,
+            name: module.ident.clone(),
+            attrs,
+            vis: module.vis,
+            fixpoint,
+            pieces: Vec::new(),
+            imports_parent: false,
+            items: Vec::new(),
+        });
+        let Some((_, items)) = module.content else {
+            self.report.error_help(
+                module.ident.span(),
+                format!("`mod {}` must be written in place", module.ident),
+                "write `mod name { .. }`: an attribute macro does not see another file",
+            );
+            return id;
+        };
+        self.graph.scopes[id].items.clone_from(&items);
+        for item in items {
+            if id == 0 {
+                self.refuse_generated(&item);
+            }
+            let piece = self.item(item, id);
+            self.graph.scopes[id].pieces.push(piece);
+        }
+        if self.graph.scopes[id].fixpoint.is_some() && !self.has_waves(id) {
+            let name = self.graph.scopes[id].name.clone();
+            self.report.error_help(
+                name.span(),
+                format!("fixpoint `{name}` has no waves"),
+                "mark a function in it with `#[wave(..)]`",
+            );
+        }
+        id
+    }
+
+    /// The graph's module gets names of its own.
+    fn refuse_generated(&mut self, item: &Item) {
+        let name = match item {
+            Item::Struct(i) => &i.ident,
+            Item::Enum(i) => &i.ident,
+            Item::Type(i) => &i.ident,
+            Item::Const(i) => &i.ident,
+            Item::Trait(i) => &i.ident,
+            Item::Union(i) => &i.ident,
+            Item::Static(i) => &i.ident,
+            _ => return,
+        };
+        if GENERATED.iter().any(|g| name == g) {
+            self.report.error_help(
+                name.span(),
+                format!("`#[wave_graph]` defines `{name}` in this module"),
+                "choose another name, or put yours outside the module",
+            );
+        }
+    }
+
+    fn has_waves(&self, id: usize) -> bool {
+        self.graph.scopes[id]
+            .pieces
+            .iter()
+            .any(|p| matches!(p, Piece::Wave(_) | Piece::Scope(_)))
+    }
+
+    fn item(&mut self, item: Item, scope: usize) -> Piece {
+        match item {
+            Item::Fn(f) => self.function(f, scope),
+            Item::Struct(s) if scope == 0 && s.ident == "Data" => Piece::Item(self.data(s)),
+            Item::Mod(mut m) => {
+                for attr in take_attrs(&mut m.attrs, "pass")
+                    .into_iter()
+                    .chain(take_attrs(&mut m.attrs, "wave_graph"))
+                {
+                    self.report.error(
+                        attr.span(),
+                        "a wave graph cannot hold another; put it beside this one",
+                    );
+                }
+                for attr in take_attrs(&mut m.attrs, "wave") {
+                    self.report.error_help(
+                        attr.span(),
+                        "`#[wave]` marks a function",
+                        "a module of waves is a `#[fixpoint]`",
+                    );
+                }
+                let fixpoints = take_attrs(&mut m.attrs, "fixpoint");
+                match fixpoints.split_first() {
+                    Some((first, more)) => {
+                        for attr in more {
+                            self.report
+                                .error(attr.span(), "`#[fixpoint]` is given twice");
+                        }
+                        let args = self.fixpoint(first, &m.ident);
+                        Piece::Scope(self.scope(m, Some(scope), Some(args)))
+                    }
+                    None => {
+                        self.plain_module(&mut m);
+                        Piece::Item(m.into_token_stream())
+                    }
+                }
+            }
+            Item::Use(u) => {
+                if is_use_super(&u) {
+                    self.graph.scopes[scope].imports_parent = true;
+                }
+                Piece::Item(u.into_token_stream())
+            }
+            mut other => {
+                if let Some(attrs) = attrs_of(&mut other) {
+                    for name in ["wave", "fixpoint", "device", "kernel"] {
+                        for attr in take_attrs(attrs, name) {
+                            let what = if name == "fixpoint" {
+                                "an inline module"
+                            } else {
+                                "a function"
+                            };
+                            self.report
+                                .error(attr.span(), format!("`#[{name}]` marks {what}"));
+                        }
+                    }
+                }
+                Piece::Item(other.into_token_stream())
+            }
+        }
+    }
+
+    /// A module without `#[fixpoint]`: waves in it would be lost.
+    fn plain_module(&mut self, module: &mut ItemMod) {
+        let Some((_, items)) = &mut module.content else {
+            return;
+        };
+        for item in items {
+            match item {
+                Item::Fn(f) => {
+                    for attr in take_attrs(&mut f.attrs, "wave") {
+                        self.report.error_help(
+                            attr.span(),
+                            format!(
+                                "wave `{}` is in module `{}`, which is not part of the graph",
+                                f.sig.ident, module.ident
+                            ),
+                            "mark the module with `#[fixpoint(until(..))]`, or move the wave out of it",
+                        );
+                    }
+                }
+                Item::Mod(m) => {
+                    for attr in take_attrs(&mut m.attrs, "fixpoint") {
+                        self.report.error_help(
+                            attr.span(),
+                            format!(
+                                "fixpoint `{}` is in module `{}`, which is not part of the graph",
+                                m.ident, module.ident
+                            ),
+                            "move the fixpoint out of the module",
+                        );
+                    }
+                    self.plain_module(m);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn function(&mut self, mut f: ItemFn, scope: usize) -> Piece {
+        let waves = take_attrs(&mut f.attrs, "wave");
+        let devices = take_attrs(&mut f.attrs, "device");
+        for attr in take_attrs(&mut f.attrs, "kernel") {
+            self.report.error_help(
+                attr.span(),
+                "`#[kernel]` stands alone: it is a pass of its own",
+                "inside a wave graph write `#[wave(range(n))]`",
+            );
+        }
+        for attr in take_attrs(&mut f.attrs, "fixpoint") {
+            self.report.error_help(
+                attr.span(),
+                "`#[fixpoint]` marks an inline module",
+                "put the waves to repeat in `#[fixpoint(until(..))] mod name { .. }`",
+            );
+        }
+        for attr in take_attrs(&mut f.attrs, "pass") {
+            self.report.error_help(
+                attr.span(),
+                "`#[pass]` marks a whole pass",
+                "put it on the `#[wave_graph]` module",
+            );
+        }
+        if let (Some(device), Some(_)) = (devices.first(), waves.first()) {
+            self.report.error_help(
+                device.span(),
+                format!("`{}` cannot be both a wave and a helper", f.sig.ident),
+                "move the shared part into a `#[device] fn` of its own",
+            );
+        } else if let Some(device) = devices.first() {
+            if !matches!(&device.meta, Meta::Path(_)) {
+                self.report
+                    .error(device.span(), "`#[device]` takes no arguments");
+            }
+            self.refuse_cfg(&mut f.attrs);
+        }
+        let Some((wave, more)) = waves.split_first() else {
+            return Piece::Item(f.into_token_stream());
+        };
+        for attr in more {
+            self.report.error_help(
+                attr.span(),
+                "`#[wave]` is given twice",
+                "one wave is one sweep: write a second function that calls a shared `#[device] fn`",
+            );
+        }
+        self.refuse_cfg(&mut f.attrs);
+        let name = f.sig.ident.clone();
+        let (domain, after) = self.wave(wave, &name);
+        let depth = self.graph.scopes[scope].depth;
+        if matches!(f.vis, Visibility::Inherited) {
+            f.vis = visible_to_graph(depth, name.span());
+        }
+        self.graph.waves.push(Wave {
+            scope,
+            function: f,
+            domain,
+            after,
+        });
+        Piece::Wave(self.graph.waves.len() - 1)
+    }
+
+    fn refuse_cfg(&mut self, attrs: &mut Vec<Attribute>) {
+        for name in ["cfg", "cfg_attr"] {
+            for attr in take_attrs(attrs, name) {
+                self.report.error_help(
+                    attr.span(),
+                    format!("`#[{name}]` cannot switch a part of a wave graph"),
+                    "the graph is planned before rustc evaluates it: put it on the whole `#[wave_graph]` module, above the macro",
+                );
+            }
+        }
+    }
+
+    fn wave(&mut self, attr: &Attribute, name: &Ident) -> (Option<DomainArgs>, Vec<Ident>) {
+        const DOMAINS: [&str; 5] = ["once", "range", "nodes", "items", "edges"];
+        let errors = self.report.len();
+        let mut domain: Option<(DomainArgs, Ident)> = None;
+        let mut after = Vec::new();
+        for arg in attribute_args(attr, self.report) {
+            let word = arg.name.to_string();
+            if word == "after" {
+                after = self.after(arg);
+            } else if DOMAINS.contains(&word.as_str()) {
+                let at = arg.name.clone();
+                if let Some((_, first)) = &domain {
+                    self.report.error(
+                        at.span(),
+                        format!("a wave has one domain; `{first}` is already given"),
+                    );
+                    continue;
+                }
+                if let Some(d) = self.domain(arg) {
+                    domain = Some((d, at));
+                }
+            } else {
+                let known = ["once", "range", "nodes", "items", "edges", "after"];
+                let message = format!("`{word}` is not a domain of a wave");
+                let help = match did_you_mean(&word, known) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "a wave sweeps `once`, `range(n)`, `nodes`, `items(frontier)`, `edges(graph)` or `edges(graph, from = frontier)`".to_owned(),
+                };
+                self.report.error_help(arg.name.span(), message, help);
+            }
+        }
+        if domain.is_none() && self.report.len() == errors {
+            self.report.error_help(
+                attr.path().span(),
+                format!("wave `{name}` has no domain"),
+                "say what it sweeps: `once`, `range(n)`, `nodes`, `items(frontier)`, `edges(graph)` or `edges(graph, from = frontier)`",
+            );
+        }
+        (domain.map(|(d, _)| d), after)
+    }
+
+    fn domain(&mut self, arg: Arg) -> Option<DomainArgs> {
+        let word = arg.name.to_string();
+        let span = arg.name.span();
+        match word.as_str() {
+            "once" => {
+                arg.flag(self.report);
+                Some(DomainArgs::Once)
+            }
+            "range" => {
+                let (span, inner) = arg.list("range(n)", self.report)?;
+                match syn::parse2::<Expr>(inner) {
+                    Ok(e) => Some(DomainArgs::Range(e)),
+                    Err(_) => {
+                        self.report.error_help(
+                            span,
+                            "`range` takes the number of indices",
+                            "write `range(n)` with a u32 scalar of `Data`, a constant or a literal",
+                        );
+                        None
+                    }
+                }
+            }
+            "nodes" => match arg.form {
+                Form::Flag => Some(DomainArgs::Nodes(None)),
+                Form::List(at, inner) => {
+                    let [graph] = self.names(at, inner, "nodes(graph)")?;
+                    Some(DomainArgs::Nodes(Some(graph)))
+                }
+                Form::Value(_) => {
+                    self.report.error(span, "write `nodes` or `nodes(graph)`");
+                    None
+                }
+            },
+            "items" => {
+                let (at, inner) = arg.list("items(frontier)", self.report)?;
+                let [frontier] = self.names(at, inner, "items(frontier)")?;
+                Some(DomainArgs::Items(frontier))
+            }
+            _ => {
+                let (at, inner) = arg.list("edges(graph)", self.report)?;
+                let args = parse_args(inner, self.report);
+                let mut graph = None;
+                let mut from = None;
+                for arg in args {
+                    match arg.form {
+                        Form::Flag if graph.is_none() => graph = Some(arg.name),
+                        Form::Value(ref value) if arg.name == "from" => match ident_of(value) {
+                            Some(f) => from = Some(f.clone()),
+                            None => {
+                                self.report
+                                    .error(value.span(), "`from` is the name of a frontier");
+                                return None;
+                            }
+                        },
+                        _ => {
+                            self.report.error_help(
+                                arg.name.span(),
+                                format!("`edges` has no argument `{}`", arg.name),
+                                "write `edges(graph)` or `edges(graph, from = frontier)`",
+                            );
+                            return None;
+                        }
+                    }
+                }
+                match graph {
+                    Some(graph) => Some(DomainArgs::Edges { graph, from }),
+                    None => {
+                        self.report.error_help(
+                            at,
+                            "`edges` takes a topology",
+                            "write `edges(graph)` or `edges(graph, from = frontier)`",
+                        );
+                        None
+                    }
+                }
+            }
+        }
+    }
+
+    /// Exactly N names in parentheses.
+    fn names<const N: usize>(
+        &mut self,
+        span: Span,
+        tokens: TokenStream,
+        shape: &str,
+    ) -> Option<[Ident; N]> {
+        let names = Punctuated::<Ident, Token![,]>::parse_terminated
+            .parse2(tokens)
+            .ok()
+            .map(|p| p.into_iter().collect::<Vec<_>>());
+        match names.map(<[Ident; N]>::try_from) {
+            Some(Ok(names)) => Some(names),
+            _ => {
+                self.report.error(span, format!("write `{shape}`"));
+                None
+            }
+        }
+    }
+
+    fn after(&mut self, arg: Arg) -> Vec<Ident> {
+        let Some((span, inner)) = arg.list("after(wave, fixpoint)", self.report) else {
+            return Vec::new();
+        };
+        match Punctuated::<Ident, Token![,]>::parse_terminated.parse2(inner) {
+            Ok(names) => names.into_iter().collect(),
+            Err(_) => {
+                self.report.error(
+                    span,
+                    "`after` takes names of waves and fixpoints beside this one",
+                );
+                Vec::new()
+            }
+        }
+    }
+
+    fn fixpoint(&mut self, attr: &Attribute, name: &Ident) -> FixpointArgs {
+        let mut args = FixpointArgs::default();
+        let errors = self.report.len();
+        for arg in attribute_args(attr, self.report) {
+            match arg.name.to_string().as_str() {
+                "after" => args.after = self.after(arg),
+                "until" => {
+                    let Some((span, inner)) = arg.list("until(condition)", self.report) else {
+                        continue;
+                    };
+                    if inner.is_empty() {
+                        self.report.error_help(
+                            span,
+                            "`until` needs a condition",
+                            "for example `until(front.is_empty())`",
+                        );
+                        continue;
+                    }
+                    match syn::parse2(inner) {
+                        Ok(e) => args.until = Some(e),
+                        Err(e) => self.report.syn(e),
+                    }
+                }
+                "max_rounds" => {
+                    let Some(value) = arg.value("max_rounds = N", self.report) else {
+                        continue;
+                    };
+                    match int_literal(&value) {
+                        Some(n) if n >= 1 && n <= u64::from(u32::MAX) => args.max_rounds = Some(n),
+                        _ => self.report.error(
+                            value.span(),
+                            format!(
+                                "`max_rounds` is an integer literal between 1 and {}",
+                                u32::MAX
+                            ),
+                        ),
+                    }
+                }
+                "swap" => {
+                    let Some((span, inner)) = arg.list("swap(a, b)", self.report) else {
+                        continue;
+                    };
+                    if let Some([a, b]) = self.names(span, inner, "swap(a, b)") {
+                        args.swaps.push((a, b));
+                    }
+                }
+                _ => unknown_arg(
+                    &arg,
+                    "fixpoint",
+                    &["after", "until", "max_rounds", "swap"],
+                    self.report,
+                ),
+            }
+        }
+        if args.until.is_none() && self.report.len() == errors {
+            self.report.error_help(
+                attr.path().span(),
+                format!("fixpoint `{name}` does not say when it stops"),
+                "add `until(condition)`, for example `until(front.is_empty())`",
+            );
+        }
+        args
+    }
+
+    fn data(&mut self, mut data: syn::ItemStruct) -> TokenStream {
+        if self.data.is_some() {
+            return data.into_token_stream(); // rustc reports the double definition
+        }
+        self.data = Some(data.ident.span());
+        if !data.generics.params.is_empty() {
+            self.report
+                .error(data.generics.span(), "`Data` cannot be generic");
+        }
+        match &mut data.fields {
+            syn::Fields::Named(named) => {
+                for field in &mut named.named {
+                    let parsed = self.field(field);
+                    self.graph.fields.extend(parsed);
+                }
+            }
+            syn::Fields::Unit => {}
+            syn::Fields::Unnamed(fields) => {
+                self.report.error_help(
+                    fields.span(),
+                    "`Data` has named fields",
+                    "write `pub struct Data { .. }`",
+                );
+                for field in &mut fields.unnamed {
+                    for name in FIELD_ATTRS {
+                        take_attrs(&mut field.attrs, name);
+                    }
+                }
+            }
+        }
+        quote! { #[allow(dead_code, missing_docs)] #data }
+    }
+
+    fn field(&mut self, field: &mut syn::Field) -> Option<Field> {
+        let name = field.ident.clone()?;
+        let docs = field
+            .attrs
+            .iter()
+            .filter(|a| a.path().is_ident("doc"))
+            .cloned()
+            .collect();
+        self.refuse_cfg(&mut field.attrs);
+        for attr in &field.attrs {
+            let word = attr_name(attr);
+            if !FIELD_ATTRS.contains(&word.as_str())
+                && let Some(near) = did_you_mean(&word, FIELD_ATTRS)
+            {
+                self.report.error_help(
+                    attr.span(),
+                    format!("`#[{word}]` is not a kind of field"),
+                    format!("did you mean `#[{near}]`?"),
+                );
+            }
+        }
+        let mut kinds = Vec::new();
+        for word in FIELD_ATTRS {
+            for attr in take_attrs(&mut field.attrs, word) {
+                kinds.push((word, attr));
+            }
+        }
+        field
+            .attrs
+            .retain(|a| did_you_mean(&attr_name(a), FIELD_ATTRS).is_none());
+        let kind = match kinds.as_slice() {
+            [] => self.scalar_field(&field.ty, &name),
+            [(word, attr)] => self.marked_field(word, attr, &field.ty, &name),
+            [_, (_, second), ..] => {
+                self.report.error(
+                    second.span(),
+                    format!("field `{name}` has two kinds; choose one"),
+                );
+                None
+            }
+        };
+        Some(Field {
+            name,
+            docs,
+            kind: kind.unwrap_or(FieldKind::Broken),
+        })
+    }
+
+    fn scalar_field(&mut self, ty: &Type, name: &Ident) -> Option<FieldKind> {
+        match type_word(ty).as_deref() {
+            Some("Csr") => {
+                self.report.error_help(
+                    ty.span(),
+                    format!("`{name}` is a graph without a role"),
+                    format!("write `#[topology] {name}: Csr`"),
+                );
+                None
+            }
+            Some("Frontier") => {
+                self.report.error_help(
+                    ty.span(),
+                    format!("`{name}` is a frontier without its attribute"),
+                    format!("write `#[frontier] {name}: Frontier`"),
+                );
+                None
+            }
+            _ => self.scalar(ty).map(FieldKind::Scalar),
+        }
+    }
+
+    /// The element type of a field.
+    fn scalar(&mut self, ty: &Type) -> Option<Scalar> {
+        let scalar = scalar_of(ty);
+        if scalar.is_none() {
+            let advice = match ty {
+                Type::Path(p) => match p.path.segments.last().map(|s| s.ident.to_string()) {
+                    Some(w) if w == "Vec" => {
+                        "a field gives the type of one element: write `#[input(per = node)] x: f32`"
+                    }
+                    Some(w) if w == "usize" || w == "isize" => {
+                        "use u32 or u64: the sizes of a device do not depend on the host"
+                    }
+                    _ => {
+                        "a field is one of bool, u8, u32, i32, u64, i64, f32, f64, `Csr` or `Frontier`"
+                    }
+                },
+                Type::Array(_) | Type::Slice(_) => {
+                    "a field gives the type of one element: write `#[scratch(per = 16)] x: f32`"
+                }
+                _ => {
+                    "a field is one of bool, u8, u32, i32, u64, i64, f32, f64, `Csr` or `Frontier`"
+                }
+            };
+            self.report.error_help(
+                ty.span(),
+                format!("`{}` is not a type of a field of `Data`", show(ty)),
+                advice,
+            );
+        }
+        scalar
+    }
+
+    fn expect_word(&mut self, ty: &Type, word: &str, attribute: &str) -> Option<()> {
+        if type_word(ty).as_deref() == Some(word) {
+            return Some(());
+        }
+        self.report.error(
+            ty.span(),
+            format!(
+                "`#[{attribute}]` needs the type `{word}`, not `{}`",
+                show(ty)
+            ),
+        );
+        None
+    }
+
+    fn marked_field(
+        &mut self,
+        word: &str,
+        attr: &Attribute,
+        ty: &Type,
+        name: &Ident,
+    ) -> Option<FieldKind> {
+        let errors = self.report.len();
+        let args = attribute_args(attr, self.report);
+        let kind = match word {
+            "topology" => self.topology(args, ty, name)?,
+            "frontier" => {
+                let (mut capacity, mut unique) = (None, false);
+                for arg in args {
+                    match arg.name.to_string().as_str() {
+                        "capacity" => {
+                            let value = arg.value("capacity = N", self.report)?;
+                            capacity = Some(self.per(value)?);
+                        }
+                        "unique" => {
+                            arg.flag(self.report);
+                            unique = true;
+                        }
+                        _ => unknown_arg(&arg, "frontier", &["capacity", "unique"], self.report),
+                    }
+                }
+                self.expect_word(ty, "Frontier", "frontier")?;
+                if let (Some(_), true) = (&capacity, unique) {
+                    self.report.error_help(
+                        attr.span(),
+                        "a `unique` frontier has room for every node; it takes no capacity",
+                        "remove `capacity`",
+                    );
+                }
+                FieldKind::Frontier { capacity, unique }
+            }
+            "list" => {
+                self.report.error_help(
+                    attr.span(),
+                    "lists are not supported yet",
+                    "use a frontier, or a buffer with an atomic counter",
+                );
+                return None;
+            }
+            "reduce" => self.reduction(attr, args, ty)?,
+            _ => {
+                let role = match word {
+                    "input" => Role::Input,
+                    "output" => Role::Output,
+                    _ => Role::Scratch,
+                };
+                self.column(role, word, args, (attr, ty, name))?
+            }
+        };
+        (self.report.len() == errors).then_some(kind)
+    }
+
+    fn topology(&mut self, args: Vec<Arg>, ty: &Type, name: &Ident) -> Option<FieldKind> {
+        let (mut per, mut reverse_of) = (None, None);
+        for arg in args {
+            match arg.name.to_string().as_str() {
+                "per" => {
+                    let value = arg.value("per = edge(graph)", self.report)?;
+                    per = Some(self.per(value)?);
+                }
+                "reverse_of" => {
+                    let value = arg.value("reverse_of = graph", self.report)?;
+                    match ident_of(&value) {
+                        Some(of) => reverse_of = Some(of.clone()),
+                        None => self
+                            .report
+                            .error(value.span(), "`reverse_of` is the name of a topology"),
+                    }
+                }
+                _ => unknown_arg(&arg, "topology", &["per", "reverse_of"], self.report),
+            }
+        }
+        if let Some(per) = per {
+            if let Some(of) = reverse_of {
+                self.report
+                    .error(of.span(), "`reverse_of` is for a `Csr`, not for a buffer");
+            }
+            return Some(FieldKind::Column {
+                role: Role::Topology,
+                scalar: self.scalar(ty)?,
+                per: Some(per),
+                init: None,
+            });
+        }
+        if type_word(ty).as_deref() != Some("Csr") {
+            if scalar_of(ty).is_some() {
+                self.report.error_help(
+                    name.span(),
+                    format!("topology buffer `{name}` has no size"),
+                    "say how many elements it has: `#[topology(per = edge(graph))]` or `#[topology(per = node)]`",
+                );
+                return None;
+            }
+            self.expect_word(ty, "Csr", "topology")?;
+        }
+        Some(FieldKind::Csr { reverse_of })
+    }
+
+    fn column(
+        &mut self,
+        role: Role,
+        word: &str,
+        args: Vec<Arg>,
+        (attr, ty, name): (&Attribute, &Type, &Ident),
+    ) -> Option<FieldKind> {
+        let (mut per, mut init) = (None, None);
+        for arg in args {
+            match arg.name.to_string().as_str() {
+                "per" => {
+                    let value = arg.value("per = node", self.report)?;
+                    per = Some(self.per(value)?);
+                }
+                "init" if role != Role::Input => {
+                    init = Some(arg.value("init = VALUE", self.report)?);
+                }
+                _ => {
+                    let known: &[&str] = if role == Role::Input {
+                        &["per"]
+                    } else {
+                        &["per", "init"]
+                    };
+                    unknown_arg(&arg, word, known, self.report);
+                }
+            }
+        }
+        if per.is_none() {
+            if role == Role::Input && scalar_of(ty).is_some() {
+                return self.scalar(ty).map(FieldKind::Scalar);
+            }
+            self.report.error_help(
+                attr.path().span(),
+                format!("buffer `{name}` has no size"),
+                format!("say how many elements it has: `#[{word}(per = node)]`, `per = edge(graph)` or `per = n`"),
+            );
+            return None;
+        }
+        Some(FieldKind::Column {
+            role,
+            scalar: self.scalar(ty)?,
+            per,
+            init,
+        })
+    }
+
+    fn reduction(&mut self, attr: &Attribute, args: Vec<Arg>, ty: &Type) -> Option<FieldKind> {
+        const OPS: [&str; 6] = ["sum", "min", "max", "or", "and", "count"];
+        let mut found = None;
+        for arg in args {
+            let op = match arg.name.to_string().as_str() {
+                "sum" => (ReduceOp::Sum, false),
+                "min" => (ReduceOp::Min, false),
+                "max" => (ReduceOp::Max, false),
+                "or" => (ReduceOp::Or, false),
+                "and" => (ReduceOp::And, false),
+                "count" => (ReduceOp::Sum, true),
+                _ => {
+                    unknown_arg(&arg, "reduce", &OPS, self.report);
+                    return None;
+                }
+            };
+            let span = arg.name.span();
+            arg.flag(self.report);
+            if found.replace(op).is_some() {
+                self.report.error(span, "a reduction has one operation");
+                return None;
+            }
+        }
+        let Some((op, count)) = found else {
+            self.report.error_help(
+                attr.span(),
+                "`#[reduce]` needs an operation",
+                "write `#[reduce(sum)]`; it takes sum, min, max, or, and, count",
+            );
+            return None;
+        };
+        let scalar = self.scalar(ty)?;
+        let float = matches!(scalar, Scalar::F32 | Scalar::F64);
+        if count && scalar != Scalar::U64 {
+            self.report
+                .error(ty.span(), "`#[reduce(count)]` counts in u64");
+            return None;
+        }
+        if float && matches!(op, ReduceOp::Or | ReduceOp::And) {
+            self.report.error(
+                ty.span(),
+                "floats have no bits to combine with `or` and `and`",
+            );
+            return None;
+        }
+        if scalar == Scalar::U8
+            || (scalar == Scalar::Bool && !matches!(op, ReduceOp::Or | ReduceOp::And))
+        {
+            self.report.error_help(
+                ty.span(),
+                format!("this reduction does not work on `{}`", scalar.name()),
+                "bool has `or` and `and`; the others need u32, i32, u64, i64, f32 or f64",
+            );
+            return None;
+        }
+        Some(FieldKind::Reduction { op, count, scalar })
+    }
+
+    /// `node`, `edge(graph)` or a length.
+    fn per(&mut self, value: Expr) -> Option<Per> {
+        if let Some(word) = ident_of(&value) {
+            match word.to_string().as_str() {
+                "node" | "nodes" => return Some(Per::Node),
+                "edge" | "edges" => {
+                    self.report.error_help(
+                        word.span(),
+                        "which topology's edges?",
+                        "write `per = edge(graph)`",
+                    );
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        if let Expr::Call(call) = &value
+            && let Some(f) = ident_of(&call.func)
+        {
+            let graph = match (call.args.len(), call.args.first().and_then(ident_of)) {
+                (1, Some(graph)) => Some(graph.clone()),
+                _ => None,
+            };
+            return match (f.to_string().as_str(), graph) {
+                ("edge" | "edges", Some(graph)) => Some(Per::Edge(graph)),
+                ("node" | "nodes", Some(_)) => Some(Per::Node),
+                _ => {
+                    self.report.error_help(
+                        value.span(),
+                        "this is not a size",
+                        "write `node`, `edge(graph)`, a u32 scalar of `Data`, a constant or a literal",
+                    );
+                    None
+                }
+            };
+        }
+        Some(Per::Len(value))
+    }
+}
+
+const FIELD_ATTRS: [&str; 7] = [
+    "topology", "input", "output", "scratch", "frontier", "reduce", "list",
+];
+
+fn is_use_super(u: &syn::ItemUse) -> bool {
+    let syn::UseTree::Path(p) = &u.tree else {
+        return false;
+    };
+    p.ident == "super" && matches!(&*p.tree, syn::UseTree::Glob(_))
+}
+
+fn attrs_of(item: &mut Item) -> Option<&mut Vec<Attribute>> {
+    match item {
+        Item::Const(i) => Some(&mut i.attrs),
+        Item::Enum(i) => Some(&mut i.attrs),
+        Item::Impl(i) => Some(&mut i.attrs),
+        Item::Static(i) => Some(&mut i.attrs),
+        Item::Struct(i) => Some(&mut i.attrs),
+        Item::Trait(i) => Some(&mut i.attrs),
+        Item::Type(i) => Some(&mut i.attrs),
+        Item::Macro(i) => Some(&mut i.attrs),
+        _ => None,
+    }
+}
+
+/// The visibility that lets the graph's module see an item `depth` modules below it.
+pub(crate) fn visible_to_graph(depth: usize, span: Span) -> Visibility {
+    match depth {
+        0 => Visibility::Inherited,
+        1 => parse_quote_spanned! { span => pub(super) },
+        _ => {
+            let supers = (0..depth).map(|_| quote!(super));
+            let path = quote! { #(#supers)::* };
+            parse_quote_spanned! { span => pub(in #path) }
+        }
+    }
+}

@@ -1,0 +1,536 @@
+//! What the macro says about a module, through the same stages as in a compiler.
+
+use super::*;
+use proc_macro2::TokenStream;
+use quote::quote;
+use std::str::FromStr;
+use vyre_core::module::{FixpointId, FrontierId, ReductionId, Step, UpdateOp, WaveId};
+
+const DATA: &str = "pub struct Data {
+    #[topology] graph: Csr,
+    #[topology(per = edge(graph))] weight: u32,
+    #[topology(reverse_of = graph)] back: Csr,
+    #[frontier] front: Frontier,
+    #[frontier(unique)] once: Frontier,
+    #[output(per = node)] dist: u32,
+    #[scratch(per = node)] mark: u32,
+    #[scratch(per = node)] rank: f32,
+    #[scratch(per = n)] line: u32,
+    #[input(per = node)] prior: f32,
+    #[reduce(sum)] total: f32,
+    #[reduce(count)] changed: u64,
+    source: u32,
+    n: u32,
+}";
+
+fn parse(body: &str, attr: TokenStream) -> (Graph, Report) {
+    let mut report = Report::default();
+    let module = syn::parse_str(&format!("pub mod g {{ {body} }}")).expect("the test parses");
+    let graph = syntax::graph(attr, module, &mut report);
+    (graph, report)
+}
+
+/// Messages of a module whose `Data` is [`DATA`].
+fn errors(waves: &str) -> Vec<String> {
+    all_errors(&format!("{DATA} {waves}"))
+}
+
+fn all_errors(body: &str) -> Vec<String> {
+    let (graph, mut report) = parse(body, TokenStream::new());
+    let parsed = report.is_empty();
+    let built = build(&graph, parsed, &mut report);
+    let messages: Vec<String> = report.messages().into_iter().map(|(_, m)| m).collect();
+    if messages.is_empty() {
+        assert!(built.skeleton.is_some(), "neither a program nor a message");
+    }
+    // Whatever happened, what is emitted is Rust.
+    let tokens = expand::module(&built.expansion(&graph), report);
+    syn::parse2::<syn::File>(tokens).expect("the expansion parses");
+    messages
+}
+
+/// The one message, without its help.
+fn error(waves: &str) -> String {
+    let messages = errors(waves);
+    assert_eq!(messages.len(), 1, "{messages:#?}");
+    let message = messages[0].split("\n\nhelp: ").next().unwrap_or_default();
+    message.to_owned()
+}
+
+/// The one message's help.
+fn help(waves: &str) -> String {
+    let messages = errors(waves);
+    assert_eq!(messages.len(), 1, "{messages:#?}");
+    let help = messages[0].split("\n\nhelp: ").nth(1).unwrap_or_default();
+    help.to_owned()
+}
+
+fn program(waves: &str) -> Program {
+    let (graph, mut report) = parse(&format!("{DATA} {waves}"), TokenStream::new());
+    let built = build(&graph, true, &mut report);
+    assert!(built.skeleton.is_some(), "{:#?}", report.messages());
+    built.program
+}
+
+#[test]
+fn breadth_first_search_is_a_program() {
+    let p = program(
+        "#[wave(nodes)] fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+            *dist = UNSEEN;
+            if v == source { *dist = 0; front.push(v); }
+        }
+        #[fixpoint(after(init), until(front.is_empty()), max_rounds = 77)]
+        mod levels {
+            #[wave(edges(graph, from = front))]
+            fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+                if dist[e.dst].compare_exchange(UNSEEN, round + 1) { front.push(e.dst); }
+            }
+        }",
+    );
+    let (init, relax, levels) = (WaveId(0), WaveId(1), FixpointId(0));
+    assert_eq!(
+        p.schedule,
+        [
+            Step::Wave(init),
+            Step::Barrier,
+            Step::Loop(levels),
+            Step::Wave(relax),
+            Step::Until(levels),
+            Step::End
+        ]
+    );
+    assert_eq!(p.frontiers[0].owner, Some(levels));
+    assert_eq!(p.frontiers[1].owner, None);
+    assert_eq!(p.fixpoints[0].max_rounds, 77);
+    assert_eq!(p.waves[0].domain, Domain::Nodes);
+    let front = Resource::Frontier(FrontierId(0));
+    let push = p.waves[0].accesses.iter().find(|a| a.resource == front);
+    assert_eq!(push.map(|a| a.mode), Some(Mode::Update(UpdateOp::Push)));
+    assert!(p.order_free);
+}
+
+#[test]
+fn a_diamond_has_three_groups() {
+    let p = program(
+        "#[wave(nodes)] fn a(v: Node, dist: &mut u32) { *dist = v; }
+        #[wave(nodes, after(a))] fn b(dist: &u32, mark: &mut u32) { *mark = *dist; }
+        #[wave(nodes, after(a))] fn c(dist: &u32, rank: &mut f32) { *rank = *dist as f32; }
+        #[wave(nodes, after(b, c))] fn d(mark: &u32, rank: &f32, total: &Reduce<Sum<f32>>) {
+            total.add(*rank + *mark as f32);
+        }",
+    );
+    let waves = |ids: &[u16]| {
+        ids.iter()
+            .map(|&w| Step::Wave(WaveId(w)))
+            .collect::<Vec<_>>()
+    };
+    let mut expected = waves(&[0]);
+    expected.push(Step::Barrier);
+    expected.extend(waves(&[1, 2]));
+    expected.push(Step::Barrier);
+    expected.extend(waves(&[3]));
+    expected.push(Step::End);
+    assert_eq!(p.schedule, expected);
+    assert_eq!(p.reductions[0].owner, None);
+}
+
+#[test]
+fn owners_are_the_innermost_fixpoint_around_all_uses() {
+    let p = program(
+        "#[fixpoint(until(front.is_empty()))] mod outer {
+            #[wave(items(front))] fn seed(v: Node, once: &Push) { once.push(v); }
+            #[fixpoint(after(seed), until(once.is_empty()))] mod inner {
+                #[wave(items(once))] fn step(v: Node, changed: &Reduce<Count>) { changed.inc(); }
+            }
+        }",
+    );
+    assert_eq!(p.frontiers[0].owner, Some(FixpointId(0)));
+    assert_eq!(p.frontiers[1].owner, Some(FixpointId(1)));
+    assert_eq!(p.reductions[1].owner, Some(FixpointId(1)));
+    assert_eq!(p.fixpoints[1].parent, Some(FixpointId(0)));
+    let (outer, inner) = (FixpointId(0), FixpointId(1));
+    assert_eq!(
+        p.schedule,
+        [
+            Step::Loop(outer),
+            Step::Wave(WaveId(0)),
+            Step::Barrier,
+            Step::Loop(inner),
+            Step::Wave(WaveId(1)),
+            Step::Until(inner),
+            Step::Until(outer),
+            Step::End
+        ]
+    );
+}
+
+#[test]
+fn names_are_checked_and_near_misses_suggested() {
+    assert_eq!(
+        error("#[wave(nodes)] fn w(v: Node, dits: &mut u32) {}"),
+        "`dits` is not a field of `Data`"
+    );
+    assert_eq!(
+        help("#[wave(nodes)] fn w(v: Node, dits: &mut u32) {}"),
+        "did you mean `dist`?"
+    );
+    assert_eq!(
+        error("#[wave(items(fron))] fn w(v: Node) {}"),
+        "`fron` is not a field of `Data`"
+    );
+    assert_eq!(
+        error("#[wave(items(dist))] fn w(v: Node) {}"),
+        "`dist` is a buffer, not a frontier"
+    );
+    assert_eq!(
+        error("#[wave(node)] fn w(v: Node) {}"),
+        "`node` is not a domain of a wave"
+    );
+    assert_eq!(error("#[wave] fn w() {}"), "wave `w` has no domain");
+}
+
+#[test]
+fn parameters_fit_fields_and_domains() {
+    for (wave, message) in [
+        (
+            "#[wave(nodes)] fn w(e: Edge) {}",
+            "the item of `nodes` is `Node`, not `Edge`",
+        ),
+        (
+            "#[wave(once)] fn w(v: Node) {}",
+            "`once` sweeps a single lane: it has no item",
+        ),
+        (
+            "#[wave(nodes)] fn w(v: Node, u: Node) {}",
+            "a wave has one item, and `v` is it",
+        ),
+        (
+            "#[wave(nodes)] fn w(round: Round) {}",
+            "wave `w` is in no fixpoint, so it has no round",
+        ),
+        (
+            "#[wave(nodes)] fn w(dist: &mut f32) {}",
+            "`dist` has elements of type `u32` in `Data`, not `f32`",
+        ),
+        (
+            "#[wave(nodes)] fn w(dist: u32) {}",
+            "`dist` is a buffer; it cannot be taken as `u32`",
+        ),
+        (
+            "#[wave(nodes)] fn w(source: &u32) {}",
+            "`source` is a scalar of the run, the same for every lane",
+        ),
+        (
+            "#[wave(nodes)] fn w(front: &Buf<u32>) {}",
+            "`front` is a frontier; it cannot be taken as `&Buf<u32>`",
+        ),
+        (
+            "#[wave(nodes)] fn w(prior: &mut f32) {}",
+            "`prior` is `#[input]`, which waves only read",
+        ),
+        (
+            "#[wave(nodes)] fn w(weight: &Buf<Atomic<u32>>) {}",
+            "`weight` is `#[topology]`, which waves only read",
+        ),
+        (
+            "#[wave(nodes)] fn w(total: &Reduce<Min<f32>>) {}",
+            "`total` is a reduction; it cannot be taken as `&Reduce<Min<f32>>`",
+        ),
+        (
+            "#[wave(edges(graph))] fn w(e: Edge, dist: &mut u32) {}",
+            "`dist` has one element per node; a lane of `edges` does not own one of them",
+        ),
+        (
+            "#[wave(items(front))] fn w(v: Node, dist: &mut u32) {}",
+            "a node can be in frontier `front` more than once, so two lanes could own one element of `dist`",
+        ),
+        (
+            "#[wave(range(n))] fn w(i: Index, dist: &u32) {}",
+            "`dist` has one element per node; a lane of `range` does not own one of them",
+        ),
+    ] {
+        assert_eq!(error(wave), message);
+    }
+}
+
+#[test]
+fn elements_are_owned_where_each_belongs_to_one_lane() {
+    for wave in [
+        "#[wave(nodes)] fn w(dist: &mut u32) { *dist = 1; }",
+        "#[wave(items(once))] fn w(v: Node, dist: &mut u32) { *dist = v; }",
+        "#[wave(items(front))] fn w(v: Node, dist: &u32, mark: &Buf<Atomic<u32>>) { mark[v].store(*dist); }",
+        "#[wave(edges(graph, from = once))] fn w(e: Edge, weight: &u32, mark: &Buf<Atomic<u32>>) { mark[e.dst].fetch_add(*weight); }",
+        "#[wave(range(n))] fn w(i: Index, line: &mut u32) { *line = i; }",
+    ] {
+        assert_eq!(errors(wave), Vec::<String>::new(), "{wave}");
+    }
+}
+
+#[test]
+fn several_errors_are_reported_at_once() {
+    let found = errors(
+        "#[wave(nodes)] fn a(v: Node, dits: &mut u32) {}
+        #[wave(items(front), after(aa))] fn b(v: Node, mark: &mut u32) {}",
+    );
+    assert_eq!(found.len(), 3, "{found:#?}");
+}
+
+#[test]
+fn cycles_show_their_path_and_mark_every_edge() {
+    let found = errors(
+        "#[wave(nodes, after(c))] fn a() {}
+        #[wave(nodes, after(a))] fn b() {}
+        #[wave(nodes, after(b))] fn c() {}",
+    );
+    assert_eq!(found.len(), 3, "{found:#?}");
+    let path = found
+        .iter()
+        .find(|m| m.contains("cycle: `"))
+        .expect("one shows the path");
+    assert!(path.starts_with("these wait for each other in a cycle: `a -> b -> c -> a`"));
+    assert!(path.contains("#[fixpoint"));
+    assert!(found.contains(&"`b` waits for `a`: part of the cycle".to_owned()));
+    assert!(found.contains(&"`c` waits for `b`: part of the cycle".to_owned()));
+}
+
+#[test]
+fn after_names_siblings() {
+    assert_eq!(
+        error("#[wave(nodes, after(a))] fn a() {}"),
+        "`a` cannot come after itself"
+    );
+    let inner = "#[wave(nodes)] fn init(front: &Push) { front.push(0); }
+        #[fixpoint(after(init), until(front.is_empty()))] mod f {
+            #[wave(items(front), after(init))] fn w(v: Node) {}
+        }";
+    assert_eq!(error(inner), "`init` is not beside this in fixpoint `f`");
+    let outer = "#[fixpoint(until(front.is_empty()))] mod f {
+            #[wave(items(front))] fn w(v: Node) {}
+        }
+        #[wave(nodes, after(w))] fn last() {}";
+    assert_eq!(help(outer), "it runs inside fixpoint `f`: write `after(f)`");
+}
+
+#[test]
+fn unordered_conflicts_name_both_places_and_the_after() {
+    let found = errors(
+        "#[wave(nodes)] fn write(v: Node, dist: &mut u32) { *dist = v; }
+        #[wave(nodes)] fn read(dist: &u32, mark: &mut u32) { *mark = *dist; }",
+    );
+    assert_eq!(
+        found,
+        [
+            "`read` reads `dist`, which `write` writes, and nothing orders the two\n\nhelp: add `after(write)` to `read`, or `after(read)` to `write`",
+            "`write` writes `dist` here, unordered with `read`",
+        ]
+    );
+    let found = errors(
+        "#[wave(nodes)] fn low(v: Node, dist: &Buf<Atomic<u32>>) { dist[0].fetch_min(v); }
+        #[wave(nodes)] fn high(v: Node, dist: &Buf<Atomic<u32>>) { dist[0].fetch_max(v); }",
+    );
+    assert_eq!(
+        found[1],
+        "`low` takes the minimum into `dist` here, unordered with `high`"
+    );
+    let same = "#[wave(nodes)] fn one(v: Node, dist: &Buf<Atomic<u32>>) { dist[0].fetch_min(v); }
+        #[wave(nodes)] fn two(v: Node, dist: &Buf<Atomic<u32>>) { dist[1].fetch_min(v); }";
+    assert_eq!(errors(same), Vec::<String>::new());
+}
+
+#[test]
+fn a_fixpoint_conflicts_as_one_node_and_its_own_frontier_does_not() {
+    let found = errors(
+        "#[wave(nodes)] fn init(v: Node, front: &Push) { front.push(v); }
+        #[fixpoint(until(front.is_empty()))] mod f {
+            #[wave(items(front))] fn w(v: Node) {}
+        }",
+    );
+    assert_eq!(found.len(), 2, "{found:#?}");
+    assert!(found[0].contains("nothing orders the two"));
+    let own = "#[fixpoint(until(front.is_empty()))] mod f {
+            #[wave(items(front))] fn sweep(v: Node, mark: &Buf<Atomic<u32>>) { mark[v].fetch_add(1); }
+            #[wave(nodes)] fn refill(v: Node, front: &Push) { front.push(v); }
+        }";
+    assert_eq!(errors(own), Vec::<String>::new());
+}
+
+#[test]
+fn reductions_are_read_after_their_updaters() {
+    assert_eq!(
+        error(
+            "#[wave(nodes)] fn early(total: f32, rank: &mut f32) { *rank = total; }
+            #[wave(nodes, after(early))] fn late(total: &Reduce<Sum<f32>>) { total.add(1.0); }",
+        ),
+        "`early` reads reduction `total` before `late` updates it"
+    );
+    let p = program(
+        "#[fixpoint(until(total < 1.0))] mod f {
+            #[wave(nodes)] fn add(total: &Reduce<Sum<f32>>) { total.add(1.0); }
+            #[wave(nodes, after(add))] fn read(total: f32, rank: &mut f32) { *rank = total; }
+        }",
+    );
+    assert_eq!(
+        p.reductions[ReductionId(0).index()].owner,
+        Some(FixpointId(0))
+    );
+}
+
+#[test]
+fn swaps_are_of_equal_buffers() {
+    let f = |swap: &str| {
+        format!(
+            "#[fixpoint(until(front.is_empty()), {swap})] mod f {{
+                #[wave(items(front))] fn w(v: Node) {{}}
+            }}"
+        )
+    };
+    assert_eq!(
+        error(&f("swap(mark, rank)")),
+        "`mark` and `rank` cannot be swapped: `mark` has u32 elements and `rank` has f32"
+    );
+    assert_eq!(
+        error(&f("swap(mark, dist)")),
+        "`mark` and `dist` cannot be swapped: one is `#[output]`, the other `#[scratch]`"
+    );
+    assert_eq!(
+        error(&f("swap(prior, rank)")),
+        "`prior` is read-only: it cannot be swapped"
+    );
+}
+
+#[test]
+fn data_is_checked() {
+    for (body, message) in [
+        (
+            "#[wave(once)] fn w() {}",
+            "wave graph `g` has no `struct Data`",
+        ),
+        ("pub struct Data { n: u32 }", "wave graph `g` has no waves"),
+        (
+            "pub struct Data { n: usize } #[wave(once)] fn w() {}",
+            "`usize` is not a type of a field of `Data`",
+        ),
+        (
+            "pub struct Data { g: Csr } #[wave(once)] fn w() {}",
+            "`g` is a graph without a role",
+        ),
+        (
+            "pub struct Data { #[outputs(per = node)] d: u32 } #[wave(once)] fn w() {}",
+            "`#[outputs]` is not a kind of field",
+        ),
+        (
+            "pub struct Data { #[output] d: u32 } #[wave(once)] fn w() {}",
+            "buffer `d` has no size",
+        ),
+        (
+            "pub struct Data { #[list(capacity = 4)] d: u32 } #[wave(once)] fn w() {}",
+            "lists are not supported yet",
+        ),
+        (
+            "pub struct Data { #[reduce(mean)] d: f32 } #[wave(once)] fn w() {}",
+            "`reduce` has no argument `mean`",
+        ),
+        (
+            "pub struct Data { n: u32 } struct Run; #[wave(once)] fn w() {}",
+            "`#[wave_graph]` defines `Run` in this module",
+        ),
+        (
+            "pub struct Data { n: u32 } #[fixpoint(until(n == 0))] mod f {} #[wave(once)] fn w() {}",
+            "fixpoint `f` has no waves",
+        ),
+        (
+            "pub struct Data { n: u32 } #[fixpoint] mod f { #[wave(once)] fn w() {} }",
+            "fixpoint `f` does not say when it stops",
+        ),
+        (
+            "pub struct Data { n: u32 } #[wave(nodes)] fn w() {}",
+            "`nodes` needs a node set, and `Data` has no topology",
+        ),
+    ] {
+        let found = all_errors(body);
+        assert_eq!(found.len(), 1, "{body}: {found:#?}");
+        assert!(found[0].starts_with(message), "{body}: {found:#?}");
+    }
+}
+
+#[test]
+fn options_and_claims_are_kept() {
+    let (graph, report) = parse(
+        DATA,
+        quote! { limits(nodes = 16_000_000, edges = 256_000_000), budget = "4 GiB", crate = other::vyre },
+    );
+    // Only the missing waves.
+    assert_eq!(report.messages().len(), 1);
+    assert_eq!(graph.options.limits.nodes, Some(16_000_000));
+    assert_eq!(graph.options.limits.edges, Some(256_000_000));
+    assert_eq!(graph.options.budget_bytes, Some(4 << 30));
+    assert_eq!(graph.options.krate.to_string(), "other :: vyre");
+    assert!(graph.claim.manifest.unproven);
+
+    let claim = |tokens: &str| {
+        let mut report = Report::default();
+        let module: syn::ItemMod =
+            syn::parse_str(&format!("#[pass({tokens})] mod m {{}}")).expect("parses");
+        let claim = crate::pass::parse(&module.attrs, String::new(), "m", &mut report);
+        let messages: Vec<String> = report
+            .messages()
+            .into_iter()
+            .map(|(_, m)| m.split("\n\nhelp: ").next().unwrap_or_default().to_owned())
+            .collect();
+        (claim.manifest, messages)
+    };
+    let (m, messages) = claim(
+        r#"id = "reach.bfs", min_frontier_items = 1_000, min_reuse = 4, speedup = 1.8, evidence = "evidence/bfs.csv""#,
+    );
+    assert_eq!(messages, Vec::<String>::new());
+    assert_eq!(
+        (m.id.as_str(), m.speedup_bps, m.unproven),
+        ("reach.bfs", 18_000, false)
+    );
+    assert_eq!((m.min_frontier_items, m.min_reuse), (1_000, 4));
+    assert_eq!(claim(r#"id = "x""#).1, ["pass `x` has no evidence"]);
+    assert_eq!(
+        claim(r#"id = "", unproven"#).1,
+        ["a pass needs an id that is not empty"]
+    );
+    assert_eq!(
+        claim(r#"speedup = 1.0, evidence = "a.csv""#).1,
+        ["a claimed speedup is above 1.0"]
+    );
+    assert_eq!(
+        claim("evidense = \"a.csv\"").1,
+        ["`pass` has no argument `evidense`"]
+    );
+}
+
+#[test]
+fn no_token_stream_panics() {
+    for attr in [
+        "",
+        "x",
+        "limits",
+        "limits(",
+        "crate = 1",
+        "budget = \"x GiB\"",
+        "a b c",
+        "limits(nodes)",
+    ] {
+        let Ok(attr) = TokenStream::from_str(attr) else {
+            continue;
+        };
+        for item in [
+            "",
+            "fn f() {}",
+            "struct S;",
+            "mod m;",
+            "mod m {}",
+            "x y z",
+            "mod m { pub struct Data(u32); #[wave(,)] fn f(self, (a, b): (u32, u32)) {} }",
+        ] {
+            let item = TokenStream::from_str(item).expect("the test lexes");
+            let _ = super::expand(attr.clone(), item.clone());
+            let _ = standalone::expand(attr.clone(), item.clone());
+            let _ = crate::pass::expand(attr.clone(), item);
+        }
+    }
+}
