@@ -1,4 +1,246 @@
-//! The typed tree between inference and lowering.
+//! The typed tree between inference and lowering. Types can still be variables; [`Function::types`] resolves them.
 
-/// A checked function.
-pub(super) struct Function {}
+use super::methods::Code;
+use super::types::{HandleTy, Ty, Unifier};
+use super::{Binding, ItemField};
+use proc_macro2::{Span, TokenStream};
+use std::rc::Rc;
+use vyre_core::ir::{AtomicOp, BinaryOp, CompareOp, CsrQuery, UnaryOp};
+use vyre_core::module::Uniform;
+
+/// A local variable of a function: index into [`Function::vars`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct VarId(pub(super) usize);
+
+/// A loop or labelled block of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LoopId(pub(super) usize);
+
+/// A local variable.
+#[derive(Debug)]
+pub(super) struct Var {
+    pub(super) ty: Ty,
+    pub(super) mutable: bool,
+}
+
+/// A checked function, without errors.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub(super) name: String,
+    pub(super) types: Unifier,
+    pub(super) vars: Vec<Var>,
+    pub(super) params: Vec<Param>,
+    /// Types of the parameters that are handles.
+    pub(super) handles: Vec<Option<HandleTy>>,
+    pub(super) body: Expr,
+    pub(super) result: Ty,
+    /// A `return` that is not the end of the body.
+    pub(super) returns_early: bool,
+    /// Number of modules around it (the pass's module counts 1).
+    pub(super) depth: usize,
+    pub(super) role: Role,
+}
+
+/// What a function is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Wave,
+    Condition,
+    Helper,
+}
+
+/// How a parameter is passed.
+#[derive(Debug)]
+pub(super) enum Param {
+    /// A value, in a variable.
+    Value(VarId),
+    /// A handle of the caller's.
+    Handle,
+    /// A wave's `mut` parameter: a variable that starts as this value.
+    Copy(VarId, Kind),
+}
+
+/// A buffer or the like: the wave's own, or the handle that the caller passed for a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Handle {
+    Bound(Binding),
+    Param(usize),
+}
+
+/// A typed expression.
+#[derive(Debug)]
+pub(super) struct Expr {
+    pub(super) kind: Kind,
+    pub(super) ty: Ty,
+    /// First token.
+    pub(super) span: Span,
+}
+
+/// Statements and a value.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) stmts: Vec<Stmt>,
+    pub(super) tail: Option<Box<Expr>>,
+}
+
+/// A statement.
+#[derive(Debug)]
+pub(super) enum Stmt {
+    Let(Pat, Option<Expr>),
+    Expr(Expr),
+}
+
+/// What a value is bound to.
+#[derive(Clone, Debug)]
+pub(super) enum Pat {
+    Ignore,
+    Var(VarId),
+    Tuple(Vec<Pat>),
+}
+
+/// What an assignment writes.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// A variable, or a field of it (a path of tuple positions).
+    Var(VarId, Vec<usize>),
+    /// The item's own element.
+    Own(Handle),
+}
+
+/// What a `for` runs over.
+#[derive(Debug)]
+pub(super) enum Source {
+    Range {
+        start: Box<Expr>,
+        end: Box<Expr>,
+        inclusive: bool,
+        reversed: bool,
+    },
+    /// `g.neighbors(v)` or, with `edges`, `g.edges(v)`.
+    Adjacent {
+        graph: Handle,
+        of: Box<Expr>,
+        edges: bool,
+        site: Span,
+    },
+}
+
+/// What a CSR method asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CsrCall {
+    Query(CsrQuery),
+    Degree,
+}
+
+/// One alternative of a pattern of `match`.
+#[derive(Debug)]
+pub(super) enum Test {
+    /// Matches everything.
+    Any,
+    /// Equal to a literal or constant.
+    Equal(Expr),
+    /// Within bounds; the flag says that the upper one is included.
+    Within(Option<Expr>, Option<Expr>, bool),
+}
+
+/// An arm of `match`.
+#[derive(Debug)]
+pub(super) struct Arm {
+    pub(super) tests: Vec<Test>,
+    pub(super) binds: Option<VarId>,
+    pub(super) guard: Option<Expr>,
+    pub(super) body: Expr,
+}
+
+/// An expression's kind.
+#[derive(Debug)]
+pub(super) enum Kind {
+    /// Reported already.
+    Error,
+    Bool(bool),
+    /// Digits without suffix; the value is taken modulo the type's width.
+    Int(u128),
+    /// Digits without suffix.
+    Float(String),
+    /// Raw bits of a literal of the expression's type.
+    Bits(u64),
+    /// A named constant, by its path as written.
+    Constant(TokenStream),
+    Var(VarId),
+    Uniform(Uniform),
+    Item(ItemField),
+    Handle(Handle),
+    /// `e.dst` of an edge handle.
+    EdgeField(Handle, ItemField),
+    /// The item's own element.
+    Own(Handle),
+    Load {
+        buffer: Handle,
+        index: Box<Expr>,
+        site: Span,
+    },
+    /// `dist[i]` before its method.
+    AtomicPlace {
+        buffer: Handle,
+        index: Box<Expr>,
+        site: Span,
+    },
+    /// The place is an `AtomicPlace`.
+    AtomicLoad(Box<Expr>),
+    AtomicStore(Box<Expr>, Box<Expr>),
+    Atomic(AtomicOp, Box<Expr>, Box<Expr>),
+    CompareExchange(Box<Expr>, Box<Expr>, Box<Expr>),
+    Len(Handle),
+    Csr {
+        query: CsrCall,
+        graph: Handle,
+        of: Box<Expr>,
+        site: Span,
+    },
+    /// `front.len()` of a condition; `is_empty` when the flag is set.
+    FrontierLen(Handle, bool),
+    Push {
+        frontier: Handle,
+        value: Box<Expr>,
+        site: Span,
+    },
+    /// No value: `count.inc()`.
+    Reduce(Handle, Option<Box<Expr>>),
+    Assert {
+        cond: Box<Expr>,
+        /// `debug_assert!`: only where debug assertions are on.
+        debug: bool,
+        site: Span,
+    },
+    Panic(Span),
+    Unary(UnaryOp, Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    Compare(CompareOp, Box<Expr>, Box<Expr>),
+    /// `&&`, `||` (the flag: `or`).
+    Logic(bool, Box<Expr>, Box<Expr>),
+    Cast(Box<Expr>),
+    Method(Code, Vec<Expr>),
+    Tuple(Vec<Expr>),
+    Field(Box<Expr>, usize),
+    Assign(Place, Box<Expr>),
+    AssignOp(BinaryOp, Place, Box<Expr>),
+    /// Evaluated for its effects.
+    Discard(Box<Expr>),
+    If(Box<Expr>, Box<Expr>, Option<Box<Expr>>),
+    Match(Box<Expr>, Vec<Arm>),
+    Block(Block),
+    /// `'a: { .. }`.
+    Labelled(LoopId, Box<Expr>),
+    Loop(LoopId, Box<Expr>),
+    While(LoopId, Box<Expr>, Box<Expr>),
+    For {
+        id: LoopId,
+        var: Option<VarId>,
+        source: Source,
+        body: Box<Expr>,
+    },
+    Break(LoopId, Option<Box<Expr>>),
+    Continue(LoopId),
+    Return(Option<Box<Expr>>),
+    Call(Rc<Function>, Vec<Expr>),
+}

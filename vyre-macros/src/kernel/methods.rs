@@ -1,1 +1,286 @@
-//! The closed table of methods.
+//! The closed table of methods on scalars, and the constants of the scalar types.
+
+use vyre_core::ir::{AtomicOp, BinaryOp, UnaryOp};
+use vyre_core::module::Scalar;
+
+/// Which receivers a method has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum On {
+    Int,
+    Signed,
+    Unsigned,
+    Float,
+    Signs,
+    Number,
+}
+
+impl On {
+    pub(super) fn holds(self, s: Scalar) -> bool {
+        let int = super::types::is_int(s);
+        let float = super::types::is_float(s);
+        let signed = super::types::is_signed(s);
+        match self {
+            On::Int => int,
+            On::Signed => signed,
+            On::Unsigned => int && !signed,
+            On::Float => float,
+            On::Signs => signed || float,
+            On::Number => int || float,
+        }
+    }
+}
+
+/// Type of an argument or result, given the receiver's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum As {
+    Same,
+    U32,
+    Bool,
+    /// The unsigned type of the receiver's width.
+    Unsigned,
+}
+
+/// What a method does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    Unary(UnaryOp),
+    Binary(BinaryOp),
+    MulAdd,
+    RotateRight,
+    CountZeros,
+    LeadingOnes,
+    TrailingOnes,
+    IsPowerOfTwo,
+    AbsDiff,
+    Pow,
+    Signum,
+    IsPositive,
+    IsNegative,
+    IsNan,
+    IsInfinite,
+    IsFinite,
+    SignBit,
+    NoSignBit,
+    Fract,
+    Recip,
+    Copysign,
+    ToBits,
+    FromBits,
+    SaturatingAdd,
+    SaturatingSub,
+    UnsignedAbs,
+}
+
+/// A row of the table.
+#[derive(Debug)]
+pub(super) struct Method {
+    pub(super) name: &'static str,
+    pub(super) on: On,
+    pub(super) args: &'static [As],
+    pub(super) result: As,
+    pub(super) code: Code,
+}
+
+macro_rules! table {
+    ($($name:literal $on:ident ($($arg:ident)*) $result:ident $code:expr;)*) => {
+        &[$(Method { name: $name, on: On::$on, args: &[$(As::$arg),*], result: As::$result, code: $code }),*]
+    };
+}
+
+/// Every method on a scalar. A name has one row.
+pub(super) const METHODS: &[Method] = {
+    use Code::{Binary, Unary};
+    table! {
+        "abs" Signs () Same Unary(UnaryOp::Abs);
+        "abs_diff" Int (Same) Unsigned Code::AbsDiff;
+        "ceil" Float () Same Unary(UnaryOp::Ceil);
+        "copysign" Float (Same) Same Code::Copysign;
+        "count_ones" Int () U32 Unary(UnaryOp::CountOnes);
+        "count_zeros" Int () U32 Code::CountZeros;
+        "floor" Float () Same Unary(UnaryOp::Floor);
+        "fract" Float () Same Code::Fract;
+        "is_finite" Float () Bool Code::IsFinite;
+        "is_infinite" Float () Bool Code::IsInfinite;
+        "is_nan" Float () Bool Code::IsNan;
+        "is_negative" Signed () Bool Code::IsNegative;
+        "is_positive" Signed () Bool Code::IsPositive;
+        "is_power_of_two" Unsigned () Bool Code::IsPowerOfTwo;
+        "is_sign_negative" Float () Bool Code::SignBit;
+        "is_sign_positive" Float () Bool Code::NoSignBit;
+        "leading_ones" Int () U32 Code::LeadingOnes;
+        "leading_zeros" Int () U32 Unary(UnaryOp::LeadingZeros);
+        "max" Number (Same) Same Binary(BinaryOp::Max);
+        "min" Number (Same) Same Binary(BinaryOp::Min);
+        "mul_add" Float (Same Same) Same Code::MulAdd;
+        "pow" Int (U32) Same Code::Pow;
+        "recip" Float () Same Code::Recip;
+        "rotate_left" Int (U32) Same Binary(BinaryOp::RotateLeft);
+        "rotate_right" Int (U32) Same Code::RotateRight;
+        "round" Float () Same Unary(UnaryOp::Round);
+        "saturating_add" Int (Same) Same Code::SaturatingAdd;
+        "saturating_sub" Int (Same) Same Code::SaturatingSub;
+        "signum" Signed () Same Code::Signum;
+        "sqrt" Float () Same Unary(UnaryOp::Sqrt);
+        "to_bits" Float () Unsigned Code::ToBits;
+        "trailing_ones" Int () U32 Code::TrailingOnes;
+        "trailing_zeros" Int () U32 Unary(UnaryOp::TrailingZeros);
+        "trunc" Float () Same Unary(UnaryOp::Trunc);
+        "unsigned_abs" Signed () Unsigned Code::UnsignedAbs;
+        "wrapping_abs" Signed () Same Unary(UnaryOp::Abs);
+        "wrapping_add" Int (Same) Same Binary(BinaryOp::Add);
+        "wrapping_mul" Int (Same) Same Binary(BinaryOp::Mul);
+        "wrapping_neg" Int () Same Unary(UnaryOp::Neg);
+        "wrapping_pow" Int (U32) Same Code::Pow;
+        "wrapping_shl" Int (U32) Same Binary(BinaryOp::Shl);
+        "wrapping_shr" Int (U32) Same Binary(BinaryOp::Shr);
+        "wrapping_sub" Int (Same) Same Binary(BinaryOp::Sub);
+    }
+};
+
+/// The row of a method's name.
+pub(super) fn method(name: &str) -> Option<&'static Method> {
+    METHODS.iter().find(|m| m.name == name)
+}
+
+/// Methods of `Atomic<T>`.
+pub(super) const ATOMIC: &[&str] = &[
+    "load",
+    "store",
+    "swap",
+    "compare_exchange",
+    "fetch_add",
+    "fetch_sub",
+    "fetch_min",
+    "fetch_max",
+    "fetch_and",
+    "fetch_or",
+    "fetch_xor",
+];
+
+/// The operation of an atomic's method that reads, changes and writes.
+pub(super) fn atomic(name: &str) -> Option<AtomicOp> {
+    Some(match name {
+        "swap" => AtomicOp::Swap,
+        "fetch_add" => AtomicOp::Add,
+        "fetch_sub" => AtomicOp::Sub,
+        "fetch_min" => AtomicOp::Min,
+        "fetch_max" => AtomicOp::Max,
+        "fetch_and" => AtomicOp::And,
+        "fetch_or" => AtomicOp::Or,
+        "fetch_xor" => AtomicOp::Xor,
+        _ => return None,
+    })
+}
+
+/// Raw bits and type of an associated constant of a scalar type: `u32::MAX`, `f32::INFINITY`, `i64::BITS`.
+pub(super) fn constant(scalar: Scalar, name: &str) -> Option<(Scalar, u64)> {
+    macro_rules! ints {
+        ($ty:ty) => {
+            match name {
+                "MIN" => (scalar, <$ty>::MIN as u64),
+                "MAX" => (scalar, <$ty>::MAX as u64),
+                "BITS" => (Scalar::U32, u64::from(<$ty>::BITS)),
+                _ => return None,
+            }
+        };
+    }
+    macro_rules! floats {
+        ($ty:ident) => {
+            match name {
+                "MIN" => $ty::MIN,
+                "MAX" => $ty::MAX,
+                "MIN_POSITIVE" => $ty::MIN_POSITIVE,
+                "EPSILON" => $ty::EPSILON,
+                "INFINITY" => $ty::INFINITY,
+                "NEG_INFINITY" => $ty::NEG_INFINITY,
+                "NAN" => $ty::NAN,
+                _ => return None,
+            }
+        };
+    }
+    Some(match scalar {
+        Scalar::Bool => return None,
+        Scalar::U8 => ints!(u8),
+        Scalar::U32 => ints!(u32),
+        Scalar::I32 => ints!(i32),
+        Scalar::U64 => ints!(u64),
+        Scalar::I64 => ints!(i64),
+        Scalar::F32 => (scalar, floats!(f32).to_bits().into()),
+        Scalar::F64 => (scalar, floats!(f64).to_bits()),
+    })
+}
+
+/// What to write instead of a method of Rust's that lanes do not have.
+pub(super) fn instead(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "iter" | "iter_mut" | "into_iter" | "map" | "filter" | "fold" | "sum" | "zip"
+        | "enumerate" | "any" | "all" | "collect" | "for_each" | "count" | "chain" | "take"
+        | "skip" | "filter_map" | "flat_map" | "rev" | "step_by" => {
+            "write a `for` loop over a range, `g.neighbors(v)` or `g.edges(v)`"
+        }
+        "checked_add" | "checked_sub" | "checked_mul" | "checked_div" | "checked_rem"
+        | "checked_neg" | "checked_shl" | "checked_shr" | "checked_pow" => {
+            "lanes have no `Option`: compare first, or use the wrapping or saturating method"
+        }
+        "overflowing_add" | "overflowing_sub" | "overflowing_mul" => {
+            "use the wrapping method and compare the result with an operand"
+        }
+        "unwrap" | "expect" | "unwrap_or" | "is_some" | "is_none" | "is_ok" | "is_err"
+        | "map_or" | "ok" | "then" | "then_some" => {
+            "lanes have no `Option` and no `Result`: use a sentinel value such as `u32::MAX` and `if`"
+        }
+        "clone" | "to_owned" | "borrow" | "as_ref" => {
+            "scalars are `Copy`: use the value itself, or `*x` for an own element"
+        }
+        "to_string" | "len_utf8" | "chars" | "as_str" | "format" => "lanes have no strings",
+        "get" | "get_mut" | "get_unchecked" | "first" | "last" => {
+            "index the buffer, `xs[i]`: every index is checked"
+        }
+        "powi" | "powf" => "multiply, or use `pow` on an integer",
+        "exp" | "exp2" | "ln" | "log2" | "log10" | "sin" | "cos" | "tan" | "tanh" => {
+            "approximate functions are not in the language yet; precompute a table and index it"
+        }
+        "clamp" => "write `x.max(low).min(high)`",
+        "rem_euclid" | "div_euclid" => "use `%` and `/` and correct the sign",
+        "swap_bytes" | "reverse_bits" | "to_le" | "to_be" => "use shifts and masks",
+        "cmp" | "partial_cmp" | "total_cmp" => "use `<`, `==` and `>` with `if`",
+        "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "add" | "sub" | "mul" | "div" | "rem" | "neg"
+        | "not" | "shl" | "shr" => "use the operator",
+        "try_into" => "use `as`",
+        _ => return None,
+    })
+}
+
+/// The candidate nearest to a misspelled name, if one is near.
+pub(super) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).clamp(1, 3);
+    candidates
+        .into_iter()
+        .map(|c| (distance(name, c), c))
+        .filter(|&(d, _)| d <= limit)
+        .min()
+        .map(|(_, c)| c)
+}
+
+/// Edit distance: insertions, deletions, replacements, swaps of neighbours.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().take(64).collect();
+    let b: Vec<char> = b.chars().take(64).collect();
+    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}

@@ -94,12 +94,15 @@ pub(crate) struct Env<'a> {
 #[derive(Default)]
 pub(crate) struct Helpers {
     modules: Vec<HelperModule>,
+    /// Names of the functions being checked, outermost first.
+    running: RefCell<Vec<String>>,
 }
 
 #[derive(Default)]
 struct HelperModule {
     functions: HashMap<String, Helper>,
     constants: HashMap<String, Scalar>,
+    aliases: HashMap<String, Scalar>,
 }
 
 struct Helper {
@@ -136,6 +139,11 @@ impl Helpers {
                         module.constants.insert(c.ident.to_string(), scalar);
                     }
                 }
+                syn::Item::Type(t) => {
+                    if let Some(scalar) = types::scalar(&t.ty) {
+                        module.aliases.insert(t.ident.to_string(), scalar);
+                    }
+                }
                 _ => {}
             }
         }
@@ -161,6 +169,22 @@ impl Helpers {
             .iter()
             .rev()
             .find_map(|m| m.constants.get(name).copied())
+    }
+
+    /// The scalar type that an alias in scope of the module at `from` stands for.
+    fn alias(&self, name: &str, from: usize) -> Option<Scalar> {
+        self.modules[..from]
+            .iter()
+            .rev()
+            .find_map(|m| m.aliases.get(name).copied())
+    }
+
+    /// Names of the device functions in scope of the module at `from`.
+    fn names(&self, from: usize) -> impl Iterator<Item = &str> {
+        self.modules[..from].iter().flat_map(|m| {
+            let device = m.functions.iter().filter(|(_, h)| h.device);
+            device.map(|(n, _)| n.as_str())
+        })
     }
 }
 

@@ -1,6 +1,11 @@
 //! The types of the kernel language and their inference by unification.
 
-use vyre_core::module::Scalar;
+use super::refuse;
+use crate::report::Report;
+use proc_macro2::Span;
+use std::fmt;
+use syn::spanned::Spanned;
+use vyre_core::module::{ReduceOp, Scalar};
 
 /// The scalar type that a type expression names: Rust's name or one of the aliases `Node`, `Index`, `Round`.
 pub(crate) fn scalar(ty: &syn::Type) -> Option<Scalar> {
@@ -24,4 +29,363 @@ pub(crate) fn named_scalar(name: &str) -> Option<Scalar> {
         "Node" | "Index" | "Round" => Some(Scalar::U32),
         _ => Scalar::ALL.into_iter().find(|s| s.name() == name),
     }
+}
+
+/// As [`scalar`], and reports a type that is none.
+pub(crate) fn expect_scalar(ty: &syn::Type, report: &mut Report) -> Option<Scalar> {
+    let found = scalar(ty);
+    if found.is_none() {
+        refuse::ty(ty, report);
+    }
+    found
+}
+
+/// Whether it is an integer type.
+pub(super) fn is_int(s: Scalar) -> bool {
+    match s {
+        Scalar::U8 | Scalar::U32 | Scalar::I32 | Scalar::U64 | Scalar::I64 => true,
+        Scalar::Bool | Scalar::F32 | Scalar::F64 => false,
+    }
+}
+
+/// Whether it is a float type.
+pub(super) fn is_float(s: Scalar) -> bool {
+    matches!(s, Scalar::F32 | Scalar::F64)
+}
+
+/// Whether it is a signed integer type.
+pub(super) fn is_signed(s: Scalar) -> bool {
+    matches!(s, Scalar::I32 | Scalar::I64)
+}
+
+/// A type, possibly with variables in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Ty {
+    Var(usize),
+    Scalar(Scalar),
+    /// The unit type when empty.
+    Tuple(Vec<Ty>),
+    /// Of an expression that does not come back.
+    Never,
+    /// Reported already; agrees with everything.
+    Error,
+    Handle(HandleTy),
+}
+
+impl Ty {
+    pub(super) const BOOL: Ty = Ty::Scalar(Scalar::Bool);
+    pub(super) const U32: Ty = Ty::Scalar(Scalar::U32);
+    pub(super) const UNIT: Ty = Ty::Tuple(Vec::new());
+}
+
+/// The type of something that is not a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum HandleTy {
+    Edge,
+    Own {
+        scalar: Scalar,
+        mutable: bool,
+    },
+    Buf(Scalar),
+    AtomicBuf(Scalar),
+    /// An element of an atomic buffer.
+    Atomic(Scalar),
+    Csr,
+    Push,
+    Reduce {
+        op: ReduceOp,
+        scalar: Scalar,
+        count: bool,
+    },
+    Frontier,
+}
+
+impl fmt::Display for HandleTy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HandleTy::Edge => write!(f, "Edge"),
+            HandleTy::Own {
+                scalar,
+                mutable: false,
+            } => write!(f, "&{}", scalar.name()),
+            HandleTy::Own {
+                scalar,
+                mutable: true,
+            } => write!(f, "&mut {}", scalar.name()),
+            HandleTy::Buf(s) => write!(f, "&Buf<{}>", s.name()),
+            HandleTy::AtomicBuf(s) => write!(f, "&Buf<Atomic<{}>>", s.name()),
+            HandleTy::Atomic(s) => write!(f, "Atomic<{}>", s.name()),
+            HandleTy::Csr => write!(f, "&Csr"),
+            HandleTy::Push => write!(f, "&Push"),
+            HandleTy::Reduce { count: true, .. } => write!(f, "&Reduce<Count>"),
+            HandleTy::Reduce { op, scalar, .. } => write!(f, "&Reduce<{op:?}<{}>>", scalar.name()),
+            HandleTy::Frontier => write!(f, "Frontier"),
+        }
+    }
+}
+
+/// What a type variable can still become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    Any,
+    Int,
+    Float,
+}
+
+#[derive(Clone, Debug)]
+enum Node {
+    Link(Ty),
+    /// A constant whose declared type the macro does not see keeps the variable from falling back to i32 or f64: rustc knows better.
+    Root {
+        of: Of,
+        constant: Option<usize>,
+    },
+}
+
+/// Two types that do not agree.
+#[derive(Debug)]
+pub(super) struct Mismatch;
+
+/// Type variables and what is known about them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unifier {
+    nodes: Vec<Node>,
+}
+
+impl Unifier {
+    fn push(&mut self, of: Of) -> Ty {
+        self.nodes.push(Node::Root { of, constant: None });
+        Ty::Var(self.nodes.len() - 1)
+    }
+
+    /// A type about which nothing is known.
+    pub(super) fn any(&mut self) -> Ty {
+        self.push(Of::Any)
+    }
+
+    /// Some integer type; i32 if nothing else says which.
+    pub(super) fn int(&mut self) -> Ty {
+        self.push(Of::Int)
+    }
+
+    /// Some float type; f64 if nothing else says which.
+    pub(super) fn float(&mut self) -> Ty {
+        self.push(Of::Float)
+    }
+
+    /// The type of a named constant, declared where the macro cannot see it.
+    pub(super) fn constant(&mut self) -> Ty {
+        let id = self.nodes.len();
+        self.nodes.push(Node::Root {
+            of: Of::Any,
+            constant: Some(id),
+        });
+        Ty::Var(id)
+    }
+
+    /// The type as far as it is known: never a linked variable.
+    pub(super) fn resolve(&self, ty: &Ty) -> Ty {
+        let mut ty = ty;
+        while let Ty::Var(v) = ty {
+            match &self.nodes[*v] {
+                Node::Link(next) => ty = next,
+                Node::Root { .. } => return Ty::Var(*v),
+            }
+        }
+        match ty {
+            Ty::Tuple(parts) => Ty::Tuple(parts.iter().map(|t| self.resolve(t)).collect()),
+            other => other.clone(),
+        }
+    }
+
+    /// The scalar type, once known.
+    pub(super) fn scalar(&self, ty: &Ty) -> Option<Scalar> {
+        match self.resolve(ty) {
+            Ty::Scalar(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// Makes two types agree. A type that does not come back agrees with every other.
+    pub(super) fn unify(&mut self, a: &Ty, b: &Ty) -> Result<(), Mismatch> {
+        let (a, b) = (self.resolve(a), self.resolve(b));
+        match (a, b) {
+            (Ty::Error | Ty::Never, _) | (_, Ty::Error | Ty::Never) => Ok(()),
+            (Ty::Var(x), Ty::Var(y)) if x == y => Ok(()),
+            (Ty::Var(x), Ty::Var(y)) => {
+                let (
+                    Node::Root {
+                        of: of_x,
+                        constant: c_x,
+                    },
+                    Node::Root {
+                        of: of_y,
+                        constant: c_y,
+                    },
+                ) = (&self.nodes[x], &self.nodes[y])
+                else {
+                    return Ok(());
+                };
+                let of = match (of_x, of_y) {
+                    (Of::Any, other) | (other, Of::Any) => *other,
+                    (p, q) if p == q => *p,
+                    _ => return Err(Mismatch),
+                };
+                let constant = c_x.or(*c_y);
+                self.nodes[x] = Node::Link(Ty::Var(y));
+                self.nodes[y] = Node::Root { of, constant };
+                Ok(())
+            }
+            (Ty::Var(v), known) | (known, Ty::Var(v)) => {
+                let Node::Root { of, .. } = self.nodes[v] else {
+                    return Ok(());
+                };
+                let fits = match (of, &known) {
+                    (Of::Any, Ty::Tuple(_)) => !self.mentions(&known, v),
+                    (Of::Any, _) => true,
+                    (Of::Int, Ty::Scalar(s)) => is_int(*s),
+                    (Of::Float, Ty::Scalar(s)) => is_float(*s),
+                    (Of::Int | Of::Float, _) => false,
+                };
+                if !fits {
+                    return Err(Mismatch);
+                }
+                self.nodes[v] = Node::Link(known);
+                Ok(())
+            }
+            (Ty::Tuple(x), Ty::Tuple(y)) if x.len() == y.len() => {
+                x.iter().zip(&y).try_for_each(|(p, q)| self.unify(p, q))
+            }
+            (x, y) if x == y => Ok(()),
+            _ => Err(Mismatch),
+        }
+    }
+
+    fn mentions(&self, ty: &Ty, v: usize) -> bool {
+        match self.resolve(ty) {
+            Ty::Var(w) => v == w,
+            Ty::Tuple(parts) => parts.iter().any(|p| self.mentions(p, v)),
+            Ty::Scalar(_) | Ty::Never | Ty::Error | Ty::Handle(_) => false,
+        }
+    }
+
+    /// Literals that nothing else determined become i32 and f64, as in rustc.
+    pub(super) fn fall_back(&mut self) {
+        for node in &mut self.nodes {
+            let scalar = match node {
+                Node::Root {
+                    of: Of::Int,
+                    constant: None,
+                } => Scalar::I32,
+                Node::Root {
+                    of: Of::Float,
+                    constant: None,
+                } => Scalar::F64,
+                Node::Root { .. } | Node::Link(_) => continue,
+            };
+            *node = Node::Link(Ty::Scalar(scalar));
+        }
+    }
+
+    /// The constant (its type as given by [`Unifier::constant`]) that keeps a variable open.
+    pub(super) fn open_constant(&self, ty: &Ty) -> Option<Ty> {
+        match self.resolve(ty) {
+            Ty::Var(v) => match self.nodes[v] {
+                Node::Root { constant, .. } => constant.map(Ty::Var),
+                Node::Link(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// How messages show a type.
+    pub(super) fn show(&self, ty: &Ty) -> String {
+        match self.resolve(ty) {
+            Ty::Var(v) => match self.nodes[v] {
+                Node::Root { of: Of::Int, .. } => "{integer}".to_owned(),
+                Node::Root { of: Of::Float, .. } => "{float}".to_owned(),
+                Node::Root { of: Of::Any, .. } | Node::Link(_) => "_".to_owned(),
+            },
+            Ty::Scalar(s) => s.name().to_owned(),
+            Ty::Tuple(parts) => {
+                let parts: Vec<_> = parts.iter().map(|t| self.show(t)).collect();
+                format!("({})", parts.join(", "))
+            }
+            Ty::Never => "!".to_owned(),
+            Ty::Error => "_".to_owned(),
+            Ty::Handle(h) => h.to_string(),
+        }
+    }
+}
+
+/// The handle type that a helper's parameter type names: `&Buf<T>`, `&Csr`, `Edge` ...
+pub(super) fn handle(ty: &syn::Type) -> Option<HandleTy> {
+    fn last(ty: &syn::Type) -> Option<(String, Option<&syn::Type>)> {
+        let syn::Type::Path(p) = ty else { return None };
+        let last = p.path.segments.last()?;
+        let argument = match &last.arguments {
+            syn::PathArguments::None => None,
+            syn::PathArguments::AngleBracketed(a) => match a.args.first() {
+                Some(syn::GenericArgument::Type(t)) if a.args.len() == 1 => Some(t),
+                _ => return None,
+            },
+            syn::PathArguments::Parenthesized(_) => return None,
+        };
+        Some((last.ident.to_string(), argument))
+    }
+    match ty {
+        syn::Type::Paren(t) => handle(&t.elem),
+        syn::Type::Group(t) => handle(&t.elem),
+        syn::Type::Path(_) => match last(ty)? {
+            (name, None) if name == "Edge" => Some(HandleTy::Edge),
+            _ => None,
+        },
+        syn::Type::Reference(r) => {
+            if let Some(s) = scalar(&r.elem) {
+                return Some(HandleTy::Own {
+                    scalar: s,
+                    mutable: r.mutability.is_some(),
+                });
+            }
+            let (name, argument) = last(&r.elem)?;
+            match (name.as_str(), argument) {
+                ("Csr", None) => Some(HandleTy::Csr),
+                ("Push", None) => Some(HandleTy::Push),
+                ("Buf", Some(t)) => match last(t)? {
+                    (inner, Some(t)) if inner == "Atomic" => scalar(t).map(HandleTy::AtomicBuf),
+                    _ => scalar(t).map(HandleTy::Buf),
+                },
+                ("Reduce", Some(t)) => {
+                    let (op, of) = last(t)?;
+                    if op == "Count" {
+                        return Some(HandleTy::Reduce {
+                            op: ReduceOp::Sum,
+                            scalar: Scalar::U64,
+                            count: true,
+                        });
+                    }
+                    let op = match op.as_str() {
+                        "Sum" => ReduceOp::Sum,
+                        "Min" => ReduceOp::Min,
+                        "Max" => ReduceOp::Max,
+                        "Or" => ReduceOp::Or,
+                        "And" => ReduceOp::And,
+                        _ => return None,
+                    };
+                    Some(HandleTy::Reduce {
+                        op,
+                        scalar: scalar(of?)?,
+                        count: false,
+                    })
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The span of a type's first token.
+pub(super) fn span(ty: &syn::Type) -> Span {
+    ty.span()
 }
