@@ -2241,6 +2241,7 @@ impl<'a> Checker<'a> {
                         kind: Kind::Assert {
                             cond: Box::new(cond),
                             debug,
+                            message: args.len() > 1,
                             site: span,
                         },
                         ty: Ty::UNIT,
@@ -2272,6 +2273,7 @@ impl<'a> Checker<'a> {
                         kind: Kind::Assert {
                             cond,
                             debug,
+                            message: false,
                             site: span,
                         },
                         ty: Ty::UNIT,

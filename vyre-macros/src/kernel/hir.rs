@@ -210,6 +210,8 @@ pub(super) enum Kind {
         cond: Box<Expr>,
         /// `debug_assert!`: only where debug assertions are on.
         debug: bool,
+        /// A message of the user's: natively a plain panic.
+        message: bool,
         site: Span,
     },
     Panic(Span),

@@ -950,7 +950,19 @@ impl<'f> Lowerer<'_, 'f> {
                     value,
                 });
             }
-            Kind::Assert { cond, debug, site } => self.assert(cond, *debug, *site),
+            Kind::Assert {
+                cond,
+                debug,
+                message,
+                site,
+            } => {
+                let kind = if *message {
+                    TrapKind::Panic
+                } else {
+                    TrapKind::Assert
+                };
+                self.assert(cond, kind, *debug, *site);
+            }
             Kind::Panic(span) => {
                 let site = self.site(*span);
                 let cond = ir::Expr::Literal(Scalar::Bool, 0);
@@ -1041,9 +1053,8 @@ impl<'f> Lowerer<'_, 'f> {
         }
     }
 
-    fn assert(&mut self, cond: &'f Expr, debug: bool, span: Span) {
+    fn assert(&mut self, cond: &'f Expr, kind: TrapKind, debug: bool, span: Span) {
         let site = self.site(span);
-        let kind = TrapKind::Assert;
         if !debug {
             let cond = self.scalar(cond);
             return self.emit(ir::Stmt::Assert { cond, kind, site });
