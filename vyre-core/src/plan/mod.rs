@@ -11,6 +11,8 @@
 //! | [`route`] | sparse, dense, hybrid or fused? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
 //! | [`evidence`] | what do measurements prove? |
+//! | [`compact`] | which results are read back, and how? |
+//! | [`session`] | what does keeping the graph resident take and avoid? |
 //! | [`cache`] | has this been planned before? A value that the caller owns |
 //! | [`check`] | is a plan legal? Derived again, independently of the planners |
 //!
@@ -33,11 +35,13 @@
 pub mod barrier;
 pub mod cache;
 pub mod check;
+pub mod compact;
 pub mod evidence;
 pub mod hazard;
 pub mod memory;
 pub mod passes;
 pub mod route;
+pub mod session;
 pub mod show;
 
 use std::fmt;
