@@ -11,6 +11,7 @@
 //! | [`route`] | sparse, dense, hybrid or fused? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
 //! | [`evidence`] | what do measurements prove? |
+//! | [`launch`] | how many CTAs, which frontier form, interpreter or JIT, how much room for results? |
 //! | [`compact`] | which results are read back, and how? |
 //! | [`session`] | what does keeping the graph resident take and avoid? |
 //! | [`cache`] | has this been planned before? A value that the caller owns |
@@ -38,6 +39,7 @@ pub mod check;
 pub mod compact;
 pub mod evidence;
 pub mod hazard;
+pub mod launch;
 pub mod memory;
 pub mod passes;
 pub mod route;
