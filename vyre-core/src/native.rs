@@ -676,7 +676,7 @@ impl Code<'_> {
     }
 }
 
-/// The pc of the word at the fault's position; a panic at an `assert` is an assert, whatever its message says.
+/// The pc of the word at the fault's position. What kind of trap a panic with a message of the user's is, that word says.
 fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> u32 {
     let kernel = &program.kernels[kernel.index()];
     let at = kernel
@@ -686,12 +686,12 @@ fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> u32 {
     let Some(&(pc, _)) = at else {
         return u32::MAX;
     };
-    let op = kernel
-        .code
-        .get(pc as usize)
-        .and_then(|w| Op::from_code(w.op));
-    if fault.kind == TrapKind::Panic && matches!(op, Some(Op::Assert | Op::Trap)) {
-        fault.kind = TrapKind::Assert;
+    if let Some(word) = kernel.code.get(pc as usize)
+        && fault.kind == TrapKind::Panic
+        && let Some(Op::Assert | Op::Trap) = Op::from_code(word.op)
+        && let Some(kind) = TrapKind::from_code(word.imm)
+    {
+        fault.kind = kind;
     }
     pc
 }

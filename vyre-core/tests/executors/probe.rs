@@ -43,7 +43,7 @@ const FIRST_FAULT_LINE: u32 = line!() + 9;
 
 /// Items 5 and up fail.
 fn fail(v: u32, fault: u32, loads: &Buf<f32>, front: &Push, g: &Csr) -> f32 {
-    let (nothing, no_int) = (v - v, v as i32 - v as i32);
+    let (nothing, no_int) = (v >> 31, (v >> 31) as i32);
     if v < 5 {
         return 0.0;
     }

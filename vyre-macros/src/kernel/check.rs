@@ -1649,6 +1649,8 @@ impl<'a> Checker<'a> {
             return self.wrong(span);
         }
         let index = self.value(&i.index);
+        // rustc locates an overloaded index at its bracket.
+        let bracket = i.bracket_token.span.open();
         match (&base.kind, &base.ty) {
             (&Kind::Handle(buffer), &Ty::Handle(HandleTy::Buf(s))) => {
                 self.unify(&Ty::U32, &index);
@@ -1656,7 +1658,7 @@ impl<'a> Checker<'a> {
                     kind: Kind::Load {
                         buffer,
                         index: Box::new(index),
-                        site: span,
+                        site: bracket,
                     },
                     ty: Ty::Scalar(s),
                     span,
@@ -1667,7 +1669,7 @@ impl<'a> Checker<'a> {
                 let kind = Kind::AtomicPlace {
                     buffer,
                     index: Box::new(index),
-                    site: span,
+                    site: bracket,
                 };
                 Expr {
                     kind,

@@ -1,0 +1,586 @@
+//! Every backend runs the same passes and gives the same answers: those of sequential oracles, bit for bit where the pass
+//! is order-free, and the same traps.
+
+#![allow(
+    missing_docs,
+    reason = "the passes are public only to be like a user's"
+)]
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use vyre_cuda::prelude::*;
+use vyre_cuda::{Error, Trap, TrapKind};
+
+const UNSEEN: u32 = u32::MAX;
+
+#[wave_graph]
+pub mod bfs {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+#[wave_graph]
+pub mod sssp {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = edge(graph))]
+        weight: u32,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod relaxation {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, weight: &u32, dist: &Buf<Atomic<u32>>, front: &Push) {
+            let through = dist[e.src].load() + *weight;
+            if through < dist[e.dst].fetch_min(through) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+#[wave_graph]
+pub mod components {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        label: u32,
+        #[reduce(count)]
+        changed: u64,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, label: &mut u32) {
+        *label = v;
+    }
+
+    #[fixpoint(after(init), until(changed == 0), max_rounds = 1_000_000)]
+    mod propagation {
+        #[wave(edges(graph))]
+        fn pull(e: Edge, label: &Buf<Atomic<u32>>, changed: &Reduce<Count>) {
+            let least = label[e.src].load();
+            if least < label[e.dst].fetch_min(least) {
+                changed.inc();
+            }
+        }
+    }
+}
+
+#[wave_graph]
+pub mod pagerank {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(reverse_of = graph)]
+        incoming: Csr,
+        #[output(per = node)]
+        rank: f32,
+        #[scratch(per = node)]
+        next: f32,
+        #[scratch(per = node)]
+        share: f32,
+        #[reduce(max)]
+        residual: f32,
+        damping: f32,
+        tolerance: f32,
+        n: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(n: u32, rank: &mut f32) {
+        *rank = 1.0 / n as f32;
+    }
+
+    #[fixpoint(after(init), until(residual < tolerance), max_rounds = 10_000)]
+    mod iterations {
+        #[wave(nodes)]
+        fn split(v: Node, graph: &Csr, rank: &f32, share: &mut f32) {
+            let degree = graph.degree(v);
+            *share = if degree == 0 {
+                0.0
+            } else {
+                *rank / degree as f32
+            };
+        }
+
+        #[wave(nodes, after(split))]
+        fn gather(v: Node, n: u32, damping: f32, incoming: &Csr, share: &Buf<f32>, next: &mut f32) {
+            let mut sum = 0.0;
+            for u in incoming.neighbors(v) {
+                sum += share[u];
+            }
+            *next = (1.0 - damping) / n as f32 + damping * sum;
+        }
+
+        #[wave(nodes, after(gather))]
+        fn settle(rank: &mut f32, next: &f32, residual: &Reduce<Max<f32>>) {
+            residual.max((*next - *rank).abs());
+            *rank = *next;
+        }
+    }
+}
+
+/// `y = a x + y`.
+#[kernel]
+fn saxpy(a: f32, x: &f32, y: &mut f32) {
+    *y = a * *x + *y;
+}
+
+/// Collatz steps of each number: a loop whose lanes stop at different turns.
+#[kernel]
+fn collatz(i: Index, steps: &mut u32) {
+    let mut x = i as u64 + 1;
+    let mut count = 0;
+    while x != 1 {
+        x = if x & 1 == 0 { x >> 1 } else { 3 * x + 1 };
+        count += 1;
+    }
+    *steps = count;
+}
+
+/// Counts by residue: atomics on a buffer of another length.
+#[kernel]
+fn histogram(x: &u32, bins: &Buf<Atomic<u32>>) {
+    bins[*x % bins.len()].fetch_add(1);
+}
+
+#[wave_graph]
+pub mod statistics {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        value: i32,
+        #[reduce(sum)]
+        total: u64,
+        #[reduce(min)]
+        least: i32,
+        #[reduce(max)]
+        most: i32,
+        #[reduce(or)]
+        any_negative: bool,
+        #[reduce(and)]
+        all_small: bool,
+        #[reduce(count)]
+        leaves: u64,
+    }
+
+    #[wave(nodes)]
+    fn measure(
+        v: Node,
+        graph: &Csr,
+        value: &i32,
+        total: &Reduce<Sum<u64>>,
+        least: &Reduce<Min<i32>>,
+        most: &Reduce<Max<i32>>,
+        any_negative: &Reduce<Or<bool>>,
+        all_small: &Reduce<And<bool>>,
+        leaves: &Reduce<Count>,
+    ) {
+        total.add(graph.degree(v) as u64);
+        least.min(*value);
+        most.max(*value);
+        any_negative.or(*value < 0);
+        all_small.and(*value < 1000);
+        if graph.degree(v) == 0 {
+            leaves.inc();
+        }
+    }
+}
+
+/// Items 5 and up fail, in a way of the caller's choice.
+#[wave_graph]
+pub mod faults {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(capacity = 4)]
+        small: Frontier,
+        #[output(per = node)]
+        out: u32,
+        way: u32,
+    }
+
+    #[wave(nodes)]
+    fn fail(v: Node, way: u32, graph: &Csr, out: &Buf<Atomic<u32>>, small: &Push) {
+        if v >= 5 {
+            let zero = v >> 31;
+            if way == 1 {
+                out[v + 100].store(1);
+            } else if way == 2 {
+                out[v].store(v / zero);
+            } else if way == 3 {
+                out[v].store((i32::MIN % (zero as i32 - 1)) as u32);
+            } else if way == 4 {
+                assert!(v < way);
+            } else if way == 5 {
+                out[v].store(graph.degree(v + 200));
+            } else if way == 6 {
+                out[v].store(graph.target(v + 300));
+            } else if way == 7 {
+                small.push(v + 400);
+            } else if way == 8 {
+                small.push(v);
+            } else if way == 10 {
+                assert!(v < way - 5, "node {v} fails");
+            }
+        }
+    }
+
+    #[fixpoint(after(fail), until(way != 9), max_rounds = 17)]
+    mod forever {
+        #[wave(items(small))]
+        fn visit(v: Node, out: &Buf<Atomic<u32>>) {
+            out[v].fetch_add(v);
+        }
+    }
+}
+
+fn random(seed: &mut u64) -> u32 {
+    *seed = seed
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    (*seed >> 33) as u32
+}
+
+fn random_graph(nodes: u32, edges: u32) -> Csr {
+    let mut seed = u64::from(nodes) << 32 | u64::from(edges);
+    let edges: Vec<(u32, u32)> = (0..edges)
+        .map(|_| (random(&mut seed) % nodes, random(&mut seed) % nodes))
+        .collect();
+    Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
+}
+
+/// From a single node to one that native sweeps in parallel.
+fn graphs() -> [Csr; 4] {
+    [(1, 0), (10, 12), (1_000, 2_500), (20_000, 150_000)].map(|(n, m)| random_graph(n, m))
+}
+
+fn bfs_agrees(runtime: &Runtime) {
+    for graph in graphs() {
+        let mut session = bfs::Session::new(runtime, &graph).expect("a session");
+        for source in [0, graph.node_count() as u32 - 1] {
+            let mut dist = vec![UNSEEN; graph.node_count()];
+            dist[source as usize] = 0;
+            let mut queue = VecDeque::from([source]);
+            while let Some(v) = queue.pop_front() {
+                for w in graph.neighbors(v) {
+                    if dist[w as usize] == UNSEEN {
+                        dist[w as usize] = dist[v as usize] + 1;
+                        queue.push_back(w);
+                    }
+                }
+            }
+            let depth = dist.iter().copied().filter(|&d| d != UNSEEN).max();
+            let out = session.run(bfs::Run { source }).expect("runs");
+            assert_eq!(out.dist, dist);
+            assert_eq!(
+                Some(out.report.total_rounds()),
+                depth.map(|d| u64::from(d) + 1)
+            );
+        }
+    }
+}
+
+fn sssp_agrees(runtime: &Runtime) {
+    for graph in graphs() {
+        let mut seed = 3;
+        let weight: Vec<u32> = (0..graph.edge_count())
+            .map(|_| random(&mut seed) % 100)
+            .collect();
+        let mut dist = vec![UNSEEN; graph.node_count()];
+        dist[0] = 0;
+        let mut heap = BinaryHeap::from([Reverse((0, 0))]);
+        while let Some(Reverse((d, v))) = heap.pop() {
+            for e in graph.edges(v) {
+                let (w, through) = (graph.target(e), d + weight[e as usize]);
+                if through < dist[w as usize] {
+                    dist[w as usize] = through;
+                    heap.push(Reverse((through, w)));
+                }
+            }
+        }
+        let topology = sssp::Topology {
+            graph: &graph,
+            weight: &weight,
+        };
+        let mut session = sssp::Session::new(runtime, topology).expect("a session");
+        let out = session.run(sssp::Run { source: 0 }).expect("runs");
+        assert_eq!(out.dist, dist);
+    }
+}
+
+fn components_agree(runtime: &Runtime) {
+    for directed in graphs() {
+        let edges: Vec<(u32, u32)> = (0..directed.node_count() as u32)
+            .flat_map(|v| directed.neighbors(v).flat_map(move |w| [(v, w), (w, v)]))
+            .collect();
+        let graph = Csr::from_edges(directed.node_count(), &edges).expect("edges name nodes");
+        let mut label: Vec<u32> = (0..graph.node_count() as u32).collect();
+        for root in 0..graph.node_count() as u32 {
+            let mut stack = vec![root];
+            while let Some(v) = stack.pop() {
+                for w in graph.neighbors(v) {
+                    if label[w as usize] > root {
+                        label[w as usize] = root;
+                        stack.push(w);
+                    }
+                }
+            }
+        }
+        let mut session = components::Session::new(runtime, &graph).expect("a session");
+        let out = session.run(components::Run {}).expect("runs");
+        assert_eq!(out.label, label);
+        assert_eq!(out.changed, 0);
+    }
+}
+
+fn pagerank_agrees(runtime: &Runtime) {
+    for graph in graphs() {
+        let n = graph.node_count();
+        let (damping, tolerance) = (0.85f32, 1e-5);
+        let incoming = graph.reverse();
+        let mut rank = vec![1.0 / n as f32; n];
+        let mut rounds = 0;
+        loop {
+            let share: Vec<f32> = (0..n)
+                .map(|v| match graph.degree(v as u32) {
+                    0 => 0.0,
+                    d => rank[v] / d as f32,
+                })
+                .collect();
+            let next: Vec<f32> = (0..n)
+                .map(|v| {
+                    let mut sum = 0.0;
+                    for u in incoming.neighbors(v as u32) {
+                        sum += share[u as usize];
+                    }
+                    (1.0 - damping) / n as f32 + damping * sum
+                })
+                .collect();
+            let residual = next
+                .iter()
+                .zip(&rank)
+                .map(|(a, b)| (a - b).abs())
+                .fold(0.0, f32::max);
+            rank = next;
+            rounds += 1;
+            if residual < tolerance {
+                break;
+            }
+        }
+        let mut session = pagerank::Session::new(runtime, &graph).expect("a session");
+        let out = session
+            .run(pagerank::Run {
+                damping,
+                tolerance,
+                n: n as u32,
+            })
+            .expect("runs");
+        assert_eq!(out.rank, rank);
+        assert_eq!(out.report.total_rounds(), rounds);
+    }
+}
+
+fn kernels_agree(runtime: &Runtime) {
+    for n in [0, 1, 1_000, 50_000] {
+        let mut seed = 11;
+        let x: Vec<u32> = (0..n).map(|_| random(&mut seed)).collect();
+        let xf: Vec<f32> = x.iter().map(|&x| x as f32 / 1024.0).collect();
+        let mut y: Vec<f32> = (0..n).map(|i| i as f32).collect();
+        let expected: Vec<f32> = xf.iter().zip(&y).map(|(x, y)| 2.5 * x + y).collect();
+        saxpy::run(runtime, 2.5, &xf, &mut y).expect("runs");
+        assert_eq!(y, expected);
+
+        let mut steps = vec![0; n];
+        collatz::run(runtime, &mut steps).expect("runs");
+        let expected: Vec<u32> = (1..=n as u64)
+            .map(|start| {
+                let (mut x, mut count) = (start, 0);
+                while x != 1 {
+                    x = if x % 2 == 0 { x / 2 } else { 3 * x + 1 };
+                    count += 1;
+                }
+                count
+            })
+            .collect();
+        assert_eq!(steps, expected);
+
+        let mut bins = vec![5; 13];
+        let mut expected = bins.clone();
+        x.iter().for_each(|x| expected[*x as usize % 13] += 1);
+        histogram::run(runtime, &x, &mut bins).expect("runs");
+        assert_eq!(bins, expected);
+    }
+}
+
+fn unequal_slices_are_refused(runtime: &Runtime) {
+    let error = saxpy::run(runtime, 1.0, &[1.0; 3], &mut [1.0; 4]).unwrap_err();
+    assert!(matches!(error, Error::Run(_)), "{error}");
+}
+
+fn reductions_agree(runtime: &Runtime) {
+    for graph in graphs() {
+        let mut seed = 5;
+        let value: Vec<i32> = (0..graph.node_count())
+            .map(|_| random(&mut seed) as i32 - 100)
+            .collect();
+        let mut session = statistics::Session::new(runtime, &graph).expect("a session");
+        for value in [value, vec![7; graph.node_count()]] {
+            let out = session
+                .run(statistics::Run { value: &value })
+                .expect("runs");
+            let leaves = (0..graph.node_count() as u32).filter(|&v| graph.degree(v) == 0);
+            assert_eq!(out.total, graph.edge_count() as u64);
+            assert_eq!(Some(out.least), value.iter().copied().min());
+            assert_eq!(Some(out.most), value.iter().copied().max());
+            assert_eq!(out.any_negative, value.iter().any(|&x| x < 0));
+            assert_eq!(out.all_small, value.iter().all(|&x| x < 1000));
+            assert_eq!(out.leaves, leaves.count() as u64);
+        }
+    }
+}
+
+fn fault(session: &mut faults::Session, way: u32) -> Trap {
+    match session.run(faults::Run { way }) {
+        Err(Error::Trap(trap)) => *trap,
+        other => panic!("way {way} traps, but gave {other:?}"),
+    }
+}
+
+fn traps_agree(runtime: &Runtime) {
+    use TrapKind::*;
+    let graph = random_graph(20_000, 90);
+    let mut session = faults::Session::new(runtime, &graph).expect("a session");
+    let mut lines = Vec::new();
+    for (way, kind, index, len) in [
+        (1, IndexOutOfBounds, 20_000, 20_000),
+        (2, DivideByZero, 0, 0),
+        (3, DivideOverflow, 0, 0),
+        (4, Assert, 0, 0),
+        (5, IndexOutOfBounds, 20_000, 20_000),
+        (6, IndexOutOfBounds, 305, 90),
+        (7, IndexOutOfBounds, 20_000, 20_000),
+    ] {
+        let trap = fault(&mut session, way);
+        let item = match way {
+            1 => 19_900,
+            5 => 19_800,
+            7 => 19_600,
+            _ => 5,
+        };
+        assert_eq!((trap.kind, trap.index, trap.len), (kind, index, len));
+        assert_eq!((trap.kernel.as_str(), trap.item), ("fail", Some(item)));
+        assert_eq!(trap.site.file, file!());
+        lines.push(trap.site.line);
+        // The session is as it was.
+        assert!(session.run(faults::Run { way: 0 }).is_ok());
+    }
+    let first = lines[0];
+    let expected: Vec<u32> = (0..7).map(|way| first + 2 * way).collect();
+    assert_eq!(lines, expected);
+
+    let trap = fault(&mut session, 8);
+    assert_eq!(
+        (trap.kind, trap.index, trap.len),
+        (FrontierOverflow, 19_995, 4)
+    );
+    assert_eq!((trap.kernel.as_str(), trap.item), ("fail", None));
+    assert_eq!(trap.site.line, first + 12);
+
+    let trap = fault(&mut session, 9);
+    assert_eq!((trap.kind, trap.len), (RoundLimit, 17));
+    assert_eq!((trap.kernel.as_str(), trap.item), ("forever", None));
+    assert!(session.run(faults::Run { way: 0 }).is_ok());
+}
+
+macro_rules! backend_tests {
+    ($backend:ident, $runtime:expr $(, $ignore:meta)?) => {
+        mod $backend {
+            #[allow(unused_imports, reason = "the constructors differ in what they need")]
+            use vyre_cuda::Runtime;
+
+            backend_tests! { @all $runtime $(, $ignore)? }
+        }
+    };
+    (@all $runtime:expr $(, $ignore:meta)?) => {
+        backend_tests! { @one bfs_agrees, $runtime $(, $ignore)? }
+        backend_tests! { @one sssp_agrees, $runtime $(, $ignore)? }
+        backend_tests! { @one components_agree, $runtime $(, $ignore)? }
+        backend_tests! { @one pagerank_agrees, $runtime $(, $ignore)? }
+        backend_tests! { @one kernels_agree, $runtime $(, $ignore)? }
+        backend_tests! { @one unequal_slices_are_refused, $runtime $(, $ignore)? }
+        backend_tests! { @one reductions_agree, $runtime $(, $ignore)? }
+        backend_tests! { @one traps_agree, $runtime $(, $ignore)? }
+    };
+    (@one $test:ident, $runtime:expr $(, $ignore:meta)?) => {
+        #[test]
+        $(#[$ignore])?
+        fn $test() {
+            super::$test(&$runtime);
+        }
+    };
+}
+
+backend_tests!(native, Runtime::native());
+backend_tests!(vir0, Runtime::vir0());
+backend_tests!(
+    cuda,
+    Runtime::cuda().expect("a CUDA device"),
+    ignore = "needs a CUDA device"
+);
+
+#[test]
+fn native_and_vir0_report_the_same_trap() {
+    let graph = random_graph(100, 90);
+    let session = |runtime| faults::Session::new(&runtime, &graph).expect("a session");
+    let (mut native, mut vir0) = (session(Runtime::native()), session(Runtime::vir0()));
+    for way in 1..=10 {
+        let (mut a, b) = (fault(&mut native, way), fault(&mut vir0, way));
+        // Only rustc knows the text of an assert.
+        a.message = None;
+        assert_eq!(a, b);
+    }
+}
