@@ -287,3 +287,90 @@ fn a_hopeless_graph_is_reported_up_to_a_limit() {
     let conflicts = hazard::check(&writers, &levels(10_000, &[]).unwrap()).unwrap();
     assert_eq!(conflicts.len(), hazard::MAX_CONFLICTS);
 }
+
+#[test]
+fn an_after_that_orders_nothing_and_costs_a_barrier_is_needless() {
+    let write = |b| vec![access(b, Mode::Write)];
+    // 0 and 1 share a buffer; 2 has one of its own and waits for 1.
+    let chain = levels(3, &edges(&[(0, 1), (1, 2)])).unwrap();
+    let got = hazard::needless(&[write(0), write(0), write(1)], &chain).unwrap();
+    let got = got.unwrap();
+    assert_eq!(got.edges, [Edge::new(1, 2)]);
+    assert_eq!(got.barriers_saved, 1);
+
+    // Nothing is needless when 2 touches what 0 wrote: the chain orders them.
+    let got = hazard::needless(&[write(0), write(0), write(0)], &chain).unwrap();
+    assert_eq!(got.unwrap(), hazard::Needless::default());
+    // Even though 1 and 2 do not conflict, their order carries that of 0 and 2.
+    let got = hazard::needless(&[write(0), vec![], write(0)], &chain).unwrap();
+    assert_eq!(got.unwrap().barriers_saved, 0);
+
+    // Two edges that only together cost a barrier.
+    let fan = levels(3, &edges(&[(0, 2), (1, 2)])).unwrap();
+    let got = hazard::needless(&[write(0), write(1), write(2)], &fan).unwrap();
+    let got = got.unwrap();
+    assert_eq!(got.edges, [Edge::new(0, 2), Edge::new(1, 2)]);
+    assert_eq!(got.barriers_saved, 1);
+
+    // An implied edge costs nothing.
+    let implied = levels(3, &edges(&[(0, 1), (1, 2), (0, 2)])).unwrap();
+    let got = hazard::needless(&[write(0), write(0), write(0)], &implied).unwrap();
+    assert_eq!(got.unwrap().edges, []);
+
+    // Conflicts come first.
+    let free = levels(2, &[]).unwrap();
+    assert_eq!(hazard::needless(&[write(0), write(0)], &free), Ok(None));
+}
+
+#[test]
+fn leaving_out_needless_edges_is_safe_and_saves_what_it_says() {
+    arbtest::arbtest(|u| {
+        let n = u.int_in_range(2..=9usize)?;
+        let mut pairs = Vec::new();
+        for a in 0..n as u32 {
+            for b in a + 1..n as u32 {
+                if u.ratio(2, 5)? {
+                    pairs.push(Edge::new(a, b));
+                }
+            }
+        }
+        let mut nodes = vec![Vec::new(); n];
+        for accesses in &mut nodes {
+            if u.ratio(1, 2)? {
+                accesses.push(access(u.int_in_range(0..=2)?, *u.choose(&MODES)?));
+            }
+        }
+        let all = levels(n, &pairs).unwrap();
+        let conflicts = hazard::check(&nodes, &all).unwrap();
+        let Some(found) = hazard::needless(&nodes, &all).unwrap() else {
+            assert!(!conflicts.is_empty());
+            return Ok(());
+        };
+        let without = |skip: &[Edge]| {
+            let rest: Vec<Edge> = pairs
+                .iter()
+                .copied()
+                .filter(|e| !skip.contains(e))
+                .collect();
+            levels(n, &rest).unwrap()
+        };
+        let fewer = without(&found.edges);
+        assert_eq!(hazard::check(&nodes, &fewer).unwrap(), []);
+        assert_eq!(all.len() - fewer.len(), found.barriers_saved);
+        // Each of them costs a barrier even when the others are left out.
+        for i in 0..found.edges.len() {
+            let mut others = found.edges.clone();
+            others.remove(i);
+            assert!(without(&others).len() > fewer.len());
+        }
+        // No single edge that could go was missed.
+        if found.edges.is_empty() {
+            for e in &pairs {
+                let one = without(&[*e]);
+                let safe = hazard::check(&nodes, &one).unwrap().is_empty();
+                assert!(!safe || one.len() == all.len(), "{e:?}");
+            }
+        }
+        Ok(())
+    });
+}

@@ -120,6 +120,38 @@ impl Levels {
         &self.members
     }
 
+    /// The edges, without repeats, by their ends.
+    pub fn edges(&self) -> impl Iterator<Item = Edge> {
+        (0..self.node_count() as u32).flat_map(|before| {
+            let after = self.successors(NodeId(before)).iter();
+            after.map(move |after| Edge::new(before, after.0))
+        })
+    }
+
+    /// The same groups with other edges, all of which lead to a later group. The groups may no longer be the fewest.
+    pub(super) fn with_edges(&self, edges: &[Edge]) -> Levels {
+        debug_assert!(
+            edges
+                .iter()
+                .all(|e| self.level_of(e.before) < self.level_of(e.after))
+        );
+        Levels {
+            successors: Adjacency::new(self.node_count(), edges.iter()),
+            ..self.clone()
+        }
+    }
+
+    /// The fewest groups for these edges; fewer than [`Levels::len`] when edges were left out.
+    pub(super) fn depth(&self) -> usize {
+        let mut depth = vec![1usize; self.node_count()];
+        for &v in self.order() {
+            for next in self.successors(v) {
+                depth[next.index()] = depth[next.index()].max(depth[v.index()] + 1);
+            }
+        }
+        depth.into_iter().max().unwrap_or(0)
+    }
+
     /// The nodes that directly follow a node, by id, without repeats. Panics when there is no such node.
     pub fn successors(&self, node: NodeId) -> &[NodeId] {
         self.successors.of(node)

@@ -28,8 +28,8 @@
 //! });
 //! ```
 
-use super::NodeId;
 use super::barrier::Levels;
+use super::{Edge, NodeId};
 use crate::module::{Access, Mode, Resource};
 use thiserror::Error;
 
@@ -96,6 +96,74 @@ pub fn check(
     Ok(conflicts)
 }
 
+/// Edges that order nothing, and cost barriers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needless {
+    /// By their ends. Without all of them there are no new conflicts; each costs barriers even without the others.
+    pub edges: Vec<Edge>,
+    /// Barriers that go with them.
+    pub barriers_saved: usize,
+}
+
+/// Edges that [`needless`] tries to do without at most.
+pub const MAX_NEEDLESS_TRIED: usize = 256;
+
+/// The edges that could be left out: nothing conflicts without them, and groups merge.
+///
+/// An edge that is merely implied by others, or that lies beside a longer chain, costs nothing and is not reported. There is
+/// no answer (`None`) when the graph has conflicts, which come first, or when more than [`MAX_NEEDLESS_TRIED`] edges join
+/// nodes that do not conflict: each of them takes a check.
+pub fn needless(
+    nodes: &[impl AsRef<[Access]>],
+    levels: &Levels,
+) -> Result<Option<Needless>, HazardError> {
+    let uses = Uses::new(nodes, levels)?;
+    if !uses.suspects(levels).is_empty() {
+        return Ok(None);
+    }
+    let mut kept: Vec<Edge> = levels.edges().collect();
+    let modes = uses.by_node(levels.node_count());
+    // An edge between nodes that conflict orders them, or a longer chain does and the edge costs nothing.
+    let tried: Vec<Edge> = kept
+        .iter()
+        .copied()
+        .filter(|e| !conflicting(&modes[e.before.index()], &modes[e.after.index()]))
+        .collect();
+    if tried.len() > MAX_NEEDLESS_TRIED {
+        return Ok(None);
+    }
+    let mut left_out = Vec::new();
+    for edge in tried {
+        let without: Vec<Edge> = kept.iter().copied().filter(|&e| e != edge).collect();
+        if uses.suspects(&levels.with_edges(&without)).is_empty() {
+            kept = without;
+            left_out.push(edge);
+        }
+    }
+    let depth = levels.with_edges(&kept).depth();
+    // Put back what costs nothing.
+    left_out.retain(|&edge| {
+        kept.push(edge);
+        let costs = levels.with_edges(&kept).depth() > depth;
+        if costs {
+            kept.pop();
+        }
+        costs
+    });
+    Ok(Some(Needless {
+        edges: left_out,
+        barriers_saved: levels.len() - depth,
+    }))
+}
+
+/// Whether two nodes need an order; modes by resource.
+fn conflicting(a: &[(Resource, Mode)], b: &[(Resource, Mode)]) -> bool {
+    a.iter().any(|&(resource, mode)| {
+        b.binary_search_by_key(&resource, |u| u.0)
+            .is_ok_and(|at| !compatible(mode, b[at].1))
+    })
+}
+
 /// One node's use of the resource at hand.
 #[derive(Clone, Copy)]
 struct Use {
@@ -150,6 +218,15 @@ impl Uses {
         }
         uses.sort_unstable_by_key(|u| (u.resource, u.level, u.mode, u.node));
         Ok(Uses(uses))
+    }
+
+    /// What each node uses, by resource.
+    fn by_node(&self, nodes: usize) -> Vec<Vec<(Resource, Mode)>> {
+        let mut modes = vec![Vec::new(); nodes];
+        for u in &self.0 {
+            modes[u.node.index()].push((u.resource, u.mode));
+        }
+        modes
     }
 
     /// Ranges of uses of one resource each.

@@ -296,7 +296,7 @@ pub fn plan(input: &Input<'_>) -> Result<MemoryPlan, Vec<MemoryError>> {
             (None, Some(_)) => false,
             (None, None) => return Err(overflow(Field::Level(level))),
         };
-        let mut bins = vec![0..members.len()];
+        let mut bins: Vec<Range<usize>> = std::iter::once(0..members.len()).collect();
         if !fits && let Some(budget) = input.budget_bytes {
             // Never negative: an error was pushed when `held` passed the budget.
             let room = budget.saturating_sub(held);
