@@ -1,7 +1,52 @@
 //! GPU dataflow passes as annotated Rust: the runtime, its sessions, and the macros.
 //!
-//! This is the one crate to depend on: `use vyre_cuda::prelude::*;` brings the attribute macros, the parameter types and
-//! [`Runtime`].
+//! This is the one crate to depend on. A pass is a module of kernels over a graph; the macros compile it to bytecode at
+//! compile time, and a [`Session`] runs it on a GPU or, with the same results, on the CPU:
+//!
+//! ```
+//! use vyre_cuda::prelude::*;
+//!
+//! const UNSEEN: u32 = u32::MAX;
+//!
+//! /// Levels of a breadth-first search.
+//! #[wave_graph]
+//! pub mod bfs {
+//!     pub struct Data {
+//!         #[topology] graph: Csr,
+//!         #[frontier] front: Frontier,
+//!         #[output(per = node)] dist: u32,
+//!         source: u32,
+//!     }
+//!
+//!     #[wave(nodes)]
+//!     fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+//!         *dist = UNSEEN;
+//!         if v == source { *dist = 0; front.push(v); }
+//!     }
+//!
+//!     #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+//!     mod levels {
+//!         #[wave(edges(graph, from = front))]
+//!         fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+//!             if dist[e.dst].compare_exchange(UNSEEN, round + 1) { front.push(e.dst); }
+//!         }
+//!     }
+//! }
+//!
+//! fn main() -> Result<(), vyre_cuda::Error> {
+//!     let graph = Csr::from_edges(4, &[(0, 1), (1, 2), (2, 0)]).expect("edges name nodes");
+//!     let runtime = Runtime::auto()?;
+//!     let mut session = bfs::Session::new(&runtime, &graph)?;
+//!     let out = session.run(bfs::Run { source: 0 })?;
+//!     assert_eq!(out.dist, [0, 1, 2, UNSEEN]);
+//!     assert_eq!(out.report.total_rounds(), 3);
+//!     println!("{} rounds on {runtime}", out.report.total_rounds());
+//!     Ok(())
+//! }
+//! ```
+//!
+//! A checked fault (an index out of bounds, a division by zero, an overflowed frontier, too many rounds) stops the run
+//! with a [`Trap`] that names kernel, source position and item; the session stays usable.
 
 pub mod error;
 pub mod prelude;

@@ -162,6 +162,91 @@ pub mod pagerank {
     }
 }
 
+/// Components by repeated search: the least unlabelled node starts the next flood.
+#[wave_graph]
+pub mod floods {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node, init = UNSEEN)]
+        label: u32,
+        #[reduce(min)]
+        least: u32,
+        #[reduce(count)]
+        reached: u64,
+    }
+
+    #[fixpoint(until(least == UNSEEN), max_rounds = 1_000_000)]
+    mod seeds {
+        #[wave(nodes)]
+        fn pick(v: Node, label: &u32, least: &Reduce<Min<u32>>) {
+            if *label == UNSEEN {
+                least.min(v);
+            }
+        }
+
+        #[wave(once, after(pick))]
+        fn start(least: u32, label: &Buf<Atomic<u32>>, front: &Push) {
+            if least != UNSEEN {
+                label[least].store(least);
+                front.push(least);
+            }
+        }
+
+        #[fixpoint(after(start), until(front.is_empty()), max_rounds = 1_000_000)]
+        mod flood {
+            #[wave(edges(graph, from = front))]
+            fn spread(
+                e: Edge,
+                least: u32,
+                label: &Buf<Atomic<u32>>,
+                front: &Push,
+                reached: &Reduce<Count>,
+            ) {
+                if label[e.dst].compare_exchange(UNSEEN, least) {
+                    front.push(e.dst);
+                    reached.inc();
+                }
+            }
+        }
+    }
+}
+
+/// Counts walks of a given length (modulo 2^64) that end in each node, swapping two buffers a round.
+#[wave_graph]
+pub mod walks {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(reverse_of = graph)]
+        incoming: Csr,
+        #[output(per = node)]
+        now: u64,
+        #[output(per = node)]
+        before: u64,
+        last: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(now: &mut u64) {
+        *now = 1;
+    }
+
+    #[fixpoint(after(init), until(round == last), max_rounds = 100, swap(now, before))]
+    mod steps {
+        #[wave(nodes)]
+        fn step(v: Node, incoming: &Csr, now: &Buf<u64>, before: &mut u64) {
+            let mut sum = 0;
+            for e in incoming.edges(v) {
+                sum += now[incoming.target(e)];
+            }
+            *before = sum;
+        }
+    }
+}
+
 /// `y = a x + y`.
 #[kernel]
 fn saxpy(a: f32, x: &f32, y: &mut f32) {
@@ -352,27 +437,36 @@ fn sssp_agrees(runtime: &Runtime) {
     }
 }
 
-fn components_agree(runtime: &Runtime) {
-    for directed in graphs() {
-        let edges: Vec<(u32, u32)> = (0..directed.node_count() as u32)
-            .flat_map(|v| directed.neighbors(v).flat_map(move |w| [(v, w), (w, v)]))
-            .collect();
-        let graph = Csr::from_edges(directed.node_count(), &edges).expect("edges name nodes");
-        let mut label: Vec<u32> = (0..graph.node_count() as u32).collect();
-        for root in 0..graph.node_count() as u32 {
-            let mut stack = vec![root];
-            while let Some(v) = stack.pop() {
-                for w in graph.neighbors(v) {
-                    if label[w as usize] > root {
-                        label[w as usize] = root;
-                        stack.push(w);
-                    }
+fn undirected(graph: &Csr) -> Csr {
+    let edges: Vec<(u32, u32)> = (0..graph.node_count() as u32)
+        .flat_map(|v| graph.neighbors(v).flat_map(move |w| [(v, w), (w, v)]))
+        .collect();
+    Csr::from_edges(graph.node_count(), &edges).expect("edges name nodes")
+}
+
+/// The least node of each node's component.
+fn component_labels(graph: &Csr) -> Vec<u32> {
+    let mut label: Vec<u32> = (0..graph.node_count() as u32).collect();
+    for root in 0..graph.node_count() as u32 {
+        let mut stack = vec![root];
+        while let Some(v) = stack.pop() {
+            for w in graph.neighbors(v) {
+                if label[w as usize] > root {
+                    label[w as usize] = root;
+                    stack.push(w);
                 }
             }
         }
+    }
+    label
+}
+
+fn components_agree(runtime: &Runtime) {
+    for directed in graphs() {
+        let graph = undirected(&directed);
         let mut session = components::Session::new(runtime, &graph).expect("a session");
         let out = session.run(components::Run {}).expect("runs");
-        assert_eq!(out.label, label);
+        assert_eq!(out.label, component_labels(&graph));
         assert_eq!(out.changed, 0);
     }
 }
@@ -453,6 +547,43 @@ fn kernels_agree(runtime: &Runtime) {
         x.iter().for_each(|x| expected[*x as usize % 13] += 1);
         histogram::run(runtime, &x, &mut bins).expect("runs");
         assert_eq!(bins, expected);
+    }
+}
+
+fn nested_fixpoints_agree(runtime: &Runtime) {
+    for directed in [random_graph(60, 40), random_graph(300, 330)] {
+        let graph = undirected(&directed);
+        let label = component_labels(&graph);
+        let mut session = floods::Session::new(runtime, &graph).expect("a session");
+        for _ in 0..2 {
+            let out = session.run(floods::Run {}).expect("runs");
+            assert_eq!(out.label, label);
+            let roots = (0..).zip(&label).filter(|(v, l)| v == *l).count() as u64;
+            assert_eq!(out.report.rounds[0], roots + 1);
+            // The inner fixpoint's last entry finds nothing to do.
+            assert_eq!((out.least, out.reached), (UNSEEN, 0));
+        }
+    }
+}
+
+fn swapped_buffers_agree(runtime: &Runtime) {
+    for graph in graphs() {
+        let mut session = walks::Session::new(runtime, &graph).expect("a session");
+        for last in [4, 7] {
+            let mut walks = [vec![0u64; graph.node_count()], vec![1; graph.node_count()]];
+            for _ in 0..=last {
+                let mut next = vec![0u64; graph.node_count()];
+                for v in 0..graph.node_count() {
+                    for w in graph.neighbors(v as u32) {
+                        next[w as usize] = next[w as usize].wrapping_add(walks[1][v]);
+                    }
+                }
+                walks = [std::mem::take(&mut walks[1]), next];
+            }
+            let out = session.run(walks::Run { last }).expect("runs");
+            assert_eq!([out.before, out.now], walks);
+            assert_eq!(out.report.total_rounds(), u64::from(last) + 1);
+        }
     }
 }
 
@@ -553,6 +684,8 @@ macro_rules! backend_tests {
         backend_tests! { @one kernels_agree, $runtime $(, $ignore)? }
         backend_tests! { @one unequal_slices_are_refused, $runtime $(, $ignore)? }
         backend_tests! { @one reductions_agree, $runtime $(, $ignore)? }
+        backend_tests! { @one nested_fixpoints_agree, $runtime $(, $ignore)? }
+        backend_tests! { @one swapped_buffers_agree, $runtime $(, $ignore)? }
         backend_tests! { @one traps_agree, $runtime $(, $ignore)? }
     };
     (@one $test:ident, $runtime:expr $(, $ignore:meta)?) => {
