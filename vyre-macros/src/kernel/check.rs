@@ -7,7 +7,7 @@ use super::hir::{
 use super::methods::{self, As, On};
 use super::types::{self, HandleTy, Ty, Unifier};
 use super::{Binding, Checked, Env, ItemField, first_token, refuse};
-use crate::report::Report;
+use crate::report::{Report, did_you_mean};
 use proc_macro2::Span;
 use quote::ToTokens;
 use std::rc::Rc;
@@ -809,8 +809,9 @@ impl<'a> Checker<'a> {
                 let kind = if float {
                     Kind::Float(i.base10_digits().to_owned())
                 } else {
-                    match i.base10_digits().parse() {
-                        Ok(v) => Kind::Int(v),
+                    // In patterns, and from other macros, a sign can be part of the literal.
+                    match i.base10_digits().parse::<i128>() {
+                        Ok(v) => Kind::Int(v as u128),
                         Err(_) => {
                             self.leave("integer literal is too large");
                             Kind::Error
@@ -1821,7 +1822,7 @@ impl<'a> Checker<'a> {
         let Some(row) = methods::method(name) else {
             let help = match (
                 methods::instead(name),
-                methods::nearest(name, methods::METHODS.iter().map(|m| m.name)),
+                did_you_mean(name, methods::METHODS.iter().map(|m| m.name)),
             ) {
                 (Some(advice), _) => advice.to_owned(),
                 (None, Some(near)) => format!("did you mean `{near}`?"),
@@ -1890,7 +1891,7 @@ impl<'a> Checker<'a> {
         let args = self.arguments(m);
         let known: &[&str] = match h {
             HandleTy::Atomic(_) => methods::ATOMIC,
-            HandleTy::Buf(_) | HandleTy::AtomicBuf(_) => &["len"],
+            HandleTy::Buf(_) | HandleTy::AtomicBuf(_) => &["len", "is_empty"],
             HandleTy::Csr => &["neighbors", "edges", "target", "degree"],
             HandleTy::Push => &["push"],
             HandleTy::Reduce { count: true, .. } => &["inc"],
@@ -1913,7 +1914,7 @@ impl<'a> Checker<'a> {
             HandleTy::Edge | HandleTy::Own { .. } => &[],
         };
         if !known.contains(&name.as_str()) {
-            let help = match (methods::nearest(&name, known.iter().copied()), known) {
+            let help = match (did_you_mean(&name, known.iter().copied()), known) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
                 (None, []) => "use its fields".to_owned(),
                 (None, _) => format!("a `{h}` has `{}`", known.join("`, `")),
@@ -1951,7 +1952,23 @@ impl<'a> Checker<'a> {
         };
         let mut args = args.into_iter();
         let (kind, ty) = match h {
-            HandleTy::Buf(_) | HandleTy::AtomicBuf(_) => (Kind::Len(handle), Ty::U32),
+            HandleTy::Buf(_) | HandleTy::AtomicBuf(_) => {
+                let (kind, ty) = (Kind::Len(handle), Ty::U32);
+                if name == "is_empty" {
+                    let zero = Expr {
+                        kind: Kind::Int(0),
+                        ty: Ty::U32,
+                        span,
+                    };
+                    let len = Expr { kind, ty, span };
+                    (
+                        Kind::Compare(CompareOp::Eq, Box::new(len), Box::new(zero)),
+                        Ty::BOOL,
+                    )
+                } else {
+                    (kind, ty)
+                }
+            }
             HandleTy::Frontier if name == "is_empty" => (Kind::FrontierLen(handle, true), Ty::BOOL),
             HandleTy::Frontier => (Kind::FrontierLen(handle, false), Ty::U32),
             HandleTy::Csr if name == "neighbors" || name == "edges" => {
@@ -2111,7 +2128,7 @@ impl<'a> Checker<'a> {
                 for a in &c.args {
                     self.value(a);
                 }
-                let near = methods::nearest(&name, self.env.helpers.names(self.depth));
+                let near = did_you_mean(&name, self.env.helpers.names(self.depth));
                 let help = match near {
                     Some(near) if local => format!("did you mean `{near}`?"),
                     _ => "kernels call `#[device] fn`s of their own module or the modules around it: put it there".to_owned(),

@@ -25,7 +25,7 @@ use crate::report::Report;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use vyre_core::ir;
 use vyre_core::module::{
@@ -100,7 +100,7 @@ pub(crate) struct Helpers {
 
 #[derive(Default)]
 struct HelperModule {
-    functions: HashMap<String, Helper>,
+    functions: BTreeMap<String, Helper>,
     constants: HashMap<String, Scalar>,
     aliases: HashMap<String, Scalar>,
 }
