@@ -318,7 +318,10 @@ impl<'b> Builder<'b> {
                     {
                         return self.branch(cond, inside, rest, tail);
                     }
-                    if let Some(fused) = self.short_circuit(stmt, rest)? {
+                    // A jump to a loop without words is the tail rule's, above.
+                    let tail_jump = tail == Some(Exit::Break)
+                        && rest.first().is_some_and(|s| jumps_to(s, 0, &|_| true));
+                    if !tail_jump && let Some(fused) = self.short_circuit(stmt, rest)? {
                         i += fused;
                         continue;
                     }
@@ -868,16 +871,17 @@ impl<'b> Builder<'b> {
         {
             return Ok(Arg::Literal(scalar, folded));
         }
-        let commutes = matches!(
-            op,
-            BinaryOp::Add
-                | BinaryOp::Mul
-                | BinaryOp::And
-                | BinaryOp::Or
-                | BinaryOp::Xor
-                | BinaryOp::Min
-                | BinaryOp::Max
-        );
+        // Not min and max of floats: of two zeros they may give the first.
+        let commutes = match op {
+            BinaryOp::Add | BinaryOp::Mul | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => true,
+            BinaryOp::Min | BinaryOp::Max => !matches!(scalar, Scalar::F32 | Scalar::F64),
+            BinaryOp::Sub
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::RotateLeft => false,
+        };
         if commutes && matches!(x, Arg::Literal(..)) {
             (x, y) = (y, x);
         }
