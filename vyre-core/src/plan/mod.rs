@@ -8,6 +8,7 @@
 //! | [`barrier`] | which waves can run between two barriers, and with how few barriers? |
 //! | [`hazard`] | do unordered waves touch the same thing in ways that clash? which `after` is needless? |
 //! | [`memory`] | what does each group need, and into which groups does a level split to fit a budget? |
+//! | [`arena`] | which buffers can share memory because they never live at once? |
 //! | [`route`] | sparse, dense, hybrid or fused? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
 //! | [`evidence`] | what do measurements prove? |
@@ -33,6 +34,7 @@
 //! assert_eq!((conflicts[0].first, conflicts[0].second), (NodeId(1), NodeId(2)));
 //! ```
 
+pub mod arena;
 pub mod barrier;
 pub mod cache;
 pub mod check;
