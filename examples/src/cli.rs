@@ -197,7 +197,10 @@ fn run_parsed<'a, E: Example>(example: &'a E, out: Output<'a>) -> Result<(), Fai
         timing: None,
         difference: None,
     };
-    job.load(E::NAME)?;
+    let command = E::command();
+    let about = command.get_about().map(ToString::to_string);
+    job.print(format_args!("{}: {}", E::NAME, about.unwrap_or_default()));
+    job.load()?;
     example.run(&mut job)?;
     job.finish(E::NAME)
 }
@@ -223,8 +226,7 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn load(&mut self, name: &'static str) -> Result<(), Failure> {
-        self.out.line(format_args!("{name}"));
+    fn load(&mut self) -> Result<(), Failure> {
         let Some(spec) = &self.spec else {
             return Ok(());
         };
@@ -353,9 +355,9 @@ impl Job<'_> {
 
     /// Prints the plan, indented.
     pub fn print_plan(&mut self, plan: impl Display) {
-        self.say("plan", "fixed at compile time:");
+        self.say("plan", "fixed at compile time");
         for line in plan.to_string().trim_end().lines() {
-            self.out.line(format_args!("    {line}"));
+            self.print(format!("    {line}").trim_end());
         }
     }
 

@@ -98,7 +98,7 @@ fn a_run_prints_a_summary_and_json_last() {
     let ran = run(&["--backend", "native", "--json"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     let lines: Vec<&str> = ran.out.lines().collect();
-    assert_eq!(lines[0], "degrees");
+    assert_eq!(lines[0], "degrees: Counts edges out of each node");
     assert!(lines[1].starts_with("  graph     chain:5: 5 nodes, 4 edges ("));
     assert_eq!(lines[2], "  source    0");
     assert!(lines[3].starts_with("  backend   native ("));
@@ -127,7 +127,7 @@ fn repeat_reports_the_median() {
 #[test]
 fn plan_is_printed_when_asked_for() {
     assert!(!run(&[]).out.contains("group"));
-    let plan = "  plan      fixed at compile time:\n    group 0: count\n    group 1: done\n";
+    let plan = "  plan      fixed at compile time\n    group 0: count\n    group 1: done\n";
     assert!(run(&["--plan"]).out.ends_with(plan));
 }
 

@@ -1,0 +1,88 @@
+//! y = a * x + y over vectors: the smallest pass, one kernel over a range.
+//!
+//! `cargo run --release --example saxpy -- --len 1000000 --check`
+
+use std::process::ExitCode;
+use vyre_cuda::prelude::*;
+use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
+use vyre_examples::graph::GraphSpec;
+
+/// One element of y = a * x + y.
+#[kernel]
+#[pass(id = "saxpy", unproven)]
+pub fn saxpy(_i: Index, a: f32, x: &f32, y: &mut f32) {
+    *y = a * *x + *y;
+}
+
+/// y = a * x + y over vectors
+#[derive(clap::Parser)]
+#[command(name = "saxpy")]
+pub struct Saxpy {
+    #[command(flatten)]
+    shared: Shared,
+    /// Elements of the vectors [default: 4194304, or the nodes of --graph]
+    #[arg(long, value_name = "N")]
+    len: Option<u32>,
+    /// The factor
+    #[arg(
+        long,
+        value_name = "A",
+        default_value_t = 2.0,
+        allow_negative_numbers = true
+    )]
+    a: f32,
+}
+
+impl Example for Saxpy {
+    const NAME: &'static str = "saxpy";
+
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn default_graph(&self) -> Result<Option<GraphSpec>, Failure> {
+        Ok(None)
+    }
+
+    fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
+        const DEFAULT_LEN: usize = 1 << 22;
+        let of_graph = job.spec().map(|_| job.graph().csr.node_count());
+        let len = self.len.map(|n| n as usize).or(of_graph);
+        let len = len.unwrap_or(DEFAULT_LEN);
+        job.set_sizes(len, 0);
+        // Small whole numbers, so that the sum below is exact.
+        let x: Vec<f32> = (0..len).map(|i| (i % 1000) as f32).collect();
+        let before: Vec<f32> = (0..len).map(|i| (i % 77) as f32).collect();
+        let runtime = job.runtime().clone();
+        let mut y = Vec::new();
+        job.measure(
+            || {
+                y.clone_from(&before);
+                saxpy::run(&runtime, self.a, &x, &mut y)
+            },
+            |report| report,
+        )?;
+
+        let sum: f64 = y.iter().map(|&y| f64::from(y)).sum();
+        job.say("computed", format!("{} elements, sum {sum}", count(len)));
+        job.say_time();
+        job.plan(saxpy::PLAN);
+        job.figure("sum", sum);
+        let a = self.a;
+        job.check(
+            "a sequential loop",
+            || {
+                x.iter()
+                    .zip(&before)
+                    .map(|(x, y)| a * x + y)
+                    .collect::<Vec<f32>>()
+            },
+            |expected| first_difference("y", &y, expected),
+        );
+        job.save(1, &y)
+    }
+}
+
+fn main() -> ExitCode {
+    cli::main::<Saxpy>()
+}

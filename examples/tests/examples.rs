@@ -1,0 +1,306 @@
+//! Every example, through its command line, on every backend.
+
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use vyre_cuda::Runtime;
+use vyre_examples::cli::{self, Example};
+
+macro_rules! examples {
+    ($($name:ident $path:literal;)*) => {$(
+        #[path = $path]
+        #[allow(dead_code, unreachable_pub, missing_docs, reason = "an example's own crate, as a module")]
+        mod $name;
+    )*};
+}
+
+examples! {
+    bfs "../examples/bfs.rs";
+    components "../examples/components.rs";
+    pagerank "../examples/pagerank.rs";
+    reachability "../examples/reachability.rs";
+    saxpy "../examples/saxpy.rs";
+    sssp "../examples/sssp.rs";
+}
+
+use {
+    bfs::Bfs, components::Components, pagerank::PageRank, reachability::Reachability, saxpy::Saxpy,
+    sssp::Sssp,
+};
+
+/// Exit code, stdout and stderr.
+fn ran<E: Example>(args: &str) -> (u8, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let args = ["example"].into_iter().chain(args.split_whitespace());
+    let code = cli::run::<E>(args.map(OsString::from), &mut out, &mut err);
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (code, text(out), text(err))
+}
+
+/// The JSON of a run that succeeds and equals its oracle.
+fn figures<E: Example>(args: &str) -> Value {
+    let (code, out, err) = ran::<E>(&format!("{args} --check --json"));
+    assert_eq!((code, err.as_str()), (0, ""), "{args}\n{out}");
+    let json: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    assert_eq!(json["check"], "equal");
+    assert!(json["sequential_ms"].as_f64().unwrap() > 0.0);
+    assert!(json["wall_ms"].as_f64().unwrap() > 0.0);
+    json
+}
+
+fn error<E: Example>(args: &str) -> String {
+    let (code, _, err) = ran::<E>(args);
+    assert_eq!(code, 1, "{err}");
+    assert_eq!(err.lines().count(), 1, "{err}");
+    err.trim_end().strip_prefix("error: ").unwrap().to_string()
+}
+
+/// Asserts some fields of an object.
+#[track_caller]
+fn assert_has(json: &Value, fields: Value) {
+    for (name, value) in fields.as_object().unwrap() {
+        assert_eq!(json[name], *value, "{name} in {json}");
+    }
+}
+
+fn all_examples_on(backend: &str) {
+    let on = |args: &str| format!("{args} --backend {backend}");
+
+    let grid = figures::<Bfs>(&on("--graph grid:60x40 --source 0"));
+    assert_has(
+        &grid,
+        serde_json::json!({
+            "example": "bfs", "backend": backend, "nodes": 2400, "edges": 9400, "rounds": 99, "source": 0,
+            "reached": 2400, "depth": 98,
+        }),
+    );
+    assert!(!grid["device"].as_str().unwrap().is_empty());
+    let chain = figures::<Bfs>(&on("--graph chain:500"));
+    assert_has(
+        &chain,
+        serde_json::json!({"reached": 500, "depth": 499, "rounds": 500}),
+    );
+    let tail = figures::<Bfs>(&on("--graph chain:500 --source 400"));
+    assert_has(&tail, serde_json::json!({"reached": 100, "depth": 99}));
+    let lonely = figures::<Bfs>(&on("--graph chain:1"));
+    assert_has(
+        &lonely,
+        serde_json::json!({"reached": 1, "depth": 0, "rounds": 1}),
+    );
+
+    let two = figures::<Sssp>(&on("--graph chain:3"));
+    assert_has(
+        &two,
+        serde_json::json!({"example": "sssp", "reached": 3, "farthest": 22 + 61}),
+    );
+    figures::<Sssp>(&on("--graph grid:30x20 --source 17"));
+
+    let grid = figures::<Components>(&on("--graph grid:30x30"));
+    assert_has(
+        &grid,
+        serde_json::json!({"example": "components", "components": 1, "largest": 900}),
+    );
+    assert_has(
+        &figures::<Components>(&on("--graph chain:100")),
+        serde_json::json!({"components": 1, "largest": 100}),
+    );
+
+    let rank = figures::<PageRank>(&on("--graph rmat:8:8"));
+    assert_has(&rank, serde_json::json!({"example": "pagerank", "top": 0}));
+    assert!((rank["sum"].as_f64().unwrap() - 1.0).abs() < 1e-4);
+    assert!(rank["residual"].as_f64().unwrap() < 1e-5);
+    figures::<PageRank>(&on("--graph chain:40 --damping 0.5 --tolerance 1e-6"));
+
+    let sums = figures::<Saxpy>(&on("--len 1000 --a 3"));
+    let expected: u32 = (0..1000).map(|i| 3 * i + i % 77).sum();
+    assert_has(
+        &sums,
+        serde_json::json!({
+            "example": "saxpy", "nodes": 1000, "edges": 0, "rounds": 0, "sum": f64::from(expected),
+        }),
+    );
+    assert_has(
+        &figures::<Saxpy>(&on("--graph chain:9")),
+        serde_json::json!({"nodes": 9}),
+    );
+
+    let tree = figures::<Reachability>(&on("--graph chain:9 --source 3"));
+    assert_has(
+        &tree,
+        serde_json::json!({
+            "example": "reachability", "reached": 6, "unreached": 3, "depth": 5, "source": 3,
+        }),
+    );
+
+    for seed in 0..6 {
+        let graph = |scale: u32| {
+            format!(
+                "--graph rmat:{scale}:{}:{seed} --source {seed}",
+                1 + seed % 3
+            )
+        };
+        figures::<Bfs>(&on(&graph(8)));
+        figures::<Sssp>(&on(&graph(7)));
+        figures::<Components>(&on(&graph(8)));
+        figures::<PageRank>(&on(&graph(6)));
+        figures::<Reachability>(&on(&graph(7)));
+    }
+
+    let limit = error::<PageRank>(&on("--graph rmat:6:4 --tolerance 1e-30"));
+    assert!(
+        limit.starts_with("not finished after 1000 rounds in `iteration` ("),
+        "{limit}"
+    );
+    assert!(limit.contains("pagerank.rs:"), "{limit}");
+}
+
+#[test]
+fn native() {
+    all_examples_on("native");
+}
+
+#[test]
+fn vir0() {
+    all_examples_on("vir0");
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn cuda() {
+    all_examples_on("cuda");
+}
+
+#[test]
+fn a_missing_device_is_an_error_of_one_line() {
+    if Runtime::cuda().is_err() {
+        let missing = error::<Bfs>("--backend cuda");
+        assert!(missing.starts_with("no CUDA device: "), "{missing}");
+    }
+}
+
+#[test]
+fn reachability_finds_the_dead_code_of_its_own_executable() {
+    let (code, out, err) = ran::<Reachability>("--backend native --check --all");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    for part in [
+        "\n  graph     elf:",
+        " functions from _start, depth ",
+        "\n  by depth  ",
+        "\n  dead      ",
+        " examples::reachability::attic::checksum_of_1998\n",
+        " examples::reachability::attic::is_even_the_hard_way\n",
+        " examples::reachability::attic::is_odd_the_hard_way\n",
+        "\n  backend   native (",
+        "\n  time      ",
+        "\n  check     equal to a search with a queue; sequential ",
+        "\n  plan      fixed at compile time\n    pass reachability",
+    ] {
+        assert!(out.contains(part), "{part:?} is missing in\n{out}");
+    }
+    let from_there = "--source examples::reachability::attic::is_odd_the_hard_way --json";
+    let (_, out, _) = ran::<Reachability>(from_there);
+    let json: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    assert!(json["reached"].as_u64().unwrap() >= 3);
+}
+
+#[test]
+fn long_lists_are_cut_unless_all_is_asked_for() {
+    let (_, cut, _) = ran::<Reachability>("--graph chain:30 --source 20");
+    let numbers = "    0 1 2 3 4 5 6 7 8 9 10 11\n    and 8 more; --all lists them\n";
+    assert!(
+        cut.contains(&format!("  unreached 20 nodes:\n{numbers}")),
+        "{cut}"
+    );
+    let (_, all, _) = ran::<Reachability>("--graph chain:30 --source 20 --all");
+    assert!(all.contains(" 12 13 14 15 16 17 18 19\n"), "{all}");
+}
+
+#[test]
+fn results_are_written_as_vec_files() {
+    let folder = std::env::temp_dir().join(format!("vyre-examples-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let saved = |run: fn(&str) -> (u8, String, String), args: &str, name: &str| {
+        let path: PathBuf = folder.join(name);
+        let (code, out, err) = run(&format!("{args} --out {}", path.display()));
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+        std::fs::read(path).unwrap()
+    };
+    let vec_of = |name: &[u8; 4], words: &[u32]| {
+        let mut bytes = [b"VECBIN01".as_slice(), name, &[1, 0, 0, 0]].concat();
+        bytes.extend((words.len() as u64).to_le_bytes());
+        words.iter().for_each(|w| bytes.extend(w.to_le_bytes()));
+        bytes
+    };
+    let none = u32::MAX;
+    assert_eq!(
+        saved(ran::<Bfs>, "--graph chain:4 --source 1", "bfs"),
+        vec_of(b"u32 ", &[none, 0, 1, 2])
+    );
+    assert_eq!(
+        saved(ran::<Sssp>, "--graph chain:3", "sssp"),
+        vec_of(b"u32 ", &[0, 22, 83])
+    );
+    assert_eq!(
+        saved(ran::<Components>, "--graph chain:3", "cc"),
+        vec_of(b"u32 ", &[0, 0, 0])
+    );
+    let ys = [0f32, 3.0, 6.0].map(f32::to_bits);
+    assert_eq!(
+        saved(ran::<Saxpy>, "--len 3", "saxpy"),
+        vec_of(b"f32 ", &ys)
+    );
+    let ranks = saved(ran::<PageRank>, "--graph grid:2x2", "ranks");
+    assert_eq!(ranks, vec_of(b"f32 ", &[0.25f32.to_bits(); 4]));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn weights_come_from_the_file() {
+    let path = std::env::temp_dir().join(format!("vyre-weights-{}.el", std::process::id()));
+    let file = format!("--graph file:{} --source 0", path.display());
+    std::fs::write(&path, "0 1 10\n1 2 10\n0 2 25\n2 3 4294967295\n").unwrap();
+    let json = figures::<Sssp>(&file);
+    assert_has(
+        &json,
+        serde_json::json!({"nodes": 4, "reached": 3, "farthest": 20}),
+    );
+    std::fs::write(&path, "0 1 -10\n").unwrap();
+    assert_eq!(
+        error::<Sssp>(&file),
+        "edge 0 has weight -10; this example needs weights of at least 0"
+    );
+    std::fs::write(&path, "").unwrap();
+    assert_eq!(
+        error::<Sssp>(&file.replace(" --source 0", "")),
+        "the graph has no nodes"
+    );
+    assert_eq!(
+        error::<Bfs>(&file),
+        "source 0 is not a node; the graph has no nodes"
+    );
+    assert_has(
+        &figures::<Components>(&file),
+        serde_json::json!({"components": 0, "nodes": 0}),
+    );
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn examples_explain_themselves() {
+    for (help, about) in [
+        (
+            ran::<Bfs>("--help").1,
+            "How many edges away from a source each node is",
+        ),
+        (ran::<Sssp>("--help").1, "Weights come from the file"),
+        (ran::<Components>("--help").1, "label propagation"),
+        (ran::<PageRank>("--help").1, "--damping <P>"),
+        (ran::<Saxpy>("--help").1, "--len <N>"),
+        (ran::<Reachability>("--help").1, "reads its own executable"),
+    ] {
+        assert!(help.contains(about), "{about} is missing in\n{help}");
+        assert!(help.contains("Options of every example"), "{help}");
+    }
+    assert_eq!(ran::<PageRank>("--damping 1.5").0, 2);
+    assert_eq!(ran::<PageRank>("--tolerance 0").0, 2);
+}
