@@ -43,15 +43,24 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
             expand::module(&built.expansion(&graph), report)
         }
         Ok(other) => {
-            let what = match other {
-                Item::Fn(_) => "a function; did you mean `#[kernel]`, a pass of one wave?",
-                Item::Struct(_) => "a struct; put the struct into the module as `pub struct Data`",
-                _ => "something else",
+            let (what, help) = match other {
+                Item::Fn(_) => (
+                    "a function",
+                    "a function that is a pass of its own is a `#[kernel]`",
+                ),
+                Item::Struct(_) => (
+                    "a struct",
+                    "put the struct into a module, as its `pub struct Data`",
+                ),
+                _ => (
+                    "anything else",
+                    "write `#[wave_graph] pub mod name { pub struct Data { .. } #[wave(..)] fn .. }`",
+                ),
             };
             report.error_help(
                 Span::call_site(),
-                format!("`#[wave_graph]` marks a module, and this is {what}"),
-                "write `#[wave_graph] pub mod name { pub struct Data { .. } #[wave(..)] fn .. }`",
+                format!("`#[wave_graph]` marks a module, not {what}"),
+                help,
             );
             let errors = report.into_tokens();
             quote! { #other #errors }

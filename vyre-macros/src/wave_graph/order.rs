@@ -108,6 +108,7 @@ pub(crate) fn order(
             inside.conflicts(levels, report);
         }
     }
+    unowned_frontiers(graph, uses, program, &owners, report);
     if report.len() > errors {
         return None;
     }
@@ -189,6 +190,66 @@ fn after(graph: &Graph, node: Node) -> &[Ident] {
     match node {
         Node::Wave(w) => &graph.waves[w].after,
         Node::Scope(s) => graph.scopes[s].fixpoint.as_ref().map_or(&[], |f| &f.after),
+    }
+}
+
+/// A frontier without a fixpoint never flips: a sweep sees everything ever pushed. That is of use for a list made once, and a
+/// trap where a round's pushes are meant to be the next round's items.
+fn unowned_frontiers(
+    graph: &Graph,
+    uses: &Uses,
+    program: &Program,
+    owners: &Owners,
+    report: &mut Report,
+) {
+    for (f, frontier) in program.frontiers.iter().enumerate() {
+        if owners.frontiers[f].is_some() {
+            continue;
+        }
+        let id = FrontierId(f as u16);
+        let resource = Resource::Frontier(id);
+        let swept_in: Vec<(usize, &Use)> = graph
+            .waves
+            .iter()
+            .zip(&uses.waves)
+            .filter_map(|(w, list)| Some((w.scope, list.iter().find(|u| sweeps(u, id))?)))
+            .collect();
+        for (s, scope) in graph.scopes.iter().enumerate().skip(1) {
+            let asks = uses.scopes[s]
+                .iter()
+                .any(|u| u.via == Via::Until && u.access.resource == resource);
+            let inside = |scope: usize| common_scope(graph, scope, s) == s;
+            let outside = swept_in.iter().find(|(at, _)| !inside(*at));
+            if let (true, Some((_, sweep)), true) =
+                (asks, outside, swept_in.iter().any(|(at, _)| inside(*at)))
+            {
+                report.error_help(
+                    sweep.span,
+                    format!(
+                        "frontier `{}` is swept here and in fixpoint `{}`, whose `until` asks for it: no fixpoint encloses all its sweeps, so it never flips",
+                        frontier.name, scope.name
+                    ),
+                    "push to a second frontier as well, and sweep that one here",
+                );
+            }
+        }
+        for (wave, list) in graph.waves.iter().zip(&uses.waves) {
+            let swept = list.iter().find(|u| sweeps(u, id));
+            let pushed = list
+                .iter()
+                .any(|u| u.via == Via::Body && u.access.resource == resource);
+            if let (Some(sweep), true) = (swept, pushed) {
+                report.error_help(
+                    sweep.span,
+                    format!(
+                        "wave `{}` sweeps and pushes `{}`, which no fixpoint owns",
+                        wave.name(),
+                        frontier.name
+                    ),
+                    "put the wave into a `#[fixpoint]`, whose next round sweeps what this one pushed, or push to a second frontier",
+                );
+            }
+        }
     }
 }
 

@@ -376,6 +376,26 @@ fn reductions_are_read_after_their_updaters() {
 }
 
 #[test]
+fn a_frontier_that_never_flips_is_not_swept_as_if_it_did() {
+    assert_eq!(
+        error("#[wave(items(front))] fn w(v: Node, front: &Push) { front.push(v); }"),
+        "wave `w` sweeps and pushes `front`, which no fixpoint owns"
+    );
+    assert_eq!(
+        error(
+            "#[fixpoint(until(front.is_empty()))] mod f {
+                #[wave(items(front))] fn a(v: Node) {}
+            }
+            #[wave(items(front), after(f))] fn b(v: Node) {}"
+        ),
+        "frontier `front` is swept here and in fixpoint `f`, whose `until` asks for it: no fixpoint encloses all its sweeps, so it never flips"
+    );
+    let list = "#[wave(nodes)] fn make(v: Node, front: &Push) { front.push(v); }
+        #[wave(items(front), after(make))] fn sweep(v: Node, mark: &Buf<Atomic<u32>>) { mark[v].fetch_add(1); }";
+    assert_eq!(errors(list), Vec::<String>::new());
+}
+
+#[test]
 fn swaps_are_of_equal_buffers() {
     let f = |swap: &str| {
         format!(
@@ -501,6 +521,98 @@ fn options_and_claims_are_kept() {
         claim("evidense = \"a.csv\"").1,
         ["`pass` has no argument `evidense`"]
     );
+}
+
+/// Deletes, repeats and swaps tokens, at every depth.
+fn mutate(tokens: TokenStream, random: &mut impl FnMut(u32) -> u32) -> TokenStream {
+    let mut list: Vec<TokenTree> = tokens.into_iter().collect();
+    if list.is_empty() {
+        return TokenStream::new();
+    }
+    let at = random(list.len() as u32) as usize;
+    let other = random(list.len() as u32) as usize;
+    const NAMES: [&str; 12] = [
+        "v", "dist", "front", "rank", "f32", "u32", "Node", "Edge", "levels", "graph", "mut",
+        "items",
+    ];
+    match random(8) {
+        0 => drop(list.remove(at)),
+        1 => list.insert(at, list[other].clone()),
+        2 => list.swap(at, other),
+        3 | 4 => {
+            let words: Vec<usize> = (0..list.len())
+                .filter(|&i| matches!(list[i], TokenTree::Ident(_)))
+                .collect();
+            if !words.is_empty() {
+                let at = words[random(words.len() as u32) as usize];
+                let name = NAMES[random(NAMES.len() as u32) as usize];
+                list[at] = Ident::new(name, Span::call_site()).into();
+            }
+        }
+        _ => {
+            // Deeper, where there is a group.
+            let groups: Vec<usize> = (0..list.len())
+                .filter(|&i| matches!(list[i], TokenTree::Group(_)))
+                .collect();
+            if !groups.is_empty() {
+                let at = groups[random(groups.len() as u32) as usize];
+                if let TokenTree::Group(g) = &list[at] {
+                    let inner = mutate(g.stream(), random);
+                    list[at] = proc_macro2::Group::new(g.delimiter(), inner).into();
+                }
+            }
+        }
+    }
+    list.into_iter().collect()
+}
+
+#[test]
+fn mutated_modules_give_messages_and_rust() {
+    let source = format!(
+        "pub mod g {{ {DATA}
+        const K: u32 = 3;
+        #[device] fn mix(x: u32, y: u32) -> u32 {{ (x ^ y).wrapping_mul(K) }}
+        #[wave(nodes)] fn init(v: Node, source: u32, dist: &mut u32, front: &Push, prior: &f32, rank: &mut f32) {{
+            *dist = u32::MAX; *rank = *prior * 0.5;
+            if v == source {{ *dist = 0; front.push(v); }}
+        }}
+        #[fixpoint(after(init), until(front.is_empty() || total < 0.5), max_rounds = 7)] mod levels {{
+            #[wave(edges(graph, from = front))]
+            fn relax(e: Edge, round: Round, weight: &u32, dist: &Buf<Atomic<u32>>, front: &Push) {{
+                let next = mix(*weight, round) + 1;
+                if dist[e.dst].fetch_min(next) > next {{ front.push(e.dst); }}
+            }}
+            #[wave(nodes)] fn count(v: Node, graph: &Csr, total: &Reduce<Sum<f32>>) {{
+                for u in graph.neighbors(v) {{ if u > v {{ continue; }} total.add(1.0); }}
+            }}
+        }} }}"
+    );
+    let source = TokenStream::from_str(&source).expect("the test lexes");
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |n: u32| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        ((state >> 33) % u64::from(n)) as u32
+    };
+    let (mut rust, mut others) = (0, 0);
+    while rust < 300 {
+        let mut item = source.clone();
+        for _ in 0..=random(2) {
+            item = mutate(item, &mut random);
+        }
+        let was_rust = syn::parse2::<Item>(item.clone()).is_ok();
+        if !was_rust && others == 50 {
+            continue;
+        }
+        let out = super::expand(TokenStream::new(), item);
+        if was_rust {
+            rust += 1;
+            syn::parse2::<syn::File>(out).expect("the expansion parses");
+        } else {
+            others += 1;
+        }
+    }
 }
 
 #[test]
