@@ -100,6 +100,10 @@ impl Drop for InLane {
 /// Makes panics inside lanes silent and notes where they happened.
 pub(crate) fn install_hook() {
     static INSTALLED: Once = Once::new();
+    if std::thread::panicking() {
+        // A panicking thread may not change hooks; the next session installs it.
+        return;
+    }
     INSTALLED.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {

@@ -250,7 +250,7 @@ pub mod walks {
 /// `y = a x + y`.
 #[kernel]
 fn saxpy(a: f32, x: &f32, y: &mut f32) {
-    *y = a * *x + *y;
+    *y += a * *x;
 }
 
 /// Collatz steps of each number: a loop whose lanes stop at different turns.
@@ -293,6 +293,7 @@ pub mod statistics {
     }
 
     #[wave(nodes)]
+    #[allow(clippy::too_many_arguments, reason = "one for each reduction")]
     fn measure(
         v: Node,
         graph: &Csr,
@@ -378,9 +379,11 @@ fn random_graph(nodes: u32, edges: u32) -> Csr {
     Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
 }
 
-/// From a single node to one that native sweeps in parallel.
-fn graphs() -> [Csr; 4] {
-    [(1, 0), (10, 12), (1_000, 2_500), (20_000, 150_000)].map(|(n, m)| random_graph(n, m))
+/// From a single node to one that native sweeps in parallel; loops and parallel edges included.
+fn graphs() -> impl Iterator<Item = Csr> {
+    let small = (1..20).map(|n| (n, n * n / 8));
+    let large = [(1_000, 2_500), (3_000, 3_000), (20_000, 150_000)];
+    small.chain(large).map(|(n, m)| random_graph(n, m))
 }
 
 fn bfs_agrees(runtime: &Runtime) {
@@ -573,9 +576,9 @@ fn swapped_buffers_agree(runtime: &Runtime) {
             let mut walks = [vec![0u64; graph.node_count()], vec![1; graph.node_count()]];
             for _ in 0..=last {
                 let mut next = vec![0u64; graph.node_count()];
-                for v in 0..graph.node_count() {
-                    for w in graph.neighbors(v as u32) {
-                        next[w as usize] = next[w as usize].wrapping_add(walks[1][v]);
+                for (v, &walks) in (0..).zip(&walks[1]) {
+                    for w in graph.neighbors(v) {
+                        next[w as usize] = next[w as usize].wrapping_add(walks);
                     }
                 }
                 walks = [std::mem::take(&mut walks[1]), next];
