@@ -8,6 +8,7 @@
 //! | [`barrier`] | which waves can run between two barriers, and with how few barriers? |
 //! | [`hazard`] | do unordered waves touch the same thing in ways that clash? which `after` is needless? |
 //! | [`memory`] | what does each group need, and into which groups does a level split to fit a budget? |
+//! | [`footprint`] | what does a whole program take, group by group, and does it fit? |
 //! | [`arena`] | which buffers can share memory because they never live at once? |
 //! | [`route`] | sparse, dense, hybrid or fused? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
@@ -40,6 +41,7 @@ pub mod cache;
 pub mod check;
 pub mod compact;
 pub mod evidence;
+pub mod footprint;
 pub mod hazard;
 pub mod launch;
 pub mod memory;

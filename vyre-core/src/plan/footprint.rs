@@ -1,0 +1,350 @@
+//! What a whole program takes on a device, group by group, for given sizes.
+//!
+//! Topologies, inputs, outputs and reductions are there during the whole run. Scratch buffers and frontiers live from the first
+//! group that uses them to the last; a use inside a fixpoint keeps them for all its rounds. From these lives come the
+//! exact peak and, through [`super::arena`], offsets at which they can share memory: whoever uses those initialises a
+//! buffer when its life begins, not when the run does. A length that is a named constant is known only in an assembled
+//! program ([`crate::module::Parts`]), not inside the macro.
+//!
+//! ```
+//! use vyre_core::exec::Sizes;
+//! use vyre_core::module::{Buffer, Extent, Program, Role, Scalar};
+//! use vyre_core::plan::footprint::{footprint, Allocation};
+//! let dist = Buffer {
+//!     name: "dist".into(),
+//!     scalar: Scalar::U32,
+//!     extent: Extent::Nodes,
+//!     role: Role::Output,
+//!     init: None,
+//! };
+//! let program = Program { buffers: vec![dist], ..Program::default() };
+//! let sizes = Sizes { nodes: 1_000, ..Sizes::default() };
+//! let takes = footprint(&program, &sizes).unwrap();
+//! assert_eq!(takes.resident_bytes, 4_000);
+//! let error = takes.fit(3_999, Allocation::Separate).unwrap_err();
+//! assert_eq!(error.to_string(), "the run needs 4000 bytes; budget is 3999");
+//! ```
+
+use super::arena::Buffer;
+use crate::exec::Sizes;
+use crate::module::{
+    BufferId, Domain, Extent, FixpointId, FrontierId, Program, ReductionId, Resource, Role, Step,
+    TopologyId, WaveId,
+};
+use thiserror::Error;
+
+/// When a resource holds something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Life {
+    /// During the whole run.
+    Run,
+    /// From one group to another, both included.
+    Groups {
+        /// The group that uses it first.
+        first: u32,
+        /// The group that uses it last.
+        last: u32,
+    },
+    /// Never: no wave uses it.
+    Never,
+}
+
+/// What one resource takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Item {
+    /// Which.
+    pub resource: Resource,
+    /// How much.
+    pub bytes: u64,
+    /// When.
+    pub life: Life,
+}
+
+/// The waves between two barriers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// In schedule order.
+    pub waves: Vec<WaveId>,
+    /// Everything that lives, resident bytes included.
+    pub live_bytes: u64,
+}
+
+/// What a program takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Topologies, buffers, frontiers, reductions, in this order.
+    pub items: Vec<Item>,
+    /// What is there during the whole run.
+    pub resident_bytes: u64,
+    /// In schedule order.
+    pub groups: Vec<Group>,
+    /// The most that lives at once.
+    pub peak_bytes: u64,
+    /// Everything, each with an allocation of its own.
+    pub separate_bytes: u64,
+}
+
+/// How memory is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Allocation {
+    /// Each resource has its own.
+    Separate,
+    /// Resources that never live at once share.
+    Shared,
+}
+
+/// Why a footprint is unknown or too large.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FootprintError {
+    /// A size that is not known yet.
+    #[error("the size of `{name}` depends on what is not known yet")]
+    Unknown {
+        /// Field name.
+        name: String,
+    },
+    /// A size, or the sum up to it, does not fit in 64 bits.
+    #[error("bytes of `{name}` overflow 64 bits")]
+    Overflow {
+        /// Field at which it happened.
+        name: String,
+    },
+    /// The fullest group takes too much.
+    #[error("barrier group {group} needs {needed_bytes} bytes; budget is {budget_bytes}")]
+    Group {
+        /// Which.
+        group: usize,
+        /// Its waves.
+        waves: Vec<WaveId>,
+        /// What lives then.
+        needed_bytes: u64,
+        /// Allowed.
+        budget_bytes: u64,
+    },
+    /// All allocations together take too much.
+    #[error("the run needs {needed_bytes} bytes; budget is {budget_bytes}")]
+    Run {
+        /// What they take.
+        needed_bytes: u64,
+        /// Allowed.
+        budget_bytes: u64,
+    },
+}
+
+/// Bytes of an item number, an offset or an edge target.
+const INDEX_BYTES: u64 = 4;
+/// Bytes of an item of a frontier: what is swept and what is pushed are two lists.
+const FRONTIER_ITEM_BYTES: u64 = 2 * INDEX_BYTES;
+/// Bytes of a reduction.
+const REDUCTION_BYTES: u64 = 8;
+
+/// What the program takes with these sizes. The program must verify.
+pub fn footprint(program: &Program, sizes: &Sizes) -> Result<Footprint, FootprintError> {
+    let lives = Lives::of(program);
+    let mut takes = Footprint::default();
+    for (i, t) in program.topologies.iter().enumerate() {
+        let id = TopologyId(i as u16);
+        let edges = sizes.resolve(program, Extent::Edges(id));
+        let offsets = sizes.nodes.checked_add(1);
+        let entries = known(edges, &t.name)?;
+        let entries = offsets.and_then(|o| o.checked_add(entries));
+        let bytes = entries.and_then(|n| n.checked_mul(INDEX_BYTES));
+        takes.push(Resource::Topology(id), bytes, Life::Run, &t.name)?;
+    }
+    for (i, b) in program.buffers.iter().enumerate() {
+        let len = known(sizes.resolve(program, b.extent), &b.name)?;
+        let life = match b.role {
+            Role::Scratch => lives.buffers[i],
+            Role::Topology | Role::Input | Role::Output | Role::InOut => Life::Run,
+        };
+        let id = Resource::Buffer(BufferId(i as u16));
+        let bytes = len.checked_mul(b.scalar.size_bytes());
+        takes.push(id, bytes, life, &b.name)?;
+    }
+    for (i, x) in program.frontiers.iter().enumerate() {
+        let len = known(sizes.resolve(program, x.capacity), &x.name)?;
+        let id = Resource::Frontier(FrontierId(i as u16));
+        let bytes = len.checked_mul(FRONTIER_ITEM_BYTES);
+        takes.push(id, bytes, lives.frontiers[i], &x.name)?;
+    }
+    for (i, r) in program.reductions.iter().enumerate() {
+        let id = Resource::Reduction(ReductionId(i as u16));
+        takes.push(id, Some(REDUCTION_BYTES), Life::Run, &r.name)?;
+    }
+    takes.groups = lives.groups;
+    takes.peak_bytes = takes.resident_bytes;
+    for (at, group) in takes.groups.iter_mut().enumerate() {
+        let lives = |i: &&Item| match i.life {
+            Life::Groups { first, last } => (first as usize..=last as usize).contains(&at),
+            Life::Run | Life::Never => false,
+        };
+        // No overflow: each is part of the sum of all.
+        let temporary: u64 = takes.items.iter().filter(lives).map(|i| i.bytes).sum();
+        group.live_bytes = takes.resident_bytes + temporary;
+        takes.peak_bytes = takes.peak_bytes.max(group.live_bytes);
+    }
+    Ok(takes)
+}
+
+fn known(len: Option<u64>, name: &str) -> Result<u64, FootprintError> {
+    len.ok_or_else(|| FootprintError::Unknown {
+        name: name.to_owned(),
+    })
+}
+
+impl Footprint {
+    fn push(
+        &mut self,
+        resource: Resource,
+        bytes: Option<u64>,
+        life: Life,
+        name: &str,
+    ) -> Result<(), FootprintError> {
+        let overflow = || FootprintError::Overflow {
+            name: name.to_owned(),
+        };
+        let bytes = bytes.ok_or_else(overflow)?;
+        let sum = self.separate_bytes.checked_add(bytes);
+        self.separate_bytes = sum.ok_or_else(overflow)?;
+        if life == Life::Run {
+            self.resident_bytes += bytes;
+        }
+        self.items.push(Item {
+            resource,
+            bytes,
+            life,
+        });
+        Ok(())
+    }
+
+    /// The first of the fullest groups; `None` when resident resources alone are the peak.
+    pub fn peak_group(&self) -> Option<usize> {
+        let fullest = |g: &Group| g.live_bytes == self.peak_bytes;
+        self.groups.iter().position(fullest)
+    }
+
+    /// What can share memory, for [`super::arena::place`], with the resource that each is.
+    pub fn shareable(&self) -> Vec<(Resource, Buffer)> {
+        let living = self.items.iter().filter_map(|i| match i.life {
+            Life::Groups { first, last } => Some((i.resource, Buffer::new(i.bytes, first, last))),
+            Life::Run | Life::Never => None,
+        });
+        living.collect()
+    }
+
+    /// Whether it fits; otherwise what is too large.
+    pub fn fit(&self, budget_bytes: u64, allocation: Allocation) -> Result<(), FootprintError> {
+        match allocation {
+            Allocation::Separate if self.separate_bytes > budget_bytes => {
+                Err(FootprintError::Run {
+                    needed_bytes: self.separate_bytes,
+                    budget_bytes,
+                })
+            }
+            Allocation::Shared if self.peak_bytes > budget_bytes => match self.peak_group() {
+                Some(group) => Err(FootprintError::Group {
+                    group,
+                    waves: self.groups[group].waves.clone(),
+                    needed_bytes: self.peak_bytes,
+                    budget_bytes,
+                }),
+                None => Err(FootprintError::Run {
+                    needed_bytes: self.peak_bytes,
+                    budget_bytes,
+                }),
+            },
+            Allocation::Separate | Allocation::Shared => Ok(()),
+        }
+    }
+}
+
+/// Groups of a schedule, and when buffers and frontiers are used in it.
+struct Lives {
+    groups: Vec<Group>,
+    buffers: Vec<Life>,
+    frontiers: Vec<Life>,
+}
+
+impl Lives {
+    fn of(program: &Program) -> Lives {
+        let mut lives = Lives {
+            groups: vec![Group::default()],
+            buffers: vec![Life::Never; program.buffers.len()],
+            frontiers: vec![Life::Never; program.frontiers.len()],
+        };
+        // Open fixpoints, and the uses inside the outermost of them: they last for all its rounds.
+        let mut open: Vec<FixpointId> = Vec::new();
+        let mut outermost = 0;
+        let mut inside: Vec<Resource> = Vec::new();
+        for step in &program.schedule {
+            let now = lives.groups.len() as u32 - 1;
+            match *step {
+                Step::Wave(w) => {
+                    lives.groups[now as usize].waves.push(w);
+                    for resource in uses(program, w) {
+                        lives.extend(resource, now, now);
+                        if !open.is_empty() {
+                            inside.push(resource);
+                        }
+                    }
+                }
+                Step::Barrier => lives.groups.push(Group::default()),
+                Step::Loop(f) => {
+                    if open.is_empty() {
+                        outermost = now;
+                    }
+                    open.push(f);
+                    let swapped = &program.fixpoints[f.index()].swaps;
+                    inside.extend(
+                        swapped
+                            .iter()
+                            .flat_map(|&(a, b)| [Resource::Buffer(a), Resource::Buffer(b)]),
+                    );
+                }
+                Step::Until(_) => {
+                    open.pop();
+                    if open.is_empty() {
+                        for resource in inside.drain(..) {
+                            lives.extend(resource, outermost, now);
+                        }
+                    }
+                    lives.groups.push(Group::default());
+                }
+                Step::End => {}
+            }
+        }
+        // The end of a fixpoint's round closes a group even when nothing follows.
+        while lives.groups.last().is_some_and(|g| g.waves.is_empty()) {
+            lives.groups.pop();
+        }
+        lives
+    }
+
+    fn extend(&mut self, resource: Resource, from: u32, to: u32) {
+        let life = match resource {
+            Resource::Buffer(b) => &mut self.buffers[b.index()],
+            Resource::Frontier(f) => &mut self.frontiers[f.index()],
+            Resource::Topology(_) | Resource::Reduction(_) => return,
+        };
+        *life = match *life {
+            Life::Groups { first, last } => Life::Groups {
+                first: first.min(from),
+                last: last.max(to),
+            },
+            Life::Run => Life::Run,
+            Life::Never => Life::Groups {
+                first: from,
+                last: to,
+            },
+        };
+    }
+}
+
+/// Everything a wave touches: its accesses and the frontier that it sweeps.
+fn uses(program: &Program, wave: WaveId) -> impl Iterator<Item = Resource> {
+    let wave = &program.waves[wave.index()];
+    let swept = match wave.domain {
+        Domain::Items(f) | Domain::EdgesFrom(_, f) => Some(Resource::Frontier(f)),
+        Domain::Once | Domain::Range(_) | Domain::Nodes | Domain::Edges(_) => None,
+    };
+    wave.accesses.iter().map(|a| a.resource).chain(swept)
+}

@@ -1,0 +1,178 @@
+//! What a program takes.
+
+use vyre_core::exec::Sizes;
+use vyre_core::module::{
+    Access, Buffer, BufferId, Domain, Extent, Fixpoint, FixpointId, Frontier, FrontierId, KernelId,
+    Mode, Program, Resource, Role, Scalar, ScalarId, SiteId, Step, Topology, TopologyId, Wave,
+    WaveId,
+};
+use vyre_core::plan::arena::place;
+use vyre_core::plan::footprint::{Allocation, FootprintError, Life, footprint};
+
+fn buffer(name: &str, scalar: Scalar, role: Role) -> Buffer {
+    Buffer {
+        name: name.into(),
+        scalar,
+        extent: Extent::Nodes,
+        role,
+        init: None,
+    }
+}
+
+/// A wave that writes these buffers.
+fn wave(buffers: &[u16], fixpoint: Option<FixpointId>, domain: Domain) -> Wave {
+    Wave {
+        name: String::new(),
+        kernel: KernelId(0),
+        domain,
+        accesses: buffers
+            .iter()
+            .map(|&b| Access {
+                resource: Resource::Buffer(BufferId(b)),
+                mode: Mode::Write,
+            })
+            .collect(),
+        fixpoint,
+        after: Vec::new(),
+    }
+}
+
+/// prepare; a fixpoint of two groups that sweeps a frontier; finish.
+fn program() -> Program {
+    let f = FixpointId(0);
+    Program {
+        topologies: vec![Topology {
+            name: "graph".into(),
+            reverse_of: None,
+        }],
+        buffers: vec![
+            buffer("out", Scalar::U32, Role::Output),
+            buffer("before", Scalar::U64, Role::Scratch),
+            buffer("during", Scalar::U32, Role::Scratch),
+            buffer("next", Scalar::U32, Role::Scratch),
+            buffer("after", Scalar::F64, Role::Scratch),
+            buffer("idle", Scalar::U8, Role::Scratch),
+        ],
+        frontiers: vec![Frontier {
+            name: "front".into(),
+            capacity: Extent::NodesPlusEdges,
+            unique: false,
+            owner: Some(f),
+        }],
+        waves: vec![
+            wave(&[1], None, Domain::Nodes),
+            wave(&[0], Some(f), Domain::Items(FrontierId(0))),
+            wave(&[2], Some(f), Domain::Nodes),
+            wave(&[0, 4], None, Domain::Nodes),
+        ],
+        fixpoints: vec![Fixpoint {
+            name: "levels".into(),
+            parent: None,
+            until: KernelId(1),
+            max_rounds: 10,
+            swaps: vec![(BufferId(2), BufferId(3))],
+            after: Vec::new(),
+            site: SiteId(0),
+        }],
+        schedule: vec![
+            Step::Wave(WaveId(0)),
+            Step::Barrier,
+            Step::Loop(f),
+            Step::Wave(WaveId(1)),
+            Step::Barrier,
+            Step::Wave(WaveId(2)),
+            Step::Until(f),
+            Step::Wave(WaveId(3)),
+            Step::End,
+        ],
+        ..Program::default()
+    }
+}
+
+fn sizes() -> Sizes {
+    Sizes {
+        nodes: 100,
+        edges: vec![400],
+        scalars: Vec::new(),
+    }
+}
+
+#[test]
+fn scratch_and_frontiers_live_from_first_to_last_use_and_through_rounds() {
+    let got = footprint(&program(), &sizes()).unwrap();
+    let lives: Vec<(u64, Life)> = got.items.iter().map(|i| (i.bytes, i.life)).collect();
+    let groups = |first, last| Life::Groups { first, last };
+    assert_eq!(
+        lives,
+        [
+            (4 * 501, Life::Run),
+            (400, Life::Run),
+            (800, groups(0, 0)),
+            (400, groups(1, 2)),
+            (400, groups(1, 2)), // trades places with the one above
+            (800, groups(3, 3)),
+            (100, Life::Never),
+            (8 * 500, groups(1, 2)),
+        ]
+    );
+    assert_eq!(got.resident_bytes, 2_404);
+    let live: Vec<u64> = got.groups.iter().map(|g| g.live_bytes).collect();
+    assert_eq!(live, [3_204, 7_204, 7_204, 3_204]);
+    assert_eq!((got.peak_bytes, got.peak_group()), (7_204, Some(1)));
+    assert_eq!(
+        got.separate_bytes,
+        2_404 + 800 + 400 + 400 + 800 + 100 + 4_000
+    );
+
+    let (resources, buffers): (Vec<_>, Vec<_>) = got.shareable().into_iter().unzip();
+    let arena = place(&buffers).unwrap();
+    assert_eq!(resources.len(), 5);
+    assert_eq!(got.resident_bytes + arena.bytes, got.peak_bytes);
+}
+
+#[test]
+fn a_budget_names_the_group_and_its_waves() {
+    let got = footprint(&program(), &sizes()).unwrap();
+    assert_eq!(got.fit(7_204, Allocation::Shared), Ok(()));
+    let error = got.fit(7_203, Allocation::Shared).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "barrier group 1 needs 7204 bytes; budget is 7203"
+    );
+    assert!(matches!(
+        error,
+        FootprintError::Group { waves, .. } if waves == [WaveId(1)]
+    ));
+    assert_eq!(got.fit(8_904, Allocation::Separate), Ok(()));
+    assert_eq!(
+        got.fit(8_903, Allocation::Separate),
+        Err(FootprintError::Run {
+            needed_bytes: 8_904,
+            budget_bytes: 8_903
+        })
+    );
+}
+
+#[test]
+fn sizes_that_are_unknown_or_overflow_are_named() {
+    let mut program = program();
+    program.buffers[3].extent = Extent::Scalar(ScalarId(0));
+    let error = footprint(&program, &sizes()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the size of `next` depends on what is not known yet"
+    );
+    program.buffers[3].extent = Extent::Fixed(u64::MAX / 2);
+    let error = footprint(&program, &sizes()).unwrap_err();
+    assert_eq!(error.to_string(), "bytes of `next` overflow 64 bits");
+    program.buffers[3].extent = Extent::Edges(TopologyId(0));
+    let unknown = Sizes {
+        edges: Vec::new(),
+        ..sizes()
+    };
+    let error = footprint(&program, &unknown).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the size of `graph` depends on what is not known yet"
+    );
+}
