@@ -13,7 +13,7 @@
 //! use vyre_core::plan::arena::{place, Buffer};
 //! let arena = place(&[Buffer::new(60, 0, 0), Buffer::new(40, 0, 1), Buffer::new(50, 1, 2)]).unwrap();
 //! assert_eq!(arena.bytes, 100);
-//! assert_eq!(arena.offsets_bytes, [40, 0, 40]);
+//! assert_eq!(arena.offsets_bytes, [0, 60, 0]);
 //! ```
 
 use std::cmp::Reverse;
