@@ -1,0 +1,126 @@
+//! Plans that the macros made, looked at by the independent checker.
+
+use vyre_core::exec::Sizes;
+use vyre_core::module::{Program, Step};
+use vyre_core::plan::arena::place;
+use vyre_core::plan::check::{self, Violation};
+use vyre_core::plan::footprint::{Allocation, footprint};
+use vyre_cuda::prelude::*;
+
+/// Nested fixpoints, unordered waves beside them, scratch that lives in different phases.
+#[wave_graph]
+mod phases {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[scratch(per = node)]
+        early: u32,
+        #[scratch(per = node)]
+        late: u64,
+        #[output(per = node)]
+        seen: u32,
+        #[output(per = node)]
+        degree: u32,
+        #[reduce(count)]
+        started: u64,
+    }
+
+    #[wave(nodes)]
+    fn mark(v: Node, early: &mut u32) {
+        *early = v % 3;
+    }
+
+    #[wave(nodes)]
+    fn measure(v: Node, graph: &Csr, degree: &mut u32) {
+        *degree = graph.degree(v);
+    }
+
+    #[fixpoint(after(mark), until(started == 0), max_rounds = 100)]
+    mod starts {
+        #[wave(nodes)]
+        fn start(
+            v: Node,
+            round: Round,
+            early: &u32,
+            seen: &mut u32,
+            front: &Push,
+            started: &Reduce<Count>,
+        ) {
+            if *seen == 0 && *early == round {
+                *seen = 1;
+                front.push(v);
+                started.inc();
+            }
+        }
+
+        #[fixpoint(after(start), until(front.is_empty()), max_rounds = 1_000)]
+        mod walk {
+            #[wave(edges(graph, from = front))]
+            fn step(e: Edge, seen: &Buf<Atomic<u32>>, front: &Push) {
+                if seen[e.dst].compare_exchange(0, 2) {
+                    front.push(e.dst);
+                }
+            }
+        }
+    }
+
+    #[wave(nodes, after(starts, measure))]
+    fn square(seen: &u32, degree: &u32, late: &mut u64) {
+        *late = (*seen * *degree) as u64;
+    }
+
+    #[wave(nodes, after(square))]
+    fn finish(late: &u64, degree: &mut u32) {
+        *degree = *late as u32;
+    }
+}
+
+fn program() -> Program {
+    phases::PLAN.program()
+}
+
+#[test]
+fn compiled_passes_have_legal_schedules() {
+    assert_eq!(check::program(&program()), []);
+}
+
+#[test]
+fn no_barrier_of_a_compiled_schedule_can_go() {
+    let program = program();
+    for at in 0..program.schedule.len() {
+        if program.schedule[at] == Step::Barrier {
+            let mut shorter = program.clone();
+            shorter.schedule.remove(at);
+            let found = check::program(&shorter);
+            assert!(
+                found
+                    .iter()
+                    .any(|v| matches!(v, Violation::Order { .. } | Violation::Waves { .. })),
+                "barrier {at} of {:?}",
+                program.schedule
+            );
+        }
+    }
+}
+
+#[test]
+fn scratch_of_different_phases_can_share_memory() {
+    let sizes = Sizes {
+        nodes: 1_000,
+        edges: vec![5_000],
+        scalars: Vec::new(),
+    };
+    let takes = footprint(&program(), &sizes).unwrap();
+    // 4 x 6,001 of the graph, two outputs, a reduction; then 8 x 6,000 of the frontier and 4,000 of `early`, or 8,000 of `late`.
+    assert_eq!(takes.resident_bytes, 24_004 + 8_000 + 8);
+    assert_eq!(takes.peak_bytes, takes.resident_bytes + 48_000 + 4_000);
+    assert_eq!(takes.separate_bytes, takes.peak_bytes + 8_000);
+    assert!(takes.fit(takes.peak_bytes, Allocation::Shared).is_ok());
+    assert!(takes.fit(takes.peak_bytes, Allocation::Separate).is_err());
+    let buffers: Vec<_> = takes.shareable().into_iter().map(|(_, b)| b).collect();
+    let arena = place(&buffers).unwrap();
+    assert_eq!(arena.bytes, 52_000);
+    assert!(arena.smallest);
+}
