@@ -67,6 +67,12 @@ impl Report {
             .collect()
     }
 
+    /// What was left to rustc, for tests.
+    #[cfg(test)]
+    pub(crate) fn left(&self) -> &[String] {
+        &self.left
+    }
+
     /// Messages in order, for tests.
     #[cfg(test)]
     pub(crate) fn messages(&self) -> Vec<(Span, String)> {

@@ -96,6 +96,14 @@ cases! {
         fn divided(v: u32) -> (u32, u32) { (v / 3, v % 3) }
         fn nothing(out: &Push) { out.push(0); }
         fn nested(v: u32) -> u64 { mix(mix(1, v), gcd(v, 12)) }
+        fn dead(a: u32, b: u32, t: bool) -> u64 {
+            let k = if a > 5 { let m = { return 7; 5 }; m + 1 } else { 3 };
+            let n: u32 = loop { if t { break 4; } else { return 8; } 5; };
+            if b == 3 { let c = return 9; c; }
+            if b == 5 { let c = loop { return 10; }; 5; }
+            if b == 7 { let c: u32 = panic!(); c + 1; }
+            k as u64 + n as u64
+        }
         fn weird(v: u32) -> u32 {
             loop {
                 if v > 3 { return 7; }
@@ -349,6 +357,7 @@ cases! {
         for k in 0..5 { s += if k == 3 { break } else { k }; let m = if k == 1 { continue } else { k * 2 }; s += m; }
         s as u64
     }
+    code_behind_a_return_is_dead { dead(a, b, t) }
     while_conditions_with_statements {
         let mut n = 0u32;
         while { n += 1; n < (a & 7) } && { out.push(n & 7); true } {}

@@ -201,8 +201,12 @@ struct Checker<'a> {
     /// Constants whose type has to come from their use.
     constants: Vec<(Ty, Span, String)>,
     handles: Vec<Option<HandleTy>>,
+    /// Types of variables whose value does not come back; unit if nothing else says which.
+    diverging: Vec<Ty>,
     nest: usize,
     failed: bool,
+    /// The cause is reported: a type that is refused says nothing.
+    quiet: bool,
 }
 
 impl<'a> Checker<'a> {
@@ -223,8 +227,10 @@ impl<'a> Checker<'a> {
             pending: Vec::new(),
             constants: Vec::new(),
             handles: Vec::new(),
+            diverging: Vec::new(),
             nest: 0,
             failed: false,
+            quiet: false,
         }
     }
 
@@ -277,6 +283,7 @@ impl<'a> Checker<'a> {
 
     fn helper(mut self, f: &syn::ItemFn) -> Option<Function> {
         self.signature(&f.sig);
+        self.quiet = !f.sig.generics.params.is_empty();
         if let syn::ReturnType::Type(_, ty) = &f.sig.output {
             self.result = self.ty(ty);
         }
@@ -323,6 +330,7 @@ impl<'a> Checker<'a> {
             };
             params.push(Param::Value(id));
         }
+        self.quiet = false;
         let body = self.body(&f.block);
         self.finish(f.sig.ident.to_string(), params, body)
     }
@@ -347,6 +355,11 @@ impl<'a> Checker<'a> {
         self.settle();
         self.types.fall_back();
         self.settle();
+        for ty in std::mem::take(&mut self.diverging) {
+            if let Ty::Var(_) = self.types.resolve(&ty) {
+                self.agree(&ty, &Ty::UNIT);
+            }
+        }
         if !self.failed {
             self.unknown_types();
         }
@@ -364,6 +377,7 @@ impl<'a> Checker<'a> {
                 let (name, span) = self.declared[i].clone();
                 let shown = self.types.show(&ty);
                 let help = match ty {
+                    Ty::Handle(HandleTy::Atomic(_)) => "read it with `.load()`".to_owned(),
                     Ty::Handle(HandleTy::Own { .. }) => {
                         "copy the element: write `*` before the parameter's name".to_owned()
                     }
@@ -371,7 +385,7 @@ impl<'a> Checker<'a> {
                 };
                 self.error(
                     span,
-                    format!("`{name}` would be a `{shown}`, which a variable cannot hold"),
+                    format!("variable `{name}` cannot hold a `{shown}`"),
                     help,
                 );
             }
@@ -519,7 +533,9 @@ impl<'a> Checker<'a> {
             other => match types::scalar(other).or_else(|| self.alias(other)) {
                 Some(s) => Ty::Scalar(s),
                 None => {
-                    refuse::ty(other, self.report);
+                    if !self.quiet {
+                        refuse::ty(other, self.report);
+                    }
                     self.failed = true;
                     Ty::Error
                 }
@@ -590,7 +606,7 @@ impl<'a> Checker<'a> {
             None => Ty::UNIT,
         };
         Expr {
-            kind: Kind::Block(Block { stmts, tail }),
+            kind: Kind::Block(Block { stmts, tail, ends }),
             ty,
             span,
         }
@@ -620,19 +636,25 @@ impl<'a> Checker<'a> {
     }
 
     fn local(&mut self, l: &syn::Local) -> Stmt {
-        let mut value = l.init.as_ref().map(|init| {
-            if let Some((or_else, _)) = &init.diverge {
-                self.error(
-                    or_else.span,
-                    "`let .. else` is not in the kernel language",
-                    "use `if` and an early `return`",
-                );
-            }
-            self.value(&init.expr)
-        });
+        if let Some(init) = &l.init
+            && let Some((or_else, _)) = &init.diverge
+        {
+            self.error(
+                or_else.span,
+                "`let .. else` is not in the kernel language",
+                "use `if` and an early `return`",
+            );
+            return Stmt::Let(Pat::Ignore, None);
+        }
+        let value = l.init.as_ref().map(|init| self.value(&init.expr));
+        self.quiet = value.as_ref().is_some_and(|v| v.ty == Ty::Error);
         let (pat, ty) = self.pattern(&l.pat);
-        if let Some(v) = &mut value {
+        self.quiet = false;
+        if let Some(v) = &value {
             self.unify(&ty, v);
+            if self.never(&v.ty) {
+                self.diverging.push(ty);
+            }
         }
         Stmt::Let(pat, value)
     }
@@ -909,6 +931,11 @@ impl<'a> Checker<'a> {
                 ty: Ty::Scalar(s),
                 span,
             };
+        }
+        if types::is_foreign(before) {
+            let at = p.path.segments[names.len() - 2].ident.span();
+            refuse::named_type(before, at, self.report);
+            return self.wrong(span);
         }
         let declared = if before == "consts" {
             names
@@ -1202,7 +1229,11 @@ impl<'a> Checker<'a> {
                         span,
                     }));
                 }
-                Kind::Block(Block { stmts, tail: None })
+                Kind::Block(Block {
+                    stmts,
+                    tail: None,
+                    ends: false,
+                })
             }
             left => {
                 let Some((place, ty)) = self.place(left) else {
@@ -1273,6 +1304,7 @@ impl<'a> Checker<'a> {
                 "`match` on a tuple is not in the kernel language yet",
                 "match one value, or use `if`",
             );
+            return self.wrong(span);
         }
         let mut arms = Vec::new();
         let mut ty = Ty::Never;
@@ -1917,11 +1949,14 @@ impl<'a> Checker<'a> {
             let help = match (did_you_mean(&name, known.iter().copied()), known) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
                 (None, []) => "use its fields".to_owned(),
-                (None, _) => format!("a `{h}` has `{}`", known.join("`, `")),
+                (None, ["len", ..]) if matches!(h, HandleTy::Buf(_) | HandleTy::AtomicBuf(_)) => {
+                    "write `for i in 0..xs.len()` and `xs[i]`".to_owned()
+                }
+                (None, _) => format!("it has `{}`", known.join("`, `")),
             };
             self.error(
                 site,
-                format!("a `{h}` has no method `{name}` in the kernel language"),
+                format!("`{h}` has no method `{name}` in the kernel language"),
                 help,
             );
             return self.wrong(span);
@@ -2061,14 +2096,6 @@ impl<'a> Checker<'a> {
         };
         let at = last.ident.span();
         let name = last.ident.to_string();
-        if p.qself.is_some() || p.path.segments.iter().any(|s| !s.arguments.is_none()) {
-            self.error(
-                at,
-                "generics are not in the kernel language",
-                "call a function of concrete types",
-            );
-            return self.wrong(span);
-        }
         let before = p
             .path
             .segments
@@ -2076,15 +2103,6 @@ impl<'a> Checker<'a> {
             .rev()
             .nth(1)
             .map(|s| s.ident.to_string());
-        if let Some(before) = &before {
-            if let Some(s) = types::named_scalar(before) {
-                return self.scalar_function(s, &name, at, c, span);
-            }
-            if before == "cmp" && matches!(name.as_str(), "min" | "max") && c.args.len() == 2 {
-                let receiver = self.value(&c.args[0]);
-                return self.scalar_method(&name, at, receiver, vec![&c.args[1]], span);
-            }
-        }
         if let Some(advice) = constructor(&name, before.as_deref()) {
             let shown = before
                 .as_ref()
@@ -2095,6 +2113,23 @@ impl<'a> Checker<'a> {
                 advice,
             );
             return self.wrong(span);
+        }
+        if p.qself.is_some() || p.path.segments.iter().any(|s| !s.arguments.is_none()) {
+            self.error(
+                at,
+                "generics are not in the kernel language",
+                "call a function of concrete types",
+            );
+            return self.wrong(span);
+        }
+        if let Some(before) = &before {
+            if let Some(s) = types::named_scalar(before) {
+                return self.scalar_function(s, &name, at, c, span);
+            }
+            if before == "cmp" && matches!(name.as_str(), "min" | "max") && c.args.len() == 2 {
+                let receiver = self.value(&c.args[0]);
+                return self.scalar_method(&name, at, receiver, vec![&c.args[1]], span);
+            }
         }
         let mut from = Some(self.depth);
         let mut local = true;
@@ -2133,9 +2168,10 @@ impl<'a> Checker<'a> {
                     Some(near) if local => format!("did you mean `{near}`?"),
                     _ => "kernels call `#[device] fn`s of their own module or the modules around it: put it there".to_owned(),
                 };
+                let shown = p.path.to_token_stream().to_string().replace(' ', "");
                 self.error(
                     at,
-                    format!("`{name}` is not a `#[device]` function in scope"),
+                    format!("`{shown}` is not a `#[device]` function in scope"),
                     help,
                 );
                 return self.wrong(span);

@@ -81,6 +81,8 @@ pub(super) struct Expr {
 pub(super) struct Block {
     pub(super) stmts: Vec<Stmt>,
     pub(super) tail: Option<Box<Expr>>,
+    /// One of the statements does not come back.
+    pub(super) ends: bool,
 }
 
 /// A statement.

@@ -614,12 +614,9 @@ impl<'f> Lowerer<'_, 'f> {
             }
             Kind::Match(value, arms) => return self.matching(value, arms, &e.ty),
             Kind::Block(b) => {
-                for s in &b.stmts {
-                    self.stmt(s);
-                }
-                return match &b.tail {
-                    Some(t) => self.value(t),
-                    None => Vec::new(),
+                return match (self.stmts(&b.stmts), &b.tail) {
+                    (true, Some(t)) => self.value(t),
+                    (true, None) | (false, _) => Vec::new(),
                 };
             }
             Kind::Labelled(id, body) => return self.labelled(*id, body, &e.ty),
@@ -644,8 +641,14 @@ impl<'f> Lowerer<'_, 'f> {
         }]
     }
 
+    /// Whether control does not come back from an expression. rustc knows more such expressions than those of type `!`: a
+    /// block with a value behind a `return`.
     fn is_never(&self, e: &Expr) -> bool {
-        self.ty(&e.ty) == Ty::Never
+        match &e.kind {
+            Kind::Block(b) => b.ends || b.tail.as_ref().is_some_and(|t| self.is_never(t)),
+            Kind::If(_, then, Some(otherwise)) => self.is_never(then) && self.is_never(otherwise),
+            _ => self.ty(&e.ty) == Ty::Never,
+        }
     }
 
     fn float_literal(&mut self, s: Scalar, digits: &str) -> ir::Expr {
@@ -884,6 +887,17 @@ impl<'f> Lowerer<'_, 'f> {
 
     // Statements and control flow
 
+    /// Statements up to the first that does not come back; whether all do.
+    fn stmts(&mut self, stmts: &'f [Stmt]) -> bool {
+        stmts.iter().all(|s| {
+            self.stmt(s);
+            match s {
+                Stmt::Let(_, Some(e)) | Stmt::Expr(e) => !self.is_never(e),
+                Stmt::Let(_, None) => true,
+            }
+        })
+    }
+
     fn stmt(&mut self, s: &'f Stmt) {
         match s {
             Stmt::Let(_, None) => {}
@@ -905,10 +919,9 @@ impl<'f> Lowerer<'_, 'f> {
         }
         match &e.kind {
             Kind::Block(b) => {
-                for s in &b.stmts {
-                    self.stmt(s);
-                }
-                if let Some(t) = &b.tail {
+                if self.stmts(&b.stmts)
+                    && let Some(t) = &b.tail
+                {
                     self.discard(t);
                 }
             }

@@ -72,7 +72,7 @@ pub(super) fn expression(e: &syn::Expr) -> (Span, String, &'static str) {
         ),
         Expr::Let(l) => (
             l.let_token.span,
-            "`if let` is not in the kernel language",
+            "`let` in a condition is not in the kernel language",
             "compare with `==`, or use `match` on an integer or bool",
         ),
         Expr::Yield(y) => (
@@ -153,34 +153,8 @@ pub(super) fn ty(ty: &syn::Type, report: &mut Report) {
         Type::Path(p) => {
             let last = p.path.segments.last();
             let name = last.map(|s| s.ident.to_string()).unwrap_or_default();
-            let advice = match name.as_str() {
-                "usize" => "buffers are indexed by u32: use `u32` (or `u64` for wide counts)",
-                "isize" => "use `i32` or `i64`",
-                "i8" | "i16" | "u16" => "use `i32` or `u32` and a mask",
-                "u128" | "i128" => "use two `u64`",
-                "f16" | "f128" => "use `f32` or `f64`",
-                "char" => "use `u32`",
-                "String" | "str" => "lanes have no strings",
-                "Vec" | "Box" | "Rc" | "Arc" | "HashMap" | "HashSet" | "VecDeque" | "BTreeMap"
-                | "BTreeSet" | "Cell" | "RefCell" => {
-                    "lanes have no heap: declare a buffer in `Data` and take it as a parameter"
-                }
-                "Option" | "Result" => "use a sentinel value such as `u32::MAX`",
-                "Self" => "name the type",
-                _ => "use one of bool, u8, u32, i32, u64, i64, f32, f64",
-            };
-            let shown = if name.is_empty() {
-                "_".to_owned()
-            } else {
-                name
-            };
             let at = last.map_or(span, |s| s.ident.span());
-            report.error_help(
-                at,
-                format!("type `{shown}` is not in the kernel language"),
-                advice,
-            );
-            return;
+            return named_type(&name, at, report);
         }
         Type::Reference(_) => (
             "references are not values of the kernel language",
@@ -219,6 +193,28 @@ pub(super) fn ty(ty: &syn::Type, report: &mut Report) {
         ),
     };
     report.error_help(span, what, advice);
+}
+
+/// Reports a type by its name.
+pub(super) fn named_type(name: &str, at: Span, report: &mut Report) {
+    let advice = match name {
+        "usize" => "buffers are indexed by u32: use `u32` (or `u64` for wide counts)",
+        "isize" => "use `i32` or `i64`",
+        "i8" | "i16" | "u16" => "use `i32` or `u32` and a mask",
+        "u128" | "i128" => "use two `u64`",
+        "f16" | "f128" => "use `f32` or `f64`",
+        "char" => "use `u32`",
+        "String" | "str" => "lanes have no strings",
+        "Vec" | "Box" | "Rc" | "Arc" | "HashMap" | "HashSet" | "VecDeque" | "BTreeMap"
+        | "BTreeSet" | "Cell" | "RefCell" => {
+            "lanes have no heap: declare a buffer in `Data` and take it as a parameter"
+        }
+        "Option" | "Result" => "use a sentinel value such as `u32::MAX`",
+        "Self" => "name the type",
+        _ => "use one of bool, u8, u32, i32, u64, i64, f32, f64",
+    };
+    let message = format!("type `{name}` is not in the kernel language");
+    report.error_help(at, message, advice);
 }
 
 /// Reports a pattern that is none of a name, `_` or a tuple of them.

@@ -9,7 +9,7 @@ use syn::parse_quote;
 use vyre_core::csr::Csr;
 use vyre_core::dsl::{Atomic, Buf, Push};
 use vyre_core::interp::{Interpreter, Item, Memory};
-use vyre_core::lower::{Literals, lower};
+use vyre_core::lower::{Literals, LowerError, lower};
 use vyre_core::module::{Kernel, ScalarId};
 use vyre_core::trap::TrapKind;
 
@@ -468,6 +468,138 @@ fn quietly(f: impl FnOnce()) {
         }));
     });
     f();
+}
+
+/// What compiling a body says: each message with the token it points to, then what is left to rustc.
+fn said(helpers: &str, body: &str) -> Vec<String> {
+    let mut report = Report::default();
+    let done = attempt("f", helpers, body, &mut report);
+    assert!(
+        done.is_some() == report.is_empty(),
+        "code and errors, or neither: {body}"
+    );
+    let messages = report.messages().into_iter().map(|(span, m)| {
+        let token = span.source_text().unwrap_or_default();
+        format!("  {token} -> {}", m.replace("\n\n", " | "))
+    });
+    let left = report.left().iter().map(|m| format!("  rustc: {m}"));
+    messages.chain(left).collect()
+}
+
+/// `refused.txt` holds bodies, each followed by what is said about it; `BLESS=1` rewrites it.
+#[test]
+fn refusals_name_the_token_the_construct_and_the_way_out() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/kernel/refused.txt");
+    let expected = std::fs::read_to_string(path).unwrap();
+    let mut found = String::new();
+    for line in expected.lines().filter(|l| !l.starts_with("  ")) {
+        found += line;
+        found.push('\n');
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let (helpers, body) = line.split_once(" ||| ").unwrap_or(("", line));
+        let said = said(helpers, body);
+        assert!(!said.is_empty(), "accepted: {line}");
+        for message in said {
+            found += &message;
+            found.push('\n');
+        }
+    }
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &found).unwrap();
+    }
+    assert_eq!(found, expected, "run with BLESS=1 to accept");
+}
+
+/// Bodies that use everything, as the raw material of mutations.
+const SEEDS: &[&str] = &[
+    "let mut s = 0u64; 'l: for k in 0..a & 15 { if k == 3 { continue 'l; } s += xs[k] as u64 * 3; } s",
+    "let (m, n) = (a / 3, b); let k = match m { 0 => 1, 1 | 2..=9 => n, _ => { out.push(m); 7 } }; k as u64",
+    "for w in g.neighbors(a) { if at[w].compare_exchange(LIMIT, b + 1) { out.push(w); } } at[0].fetch_min(3) as u64",
+    "let f = if x < y { x.max(y) } else { -y }; let mut h = f * 2.0; h -= 1.5; h.to_bits() as u64",
+    "let k = loop { if t && a > 3 || !t { break i64::MAX; } return; }; assert!(k != 0, \"{}\", k); k as u64 >> 3",
+    "let v = helper(a, { 1 + 2 }); while v > 3 { break; } (v as f32).sqrt() as u64 ^ *result",
+];
+
+/// Replaces, drops, doubles and swaps tokens; whatever comes out, the compiler answers and does not panic.
+#[test]
+fn mutated_source_never_panics() {
+    use proc_macro2::{Group, TokenStream, TokenTree};
+    fn flatten(ts: TokenStream, into: &mut Vec<TokenTree>) {
+        for t in ts {
+            if let TokenTree::Group(g) = &t {
+                flatten(g.stream(), into);
+            }
+            into.push(t);
+        }
+    }
+    fn mutate(ts: TokenStream, at: &mut usize, with: &TokenTree, how: usize) -> TokenStream {
+        let mut out = Vec::new();
+        for t in ts {
+            let here = *at == 0;
+            *at = at.wrapping_sub(1);
+            match (here, how) {
+                (true, 0) => out.push(with.clone()),
+                (true, 1) => {}
+                (true, 2) => out.extend([t.clone(), t]),
+                (true, _) => out.extend([with.clone(), t]),
+                (false, _) => match t {
+                    TokenTree::Group(g) => {
+                        let inner = mutate(g.stream(), at, with, how);
+                        out.push(Group::new(g.delimiter(), inner).into());
+                    }
+                    other => out.push(other),
+                },
+            }
+        }
+        out.into_iter().collect()
+    }
+    let helpers = "fn helper(k: u32, l: u32) -> u32 { if k > l { return l; } k % l }";
+    let seeds: Vec<TokenStream> = SEEDS.iter().map(|s| s.parse().unwrap()).collect();
+    let mut pool = Vec::new();
+    for s in &seeds {
+        flatten(s.clone(), &mut pool);
+    }
+    let mut state = 7u64;
+    let mut next = move |n: usize| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n.max(1)
+    };
+    let start = std::time::Instant::now();
+    let (mut parsed, mut compiled) = (0, 0);
+    while start.elapsed().as_millis() < 1000 {
+        let mut tokens = seeds[next(seeds.len())].clone();
+        for _ in 0..=next(3) {
+            let mut all = Vec::new();
+            flatten(tokens.clone(), &mut all);
+            let (with, how) = (pool[next(pool.len())].clone(), next(4));
+            tokens = mutate(tokens, &mut next(all.len()), &with, how);
+        }
+        let body = tokens.to_string();
+        if syn::parse_str::<syn::Block>(&format!("{{ *result = {{ {body} }}; }}")).is_err() {
+            continue;
+        }
+        parsed += 1;
+        let mut report = Report::default();
+        if let Some((body, tables)) = attempt("f", helpers, &body, &mut report) {
+            compiled += 1;
+            assert!(report.is_empty());
+            // rustc refuses a variable that is read before it is assigned.
+            let lowered = lower(&body, &mut Literals::new(tables.constant_count()));
+            let unassigned = LowerError::Invalid("a local that is read before it is assigned");
+            assert!(
+                lowered.is_ok() || lowered.as_ref() == Err(&unassigned),
+                "{tokens}: {lowered:?}"
+            );
+        }
+    }
+    assert!(
+        parsed > 50 && compiled > 5,
+        "{parsed} parsed, {compiled} compiled"
+    );
 }
 
 #[path = "cases.rs"]

@@ -31,6 +31,14 @@ pub(crate) fn named_scalar(name: &str) -> Option<Scalar> {
     }
 }
 
+/// A scalar type of Rust's that lanes do not have.
+pub(super) fn is_foreign(name: &str) -> bool {
+    matches!(
+        name,
+        "usize" | "isize" | "i8" | "i16" | "u16" | "u128" | "i128" | "char" | "f16" | "f128"
+    )
+}
+
 /// As [`scalar`], and reports a type that is none.
 pub(crate) fn expect_scalar(ty: &syn::Type, report: &mut Report) -> Option<Scalar> {
     let found = scalar(ty);
