@@ -10,7 +10,7 @@ use vyre_core::csr::Csr;
 use vyre_core::dsl::{Atomic, Buf, Push};
 use vyre_core::interp::{Interpreter, Item, Memory};
 use vyre_core::lower::{Literals, LowerError, lower};
-use vyre_core::module::{Kernel, ScalarId};
+use vyre_core::module::{Kernel, Mode, Resource, ScalarId, UpdateOp};
 use vyre_core::trap::TrapKind;
 
 const NODES: u32 = 8;
@@ -599,6 +599,24 @@ fn mutated_source_never_panics() {
     assert!(
         parsed > 50 && compiled > 5,
         "{parsed} parsed, {compiled} compiled"
+    );
+}
+#[test]
+fn an_update_with_operands_that_trap_stays_an_update() {
+    let mut report = Report::default();
+    let body = "at[a].fetch_add(10 / b); at[b].fetch_add(xs[a]); 1";
+    let (body, _) = attempt("f", "", body, &mut report).unwrap();
+    let modes: Vec<_> = vyre_core::effects::uses(&body)
+        .into_iter()
+        .map(|u| (u.resource, u.mode))
+        .collect();
+    assert_eq!(
+        modes,
+        [
+            (Resource::Buffer(BufferId(0)), Mode::Write),
+            (Resource::Buffer(BufferId(1)), Mode::Read),
+            (Resource::Buffer(BufferId(2)), Mode::Update(UpdateOp::Add)),
+        ]
     );
 }
 

@@ -24,7 +24,7 @@ use syntax::{DomainArgs, Graph, Piece};
 use vyre_core::container::encode;
 use vyre_core::effects;
 use vyre_core::ir::Body;
-use vyre_core::lower::{Literals, lower};
+use vyre_core::lower::{Literals, LowerError, lower};
 use vyre_core::module::{
     Access, BufferId, Constant, Domain, Fixpoint, Kernel, KernelId, Mode, Program, Resource,
     SiteId, Uniform, Wave,
@@ -278,6 +278,10 @@ impl Builder<'_, '_> {
         for (body, at) in bodies {
             match lower(body, &mut literals) {
                 Ok(kernel) => kernels.push(kernel),
+                // A variable that is read before it is assigned: rustc's to report.
+                Err(e @ LowerError::Invalid(_)) => {
+                    self.report.left_to_rustc(format!("`{}`: {e}", body.name));
+                }
                 Err(e) => self.report.error(at, format!("`{}`: {e}", body.name)),
             }
         }
