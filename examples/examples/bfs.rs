@@ -9,7 +9,7 @@ use vyre_examples::{graph::GraphSpec, oracle};
 
 const UNSEEN: u32 = u32::MAX;
 
-/// The pass: one round a level.
+/// One round a level.
 #[wave_graph]
 #[pass(id = "bfs.levels", unproven)]
 pub mod bfs {

@@ -10,7 +10,7 @@ use vyre_cuda::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference, plural};
 use vyre_examples::{graph::GraphSpec, oracle};
 
-/// The pass: labels cross edges and take shortcuts.
+/// Labels cross edges and take shortcuts.
 #[wave_graph]
 #[pass(id = "components.labels", unproven)]
 pub mod components {

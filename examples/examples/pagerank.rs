@@ -7,7 +7,7 @@ use vyre_cuda::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared};
 use vyre_examples::{graph::GraphSpec, oracle};
 
-/// The pass: one power iteration a round.
+/// One power iteration a round.
 #[wave_graph]
 #[pass(id = "pagerank.power", unproven)]
 pub mod pagerank {
@@ -85,14 +85,14 @@ pub mod pagerank {
 #[derive(clap::Parser)]
 #[command(name = "pagerank")]
 pub struct PageRank {
-    #[command(flatten)]
-    shared: Shared,
     /// Probability of following an edge rather than starting anew
     #[arg(long, value_name = "P", default_value_t = 0.85, value_parser = probability)]
     damping: f32,
     /// Stop when the ranks move by less than this in sum; they sum to 1
     #[arg(long, value_name = "T", default_value_t = 1e-5, value_parser = positive)]
     tolerance: f32,
+    #[command(flatten)]
+    shared: Shared,
 }
 
 fn probability(text: &str) -> Result<f32, String> {

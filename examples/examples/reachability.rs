@@ -12,7 +12,7 @@ use vyre_examples::oracle;
 
 const UNSEEN: u32 = u32::MAX;
 
-/// The pass: a search from the entry, then a count.
+/// A search from the entry, then a count.
 #[wave_graph]
 #[pass(id = "reachability", unproven)]
 pub mod reachability {
@@ -68,11 +68,11 @@ pub mod reachability {
 #[derive(clap::Parser)]
 #[command(name = "reachability")]
 pub struct Reachability {
-    #[command(flatten)]
-    shared: Shared,
     /// List everything that is not reached, not just the beginning
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    shared: Shared,
 }
 
 impl Example for Reachability {

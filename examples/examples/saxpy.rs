@@ -11,15 +11,13 @@ use vyre_examples::graph::GraphSpec;
 #[kernel]
 #[pass(id = "saxpy", unproven)]
 pub fn saxpy(_i: Index, a: f32, x: &f32, y: &mut f32) {
-    *y = a * *x + *y;
+    *y += a * *x;
 }
 
 /// y = a * x + y over vectors
 #[derive(clap::Parser)]
 #[command(name = "saxpy")]
 pub struct Saxpy {
-    #[command(flatten)]
-    shared: Shared,
     /// Elements of the vectors [default: 4194304, or the nodes of --graph]
     #[arg(long, value_name = "N")]
     len: Option<u32>,
@@ -31,6 +29,8 @@ pub struct Saxpy {
         allow_negative_numbers = true
     )]
     a: f32,
+    #[command(flatten)]
+    shared: Shared,
 }
 
 impl Example for Saxpy {

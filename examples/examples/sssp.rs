@@ -11,7 +11,7 @@ use vyre_examples::oracle;
 /// Distance of a node without a path; paths of this length and longer count as none.
 const UNREACHED: u32 = u32::MAX;
 
-/// The pass: nodes that came closer relax the edges out of them.
+/// Nodes that came closer relax the edges out of them.
 #[wave_graph]
 #[pass(id = "sssp.relax", unproven)]
 pub mod sssp {

@@ -81,7 +81,10 @@ pub enum SpecError {
         count: u128,
     },
     /// The arrays would not fit in memory.
-    #[error("`{spec}` needs {needed_bytes} bytes of memory; {available_bytes} are available")]
+    #[error(
+        "`{spec}` needs {:.1} GiB of memory; {:.1} GiB are available",
+        gib(*needed_bytes), gib(*available_bytes)
+    )]
     Memory {
         /// What was given.
         spec: String,
@@ -533,6 +536,10 @@ pub(crate) fn mix(x: u64) -> u64 {
     let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ x >> 31
+}
+
+fn gib(bytes: u64) -> f64 {
+    bytes as f64 / (1u64 << 30) as f64
 }
 
 /// Memory that is free for us, where the system says so.
