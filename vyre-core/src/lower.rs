@@ -7,7 +7,7 @@
 //!
 //! The number of rows decides how many items share a lane on the GPU (rows times items is at most 32), so rows come
 //! before words: live ranges have holes, copies share a row where they can, uniforms and literals take no row at all.
-//! Faulting instructions are never removed, duplicated or reordered, so an item's first trap is the one the source has.
+//! Faulting instructions are not reordered, and removed only behind an equal one, so an item's first trap is the source's.
 //!
 //! A body must assign every local before it reads it, on every path, as rustc demands of the user's function.
 //!

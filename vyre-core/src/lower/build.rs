@@ -8,7 +8,8 @@
 use super::{Arg, Code, Inst, LowerError, Reg, fold};
 use crate::ir::{AtomicOp, BinaryOp, Body, CompareOp, CsrQuery, Expr, LocalId, Stmt, UnaryOp};
 use crate::isa::Op;
-use crate::module::{Scalar, SiteId};
+use crate::module::{BufferId, Scalar, SiteId};
+use std::collections::HashSet;
 
 /// Early exits are nested instead of jumped over up to this depth of `if`s.
 const MAX_TAIL_DEPTH: usize = 4;
@@ -18,8 +19,12 @@ const MAX_SELECT_WORDS: u32 = 2;
 pub(super) fn build(body: &Body) -> Result<Code, LowerError> {
     let mut builder = Builder::new(body)?;
     if let Some(value) = &body.value {
-        builder.block(&body.block, None)?;
-        let value = builder.expr(value, None)?;
+        // Where only a trap ends the block, any value will do.
+        let value = if builder.block(&body.block, None)? {
+            builder.expr(value, None)?
+        } else {
+            Arg::Literal(Scalar::Bool, 0)
+        };
         builder.push(Op::RetV, None, [value, Arg::None, Arg::None], 0, None);
     } else {
         builder.block(&body.block, Some(Exit::Return))?;
@@ -103,6 +108,8 @@ struct Loop<'b> {
     real: bool,
     /// What every further turn starts with, moved here from the loop's head.
     step: Option<(LocalId, &'b Expr)>,
+    /// A `break` leaves it.
+    broken: bool,
 }
 
 struct Builder<'b> {
@@ -111,11 +118,13 @@ struct Builder<'b> {
     counts: Counts,
     /// Value of each local: its own register, or what its one assignment gave.
     locals: Vec<Option<Arg>>,
-    /// Registers that are assigned once: safe to name instead of copying.
-    stable: Vec<bool>,
+    /// The local that owns a register and may assign it again; other registers are assigned once.
+    owner: Vec<Option<LocalId>>,
     loops: Vec<Loop<'b>>,
-    /// Counters that keep their value in the given statements.
-    frozen: Vec<(Reg, &'b [Stmt])>,
+    /// Loads that can be used again here: of the graph and of buffers that the body only reads.
+    loaded: Vec<(Inst, Arg)>,
+    /// Buffers that the body changes.
+    changed: HashSet<BufferId>,
     ifs: usize,
 }
 
@@ -131,11 +140,13 @@ impl<'b> Builder<'b> {
             code: Code::default(),
             counts,
             locals: vec![None; n],
-            stable: Vec::new(),
+            owner: Vec::new(),
             loops: Vec::new(),
-            frozen: Vec::new(),
+            loaded: Vec::new(),
+            changed: HashSet::new(),
             ifs: 0,
         };
+        changed_buffers(&body.block, &mut builder.changed);
         let item = [body.item.index, body.item.src, body.item.dst];
         for (i, local) in item.into_iter().enumerate() {
             let Some(local) = local else { continue };
@@ -143,7 +154,8 @@ impl<'b> Builder<'b> {
             if builder.body.locals.get(at) != Some(&Scalar::U32) {
                 return Err(LowerError::Invalid("an item local that is not a u32"));
             }
-            let r = builder.reg(false, builder.counts.defs[at] == 0);
+            let owner = (builder.counts.defs[at] > 0).then_some(local);
+            let r = builder.reg(false, owner);
             builder.counts.defs[at] += 1;
             builder.code.item[i] = Some(r);
             builder.locals[at] = Some(Arg::Reg(r));
@@ -151,8 +163,8 @@ impl<'b> Builder<'b> {
         Ok(builder)
     }
 
-    fn reg(&mut self, wide: bool, stable: bool) -> Reg {
-        self.stable.push(stable);
+    fn reg(&mut self, wide: bool, owner: Option<LocalId>) -> Reg {
+        self.owner.push(owner);
         self.code.reg(wide)
     }
 
@@ -170,12 +182,31 @@ impl<'b> Builder<'b> {
     fn emit(&mut self, op: Op, into: Option<Reg>, args: &[Arg], at: Place) -> Arg {
         let d = into.unwrap_or_else(|| {
             use crate::isa::Slot;
-            self.reg(matches!(op.row().d, Slot::D | Slot::OptD), true)
+            self.reg(matches!(op.row().d, Slot::D | Slot::OptD), None)
         });
         let mut all = [Arg::None; 3];
         all[..args.len()].copy_from_slice(args);
         self.push(op, Some(d), all, at.imm, at.site);
         Arg::Reg(d)
+    }
+
+    /// Emits a load of what does not change, unless it has been loaded on the way here: then its bounds are checked, too.
+    fn emit_load(&mut self, op: Op, into: Option<Reg>, index: Arg, at: Place) -> Arg {
+        let key = Inst {
+            op,
+            d: None,
+            args: [index, Arg::None, Arg::None],
+            imm: at.imm,
+            site: None,
+        };
+        if let Some((_, value)) = self.loaded.iter().rev().find(|(inst, _)| *inst == key) {
+            return *value;
+        }
+        let value = self.emit(op, into, &[index], at);
+        if self.owner(index).is_none() && self.owner(value).is_none() {
+            self.loaded.push((key, value));
+        }
+        value
     }
 
     fn scalar_of(&self, local: LocalId) -> Scalar {
@@ -188,27 +219,32 @@ impl<'b> Builder<'b> {
         if let Some(Arg::Reg(r)) = self.locals[at] {
             return r;
         }
-        let r = self.reg(is_wide(self.body.locals[at]), false);
+        let r = self.reg(is_wide(self.body.locals[at]), Some(local));
         self.locals[at] = Some(Arg::Reg(r));
         r
     }
 
-    /// Whether a local that is assigned once, here, can be a name for the value.
-    fn is_stable(&self, value: Arg, local: LocalId) -> Result<bool, LowerError> {
-        let Arg::Reg(r) = value else { return Ok(true) };
-        if self.stable[r.index()] {
-            return Ok(true);
-        }
-        match self.frozen.iter().find(|(counter, _)| *counter == r) {
-            Some((_, stmts)) => self.is_read_only_in(local, stmts),
-            None => Ok(false),
+    /// The local that may assign the value's register again.
+    fn owner(&self, value: Arg) -> Option<LocalId> {
+        match value {
+            Arg::Reg(r) => self.owner[r.index()],
+            Arg::None | Arg::Uniform(_) | Arg::Literal(..) | Arg::Slot(_) => None,
         }
     }
 
-    fn is_read_only_in(&self, local: LocalId, stmts: &[Stmt]) -> Result<bool, LowerError> {
-        let inside = Counts::of_block(self.body.locals.len(), stmts)?;
-        let at = local.0 as usize;
-        Ok(inside.reads[at] == self.counts.reads[at])
+    /// Whether a local that is assigned once, before `rest`, can be a name for the value: the value's owner keeps it for as
+    /// long as the name is read.
+    fn can_name(&self, local: LocalId, value: Arg, rest: &[Stmt]) -> Result<bool, LowerError> {
+        let Some(owner) = self.owner(value) else {
+            return Ok(true);
+        };
+        let counts = Counts::of_block(self.body.locals.len(), rest)?;
+        Ok(counts.defs[owner.0 as usize] == 0 && self.reads_all(&counts, local))
+    }
+
+    /// Whether a local is read only in the counted statements.
+    fn reads_all(&self, counts: &Counts, local: LocalId) -> bool {
+        counts.reads[local.0 as usize] == self.counts.reads[local.0 as usize]
     }
 
     fn copy(&mut self, d: Reg, value: Arg) {
@@ -222,15 +258,15 @@ impl<'b> Builder<'b> {
         }
     }
 
-    fn assign(&mut self, local: LocalId, e: &Expr) -> Result<(), LowerError> {
+    fn assign(&mut self, local: LocalId, e: &Expr, rest: &[Stmt]) -> Result<(), LowerError> {
         if self.counts.defs[local.0 as usize] > 1 {
             let d = self.own_reg(local);
             let value = self.expr(e, Some(d))?;
             self.copy(d, value);
         } else {
             let mut value = self.expr(e, None)?;
-            if !self.is_stable(value, local)? {
-                let d = self.reg(is_wide(self.scalar_of(local)), true);
+            if !self.can_name(local, value, rest)? {
+                let d = self.reg(is_wide(self.scalar_of(local)), None);
                 self.copy(d, value);
                 value = Arg::Reg(d);
             }
@@ -239,17 +275,18 @@ impl<'b> Builder<'b> {
         Ok(())
     }
 
-    /// Builds a statement list. With a tail, whoever comes after the block continues as that exit would.
-    fn block(&mut self, stmts: &'b [Stmt], tail: Option<Exit>) -> Result<(), LowerError> {
+    /// Builds a statement list; false when its end is never reached. With a tail, whoever reaches the end continues as that
+    /// exit would.
+    fn block(&mut self, stmts: &'b [Stmt], tail: Option<Exit>) -> Result<bool, LowerError> {
         let mut i = 0;
         while let Some(stmt) = stmts.get(i) {
             let (before, rest) = (&stmts[..i], &stmts[i + 1..]);
             i += 1;
             if tail.is_some_and(|exit| exit.is(stmt)) {
-                return Ok(());
+                return Ok(true);
             }
             match stmt {
-                Stmt::Assign(local, e) => self.assign(*local, e)?,
+                Stmt::Assign(local, e) => self.assign(*local, e, rest)?,
                 Stmt::Store {
                     buffer,
                     index,
@@ -327,27 +364,32 @@ impl<'b> Builder<'b> {
                     }
                     if !self.select(cond, then, otherwise)? {
                         let tail = tail.filter(|_| rest.is_empty());
-                        self.branch(cond, then, otherwise, tail)?;
+                        if !self.branch(cond, then, otherwise, tail)? {
+                            return Ok(false);
+                        }
                     }
                 }
-                Stmt::Loop { body } => self.loop_(body, before)?,
+                Stmt::Loop { body } => {
+                    if !self.loop_(body, before)? {
+                        return Ok(false);
+                    }
+                }
                 Stmt::Break { depth } => {
-                    let at = self.depth(*depth)?;
-                    self.push(Op::Break, None, [Arg::None; 3], at, None);
-                    return Ok(());
+                    self.push_break(Op::Break, Arg::None, *depth)?;
+                    return Ok(false);
                 }
                 Stmt::Continue { depth } => {
                     self.next_turn(*depth)?;
                     let at = self.depth(*depth)?;
                     self.push(Op::Continue, None, [Arg::None; 3], at, None);
-                    return Ok(());
+                    return Ok(false);
                 }
                 Stmt::Return => {
                     if self.body.value.is_some() {
                         return Err(LowerError::Invalid("a return in a condition"));
                     }
                     self.push(Op::Ret, None, [Arg::None; 3], 0, None);
-                    return Ok(());
+                    return Ok(false);
                 }
                 Stmt::Assert { cond, kind, site } => {
                     let value = self.expr(cond, None)?;
@@ -355,7 +397,7 @@ impl<'b> Builder<'b> {
                     match value {
                         Arg::Literal(_, 0) => {
                             self.push(Op::Trap, None, [Arg::None; 3], code, site);
-                            return Ok(());
+                            return Ok(false);
                         }
                         Arg::Literal(..) => {}
                         Arg::None | Arg::Reg(_) | Arg::Uniform(_) | Arg::Slot(_) => {
@@ -366,6 +408,14 @@ impl<'b> Builder<'b> {
                 }
             }
         }
+        Ok(true)
+    }
+
+    fn push_break(&mut self, op: Op, cond: Arg, depth: u32) -> Result<(), LowerError> {
+        let at = self.depth(depth)?;
+        let target = self.loops.len() - 1 - depth as usize;
+        self.loops[target].broken = true;
+        self.push(op, None, [cond, Arg::None, Arg::None], at, None);
         Ok(())
     }
 
@@ -390,7 +440,7 @@ impl<'b> Builder<'b> {
     fn next_turn(&mut self, depth: u32) -> Result<(), LowerError> {
         let target = self.loops.iter().rev().nth(depth as usize);
         if let Some((local, e)) = target.and_then(|l| l.step) {
-            self.assign(local, e)?;
+            self.assign(local, e, &[])?;
         }
         Ok(())
     }
@@ -402,7 +452,7 @@ impl<'b> Builder<'b> {
         then: &'b [Stmt],
         otherwise: &'b [Stmt],
         tail: Option<Exit>,
-    ) -> Result<(), LowerError> {
+    ) -> Result<bool, LowerError> {
         // A branch that only breaks is one word, and the other one needs no nesting.
         let breaks = |b: &[Stmt]| match b {
             [Stmt::Break { depth }, ..] if tail != Some(Exit::Break) || *depth > 0 => Some(*depth),
@@ -413,19 +463,18 @@ impl<'b> Builder<'b> {
             (breaks(otherwise), then, false),
         ] {
             let Some(depth) = depth else { continue };
-            let depth = self.depth(depth)?;
             let (value, negated) = self.condition_either(cond, !when)?;
             let when = when != negated;
             match value {
                 Arg::Literal(_, bits) => {
                     if (bits != 0) == when {
-                        self.push(Op::Break, None, [Arg::None; 3], depth, None);
-                        return Ok(());
+                        self.push_break(Op::Break, Arg::None, depth)?;
+                        return Ok(false);
                     }
                 }
                 Arg::None | Arg::Reg(_) | Arg::Uniform(_) | Arg::Slot(_) => {
                     let op = if when { Op::BreakIf } else { Op::BreakUnless };
-                    self.push(op, None, [value, Arg::None, Arg::None], depth, None);
+                    self.push_break(op, value, depth)?;
                 }
             }
             return self.block(rest, tail);
@@ -440,15 +489,20 @@ impl<'b> Builder<'b> {
             return self.block(if bits != 0 { then } else { otherwise }, tail);
         }
         self.ifs += 1;
+        let loaded = self.loaded.len();
         self.push(Op::If, None, [value, Arg::None, Arg::None], 0, None);
-        self.block(then, tail)?;
-        if !otherwise.is_empty() {
+        let mut falls = self.block(then, tail)?;
+        self.loaded.truncate(loaded);
+        if otherwise.is_empty() {
+            falls = true;
+        } else {
             self.push(Op::Else, None, [Arg::None; 3], 0, None);
-            self.block(otherwise, tail)?;
+            falls |= self.block(otherwise, tail)?;
+            self.loaded.truncate(loaded);
         }
         self.push(Op::EndIf, None, [Arg::None; 3], 0, None);
         self.ifs -= 1;
-        Ok(())
+        Ok(falls)
     }
 
     /// A condition's value, or that of its negation (then the flag is set), whichever needs less code; `negate` prefers
@@ -472,7 +526,8 @@ impl<'b> Builder<'b> {
         }
     }
 
-    /// `t = a; if t { t = b }; if t { x }`, the shape of `a && b` as a condition, without the second look at `t`.
+    /// `t = a; if t { t = b }; if t { x }`, the shape of `a && b` as a condition, without the second look at `t`; and both
+    /// `&&` and `||` in front of a `break`.
     ///
     /// The first statement has been built; `first` is the second one. Returns how many further statements it took.
     fn short_circuit(
@@ -480,68 +535,42 @@ impl<'b> Builder<'b> {
         first: &'b Stmt,
         rest: &'b [Stmt],
     ) -> Result<Option<usize>, LowerError> {
-        let Stmt::If {
-            cond: first_cond,
-            then: inner,
-            otherwise: none,
-        } = first
+        let (Some((t, wanted, inner)), Some((u, when, then))) =
+            (flag_test(first), rest.first().and_then(flag_test))
         else {
             return Ok(None);
         };
-        let Some(Stmt::If {
-            cond,
-            then,
-            otherwise,
-        }) = rest.first()
-        else {
+        let [setup @ .., Stmt::Assign(last, b)] = inner else {
             return Ok(None);
         };
-        let (Some((t, first_negated)), Some((u, negated))) =
-            (negated_local(first_cond), negated_local(cond))
-        else {
-            return Ok(None);
-        };
-        let [setup @ .., Stmt::Assign(last, b)] = inner.as_slice() else {
-            return Ok(None);
-        };
-        if t != u
-            || t != *last
-            || !none.is_empty()
-            || !otherwise.is_empty()
-            || self.counts.reads[t.0 as usize] != 2
-            || self.counts.defs[t.0 as usize] < 2
-        {
+        let at = t.0 as usize;
+        if t != u || t != *last || self.counts.reads[at] != 2 || self.counts.defs[at] < 2 {
             return Ok(None);
         }
         let value = Arg::Reg(self.own_reg(t));
-        if let [Stmt::Break { depth }] = then.as_slice()
-            && first_negated != negated
+        if let [Stmt::Break { depth }] = then
+            && wanted != when
             && self.target_is_real(*depth)
         {
-            // a && b else break; a || b then break.
-            let depth = self.depth(*depth)?;
-            let op = if negated {
-                Op::BreakUnless
-            } else {
-                Op::BreakIf
-            };
-            self.push(op, None, [value, Arg::None, Arg::None], depth, None);
-            self.block(setup, None)?;
-            let (value, flipped) = self.condition_either(b, false)?;
-            let op = if negated != flipped {
-                Op::BreakUnless
-            } else {
-                Op::BreakIf
-            };
-            self.push(op, None, [value, Arg::None, Arg::None], depth, None);
+            // `b` is looked at where `t` did not decide: each of the two decides by leaving.
+            let op = |when: bool| if when { Op::BreakIf } else { Op::BreakUnless };
+            self.push_break(op(when), value, *depth)?;
+            if self.block(setup, None)? {
+                let (value, negated) = self.condition_either(b, false)?;
+                self.push_break(op(when != negated), value, *depth)?;
+            }
             return Ok(Some(1));
         }
-        let cheap = setup.is_empty() && speculation_words(b).is_some_and(|w| w <= MAX_SELECT_WORDS);
-        if !first_negated && !negated && !cheap {
+        let is_cheap =
+            setup.is_empty() && speculation_words(b).is_some_and(|w| w <= MAX_SELECT_WORDS);
+        if wanted && when && !is_cheap {
             self.ifs += 1;
+            let loaded = self.loaded.len();
             self.push(Op::If, None, [value, Arg::None, Arg::None], 0, None);
-            self.block(setup, None)?;
-            self.branch(b, then, &[], None)?;
+            if self.block(setup, None)? {
+                self.branch(b, then, &[], None)?;
+            }
+            self.loaded.truncate(loaded);
             self.push(Op::EndIf, None, [Arg::None; 3], 0, None);
             self.ifs -= 1;
             return Ok(Some(1));
@@ -579,31 +608,9 @@ impl<'b> Builder<'b> {
         }
         let scalar = self.scalar_of(local);
         let d = self.own_reg(local);
-        // The shape of a minimum or a maximum.
-        if let (
-            Some(a),
-            Some(b),
-            Expr::Compare {
-                op, left, right, ..
-            },
-        ) = (a, b, cond)
-            && !matches!(scalar, Scalar::F32 | Scalar::F64 | Scalar::Bool)
-            && (**left == *a && **right == *b || **left == *b && **right == *a)
-            && let Some(less) = match op {
-                CompareOp::Lt | CompareOp::Le => Some(true),
-                CompareOp::Gt | CompareOp::Ge => Some(false),
-                CompareOp::Eq | CompareOp::Ne => None,
-            }
-            && speculation_words(left).is_some()
-            && speculation_words(right).is_some()
+        if let (Some(a), Some(b)) = (a, b)
+            && let Some(value) = self.minimum(scalar, cond, (a, b), Some(d))?
         {
-            let op = if less == (**left == *a) {
-                BinaryOp::Min
-            } else {
-                BinaryOp::Max
-            };
-            let (x, y) = (self.expr(a, None)?, self.expr(b, None)?);
-            let value = self.binary(op, scalar, (x, y), None, Some(d))?;
             self.copy(d, value);
             return Ok(true);
         }
@@ -690,6 +697,9 @@ impl<'b> Builder<'b> {
                 then,
                 otherwise,
             } => {
+                if let Some(value) = self.minimum(*scalar, cond, (then, otherwise), into)? {
+                    return Ok(value);
+                }
                 let (cond, negated) = self.condition_either(cond, false)?;
                 let then = self.expr(then, None)?;
                 let otherwise = self.expr(otherwise, None)?;
@@ -725,7 +735,12 @@ impl<'b> Builder<'b> {
                     _ => Op::Ld64,
                 };
                 let index = self.expr(index, None)?;
-                self.emit(op, into, &[index], Place::resource(buffer.0, *site))
+                let place = Place::resource(buffer.0, *site);
+                if self.changed.contains(buffer) {
+                    self.emit(op, into, &[index], place)
+                } else {
+                    self.emit_load(op, into, index, place)
+                }
             }
             Expr::AtomicLoad {
                 buffer,
@@ -789,7 +804,7 @@ impl<'b> Builder<'b> {
                     CsrQuery::Target => Op::CsrTarget,
                 };
                 let of = self.expr(of, None)?;
-                self.emit(op, into, &[of], Place::resource(topology.0, *site))
+                self.emit_load(op, into, of, Place::resource(topology.0, *site))
             }
         })
     }
@@ -1062,92 +1077,133 @@ impl<'b> Builder<'b> {
         Ok(self.plain(op, into, &[x]))
     }
 
-    fn loop_(&mut self, body: &'b [Stmt], before: &[Stmt]) -> Result<(), LowerError> {
-        if runs_once(body) {
-            self.loops.push(Loop {
-                real: false,
-                step: None,
-            });
-            self.block(body, Some(Exit::Break))?;
-            self.loops.pop();
-            return Ok(());
+    /// `if a < b { a } else { b }` and its like, of integers.
+    fn minimum(
+        &mut self,
+        scalar: Scalar,
+        cond: &Expr,
+        (a, b): (&Expr, &Expr),
+        into: Option<Reg>,
+    ) -> Result<Option<Arg>, LowerError> {
+        let Expr::Compare {
+            op, left, right, ..
+        } = cond
+        else {
+            return Ok(None);
+        };
+        let picks_smaller = match op {
+            CompareOp::Lt | CompareOp::Le => **left == *a,
+            CompareOp::Gt | CompareOp::Ge => **left != *a,
+            CompareOp::Eq | CompareOp::Ne => return Ok(None),
+        };
+        let same = **left == *a && **right == *b || **left == *b && **right == *a;
+        let is_integer = !matches!(scalar, Scalar::F32 | Scalar::F64 | Scalar::Bool);
+        if !same || !is_integer || speculation_words(cond).is_none() {
+            return Ok(None);
         }
-        self.push(Op::Loop, None, [Arg::None; 3], 0, None);
-        let moved = self.moved_step(body, before)?;
+        let op = if picks_smaller {
+            BinaryOp::Min
+        } else {
+            BinaryOp::Max
+        };
+        let pair = (self.expr(a, None)?, self.expr(b, None)?);
+        self.binary(op, scalar, pair, None, into).map(Some)
+    }
+
+    fn loop_(&mut self, body: &'b [Stmt], before: &[Stmt]) -> Result<bool, LowerError> {
+        let real = !runs_once(body);
+        let moved = if real {
+            self.moved_step(body, before)?
+        } else {
+            None
+        };
         self.loops.push(Loop {
-            real: true,
+            real,
             step: moved.map(|m| m.step),
+            broken: false,
         });
-        if let Some(Step { at, copy, step }) = moved {
-            self.block(&body[..at], None)?;
+        if !real {
+            let falls = self.block(body, Some(Exit::Break))?;
+            self.loops.pop();
+            return Ok(falls);
+        }
+        let loaded = self.loaded.len();
+        self.push(Op::Loop, None, [Arg::None; 3], 0, None);
+        if let Some(Step { copy, at, step }) = moved {
+            let Stmt::Assign(name, _) = &body[copy] else {
+                unreachable!("moved_step finds an assignment")
+            };
             let counter = self.own_reg(step.0);
-            self.locals[copy.0 as usize] = Some(Arg::Reg(counter));
-            let turn = &body[at + 2..];
-            self.frozen.push((counter, turn));
-            self.block(turn, Some(Exit::Continue))?;
-            self.frozen.pop();
-            self.assign(step.0, step.1)?;
+            let falls = self.block(&body[..copy], None)? && {
+                self.locals[name.0 as usize] = Some(Arg::Reg(counter));
+                self.block(&body[copy + 1..at], None)?
+                    && self.block(&body[at + 1..], Some(Exit::Continue))?
+            };
+            if falls {
+                self.assign(step.0, step.1, &[])?;
+            }
         } else {
             self.block(body, Some(Exit::Continue))?;
         }
-        self.loops.pop();
+        self.loaded.truncate(loaded);
         self.push(Op::EndLoop, None, [Arg::None; 3], 0, None);
-        Ok(())
+        Ok(self.loops.pop().is_some_and(|l| l.broken))
     }
 
-    /// Finds `x = i; i = i + step` at the head of a loop, with nothing else reading `i`: the rest of the body can then use
-    /// `i` itself, and the step can wait for the end of the turn. A `break` leaves `i` behind by one step, so `i` must be
-    /// assigned again before the loop is entered again.
+    /// Finds `x = i; ..; i = i + step` at the head of a loop, with nothing behind it reading `i`: the rest of the body can
+    /// then use `i` itself, and the step can wait for the end of the turn. A `break` leaves `i` behind by one step, so `i`
+    /// must be assigned again before the loop is entered again.
     fn moved_step(
         &self,
         body: &'b [Stmt],
         before: &[Stmt],
     ) -> Result<Option<Step<'b>>, LowerError> {
-        for (at, pair) in body.windows(2).enumerate() {
-            let [
-                Stmt::Assign(copy, Expr::Local(i)),
-                Stmt::Assign(counter, step),
-            ] = pair
+        for (copy, stmt) in body.iter().enumerate() {
+            let Stmt::Assign(x, Expr::Local(i)) = stmt else {
+                continue;
+            };
+            let mut between = body[copy + 1..].iter().zip(copy + 1..);
+            let Some((Stmt::Assign(_, step), at)) =
+                between.find(|(s, _)| !matches!(s, Stmt::Assign(l, _) if l != i))
             else {
                 continue;
             };
-            let steps_itself = matches!(step, Expr::Binary { left, right, .. }
-                if **left == Expr::Local(*i) && matches!(**right, Expr::Literal(..) | Expr::Uniform(..)));
-            if i != counter
-                || !steps_itself
+            let steps_itself = matches!((&body[at], step), (Stmt::Assign(l, _), Expr::Binary { left, right, .. })
+                if l == i && **left == Expr::Local(*i) && matches!(**right, Expr::Literal(..) | Expr::Uniform(..)));
+            let start = before
+                .iter()
+                .rposition(|s| matches!(s, Stmt::Assign(l, _) if l == i));
+            let continues = |s: &Stmt| jumps_to(s, 0, &|s| matches!(s, Stmt::Continue { .. }));
+            if !steps_itself
                 || speculation_words(step).is_none()
-                || self.counts.defs[copy.0 as usize] != 1
-                || !before
-                    .iter()
-                    .any(|s| matches!(s, Stmt::Assign(l, _) if l == i))
+                || self.counts.defs[x.0 as usize] != 1
+                || body[..copy].iter().any(continues)
             {
                 continue;
             }
-            let head = Counts::of_block(self.body.locals.len(), &body[..at + 2])?;
-            let all = Counts::of_block(self.body.locals.len(), body)?;
-            let i = i.0 as usize;
-            if head.reads[i] == self.counts.reads[i]
-                && all.defs[i] == 1
-                && self.is_read_only_in(*copy, &body[at + 2..])?
-                && !body[..at]
-                    .iter()
-                    .any(|s| jumps_to(s, 0, &|s| matches!(s, Stmt::Continue { .. })))
+            let Some(start) = start else { continue };
+            let n = self.body.locals.len();
+            let mut head = Counts::of_block(n, &body[..=at])?;
+            head.block(&before[start + 1..])?;
+            let all = Counts::of_block(n, body)?;
+            let named = Counts::of_block(n, &body[copy + 1..])?;
+            if self.reads_all(&head, *i)
+                && all.defs[i.0 as usize] == 1
+                && self.reads_all(&named, *x)
             {
-                return Ok(Some(Step {
-                    at,
-                    copy: *copy,
-                    step: (*counter, step),
-                }));
+                let step = (*i, step);
+                return Ok(Some(Step { copy, at, step }));
             }
         }
         Ok(None)
     }
 }
 
+/// A counter's step that can wait: positions of the copy and the step in the loop's body, and the step.
 #[derive(Clone, Copy)]
 struct Step<'b> {
+    copy: usize,
     at: usize,
-    copy: LocalId,
     step: (LocalId, &'b Expr),
 }
 
@@ -1167,8 +1223,43 @@ impl Place {
     }
 }
 
+/// Buffers that a block stores to, or changes atomically.
+fn changed_buffers(block: &[Stmt], changed: &mut HashSet<BufferId>) {
+    fn of_expr(e: &Expr, changed: &mut HashSet<BufferId>) {
+        if let Expr::Atomic { buffer, .. } | Expr::CompareExchange { buffer, .. } = e {
+            changed.insert(*buffer);
+        }
+        e.each_operand(&mut |x| of_expr(x, changed));
+    }
+    for stmt in block {
+        if let Stmt::Store { buffer, .. } | Stmt::AtomicStore { buffer, .. } = stmt {
+            changed.insert(*buffer);
+        }
+        stmt.each_operand(&mut |e| of_expr(e, changed));
+        stmt.each_block(&mut |b| changed_buffers(b, changed));
+    }
+}
+
 fn is_wide(scalar: Scalar) -> bool {
     scalar.rows() == 2
+}
+
+/// `if t { .. }` or `if !t { .. }`: the local, the value that enters, the block. An empty `then` counts as a negation.
+fn flag_test(stmt: &Stmt) -> Option<(LocalId, bool, &[Stmt])> {
+    let Stmt::If {
+        cond,
+        then,
+        otherwise,
+    } = stmt
+    else {
+        return None;
+    };
+    let (local, negated) = negated_local(cond)?;
+    match (then.is_empty(), otherwise.is_empty()) {
+        (_, true) => Some((local, !negated, then)),
+        (true, false) => Some((local, negated, otherwise)),
+        (false, false) => None,
+    }
 }
 
 fn negated_local(e: &Expr) -> Option<(LocalId, bool)> {

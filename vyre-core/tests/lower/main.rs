@@ -161,6 +161,7 @@ pub(crate) const B: u16 = 0;
 pub(crate) const D: u16 = 2;
 pub(crate) const W: u16 = 3;
 pub(crate) const F: u16 = 4;
+pub(crate) const Q: u16 = 5;
 
 pub(crate) fn program(body: &Body) -> Program {
     let mut literals = Literals::new(1);

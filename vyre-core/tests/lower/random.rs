@@ -409,6 +409,15 @@ impl Generator<'_, '_> {
                 }
                 self.known.push((local, mutable));
             }
+            3 if self.pick(2) == 0 => {
+                // A second name, mostly for what changes later.
+                let scalar = self.scalar();
+                if let Some(of) = self.known_of(scalar, true) {
+                    let local = self.fresh(scalar);
+                    block.push(Stmt::Assign(local, Expr::Local(of)));
+                    self.known.push((local, false));
+                }
+            }
             3 | 4 => {
                 let scalar = self.scalar();
                 if let Some(local) = self.known_of(scalar, true) {
@@ -580,31 +589,61 @@ impl Generator<'_, '_> {
         });
     }
 
-    /// `for x in 0..n { .. }`, with the counter stepped at the head.
+    /// The shapes of `for` and `while` loops with a counter, mostly stepped at the head.
     fn counted_loop(&mut self, block: &mut Block) {
-        let (i, x) = (self.fresh(U32), self.fresh(U32));
-        block.push(Stmt::Assign(i, lit(0)));
+        let (old, x) = (self.known_of(U32, true), self.fresh(U32));
+        // A counter of an outer scope may go on where it was.
+        let goes_on = old.filter(|_| self.pick(6) == 5);
+        let i = goes_on.unwrap_or_else(|| self.fresh(U32));
+        let (now, one) = (Expr::Local(i), lit(1));
+        let down = self.pick(5) == 4;
+        if goes_on.is_none() {
+            block.push(Stmt::Assign(i, lit(if down { 3 } else { 0 })));
+        }
         let end = bin(BinaryOp::And, U32, self.expr(U32, 1), lit(3));
         let known = self.known.len();
-        let head = match self.pick(3) {
-            0 => when(
-                not(cmp(CompareOp::Lt, U32, Expr::Local(i), end)),
-                vec![BREAK],
-            ),
-            1 => when(cmp(CompareOp::Ge, U32, Expr::Local(i), lit(3)), vec![BREAK]),
-            _ => either(
-                cmp(CompareOp::Ne, U32, Expr::Local(i), lit(4)),
-                vec![],
-                vec![BREAK],
-            ),
+        let copy = Stmt::Assign(x, now.clone());
+        let up = Stmt::Assign(i, add(now.clone(), one.clone()));
+        let mut body = if down {
+            let head = when(cmp(CompareOp::Ge, U32, lit(0), now.clone()), vec![BREAK]);
+            let step = Stmt::Assign(i, bin(BinaryOp::Sub, U32, now.clone(), one));
+            vec![head, step, copy]
+        } else {
+            match self.pick(5) {
+                0 | 1 => vec![
+                    when(not(cmp(CompareOp::Lt, U32, now, end)), vec![BREAK]),
+                    copy,
+                    up,
+                ],
+                2 => vec![
+                    when(cmp(CompareOp::Ge, U32, now, lit(3)), vec![BREAK]),
+                    copy,
+                    up,
+                ],
+                3 => vec![
+                    either(cmp(CompareOp::Lt, U32, now, lit(4)), vec![], vec![BREAK]),
+                    copy,
+                    up,
+                ],
+                _ => {
+                    // An inclusive range tells its last turn apart by a flag.
+                    let done = self.fresh(Scalar::Bool);
+                    block.push(Stmt::Assign(
+                        done,
+                        cmp(CompareOp::Gt, U32, now.clone(), lit(2)),
+                    ));
+                    let last = cmp(CompareOp::Ge, U32, now, lit(2));
+                    vec![
+                        when(Expr::Local(done), vec![BREAK]),
+                        copy,
+                        Stmt::Assign(done, last),
+                        up,
+                    ]
+                }
+            }
         };
-        let mut body = vec![
-            head,
-            Stmt::Assign(x, Expr::Local(i)),
-            Stmt::Assign(i, add(Expr::Local(i), lit(1))),
-        ];
         self.known.push((x, false));
-        if self.pick(4) == 3 {
+        if goes_on.is_none() && self.pick(4) == 3 {
             self.known.push((i, false));
         }
         self.loops += 1;
@@ -687,7 +726,8 @@ fn listing(block: &Block, depth: usize) -> String {
     out
 }
 
-fn check(body: &Body) {
+/// Runs a body's kernel and the oracle on two items and compares what they leave behind.
+pub(crate) fn check(body: &Body) {
     let program = program(body);
     let kernel = &program.kernels[0];
     let shown = || {
