@@ -710,12 +710,18 @@ fn borders(len: usize, chunk: usize) -> (usize, usize) {
 }
 
 /// Cuts the edges out of `items` into chunks: `cuts` gets one border more than there are chunks.
+///
+/// A chunk never spans two blocks of items, so that blocks can be cut in parallel. A node with many edges is cut as well.
 fn cut_edges(cuts: &mut Vec<Cut>, offsets: &[u32], items: &[u32], max_degree: u32) {
     cuts.clear();
-    cuts.push(Cut { item: 0, edges: 0 });
-    if items.len() as u64 * u64::from(max_degree) > ALONE as u64 {
+    let cut = |(block, items): (usize, &[u32]), cuts: &mut Vec<Cut>| {
+        let first = block * CHUNK;
+        cuts.push(Cut {
+            item: first,
+            edges: 0,
+        });
         let mut room = CHUNK;
-        for (item, &v) in items.iter().enumerate() {
+        for (item, &v) in (first..).zip(items) {
             let degree = (offsets[v as usize + 1] - offsets[v as usize]) as usize;
             let mut edges = 0;
             while degree - edges > room {
@@ -728,6 +734,21 @@ fn cut_edges(cuts: &mut Vec<Cut>, offsets: &[u32], items: &[u32], max_degree: u3
             }
             room -= degree - edges;
         }
+    };
+    if items.len() as u64 * u64::from(max_degree) <= ALONE as u64 {
+        cuts.push(Cut { item: 0, edges: 0 });
+    } else if items.len() <= 4 * CHUNK {
+        items
+            .chunks(CHUNK)
+            .enumerate()
+            .for_each(|block| cut(block, cuts));
+    } else {
+        let blocks = items.par_chunks(CHUNK).enumerate();
+        cuts.par_extend(blocks.flat_map_iter(|block| {
+            let mut cuts = Vec::new();
+            cut(block, &mut cuts);
+            cuts
+        }));
     }
     cuts.push(Cut {
         item: items.len(),

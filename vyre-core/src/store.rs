@@ -1,7 +1,7 @@
 //! A session's state on the CPU, and the driver that follows the schedule over it.
 //!
 //! Both CPU backends share it: the native executor borrows buffers through `RefCell`s once per sweep (so the macros' glue
-//! stays safe Rust), the interpreter owns it while it sweeps. Nothing here allocates per round.
+//! stays safe Rust), the interpreter owns it while it sweeps. A round of sweeps on one thread allocates nothing.
 
 use crate::csr::Csr;
 use crate::exec::{
