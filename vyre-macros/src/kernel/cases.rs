@@ -94,6 +94,7 @@ cases! {
         }
         fn twice(at: &Buf<Atomic<u32>>, k: u32) -> u32 { at[k].fetch_add(1); at[k].fetch_add(1) }
         fn divided(v: u32) -> (u32, u32) { (v / 3, v % 3) }
+        fn n_times(out: &Push, n: u32) { for k in 0..n { out.push(k); } }
         fn nothing(out: &Push) { out.push(0); }
         fn nested(v: u32) -> u64 { mix(mix(1, v), gcd(v, 12)) }
         fn dead(a: u32, b: u32, t: bool) -> u64 {
@@ -267,6 +268,19 @@ cases! {
         let w = match t { true => 1, false => { out.push(1); 2 } };
         let c = match i { -3 => 1u64, n @ 1..=5 => n as u64, n => n as u64 & 7 };
         k as u64 ^ (m as u64) << 8 ^ w << 40 ^ c << 44
+    }
+    long_matches_are_trees {
+        let k = match a {
+            0 => 1, 1 => xs[b & 7], 2 => 30, 3 => { out.push(3); 4 }, 4 | 6 => 5, 5 => 7,
+            n if n > 300 && xs[n & 7] > 2 => 8,
+            7..=31 => 9, 32 => 10, 33 => 11, 255 => 12, 256 => xs[b], n if n % 2 == 0 => n / 2, _ => 14,
+        };
+        let m = if a == 0 { 1 } else if a == 1 { 2 } else if a == 2 { 3 } else if a == 3 { 4 } else if a == 5 { xs[b & 3] }
+            else if a == 7 { 6 } else if b < 8 && xs[b] == 1 { 7 } else if a == 31 { 8 } else if a == 32 { 9 } else { 10 };
+        if xs[a & 7] == 3 { out.push(1) } else if b == 1 { out.push(2) } else if b == 2 { out.push(3) } else if b == 3 { out.push(4) }
+            else if b == 5 { out.push(5) } else if b == 7 { out.push(6) }
+        match b { 0 => {} 1 => out.push(1), 2 => { n_times(out, 2); } 3 => out.push(3), 5 => {} 7 => out.push(7), _ => out.push(0) }
+        (k as u64) << 32 | m as u64
     }
     neighbours {
         let mut s = 0u64;

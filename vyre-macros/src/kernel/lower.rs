@@ -23,6 +23,8 @@ use vyre_core::trap::TrapKind;
 const MAX_CALLS: usize = 2_000;
 /// Largest expression that is worth computing without need.
 const CHEAP: usize = 6;
+/// Longest chain of alternatives that stays one.
+const LINEAR: usize = 4;
 
 /// Lowers a checked function.
 pub(super) fn body(f: &Function, tables: &mut Tables, report: &mut Report) -> Option<ir::Body> {
@@ -1181,14 +1183,71 @@ impl<'f> Lowerer<'_, 'f> {
             let first = self.scalar(tests[0]);
             return self.guarded(first, &tests[1..], then);
         }
-        let cond = self.scalar(cond);
-        let (then, ()) = self.block(|l| l.discard(then));
-        let (otherwise, ()) = self.block(|l| {
-            if let Some(e) = otherwise {
-                l.discard(e);
+        self.if_chain(cond, then, otherwise, &[]);
+    }
+
+    /// `if c {} else if d {} else {}`, as far as the conditions cost nothing to compute early.
+    fn if_chain(
+        &mut self,
+        cond: &'f Expr,
+        then: &'f Expr,
+        otherwise: Option<&'f Expr>,
+        to: &[LocalId],
+    ) {
+        let mut conds = vec![self.scalar(cond)];
+        let mut bodies = vec![then];
+        let mut rest = otherwise;
+        while let Some(Kind::If(cond, then, otherwise)) = rest.map(|e| &e.kind) {
+            let (stmts, value) = self.block(|l| l.scalar(cond));
+            if !stmts.is_empty() || !is_pure(&value) || cost(&value) > CHEAP {
+                break;
             }
-        });
-        self.emit_if(cond, then, otherwise);
+            conds.push(value);
+            bodies.push(then);
+            rest = otherwise.as_deref();
+        }
+        if conds.len() > LINEAR && !is_pure(&conds[0]) {
+            let first = conds[0].clone();
+            conds[0] = self.leaf(first);
+        }
+        self.chain(&conds, &bodies, rest, to);
+    }
+
+    /// Runs the body of the first condition that holds, or `rest`. The conditions are pure when there are more than
+    /// [`LINEAR`]: a long chain becomes a tree, for every level of nesting takes mask frames on a GPU.
+    fn chain(
+        &mut self,
+        conds: &[ir::Expr],
+        bodies: &[&'f Expr],
+        rest: Option<&'f Expr>,
+        to: &[LocalId],
+    ) {
+        let Some((first, others)) = conds.split_first() else {
+            if let Some(e) = rest {
+                self.arm_body(e, to);
+            }
+            return;
+        };
+        if conds.len() > LINEAR {
+            let half = conds.len() / 2;
+            let any = others[..half - 1].iter().fold(first.clone(), |any, c| {
+                binary(BinaryOp::Or, Scalar::Bool, any, c.clone())
+            });
+            let (then, ()) = self.block(|l| {
+                l.chain(
+                    &conds[..half - 1],
+                    &bodies[..half - 1],
+                    Some(bodies[half - 1]),
+                    to,
+                )
+            });
+            let (otherwise, ()) =
+                self.block(|l| l.chain(&conds[half..], &bodies[half..], rest, to));
+            return self.emit_if(any, then, otherwise);
+        }
+        let (then, ()) = self.block(|l| l.arm_body(bodies[0], to));
+        let (otherwise, ()) = self.block(|l| l.chain(others, &bodies[1..], rest, to));
+        self.emit_if(first.clone(), then, otherwise);
     }
 
     fn emit_if(&mut self, cond: ir::Expr, then: ir::Block, otherwise: ir::Block) {
@@ -1235,6 +1294,11 @@ impl<'f> Lowerer<'_, 'f> {
         if parts.is_empty() {
             self.if_stmt(cond, then, Some(otherwise));
             return Vec::new();
+        }
+        if let Kind::If(..) = otherwise.kind {
+            let to: Vec<LocalId> = parts.into_iter().map(|s| self.temp(s)).collect();
+            self.if_chain(cond, then, Some(otherwise), &to);
+            return to.into_iter().map(ir::Expr::Local).collect();
         }
         let cond = self.scalar(cond);
         let (mut a, x) = self.block(|l| l.value(then));
@@ -1289,59 +1353,98 @@ impl<'f> Lowerer<'_, 'f> {
         self.arms(&v, s, arms, to);
     }
 
+    /// Arms whose guards cost nothing form a chain; a guard that needs statements starts a nested one.
     fn arms(&mut self, v: &ir::Expr, s: Scalar, arms: &'f [Arm], to: &[LocalId]) {
-        let Some((arm, rest)) = arms.split_first() else {
-            return;
-        };
-        if let Some(id) = arm.binds {
-            self.bind(id, vec![v.clone()]);
-        }
-        let mut cond: Option<ir::Expr> = None;
-        let all = rest.is_empty() || arm.tests.iter().any(|t| matches!(t, Test::Any));
-        if !all {
-            for t in &arm.tests {
-                if let Some(e) = self.test(v, s, t) {
-                    cond = Some(match cond {
-                        Some(c) => binary(BinaryOp::Or, Scalar::Bool, c, e),
-                        None => e,
-                    });
-                }
+        let mut conds = Vec::new();
+        let mut bodies = Vec::new();
+        for (i, arm) in arms.iter().enumerate() {
+            if let Some(id) = arm.binds {
+                self.bind(id, vec![v.clone()]);
             }
-        }
-        if let Some(guard) = &arm.guard {
+            let test = self.arm_test(v, s, arm);
+            let Some(guard) = &arm.guard else {
+                // The last arm holds: rustc has seen to it.
+                let Some(test) = test.filter(|_| i + 1 < arms.len()) else {
+                    return self.chain(&conds, &bodies, Some(&arm.body), to);
+                };
+                conds.push(test);
+                bodies.push(&arm.body);
+                continue;
+            };
             let (stmts, g) = self.block(|l| l.scalar(guard));
-            cond = Some(match cond {
-                None => {
-                    self.out.extend(stmts);
-                    g
-                }
-                Some(c) if stmts.is_empty() && is_pure(&g) => {
-                    binary(BinaryOp::And, Scalar::Bool, c, g)
-                }
-                Some(c) => {
-                    let t = self.temp(Scalar::Bool);
-                    self.emit(ir::Stmt::Assign(t, c));
-                    let mut then = stmts;
-                    then.push(ir::Stmt::Assign(t, g));
-                    self.emit(ir::Stmt::If {
-                        cond: ir::Expr::Local(t),
-                        then,
-                        otherwise: Vec::new(),
-                    });
-                    ir::Expr::Local(t)
-                }
+            if !stmts.is_empty() || !is_pure(&g) {
+                let (rest, ()) =
+                    self.block(|l| l.guarded_arm(v, s, (test, stmts, g), &arms[i..], to));
+                return self.chain_then(&conds, &bodies, rest, to);
+            }
+            conds.push(match test {
+                Some(t) => binary(BinaryOp::And, Scalar::Bool, t, g),
+                None => g,
             });
+            bodies.push(&arm.body);
         }
-        let Some(cond) = cond else {
-            return self.arm_body(&arm.body, to);
+        self.chain(&conds, &bodies, None, to);
+    }
+
+    /// The first of these arms, whose guard is lowered already, and then the others.
+    fn guarded_arm(
+        &mut self,
+        v: &ir::Expr,
+        s: Scalar,
+        (test, stmts, guard): (Option<ir::Expr>, ir::Block, ir::Expr),
+        arms: &'f [Arm],
+        to: &[LocalId],
+    ) {
+        let cond = match test {
+            None => {
+                self.out.extend(stmts);
+                guard
+            }
+            Some(test) => {
+                let t = self.temp(Scalar::Bool);
+                self.emit(ir::Stmt::Assign(t, test));
+                let mut then = stmts;
+                then.push(ir::Stmt::Assign(t, guard));
+                self.emit(ir::Stmt::If {
+                    cond: ir::Expr::Local(t),
+                    then,
+                    otherwise: Vec::new(),
+                });
+                ir::Expr::Local(t)
+            }
         };
-        let (then, ()) = self.block(|l| l.arm_body(&arm.body, to));
-        let (otherwise, ()) = self.block(|l| l.arms(v, s, rest, to));
-        self.emit(ir::Stmt::If {
-            cond,
-            then,
-            otherwise,
-        });
+        let (then, ()) = self.block(|l| l.arm_body(&arms[0].body, to));
+        let (otherwise, ()) = self.block(|l| l.arms(v, s, &arms[1..], to));
+        self.emit_if(cond, then, otherwise);
+    }
+
+    /// A chain that ends in statements.
+    fn chain_then(
+        &mut self,
+        conds: &[ir::Expr],
+        bodies: &[&'f Expr],
+        rest: ir::Block,
+        to: &[LocalId],
+    ) {
+        let mut rest = rest;
+        for (cond, body) in conds.iter().zip(bodies).rev() {
+            let (then, ()) = self.block(|l| l.arm_body(body, to));
+            rest = vec![ir::Stmt::If {
+                cond: cond.clone(),
+                then,
+                otherwise: rest,
+            }];
+        }
+        self.out.extend(rest);
+    }
+
+    /// Whether one of an arm's patterns matches; `None` when one always does.
+    fn arm_test(&mut self, v: &ir::Expr, s: Scalar, arm: &'f Arm) -> Option<ir::Expr> {
+        let tests: Vec<_> = arm.tests.iter().map(|t| self.test(v, s, t)).collect();
+        let tests: Option<Vec<_>> = tests.into_iter().collect();
+        tests?
+            .into_iter()
+            .reduce(|a, b| binary(BinaryOp::Or, Scalar::Bool, a, b))
     }
 
     fn arm_body(&mut self, body: &'f Expr, to: &[LocalId]) {
