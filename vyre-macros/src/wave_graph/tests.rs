@@ -42,6 +42,7 @@ fn all_errors(body: &str) -> Vec<String> {
     let messages: Vec<String> = report.messages().into_iter().map(|(_, m)| m).collect();
     if messages.is_empty() {
         assert!(built.skeleton.is_some(), "neither a program nor a message");
+        check_plan(&built.program);
     }
     // Whatever happened, what is emitted is Rust.
     let tokens = expand::module(&built.expansion(&graph), report);
@@ -69,7 +70,14 @@ fn program(waves: &str) -> Program {
     let (graph, mut report) = parse(&format!("{DATA} {waves}"), TokenStream::new());
     let built = build(&graph, true, &mut report);
     assert!(built.skeleton.is_some(), "{:#?}", report.messages());
+    check_plan(&built.program);
     built.program
+}
+
+/// Another judge than the stage that wrote the schedule.
+fn check_plan(program: &Program) {
+    let wrong = vyre_core::plan::check::program(program);
+    assert!(wrong.is_empty(), "{wrong:#?}\n{:#?}", program.schedule);
 }
 
 #[test]
@@ -596,7 +604,7 @@ fn mutated_modules_give_messages_and_rust() {
         ((state >> 33) % u64::from(n)) as u32
     };
     let (mut rust, mut others) = (0, 0);
-    while rust < 300 {
+    while rust < 200 {
         let mut item = source.clone();
         for _ in 0..=random(2) {
             item = mutate(item, &mut random);
@@ -604,6 +612,19 @@ fn mutated_modules_give_messages_and_rust() {
         let was_rust = syn::parse2::<Item>(item.clone()).is_ok();
         if !was_rust && others == 50 {
             continue;
+        }
+        let shown = item.to_string();
+        if let Ok(Item::Mod(module)) = syn::parse2(item.clone()) {
+            let mut report = Report::default();
+            let graph = syntax::graph(TokenStream::new(), module, &mut report);
+            let parsed = report.is_empty();
+            let built = build(&graph, parsed, &mut report);
+            let internal = |(_, m): &(Span, String)| m.contains("internal error");
+            assert!(!report.messages().iter().any(internal), "{shown}");
+            assert_eq!(built.skeleton.is_some(), report.is_empty(), "{shown}");
+            if built.skeleton.is_some() {
+                check_plan(&built.program);
+            }
         }
         let out = super::expand(TokenStream::new(), item);
         if was_rust {
