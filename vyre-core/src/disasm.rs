@@ -226,6 +226,15 @@ fn instruction(program: &Program, kernel: &Kernel, row: &Row, word: Word) -> Str
                 a => vec![d, Some(name), a, b, third],
             }
         }
+        Imm::Rows => {
+            let (first, len) = word.array();
+            let end = u16::from(first) + u16::from(len) * u16::from(row.element_rows());
+            let array = format!("r{first}..{end}");
+            match (row.d, row.b) {
+                (Slot::N, Slot::N) => vec![Some(array), a],
+                _ => vec![d, a.map(|index| format!("{array}[{index}]")), b],
+            }
+        }
         Imm::Uniform => vec![d, Some(uniform(program, kernel, word.imm as usize))],
         Imm::Target => vec![a],
         Imm::Depth => vec![a, (word.imm > 0).then(|| word.imm.to_string())],

@@ -71,6 +71,7 @@ pub struct Use {
 /// let body = Body {
 ///     name: "count".into(),
 ///     locals: vec![],
+///     arrays: vec![],
 ///     item: ItemLocals::default(),
 ///     block: vec![Stmt::Eval(add)],
 ///     value: None,
@@ -313,6 +314,7 @@ impl<'b> Accesses<'b> {
         match self.named(e) {
             Expr::Literal(..) | Expr::Uniform(..) | Expr::Len(_) => true,
             Expr::Local(_)
+            | Expr::ArrayLoad { .. }
             | Expr::Load { .. }
             | Expr::AtomicLoad { .. }
             | Expr::Atomic { .. }
@@ -344,6 +346,7 @@ impl<'b> Accesses<'b> {
             Expr::Local(l) => self.defs.get(l.0 as usize) == Some(&1),
             Expr::Load { .. }
             | Expr::AtomicLoad { .. }
+            | Expr::ArrayLoad { .. }
             | Expr::Atomic { .. }
             | Expr::CompareExchange { .. } => false,
             _ => true,
@@ -384,7 +387,11 @@ impl<'b> Accesses<'b> {
             // A dropped load only checks its index, ahead of an update whose operands can trap or act.
             Stmt::Eval(Expr::AtomicLoad { index, .. }) => self.expr(index, true),
             Stmt::Eval(e) => self.expr(e, false),
-            Stmt::Store { .. }
+            Stmt::ArrayFill { .. }
+            | Stmt::ArrayAssign { .. }
+            | Stmt::ArrayStore { .. }
+            | Stmt::CheckIndex { .. }
+            | Stmt::Store { .. }
             | Stmt::AtomicStore { .. }
             | Stmt::Push { .. }
             | Stmt::Reduce { .. }
@@ -419,6 +426,10 @@ impl<'b> Accesses<'b> {
             Stmt::Push { frontier, site, .. } => self.push(*frontier, *site),
             Stmt::Reduce { reduction, .. } => self.reduce(*reduction),
             Stmt::Assign(..)
+            | Stmt::ArrayFill { .. }
+            | Stmt::ArrayAssign { .. }
+            | Stmt::ArrayStore { .. }
+            | Stmt::CheckIndex { .. }
             | Stmt::Eval(_)
             | Stmt::If { .. }
             | Stmt::Loop { .. }
@@ -567,6 +578,7 @@ impl<'b> Accesses<'b> {
                 _,
             )
             | Expr::Local(_)
+            | Expr::ArrayLoad { .. }
             | Expr::Unary(..)
             | Expr::Binary { .. }
             | Expr::Compare { .. }

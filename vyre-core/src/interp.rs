@@ -423,6 +423,16 @@ impl<'a> Interpreter<'a> {
                     }
                 }};
             }
+            // Row of `array[a]`; out of bounds is a fault.
+            macro_rules! array_row {
+                ($rows:literal) => {{
+                    let ((first, len), index) = (w.array(), w!(a));
+                    if index >= u32::from(len) {
+                        fault!(TrapKind::IndexOutOfBounds, index, len);
+                    }
+                    first + $rows * index as u8
+                }};
+            }
             macro_rules! atomic32 {
                 (|$old:ident, $b:ident| $new:expr) => {{
                     let $b = w!(b);
@@ -453,6 +463,29 @@ impl<'a> Interpreter<'a> {
                 Op::Sel64 => {
                     let x = self.get64(if w!(a) != 0 { w.b } else { w.third() });
                     self.set64(w.d, x);
+                }
+                Op::RowLd32 => w!(d) = self.file[array_row!(1) as usize],
+                Op::RowLd64 => {
+                    let x = self.get64(array_row!(2));
+                    self.set64(w.d, x);
+                }
+                Op::RowSt32 => {
+                    let x = w!(b);
+                    self.file[array_row!(1) as usize] = x;
+                }
+                Op::RowSt64 => {
+                    let x = self.get64(w.b);
+                    self.set64(array_row!(2), x);
+                }
+                Op::RowFill32 => {
+                    let (x, (first, len)) = (w!(a), w.array());
+                    self.file[first as usize..][..len as usize].fill(x);
+                }
+                Op::RowFill64 => {
+                    let (x, (first, len)) = (self.get64(w.a), w.array());
+                    for at in (first..first + 2 * len).step_by(2) {
+                        self.set64(at, x);
+                    }
                 }
 
                 Op::Add32 => www!(|a, b| a.wrapping_add(b)),
@@ -726,6 +759,12 @@ impl<'a> Interpreter<'a> {
                 Op::Assert => {
                     if w!(a) == 0 {
                         fault!(trap_kind(w.imm), 0u32, 0u32);
+                    }
+                }
+                Op::Check => {
+                    let (index, len) = (w!(a), w!(b));
+                    if index >= len {
+                        fault!(TrapKind::IndexOutOfBounds, index, len);
                     }
                 }
             }

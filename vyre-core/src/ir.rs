@@ -16,6 +16,19 @@ use crate::trap::TrapKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocalId(pub u32);
 
+/// A local array of a body: an index into [`Body::arrays`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ArrayId(pub u32);
+
+/// A local array `[scalar; len]`; it lives in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Array {
+    /// Element type (never U8, as for locals).
+    pub scalar: Scalar,
+    /// Number of elements, at least 1. All arrays and values alive at once share [`crate::isa::MAX_ROWS`] rows.
+    pub len: u32,
+}
+
 /// One kernel before register allocation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
@@ -23,6 +36,8 @@ pub struct Body {
     pub name: String,
     /// Types of the locals (never U8: narrow values are U32 with an explicit mask).
     pub locals: Vec<Scalar>,
+    /// Local arrays. Each is assigned as a whole (`ArrayFill`, `ArrayAssign`) on every path before an element is used.
+    pub arrays: Vec<Array>,
     /// Locals that hold the work item on entry.
     pub item: ItemLocals,
     /// Statements.
@@ -50,6 +65,17 @@ pub type Block = Vec<Stmt>;
 pub enum Stmt {
     /// `local = expr`.
     Assign(LocalId, Expr),
+    /// `array = [value; len]`.
+    ArrayFill { array: ArrayId, value: Expr },
+    /// `array = [values..]`, one for each element; all are evaluated before the first element changes.
+    ArrayAssign { array: ArrayId, values: Vec<Expr> },
+    /// `array[index] = value`: the index and the value are evaluated, then the index is checked.
+    ArrayStore {
+        array: ArrayId,
+        index: Expr,
+        value: Expr,
+        site: SiteId,
+    },
     /// `buffer[index] = value`.
     Store {
         buffer: BufferId,
@@ -92,6 +118,12 @@ pub enum Stmt {
     Assert {
         cond: Expr,
         kind: TrapKind,
+        site: SiteId,
+    },
+    /// Traps as an index out of bounds unless `index < len`, both u32.
+    CheckIndex {
+        index: Expr,
+        len: Expr,
         site: SiteId,
     },
 }
@@ -243,6 +275,13 @@ pub enum Expr {
         to: Scalar,
         value: Box<Expr>,
     },
+    /// `array[index]`; the scalar is the element's.
+    ArrayLoad {
+        array: ArrayId,
+        scalar: Scalar,
+        index: Box<Expr>,
+        site: SiteId,
+    },
     /// `buffer[index]`.
     Load {
         buffer: BufferId,
@@ -294,6 +333,7 @@ impl Expr {
             Expr::Unary(_, _, x)
             | Expr::Cast { value: x, .. }
             | Expr::Bitcast { value: x, .. }
+            | Expr::ArrayLoad { index: x, .. }
             | Expr::Load { index: x, .. }
             | Expr::AtomicLoad { index: x, .. }
             | Expr::Csr { of: x, .. } => f(x),
@@ -343,6 +383,7 @@ impl Expr {
             | Expr::Select { scalar: s, .. }
             | Expr::Cast { to: s, .. }
             | Expr::Bitcast { to: s, .. }
+            | Expr::ArrayLoad { scalar: s, .. }
             | Expr::Load { scalar: s, .. }
             | Expr::AtomicLoad { scalar: s, .. }
             | Expr::Atomic { scalar: s, .. } => *s,
@@ -356,14 +397,21 @@ impl Stmt {
         match self {
             Stmt::Assign(_, x)
             | Stmt::Eval(x)
+            | Stmt::ArrayFill { value: x, .. }
             | Stmt::Push { value: x, .. }
             | Stmt::Reduce { value: x, .. }
             | Stmt::If { cond: x, .. }
             | Stmt::Assert { cond: x, .. } => f(x),
-            Stmt::Store { index, value, .. } | Stmt::AtomicStore { index, value, .. } => {
+            Stmt::ArrayStore { index, value, .. }
+            | Stmt::Store { index, value, .. }
+            | Stmt::AtomicStore { index, value, .. }
+            | Stmt::CheckIndex {
+                index, len: value, ..
+            } => {
                 f(index);
                 f(value);
             }
+            Stmt::ArrayAssign { values, .. } => values.iter().for_each(f),
             Stmt::Loop { .. } | Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => {}
         }
     }
@@ -379,6 +427,9 @@ impl Stmt {
             }
             Stmt::Loop { body } => f(body),
             Stmt::Assign(..)
+            | Stmt::ArrayFill { .. }
+            | Stmt::ArrayAssign { .. }
+            | Stmt::ArrayStore { .. }
             | Stmt::Store { .. }
             | Stmt::AtomicStore { .. }
             | Stmt::Eval(_)
@@ -387,7 +438,8 @@ impl Stmt {
             | Stmt::Break { .. }
             | Stmt::Continue { .. }
             | Stmt::Return
-            | Stmt::Assert { .. } => {}
+            | Stmt::Assert { .. }
+            | Stmt::CheckIndex { .. } => {}
         }
     }
 }

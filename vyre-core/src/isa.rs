@@ -78,6 +78,11 @@ impl Word {
         self.imm as u8
     }
 
+    /// The rows of a local array in an [`Imm::Rows`] word: the first row, and the number of elements.
+    pub const fn array(self) -> (u8, u8) {
+        (self.imm as u8, (self.imm >> 8) as u8)
+    }
+
     /// The resource id: high 16 bits of `imm` in [`Imm::Resource`] and [`Imm::ResourceThird`] words.
     pub const fn resource(self) -> u16 {
         (self.imm >> 16) as u16
@@ -112,6 +117,9 @@ pub enum Imm {
     Resource(Kind),
     /// A resource id in the high 16 bits and a third source (width of `b`) in the low 8.
     ResourceThird(Kind),
+    /// A local array: its first row in the low 8 bits, its number of elements (at least 1) in the next 8; the others are 0.
+    /// Sources cannot be [`IMM`]. The width of an element is that of the instruction's value.
+    Rows,
     /// An index into the kernel's uniform table.
     Uniform,
     /// A pc: the matching `else`, `endif`, or the word after `endloop`, or the `loop` itself.
@@ -150,7 +158,7 @@ pub enum Kind {
 pub enum Faults {
     /// None.
     No,
-    /// The index in `a` is checked against the resource's length.
+    /// The index in `a` is checked against the length of the resource or of the local array (of `check`: against `b`).
     Bounds,
     /// Zero divisor; for signed types also `MIN / -1`.
     Divide,
@@ -171,6 +179,13 @@ macro_rules! for_each_op {
             0x04 LdU64 "ldu.b64" D N N (Uniform) No "d = uniform[imm]";
             0x05 Sel32 "sel.b32" W W W (Third) No "d = a ? b : c; a is a bool";
             0x06 Sel64 "sel.b64" D W D (Third) No "d = a ? b : c; a is a bool";
+            // Local arrays in consecutive rows
+            0x08 RowLd32 "row.ld.b32" W W N (Rows) Bounds "d = array[a]";
+            0x09 RowLd64 "row.ld.b64" D W N (Rows) Bounds "d = array[a]";
+            0x0a RowSt32 "row.st.b32" N W W (Rows) Bounds "array[a] = b";
+            0x0b RowSt64 "row.st.b64" N W D (Rows) Bounds "array[a] = b";
+            0x0c RowFill32 "row.fill.b32" N W N (Rows) No "every element of the array = a";
+            0x0d RowFill64 "row.fill.b64" N D N (Rows) No "every element of the array = a";
             // 32-bit integers
             0x10 Add32 "add.b32" W W W (Literal) No "d = a + b, wrapping";
             0x11 Sub32 "sub.b32" W W W (Literal) No "d = a - b, wrapping";
@@ -346,6 +361,7 @@ macro_rules! for_each_op {
             0xea RetV "ret.b32" N W N (N) No "the kernel's value is a; only in conditions";
             0xeb Trap "trap" N N N (Code) Explicit "stop the run with trap code imm";
             0xec Assert "assert" N W N (Code) Explicit "trap with code imm where a == 0";
+            0xed Check "check" N W W (Literal) Bounds "trap as an index out of bounds unless a < b (u32)";
         }
     };
 }
@@ -405,6 +421,16 @@ pub struct Row {
 
 for_each_op!(define_ops);
 
+impl Row {
+    /// Register rows of one element of the array of an [`Imm::Rows`] instruction.
+    pub const fn element_rows(&self) -> u8 {
+        match (self.d, self.a, self.b) {
+            (Slot::D, _, _) | (_, Slot::D, _) | (_, _, Slot::D) => 2,
+            _ => 1,
+        }
+    }
+}
+
 /// The instruction table as Markdown, for `docs/VIR0.md`.
 pub fn markdown_table() -> String {
     let slot = |slot| match slot {
@@ -436,6 +462,7 @@ pub fn markdown_table() -> String {
             Imm::Third => "third".to_owned(),
             Imm::Resource(k) => kind(k),
             Imm::ResourceThird(k) => format!("{} + third", kind(k)),
+            Imm::Rows => "rows".to_owned(),
             Imm::Uniform => "uniform".to_owned(),
             Imm::Target => "target".to_owned(),
             Imm::Depth => "depth".to_owned(),

@@ -20,6 +20,7 @@
 //! let body = Body {
 //!     name: "fill".into(),
 //!     locals: vec![Scalar::U32],
+//!     arrays: vec![],
 //!     item: ItemLocals { index: Some(LocalId(0)), ..ItemLocals::default() },
 //!     block: vec![Stmt::Store {
 //!         buffer: BufferId(0),
@@ -133,7 +134,7 @@ impl Literals {
     }
 }
 
-/// A virtual register; `Code::wide` knows its width.
+/// A virtual register; `Code::width` knows how many rows it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Reg(u32);
 
@@ -154,34 +155,64 @@ enum Arg {
     Slot(u8),
 }
 
+/// What an instruction does to a local array, which is one register of many rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct ArrayUse {
+    reg: Reg,
+    /// Of a move: the row of the element it takes the place of the operand for.
+    row: u8,
+    effect: ArrayEffect,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum ArrayEffect {
+    /// Reads an element.
+    Read,
+    /// Writes an element and keeps the others.
+    Write,
+    /// What the array held before is no longer of interest.
+    Begin,
+}
+
 /// One instruction over virtual registers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Inst {
     op: Op,
     d: Option<Reg>,
     args: [Arg; 3],
+    array: Option<ArrayUse>,
     /// What the word's immediate holds besides a literal or a third operand; targets come with encoding.
     imm: u32,
     site: Option<SiteId>,
 }
 
 impl Inst {
+    /// Registers whose value it needs: of an array that it writes an element of, the others.
     fn sources(&self) -> impl Iterator<Item = Reg> + '_ {
-        self.args.iter().filter_map(|a| match a {
+        let array = self.array.filter(|a| a.effect != ArrayEffect::Begin);
+        let args = self.args.iter().filter_map(|a| match a {
             Arg::Reg(r) => Some(*r),
             Arg::None | Arg::Uniform(_) | Arg::Literal(..) | Arg::Slot(_) => None,
-        })
+        });
+        args.chain(array.map(|a| a.reg))
+    }
+
+    /// The register it changes.
+    fn target(&self) -> Option<Reg> {
+        let array = self.array.filter(|a| a.effect != ArrayEffect::Read);
+        self.d.or(array.map(|a| a.reg))
     }
 
     /// Without an effect beyond its destination: no fault, no memory, no control.
     fn is_pure(&self) -> bool {
         let row = self.op.row();
         let reads_only = match row.imm {
-            Imm::N | Imm::Literal | Imm::Third | Imm::Uniform => true,
+            Imm::N | Imm::Literal | Imm::Third | Imm::Uniform | Imm::Rows => true,
             Imm::Resource(_) | Imm::ResourceThird(_) => self.op == Op::Len,
             Imm::Target | Imm::Depth | Imm::Code => false,
         };
-        reads_only && !can_fault(self) && matches!(row.d, Slot::W | Slot::D)
+        let only_assigns = matches!(row.d, Slot::W | Slot::D) || self.array.is_some();
+        reads_only && !can_fault(self) && only_assigns
     }
 
     /// An atomic whose destination is optional.
@@ -194,14 +225,15 @@ impl Inst {
 #[derive(Clone, Debug, Default)]
 struct Code {
     insts: Vec<Inst>,
-    wide: Vec<bool>,
+    /// Rows of each register: 1 or 2, of an array those of all its elements.
+    width: Vec<u8>,
     item: [Option<Reg>; 3],
 }
 
 impl Code {
-    fn reg(&mut self, wide: bool) -> Reg {
-        self.wide.push(wide);
-        Reg(self.wide.len() as u32 - 1)
+    fn reg(&mut self, width: u8) -> Reg {
+        self.width.push(width);
+        Reg(self.width.len() as u32 - 1)
     }
 }
 
@@ -265,7 +297,7 @@ fn clean(code: &mut Code) {
             break;
         }
     }
-    let mut used = vec![false; code.wide.len()];
+    let mut used = vec![false; code.width.len()];
     for r in code.insts.iter().flat_map(Inst::sources) {
         used[r.index()] = true;
     }
@@ -276,12 +308,12 @@ fn clean(code: &mut Code) {
 
 /// Marks from the effects backwards, so that a register which only feeds itself goes too.
 fn remove_unneeded(code: &mut Code) {
-    let mut needed = vec![false; code.wide.len()];
-    let mut defs: Vec<Vec<u32>> = vec![Vec::new(); code.wide.len()];
+    let mut needed = vec![false; code.width.len()];
+    let mut defs: Vec<Vec<u32>> = vec![Vec::new(); code.width.len()];
     let mut work: Vec<Reg> = Vec::new();
     for (inst, i) in code.insts.iter().zip(0u32..) {
         if inst.is_pure() {
-            if let Some(d) = inst.d {
+            if let Some(d) = inst.target() {
                 defs[d.index()].push(i);
             }
         } else {
@@ -296,7 +328,7 @@ fn remove_unneeded(code: &mut Code) {
         }
     }
     let is_needed = |d: Option<Reg>| d.is_some_and(|d| needed[d.index()]);
-    code.insts.retain(|i| !i.is_pure() || is_needed(i.d));
+    code.insts.retain(|i| !i.is_pure() || is_needed(i.target()));
     for inst in &mut code.insts {
         if inst.has_optional_result() && !is_needed(inst.d) {
             inst.d = None;
@@ -393,11 +425,12 @@ fn assign_slots(code: &mut Code, literals: &mut Literals) -> Result<Vec<Uniform>
                 Arg::Slot(UNIFORM_BASE + at as u8)
             } else {
                 let wide = matches!(slot, Slot::D | Slot::OptD);
-                let d = code.reg(wide);
+                let d = code.reg(1 + u8::from(wide));
                 out.push(Inst {
                     op: if wide { Op::LdU64 } else { Op::LdU32 },
                     d: Some(d),
                     args: [Arg::None; 3],
+                    array: None,
                     imm: at as u32,
                     site: None,
                 });
@@ -467,7 +500,7 @@ fn encode(insts: &[Inst], rows: &[u8]) -> Vec<Word> {
             }
             Arg::Uniform(_) => unreachable!("assign_slots gave every uniform a slot"),
         };
-        let (a, b, c) = (
+        let (mut a, b, c) = (
             operand(inst.args[0]),
             operand(inst.args[1]),
             operand(inst.args[2]),
@@ -475,11 +508,19 @@ fn encode(insts: &[Inst], rows: &[u8]) -> Vec<Word> {
         if matches!(row.imm, Imm::Third | Imm::ResourceThird(_)) {
             imm |= u32::from(c);
         }
-        let d = match inst.d {
+        let mut d = match inst.d {
             Some(d) => rows[d.index()],
             None if inst.has_optional_result() => IMM,
             None => 0,
         };
+        if let Some(array) = inst.array {
+            let first = rows[array.reg.index()];
+            match (row.imm, array.effect) {
+                (Imm::Rows, _) => imm |= u32::from(first),
+                (_, ArrayEffect::Read) => a = first + array.row,
+                (_, ArrayEffect::Write | ArrayEffect::Begin) => d = first + array.row,
+            }
+        }
         words.push(Word {
             op: inst.op as u8,
             d,

@@ -243,6 +243,16 @@ pub enum Rule {
     /// An immediate operand where the instruction takes none.
     #[error("operand {0} cannot be an immediate")]
     OperandImmediate(char),
+    /// A local array outside the kernel's rows, or an empty one.
+    #[error("array of {len} elements at row {first} of {rows}")]
+    ArrayRows {
+        /// First row.
+        first: u8,
+        /// Elements.
+        len: u8,
+        /// Rows of the kernel.
+        rows: u8,
+    },
     /// A register that some path leaves unassigned.
     #[error("reads row {0}, which is not assigned on every path")]
     Unassigned(u8),

@@ -8,7 +8,7 @@ use vyre_core::container::{self, DecodeError, decode, encode};
 use vyre_core::csr::Csr;
 use vyre_core::disasm;
 use vyre_core::interp::{Fault, Interpreter, Item, Memory};
-use vyre_core::isa::{Faults, IMM, Imm, Kind, Op, Slot, UNIFORM_BASE, Word};
+use vyre_core::isa::{Faults, IMM, Imm, Kind, Op, Row, Slot, UNIFORM_BASE, Word};
 use vyre_core::module::*;
 use vyre_core::trap::TrapKind;
 use vyre_core::verify::{Place, Rule, VerifyError, verify};
@@ -509,7 +509,15 @@ fn every_instruction_has_a_case() {
     let elsewhere = elsewhere
         .into_iter()
         .flatten()
-        .chain([Op::Trap, Op::Assert]);
+        .chain([Op::Trap, Op::Assert, Op::Check])
+        .chain([
+            Op::RowLd32,
+            Op::RowLd64,
+            Op::RowSt32,
+            Op::RowSt64,
+            Op::RowFill32,
+            Op::RowFill64,
+        ]);
     let mut covered: Vec<Op> = arithmetic
         .into_iter()
         .chain(atomics)
@@ -693,6 +701,7 @@ fn every_index_is_checked() {
         (word(Op::CsrEnd, 4, UNIFORM_BASE, 0, 0), 4),
         (word(Op::CsrTarget, 4, UNIFORM_BASE, 0, 0), 3),
         (word(Op::Push, 0, UNIFORM_BASE, 0, 0), 4),
+        (word(Op::Check, 0, UNIFORM_BASE, IMM, 4), 4),
     ];
     for (faulting, len) in cases {
         let code = [faulting, word(Op::Ret, 0, 0, 0, 0)];
@@ -707,6 +716,62 @@ fn every_index_is_checked() {
         }
         assert_eq!(run_in(&mut store(), &code, &[len - 1]), Ok(0));
     }
+}
+
+#[test]
+fn local_arrays_are_rows_with_checked_indices() {
+    let (u, array) = (UNIFORM_BASE, |first: u32, len: u32| first | len << 8);
+    let code = [
+        word(Op::RowFill32, 0, u, 0, array(4, 3)),
+        word(Op::RowSt32, 0, 1, u + 1, array(4, 3)),
+        word(Op::RowLd32, 3, 1, 0, array(4, 3)),
+        say(3),
+        word(Op::RowLd32, 3, u + 2, 0, array(4, 3)),
+        say(3),
+        word(Op::RowFill64, 0, u, 0, array(8, 2)),
+        word(Op::RowSt64, 0, 1, u + 1, array(8, 2)),
+        word(Op::RowLd64, 12, 1, 0, array(8, 2)),
+        word(Op::Reduce64, 0, 12, 0, resource(1, 0)),
+        word(Op::RowLd64, 12, u + 2, 0, array(8, 2)),
+        word(Op::Reduce64, 0, 12, 0, resource(1, 0)),
+        word(Op::Ret, 0, 0, 0, 0),
+    ];
+    let (a, b) = (1 << 40 | 5, 1 << 41 | 6);
+    let mut memory = store();
+    assert_eq!(run_in(&mut memory, &code, &[a, b, 0]), Ok(0));
+    assert_eq!(memory.reduced, [vec![6, 5], vec![b, a]]);
+    for (index, pc, len) in [(3, 4, 3), (u64::from(u32::MAX), 4, 3), (2, 10, 2)] {
+        let fault = Fault {
+            pc,
+            kind: TrapKind::IndexOutOfBounds,
+            index,
+            len,
+        };
+        assert_eq!(run_in(&mut store(), &code, &[a, b, index]), Err(fault));
+    }
+}
+
+#[test]
+fn arrays_are_inside_the_rows_and_assigned_as_a_whole() {
+    let array = |first: u32, len: u32| first | len << 8;
+    let rules = |op: Op, d: u8, b: u8, imm: u32| {
+        let code = [word(op, d, 0, b, imm), word(Op::Ret, 0, 0, 0, 0)];
+        let errors = verify(&kernel_program(&code, 0)).unwrap_err();
+        errors.into_iter().map(|e| e.rule).collect::<Vec<_>>()
+    };
+    let outside = |first, len| {
+        let rows = 16;
+        vec![Rule::ArrayRows { first, len, rows }]
+    };
+    assert_eq!(rules(Op::RowFill32, 0, 0, array(4, 0)), outside(4, 0));
+    assert_eq!(rules(Op::RowFill32, 0, 0, array(4, 13)), outside(4, 13));
+    assert_eq!(rules(Op::RowFill64, 0, 0, array(15, 1)), outside(15, 1));
+    assert_eq!(rules(Op::RowLd64, 4, 0, array(4, 7)), outside(4, 7));
+    let unassigned = [3, 4].map(Rule::Unassigned);
+    assert_eq!(rules(Op::RowLd32, 5, 0, array(2, 3)), unassigned);
+    assert_eq!(rules(Op::RowSt32, 0, 0, array(2, 3)), unassigned);
+    let imm = 1 << 16 | array(4, 1);
+    assert_eq!(rules(Op::RowFill32, 0, 0, imm), [Rule::Immediate(imm)]);
 }
 
 #[test]
@@ -1470,6 +1535,20 @@ impl Generator<'_, '_> {
         })
     }
 
+    /// The immediate of an array instruction: any rows for a fill, assigned ones for an access.
+    fn array(&mut self, row: &Row) -> Arbitrary<Option<u32>> {
+        let width = usize::from(row.element_rows());
+        let first = self.u.int_in_range(0..=ROWS - width)?;
+        let len = self.u.int_in_range(1..=(ROWS - first) / width)?;
+        let rows = &mut self.assigned[first..first + len * width];
+        if [Op::RowFill32, Op::RowFill64].contains(&row.op) {
+            rows.fill(true);
+        } else if !rows.iter().all(|&assigned| assigned) {
+            return Ok(None);
+        }
+        Ok(Some(first as u32 | (len as u32) << 8))
+    }
+
     /// An instruction that is not control flow.
     fn plain(&mut self) -> Arbitrary<()> {
         let op = *self.u.choose(Op::ALL)?;
@@ -1508,6 +1587,10 @@ impl Generator<'_, '_> {
                 },
                 c,
             ),
+            Imm::Rows => match self.array(row)? {
+                Some(imm) => imm,
+                None => return Ok(()),
+            },
             Imm::Uniform => self.u.int_in_range(0..=UNIFORMS as u32 - 1)?,
             Imm::Target | Imm::Depth | Imm::Code => unreachable!("control flow is not plain"),
         };

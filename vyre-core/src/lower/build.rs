@@ -5,9 +5,11 @@
 //! word and a loop that runs once is no loop; a counter that is stepped at the head of a loop is stepped at its end
 //! instead, so that the copy the body uses needs no row; `if` without effects becomes a select where that is shorter.
 
-use super::{Arg, Code, Inst, LowerError, Reg, fold};
-use crate::ir::{AtomicOp, BinaryOp, Body, CompareOp, CsrQuery, Expr, LocalId, Stmt, UnaryOp};
-use crate::isa::Op;
+use super::{Arg, ArrayEffect, ArrayUse, Code, Inst, LowerError, Reg, fold};
+use crate::ir::{
+    Array, ArrayId, AtomicOp, BinaryOp, Body, CompareOp, CsrQuery, Expr, LocalId, Stmt, UnaryOp,
+};
+use crate::isa::{MAX_ROWS, Op};
 use crate::module::{BufferId, Scalar, SiteId};
 use std::collections::HashSet;
 
@@ -118,6 +120,8 @@ struct Builder<'b> {
     counts: Counts,
     /// Value of each local: its own register, or what its one assignment gave.
     locals: Vec<Option<Arg>>,
+    /// Register of each array that has been used.
+    arrays: Vec<Option<Reg>>,
     /// The local that owns a register and may assign it again; other registers are assigned once.
     owner: Vec<Option<LocalId>>,
     loops: Vec<Loop<'b>>,
@@ -140,6 +144,7 @@ impl<'b> Builder<'b> {
             code: Code::default(),
             counts,
             locals: vec![None; n],
+            arrays: vec![None; body.arrays.len()],
             owner: Vec::new(),
             loops: Vec::new(),
             loaded: Vec::new(),
@@ -155,7 +160,7 @@ impl<'b> Builder<'b> {
                 return Err(LowerError::Invalid("an item local that is not a u32"));
             }
             let owner = (builder.counts.defs[at] > 0).then_some(local);
-            let r = builder.reg(false, owner);
+            let r = builder.reg(1, owner);
             builder.counts.defs[at] += 1;
             builder.code.item[i] = Some(r);
             builder.locals[at] = Some(Arg::Reg(r));
@@ -163,9 +168,152 @@ impl<'b> Builder<'b> {
         Ok(builder)
     }
 
-    fn reg(&mut self, wide: bool, owner: Option<LocalId>) -> Reg {
+    fn reg(&mut self, width: u8, owner: Option<LocalId>) -> Reg {
         self.owner.push(owner);
-        self.code.reg(wide)
+        self.code.reg(width)
+    }
+
+    /// The register of an array, and its type.
+    fn array(&mut self, id: ArrayId) -> Result<(Reg, Array), LowerError> {
+        let at = id.0 as usize;
+        let unknown = LowerError::Invalid("an array without a type");
+        let array = *self.body.arrays.get(at).ok_or(unknown)?;
+        if array.len == 0 {
+            return Err(LowerError::Invalid("an array without elements"));
+        }
+        if let Some(reg) = self.arrays[at] {
+            return Ok((reg, array));
+        }
+        let rows = array.len as usize * usize::from(array.scalar.rows());
+        let width = u8::try_from(rows).ok().filter(|_| rows <= MAX_ROWS);
+        let reg = self.reg(width.ok_or(LowerError::TooManyRows { rows })?, None);
+        self.arrays[at] = Some(reg);
+        Ok((reg, array))
+    }
+
+    /// Moves between an element whose index is known and an operand or register.
+    fn move_element(
+        &mut self,
+        (reg, array): (Reg, Array),
+        index: u64,
+        effect: ArrayEffect,
+        (d, value): (Option<Reg>, Arg),
+    ) {
+        self.code.insts.push(Inst {
+            op: if is_wide(array.scalar) {
+                Op::Mov64
+            } else {
+                Op::Mov32
+            },
+            d,
+            args: [value, Arg::None, Arg::None],
+            array: Some(ArrayUse {
+                reg,
+                row: index as u8 * array.scalar.rows(),
+                effect,
+            }),
+            imm: 0,
+            site: None,
+        });
+    }
+
+    /// An instruction over the rows of an array.
+    fn array_inst(
+        &mut self,
+        op: Op,
+        (reg, array): (Reg, Array),
+        effect: ArrayEffect,
+        (d, a, b): (Option<Reg>, Arg, Arg),
+        site: Option<SiteId>,
+    ) {
+        self.code.insts.push(Inst {
+            op,
+            d,
+            args: [a, b, Arg::None],
+            array: Some(ArrayUse {
+                reg,
+                row: 0,
+                effect,
+            }),
+            imm: array.len << 8,
+            site,
+        });
+    }
+
+    fn array_load(
+        &mut self,
+        id: ArrayId,
+        index: &Expr,
+        site: SiteId,
+        into: Option<Reg>,
+    ) -> Result<Arg, LowerError> {
+        let array = self.array(id)?;
+        let index = self.expr(index, None)?;
+        let wide = is_wide(array.1.scalar);
+        let d = into.unwrap_or_else(|| self.reg(1 + u8::from(wide), None));
+        match index {
+            Arg::Literal(_, i) if i < array.1.len.into() => {
+                self.move_element(array, i, ArrayEffect::Read, (Some(d), Arg::None));
+            }
+            index => {
+                let op = if wide { Op::RowLd64 } else { Op::RowLd32 };
+                let operands = (Some(d), index, Arg::None);
+                self.array_inst(op, array, ArrayEffect::Read, operands, Some(site));
+            }
+        }
+        Ok(Arg::Reg(d))
+    }
+
+    fn array_store(
+        &mut self,
+        id: ArrayId,
+        index: &Expr,
+        value: &Expr,
+        site: SiteId,
+    ) -> Result<(), LowerError> {
+        let array = self.array(id)?;
+        let (index, value) = (self.expr(index, None)?, self.expr(value, None)?);
+        match index {
+            Arg::Literal(_, i) if i < array.1.len.into() => {
+                self.move_element(array, i, ArrayEffect::Write, (None, value));
+            }
+            index => {
+                let wide = is_wide(array.1.scalar);
+                let op = if wide { Op::RowSt64 } else { Op::RowSt32 };
+                let operands = (None, index, value);
+                self.array_inst(op, array, ArrayEffect::Write, operands, Some(site));
+            }
+        }
+        Ok(())
+    }
+
+    fn array_fill(&mut self, id: ArrayId, value: &Expr) -> Result<(), LowerError> {
+        let array = self.array(id)?;
+        let value = self.expr(value, None)?;
+        let wide = is_wide(array.1.scalar);
+        let op = if wide { Op::RowFill64 } else { Op::RowFill32 };
+        let operands = (None, value, Arg::None);
+        self.array_inst(op, array, ArrayEffect::Begin, operands, None);
+        Ok(())
+    }
+
+    fn array_assign(&mut self, id: ArrayId, values: &[Expr]) -> Result<(), LowerError> {
+        let array = self.array(id)?;
+        if values.len() != array.1.len as usize {
+            return Err(LowerError::Invalid(
+                "an array with another number of values",
+            ));
+        }
+        let mut operands = Vec::with_capacity(values.len());
+        for value in values {
+            operands.push(self.expr(value, None)?);
+        }
+        let mut effect = ArrayEffect::Begin;
+        for (i, value) in (0..).zip(operands) {
+            self.move_element(array, i, effect, (None, value));
+            effect = ArrayEffect::Write;
+        }
+        Ok(())
     }
 
     fn push(&mut self, op: Op, d: Option<Reg>, args: [Arg; 3], imm: u32, site: Option<SiteId>) {
@@ -173,6 +321,7 @@ impl<'b> Builder<'b> {
             op,
             d,
             args,
+            array: None,
             imm,
             site,
         });
@@ -182,7 +331,8 @@ impl<'b> Builder<'b> {
     fn emit(&mut self, op: Op, into: Option<Reg>, args: &[Arg], at: Place) -> Arg {
         let d = into.unwrap_or_else(|| {
             use crate::isa::Slot;
-            self.reg(matches!(op.row().d, Slot::D | Slot::OptD), None)
+            let wide = matches!(op.row().d, Slot::D | Slot::OptD);
+            self.reg(1 + u8::from(wide), None)
         });
         let mut all = [Arg::None; 3];
         all[..args.len()].copy_from_slice(args);
@@ -196,6 +346,7 @@ impl<'b> Builder<'b> {
             op,
             d: None,
             args: [index, Arg::None, Arg::None],
+            array: None,
             imm: at.imm,
             site: None,
         };
@@ -219,7 +370,7 @@ impl<'b> Builder<'b> {
         if let Some(Arg::Reg(r)) = self.locals[at] {
             return r;
         }
-        let r = self.reg(is_wide(self.body.locals[at]), Some(local));
+        let r = self.reg(self.body.locals[at].rows(), Some(local));
         self.locals[at] = Some(Arg::Reg(r));
         r
     }
@@ -249,7 +400,7 @@ impl<'b> Builder<'b> {
 
     fn copy(&mut self, d: Reg, value: Arg) {
         if value != Arg::Reg(d) {
-            let op = if self.code.wide[d.index()] {
+            let op = if self.code.width[d.index()] == 2 {
                 Op::Mov64
             } else {
                 Op::Mov32
@@ -266,7 +417,7 @@ impl<'b> Builder<'b> {
         } else {
             let mut value = self.expr(e, None)?;
             if !self.can_name(local, value, rest)? {
-                let d = self.reg(is_wide(self.scalar_of(local)), None);
+                let d = self.reg(self.scalar_of(local).rows(), None);
                 self.copy(d, value);
                 value = Arg::Reg(d);
             }
@@ -311,6 +462,14 @@ impl<'b> Builder<'b> {
                     let op = sized(scalar, Op::AtomSt32, Op::AtomSt64, "store")?;
                     self.store(op, index, value, Place::resource(buffer.0, *site))?;
                 }
+                Stmt::ArrayFill { array, value } => self.array_fill(*array, value)?,
+                Stmt::ArrayAssign { array, values } => self.array_assign(*array, values)?,
+                Stmt::ArrayStore {
+                    array,
+                    index,
+                    value,
+                    site,
+                } => self.array_store(*array, index, value, *site)?,
                 Stmt::Eval(e) => {
                     self.expr(e, None)?;
                 }
@@ -404,6 +563,13 @@ impl<'b> Builder<'b> {
                             let args = [value, Arg::None, Arg::None];
                             self.push(Op::Assert, None, args, code, site);
                         }
+                    }
+                }
+                Stmt::CheckIndex { index, len, site } => {
+                    let (index, len) = (self.expr(index, None)?, self.expr(len, None)?);
+                    match (index, len) {
+                        (Arg::Literal(_, i), Arg::Literal(_, n)) if i < n => {}
+                        _ => self.push(Op::Check, None, [index, len, Arg::None], 0, Some(*site)),
                     }
                 }
             }
@@ -723,6 +889,9 @@ impl<'b> Builder<'b> {
                     value
                 }
             },
+            Expr::ArrayLoad {
+                array, index, site, ..
+            } => self.array_load(*array, index, *site, into)?,
             Expr::Load {
                 buffer,
                 scalar,
@@ -1314,7 +1483,8 @@ fn speculation_words(e: &Expr) -> Option<u32> {
         | Expr::Select { .. }
         | Expr::Cast { .. }
         | Expr::Len(_) => 1,
-        Expr::Load { .. }
+        Expr::ArrayLoad { .. }
+        | Expr::Load { .. }
         | Expr::AtomicLoad { .. }
         | Expr::Atomic { .. }
         | Expr::CompareExchange { .. }
@@ -1369,13 +1539,17 @@ fn runs_once(body: &[Stmt]) -> bool {
             then, otherwise, ..
         } => runs_once(then) && runs_once(otherwise),
         Stmt::Assign(..)
+        | Stmt::ArrayFill { .. }
+        | Stmt::ArrayAssign { .. }
+        | Stmt::ArrayStore { .. }
         | Stmt::Store { .. }
         | Stmt::AtomicStore { .. }
         | Stmt::Eval(_)
         | Stmt::Push { .. }
         | Stmt::Reduce { .. }
         | Stmt::Loop { .. }
-        | Stmt::Assert { .. } => false,
+        | Stmt::Assert { .. }
+        | Stmt::CheckIndex { .. } => false,
     }
 }
 

@@ -60,7 +60,7 @@ struct Liveness {
 
 impl Liveness {
     fn of(code: &Code) -> Liveness {
-        let regs = code.wide.len();
+        let regs = code.width.len();
         let loops = code.insts.iter().filter(|i| i.op == Op::Loop).count();
         let mut liveness = Liveness {
             heads: vec![Set::new(regs); loops],
@@ -127,7 +127,7 @@ impl Liveness {
                 ),
             }
             after.clone_from(&live);
-            if let Some(d) = inst.d {
+            if let Some(d) = inst.target() {
                 live.remove(d);
             }
             for r in inst.sources() {
@@ -158,7 +158,7 @@ pub(super) fn drop_dead(code: &mut Code) {
     let mut dead = vec![false; code.insts.len()];
     let insts = &code.insts;
     liveness.pass(insts, |i, after, _| {
-        dead[i] = insts[i].d.is_some_and(|d| !after.contains(d));
+        dead[i] = insts[i].target().is_some_and(|d| !after.contains(d));
     });
     let mut dead = dead.into_iter();
     code.insts.retain_mut(|inst| {
@@ -176,13 +176,13 @@ type Range = Vec<(u32, u32)>;
 /// The live range of every register, and the most rows live at one point.
 fn ranges(code: &Code) -> (Vec<Range>, usize) {
     let mut liveness = Liveness::of(code);
-    let regs = code.wide.len();
+    let regs = code.width.len();
     let mut ranges: Vec<Range> = vec![Vec::new(); regs];
     let mut ends = vec![0u32; regs];
     let mut open = Set::new(regs);
     let mut pressure = 0usize;
     let mut most = 0usize;
-    let rows = |r: usize| if code.wide[r] { 2 } else { 1 };
+    let rows = |r: usize| usize::from(code.width[r]);
     // Walks the points downwards; a register enters the open set at its last point and leaves it below its first.
     let mut at_point = |point: u32, set: &Set, extra: Option<Reg>| {
         for word in 0..set.0.len() {
@@ -209,7 +209,7 @@ fn ranges(code: &Code) -> (Vec<Range>, usize) {
     };
     liveness.pass(&code.insts, |i, after, before| {
         let point = 2 * i as u32 + 2;
-        at_point(point, after, code.insts[i].d);
+        at_point(point, after, code.insts[i].target());
         at_point(point - 1, before, None);
     });
     // The item is there before the first instruction.
@@ -277,7 +277,7 @@ fn copy(inst: &Inst) -> Option<(Reg, Reg)> {
 
 /// Copies share a row where their ranges allow it: the representative of each register.
 fn coalesce(code: &Code, ranges: &mut [Range]) -> Vec<u32> {
-    let mut leader: Vec<u32> = (0..code.wide.len() as u32).collect();
+    let mut leader: Vec<u32> = (0..code.width.len() as u32).collect();
     let find = |leader: &[u32], mut r: u32| {
         while leader[r as usize] != r {
             r = leader[r as usize];
@@ -301,11 +301,11 @@ fn coalesce(code: &Code, ranges: &mut [Range]) -> Vec<u32> {
 }
 
 /// First fit in the given order; the number of rows used and the row of each register.
-fn first_fit(order: &[u32], wide: &[bool], ranges: &[Range]) -> (usize, Vec<u8>) {
+fn first_fit(order: &[u32], width: &[u8], ranges: &[Range]) -> (usize, Vec<u8>) {
     let mut rows: Vec<Row> = Vec::new();
-    let mut of = vec![0u8; wide.len()];
+    let mut of = vec![0u8; width.len()];
     for &r in order {
-        let (range, width) = (&ranges[r as usize], 1 + usize::from(wide[r as usize]));
+        let (range, width) = (&ranges[r as usize], usize::from(width[r as usize]));
         let at = (0..)
             .find(|&at| (at..at + width).all(|row| rows.get(row).is_none_or(|x| x.is_free(range))))
             .expect("a new row is always free");
@@ -324,24 +324,25 @@ fn first_fit(order: &[u32], wide: &[bool], ranges: &[Range]) -> (usize, Vec<u8>)
 pub(super) fn assign(code: &mut Code) -> Result<Rows, LowerError> {
     let (mut ranges, pressure) = ranges(code);
     let leader = coalesce(code, &mut ranges);
-    let mut order: Vec<u32> = (0..code.wide.len() as u32)
+    let mut order: Vec<u32> = (0..code.width.len() as u32)
         .filter(|&r| !ranges[r as usize].is_empty())
         .collect();
     let start = |r: u32| ranges[r as usize][0].0;
     let length = |r: u32| ranges[r as usize].iter().map(|(s, e)| e - s).sum::<u32>();
     order.sort_by_key(|&r| (start(r), r));
-    let (mut count, mut of) = first_fit(&order, &code.wide, &ranges);
-    // By start is optimal for plain intervals of one width; pairs and holes may do better in another order.
+    let narrow = |r: u32| std::cmp::Reverse(code.width[r as usize]);
+    let (mut count, mut of) = first_fit(&order, &code.width, &ranges);
+    // By start is optimal for plain intervals of one width; pairs, arrays and holes may do better in another order.
     for attempt in 0..3 {
         if count <= pressure {
             break;
         }
         match attempt {
-            0 => order.sort_by_key(|&r| (!code.wide[r as usize], start(r), r)),
+            0 => order.sort_by_key(|&r| (narrow(r), start(r), r)),
             1 => order.sort_by_key(|&r| (std::cmp::Reverse(length(r)), r)),
-            _ => order.sort_by_key(|&r| (!code.wide[r as usize], std::cmp::Reverse(length(r)), r)),
+            _ => order.sort_by_key(|&r| (narrow(r), std::cmp::Reverse(length(r)), r)),
         }
-        let other = first_fit(&order, &code.wide, &ranges);
+        let other = first_fit(&order, &code.width, &ranges);
         if other.0 < count {
             (count, of) = other;
         }

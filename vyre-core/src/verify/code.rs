@@ -189,6 +189,9 @@ impl<'p> Code<'p> {
             self.source(v, operand, byte, slot, literal);
         }
         self.immediate(v, row, word);
+        if row.imm == Imm::Rows {
+            self.array(v, row, word);
+        }
         self.effect(v, row.op, word);
         self.flow(v, pc, row.op, word);
         self.destination(v, word.d, row.d);
@@ -291,6 +294,7 @@ impl<'p> Code<'p> {
                 });
                 0
             }
+            Imm::Rows => imm >> 16,
             // Checked with the nesting.
             Imm::Target | Imm::Depth => 0,
             Imm::Code => {
@@ -300,6 +304,26 @@ impl<'p> Code<'p> {
             }
         };
         v.require(unused == 0, || Rule::Immediate(imm));
+    }
+
+    /// The rows of a local array: in range, and assigned as a whole before an element is read or written.
+    fn array(&mut self, v: &mut Verifier<'p>, row: &Row, word: Word) {
+        let ((first, len), rows) = (word.array(), self.kernel.rows);
+        let width = u16::from(row.element_rows());
+        let end = u16::from(first) + u16::from(len) * width;
+        let fits = len > 0 && end <= u16::from(rows) && usize::from(end) <= MAX_ROWS;
+        v.require(fits, || Rule::ArrayRows { first, len, rows });
+        if !fits {
+            return;
+        }
+        let fills = row.op == Op::RowFill32 || row.op == Op::RowFill64;
+        for row in first..end as u8 {
+            if fills {
+                self.assigned.add(row);
+            } else {
+                v.require(self.assigned.has(row), || Rule::Unassigned(row));
+            }
+        }
     }
 
     fn kind(&self, v: &mut Verifier<'p>, kind: Kind, id: u16) {
@@ -356,6 +380,7 @@ impl<'p> Code<'p> {
             Imm::N
             | Imm::Literal
             | Imm::Third
+            | Imm::Rows
             | Imm::Uniform
             | Imm::Target
             | Imm::Depth

@@ -279,6 +279,60 @@ fn guards_and_short_circuits() {
     );
 }
 
+/// `let mut h = [0u32; 4]; h[v & 3] += 1; let p = [v, h[1]]; out[v] = p[e] + p[0]`
+#[test]
+fn local_arrays() {
+    let (h, p) = (ArrayId(0), ArrayId(1));
+    let at = |array, index| Expr::ArrayLoad {
+        array,
+        scalar: U32,
+        index: Box::new(index),
+        site: SiteId(0),
+    };
+    let b = body(
+        &[U32; 4],
+        vec![
+            Stmt::ArrayFill {
+                array: h,
+                value: lit(0),
+            },
+            set(3, bin(BinaryOp::And, U32, local(0), lit(3))),
+            Stmt::ArrayStore {
+                array: h,
+                index: local(3),
+                value: add(at(h, local(3)), lit(1)),
+                site: SiteId(0),
+            },
+            Stmt::ArrayAssign {
+                array: p,
+                values: vec![local(0), at(h, lit(1))],
+            },
+            store(D, local(0), add(at(p, local(1)), at(p, lit(0)))),
+        ],
+    );
+    let array = |scalar, len| Array { scalar, len };
+    let arrays = vec![array(U32, 4), array(U32, 2)];
+    check(
+        Body { arrays, ..b },
+        expect![[r#"
+        kernel f (index r0, src r1), 8 rows, 0 frames
+           0  row.fill.b32 r2..6, 0u32
+           1  and.b32 r6, r0, 3
+           2  row.ld.b32 r7, r2..6[r6]
+           3  add.b32 r7, r7, 1
+           4  row.st.b32 r2..6[r6], r7
+           5  mov.b32 r2, r3
+           6  mov.b32 r3, r0
+           7  mov.b32 r4, r2
+           8  row.ld.b32 r1, r3..5[r1]
+           9  mov.b32 r2, r3
+          10  add.b32 r1, r1, r2
+          11  st.b32 u32[r0], r1
+          12  ret
+    "#]],
+    );
+}
+
 /// `let m = if a < b { a } else { b }; let s = if m == 3 { 10 } else { 20 };`
 #[test]
 fn selects() {

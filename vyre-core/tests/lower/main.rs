@@ -149,6 +149,7 @@ pub(crate) fn body(locals: &[Scalar], block: Block) -> Body {
     Body {
         name: "f".into(),
         locals: locals.to_vec(),
+        arrays: vec![],
         item: edge_item(),
         block,
         value: None,

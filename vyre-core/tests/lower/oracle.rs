@@ -237,6 +237,7 @@ enum Flow {
 pub(crate) struct Oracle<'a> {
     body: &'a Body,
     locals: Vec<Option<u64>>,
+    arrays: Vec<Option<Vec<u64>>>,
     pub(crate) world: World,
     /// Turns of loops left.
     fuel: u32,
@@ -257,6 +258,7 @@ impl<'a> Oracle<'a> {
         Oracle {
             body,
             locals,
+            arrays: vec![None; body.arrays.len()],
             world,
             fuel: 3_000,
         }
@@ -295,8 +297,54 @@ impl<'a> Oracle<'a> {
             })
     }
 
+    fn array_element(
+        &mut self,
+        array: ArrayId,
+        index: u64,
+        site: SiteId,
+    ) -> Result<&mut u64, Fault> {
+        let array = self.arrays[array.0 as usize].as_mut();
+        let array = array.expect("generated bodies assign first");
+        let len = array.len() as u64;
+        array.get_mut(index as usize).ok_or(Fault {
+            kind: TrapKind::IndexOutOfBounds,
+            index,
+            len,
+            site,
+        })
+    }
+
     fn stmt(&mut self, stmt: &Stmt) -> Result<Flow, Fault> {
         match stmt {
+            Stmt::ArrayFill { array, value } => {
+                let value = self.expr(value)?;
+                let len = self.body.arrays[array.0 as usize].len as usize;
+                self.arrays[array.0 as usize] = Some(vec![value; len]);
+            }
+            Stmt::ArrayAssign { array, values } => {
+                let values: Result<_, _> = values.iter().map(|e| self.expr(e)).collect();
+                self.arrays[array.0 as usize] = Some(values?);
+            }
+            Stmt::ArrayStore {
+                array,
+                index,
+                value,
+                site,
+            } => {
+                let (index, value) = (self.expr(index)?, self.expr(value)?);
+                *self.array_element(*array, index, *site)? = value;
+            }
+            Stmt::CheckIndex { index, len, site } => {
+                let (index, len) = (self.expr(index)?, self.expr(len)?);
+                if index >= len {
+                    return Err(Fault {
+                        kind: TrapKind::IndexOutOfBounds,
+                        index,
+                        len,
+                        site: *site,
+                    });
+                }
+            }
             Stmt::Assign(l, e) => {
                 let value = self.expr(e)?;
                 self.locals[l.0 as usize] = Some(value);
@@ -444,6 +492,12 @@ impl<'a> Oracle<'a> {
             Expr::Bitcast { to, value, .. } => {
                 let x = self.expr(value)?;
                 canonical(*to, x)
+            }
+            Expr::ArrayLoad {
+                array, index, site, ..
+            } => {
+                let index = self.expr(index)?;
+                *self.array_element(*array, index, *site)?
             }
             Expr::Load {
                 buffer,

@@ -68,6 +68,9 @@ const TYPES: [Scalar; 7] = [
 struct Generator<'a, 'u> {
     u: &'a mut Unstructured<'u>,
     locals: Vec<Scalar>,
+    arrays: Vec<Array>,
+    /// Arrays assigned on every path to here.
+    known_arrays: Vec<ArrayId>,
     /// Locals assigned on every path to here, and whether they may be assigned again.
     known: Vec<(LocalId, bool)>,
     loops: u32,
@@ -162,6 +165,51 @@ impl Generator<'_, '_> {
         }
     }
 
+    /// An array of the type that can be used here, and an index that is mostly inside.
+    fn element(&mut self, scalar: Scalar, depth: u32) -> Option<(ArrayId, Expr)> {
+        let arrays = self.known_arrays.iter().copied();
+        let all: Vec<ArrayId> = arrays
+            .filter(|a| self.arrays[a.0 as usize].scalar == scalar)
+            .collect();
+        if all.is_empty() {
+            return None;
+        }
+        let array = all[self.pick(all.len() as u32) as usize];
+        let len = self.arrays[array.0 as usize].len;
+        let index = match self.pick(4) {
+            0 => lit(self.pick(len)),
+            1 if self.pick(4) == 3 => self.expr(U32, depth),
+            _ => bin(BinaryOp::Rem, U32, self.expr(U32, depth), lit(len)),
+        };
+        Some((array, index))
+    }
+
+    /// Declares an array, or assigns one as a whole; one that is fresh in a loop's turn keeps nothing from the last.
+    fn array(&mut self, block: &mut Block) {
+        let (scalar, len) = (self.scalar(), 1 + self.pick(5));
+        let array = ArrayId(self.arrays.len() as u32);
+        if self.pick(2) == 0 {
+            let value = self.expr(scalar, 2);
+            block.push(Stmt::ArrayFill { array, value });
+        } else {
+            let values = (0..len).map(|_| self.expr(scalar, 1)).collect();
+            block.push(Stmt::ArrayAssign { array, values });
+        }
+        self.arrays.push(Array { scalar, len });
+        self.known_arrays.push(array);
+        if self.pick(4) == 3 {
+            // Its own elements in another order.
+            let load = |g: &mut Self| Expr::ArrayLoad {
+                array,
+                scalar,
+                index: Box::new(lit(g.pick(len))),
+                site: SiteId(0),
+            };
+            let values = (0..len).map(|_| load(self)).collect();
+            block.push(Stmt::ArrayAssign { array, values });
+        }
+    }
+
     /// Mostly in bounds.
     fn index(&mut self, depth: u32) -> Expr {
         let e = self.expr(U32, depth);
@@ -179,8 +227,17 @@ impl Generator<'_, '_> {
         let depth = depth - 1;
         let is_float = matches!(scalar, Scalar::F32 | Scalar::F64);
         let is_int = !is_float && scalar != Scalar::Bool;
-        match self.pick(12) {
-            0 | 1 => self.leaf(scalar),
+        match self.pick(13) {
+            0 => self.leaf(scalar),
+            1 | 12 => match self.element(scalar, depth) {
+                Some((array, index)) => Expr::ArrayLoad {
+                    array,
+                    scalar,
+                    index: Box::new(index),
+                    site: self.site(),
+                },
+                None => self.leaf(scalar),
+            },
             2..6 => {
                 let ops: &[BinaryOp] = if scalar == Scalar::Bool {
                     &[BinaryOp::And, BinaryOp::Or, BinaryOp::Xor]
@@ -368,7 +425,7 @@ impl Generator<'_, '_> {
 
     /// Statements; locals that they declare are known only inside.
     fn block(&mut self) -> Block {
-        let known = self.known.len();
+        let (known, known_arrays) = (self.known.len(), self.known_arrays.len());
         let mut block = vec![];
         for _ in 0..=self.pick(4) {
             if self.budget == 0 {
@@ -381,6 +438,7 @@ impl Generator<'_, '_> {
             self.jump(&mut block);
         }
         self.known.truncate(known);
+        self.known_arrays.truncate(known_arrays);
         block
     }
 
@@ -395,7 +453,28 @@ impl Generator<'_, '_> {
     }
 
     fn stmt(&mut self, block: &mut Block) {
-        match self.pick(15) {
+        match self.pick(19) {
+            15 => self.array(block),
+            16 | 17 => {
+                let scalar = self.scalar();
+                match self.element(scalar, 2) {
+                    Some((array, index)) => block.push(Stmt::ArrayStore {
+                        array,
+                        index,
+                        value: self.expr(scalar, 2),
+                        site: self.site(),
+                    }),
+                    None => self.array(block),
+                }
+            }
+            18 => {
+                let (index, len) = (
+                    self.index(2),
+                    bin(BinaryOp::Or, U32, self.expr(U32, 1), lit(8)),
+                );
+                let site = self.site();
+                block.push(Stmt::CheckIndex { index, len, site });
+            }
             0..3 => {
                 let scalar = self.scalar();
                 let e = self.expr(scalar, 3);
@@ -665,7 +744,7 @@ impl Generator<'_, '_> {
     fn helper(&mut self, block: &mut Block) {
         let scalar = self.scalar();
         let result = self.fresh(scalar);
-        let known = self.known.len();
+        let (known, known_arrays) = (self.known.len(), self.known_arrays.len());
         let mut body = vec![];
         self.loops += 1;
         for _ in 0..self.pick(3) {
@@ -674,6 +753,7 @@ impl Generator<'_, '_> {
             let mut then = vec![];
             self.stmt(&mut then);
             self.known.truncate(known);
+            self.known_arrays.truncate(known_arrays);
             let e = self.expr(scalar, 1);
             then.push(Stmt::Assign(result, e));
             then.push(BREAK);
@@ -684,6 +764,7 @@ impl Generator<'_, '_> {
         body.push(BREAK);
         self.loops -= 1;
         self.known.truncate(known);
+        self.known_arrays.truncate(known_arrays);
         // What stood inside may continue or break this loop before the result exists; so it has a value from before.
         block.push(Stmt::Assign(result, Expr::Literal(scalar, 0)));
         block.push(repeat(body));
@@ -695,6 +776,8 @@ fn generate(u: &mut Unstructured<'_>) -> Body {
     let mut g = Generator {
         u,
         locals: vec![U32; 3],
+        arrays: vec![],
+        known_arrays: vec![],
         known: (0..3).map(|i| (LocalId(i), true)).collect(),
         loops: 0,
         sites: 0,
@@ -704,7 +787,11 @@ fn generate(u: &mut Unstructured<'_>) -> Body {
     while g.budget > 0 && !(g.u.is_empty() && !block.is_empty()) {
         block.extend(g.block());
     }
-    body(&g.locals.clone(), block)
+    let arrays = std::mem::take(&mut g.arrays);
+    Body {
+        arrays,
+        ..body(&g.locals.clone(), block)
+    }
 }
 
 /// One line a statement.

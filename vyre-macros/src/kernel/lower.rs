@@ -77,6 +77,7 @@ pub(super) fn body(f: &Function, tables: &mut Tables, report: &mut Report) -> Op
     Some(ir::Body {
         name: f.name.clone(),
         locals,
+        arrays: Vec::new(),
         item,
         block,
         value,
@@ -228,25 +229,7 @@ impl<'f> Lowerer<'_, 'f> {
     }
 
     fn type_of(&self, e: &ir::Expr) -> Scalar {
-        use ir::Expr as E;
-        match e {
-            E::Literal(s, _) | E::Uniform(_, s) => *s,
-            E::Local(l) => self.locals[l.0 as usize],
-            E::Unary(UnaryOp::CountOnes | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros, _, _) => {
-                Scalar::U32
-            }
-            E::Unary(_, s, _)
-            | E::Binary { scalar: s, .. }
-            | E::MulAdd { scalar: s, .. }
-            | E::Select { scalar: s, .. }
-            | E::Cast { to: s, .. }
-            | E::Bitcast { to: s, .. }
-            | E::Load { scalar: s, .. }
-            | E::AtomicLoad { scalar: s, .. }
-            | E::Atomic { scalar: s, .. } => *s,
-            E::Compare { .. } | E::CompareExchange { .. } => Scalar::Bool,
-            E::Len(_) | E::Csr { .. } => Scalar::U32,
-        }
+        e.scalar(&self.locals)
     }
 
     /// Runs `f` and gives the statements it put out.
@@ -2275,54 +2258,12 @@ fn is_empty_block(e: &Expr) -> bool {
     matches!(&e.kind, Kind::Block(b) if b.stmts.is_empty() && b.tail.is_none())
 }
 
-/// Operands of an expression, in order.
-fn each<'e>(e: &'e ir::Expr, f: &mut dyn FnMut(&'e ir::Expr)) {
-    use ir::Expr as E;
-    match e {
-        E::Literal(..) | E::Uniform(..) | E::Local(_) | E::Len(_) => {}
-        E::Unary(_, _, a) | E::Cast { value: a, .. } | E::Bitcast { value: a, .. } => f(a),
-        E::Load { index, .. } | E::AtomicLoad { index, .. } | E::Csr { of: index, .. } => f(index),
-        E::Binary { left, right, .. } | E::Compare { left, right, .. } => {
-            f(left);
-            f(right);
-        }
-        E::MulAdd { a, b, c, .. } => {
-            f(a);
-            f(b);
-            f(c);
-        }
-        E::Select {
-            cond,
-            then,
-            otherwise,
-            ..
-        } => {
-            f(cond);
-            f(then);
-            f(otherwise);
-        }
-        E::Atomic { index, value, .. } => {
-            f(index);
-            f(value);
-        }
-        E::CompareExchange {
-            index,
-            expected,
-            new,
-            ..
-        } => {
-            f(index);
-            f(expected);
-            f(new);
-        }
-    }
-}
-
 /// Neither faults, nor acts, nor reads memory: it can be evaluated later, twice or never.
 fn is_pure(e: &ir::Expr) -> bool {
     use ir::Expr as E;
     let own = match e {
-        E::Load { .. }
+        E::ArrayLoad { .. }
+        | E::Load { .. }
         | E::AtomicLoad { .. }
         | E::Atomic { .. }
         | E::CompareExchange { .. }
@@ -2341,20 +2282,20 @@ fn is_pure(e: &ir::Expr) -> bool {
         _ => true,
     };
     let mut pure = own;
-    each(e, &mut |x| pure = pure && is_pure(x));
+    e.each_operand(&mut |x| pure = pure && is_pure(x));
     pure
 }
 
 /// Number of operations.
 fn cost(e: &ir::Expr) -> usize {
     let mut n = 1;
-    each(e, &mut |x| n += cost(x));
+    e.each_operand(&mut |x| n += cost(x));
     n
 }
 
 fn reads(e: &ir::Expr, local: LocalId) -> bool {
     let mut found = *e == ir::Expr::Local(local);
-    each(e, &mut |x| found = found || reads(x, local));
+    e.each_operand(&mut |x| found = found || reads(x, local));
     found
 }
 
@@ -2366,7 +2307,11 @@ fn assigns_read(s: &ir::Stmt, e: &ir::Expr) -> bool {
             then, otherwise, ..
         } => then.iter().chain(otherwise).any(|s| assigns_read(s, e)),
         ir::Stmt::Loop { body } => body.iter().any(|s| assigns_read(s, e)),
-        ir::Stmt::Store { .. }
+        ir::Stmt::ArrayFill { .. }
+        | ir::Stmt::ArrayAssign { .. }
+        | ir::Stmt::ArrayStore { .. }
+        | ir::Stmt::CheckIndex { .. }
+        | ir::Stmt::Store { .. }
         | ir::Stmt::AtomicStore { .. }
         | ir::Stmt::Eval(_)
         | ir::Stmt::Push { .. }
