@@ -15,6 +15,8 @@ use std::collections::HashSet;
 
 /// Early exits are nested instead of jumped over up to this depth of `if`s.
 const MAX_TAIL_DEPTH: usize = 4;
+/// Loads that are looked through for an equal one.
+const LOADS_KEPT: usize = 64;
 /// Words that a select may compute in vain to save an `if`.
 const MAX_SELECT_WORDS: u32 = 2;
 
@@ -350,7 +352,13 @@ impl<'b> Builder<'b> {
             imm: at.imm,
             site: None,
         };
-        if let Some((_, value)) = self.loaded.iter().rev().find(|(inst, _)| *inst == key) {
+        if let Some((_, value)) = self
+            .loaded
+            .iter()
+            .rev()
+            .take(LOADS_KEPT)
+            .find(|(inst, _)| *inst == key)
+        {
             return *value;
         }
         let value = self.emit(op, into, &[index], at);

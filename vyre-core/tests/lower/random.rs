@@ -781,8 +781,9 @@ fn generate(u: &mut Unstructured<'_>) -> Body {
         known: (0..3).map(|i| (LocalId(i), true)).collect(),
         loops: 0,
         sites: 0,
-        budget: 24,
+        budget: 0,
     };
+    g.budget = 2 + g.pick(23);
     let mut block = vec![];
     while g.budget > 0 && !(g.u.is_empty() && !block.is_empty()) {
         block.extend(g.block());
