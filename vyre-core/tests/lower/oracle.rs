@@ -422,6 +422,10 @@ impl<'a> Oracle<'a> {
         Ok(Flow::Next)
     }
 
+    #[allow(
+        clippy::bool_comparison,
+        reason = "one spelling of the comparisons for all types"
+    )]
     fn expr(&mut self, e: &Expr) -> Result<u64, Fault> {
         Ok(match e {
             Expr::Literal(_, bits) => *bits,

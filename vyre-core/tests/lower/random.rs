@@ -785,7 +785,7 @@ fn generate(u: &mut Unstructured<'_>) -> Body {
     };
     g.budget = 2 + g.pick(23);
     let mut block = vec![];
-    while g.budget > 0 && !(g.u.is_empty() && !block.is_empty()) {
+    while g.budget > 0 && (block.is_empty() || !g.u.is_empty()) {
         block.extend(g.block());
     }
     let arrays = std::mem::take(&mut g.arrays);
