@@ -384,8 +384,6 @@ impl<'b> Accesses<'b> {
                 let is_read = self.reads.get(local.0 as usize).is_none_or(|&n| n > 0);
                 self.expr(e, is_read);
             }
-            // A dropped load only checks its index, ahead of an update whose operands can trap or act.
-            Stmt::Eval(Expr::AtomicLoad { index, .. }) => self.expr(index, true),
             Stmt::Eval(e) => self.expr(e, false),
             Stmt::ArrayFill { .. }
             | Stmt::ArrayAssign { .. }

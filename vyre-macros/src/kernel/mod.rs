@@ -7,10 +7,8 @@
 //! # Where a fault points
 //!
 //! The native backend reports the `Location` that rustc gives an operation; the bytecode's site of the same operation must be
-//! the same token. The rules (see [`first_token`]) are: an index expression `xs[i]`, a division `a / b` and a compound `a /= b`
-//! point to their first token; a method call `out.push(v)` points to the method's name; `assert!(..)` to the macro's path.
-
-#![allow(dead_code, reason = "some of the interface waits for its client")]
+//! the same token. The rules: an index expression `xs[i]` points to its bracket; a division `a / b` and a compound `a /= b` to
+//! their first token (see [`first_token`]); a method call `out.push(v)` to the method's name; `assert!(..)` to the macro's path.
 
 mod check;
 mod hir;
@@ -295,6 +293,35 @@ pub(crate) fn first_token(tokens: &impl ToTokens) -> Span {
         })
     }
     first(tokens.to_token_stream()).unwrap_or_else(Span::call_site)
+}
+
+/// As [`first_token`] for an expression, without printing it.
+fn start(e: &syn::Expr) -> Span {
+    use syn::Expr;
+    match e {
+        Expr::Assign(e) => start(&e.left),
+        Expr::Await(e) => start(&e.base),
+        Expr::Binary(e) => start(&e.left),
+        Expr::Call(e) => start(&e.func),
+        Expr::Cast(e) => start(&e.expr),
+        Expr::Field(e) => start(&e.base),
+        Expr::Group(e) => start(&e.expr),
+        Expr::If(e) => e.if_token.span,
+        Expr::Index(e) => start(&e.expr),
+        Expr::Lit(e) => e.lit.span(),
+        Expr::MethodCall(e) => start(&e.receiver),
+        Expr::Paren(e) => e.paren_token.span.open(),
+        Expr::Path(e) if e.qself.is_none() && e.path.leading_colon.is_none() => {
+            match e.path.segments.first() {
+                Some(s) => s.ident.span(),
+                None => Span::call_site(),
+            }
+        }
+        Expr::Block(e) if e.label.is_none() => e.block.brace_token.span.open(),
+        Expr::Try(e) => start(&e.expr),
+        Expr::Match(e) => e.match_token.span,
+        other => first_token(other),
+    }
 }
 
 /// Compiles the body of a wave or kernel. `None` when an error was reported (or left to rustc).

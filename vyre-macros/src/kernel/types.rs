@@ -1,10 +1,6 @@
 //! The types of the kernel language and their inference by unification.
 
-use super::refuse;
-use crate::report::Report;
-use proc_macro2::Span;
 use std::fmt;
-use syn::spanned::Spanned;
 use vyre_core::module::{ReduceOp, Scalar};
 
 /// The scalar type that a type expression names: Rust's name or one of the aliases `Node`, `Index`, `Round`.
@@ -37,15 +33,6 @@ pub(super) fn is_foreign(name: &str) -> bool {
         name,
         "usize" | "isize" | "i8" | "i16" | "u16" | "u128" | "i128" | "char" | "f16" | "f128"
     )
-}
-
-/// As [`scalar`], and reports a type that is none.
-pub(crate) fn expect_scalar(ty: &syn::Type, report: &mut Report) -> Option<Scalar> {
-    let found = scalar(ty);
-    if found.is_none() {
-        refuse::ty(ty, report);
-    }
-    found
 }
 
 /// Whether it is an integer type.
@@ -296,15 +283,6 @@ impl Unifier {
     }
 
     /// The constant (its type as given by [`Unifier::constant`]) that keeps a variable open.
-    pub(super) fn open_constant(&self, ty: &Ty) -> Option<Ty> {
-        match self.resolve(ty) {
-            Ty::Var(v) => match self.nodes[v] {
-                Node::Root { constant, .. } => constant.map(Ty::Var),
-                Node::Link(_) => None,
-            },
-            _ => None,
-        }
-    }
 
     /// How messages show a type.
     pub(super) fn show(&self, ty: &Ty) -> String {
@@ -391,9 +369,4 @@ pub(super) fn handle(ty: &syn::Type) -> Option<HandleTy> {
         }
         _ => None,
     }
-}
-
-/// The span of a type's first token.
-pub(super) fn span(ty: &syn::Type) -> Span {
-    ty.span()
 }

@@ -1,0 +1,747 @@
+//! Buffers, methods, functions and macros.
+
+use super::*;
+
+impl Checker<'_> {
+    pub(super) fn handle_path(&self, e: &syn::Expr) -> Option<(Handle, HandleTy)> {
+        let syn::Expr::Path(p) = strip(e) else {
+            return None;
+        };
+        match self.lookup(&p.path.get_ident()?.to_string())? {
+            Name::Handle(h, ty) => Some((h, ty)),
+            Name::Var(_) | Name::Value(..) => None,
+        }
+    }
+
+    pub(super) fn index(&mut self, i: &syn::ExprIndex, span: Span) -> Expr {
+        let base = self.expr(&i.expr, None);
+        if let syn::Expr::Range(_) = strip(&i.index) {
+            self.error(
+                first_token(&i.index),
+                "slices are not in the kernel language",
+                "go over the range with `for i in a..b` and index one element",
+            );
+            return self.wrong(span);
+        }
+        let index = self.value(&i.index);
+        // rustc locates an overloaded index at its bracket.
+        let bracket = i.bracket_token.span.open();
+        match (&base.kind, &base.ty) {
+            (&Kind::Handle(buffer), &Ty::Handle(HandleTy::Buf(s))) => {
+                self.unify(&Ty::U32, &index);
+                Expr {
+                    kind: Kind::Load {
+                        buffer,
+                        index: Box::new(index),
+                        site: bracket,
+                    },
+                    ty: Ty::Scalar(s),
+                    span,
+                }
+            }
+            (&Kind::Handle(buffer), &Ty::Handle(HandleTy::AtomicBuf(s))) => {
+                self.unify(&Ty::U32, &index);
+                let kind = Kind::AtomicPlace {
+                    buffer,
+                    index: Box::new(index),
+                    site: bracket,
+                };
+                Expr {
+                    kind,
+                    ty: Ty::Handle(HandleTy::Atomic(s)),
+                    span,
+                }
+            }
+            (_, Ty::Error) => self.wrong(span),
+            (_, Ty::Handle(HandleTy::Buf(_) | HandleTy::AtomicBuf(_))) => {
+                self.error(
+                    span,
+                    "a buffer is indexed by its parameter's name",
+                    "write `xs[i]` in each branch",
+                );
+                self.wrong(span)
+            }
+            (_, ty) => {
+                let shown = self.types.show(ty);
+                self.leave(format!("cannot index a `{shown}`"));
+                self.wrong(span)
+            }
+        }
+    }
+
+    pub(super) fn field(&mut self, f: &syn::ExprField, span: Span) -> Expr {
+        let base = self.expr(&f.base, None);
+        match (&base.kind, self.types.resolve(&base.ty), &f.member) {
+            (&Kind::Handle(h), Ty::Handle(HandleTy::Edge), syn::Member::Named(name)) => {
+                let field = match name.to_string().as_str() {
+                    "src" => ItemField::Src,
+                    "dst" => ItemField::Dst,
+                    "index" => ItemField::Index,
+                    other => {
+                        self.leave(format!("no field `{other}` on type `Edge`"));
+                        return self.wrong(span);
+                    }
+                };
+                Expr {
+                    kind: Kind::EdgeField(h, field),
+                    ty: Ty::U32,
+                    span,
+                }
+            }
+            (_, Ty::Tuple(parts), syn::Member::Unnamed(i)) => match parts.get(i.index as usize) {
+                Some(ty) => {
+                    let ty = ty.clone();
+                    Expr {
+                        kind: Kind::Field(Box::new(base), i.index as usize),
+                        ty,
+                        span,
+                    }
+                }
+                None => {
+                    self.leave("no such field");
+                    self.wrong(span)
+                }
+            },
+            (_, Ty::Error, _) => self.wrong(span),
+            (_, Ty::Var(_), _) => {
+                self.leave("the type must be known here");
+                self.wrong(span)
+            }
+            (_, ty, _) => {
+                let shown = self.types.show(&ty);
+                self.leave(format!("a `{shown}` has no such field"));
+                self.wrong(span)
+            }
+        }
+    }
+
+    /// Refuses `xs.iter().map(..)` and the like at the last method that is an iterator's; true if it did.
+    pub(super) fn iterator_chain(&mut self, m: &syn::ExprMethodCall) -> bool {
+        let name = m.method.to_string();
+        let Some(advice) = methods::instead(&name) else {
+            return false;
+        };
+        let over_iterator = match strip(&m.receiver) {
+            syn::Expr::Range(_) => true,
+            syn::Expr::MethodCall(inner) => {
+                let inner = inner.method.to_string();
+                matches!(inner.as_str(), "neighbors" | "edges")
+                    || methods::instead(&inner).is_some()
+            }
+            _ => false,
+        };
+        if over_iterator {
+            self.error(
+                m.method.span(),
+                format!("method `{name}` is not in the kernel language"),
+                advice,
+            );
+        }
+        over_iterator
+    }
+
+    pub(super) fn method(&mut self, m: &syn::ExprMethodCall, span: Span) -> Expr {
+        if self.iterator_chain(m) {
+            return self.wrong(span);
+        }
+        let receiver = self.expr(&m.receiver, None);
+        let receiver = self.read(receiver);
+        if let Some(t) = &m.turbofish {
+            self.error(
+                first_token(t),
+                "generics are not in the kernel language",
+                "leave the type arguments out",
+            );
+            return self.wrong(span);
+        }
+        match self.types.resolve(&receiver.ty) {
+            Ty::Handle(h) => self.handle_method(m, receiver, h, span),
+            Ty::Error => {
+                self.arguments(m);
+                self.wrong(span)
+            }
+            _ => {
+                let name = m.method.to_string();
+                self.scalar_method(
+                    &name,
+                    m.method.span(),
+                    receiver,
+                    m.args.iter().collect(),
+                    span,
+                )
+            }
+        }
+    }
+
+    pub(super) fn arguments(&mut self, m: &syn::ExprMethodCall) -> Vec<Expr> {
+        m.args.iter().map(|a| self.value(a)).collect()
+    }
+
+    pub(super) fn scalar_method(
+        &mut self,
+        name: &str,
+        at: Span,
+        receiver: Expr,
+        args: Vec<&syn::Expr>,
+        span: Span,
+    ) -> Expr {
+        if name == "into" && args.is_empty() {
+            let ty = self.types.any();
+            return Expr {
+                kind: Kind::Cast(Box::new(receiver)),
+                ty,
+                span,
+            };
+        }
+        let Some(row) = methods::method(name) else {
+            let help = match (
+                methods::instead(name),
+                did_you_mean(name, methods::METHODS.iter().map(|m| m.name)),
+            ) {
+                (Some(advice), _) => advice.to_owned(),
+                (None, Some(near)) => format!("did you mean `{near}`?"),
+                (None, None) => "write it with operators, or as a `#[device] fn`".to_owned(),
+            };
+            self.error(
+                at,
+                format!("method `{name}` is not in the kernel language"),
+                help,
+            );
+            for a in args {
+                self.value(a);
+            }
+            return self.wrong(span);
+        };
+        if row.args.len() != args.len() {
+            self.leave(format!("`{name}` takes {} arguments", row.args.len()));
+            return self.wrong(span);
+        }
+        let ty = receiver.ty.clone();
+        self.pending.push(Pending::Receiver {
+            ty: ty.clone(),
+            on: row.on,
+            method: row.name,
+        });
+        let mut all = vec![receiver];
+        for (a, kind) in args.into_iter().zip(row.args) {
+            let a = self.value(a);
+            let expected = self.as_type(*kind, &ty);
+            self.unify(&expected, &a);
+            all.push(a);
+        }
+        let ty = self.as_type(row.result, &ty);
+        Expr {
+            kind: Kind::Method(row.code, all),
+            ty,
+            span,
+        }
+    }
+
+    pub(super) fn as_type(&mut self, kind: As, receiver: &Ty) -> Ty {
+        match kind {
+            As::Same => receiver.clone(),
+            As::U32 => Ty::U32,
+            As::Bool => Ty::BOOL,
+            As::Unsigned => match self.types.resolve(receiver) {
+                Ty::Scalar(s) => Ty::Scalar(unsigned(s)),
+                open => {
+                    let ty = self.types.any();
+                    self.pending.push(Pending::Unsigned(open, ty.clone()));
+                    ty
+                }
+            },
+        }
+    }
+
+    pub(super) fn handle_method(
+        &mut self,
+        m: &syn::ExprMethodCall,
+        receiver: Expr,
+        h: HandleTy,
+        span: Span,
+    ) -> Expr {
+        let name = m.method.to_string();
+        let site = m.method.span();
+        let args = self.arguments(m);
+        let known: &[&str] = match h {
+            HandleTy::Atomic(_) => methods::ATOMIC,
+            HandleTy::Buf(_) | HandleTy::AtomicBuf(_) => &["len", "is_empty"],
+            HandleTy::Csr => &["neighbors", "edges", "target", "degree"],
+            HandleTy::Push => &["push"],
+            HandleTy::Reduce { count: true, .. } => &["inc"],
+            HandleTy::Reduce {
+                op: ReduceOp::Sum, ..
+            } => &["add"],
+            HandleTy::Reduce {
+                op: ReduceOp::Min, ..
+            } => &["min"],
+            HandleTy::Reduce {
+                op: ReduceOp::Max, ..
+            } => &["max"],
+            HandleTy::Reduce {
+                op: ReduceOp::Or, ..
+            } => &["or"],
+            HandleTy::Reduce {
+                op: ReduceOp::And, ..
+            } => &["and"],
+            HandleTy::Frontier => &["len", "is_empty"],
+            HandleTy::Edge | HandleTy::Own { .. } => &[],
+        };
+        if !known.contains(&name.as_str()) {
+            let help = match (did_you_mean(&name, known.iter().copied()), known) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, []) => "use its fields".to_owned(),
+                (None, ["len", ..]) if matches!(h, HandleTy::Buf(_) | HandleTy::AtomicBuf(_)) => {
+                    "write `for i in 0..xs.len()` and `xs[i]`".to_owned()
+                }
+                (None, _) => format!("it has `{}`", known.join("`, `")),
+            };
+            self.error(
+                site,
+                format!("`{h}` has no method `{name}` in the kernel language"),
+                help,
+            );
+            return self.wrong(span);
+        }
+        let takes = match (h, name.as_str()) {
+            (HandleTy::Atomic(_), "compare_exchange") => 2,
+            (_, "len" | "load" | "is_empty" | "inc") => 0,
+            _ => 1,
+        };
+        if args.len() != takes {
+            self.leave(format!("`{name}` takes {takes} arguments"));
+            return self.wrong(span);
+        }
+        let handle = match receiver.kind {
+            Kind::Handle(h) => Some(h),
+            _ => None,
+        };
+        if let HandleTy::Atomic(s) = h {
+            return self.atomic(&name, receiver, args, s, span);
+        }
+        let Some(handle) = handle else {
+            self.error(
+                span,
+                format!("a `{h}` is used by its parameter's name"),
+                "write the call in each branch",
+            );
+            return self.wrong(span);
+        };
+        let mut args = args.into_iter();
+        let (kind, ty) = match h {
+            HandleTy::Buf(_) | HandleTy::AtomicBuf(_) => {
+                let (kind, ty) = (Kind::Len(handle), Ty::U32);
+                if name == "is_empty" {
+                    let zero = Expr {
+                        kind: Kind::Int(0),
+                        ty: Ty::U32,
+                        span,
+                    };
+                    let len = Expr { kind, ty, span };
+                    (
+                        Kind::Compare(CompareOp::Eq, Box::new(len), Box::new(zero)),
+                        Ty::BOOL,
+                    )
+                } else {
+                    (kind, ty)
+                }
+            }
+            HandleTy::Frontier if name == "is_empty" => (Kind::FrontierLen(handle, true), Ty::BOOL),
+            HandleTy::Frontier => (Kind::FrontierLen(handle, false), Ty::U32),
+            HandleTy::Csr if name == "neighbors" || name == "edges" => {
+                self.error(
+                    site,
+                    format!("`{name}` is for loops in the kernel language"),
+                    format!("write `for w in g.{name}(v)`"),
+                );
+                return self.wrong(span);
+            }
+            HandleTy::Csr => {
+                let query = if name == "target" {
+                    CsrCall::Query(CsrQuery::Target)
+                } else {
+                    CsrCall::Degree
+                };
+                let Some(of) = args.next() else {
+                    return self.wrong(span);
+                };
+                self.unify(&Ty::U32, &of);
+                (
+                    Kind::Csr {
+                        query,
+                        graph: handle,
+                        of: Box::new(of),
+                        site,
+                    },
+                    Ty::U32,
+                )
+            }
+            HandleTy::Push => {
+                let Some(value) = args.next() else {
+                    return self.wrong(span);
+                };
+                self.unify(&Ty::U32, &value);
+                (
+                    Kind::Push {
+                        frontier: handle,
+                        value: Box::new(value),
+                        site,
+                    },
+                    Ty::UNIT,
+                )
+            }
+            HandleTy::Reduce { scalar, .. } => {
+                let value = args.next();
+                if let Some(v) = &value {
+                    self.unify(&Ty::Scalar(scalar), v);
+                }
+                (Kind::Reduce(handle, value.map(Box::new)), Ty::UNIT)
+            }
+            HandleTy::Edge | HandleTy::Own { .. } | HandleTy::Atomic(_) => return self.wrong(span),
+        };
+        Expr { kind, ty, span }
+    }
+
+    pub(super) fn atomic(
+        &mut self,
+        name: &str,
+        place: Expr,
+        args: Vec<Expr>,
+        s: Scalar,
+        span: Span,
+    ) -> Expr {
+        let element = Ty::Scalar(s);
+        for a in &args {
+            self.unify(&element, a);
+        }
+        let place = Box::new(place);
+        let mut args = args.into_iter().map(Box::new);
+        let (kind, ty) = match (name, args.next(), args.next()) {
+            ("load", None, None) => (Kind::AtomicLoad(place), element),
+            ("store", Some(v), None) => (Kind::AtomicStore(place, v), Ty::UNIT),
+            ("compare_exchange", Some(old), Some(new)) => {
+                (Kind::CompareExchange(place, old, new), Ty::BOOL)
+            }
+            (_, Some(v), None) => match methods::atomic(name) {
+                Some(op) => (Kind::Atomic(op, place, v), element),
+                None => return self.wrong(span),
+            },
+            _ => return self.wrong(span),
+        };
+        Expr { kind, ty, span }
+    }
+
+    pub(super) fn call(&mut self, c: &syn::ExprCall, span: Span) -> Expr {
+        let syn::Expr::Path(p) = strip(&c.func) else {
+            self.error(
+                first_token(&c.func),
+                "only functions can be called by name in the kernel language",
+                "call a `#[device] fn`",
+            );
+            return self.wrong(span);
+        };
+        let Some(last) = p.path.segments.last() else {
+            return self.wrong(span);
+        };
+        let at = last.ident.span();
+        let name = last.ident.to_string();
+        let before = p
+            .path
+            .segments
+            .iter()
+            .rev()
+            .nth(1)
+            .map(|s| s.ident.to_string());
+        if let Some(advice) = constructor(&name, before.as_deref()) {
+            let shown = before
+                .as_ref()
+                .map_or_else(|| name.clone(), |b| format!("{b}::{name}"));
+            self.error(
+                first_token(p),
+                format!("`{shown}` is not in the kernel language"),
+                advice,
+            );
+            return self.wrong(span);
+        }
+        if p.qself.is_some() || p.path.segments.iter().any(|s| !s.arguments.is_none()) {
+            self.error(
+                at,
+                "generics are not in the kernel language",
+                "call a function of concrete types",
+            );
+            return self.wrong(span);
+        }
+        if let Some(before) = &before {
+            if let Some(s) = types::named_scalar(before) {
+                return self.scalar_function(s, &name, at, c, span);
+            }
+            if before == "cmp" && matches!(name.as_str(), "min" | "max") && c.args.len() == 2 {
+                let receiver = self.value(&c.args[0]);
+                return self.scalar_method(&name, at, receiver, vec![&c.args[1]], span);
+            }
+        }
+        let mut from = Some(self.depth);
+        let mut local = true;
+        for s in p.path.segments.iter().rev().skip(1) {
+            match s.ident.to_string().as_str() {
+                "self" => {}
+                "super" => from = from.and_then(|d| d.checked_sub(1)),
+                _ => local = false,
+            }
+        }
+        if p.path.get_ident().is_some() && self.lookup(&name).is_some() {
+            self.leave(format!("`{name}` is not a function"));
+            return self.wrong(span);
+        }
+        let found = match from {
+            Some(d) if local => helper(&name, at, d, self),
+            _ => None,
+        };
+        let f = match found {
+            Some(Found::Function(f)) => f,
+            Some(Found::Failed(ty)) => {
+                for a in &c.args {
+                    self.value(a);
+                }
+                return Expr {
+                    ty: ty.unwrap_or(Ty::Error),
+                    ..self.wrong(span)
+                };
+            }
+            None => {
+                for a in &c.args {
+                    self.value(a);
+                }
+                let near = did_you_mean(&name, self.env.helpers.names(self.depth));
+                let help = match near {
+                    Some(near) if local => format!("did you mean `{near}`?"),
+                    _ => "kernels call `#[device] fn`s of their own module or the modules around it: put it there".to_owned(),
+                };
+                let shown = p.path.to_token_stream().to_string().replace(' ', "");
+                self.error(
+                    at,
+                    format!("`{shown}` is not a `#[device]` function in scope"),
+                    help,
+                );
+                return self.wrong(span);
+            }
+        };
+        self.apply(f, c, &name, span)
+    }
+
+    pub(super) fn apply(
+        &mut self,
+        f: Rc<Function>,
+        c: &syn::ExprCall,
+        name: &str,
+        span: Span,
+    ) -> Expr {
+        let args: Vec<Expr> = c.args.iter().map(|a| self.value(a)).collect();
+        if args.len() != f.params.len() {
+            self.leave(format!("`{name}` takes {} arguments", f.params.len()));
+            return self.wrong(span);
+        }
+        for (i, (a, p)) in args.iter().zip(&f.params).enumerate() {
+            match p {
+                Param::Value(id) => {
+                    let expected = f.types.resolve(&f.vars[id.0].ty);
+                    if let Kind::Handle(_) = a.kind {
+                        self.leave("mismatched types: a value is expected");
+                    } else {
+                        self.unify(&expected, a);
+                    }
+                }
+                Param::Handle => {
+                    let shown = self.types.show(&a.ty);
+                    if !matches!(a.kind, Kind::Handle(_)) && !matches!(a.ty, Ty::Error) {
+                        self.error(
+                            a.span,
+                            format!("`{name}` takes a handle here, not a `{shown}`"),
+                            "pass a parameter of the kernel by its name",
+                        );
+                    } else if let (Ty::Handle(found), Some(expected)) =
+                        (&a.ty, f.handles.get(i).copied().flatten())
+                        && !fits(*found, expected)
+                    {
+                        self.leave(format!(
+                            "mismatched types: expected `{expected}`, found `{found}`"
+                        ));
+                    }
+                }
+                Param::Copy(..) => {}
+            }
+        }
+        let ty = f.types.resolve(&f.result);
+        Expr {
+            kind: Kind::Call(f, args),
+            ty,
+            span,
+        }
+    }
+
+    /// `u64::from(x)`, `f32::from_bits(x)`, `u32::min(a, b)`.
+    pub(super) fn scalar_function(
+        &mut self,
+        s: Scalar,
+        name: &str,
+        at: Span,
+        c: &syn::ExprCall,
+        span: Span,
+    ) -> Expr {
+        let ty = Ty::Scalar(s);
+        match (name, c.args.len()) {
+            ("from", 1) => {
+                let value = self.value(&c.args[0]);
+                Expr {
+                    kind: Kind::Cast(Box::new(value)),
+                    ty,
+                    span,
+                }
+            }
+            ("from_bits", 1) if types::is_float(s) => {
+                let value = self.value(&c.args[0]);
+                self.unify(&Ty::Scalar(unsigned(s)), &value);
+                Expr {
+                    kind: Kind::Method(methods::Code::FromBits, vec![value]),
+                    ty,
+                    span,
+                }
+            }
+            ("default" | "new", 0) => {
+                self.error(
+                    at,
+                    format!("`{}::{name}` is not in the kernel language", s.name()),
+                    "write the literal",
+                );
+                self.wrong(span)
+            }
+            (_, 0) => {
+                self.leave(format!("no function `{name}`"));
+                self.wrong(span)
+            }
+            _ => {
+                let receiver = self.value(&c.args[0]);
+                self.unify(&ty, &receiver);
+                self.scalar_method(name, at, receiver, c.args.iter().skip(1).collect(), span)
+            }
+        }
+    }
+
+    pub(super) fn mac(&mut self, m: &syn::Macro) -> Expr {
+        use syn::parse::Parser;
+        let span = first_token(&m.path);
+        let name = m
+            .path
+            .segments
+            .last()
+            .map(|s| s.ident.to_string())
+            .unwrap_or_default();
+        let arguments = || {
+            syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated
+                .parse2(m.tokens.clone())
+                .map(|a| a.into_iter().collect::<Vec<_>>())
+        };
+        let debug = name.starts_with("debug_");
+        match name.trim_start_matches("debug_") {
+            "assert" => match arguments() {
+                Ok(args) if !args.is_empty() => {
+                    let cond = self.value(&args[0]);
+                    self.unify(&Ty::BOOL, &cond);
+                    Expr {
+                        kind: Kind::Assert {
+                            cond: Box::new(cond),
+                            debug,
+                            message: args.len() > 1,
+                            site: span,
+                        },
+                        ty: Ty::UNIT,
+                        span,
+                    }
+                }
+                _ => {
+                    self.leave("`assert!` takes a condition");
+                    self.wrong(span)
+                }
+            },
+            op @ ("assert_eq" | "assert_ne") => match arguments() {
+                Ok(args) if args.len() >= 2 => {
+                    let (left, right) = (self.value(&args[0]), self.value(&args[1]));
+                    let ty = left.ty.clone();
+                    self.unify(&ty, &right);
+                    let op = if op == "assert_eq" {
+                        CompareOp::Eq
+                    } else {
+                        CompareOp::Ne
+                    };
+                    let kind = Kind::Compare(op, Box::new(left), Box::new(right));
+                    let cond = Box::new(Expr {
+                        kind,
+                        ty: Ty::BOOL,
+                        span,
+                    });
+                    Expr {
+                        kind: Kind::Assert {
+                            cond,
+                            debug,
+                            message: false,
+                            site: span,
+                        },
+                        ty: Ty::UNIT,
+                        span,
+                    }
+                }
+                _ => {
+                    self.leave("`assert_eq!` takes two values");
+                    self.wrong(span)
+                }
+            },
+            "panic" | "unreachable" | "todo" | "unimplemented" if !debug => Expr {
+                kind: Kind::Panic(span),
+                ty: Ty::Never,
+                span,
+            },
+            _ => {
+                let (at, what, advice) = refuse::macros(m);
+                self.error(at, what, advice);
+                self.wrong(span)
+            }
+        }
+    }
+}
+
+/// A handle may be passed where the helper wants one: `&mut T` also as `&T`.
+fn fits(found: HandleTy, expected: HandleTy) -> bool {
+    match (found, expected) {
+        (
+            HandleTy::Own { scalar: a, .. },
+            HandleTy::Own {
+                scalar: b,
+                mutable: false,
+            },
+        ) => a == b,
+        _ => found == expected,
+    }
+}
+
+/// Advice for a call that builds something a lane does not have.
+fn constructor(name: &str, before: Option<&str>) -> Option<&'static str> {
+    match (before, name) {
+        (None, "Some" | "Ok" | "Err") => {
+            Some("lanes have no `Option` and no `Result`: use a sentinel value such as `u32::MAX`")
+        }
+        (
+            Some(
+                "Vec" | "Box" | "Rc" | "Arc" | "HashMap" | "HashSet" | "VecDeque" | "BTreeMap"
+                | "BTreeSet",
+            ),
+            _,
+        ) => Some("lanes have no heap: declare a buffer in `Data` and take it as a parameter"),
+        (Some("String" | "str"), _) => Some("lanes have no strings"),
+        (Some("Cell" | "RefCell" | "Mutex" | "AtomicU32" | "AtomicU64" | "AtomicUsize"), _) => {
+            Some("take `&Buf<Atomic<T>>` as a parameter")
+        }
+        (Some("mem"), "swap") => Some("write `(a, b) = (b, a)`"),
+        (Some("mem"), "replace" | "take") => Some("write the two assignments"),
+        _ => None,
+    }
+}

@@ -1,0 +1,618 @@
+//! Operators, literals, names and places.
+
+use super::*;
+
+impl Checker<'_> {
+    /// An expression used as a value.
+    pub(super) fn value(&mut self, e: &syn::Expr) -> Expr {
+        self.expr(e, None)
+    }
+
+    /// A value where Rust also takes a reference to one: operands of operators, receivers.
+    pub(super) fn operand(&mut self, e: &syn::Expr) -> Expr {
+        let e = self.expr(e, None);
+        self.read(e)
+    }
+
+    pub(super) fn read(&mut self, e: Expr) -> Expr {
+        match (&e.kind, &e.ty) {
+            (&Kind::Handle(h), &Ty::Handle(HandleTy::Own { scalar, .. })) => Expr {
+                kind: Kind::Own(h),
+                ty: Ty::Scalar(scalar),
+                span: e.span,
+            },
+            _ => e,
+        }
+    }
+
+    /// `hint`: the target of a cast around a literal.
+    pub(super) fn expr(&mut self, e: &syn::Expr, hint: Option<Scalar>) -> Expr {
+        if self.nest >= MAX_NESTING {
+            if !self.failed {
+                self.error(
+                    first_token(e),
+                    format!("expressions nest deeper than {MAX_NESTING}"),
+                    "give parts of it a name with `let`",
+                );
+            }
+            return self.wrong(first_token(e));
+        }
+        self.nest += 1;
+        let e = self.expr_inner(e, hint);
+        self.nest -= 1;
+        e
+    }
+
+    pub(super) fn wrong(&mut self, span: Span) -> Expr {
+        self.failed = true;
+        Expr {
+            kind: Kind::Error,
+            ty: Ty::Error,
+            span,
+        }
+    }
+
+    pub(super) fn expr_inner(&mut self, e: &syn::Expr, hint: Option<Scalar>) -> Expr {
+        let span = start(e);
+        match e {
+            syn::Expr::Paren(p) => Expr {
+                span,
+                ..self.expr(&p.expr, hint)
+            },
+            syn::Expr::Group(g) => Expr {
+                span,
+                ..self.expr(&g.expr, hint)
+            },
+            syn::Expr::Lit(l) => self.literal(e, &l.lit, hint),
+            syn::Expr::Path(p) => self.path(p),
+            syn::Expr::Unary(u) => self.unary(u, span, hint),
+            syn::Expr::Binary(b) => self.binary(b, span),
+            syn::Expr::Cast(c) => self.cast(c, span),
+            syn::Expr::Assign(a) => self.assign(a, span),
+            syn::Expr::If(i) => self.branch(i, span),
+            syn::Expr::Match(m) => self.matching(m, span),
+            syn::Expr::Block(b) => match &b.label {
+                Some(l) => self.labelled(b, l, span),
+                None => self.block(&b.block, span),
+            },
+            syn::Expr::While(w) => self.while_loop(w, span),
+            syn::Expr::Loop(l) => self.endless(l, span),
+            syn::Expr::ForLoop(f) => self.for_loop(f, span),
+            syn::Expr::Break(b) => self.breaking(b, span),
+            syn::Expr::Continue(c) => self.continuing(c, span),
+            syn::Expr::Return(r) => self.returning(r, span),
+            syn::Expr::Index(i) => self.index(i, span),
+            syn::Expr::Field(f) => self.field(f, span),
+            syn::Expr::MethodCall(m) => self.method(m, span),
+            syn::Expr::Call(c) => self.call(c, span),
+            syn::Expr::Macro(m) => self.mac(&m.mac),
+            syn::Expr::Tuple(t) => {
+                let parts: Vec<Expr> = t.elems.iter().map(|e| self.value(e)).collect();
+                let ty = Ty::Tuple(parts.iter().map(|p| p.ty.clone()).collect());
+                Expr {
+                    kind: Kind::Tuple(parts),
+                    ty,
+                    span,
+                }
+            }
+            other => {
+                let (at, what, advice) = refuse::expression(other);
+                self.error(at, what, advice);
+                self.wrong(span)
+            }
+        }
+    }
+
+    pub(super) fn literal(&mut self, e: &syn::Expr, lit: &syn::Lit, hint: Option<Scalar>) -> Expr {
+        let span = lit.span();
+        let suffixed = |c: &mut Self, suffix: &str| match suffix {
+            "" => None,
+            name => Some(match types::named_scalar(name) {
+                Some(s) if types::is_int(s) || types::is_float(s) => Ty::Scalar(s),
+                _ => {
+                    let advice = match name {
+                        "usize" | "isize" => "buffers are indexed by u32: use `u32`",
+                        _ => "use a suffix of u8, u32, i32, u64, i64, f32, f64",
+                    };
+                    c.error(
+                        span,
+                        format!("type `{name}` is not in the kernel language"),
+                        advice,
+                    );
+                    Ty::Error
+                }
+            }),
+        };
+        match lit {
+            syn::Lit::Bool(b) => Expr {
+                kind: Kind::Bool(b.value),
+                ty: Ty::BOOL,
+                span,
+            },
+            syn::Lit::Byte(b) => Expr {
+                kind: Kind::Int(b.value().into()),
+                ty: Ty::Scalar(Scalar::U8),
+                span,
+            },
+            syn::Lit::Int(i) => {
+                let ty = suffixed(self, i.suffix());
+                let ty = ty.unwrap_or_else(|| match hint {
+                    Some(s) if types::is_int(s) => Ty::Scalar(s),
+                    _ => self.types.int(),
+                });
+                let float = matches!(ty, Ty::Scalar(s) if types::is_float(s));
+                let kind = if float {
+                    Kind::Float(i.base10_digits().to_owned())
+                } else {
+                    // In patterns, and from other macros, a sign can be part of the literal.
+                    match i.base10_digits().parse::<i128>() {
+                        Ok(v) => Kind::Int(v as u128),
+                        Err(_) => {
+                            self.leave("integer literal is too large");
+                            Kind::Error
+                        }
+                    }
+                };
+                Expr { kind, ty, span }
+            }
+            syn::Lit::Float(f) => {
+                let ty = suffixed(self, f.suffix());
+                let ty = ty.unwrap_or_else(|| match hint {
+                    Some(s) if types::is_float(s) => Ty::Scalar(s),
+                    _ => self.types.float(),
+                });
+                Expr {
+                    kind: Kind::Float(f.base10_digits().to_owned()),
+                    ty,
+                    span,
+                }
+            }
+            _ => {
+                let (at, what, advice) = refuse::expression(e);
+                self.error(at, what, advice);
+                self.wrong(span)
+            }
+        }
+    }
+
+    pub(super) fn path(&mut self, p: &syn::ExprPath) -> Expr {
+        let span = first_token(p);
+        if p.qself.is_some() || p.path.segments.iter().any(|s| !s.arguments.is_none()) {
+            self.error(
+                span,
+                "generic paths are not in the kernel language",
+                "name a constant or a variable",
+            );
+            return self.wrong(span);
+        }
+        if let Some(ident) = p.path.get_ident() {
+            let name = ident.to_string();
+            match self.lookup(&name) {
+                Some(Name::Var(id)) => {
+                    return Expr {
+                        kind: Kind::Var(id),
+                        ty: self.vars[id.0].ty.clone(),
+                        span,
+                    };
+                }
+                Some(Name::Value(simple, s)) => {
+                    return Expr {
+                        kind: simple.kind(),
+                        ty: Ty::Scalar(s),
+                        span,
+                    };
+                }
+                Some(Name::Handle(h, ty)) => {
+                    return Expr {
+                        kind: Kind::Handle(h),
+                        ty: Ty::Handle(ty),
+                        span,
+                    };
+                }
+                None => {}
+            }
+            if name == "None" {
+                self.error(
+                    span,
+                    "`Option` is not in the kernel language",
+                    "use a sentinel value such as `u32::MAX`",
+                );
+                return self.wrong(span);
+            }
+            let declared = self.env.helpers.constant(&name, self.depth);
+            if declared.is_none() && name.chars().any(char::is_lowercase) {
+                self.leave(format!("cannot find value `{name}`"));
+                return self.wrong(span);
+            }
+            return self.constant(p, declared, span);
+        }
+        let names: Vec<String> = p
+            .path
+            .segments
+            .iter()
+            .map(|s| s.ident.to_string())
+            .collect();
+        let (last, before) = match names.as_slice() {
+            [.., before, last] => (last.as_str(), before.as_str()),
+            _ => return self.wrong(span),
+        };
+        if let Some(s) = types::named_scalar(before)
+            && let Some((s, bits)) = methods::constant(s, last)
+        {
+            return Expr {
+                kind: Kind::Bits(bits),
+                ty: Ty::Scalar(s),
+                span,
+            };
+        }
+        if types::is_foreign(before) {
+            let at = p.path.segments[names.len() - 2].ident.span();
+            refuse::named_type(before, at, self.report);
+            return self.wrong(span);
+        }
+        let declared = if before == "consts" {
+            names
+                .iter()
+                .rev()
+                .nth(2)
+                .and_then(|n| types::named_scalar(n))
+        } else if names[..names.len() - 1]
+            .iter()
+            .all(|n| n == "self" || n == "super")
+        {
+            let up = names.iter().filter(|n| *n == "super").count();
+            self.depth
+                .checked_sub(up)
+                .and_then(|d| self.env.helpers.constant(last, d))
+        } else {
+            None
+        };
+        self.constant(p, declared, span)
+    }
+
+    pub(super) fn constant(
+        &mut self,
+        p: &syn::ExprPath,
+        declared: Option<Scalar>,
+        span: Span,
+    ) -> Expr {
+        let tokens = p.path.to_token_stream();
+        let ty = match declared {
+            Some(s) => Ty::Scalar(s),
+            None => {
+                let ty = self.types.constant();
+                let shown = tokens.to_string().replace(' ', "");
+                self.constants.push((ty.clone(), span, shown));
+                ty
+            }
+        };
+        Expr {
+            kind: Kind::Constant(tokens),
+            ty,
+            span,
+        }
+    }
+
+    pub(super) fn unary(&mut self, u: &syn::ExprUnary, span: Span, hint: Option<Scalar>) -> Expr {
+        let op = match u.op {
+            syn::UnOp::Deref(_) => {
+                let inner = self.expr(&u.expr, None);
+                return match (&inner.kind, &inner.ty) {
+                    (_, Ty::Handle(HandleTy::Own { .. })) => Expr {
+                        span,
+                        ..self.read(inner)
+                    },
+                    (_, Ty::Error) => self.wrong(span),
+                    _ => {
+                        let shown = self.types.show(&inner.ty);
+                        self.leave(format!("type `{shown}` cannot be dereferenced"));
+                        self.wrong(span)
+                    }
+                };
+            }
+            syn::UnOp::Neg(_) => UnaryOp::Neg,
+            syn::UnOp::Not(_) => UnaryOp::Not,
+            _ => {
+                self.error(
+                    span,
+                    "this operator is not in the kernel language",
+                    "use `-`, `!` or `*`",
+                );
+                return self.wrong(span);
+            }
+        };
+        let inner = self.expr(&u.expr, hint);
+        let inner = self.read(inner);
+        let ty = inner.ty.clone();
+        Expr {
+            kind: Kind::Unary(op, Box::new(inner)),
+            ty,
+            span,
+        }
+    }
+
+    pub(super) fn binary(&mut self, b: &syn::ExprBinary, span: Span) -> Expr {
+        use syn::BinOp;
+        if let Some((op, _)) = assigning(&b.op) {
+            return self.assign_op(b, op, span);
+        }
+        if let BinOp::And(_) | BinOp::Or(_) = b.op {
+            let left = self.value(&b.left);
+            let right = self.value(&b.right);
+            self.unify(&Ty::BOOL, &left);
+            self.unify(&Ty::BOOL, &right);
+            let or = matches!(b.op, BinOp::Or(_));
+            return Expr {
+                kind: Kind::Logic(or, Box::new(left), Box::new(right)),
+                ty: Ty::BOOL,
+                span,
+            };
+        }
+        let compare = match b.op {
+            BinOp::Eq(_) => Some(CompareOp::Eq),
+            BinOp::Ne(_) => Some(CompareOp::Ne),
+            BinOp::Lt(_) => Some(CompareOp::Lt),
+            BinOp::Le(_) => Some(CompareOp::Le),
+            BinOp::Gt(_) => Some(CompareOp::Gt),
+            BinOp::Ge(_) => Some(CompareOp::Ge),
+            _ => None,
+        };
+        if let Some(op) = compare {
+            let mut left = self.value(&b.left);
+            let mut right = self.value(&b.right);
+            if let (Ty::Handle(HandleTy::Own { .. }), Ty::Handle(HandleTy::Own { .. })) =
+                (&left.ty, &right.ty)
+            {
+                left = self.read(left);
+                right = self.read(right);
+            }
+            let ty = left.ty.clone();
+            self.unify(&ty, &right);
+            return Expr {
+                kind: Kind::Compare(op, Box::new(left), Box::new(right)),
+                ty: Ty::BOOL,
+                span,
+            };
+        }
+        let Some(op) = arithmetic(&b.op) else {
+            self.error(
+                b.op.span(),
+                "this operator is not in the kernel language",
+                "use the operators of Rust's numbers",
+            );
+            return self.wrong(span);
+        };
+        let left = self.operand(&b.left);
+        let right = self.operand(&b.right);
+        let ty = left.ty.clone();
+        if !matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
+            self.unify(&ty, &right);
+        }
+        let ty = if self.never(&ty) {
+            right.ty.clone()
+        } else {
+            ty
+        };
+        Expr {
+            kind: Kind::Binary(op, Box::new(left), Box::new(right)),
+            ty,
+            span,
+        }
+    }
+
+    pub(super) fn cast(&mut self, c: &syn::ExprCast, span: Span) -> Expr {
+        let ty = self.ty(&c.ty);
+        let hint = self.types.scalar(&ty);
+        let known = self.constants.len();
+        let inner = self.expr(&c.expr, hint);
+        if let Kind::Constant(_) = inner.kind
+            && hint.is_some()
+        {
+            // rustc casts it: the pool's entry is the cast.
+            self.constants.truncate(known);
+        }
+        Expr {
+            kind: Kind::Cast(Box::new(inner)),
+            ty,
+            span,
+        }
+    }
+
+    pub(super) fn place(&mut self, e: &syn::Expr) -> Option<(Place, Ty)> {
+        match e {
+            syn::Expr::Paren(p) => self.place(&p.expr),
+            syn::Expr::Group(g) => self.place(&g.expr),
+            syn::Expr::Path(p) => {
+                let name = p
+                    .path
+                    .get_ident()
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                match self.lookup(&name) {
+                    Some(Name::Var(id)) => {
+                        Some((Place::Var(id, Vec::new()), self.vars[id.0].ty.clone()))
+                    }
+                    _ => {
+                        self.leave(format!("cannot assign to `{name}`"));
+                        None
+                    }
+                }
+            }
+            syn::Expr::Unary(syn::ExprUnary {
+                op: syn::UnOp::Deref(_),
+                expr,
+                ..
+            }) => {
+                let inner = self.expr(expr, None);
+                match (&inner.kind, &inner.ty) {
+                    (
+                        &Kind::Handle(h),
+                        &Ty::Handle(HandleTy::Own {
+                            scalar,
+                            mutable: true,
+                        }),
+                    ) => Some((Place::Own(h), Ty::Scalar(scalar))),
+                    (_, Ty::Error) => None,
+                    _ => {
+                        self.leave("cannot assign through this reference");
+                        None
+                    }
+                }
+            }
+            syn::Expr::Field(f) => {
+                if let syn::Expr::Path(p) = &*f.base
+                    && let Some(Name::Handle(_, HandleTy::Edge)) =
+                        p.path.get_ident().and_then(|i| self.lookup(&i.to_string()))
+                {
+                    self.error(
+                        first_token(&f.member),
+                        "an edge's fields cannot be assigned",
+                        "copy the field with `let mut`",
+                    );
+                    return None;
+                }
+                let (place, ty) = self.place(&f.base)?;
+                let (Place::Var(id, mut path), Ty::Tuple(parts), syn::Member::Unnamed(i)) =
+                    (place, self.types.resolve(&ty), &f.member)
+                else {
+                    self.leave("no such field");
+                    return None;
+                };
+                let at = i.index as usize;
+                let Some(part) = parts.get(at) else {
+                    self.leave("no such field");
+                    return None;
+                };
+                path.push(at);
+                Some((Place::Var(id, path), part.clone()))
+            }
+            syn::Expr::Index(_) => {
+                let target = self.expr(e, None);
+                match target.ty {
+                    Ty::Handle(HandleTy::Atomic(_)) => {
+                        self.leave("cannot assign to an atomic; write `.store(value)`");
+                    }
+                    Ty::Error => {}
+                    _ => {
+                        self.leave("cannot assign to an element of a read-only buffer; take `&Buf<Atomic<T>>`, or `&mut T` for the own element");
+                    }
+                }
+                None
+            }
+            other => {
+                let (at, what, advice) = refuse::expression(other);
+                self.error(at, what, advice);
+                None
+            }
+        }
+    }
+
+    pub(super) fn assign(&mut self, a: &syn::ExprAssign, span: Span) -> Expr {
+        let value = self.value(&a.right);
+        let kind = match &*a.left {
+            syn::Expr::Infer(_) => Kind::Discard(Box::new(value)),
+            syn::Expr::Tuple(t) => {
+                let mut stmts = Vec::new();
+                let mut parts = Vec::new();
+                let mut tys = Vec::new();
+                let mut targets = Vec::new();
+                for e in &t.elems {
+                    if let syn::Expr::Infer(_) = e {
+                        parts.push(Pat::Ignore);
+                        tys.push(self.types.any());
+                        continue;
+                    }
+                    let Some((place, ty)) = self.place(e) else {
+                        return self.wrong(span);
+                    };
+                    let id = self.hidden(ty.clone());
+                    parts.push(Pat::Var(id));
+                    tys.push(ty.clone());
+                    targets.push((place, id, ty));
+                }
+                self.unify(&Ty::Tuple(tys), &value);
+                stmts.push(Stmt::Let(Pat::Tuple(parts), Some(value)));
+                for (place, id, ty) in targets {
+                    let value = Expr {
+                        kind: Kind::Var(id),
+                        ty,
+                        span,
+                    };
+                    let kind = Kind::Assign(place, Box::new(value));
+                    stmts.push(Stmt::Expr(Expr {
+                        kind,
+                        ty: Ty::UNIT,
+                        span,
+                    }));
+                }
+                Kind::Block(Block {
+                    stmts,
+                    tail: None,
+                    ends: false,
+                })
+            }
+            left => {
+                let Some((place, ty)) = self.place(left) else {
+                    return self.wrong(span);
+                };
+                self.unify(&ty, &value);
+                Kind::Assign(place, Box::new(value))
+            }
+        };
+        Expr {
+            kind,
+            ty: Ty::UNIT,
+            span,
+        }
+    }
+
+    pub(super) fn assign_op(&mut self, b: &syn::ExprBinary, op: BinaryOp, span: Span) -> Expr {
+        let value = self.operand(&b.right);
+        let Some((place, ty)) = self.place(&b.left) else {
+            return self.wrong(span);
+        };
+        if !matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
+            self.unify(&ty, &value);
+        }
+        Expr {
+            kind: Kind::AssignOp(op, place, Box::new(value)),
+            ty: Ty::UNIT,
+            span,
+        }
+    }
+}
+
+fn arithmetic(op: &syn::BinOp) -> Option<BinaryOp> {
+    use syn::BinOp;
+    Some(match op {
+        BinOp::Add(_) => BinaryOp::Add,
+        BinOp::Sub(_) => BinaryOp::Sub,
+        BinOp::Mul(_) => BinaryOp::Mul,
+        BinOp::Div(_) => BinaryOp::Div,
+        BinOp::Rem(_) => BinaryOp::Rem,
+        BinOp::BitAnd(_) => BinaryOp::And,
+        BinOp::BitOr(_) => BinaryOp::Or,
+        BinOp::BitXor(_) => BinaryOp::Xor,
+        BinOp::Shl(_) => BinaryOp::Shl,
+        BinOp::Shr(_) => BinaryOp::Shr,
+        _ => return None,
+    })
+}
+
+fn assigning(op: &syn::BinOp) -> Option<(BinaryOp, Span)> {
+    use syn::BinOp;
+    let op2 = match op {
+        BinOp::AddAssign(_) => BinaryOp::Add,
+        BinOp::SubAssign(_) => BinaryOp::Sub,
+        BinOp::MulAssign(_) => BinaryOp::Mul,
+        BinOp::DivAssign(_) => BinaryOp::Div,
+        BinOp::RemAssign(_) => BinaryOp::Rem,
+        BinOp::BitAndAssign(_) => BinaryOp::And,
+        BinOp::BitOrAssign(_) => BinaryOp::Or,
+        BinOp::BitXorAssign(_) => BinaryOp::Xor,
+        BinOp::ShlAssign(_) => BinaryOp::Shl,
+        BinOp::ShrAssign(_) => BinaryOp::Shr,
+        _ => return None,
+    };
+    Some((op2, op.span()))
+}

@@ -1,0 +1,860 @@
+//! Statements, branches and loops.
+
+use super::*;
+
+impl<'f> Lowerer<'_, 'f> {
+    /// Statements up to the first that does not come back; whether all do.
+    pub(super) fn stmts(&mut self, stmts: &'f [Stmt]) -> bool {
+        stmts.iter().all(|s| {
+            self.stmt(s);
+            match s {
+                Stmt::Let(_, Some(e)) | Stmt::Expr(e) => !self.is_never(e),
+                Stmt::Let(_, None) => true,
+            }
+        })
+    }
+
+    pub(super) fn stmt(&mut self, s: &'f Stmt) {
+        match s {
+            Stmt::Let(_, None) => {}
+            Stmt::Let(pat, Some(e)) => {
+                let value = self.value(e);
+                if self.is_never(e) {
+                    return;
+                }
+                self.bind_pattern(pat, &e.ty, value);
+            }
+            Stmt::Expr(e) => self.discard(e),
+        }
+    }
+
+    /// An expression whose value is not used.
+    pub(super) fn discard(&mut self, e: &'f Expr) {
+        if self.fault.is_some() {
+            return;
+        }
+        match &e.kind {
+            Kind::Block(b) => {
+                if self.stmts(&b.stmts)
+                    && let Some(t) = &b.tail
+                {
+                    self.discard(t);
+                }
+            }
+            Kind::If(cond, then, otherwise) => self.if_stmt(cond, then, otherwise.as_deref()),
+            Kind::AtomicStore(place, value) => {
+                let ((buffer, scalar, index, site), mut args) = self.atomic_args(place, &[value]);
+                let value = args.pop().unwrap_or(ir::Expr::Literal(register(scalar), 0));
+                self.emit(ir::Stmt::AtomicStore {
+                    buffer,
+                    index,
+                    value,
+                    site,
+                });
+            }
+            Kind::Push {
+                frontier,
+                value,
+                site,
+            } => {
+                let value = self.scalar(value);
+                let Some(Binding::Push(frontier)) = self.binding(*frontier) else {
+                    return self.fault("a frontier is expected");
+                };
+                let site = self.site(*site);
+                self.emit(ir::Stmt::Push {
+                    frontier,
+                    value,
+                    site,
+                });
+            }
+            Kind::Reduce(handle, value) => {
+                let value = value.as_ref().map(|v| self.scalar(v));
+                let Some(Binding::Reduce { id, scalar, .. }) = self.binding(*handle) else {
+                    return self.fault("a reduction is expected");
+                };
+                let value = value.unwrap_or(ir::Expr::Literal(scalar, 1));
+                self.emit(ir::Stmt::Reduce {
+                    reduction: id,
+                    value,
+                });
+            }
+            Kind::Assert {
+                cond,
+                debug,
+                message,
+                site,
+            } => {
+                let kind = if *message {
+                    TrapKind::Panic
+                } else {
+                    TrapKind::Assert
+                };
+                self.assert(cond, kind, *debug, *site);
+            }
+            Kind::Panic(span) => {
+                let site = self.site(*span);
+                let cond = ir::Expr::Literal(Scalar::Bool, 0);
+                self.emit(ir::Stmt::Assert {
+                    cond,
+                    kind: TrapKind::Panic,
+                    site,
+                });
+                // Nothing after it runs; saying so keeps locals that are assigned on the other paths only in order.
+                self.leave();
+            }
+            Kind::Assign(place, value) => {
+                let values = self.value(value);
+                if !self.is_never(value) {
+                    self.store(place, values, e.span);
+                }
+            }
+            Kind::AssignOp(op, place, value) => self.assign_op(*op, place, value, e.span),
+            Kind::Discard(inner) => self.discard(inner),
+            Kind::While(id, cond, body) => {
+                let at = self.enter(*id, Vec::new());
+                let (block, ()) = self.block(|l| {
+                    l.break_unless(cond, at);
+                    l.discard(body);
+                });
+                self.leave_loop(block);
+            }
+            Kind::For {
+                id,
+                var,
+                source,
+                body,
+            } => self.for_loop(*id, *var, source, body),
+            Kind::Break(id, value) => {
+                let values = value.as_ref().map(|v| (self.value(v), self.is_never(v)));
+                let Some((at, to)) = self.frame().loops.get(id.0).cloned().flatten() else {
+                    return self.fault("`break` outside of a loop");
+                };
+                match values {
+                    Some((_, true)) => return,
+                    Some((values, false)) => self.assign(&to, values),
+                    None => {}
+                }
+                let depth = self.outward(at);
+                self.emit(ir::Stmt::Break { depth });
+            }
+            Kind::Continue(id) => {
+                let Some((at, _)) = self.frame().loops.get(id.0).cloned().flatten() else {
+                    return self.fault("`continue` outside of a loop");
+                };
+                let depth = self.outward(at);
+                self.emit(ir::Stmt::Continue { depth });
+            }
+            Kind::Return(value) => {
+                let values = value.as_ref().map(|v| (self.value(v), self.is_never(v)));
+                match (self.frame().result.clone(), values) {
+                    (_, Some((_, true))) => {}
+                    (Some((at, to)), values) => {
+                        if let Some((values, _)) = values {
+                            self.assign(&to, values);
+                        }
+                        let depth = self.outward(at);
+                        self.emit(ir::Stmt::Break { depth });
+                    }
+                    (None, values) => {
+                        for v in values.into_iter().flat_map(|(v, _)| v) {
+                            self.drop_value(v);
+                        }
+                        self.emit(ir::Stmt::Return);
+                    }
+                }
+            }
+            Kind::Match(value, arms) => {
+                self.match_arms(value, arms, &[]);
+            }
+            _ => {
+                for value in self.value(e) {
+                    self.drop_value(value);
+                }
+            }
+        }
+    }
+
+    /// Ends the item, or the condition's evaluation, after a trap.
+    pub(super) fn leave(&mut self) {
+        if self.frames[0].f.role != Role::Condition {
+            self.emit(ir::Stmt::Return);
+        }
+    }
+
+    pub(super) fn assert(&mut self, cond: &'f Expr, kind: TrapKind, debug: bool, span: Span) {
+        let site = self.site(span);
+        if !debug {
+            let cond = self.scalar(cond);
+            return self.emit(ir::Stmt::Assert { cond, kind, site });
+        }
+        let on = self
+            .tables
+            .constant(quote!(::core::cfg!(debug_assertions)), Scalar::Bool);
+        let (then, ()) = self.block(|l| {
+            let cond = l.scalar(cond);
+            l.emit(ir::Stmt::Assert { cond, kind, site });
+        });
+        let cond = ir::Expr::Uniform(Uniform::Constant(on), Scalar::Bool);
+        self.emit(ir::Stmt::If {
+            cond,
+            then,
+            otherwise: Vec::new(),
+        });
+    }
+
+    /// The locals of a place's value, for a variable.
+    pub(super) fn place_locals(&mut self, var: VarId, path: &[usize]) -> Vec<LocalId> {
+        let Slot::Locals(mut locals) = self.slot(var) else {
+            self.fault("a variable is assigned twice");
+            return Vec::new();
+        };
+        let mut ty = self.ty(&self.f().vars[var.0].ty);
+        for &at in path {
+            let Ty::Tuple(tys) = ty else {
+                self.fault("no such field");
+                return Vec::new();
+            };
+            let start: usize = tys.iter().take(at).map(|t| self.parts(t).len()).sum();
+            let Some(part) = tys.into_iter().nth(at) else {
+                self.fault("no such field");
+                return Vec::new();
+            };
+            let n = self.parts(&part).len();
+            locals = locals.into_iter().skip(start).take(n).collect();
+            ty = part;
+        }
+        locals
+    }
+
+    pub(super) fn store(&mut self, place: &Place, values: Vec<ir::Expr>, span: Span) {
+        match place {
+            Place::Var(var, path) => {
+                let to = self.place_locals(*var, path);
+                self.assign(&to, values);
+            }
+            Place::Own(h) => {
+                let (buffer, scalar) = self.buffer(*h);
+                let index = self.item(ItemField::Index);
+                let site = self.site(span);
+                let Some(value) = values.into_iter().next() else {
+                    return;
+                };
+                let value = if scalar == Scalar::U8 {
+                    cast_ir(Scalar::U32, Scalar::U8, value)
+                } else {
+                    value
+                };
+                self.emit(ir::Stmt::Store {
+                    buffer,
+                    index,
+                    value,
+                    site,
+                });
+            }
+        }
+    }
+
+    /// Rust evaluates the right side of a compound assignment of scalars first, then the place.
+    pub(super) fn assign_op(&mut self, op: BinaryOp, place: &Place, value: &'f Expr, span: Span) {
+        let y = self.scalar(value);
+        if self.is_never(value) {
+            return;
+        }
+        let ty = self.scalar_of(&value.ty);
+        let (x, s) = match place {
+            Place::Var(var, path) => {
+                let locals = self.place_locals(*var, path);
+                let Some(&local) = locals.first() else { return };
+                let mut t = self.ty(&self.f().vars[var.0].ty);
+                for &at in path {
+                    t = match t {
+                        Ty::Tuple(ts) => ts.into_iter().nth(at).unwrap_or(Ty::Error),
+                        other => other,
+                    };
+                }
+                (ir::Expr::Local(local), self.scalar_of(&t))
+            }
+            Place::Own(h) => {
+                let s = self.buffer(*h).1;
+                (self.load_own(*h, span), s)
+            }
+        };
+        // The tree would read the place before the right side; that shows only where the right side acts or faults.
+        let y = if is_pure(&y) || matches!(x, ir::Expr::Local(_)) {
+            y
+        } else {
+            self.leaf(y)
+        };
+        let result = self.binary(op, s, x, (y, ty), span);
+        self.store(place, vec![result], span);
+    }
+
+    pub(super) fn if_stmt(&mut self, cond: &'f Expr, then: &'f Expr, otherwise: Option<&'f Expr>) {
+        if otherwise.is_none_or(is_empty_block) {
+            let mut tests = Vec::new();
+            conjuncts(cond, &mut tests);
+            let first = self.scalar(tests[0]);
+            return self.guarded(first, &tests[1..], then);
+        }
+        self.if_chain(cond, then, otherwise, &[]);
+    }
+
+    /// `if c {} else if d {} else {}`, as far as the conditions cost nothing to compute early.
+    pub(super) fn if_chain(
+        &mut self,
+        cond: &'f Expr,
+        then: &'f Expr,
+        otherwise: Option<&'f Expr>,
+        to: &[LocalId],
+    ) {
+        let mut conds = vec![self.scalar(cond)];
+        let mut bodies = vec![then];
+        let mut rest = otherwise;
+        while let Some(Kind::If(cond, then, otherwise)) = rest.map(|e| &e.kind) {
+            let (stmts, value) = self.block(|l| l.scalar(cond));
+            if !stmts.is_empty() || !is_pure(&value) || cost(&value) > CHEAP {
+                break;
+            }
+            conds.push(value);
+            bodies.push(then);
+            rest = otherwise.as_deref();
+        }
+        if conds.len() > LINEAR && !is_pure(&conds[0]) {
+            let first = conds[0].clone();
+            conds[0] = self.leaf(first);
+        }
+        self.chain(&conds, &bodies, rest, to);
+    }
+
+    /// Runs the body of the first condition that holds, or `rest`. The conditions are pure when there are more than
+    /// [`LINEAR`]: a long chain becomes a tree, for every level of nesting takes mask frames on a GPU.
+    pub(super) fn chain(
+        &mut self,
+        conds: &[ir::Expr],
+        bodies: &[&'f Expr],
+        rest: Option<&'f Expr>,
+        to: &[LocalId],
+    ) {
+        let Some((first, others)) = conds.split_first() else {
+            if let Some(e) = rest {
+                self.arm_body(e, to);
+            }
+            return;
+        };
+        if conds.len() > LINEAR {
+            let half = conds.len() / 2;
+            let any = others[..half - 1].iter().fold(first.clone(), |any, c| {
+                binary(BinaryOp::Or, Scalar::Bool, any, c.clone())
+            });
+            let (then, ()) = self.block(|l| {
+                l.chain(
+                    &conds[..half - 1],
+                    &bodies[..half - 1],
+                    Some(bodies[half - 1]),
+                    to,
+                )
+            });
+            let (otherwise, ()) =
+                self.block(|l| l.chain(&conds[half..], &bodies[half..], rest, to));
+            return self.emit_if(any, then, otherwise);
+        }
+        let (then, ()) = self.block(|l| l.arm_body(bodies[0], to));
+        let (otherwise, ()) = self.block(|l| l.chain(others, &bodies[1..], rest, to));
+        self.emit_if(first.clone(), then, otherwise);
+    }
+
+    pub(super) fn emit_if(&mut self, cond: ir::Expr, then: ir::Block, otherwise: ir::Block) {
+        if then.is_empty() && otherwise.is_empty() {
+            return self.drop_value(cond);
+        }
+        self.emit(ir::Stmt::If {
+            cond,
+            then,
+            otherwise,
+        });
+    }
+
+    /// `if a && b && c { then }`: one test where the rest costs nothing, nested ones otherwise.
+    pub(super) fn guarded(&mut self, mut cond: ir::Expr, rest: &[&'f Expr], then: &'f Expr) {
+        for (i, test) in rest.iter().enumerate() {
+            let (stmts, value) = self.block(|l| l.scalar(test));
+            if stmts.is_empty() && is_pure(&value) && cost(&value) <= CHEAP {
+                cond = binary(BinaryOp::And, Scalar::Bool, cond, value);
+                continue;
+            }
+            let (inner, ()) = self.block(|l| {
+                l.out = stmts;
+                l.guarded(value, &rest[i + 1..], then);
+            });
+            return self.emit_if(cond, inner, Vec::new());
+        }
+        let (then, ()) = self.block(|l| l.discard(then));
+        self.emit_if(cond, then, Vec::new());
+    }
+
+    pub(super) fn if_value(
+        &mut self,
+        cond: &'f Expr,
+        then: &'f Expr,
+        otherwise: Option<&'f Expr>,
+        ty: &Ty,
+    ) -> Vec<ir::Expr> {
+        let Some(otherwise) = otherwise else {
+            self.if_stmt(cond, then, None);
+            return Vec::new();
+        };
+        let parts = self.parts(ty);
+        if parts.is_empty() {
+            self.if_stmt(cond, then, Some(otherwise));
+            return Vec::new();
+        }
+        if let Kind::If(..) = otherwise.kind {
+            let to: Vec<LocalId> = parts.into_iter().map(|s| self.temp(s)).collect();
+            self.if_chain(cond, then, Some(otherwise), &to);
+            return to.into_iter().map(ir::Expr::Local).collect();
+        }
+        let cond = self.scalar(cond);
+        let (mut a, x) = self.block(|l| l.value(then));
+        let (mut b, y) = self.block(|l| l.value(otherwise));
+        let light = |v: &[ir::Expr]| v.iter().all(|e| is_pure(e) && cost(e) <= CHEAP);
+        if let ([scalar], [p], [q]) = (parts.as_slice(), x.as_slice(), y.as_slice())
+            && a.is_empty()
+            && b.is_empty()
+            && light(&x)
+            && light(&y)
+        {
+            let (then, otherwise) = (Box::new(p.clone()), Box::new(q.clone()));
+            return vec![ir::Expr::Select {
+                scalar: register(*scalar),
+                cond: Box::new(cond),
+                then,
+                otherwise,
+            }];
+        }
+        let to: Vec<LocalId> = parts.into_iter().map(|s| self.temp(s)).collect();
+        for (block, values, from) in [(&mut a, x, then), (&mut b, y, otherwise)] {
+            if !self.is_never(from) {
+                std::mem::swap(&mut self.out, block);
+                self.assign(&to, values);
+                std::mem::swap(&mut self.out, block);
+            }
+        }
+        self.emit(ir::Stmt::If {
+            cond,
+            then: a,
+            otherwise: b,
+        });
+        to.into_iter().map(ir::Expr::Local).collect()
+    }
+
+    pub(super) fn matching(&mut self, value: &'f Expr, arms: &'f [Arm], ty: &Ty) -> Vec<ir::Expr> {
+        let to = self.temps(ty);
+        self.match_arms(value, arms, &to);
+        to.into_iter().map(ir::Expr::Local).collect()
+    }
+
+    pub(super) fn match_arms(&mut self, value: &'f Expr, arms: &'f [Arm], to: &[LocalId]) {
+        let mut v = self.scalar(value);
+        if self.is_never(value) {
+            return;
+        }
+        // A copy of its own: an arm may assign the variable that is matched.
+        if !matches!(v, ir::Expr::Literal(..) | ir::Expr::Uniform(..)) {
+            self.pin(&mut v);
+        }
+        let s = self.scalar_of(&value.ty);
+        self.arms(&v, s, arms, to);
+    }
+
+    /// Arms whose guards cost nothing form a chain; a guard that needs statements starts a nested one.
+    pub(super) fn arms(&mut self, v: &ir::Expr, s: Scalar, arms: &'f [Arm], to: &[LocalId]) {
+        let mut conds = Vec::new();
+        let mut bodies = Vec::new();
+        for (i, arm) in arms.iter().enumerate() {
+            if let Some(id) = arm.binds {
+                self.bind(id, vec![v.clone()]);
+            }
+            let test = self.arm_test(v, s, arm);
+            let Some(guard) = &arm.guard else {
+                // The last arm holds: rustc has seen to it.
+                let Some(test) = test.filter(|_| i + 1 < arms.len()) else {
+                    return self.chain(&conds, &bodies, Some(&arm.body), to);
+                };
+                conds.push(test);
+                bodies.push(&arm.body);
+                continue;
+            };
+            let (stmts, g) = self.block(|l| l.scalar(guard));
+            if !stmts.is_empty() || !is_pure(&g) {
+                let (rest, ()) =
+                    self.block(|l| l.guarded_arm(v, s, (test, stmts, g), &arms[i..], to));
+                return self.chain_then(&conds, &bodies, rest, to);
+            }
+            conds.push(match test {
+                Some(t) => binary(BinaryOp::And, Scalar::Bool, t, g),
+                None => g,
+            });
+            bodies.push(&arm.body);
+        }
+        self.chain(&conds, &bodies, None, to);
+    }
+
+    /// The first of these arms, whose guard is lowered already, and then the others.
+    pub(super) fn guarded_arm(
+        &mut self,
+        v: &ir::Expr,
+        s: Scalar,
+        (test, stmts, guard): (Option<ir::Expr>, ir::Block, ir::Expr),
+        arms: &'f [Arm],
+        to: &[LocalId],
+    ) {
+        let cond = match test {
+            None => {
+                self.out.extend(stmts);
+                guard
+            }
+            Some(test) => {
+                let t = self.temp(Scalar::Bool);
+                self.emit(ir::Stmt::Assign(t, test));
+                let mut then = stmts;
+                then.push(ir::Stmt::Assign(t, guard));
+                self.emit(ir::Stmt::If {
+                    cond: ir::Expr::Local(t),
+                    then,
+                    otherwise: Vec::new(),
+                });
+                ir::Expr::Local(t)
+            }
+        };
+        let (then, ()) = self.block(|l| l.arm_body(&arms[0].body, to));
+        let (otherwise, ()) = self.block(|l| l.arms(v, s, &arms[1..], to));
+        self.emit_if(cond, then, otherwise);
+    }
+
+    /// A chain that ends in statements.
+    pub(super) fn chain_then(
+        &mut self,
+        conds: &[ir::Expr],
+        bodies: &[&'f Expr],
+        rest: ir::Block,
+        to: &[LocalId],
+    ) {
+        let mut rest = rest;
+        for (cond, body) in conds.iter().zip(bodies).rev() {
+            let (then, ()) = self.block(|l| l.arm_body(body, to));
+            rest = vec![ir::Stmt::If {
+                cond: cond.clone(),
+                then,
+                otherwise: rest,
+            }];
+        }
+        self.out.extend(rest);
+    }
+
+    /// Whether one of an arm's patterns matches; `None` when one always does.
+    pub(super) fn arm_test(&mut self, v: &ir::Expr, s: Scalar, arm: &'f Arm) -> Option<ir::Expr> {
+        let tests: Vec<_> = arm.tests.iter().map(|t| self.test(v, s, t)).collect();
+        let tests: Option<Vec<_>> = tests.into_iter().collect();
+        tests?
+            .into_iter()
+            .reduce(|a, b| binary(BinaryOp::Or, Scalar::Bool, a, b))
+    }
+
+    pub(super) fn arm_body(&mut self, body: &'f Expr, to: &[LocalId]) {
+        if to.is_empty() {
+            return self.discard(body);
+        }
+        let values = self.value(body);
+        if !self.is_never(body) {
+            self.assign(to, values);
+        }
+    }
+
+    pub(super) fn test(&mut self, v: &ir::Expr, s: Scalar, t: &'f Test) -> Option<ir::Expr> {
+        let s = register(s);
+        match t {
+            Test::Any => None,
+            Test::Equal(e) => {
+                let e = self.scalar(e);
+                Some(compare(CompareOp::Eq, s, v.clone(), e))
+            }
+            Test::Within(start, end, inclusive) => {
+                let low = start.as_ref().map(|e| {
+                    let e = self.scalar(e);
+                    compare(CompareOp::Ge, s, v.clone(), e)
+                });
+                let high = end.as_ref().map(|e| {
+                    let e = self.scalar(e);
+                    let op = if *inclusive {
+                        CompareOp::Le
+                    } else {
+                        CompareOp::Lt
+                    };
+                    compare(op, s, v.clone(), e)
+                });
+                match (low, high) {
+                    (Some(a), Some(b)) => Some(binary(BinaryOp::And, Scalar::Bool, a, b)),
+                    (a, b) => Some(a.or(b).unwrap_or(ir::Expr::Literal(Scalar::Bool, 1))),
+                }
+            }
+        }
+    }
+
+    pub(super) fn enter(&mut self, id: LoopId, to: Vec<LocalId>) -> u32 {
+        let at = self.loops;
+        self.loops += 1;
+        let loops = &mut self.frame().loops;
+        if loops.len() <= id.0 {
+            loops.resize(id.0 + 1, None);
+        }
+        loops[id.0] = Some((at, to));
+        at
+    }
+
+    pub(super) fn leave_loop(&mut self, body: ir::Block) {
+        self.loops -= 1;
+        self.emit(ir::Stmt::Loop { body });
+    }
+
+    pub(super) fn outward(&self, at: u32) -> u32 {
+        self.loops - 1 - at
+    }
+
+    /// Leaves the loop at `at` unless the condition holds.
+    pub(super) fn break_unless(&mut self, cond: &'f Expr, at: u32) {
+        if let Kind::Logic(false, a, b) = &cond.kind {
+            self.break_unless(a, at);
+            return self.break_unless(b, at);
+        }
+        let value = self.scalar(cond);
+        if value == ir::Expr::Literal(Scalar::Bool, 1) {
+            return;
+        }
+        self.break_if(negate(value), at);
+    }
+
+    pub(super) fn break_if(&mut self, cond: ir::Expr, at: u32) {
+        let depth = self.outward(at);
+        self.emit(ir::Stmt::If {
+            cond,
+            then: vec![ir::Stmt::Break { depth }],
+            otherwise: Vec::new(),
+        });
+    }
+
+    pub(super) fn endless(&mut self, id: LoopId, body: &'f Expr, ty: &Ty) -> Vec<ir::Expr> {
+        let to = self.temps(ty);
+        self.enter(id, to.clone());
+        let (block, ()) = self.block(|l| l.discard(body));
+        self.leave_loop(block);
+        to.into_iter().map(ir::Expr::Local).collect()
+    }
+
+    pub(super) fn labelled(&mut self, id: LoopId, body: &'f Expr, ty: &Ty) -> Vec<ir::Expr> {
+        let to = self.temps(ty);
+        self.enter(id, to.clone());
+        let (block, ()) = self.block(|l| {
+            let values = l.value(body);
+            if !l.is_never(body) {
+                l.assign(&to, values);
+                l.emit(ir::Stmt::Break { depth: 0 });
+            }
+        });
+        self.leave_loop(block);
+        to.into_iter().map(ir::Expr::Local).collect()
+    }
+
+    pub(super) fn for_loop(
+        &mut self,
+        id: LoopId,
+        var: Option<VarId>,
+        source: &'f Source,
+        body: &'f Expr,
+    ) {
+        // `step` moves on to the next turn; `item` is what the body sees of the counter.
+        let (s, counter, last, up) = match source {
+            Source::Range {
+                start,
+                end,
+                inclusive,
+                reversed,
+            } => {
+                let s = self.scalar_of(&start.ty);
+                let (a, b) = self.pair(start, end);
+                match (inclusive, reversed) {
+                    (true, reversed) => return self.inclusive(id, var, (a, b, s, *reversed), body),
+                    (false, false) => {
+                        let b = self.bound(b);
+                        (s, self.counter(s, a), b, true)
+                    }
+                    (false, true) => {
+                        let mut a = a;
+                        if !matches!(a, ir::Expr::Literal(..) | ir::Expr::Uniform(..)) {
+                            self.pin(&mut a);
+                        }
+                        (s, self.counter(s, b), a, false)
+                    }
+                }
+            }
+            Source::Adjacent {
+                graph, of, site, ..
+            } => {
+                let of = self.scalar(of);
+                let of = self.leaf(of);
+                let topology = self.graph(*graph);
+                let site = self.site(*site);
+                let ask = |query, of| ir::Expr::Csr {
+                    query,
+                    topology,
+                    of: Box::new(of),
+                    site,
+                };
+                let first = self.counter(Scalar::U32, ask(CsrQuery::Begin, of.clone()));
+                let end = self.bound(ask(CsrQuery::End, of));
+                (Scalar::U32, first, end, true)
+            }
+        };
+        let reg = register(s);
+        let one = int_literal(s, 1);
+        let now = ir::Expr::Local(counter);
+        let target = match source {
+            Source::Adjacent {
+                graph,
+                edges: false,
+                site,
+                ..
+            } => Some((self.graph(*graph), self.site(*site))),
+            _ => None,
+        };
+        let at = self.enter(id, Vec::new());
+        let (block, ()) = self.block(|l| {
+            let more = if up {
+                compare(CompareOp::Lt, reg, now.clone(), last.clone())
+            } else {
+                compare(CompareOp::Lt, reg, last.clone(), now.clone())
+            };
+            l.break_if(negate(more), at);
+            // The counter moves on before the body, so that `continue` needs nothing; `lower` knows this shape.
+            if !up {
+                l.emit(ir::Stmt::Assign(
+                    counter,
+                    binary(BinaryOp::Sub, reg, now.clone(), one.clone()),
+                ));
+            }
+            let item = match (var, target) {
+                (Some(var), None) => {
+                    l.bind(var, vec![now.clone()]);
+                    None
+                }
+                (Some(_), Some(_)) => {
+                    let copy = l.temp(s);
+                    l.emit(ir::Stmt::Assign(copy, now.clone()));
+                    Some(ir::Expr::Local(copy))
+                }
+                (None, _) => None,
+            };
+            if up {
+                l.emit(ir::Stmt::Assign(
+                    counter,
+                    binary(BinaryOp::Add, reg, now.clone(), one.clone()),
+                ));
+            }
+            if let (Some(var), Some(edge), Some((topology, site))) = (var, item, target) {
+                let query = CsrQuery::Target;
+                l.bind(
+                    var,
+                    vec![ir::Expr::Csr {
+                        query,
+                        topology,
+                        of: Box::new(edge),
+                        site,
+                    }],
+                );
+            }
+            l.discard(body);
+        });
+        self.leave_loop(block);
+    }
+
+    /// `a..=b`: the last turn is told apart by a flag, for `b` may be the type's largest value.
+    pub(super) fn inclusive(
+        &mut self,
+        id: LoopId,
+        var: Option<VarId>,
+        (a, b, s, reversed): (ir::Expr, ir::Expr, Scalar, bool),
+        body: &'f Expr,
+    ) {
+        let reg = register(s);
+        let (from, to) = if reversed { (b, a) } else { (a, b) };
+        // Evaluated in source order: a reversed range's start is its `to`.
+        let (from, to) = if reversed {
+            let to = self.bound(to);
+            (from, to)
+        } else {
+            (from, to)
+        };
+        let counter = self.counter(s, from);
+        let last = self.bound(to);
+        let now = ir::Expr::Local(counter);
+        let (low, high) = if reversed {
+            (last.clone(), now.clone())
+        } else {
+            (now.clone(), last.clone())
+        };
+        let done = self.temp(Scalar::Bool);
+        self.emit(ir::Stmt::Assign(
+            done,
+            compare(CompareOp::Gt, reg, low, high),
+        ));
+        let at = self.enter(id, Vec::new());
+        let (block, ()) = self.block(|l| {
+            l.break_if(ir::Expr::Local(done), at);
+            if let Some(var) = var {
+                l.bind(var, vec![now.clone()]);
+            }
+            l.emit(ir::Stmt::Assign(
+                done,
+                compare(CompareOp::Eq, reg, now.clone(), last.clone()),
+            ));
+            let op = if reversed {
+                BinaryOp::Sub
+            } else {
+                BinaryOp::Add
+            };
+            l.emit(ir::Stmt::Assign(
+                counter,
+                binary(op, reg, now.clone(), int_literal(s, 1)),
+            ));
+            l.discard(body);
+        });
+        self.leave_loop(block);
+    }
+
+    pub(super) fn counter(&mut self, s: Scalar, start: ir::Expr) -> LocalId {
+        let local = self.temp(s);
+        self.emit(ir::Stmt::Assign(local, start));
+        local
+    }
+
+    /// A loop's bound, evaluated once.
+    pub(super) fn bound(&mut self, mut e: ir::Expr) -> ir::Expr {
+        if !matches!(e, ir::Expr::Literal(..) | ir::Expr::Uniform(..)) {
+            self.pin(&mut e);
+        }
+        e
+    }
+}
+
+fn conjuncts<'f>(e: &'f Expr, to: &mut Vec<&'f Expr>) {
+    if let Kind::Logic(false, a, b) = &e.kind {
+        conjuncts(a, to);
+        conjuncts(b, to);
+    } else {
+        to.push(e);
+    }
+}
+
+fn is_empty_block(e: &Expr) -> bool {
+    matches!(&e.kind, Kind::Block(b) if b.stmts.is_empty() && b.tail.is_none())
+}

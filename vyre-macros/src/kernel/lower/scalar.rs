@@ -1,0 +1,483 @@
+//! Scalar operations: the methods of numbers, conversions, and u8 in a wider register.
+
+use super::*;
+
+impl<'f> Lowerer<'_, 'f> {
+    pub(super) fn method(&mut self, code: Code, args: &'f [Expr]) -> ir::Expr {
+        let Some(first) = args.first() else {
+            self.fault("a receiver is expected");
+            return ir::Expr::Literal(Scalar::U32, 0);
+        };
+        let s = self.scalar_of(&first.ty);
+        let refs: Vec<&Expr> = args.iter().collect();
+        let values = self.operands(&refs);
+        let mut values: Vec<ir::Expr> = args
+            .iter()
+            .zip(values)
+            .map(|(a, v)| self.single(v, &a.ty))
+            .collect();
+        values.resize(3, ir::Expr::Literal(Scalar::U32, 0));
+        let Ok([x, y, z]) = <[ir::Expr; 3]>::try_from(values) else {
+            self.fault("too many arguments");
+            return ir::Expr::Literal(Scalar::U32, 0);
+        };
+        self.apply(code, s, [x, y, z], args)
+    }
+
+    pub(super) fn apply(
+        &mut self,
+        code: Code,
+        s: Scalar,
+        args: [ir::Expr; 3],
+        refs: &'f [Expr],
+    ) -> ir::Expr {
+        let [x, y, z] = args;
+        let reg = register(s);
+        let bits = unsigned(s);
+        let zero = ir::Expr::Literal(reg, 0);
+        let un = |op, e: ir::Expr| ir::Expr::Unary(op, reg, Box::new(e));
+        let raw = |e: ir::Expr| ir::Expr::Bitcast {
+            from: s,
+            to: bits,
+            value: Box::new(e),
+        };
+        let back = |e: ir::Expr| ir::Expr::Bitcast {
+            from: bits,
+            to: s,
+            value: Box::new(e),
+        };
+        let select = |scalar, cond, then, otherwise| ir::Expr::Select {
+            scalar,
+            cond: Box::new(cond),
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
+        };
+        let sign_mask = if s.rows() == 2 {
+            1u64 << 63
+        } else {
+            1u64 << 31
+        };
+        match code {
+            Code::Unary(op @ (UnaryOp::CountOnes | UnaryOp::TrailingZeros)) if s == Scalar::U8 => {
+                // A ninth bit bounds the count.
+                let e = match op {
+                    UnaryOp::TrailingZeros => {
+                        binary(BinaryOp::Or, reg, x, ir::Expr::Literal(reg, 256))
+                    }
+                    _ => x,
+                };
+                un(op, e)
+            }
+            Code::Unary(UnaryOp::LeadingZeros) if s == Scalar::U8 => binary(
+                BinaryOp::Sub,
+                reg,
+                un(UnaryOp::LeadingZeros, x),
+                ir::Expr::Literal(reg, 24),
+            ),
+            Code::Unary(op) => narrow(s, un(op, x)),
+            Code::Binary(BinaryOp::RotateLeft) if s == Scalar::U8 => self.rotate_u8(x, y),
+            Code::Binary(op) => {
+                let amount = refs.get(1).map_or(s, |a| self.scalar_of(&a.ty));
+                self.binary(op, s, x, (y, amount), Span::call_site())
+            }
+            Code::MulAdd => ir::Expr::MulAdd {
+                scalar: s,
+                a: Box::new(x),
+                b: Box::new(y),
+                c: Box::new(z),
+            },
+            Code::RotateRight => {
+                let n = ir::Expr::Unary(UnaryOp::Neg, Scalar::U32, Box::new(y));
+                if s == Scalar::U8 {
+                    self.rotate_u8(x, n)
+                } else {
+                    binary(BinaryOp::RotateLeft, reg, x, n)
+                }
+            }
+            Code::CountZeros => un(UnaryOp::CountOnes, narrow(s, un(UnaryOp::Not, x))),
+            Code::LeadingOnes => {
+                let e = narrow(s, un(UnaryOp::Not, x));
+                let n = un(UnaryOp::LeadingZeros, e);
+                if s == Scalar::U8 {
+                    binary(BinaryOp::Sub, reg, n, ir::Expr::Literal(reg, 24))
+                } else {
+                    n
+                }
+            }
+            Code::TrailingOnes => un(UnaryOp::TrailingZeros, un(UnaryOp::Not, x)),
+            Code::IsPowerOfTwo => compare(
+                CompareOp::Eq,
+                Scalar::U32,
+                un(UnaryOp::CountOnes, x),
+                ir::Expr::Literal(Scalar::U32, 1),
+            ),
+            Code::AbsDiff => {
+                let (x, y) = self.leaves(x, y);
+                let less = compare(CompareOp::Lt, reg, x.clone(), y.clone());
+                let d = select(
+                    reg,
+                    less,
+                    binary(BinaryOp::Sub, reg, y.clone(), x.clone()),
+                    binary(BinaryOp::Sub, reg, x, y),
+                );
+                cast(s, bits, d)
+            }
+            Code::UnsignedAbs => cast(s, bits, un(UnaryOp::Abs, x)),
+            Code::Pow => self.pow(s, x, y),
+            Code::Signum => {
+                let x = self.leaf(x);
+                let up = cast(
+                    Scalar::Bool,
+                    s,
+                    compare(CompareOp::Gt, reg, x.clone(), zero.clone()),
+                );
+                let down = cast(Scalar::Bool, s, compare(CompareOp::Lt, reg, x, zero));
+                binary(BinaryOp::Sub, reg, up, down)
+            }
+            Code::IsPositive => compare(CompareOp::Gt, reg, x, zero),
+            Code::IsNegative => compare(CompareOp::Lt, reg, x, zero),
+            Code::IsNan => {
+                let x = self.leaf(x);
+                compare(CompareOp::Ne, reg, x.clone(), x)
+            }
+            Code::IsInfinite => compare(CompareOp::Eq, reg, un(UnaryOp::Abs, x), infinity(s)),
+            Code::IsFinite => compare(CompareOp::Lt, reg, un(UnaryOp::Abs, x), infinity(s)),
+            Code::SignBit | Code::NoSignBit => {
+                let sign = binary(
+                    BinaryOp::And,
+                    bits,
+                    raw(x),
+                    ir::Expr::Literal(bits, sign_mask),
+                );
+                let op = if code == Code::SignBit {
+                    CompareOp::Ne
+                } else {
+                    CompareOp::Eq
+                };
+                compare(op, bits, sign, ir::Expr::Literal(bits, 0))
+            }
+            Code::Fract => {
+                let x = self.leaf(x);
+                let whole = un(UnaryOp::Trunc, x.clone());
+                binary(BinaryOp::Sub, reg, x, whole)
+            }
+            Code::Recip => {
+                let one = if s == Scalar::F32 {
+                    1f32.to_bits().into()
+                } else {
+                    1f64.to_bits()
+                };
+                binary(BinaryOp::Div, reg, ir::Expr::Literal(s, one), x)
+            }
+            Code::Copysign => {
+                let rest = if s.rows() == 2 {
+                    !sign_mask
+                } else {
+                    0x7fff_ffff
+                };
+                let size = binary(BinaryOp::And, bits, raw(x), ir::Expr::Literal(bits, rest));
+                let sign = binary(
+                    BinaryOp::And,
+                    bits,
+                    raw(y),
+                    ir::Expr::Literal(bits, sign_mask),
+                );
+                back(binary(BinaryOp::Or, bits, size, sign))
+            }
+            Code::ToBits => raw(x),
+            Code::FromBits => {
+                let to = if s == Scalar::U64 {
+                    Scalar::F64
+                } else {
+                    Scalar::F32
+                };
+                ir::Expr::Bitcast {
+                    from: s,
+                    to,
+                    value: Box::new(x),
+                }
+            }
+            Code::SaturatingAdd | Code::SaturatingSub => {
+                self.saturating(code == Code::SaturatingAdd, s, x, y)
+            }
+        }
+    }
+
+    pub(super) fn leaves(&mut self, x: ir::Expr, y: ir::Expr) -> (ir::Expr, ir::Expr) {
+        let x = self.leaf(x);
+        (x, self.leaf(y))
+    }
+
+    pub(super) fn rotate_u8(&mut self, x: ir::Expr, n: ir::Expr) -> ir::Expr {
+        let reg = Scalar::U32;
+        let (x, n) = self.leaves(x, n);
+        let mask = |e| binary(BinaryOp::And, reg, e, ir::Expr::Literal(reg, 7));
+        let left = binary(BinaryOp::Shl, reg, x.clone(), mask(n.clone()));
+        let back = ir::Expr::Unary(UnaryOp::Neg, reg, Box::new(n));
+        let right = binary(BinaryOp::Shr, reg, x, mask(back));
+        narrow(Scalar::U8, binary(BinaryOp::Or, reg, left, right))
+    }
+
+    pub(super) fn saturating(
+        &mut self,
+        add: bool,
+        s: Scalar,
+        x: ir::Expr,
+        y: ir::Expr,
+    ) -> ir::Expr {
+        let reg = register(s);
+        let (x, y) = self.leaves(x, y);
+        let op = if add { BinaryOp::Add } else { BinaryOp::Sub };
+        if !is_signed(s) {
+            return match (s, add) {
+                (Scalar::U8, true) => {
+                    let sum = binary(op, reg, x, y);
+                    binary(BinaryOp::Min, reg, sum, ir::Expr::Literal(reg, 255))
+                }
+                // x + min(y, MAX - x), x - min(x, y)
+                (_, true) => {
+                    let room = ir::Expr::Unary(UnaryOp::Not, reg, Box::new(x.clone()));
+                    binary(op, reg, x, binary(BinaryOp::Min, reg, y, room))
+                }
+                (_, false) => {
+                    let taken = binary(BinaryOp::Min, reg, x.clone(), y);
+                    binary(op, reg, x, taken)
+                }
+            };
+        }
+        // Overflow shows in the signs: the result's differs from what x's (and y's) allow. Then it is MAX or MIN by x's sign.
+        let sum = binary(op, reg, x.clone(), y.clone());
+        let sum = self.leaf(sum);
+        let xor = |a: ir::Expr, b: ir::Expr| binary(BinaryOp::Xor, reg, a, b);
+        let (p, q) = if add {
+            (xor(x.clone(), sum.clone()), xor(y, sum.clone()))
+        } else {
+            (xor(x.clone(), y), xor(x.clone(), sum.clone()))
+        };
+        let over = compare(
+            CompareOp::Lt,
+            reg,
+            binary(BinaryOp::And, reg, p, q),
+            int_literal(s, 0),
+        );
+        let width = ir::Expr::Literal(Scalar::U32, if s.rows() == 2 { 63 } else { 31 });
+        let max = int_literal(
+            s,
+            if s.rows() == 2 {
+                i64::MAX as u128
+            } else {
+                i32::MAX as u128
+            },
+        );
+        let bound = xor(binary(BinaryOp::Shr, reg, x, width), max);
+        ir::Expr::Select {
+            scalar: reg,
+            cond: Box::new(over),
+            then: Box::new(bound),
+            otherwise: Box::new(sum),
+        }
+    }
+
+    /// Square and multiply, wrapping.
+    pub(super) fn pow(&mut self, s: Scalar, x: ir::Expr, n: ir::Expr) -> ir::Expr {
+        let reg = register(s);
+        let mul = |a: ir::Expr, b: ir::Expr| narrow(s, binary(BinaryOp::Mul, reg, a, b));
+        if let ir::Expr::Literal(_, n @ 0..=16) = n {
+            let x = self.leaf(x);
+            let mut result: Option<ir::Expr> = None;
+            let mut square = x;
+            let mut left = n;
+            while left > 0 {
+                if left & 1 == 1 {
+                    result = Some(match result {
+                        Some(r) => mul(r, square.clone()),
+                        None => square.clone(),
+                    });
+                }
+                left >>= 1;
+                if left > 0 {
+                    square = self.leaf(mul(square.clone(), square));
+                }
+            }
+            return result.unwrap_or(int_literal(s, 1));
+        }
+        let (base, left, result) = (self.temp(s), self.temp(Scalar::U32), self.temp(s));
+        self.emit(ir::Stmt::Assign(base, x));
+        self.emit(ir::Stmt::Assign(left, n));
+        self.emit(ir::Stmt::Assign(result, int_literal(s, 1)));
+        let at = self.loops;
+        self.loops += 1;
+        let (block, ()) = self.block(|l| {
+            let n = ir::Expr::Local(left);
+            l.break_if(
+                compare(
+                    CompareOp::Eq,
+                    Scalar::U32,
+                    n.clone(),
+                    ir::Expr::Literal(Scalar::U32, 0),
+                ),
+                at,
+            );
+            let odd = binary(
+                BinaryOp::And,
+                Scalar::U32,
+                n.clone(),
+                ir::Expr::Literal(Scalar::U32, 1),
+            );
+            let odd = compare(
+                CompareOp::Ne,
+                Scalar::U32,
+                odd,
+                ir::Expr::Literal(Scalar::U32, 0),
+            );
+            let (r, b) = (ir::Expr::Local(result), ir::Expr::Local(base));
+            let then = vec![ir::Stmt::Assign(result, mul(r, b.clone()))];
+            l.emit(ir::Stmt::If {
+                cond: odd,
+                then,
+                otherwise: Vec::new(),
+            });
+            l.emit(ir::Stmt::Assign(base, mul(b.clone(), b)));
+            let half = binary(
+                BinaryOp::Shr,
+                Scalar::U32,
+                n,
+                ir::Expr::Literal(Scalar::U32, 1),
+            );
+            l.emit(ir::Stmt::Assign(left, half));
+        });
+        self.leave_loop(block);
+        ir::Expr::Local(result)
+    }
+}
+
+/// The type that a register holds for a value: u8 is widened.
+pub(super) fn register(s: Scalar) -> Scalar {
+    if s == Scalar::U8 { Scalar::U32 } else { s }
+}
+
+/// A value read as a u8, in its register's type.
+pub(super) fn widen(s: Scalar, e: ir::Expr) -> ir::Expr {
+    if s == Scalar::U8 {
+        cast_ir(Scalar::U8, Scalar::U32, e)
+    } else {
+        e
+    }
+}
+
+/// Cuts the register of a u8 back to its width.
+pub(super) fn narrow(s: Scalar, e: ir::Expr) -> ir::Expr {
+    if s == Scalar::U8 {
+        binary(
+            BinaryOp::And,
+            Scalar::U32,
+            e,
+            ir::Expr::Literal(Scalar::U32, 0xff),
+        )
+    } else {
+        e
+    }
+}
+
+pub(super) fn unsigned(s: Scalar) -> Scalar {
+    match s {
+        Scalar::I32 | Scalar::F32 => Scalar::U32,
+        Scalar::I64 | Scalar::F64 => Scalar::U64,
+        Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::U64 => s,
+    }
+}
+
+pub(super) fn infinity(s: Scalar) -> ir::Expr {
+    ir::Expr::Literal(
+        s,
+        if s == Scalar::F32 {
+            f32::INFINITY.to_bits().into()
+        } else {
+            f64::INFINITY.to_bits()
+        },
+    )
+}
+
+/// An integer literal, modulo the type's width, in the pool's form (i32 sign-extended).
+pub(super) fn int_literal(s: Scalar, v: u128) -> ir::Expr {
+    let bits = match s {
+        Scalar::Bool => u64::from(v != 0),
+        Scalar::U8 => u64::from(v as u8),
+        Scalar::U32 => u64::from(v as u32),
+        Scalar::I32 => v as i32 as i64 as u64,
+        Scalar::F32 => (v as f32).to_bits().into(),
+        Scalar::F64 => (v as f64).to_bits(),
+        Scalar::U64 | Scalar::I64 => v as u64,
+    };
+    ir::Expr::Literal(register(s), bits)
+}
+
+pub(super) fn binary(op: BinaryOp, scalar: Scalar, left: ir::Expr, right: ir::Expr) -> ir::Expr {
+    ir::Expr::Binary {
+        op,
+        scalar,
+        left: Box::new(left),
+        right: Box::new(right),
+        site: None,
+    }
+}
+
+pub(super) fn compare(op: CompareOp, scalar: Scalar, left: ir::Expr, right: ir::Expr) -> ir::Expr {
+    ir::Expr::Compare {
+        op,
+        scalar,
+        left: Box::new(left),
+        right: Box::new(right),
+    }
+}
+
+pub(super) fn cast_ir(from: Scalar, to: Scalar, value: ir::Expr) -> ir::Expr {
+    if from == to {
+        value
+    } else {
+        ir::Expr::Cast {
+            from,
+            to,
+            value: Box::new(value),
+        }
+    }
+}
+
+/// Rust's `as`, on registers.
+pub(super) fn cast(from: Scalar, to: Scalar, value: ir::Expr) -> ir::Expr {
+    if from == to {
+        return value;
+    }
+    if to == Scalar::U8 {
+        // Saturating from a float, the low bits of anything else.
+        let value = cast_ir(register(from), Scalar::U32, value);
+        return if is_float(from) {
+            binary(
+                BinaryOp::Min,
+                Scalar::U32,
+                value,
+                ir::Expr::Literal(Scalar::U32, 255),
+            )
+        } else {
+            narrow(Scalar::U8, value)
+        };
+    }
+    if let (ir::Expr::Literal(_, bits), true, true) = (&value, is_int(from), is_int(to)) {
+        return int_literal(to, u128::from(*bits));
+    }
+    cast_ir(register(from), to, value)
+}
+
+/// A shift's or rotation's amount: only its low bits count.
+pub(super) fn to_u32(from: Scalar, value: ir::Expr) -> ir::Expr {
+    cast(from, Scalar::U32, value)
+}
+
+/// The opposite of a bool.
+pub(super) fn negate(e: ir::Expr) -> ir::Expr {
+    match e {
+        ir::Expr::Literal(Scalar::Bool, b) => ir::Expr::Literal(Scalar::Bool, 1 - (b & 1)),
+        ir::Expr::Unary(UnaryOp::Not, Scalar::Bool, inner) => *inner,
+        other => ir::Expr::Unary(UnaryOp::Not, Scalar::Bool, Box::new(other)),
+    }
+}
