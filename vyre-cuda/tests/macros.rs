@@ -107,6 +107,20 @@ pub(crate) fn histogram(keys: &Buf<u32>, counts: &Buf<Atomic<u32>>, i: Index) {
     }
 }
 
+/// A kernel keeps its helpers in its body.
+#[kernel]
+fn scramble(i: Index, out: &mut u32) {
+    #[device]
+    fn mix(x: u32) -> u32 {
+        (x ^ SEVEN).wrapping_mul(0x9e37_79b9)
+    }
+    #[device]
+    fn twice(x: u32) -> u32 {
+        mix(mix(x))
+    }
+    *out = twice(i);
+}
+
 #[test]
 fn a_kernel_is_a_pass_of_its_own() {
     for runtime in runtimes() {
@@ -123,6 +137,11 @@ fn a_kernel_is_a_pass_of_its_own() {
         let mut counts = [0; 3];
         histogram::run(&runtime, 5, &[0, 2, 2, 0, 2], &mut counts).expect("keys are below 3");
         assert_eq!(counts, [2, 0, 3]);
+
+        let mut out = [0; 100];
+        scramble::run(&runtime, &mut out).expect("no trap");
+        let mix = |x: u32| (x ^ SEVEN).wrapping_mul(0x9e37_79b9);
+        assert!((0..100).all(|i| out[i as usize] == mix(mix(i))));
     }
     assert_eq!(histogram::PLAN.program().manifest.id, "test.histogram");
 }

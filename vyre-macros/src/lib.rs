@@ -56,6 +56,9 @@ pub fn fixpoint(_attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Marks a function that waves may call; its body is inlined where it is called.
+///
+/// A wave sees the helpers of its own module and of the modules around it, up to the `#[wave_graph]`; a `#[kernel]` sees
+/// those inside its body.
 #[proc_macro_attribute]
 pub fn device(_attr: TokenStream, item: TokenStream) -> TokenStream {
     item

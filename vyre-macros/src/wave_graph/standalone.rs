@@ -7,12 +7,13 @@ use super::syntax::{
 };
 use super::{Built, build, syntax};
 use crate::expand::{Expansion, constant_values, scalar_type, site_values};
+use crate::kernel::is_device;
 use crate::pass;
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{Expr, FnArg, Ident, Item, ItemFn, Pat, parse_quote};
+use syn::{Expr, FnArg, Ident, Item, ItemFn, Pat, Stmt, parse_quote};
 use vyre_core::module::{Role, Scalar};
 
 /// Expands `#[kernel(attr)] item`.
@@ -205,6 +206,11 @@ fn kernel(attr: TokenStream, mut function: ItemFn, mut report: Report) -> TokenS
             kind: FieldKind::Scalar(Scalar::U32),
         });
     }
+    // A standalone kernel has no module of its own to hold helpers: they are written in its body.
+    let original = function.clone();
+    let helpers = take_helpers(&mut function);
+    let mut scope_items = vec![Item::Fn(function.clone())];
+    scope_items.extend(helpers.into_iter().map(Item::Fn));
     let items = &hidden.items;
     let range: Expr = parse_quote!(#items);
     let graph = Graph {
@@ -221,7 +227,7 @@ fn kernel(attr: TokenStream, mut function: ItemFn, mut report: Report) -> TokenS
             fixpoint: None,
             pieces: vec![Piece::Wave(0)],
             imports_parent: true,
-            items: vec![Item::Fn(function.clone())],
+            items: scope_items,
         }],
         waves: vec![Wave {
             scope: 0,
@@ -232,13 +238,26 @@ fn kernel(attr: TokenStream, mut function: ItemFn, mut report: Report) -> TokenS
     };
     let parsed = report.is_empty();
     let built = build(&graph, parsed, &mut report);
-    emit(&graph, &built, (&arguments, &hidden), report)
+    emit(&graph, &built, (&original, &arguments, &hidden), report)
+}
+
+/// Takes the `#[device] fn`s out of a body.
+fn take_helpers(function: &mut ItemFn) -> Vec<ItemFn> {
+    let mut helpers = Vec::new();
+    function.block.stmts.retain(|stmt| match stmt {
+        Stmt::Item(Item::Fn(f)) if f.attrs.iter().any(is_device) => {
+            helpers.push(f.clone());
+            false
+        }
+        _ => true,
+    });
+    helpers
 }
 
 fn emit(
     graph: &Graph,
     built: &Built<'_>,
-    (arguments, hidden): (&[Argument], &Hidden),
+    (function, arguments, hidden): (&ItemFn, &[Argument], &Hidden),
     report: Report,
 ) -> TokenStream {
     let expansion = Expansion {
@@ -247,7 +266,6 @@ fn emit(
     };
     let krate = &graph.options.krate;
     let private = quote! { #krate::__private };
-    let function = &graph.waves[0].function;
     let (name, vis) = (&graph.name, &function.vis);
     let pass = expansion.pass(&report);
     let topology = expansion.topology_type();
