@@ -177,7 +177,7 @@ mod diamond {
 
     #[wave(edges(graph), after(top))]
     fn by_edge(e: Edge, weight: &u32, left: &Buf<u32>, sign: &mut i32) {
-        if left[e.src] > 0 && *weight % 2 == 0 {
+        if left[e.src] > 0 && *weight & 1 == 0 {
             *sign = 1;
         }
     }
@@ -296,7 +296,7 @@ mod nested {
             inner.push(v);
         }
 
-        #[fixpoint(after(seed), until(inner.len() == 0), max_rounds = 50)]
+        #[fixpoint(after(seed), until(inner.is_empty()), max_rounds = 50)]
         pub(super) mod walk {
             const STEP_AGAIN: u32 = STEP;
 
@@ -465,7 +465,6 @@ mod wide {
     }
 
     #[wave(range(2))]
-    #[allow(clippy::too_many_arguments)]
     fn all(
         x: Index,
         a: &mut u32,

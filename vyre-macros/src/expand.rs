@@ -71,7 +71,11 @@ impl Expansion<'_> {
         });
         let pieces = scope.pieces.iter().map(|piece| match piece {
             Piece::Item(tokens) => tokens.clone(),
-            Piece::Wave(w) => self.graph.waves[*w].function.to_token_stream(),
+            // A parameter is how a wave names what it uses: there can be many.
+            Piece::Wave(w) => {
+                let function = &self.graph.waves[*w].function;
+                quote! { #[allow(clippy::too_many_arguments)] #function }
+            }
             Piece::Scope(inner) => self.scope(*inner, &TokenStream::new()),
         });
         let tables = self

@@ -117,7 +117,7 @@ fn kernel(attr: TokenStream, mut function: ItemFn, mut report: Report) -> TokenS
         let column = |role: Role, scalar: Scalar, len: &Ident| FieldKind::Column {
             role,
             scalar,
-            per: Some(Per::Len(parse_quote!(#len))),
+            per: Some(Per::Len(Box::new(parse_quote!(#len)))),
             init: None,
         };
         let slice = |scalar, mutable, per_item| Argument::Slice {
@@ -381,6 +381,7 @@ fn emit(
     };
     let errors = report.into_tokens();
     quote! {
+        #[allow(clippy::too_many_arguments)]
         #function
         #arrays
 

@@ -149,7 +149,7 @@ pub(crate) enum FieldKind {
         role: Role,
         scalar: Scalar,
         per: Option<Per>,
-        init: Option<Expr>,
+        init: Option<Box<Expr>>,
     },
     Frontier {
         capacity: Option<Per>,
@@ -169,7 +169,7 @@ pub(crate) enum FieldKind {
 pub(crate) enum Per {
     Node,
     Edge(Ident),
-    Len(Expr),
+    Len(Box<Expr>),
 }
 
 /// One argument of an attribute: `name`, `name = value` or `name(...)`.
@@ -1267,7 +1267,7 @@ impl Taker<'_> {
                     per = Some(self.per(value)?);
                 }
                 "init" if role != Role::Input => {
-                    init = Some(arg.value("init = VALUE", self.report)?);
+                    init = Some(Box::new(arg.value("init = VALUE", self.report)?));
                 }
                 _ => {
                     let known: &[&str] = if role == Role::Input {
@@ -1392,7 +1392,7 @@ impl Taker<'_> {
                 }
             };
         }
-        Some(Per::Len(value))
+        Some(Per::Len(Box::new(value)))
     }
 }
 
