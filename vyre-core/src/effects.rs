@@ -30,12 +30,14 @@
 //! - **Pushed or reduced.** A multiset union; a reduction as an update of its operation. A body that also reads the
 //!   reduction it takes part in is refused.
 //!
+//! `exp`, `ln`, `sin` and `cos` are approximate, so a body that uses one is refused.
+//!
 //! The old value of an atomic, and a load of what the same wave changes, are seen by none of these, so every value, branch,
 //! index and fault of an item is a function of the state before the group. Everything else is called order-dependent, even
 //! where a cleverer argument exists: `d[i].fetch_min(x)` whose result guards a push reaches the same `d` in the end, but
 //! pushes, and rounds, may differ.
 
-use crate::ir::{AtomicOp, Block, Body, Expr, LocalId, Stmt};
+use crate::ir::{AtomicOp, Block, Body, Expr, LocalId, Stmt, UnaryOp};
 use crate::module::{
     BufferId, Extent, FrontierId, Mode, Program, ReduceOp, ReductionId, Resource, Scalar, SiteId,
     Uniform, UpdateOp,
@@ -128,14 +130,15 @@ fn mode(list: &[Access]) -> Mode {
 pub fn order_free(program: &Program, bodies: &[&Body]) -> bool {
     bodies.iter().all(|body| {
         let accesses = Accesses::of(body);
-        accesses
-            .list
-            .iter()
-            .all(|(&resource, list)| match resource {
-                Resource::Topology(_) | Resource::Frontier(_) => true,
-                Resource::Buffer(id) => buffer_is_order_free(program, &accesses, id, list),
-                Resource::Reduction(id) => reduction_is_order_free(program, id, list),
-            })
+        !accesses.approximates
+            && accesses
+                .list
+                .iter()
+                .all(|(&resource, list)| match resource {
+                    Resource::Topology(_) | Resource::Frontier(_) => true,
+                    Resource::Buffer(id) => buffer_is_order_free(program, &accesses, id, list),
+                    Resource::Reduction(id) => reduction_is_order_free(program, id, list),
+                })
     })
 }
 
@@ -242,6 +245,8 @@ struct Accesses<'b> {
     /// The one value of each local that is assigned once.
     values: Vec<Option<&'b Expr>>,
     own: Option<LocalId>,
+    /// The body uses an operation that backends may round differently.
+    approximates: bool,
 }
 
 impl<'b> Accesses<'b> {
@@ -255,6 +260,7 @@ impl<'b> Accesses<'b> {
             defs: vec![0; n],
             values: vec![None; n],
             own: body.item.index,
+            approximates: false,
         };
         for local in [body.item.index, body.item.src, body.item.dst] {
             if let Some(defs) = local.and_then(|l| accesses.defs.get_mut(l.0 as usize)) {
@@ -286,6 +292,10 @@ impl<'b> Accesses<'b> {
     }
 
     fn count_expr(&mut self, e: &'b Expr) {
+        self.approximates |= matches!(
+            e,
+            Expr::Unary(UnaryOp::Exp | UnaryOp::Ln | UnaryOp::Sin | UnaryOp::Cos, ..)
+        );
         if let Expr::Local(l) = e
             && let Some(reads) = self.reads.get_mut(l.0 as usize)
         {

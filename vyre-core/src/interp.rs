@@ -531,6 +531,16 @@ impl<'a> Interpreter<'a> {
                 Op::Popc64 => wd!(|a| a.count_ones()),
                 Op::Clz64 => wd!(|a| a.leading_zeros()),
                 Op::Ctz64 => wd!(|a| a.trailing_zeros()),
+                Op::MulHiU64 => ddd!(|a, b| ((u128::from(a) * u128::from(b)) >> 64) as u64),
+
+                Op::ExpF32 => f_ww!(f32::exp),
+                Op::LnF32 => f_ww!(f32::ln),
+                Op::SinF32 => f_ww!(f32::sin),
+                Op::CosF32 => f_ww!(f32::cos),
+                Op::ExpF64 => f_dd!(f64::exp),
+                Op::LnF64 => f_dd!(f64::ln),
+                Op::SinF64 => f_dd!(f64::sin),
+                Op::CosF64 => f_dd!(f64::cos),
 
                 Op::AddF32 => f_www!(|a, b| a + b),
                 Op::SubF32 => f_www!(|a, b| a - b),

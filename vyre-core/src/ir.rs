@@ -9,6 +9,8 @@
     reason = "fields are named after what the variant's doc line shows"
 )]
 
+pub mod build;
+
 use crate::module::{BufferId, FrontierId, ReductionId, Scalar, SiteId, TopologyId, Uniform};
 use crate::trap::TrapKind;
 
@@ -153,6 +155,16 @@ pub enum UnaryOp {
     Round,
     /// Round toward zero.
     Trunc,
+    /// Round to nearest, halves to the even neighbour.
+    RoundTiesEven,
+    /// e to this power. Approximate, as all below: at most 2 ulp off, and a pass that uses it is not order-free.
+    Exp,
+    /// Natural logarithm. Approximate.
+    Ln,
+    /// Sine of radians. Approximate.
+    Sin,
+    /// Cosine of radians. Approximate.
+    Cos,
 }
 
 /// Binary operation on two operands of one type (shifts and rotates: U32 right operand).
@@ -168,6 +180,18 @@ pub enum BinaryOp {
     Div,
     /// Traps as `Div`.
     Rem,
+    /// `wrapping_div`: traps on zero only.
+    WrappingDiv,
+    /// `wrapping_rem`: traps on zero only.
+    WrappingRem,
+    /// `saturating_add`.
+    SaturatingAdd,
+    /// `saturating_sub`.
+    SaturatingSub,
+    /// `saturating_mul`.
+    SaturatingMul,
+    /// The distance, as the unsigned type of the same width: for a signed type, bit-cast the result.
+    AbsDiff,
     /// Bitwise, or non-short-circuit boolean.
     And,
     /// Bitwise or boolean.
@@ -180,6 +204,8 @@ pub enum BinaryOp {
     Shr,
     /// Rotate left.
     RotateLeft,
+    /// Rotate right.
+    RotateRight,
     /// Smaller; a NaN loses.
     Min,
     /// Larger; a NaN loses.

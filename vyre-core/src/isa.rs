@@ -230,6 +230,16 @@ macro_rules! for_each_op {
             0x42 Popc64 "popc.b64" W D N (Literal) No "d = number of set bits of a";
             0x43 Clz64 "clz.b64" W D N (Literal) No "d = number of leading zeros of a; 64 for 0";
             0x44 Ctz64 "ctz.b64" W D N (Literal) No "d = number of trailing zeros of a; 64 for 0";
+            0x45 MulHiU64 "mulhi.u64" D D D (Literal) No "d = high 64 bits of the 128-bit product";
+            // Approximate: at most 2 units in the last place from the exact value; backends may differ within that.
+            0x48 ExpF32 "exp.f32" W W N (Literal) No "d = e to the power a; within 2 ulp";
+            0x49 LnF32 "ln.f32" W W N (Literal) No "d = natural logarithm of a; within 2 ulp";
+            0x4a SinF32 "sin.f32" W W N (Literal) No "d = sine of a radians; within 2 ulp";
+            0x4b CosF32 "cos.f32" W W N (Literal) No "d = cosine of a radians; within 2 ulp";
+            0x4c ExpF64 "exp.f64" D D N (N) No "d = e to the power a; within 2 ulp";
+            0x4d LnF64 "ln.f64" D D N (N) No "d = natural logarithm of a; within 2 ulp";
+            0x4e SinF64 "sin.f64" D D N (N) No "d = sine of a radians; within 2 ulp";
+            0x4f CosF64 "cos.f64" D D N (N) No "d = cosine of a radians; within 2 ulp";
             // f32
             0x50 AddF32 "add.f32" W W W (Literal) No "d = a + b, round to nearest even, never contracted";
             0x51 SubF32 "sub.f32" W W W (Literal) No "d = a - b";

@@ -1045,6 +1045,15 @@ impl<'b> Builder<'b> {
             (UnaryOp::Round, F64) => (Op::RoundF64, [x, Arg::None]),
             (UnaryOp::Trunc, F32) => (Op::TruncF32, [x, Arg::None]),
             (UnaryOp::Trunc, F64) => (Op::TruncF64, [x, Arg::None]),
+            (UnaryOp::RoundTiesEven, F32 | F64) => return self.round_ties_even(scalar, x, into),
+            (UnaryOp::Exp, F32) => (Op::ExpF32, [x, Arg::None]),
+            (UnaryOp::Exp, F64) => (Op::ExpF64, [x, Arg::None]),
+            (UnaryOp::Ln, F32) => (Op::LnF32, [x, Arg::None]),
+            (UnaryOp::Ln, F64) => (Op::LnF64, [x, Arg::None]),
+            (UnaryOp::Sin, F32) => (Op::SinF32, [x, Arg::None]),
+            (UnaryOp::Sin, F64) => (Op::SinF64, [x, Arg::None]),
+            (UnaryOp::Cos, F32) => (Op::CosF32, [x, Arg::None]),
+            (UnaryOp::Cos, F64) => (Op::CosF64, [x, Arg::None]),
             _ => return Err(unsupported(&format!("{op:?}").to_lowercase(), scalar)),
         };
         Ok(self.plain(op, into, &args))
@@ -1073,6 +1082,13 @@ impl<'b> Builder<'b> {
             | BinaryOp::Shl
             | BinaryOp::Shr
             | BinaryOp::RotateLeft => false,
+            BinaryOp::WrappingDiv
+            | BinaryOp::WrappingRem
+            | BinaryOp::SaturatingAdd
+            | BinaryOp::SaturatingSub
+            | BinaryOp::SaturatingMul
+            | BinaryOp::AbsDiff
+            | BinaryOp::RotateRight => return self.sequence(op, scalar, (x, y), site, into),
         };
         if commutes && matches!(x, Arg::Literal(..)) {
             (x, y) = (y, x);
@@ -1091,6 +1107,175 @@ impl<'b> Builder<'b> {
         }
         let site = site.filter(|_| faults);
         Ok(self.emit(code, into, &[x, y], Place { imm: 0, site }))
+    }
+
+    /// The operations that are several instructions; `op` is one of them.
+    fn sequence(
+        &mut self,
+        op: BinaryOp,
+        scalar: Scalar,
+        (x, y): (Arg, Arg),
+        site: Option<SiteId>,
+        into: Option<Reg>,
+    ) -> Result<Arg, LowerError> {
+        use Scalar::{I32, I64, U32, U64};
+        let signed = matches!(scalar, I32 | I64);
+        let step = |this: &mut Self, op, x, y| this.binary(op, scalar, (x, y), None, None);
+        match (op, scalar) {
+            (BinaryOp::RotateRight, U32 | I32 | U64 | I64) => {
+                let amount = self.unary(UnaryOp::Neg, U32, y, None)?;
+                self.binary(BinaryOp::RotateLeft, scalar, (x, amount), None, into)
+            }
+            (BinaryOp::AbsDiff, U32 | I32 | U64 | I64) => {
+                let more = step(self, BinaryOp::Max, x, y)?;
+                let less = step(self, BinaryOp::Min, x, y)?;
+                self.binary(BinaryOp::Sub, scalar, (more, less), None, into)
+            }
+            (BinaryOp::WrappingDiv, U32 | U64) => {
+                self.binary(BinaryOp::Div, scalar, (x, y), site, into)
+            }
+            (BinaryOp::WrappingRem, U32 | U64) => {
+                self.binary(BinaryOp::Rem, scalar, (x, y), site, into)
+            }
+            (BinaryOp::WrappingDiv | BinaryOp::WrappingRem, I32 | I64) => {
+                // By -1 the quotient is the negation, which wraps, and the remainder is 0, as of a division by 1.
+                let literal = |x: i64| Arg::Literal(scalar, x as u64);
+                let code = compare_op(CompareOp::Eq, scalar);
+                let negates = match y {
+                    Arg::Literal(_, bits) => Arg::Literal(Scalar::Bool, (bits as i64 == -1).into()),
+                    y => self.plain(code, None, &[y, literal(-1)]),
+                };
+                let divisor = self.select_value(scalar, negates, (literal(1), y), None);
+                if op == BinaryOp::WrappingRem {
+                    return self.binary(BinaryOp::Rem, scalar, (x, divisor), site, into);
+                }
+                let quotient = self.binary(BinaryOp::Div, scalar, (x, divisor), site, None)?;
+                let negated = self.unary(UnaryOp::Neg, scalar, quotient, None)?;
+                Ok(self.select_value(scalar, negates, (negated, quotient), into))
+            }
+            (BinaryOp::SaturatingAdd, U32 | U64) => {
+                let (x, y) = if matches!(x, Arg::Literal(..)) {
+                    (y, x)
+                } else {
+                    (x, y)
+                };
+                let room = self.unary(UnaryOp::Not, scalar, y, None)?;
+                let part = step(self, BinaryOp::Min, x, room)?;
+                self.binary(BinaryOp::Add, scalar, (part, y), None, into)
+            }
+            (BinaryOp::SaturatingSub, U32 | U64) => {
+                let enough = step(self, BinaryOp::Max, x, y)?;
+                self.binary(BinaryOp::Sub, scalar, (enough, y), None, into)
+            }
+            (
+                BinaryOp::SaturatingAdd | BinaryOp::SaturatingSub | BinaryOp::SaturatingMul,
+                U32 | I32,
+            ) => {
+                // Exact in 64 bits, then clamped.
+                let wide = if signed { I64 } else { U64 };
+                let exact = match op {
+                    BinaryOp::SaturatingAdd => BinaryOp::Add,
+                    BinaryOp::SaturatingSub => BinaryOp::Sub,
+                    _ => BinaryOp::Mul,
+                };
+                let (least, most) = integer_range(scalar);
+                let pair = (
+                    self.cast(scalar, wide, x, None)?,
+                    self.cast(scalar, wide, y, None)?,
+                );
+                let mut value = self.binary(exact, wide, pair, None, None)?;
+                for (op, bound) in [(BinaryOp::Min, most), (BinaryOp::Max, least)] {
+                    let bound = Arg::Literal(wide, bound);
+                    value = self.binary(op, wide, (value, bound), None, None)?;
+                }
+                self.cast(wide, scalar, value, into)
+            }
+            (BinaryOp::SaturatingAdd | BinaryOp::SaturatingSub, I64) => {
+                let is_add = op == BinaryOp::SaturatingAdd;
+                let sum_op = if is_add { BinaryOp::Add } else { BinaryOp::Sub };
+                let sum = step(self, sum_op, x, y)?;
+                // The sign is wrong where the operands' signs (of a difference: opposite signs) say otherwise.
+                let a = step(self, BinaryOp::Xor, x, sum)?;
+                let b = step(
+                    self,
+                    BinaryOp::Xor,
+                    if is_add { y } else { x },
+                    if is_add { sum } else { y },
+                )?;
+                let wrong = step(self, BinaryOp::And, a, b)?;
+                let end = self.end_of_range(sum)?;
+                let overflows = self.plain(Op::LtI64, None, &[wrong, Arg::Literal(I64, 0)]);
+                Ok(self.select_value(scalar, overflows, (end, sum), into))
+            }
+            (BinaryOp::SaturatingMul, U64) => {
+                let high = self.plain(Op::MulHiU64, None, &[x, y]);
+                let low = step(self, BinaryOp::Mul, x, y)?;
+                let overflows = self.plain(Op::Ne64, None, &[high, Arg::Literal(U64, 0)]);
+                let most = Arg::Literal(U64, u64::MAX);
+                Ok(self.select_value(scalar, overflows, (most, low), into))
+            }
+            (BinaryOp::SaturatingMul, I64) => {
+                // Of the magnitudes; the negative end is one further away.
+                let sign = step(self, BinaryOp::Xor, x, y)?;
+                let negative = self.plain(Op::LtI64, None, &[sign, Arg::Literal(I64, 0)]);
+                let a = self.unary(UnaryOp::Abs, I64, x, None)?;
+                let b = self.unary(UnaryOp::Abs, I64, y, None)?;
+                let high = self.plain(Op::MulHiU64, None, &[a, b]);
+                let low = step(self, BinaryOp::Mul, a, b)?;
+                let extra = self.cast(Scalar::Bool, U64, negative, None)?;
+                let most = Arg::Literal(U64, i64::MAX as u64);
+                let most = self.binary(BinaryOp::Add, U64, (extra, most), None, None)?;
+                let fits = self.plain(Op::Eq64, None, &[high, Arg::Literal(U64, 0)]);
+                let small = self.plain(Op::LeU64, None, &[low, most]);
+                let fits = self.plain(Op::And32, None, &[fits, small]);
+                let size = self.select_value(U64, fits, (low, most), None);
+                let negated = self.unary(UnaryOp::Neg, I64, size, None)?;
+                Ok(self.select_value(scalar, negative, (negated, size), into))
+            }
+            _ => Err(unsupported(&format!("{op:?}").to_lowercase(), scalar)),
+        }
+    }
+
+    /// The end of the range of i64 that a sum with the wrong sign was to pass.
+    fn end_of_range(&mut self, sum: Arg) -> Result<Arg, LowerError> {
+        let by = Arg::Literal(Scalar::U32, 63);
+        let sign = self.binary(BinaryOp::Shr, Scalar::I64, (sum, by), None, None)?;
+        let least = Arg::Literal(Scalar::I64, i64::MIN as u64);
+        self.binary(BinaryOp::Xor, Scalar::I64, (sign, least), None, None)
+    }
+
+    /// Adding and taking away the first number without a fraction bit rounds; what is not below it has none.
+    fn round_ties_even(
+        &mut self,
+        scalar: Scalar,
+        x: Arg,
+        into: Option<Reg>,
+    ) -> Result<Arg, LowerError> {
+        let (bits, first, sign, ops) = if scalar == Scalar::F32 {
+            let first = u64::from(8_388_608f32.to_bits());
+            (
+                Scalar::U32,
+                first,
+                1 << 31,
+                (Op::LtF32, Op::And32, Op::Or32),
+            )
+        } else {
+            let first = 4_503_599_627_370_496f64.to_bits();
+            (
+                Scalar::U64,
+                first,
+                1 << 63,
+                (Op::LtF64, Op::And64, Op::Or64),
+            )
+        };
+        let first = Arg::Literal(scalar, first);
+        let size = self.unary(UnaryOp::Abs, scalar, x, None)?;
+        let sum = self.binary(BinaryOp::Add, scalar, (size, first), None, None)?;
+        let rounded = self.binary(BinaryOp::Sub, scalar, (sum, first), None, None)?;
+        let small = self.plain(ops.0, None, &[size, first]);
+        let size = self.select_value(scalar, small, (rounded, size), None);
+        let sign = self.plain(ops.1, None, &[x, Arg::Literal(bits, sign)]);
+        Ok(self.plain(ops.2, into, &[size, sign]))
     }
 
     fn compare(
@@ -1480,10 +1665,19 @@ fn speculation_words(e: &Expr) -> Option<u32> {
     let own = match e {
         Expr::Literal(..) | Expr::Uniform(..) | Expr::Local(_) | Expr::Bitcast { .. } => 0,
         Expr::Binary {
-            op: BinaryOp::Div | BinaryOp::Rem,
+            op: BinaryOp::Div | BinaryOp::Rem | BinaryOp::WrappingDiv | BinaryOp::WrappingRem,
             scalar,
             ..
         } if !matches!(scalar, Scalar::F32 | Scalar::F64) => return None,
+        Expr::Unary(UnaryOp::RoundTiesEven, ..)
+        | Expr::Binary {
+            op: BinaryOp::SaturatingAdd | BinaryOp::SaturatingSub | BinaryOp::SaturatingMul,
+            ..
+        } => MAX_SELECT_WORDS + 1,
+        Expr::Binary {
+            op: BinaryOp::AbsDiff,
+            ..
+        } => 3,
         Expr::Unary(..)
         | Expr::Binary { .. }
         | Expr::Compare { .. }
@@ -1747,6 +1941,13 @@ fn binary_op(op: BinaryOp, scalar: Scalar) -> Option<Op> {
             None,
         ],
         BinaryOp::RotateLeft => bits(Op::Rotl32, Op::Rotl64),
+        BinaryOp::WrappingDiv
+        | BinaryOp::WrappingRem
+        | BinaryOp::SaturatingAdd
+        | BinaryOp::SaturatingSub
+        | BinaryOp::SaturatingMul
+        | BinaryOp::AbsDiff
+        | BinaryOp::RotateRight => return None,
         BinaryOp::Min => [
             Op::MinU32,
             Op::MinI32,

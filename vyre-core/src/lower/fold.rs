@@ -60,7 +60,8 @@ pub(super) fn unary(op: UnaryOp, scalar: Scalar, x: u64) -> Option<u64> {
             UnaryOp::CountOnes => x.count_ones().into(),
             UnaryOp::LeadingZeros => x.leading_zeros().into(),
             UnaryOp::TrailingZeros => x.trailing_zeros().into(),
-            UnaryOp::Sqrt | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc => return None,
+            UnaryOp::Sqrt | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc | UnaryOp::RoundTiesEven
+            | UnaryOp::Exp | UnaryOp::Ln | UnaryOp::Sin | UnaryOp::Cos => return None,
         })
     },
     float T => {
@@ -73,6 +74,11 @@ pub(super) fn unary(op: UnaryOp, scalar: Scalar, x: u64) -> Option<u64> {
             UnaryOp::Ceil => x.ceil(),
             UnaryOp::Round => x.round(),
             UnaryOp::Trunc => x.trunc(),
+            UnaryOp::RoundTiesEven => x.round_ties_even(),
+            UnaryOp::Exp => x.exp(),
+            UnaryOp::Ln => x.ln(),
+            UnaryOp::Sin => x.sin(),
+            UnaryOp::Cos => x.cos(),
             UnaryOp::Not | UnaryOp::CountOnes | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros => return None,
         };
         Some(y.to_bits64())
@@ -80,7 +86,8 @@ pub(super) fn unary(op: UnaryOp, scalar: Scalar, x: u64) -> Option<u64> {
     bool => match op {
         UnaryOp::Not => Some(x & 1 ^ 1),
         UnaryOp::Neg | UnaryOp::Abs | UnaryOp::CountOnes | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros
-        | UnaryOp::Sqrt | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc => None,
+        | UnaryOp::Sqrt | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc | UnaryOp::RoundTiesEven
+        | UnaryOp::Exp | UnaryOp::Ln | UnaryOp::Sin | UnaryOp::Cos => None,
     })
 }
 
@@ -94,12 +101,20 @@ pub(super) fn binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Option<u64
             BinaryOp::Mul => x.wrapping_mul(y),
             BinaryOp::Div => x.checked_div(y)?,
             BinaryOp::Rem => x.checked_rem(y)?,
+            BinaryOp::WrappingDiv | BinaryOp::WrappingRem if y == 0 => return None,
+            BinaryOp::WrappingDiv => x.wrapping_div(y),
+            BinaryOp::WrappingRem => x.wrapping_rem(y),
+            BinaryOp::SaturatingAdd => x.saturating_add(y),
+            BinaryOp::SaturatingSub => x.saturating_sub(y),
+            BinaryOp::SaturatingMul => x.saturating_mul(y),
+            BinaryOp::AbsDiff => x.abs_diff(y) as T,
             BinaryOp::And => x & y,
             BinaryOp::Or => x | y,
             BinaryOp::Xor => x ^ y,
             BinaryOp::Shl => x.wrapping_shl(amount),
             BinaryOp::Shr => x.wrapping_shr(amount),
             BinaryOp::RotateLeft => x.rotate_left(amount % T::BITS),
+            BinaryOp::RotateRight => x.rotate_right(amount % T::BITS),
             BinaryOp::Min => x.min(y),
             BinaryOp::Max => x.max(y),
         }.to_bits64())
@@ -114,7 +129,9 @@ pub(super) fn binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Option<u64
             BinaryOp::Rem => x % y,
             BinaryOp::Min => x.min(y),
             BinaryOp::Max => x.max(y),
-            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::RotateLeft => return None,
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::RotateLeft
+            | BinaryOp::RotateRight | BinaryOp::WrappingDiv | BinaryOp::WrappingRem | BinaryOp::SaturatingAdd
+            | BinaryOp::SaturatingSub | BinaryOp::SaturatingMul | BinaryOp::AbsDiff => return None,
         }.to_bits64())
     },
     bool => match op {
@@ -122,7 +139,8 @@ pub(super) fn binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Option<u64
         BinaryOp::Or | BinaryOp::Max => Some((a | b) & 1),
         BinaryOp::Xor => Some((a ^ b) & 1),
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shl
-        | BinaryOp::Shr | BinaryOp::RotateLeft => None,
+        | BinaryOp::Shr | BinaryOp::RotateLeft | BinaryOp::RotateRight | BinaryOp::WrappingDiv | BinaryOp::WrappingRem
+        | BinaryOp::SaturatingAdd | BinaryOp::SaturatingSub | BinaryOp::SaturatingMul | BinaryOp::AbsDiff => None,
     })
 }
 

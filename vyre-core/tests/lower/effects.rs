@@ -302,3 +302,19 @@ fn flags_are_order_free_when_everyone_stores_the_same() {
         flag(lit(1))
     ]));
 }
+
+#[test]
+fn approximate_functions_are_not_order_free() {
+    let f32 = Scalar::F32;
+    let of = |op| {
+        vec![store(
+            F,
+            local(0),
+            Expr::Unary(op, f32, Box::new(load(F, f32, local(0)))),
+        )]
+    };
+    assert!(is_free(of(UnaryOp::Sqrt)));
+    for op in [UnaryOp::Exp, UnaryOp::Ln, UnaryOp::Sin, UnaryOp::Cos] {
+        assert!(!is_free(of(op)), "{op:?}");
+    }
+}

@@ -264,13 +264,23 @@ impl Generator<'_, '_> {
                         BinaryOp::Shl,
                         BinaryOp::Shr,
                         BinaryOp::RotateLeft,
+                        BinaryOp::RotateRight,
+                        BinaryOp::WrappingDiv,
+                        BinaryOp::WrappingRem,
+                        BinaryOp::SaturatingAdd,
+                        BinaryOp::SaturatingSub,
+                        BinaryOp::SaturatingMul,
+                        BinaryOp::AbsDiff,
                         BinaryOp::Min,
                         BinaryOp::Max,
                     ]
                 };
                 let op = ops[self.pick(ops.len() as u32) as usize];
                 let left = self.expr(scalar, depth);
-                let shifts = matches!(op, BinaryOp::Shl | BinaryOp::Shr | BinaryOp::RotateLeft);
+                let shifts = matches!(
+                    op,
+                    BinaryOp::Shl | BinaryOp::Shr | BinaryOp::RotateLeft | BinaryOp::RotateRight
+                );
                 let mut right = self.expr(if shifts { U32 } else { scalar }, depth);
                 if is_int && matches!(op, BinaryOp::Div | BinaryOp::Rem) && self.pick(8) != 7 {
                     right = bin(BinaryOp::Or, scalar, right, Expr::Literal(scalar, 1));
@@ -294,6 +304,9 @@ impl Generator<'_, '_> {
                         UnaryOp::Ceil,
                         UnaryOp::Round,
                         UnaryOp::Trunc,
+                        UnaryOp::RoundTiesEven,
+                        [UnaryOp::Exp, UnaryOp::Ln, UnaryOp::Sin, UnaryOp::Cos]
+                            [self.pick(4) as usize],
                     ]
                 } else if scalar == U32 {
                     let of = [U32, Scalar::I32, Scalar::U64, Scalar::I64][self.pick(4) as usize];
@@ -879,4 +892,124 @@ fn random_bodies_mean_what_the_tree_says() {
         Ok(())
     })
     .budget_ms(1_000);
+}
+
+/// Operands at and next to the ends of the types, which the lowering does not know.
+#[test]
+fn integer_methods_hold_at_the_ends_of_their_types() {
+    use BinaryOp::*;
+    let values = [0, 1, 2, 0xffff, u64::MAX, u64::MAX - 1, 1 << 31, 1 << 63];
+    let more = [
+        (1 << 31) - 1,
+        (1 << 63) - 1,
+        1 << 32,
+        0xb504_f334,
+        3_037_000_500,
+    ];
+    let values: Vec<u64> = values.into_iter().chain(more).collect();
+    for scalar in [U32, Scalar::I32, Scalar::U64, Scalar::I64] {
+        let hidden = |x: u64| {
+            let zero = load(scalar as u16, scalar, lit(0));
+            let x = Expr::Literal(scalar, canonical(scalar, x));
+            bin(Xor, scalar, zero, x)
+        };
+        let known = |x: u64| Expr::Literal(scalar, canonical(scalar, x));
+        for op in [
+            SaturatingAdd,
+            SaturatingSub,
+            SaturatingMul,
+            AbsDiff,
+            WrappingDiv,
+            WrappingRem,
+        ] {
+            for (&x, &y) in values
+                .iter()
+                .flat_map(|x| values.iter().map(move |y| (x, y)))
+            {
+                let pairs = [
+                    (hidden(x), hidden(y)),
+                    (known(x), hidden(y)),
+                    (hidden(x), known(y)),
+                ];
+                for (a, b) in pairs {
+                    check(&body(
+                        &[U32; 3],
+                        vec![store(scalar as u16, lit(1), bin(op, scalar, a, b))],
+                    ));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn powers_and_clamps_are_those_of_std() {
+    use vyre_core::ir::build::Sequence;
+    let run = |f: &dyn Fn(&mut Sequence<'_>) -> Expr, scalar: Scalar| {
+        let (mut locals, mut block) = (vec![U32; 3], vec![]);
+        let value = f(&mut Sequence::new(&mut locals, &mut block, SiteId(1)));
+        block.push(store(scalar as u16, lit(1), value));
+        let b = body(&locals, block);
+        check(&b);
+        let mut oracle = Oracle::new(&b, Item::index(0), World::new());
+        let outcome = oracle.run().expect("ends");
+        outcome.map(|_| oracle.world.buffers[scalar as usize][1])
+    };
+    let hidden = |scalar: Scalar, bits: u64| {
+        let zero = load(scalar as u16, scalar, lit(0));
+        bin(BinaryOp::Or, scalar, zero, Expr::Literal(scalar, bits))
+    };
+    for (x, n) in [
+        (0, 0),
+        (3, 0),
+        (3, 1),
+        (7, 2),
+        (3, 40),
+        (2, 31),
+        (u64::MAX, 3),
+        (5, u32::MAX),
+    ] {
+        let expected = (x as i64).wrapping_pow(n) as u64;
+        let (i64, n) = (Scalar::I64, u64::from(n));
+        for exponent in [Expr::Literal(U32, n), hidden(U32, n)] {
+            let pow = |s: &mut Sequence<'_>| s.pow(i64, hidden(i64, x), exponent.clone());
+            assert_eq!(run(&pow, i64), Ok(expected), "{x}^{n}");
+        }
+    }
+    let clamp = |x: u64, least: u64, most: u64| {
+        let i32 = Scalar::I32;
+        run(
+            &|s| {
+                s.clamp(
+                    i32,
+                    hidden(i32, x),
+                    Expr::Literal(i32, least),
+                    hidden(i32, most),
+                )
+            },
+            i32,
+        )
+    };
+    assert_eq!(
+        (clamp(9, 2, 5), clamp(u64::MAX, 2, 5), clamp(3, 2, 5)),
+        (Ok(5), Ok(2), Ok(3))
+    );
+    let fault = clamp(3, 5, 2).unwrap_err();
+    assert_eq!(
+        (fault.kind, fault.site),
+        (vyre_core::trap::TrapKind::Assert, SiteId(1))
+    );
+    let f = |x: f32| Expr::Literal(Scalar::F32, x.to_bits().into());
+    for x in [f32::NAN, -3.0, 0.5, f32::INFINITY] {
+        let clamped = run(
+            &|s| s.clamp(Scalar::F32, f(x), f(-1.0), f(1.0)),
+            Scalar::F32,
+        );
+        let bits = clamped.expect("in order") as u32;
+        let expected = x.clamp(-1.0, 1.0);
+        assert!(
+            f32::from_bits(bits).to_bits() == expected.to_bits()
+                || x.is_nan() && f32::from_bits(bits).is_nan()
+        );
+    }
 }
