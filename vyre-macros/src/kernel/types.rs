@@ -282,8 +282,6 @@ impl Unifier {
         }
     }
 
-    /// The constant (its type as given by [`Unifier::constant`]) that keeps a variable open.
-
     /// How messages show a type.
     pub(super) fn show(&self, ty: &Ty) -> String {
         match self.resolve(ty) {
