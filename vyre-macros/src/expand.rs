@@ -74,7 +74,8 @@ impl Expansion<'_> {
             // A parameter is how a wave names what it uses: there can be many.
             Piece::Wave(w) => {
                 let function = &self.graph.waves[*w].function;
-                quote! { #[allow(clippy::too_many_arguments)] #function }
+                let quiet = quiet_on_error(self.skeleton.is_some());
+                quote! { #quiet #[allow(clippy::too_many_arguments)] #function }
             }
             Piece::Scope(inner) => self.scope(*inner, &TokenStream::new()),
         });
@@ -499,6 +500,15 @@ impl Expansion<'_> {
             }
         }
         quote! { Output { #(#members,)* report: outcome.report } }
+    }
+}
+
+/// A function with an error gets no warnings on top of it.
+pub(crate) fn quiet_on_error(compiled: bool) -> TokenStream {
+    if compiled {
+        TokenStream::new()
+    } else {
+        quote! { #[allow(unused)] }
     }
 }
 

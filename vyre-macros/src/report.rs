@@ -32,7 +32,6 @@ impl Report {
 
     /// Notes a mistake that rustc reports itself, and better, in the function that is emitted again (a type mismatch).
     /// Nothing is shown for it; see [`Report::guards`].
-    #[allow(dead_code, reason = "the kernel compiler calls it")]
     pub(crate) fn left_to_rustc(&mut self, message: impl Display) {
         self.left.push(message.to_string());
     }
@@ -48,10 +47,15 @@ impl Report {
     }
 
     /// Statements for the body of a generated function (`Pass::wave`): they fail to compile when a mistake was left to rustc and rustc
-    /// found none. rustc evaluates them only in a crate that type-checks, so that one mistake stays one message.
+    /// found none. rustc evaluates them only in a crate that type-checks, and there are none beside errors of ours, so that one mistake
+    /// stays one message.
     pub(crate) fn guards(&self) -> TokenStream {
-        self.left
-            .iter()
+        let left = if self.errors.is_empty() {
+            &self.left[..]
+        } else {
+            &[]
+        };
+        left.iter()
             .map(|message| {
                 let message = format!("vyre could not compile this pass: {message}");
                 quote! { const { ::core::panic!(#message) } }

@@ -379,8 +379,10 @@ fn emit(
     } else {
         quote! { ::core::unreachable!() }
     };
+    let quiet = crate::expand::quiet_on_error(built.skeleton.is_some());
     let errors = report.into_tokens();
     quote! {
+        #quiet
         #[allow(clippy::too_many_arguments)]
         #function
         #arrays
