@@ -1,0 +1,10 @@
+//! `async fn` kernels are refused.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+async fn k(i: Index, y: &mut u32) {
+    *y = i;
+}
+
+fn main() {}

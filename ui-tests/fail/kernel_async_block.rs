@@ -1,0 +1,12 @@
+//! `async` is refused.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    let f = async { i };
+    drop(f);
+    *y = i;
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Generic kernels are refused.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k<T: Copy>(i: Index, y: &mut u32) {
+    *y = i;
+}
+
+fn main() {}

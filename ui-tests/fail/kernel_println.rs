@@ -1,0 +1,11 @@
+//! Printing is refused by name.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    println!("{i}");
+    *y = i;
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! `?` is refused.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    let x: Option<u32> = Some(i);
+    *y = x?;
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! References to locals are refused.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    let x = i;
+    let r = &x;
+    *y = *r;
+}
+
+fn main() {}

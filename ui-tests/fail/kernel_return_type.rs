@@ -1,0 +1,11 @@
+//! A kernel returns nothing.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) -> u32 {
+    *y = i;
+    i
+}
+
+fn main() {}

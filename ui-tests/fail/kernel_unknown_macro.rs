@@ -1,0 +1,16 @@
+//! Unknown macros are refused by name.
+
+use vyre_cuda::prelude::*;
+
+macro_rules! double {
+    ($x:expr) => {
+        $x * 2
+    };
+}
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    *y = double!(i);
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! `unsafe` is refused.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    unsafe {
+        *y = i;
+    }
+}
+
+fn main() {}

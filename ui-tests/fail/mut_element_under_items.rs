@@ -1,0 +1,33 @@
+//! `&mut T` under a frontier with repeats could alias; the message says to use Atomic.
+
+use vyre_cuda::prelude::*;
+
+#[wave_graph]
+mod pass {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        #[scratch(per = node)]
+        mark: u32,
+        source: u32,
+    }
+
+    #[wave(once)]
+    fn init(front: &Push) {
+        front.push(0);
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 10)]
+    mod levels {
+        #[wave(items(front))]
+        fn visit(v: Node, dist: &mut u32) {
+            *dist = v;
+        }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! `#[wave]` alone explains where it belongs.
+
+use vyre_cuda::prelude::*;
+
+#[wave(nodes)]
+fn init(v: Node) {
+    let _ = v;
+}
+
+fn main() {}
