@@ -21,10 +21,11 @@ use vyre_cuda::{Report, Runtime};
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Options of every example")]
 pub struct Shared {
-    /// Graph to run on: grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], file:PATH or elf:PATH
+    /// Graph to run on.
     #[arg(
         long,
         value_name = "SPEC",
+        help = "Graph to run on: grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], file:PATH or elf:PATH",
         long_help = "Graph to run on:\n  \
             grid:WxH                      undirected grid, node y * W + x\n  \
             chain:N                       directed path 0 -> 1 -> ... -> N - 1\n  \
