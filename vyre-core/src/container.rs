@@ -16,9 +16,9 @@
 use crate::isa::Word;
 use crate::module::{
     Access, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint, FixpointId, Frontier,
-    FrontierId, ItemRows, Kernel, KernelId, Manifest, Mode, NodeRef, Parts, Program, ReduceOp,
-    Reduction, ReductionId, Resource, Role, Scalar, ScalarId, ScalarParam, Site, SiteId, Step,
-    Topology, TopologyId, Uniform, UpdateOp, Wave, WaveId,
+    FrontierId, ItemRows, Kernel, KernelId, Manifest, Mode, NodeRef, Parts, Program, Proof,
+    ReduceOp, Reduction, ReductionId, Resource, Role, Scalar, ScalarId, ScalarParam, Site, SiteId,
+    Step, Topology, TopologyId, Uniform, UpdateOp, Wave, WaveId,
 };
 use crate::verify::{VerifyError, verify};
 use thiserror::Error;
@@ -520,8 +520,9 @@ structs! {
     ItemRows { index, src, dst }
     Access { resource, mode }
     Wave { name, kernel, domain, accesses, fixpoint, after }
-    Fixpoint { name, parent, until, max_rounds, swaps, after, site }
-    Manifest { id, title, unproven, min_frontier_items, min_reuse, min_readback_bytes, speedup_bps, mandatory, evidence }
+    Fixpoint { name, parent, until, condition, max_rounds, swaps, after, site }
+    Manifest { id, title, unproven, min_frontier_items, min_reuse, min_readback_bytes, speedup_bps, mandatory, evidence, proof, max_nodes, max_edges, budget_bytes }
+    Proof { samples, min_speedup_bps, max_speedup_bps }
     Site { file, line, column }
 }
 

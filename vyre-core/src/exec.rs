@@ -267,6 +267,26 @@ pub enum RunError {
     /// The program does not verify. Programs from the macros do.
     #[error("invalid VIR0 program: {0}")]
     Invalid(String),
+    /// The graph is larger than the pass was planned for.
+    #[error("the graph has {actual} {what}; the pass's limits allow {limit}")]
+    Limit {
+        /// `nodes` or `edges`.
+        what: &'static str,
+        /// Of the graph.
+        actual: u64,
+        /// Largest allowed.
+        limit: u64,
+    },
+    /// There is not enough memory. Nothing was allocated.
+    #[error("{what}; {needed_bytes} bytes are needed, {available_bytes} are available")]
+    Memory {
+        /// What takes so much.
+        what: String,
+        /// What the session or run takes.
+        needed_bytes: u64,
+        /// Allowed.
+        available_bytes: u64,
+    },
     /// The backend failed (driver error, out of memory, cancelled).
     #[error("{0}")]
     Backend(String),
@@ -284,6 +304,25 @@ pub struct Sizes {
 }
 
 impl Sizes {
+    /// Sizes of a session's topologies, reverses included; no scalars.
+    pub fn of(program: &Program, args: &TopologyArgs<'_>) -> Sizes {
+        let mut given = args.graphs.iter();
+        let mut sizes = Sizes {
+            nodes: args.graphs.first().map_or(0, |g| g.node_count() as u64),
+            ..Sizes::default()
+        };
+        for t in &program.topologies {
+            let graph = t.reverse_of.is_none().then(|| given.next()).flatten();
+            sizes.edges.push(graph.map_or(0, |g| g.edge_count() as u64));
+        }
+        for (i, t) in program.topologies.iter().enumerate() {
+            if let Some(of) = t.reverse_of {
+                sizes.edges[i] = sizes.edges[of.index()];
+            }
+        }
+        sizes
+    }
+
     /// The number of elements an extent stands for; `None` when it depends on a scalar and none are set.
     pub fn resolve(&self, program: &Program, extent: Extent) -> Option<u64> {
         match extent {
@@ -369,6 +408,12 @@ pub fn check_columns(
 
 /// One session's executor: topology resident, buffers allocated once.
 pub trait Executor: Send {
+    /// The most memory that topologies, buffers and frontiers held at once in the last run, in bytes, where the backend
+    /// counts it.
+    fn peak_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// Runs the pass once.
     fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError>;
 }

@@ -411,6 +411,8 @@ pub struct Fixpoint {
     pub parent: Option<FixpointId>,
     /// Evaluated at each round's end; nonzero stops.
     pub until: KernelId,
+    /// The condition as written.
+    pub condition: String,
     /// Rounds after which the run traps.
     pub max_rounds: u64,
     /// Buffers that trade places at each round's end, before `until`.
@@ -457,6 +459,25 @@ pub struct Manifest {
     pub mandatory: bool,
     /// Evidence file as written.
     pub evidence: String,
+    /// What the evidence proved when the pass was compiled.
+    pub proof: Option<Proof>,
+    /// Largest graph that it was planned for, in nodes.
+    pub max_nodes: Option<u64>,
+    /// The same in edges, of each topology.
+    pub max_edges: Option<u64>,
+    /// Memory that a run may take.
+    pub budget_bytes: Option<u64>,
+}
+
+/// What measurements prove about a pass: the verdict on its evidence file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Proof {
+    /// Measurements that count.
+    pub samples: u32,
+    /// The smallest speedup, in basis points.
+    pub min_speedup_bps: u64,
+    /// The largest.
+    pub max_speedup_bps: u64,
 }
 
 /// A source position, as `core::panic::Location` reports it.
@@ -502,6 +523,18 @@ pub struct Program {
     pub manifest: Manifest,
     /// Source positions; filled in at run time.
     pub sites: Vec<Site>,
+}
+
+impl Program {
+    /// Field name of a resource.
+    pub fn name_of(&self, resource: Resource) -> &str {
+        match resource {
+            Resource::Topology(t) => &self.topologies[t.index()].name,
+            Resource::Buffer(b) => &self.buffers[b.index()].name,
+            Resource::Frontier(f) => &self.frontiers[f.index()].name,
+            Resource::Reduction(r) => &self.reductions[r.index()].name,
+        }
+    }
 }
 
 /// The static pieces of a pass that a macro emits as data.

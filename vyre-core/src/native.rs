@@ -14,6 +14,7 @@ use crate::fault::{self, Fault, InLane, Lanes};
 use crate::isa::Op;
 use crate::module::{Domain, FixpointId, KernelId, Program, WaveId};
 use crate::pass::Pass;
+use crate::plan::footprint::Allocation;
 use crate::store::{Backend, Cut, Frontier, Pending, Store, lowest};
 use crate::trap::TrapKind;
 use crate::views::{Atomic, AtomicElement, Buf};
@@ -991,16 +992,21 @@ impl<P: Pass> NativeExecutor<P> {
     pub fn new(
         program: Arc<Program>,
         topology: &TopologyArgs<'_>,
+        allocation: Allocation,
     ) -> Result<NativeExecutor<P>, RunError> {
         fault::install_hook();
         Ok(NativeExecutor {
-            store: Store::new(program, topology)?,
+            store: Store::new(program, topology, allocation)?,
             pass: PhantomData,
         })
     }
 }
 
 impl<P: Pass> Executor for NativeExecutor<P> {
+    fn peak_bytes(&self) -> Option<u64> {
+        Some(self.store.peak_bytes())
+    }
+
     fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
         self.store.run(args, &mut Native::<P>(PhantomData))
     }

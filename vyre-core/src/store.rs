@@ -10,9 +10,10 @@ use crate::exec::{
 use crate::fault::Fault;
 use crate::isa::Op;
 use crate::module::{
-    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, Program, ReductionId, Role, Site,
-    Step, WaveId,
+    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, Program, ReductionId, Resource,
+    Role, Site, Step, WaveId,
 };
+use crate::plan::footprint::{Allocation, Life, footprint};
 use crate::trap::{Trap, TrapKind, WHOLE_WAVE};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -32,7 +33,53 @@ pub(crate) struct Store {
     pub(crate) cuts: RefCell<Vec<Cut>>,
     /// Where each buffer's contents belong when no swap is pending.
     home: Vec<usize>,
+    /// When temporaries come and go; `None`: they stay.
+    lives: Option<Lives>,
+    /// Most bytes that were held at once in the last run.
+    peak_bytes: u64,
     faults: RefCell<Option<Box<Pending>>>,
+}
+
+/// When scratch buffers and frontiers live, by barrier group (`None`: never).
+#[derive(Debug)]
+struct Lives {
+    buffers: Vec<Option<(u32, u32)>>,
+    frontiers: Vec<Option<(u32, u32)>>,
+    /// Which buffers have memory.
+    here: Vec<bool>,
+}
+
+impl Lives {
+    fn of(program: &Program) -> Result<Lives, RunError> {
+        let sizes = Sizes {
+            nodes: 0,
+            edges: vec![0; program.topologies.len()],
+            scalars: vec![0; program.scalars.len()],
+        };
+        let takes = footprint(program, &sizes).map_err(|e| RunError::Invalid(e.to_string()))?;
+        let mut lives = Lives {
+            buffers: vec![None; program.buffers.len()],
+            frontiers: vec![None; program.frontiers.len()],
+            here: vec![false; program.buffers.len()],
+        };
+        for item in takes.items {
+            let life = match item.life {
+                Life::Groups { first, last } => Some((first, last)),
+                Life::Run => Some((0, u32::MAX)),
+                Life::Never => None,
+            };
+            match item.resource {
+                Resource::Buffer(b) => lives.buffers[b.index()] = life,
+                Resource::Frontier(f) => lives.frontiers[f.index()] = life,
+                Resource::Topology(_) | Resource::Reduction(_) => {}
+            }
+        }
+        Ok(lives)
+    }
+}
+
+fn lives_in(life: Option<(u32, u32)>, group: u32) -> bool {
+    life.is_some_and(|(first, last)| (first..=last).contains(&group))
 }
 
 /// A topology and what the partition needs to know about it.
@@ -90,6 +137,16 @@ impl Frontier {
         }
     }
 
+    /// Gives its memory up; it is empty.
+    fn release(&mut self) {
+        self.clear();
+        *self.items.get_mut() = Vec::new();
+        *self.next.get_mut() = Vec::new();
+        if let Ok(spare) = self.spare.get_mut() {
+            *spare = Vec::new();
+        }
+    }
+
     fn clear(&mut self) {
         self.next.get_mut().clear();
         self.flip();
@@ -121,7 +178,15 @@ pub(crate) trait Backend {
 }
 
 impl Store {
-    pub(crate) fn new(program: Arc<Program>, args: &TopologyArgs<'_>) -> Result<Store, RunError> {
+    pub(crate) fn new(
+        program: Arc<Program>,
+        args: &TopologyArgs<'_>,
+        allocation: Allocation,
+    ) -> Result<Store, RunError> {
+        let lives = match allocation {
+            Allocation::Separate => None,
+            Allocation::Shared => Some(Lives::of(&program)?),
+        };
         let (graphs, sizes) = resolve_topologies(&program, args)?;
         check_columns(&program, &sizes, &args.columns)?;
         let mut buffers = Vec::with_capacity(program.buffers.len());
@@ -131,7 +196,11 @@ impl Store {
                 Some(len) => index_len(&buffer.name, len)?,
                 None => 0,
             };
-            let keeps = matches!(buffer.role, Role::Output | Role::Scratch);
+            let keeps = match buffer.role {
+                Role::Output => true,
+                Role::Scratch => lives.is_none(),
+                Role::Topology | Role::Input | Role::InOut => false,
+            };
             let len = if keeps { len } else { 0 };
             buffers.push(RefCell::new(Column::filled(buffer.scalar, len, 0)));
         }
@@ -169,6 +238,8 @@ impl Store {
             frontiers,
             reductions: program.reductions.iter().map(|_| Cell::new(0)).collect(),
             cuts: RefCell::default(),
+            lives,
+            peak_bytes: 0,
             faults: RefCell::default(),
             program,
         };
@@ -240,6 +311,9 @@ impl Store {
             match buffer.role {
                 Role::Topology => {}
                 Role::Input | Role::InOut => self.given(BufferId(i as u16), &args.inputs)?,
+                Role::Scratch if self.lives.is_some() => {
+                    *self.buffers[i].get_mut() = Column::filled(buffer.scalar, 0, 0);
+                }
                 Role::Output | Role::Scratch => {
                     let bits = buffer.init.map_or(0, |c| program.constants[c.index()].bits);
                     self.buffers[i].get_mut().reset(len, bits);
@@ -262,11 +336,81 @@ impl Store {
             state.capacity = usize::try_from(capacity).unwrap_or(usize::MAX);
             state.clear();
         }
+        if let Some(lives) = &mut self.lives {
+            lives.here.fill(false);
+        }
+        self.peak_bytes = 0;
+        self.enter(0);
         for id in 0..program.reductions.len() {
             self.reset_reduction(id);
         }
         *self.faults.get_mut() = None;
         Ok(())
+    }
+
+    /// A barrier group begins. Where memory is shared, temporaries whose life is over give theirs up, and those whose life
+    /// begins get theirs, initialised.
+    fn enter(&mut self, group: u32) {
+        if self.lives.is_none() && group > 0 {
+            return;
+        }
+        let program = Arc::clone(&self.program);
+        if let Some(mut lives) = self.lives.take() {
+            for (i, buffer) in program.buffers.iter().enumerate() {
+                if buffer.role == Role::Scratch
+                    && lives.here[i]
+                    && !lives_in(lives.buffers[i], group)
+                {
+                    *self.buffers[i].get_mut() = Column::filled(buffer.scalar, 0, 0);
+                    lives.here[i] = false;
+                }
+            }
+            for (state, &life) in self.frontiers.iter_mut().zip(&lives.frontiers) {
+                if !lives_in(life, group) {
+                    state.release();
+                }
+            }
+            for (i, buffer) in program.buffers.iter().enumerate() {
+                if buffer.role == Role::Scratch
+                    && !lives.here[i]
+                    && lives_in(lives.buffers[i], group)
+                {
+                    let bits = buffer.init.map_or(0, |c| program.constants[c.index()].bits);
+                    let len = self.len_of(&buffer.name, buffer.extent);
+                    let len = len.expect("lengths were checked when the run began");
+                    self.buffers[i].get_mut().reset(len, bits);
+                    lives.here[i] = true;
+                }
+            }
+            self.lives = Some(lives);
+        }
+        let graphs = self
+            .graphs
+            .iter()
+            .map(|g| 4 * (g.csr.offsets().len() + g.csr.targets().len()));
+        let buffers = self
+            .buffers
+            .iter_mut()
+            .map(|b| b.get_mut())
+            .map(|b| b.len() * b.scalar().size_bytes() as usize);
+        let mut held = (graphs.sum::<usize>() + buffers.sum::<usize>()) as u64;
+        // A frontier may fill both its sides.
+        for (id, frontier) in self.frontiers.iter().enumerate() {
+            if self
+                .lives
+                .as_ref()
+                .is_none_or(|l| lives_in(l.frontiers[id], group))
+            {
+                held += 8 * frontier.capacity as u64;
+            }
+        }
+        held += 8 * self.reductions.len() as u64;
+        self.peak_bytes = self.peak_bytes.max(held);
+    }
+
+    /// Most bytes that were held at once in the last run, with room for every frontier's capacity.
+    pub(crate) fn peak_bytes(&self) -> u64 {
+        self.peak_bytes
     }
 
     /// A length of a run, which must fit u32 indices.
@@ -394,6 +538,18 @@ impl Store {
         let mut total = vec![0u64; program.fixpoints.len()];
         let mut round = total.clone();
         let mut first = vec![0usize; total.len()];
+        // Barrier group of each step, as the footprint counts them.
+        let ends = |s: &Step| matches!(s, Step::Barrier | Step::Until(_));
+        let mut groups = 0;
+        let group: Vec<u32> = program
+            .schedule
+            .iter()
+            .map(|s| {
+                let this = groups;
+                groups += u32::from(ends(s));
+                this
+            })
+            .collect();
         let mut at = 0;
         loop {
             match program.schedule[at] {
@@ -404,7 +560,10 @@ impl Store {
                     };
                     backend.sweep(self, wave, round);
                 }
-                Step::Barrier => self.barrier(at)?,
+                Step::Barrier => {
+                    self.barrier(at)?;
+                    self.enter(group[at + 1]);
+                }
                 Step::Loop(f) => {
                     round[f.index()] = 0;
                     first[f.index()] = at;
@@ -429,6 +588,8 @@ impl Store {
                         }
                         at = first[f.index()];
                         self.begin_round(f);
+                    } else {
+                        self.enter(group[at + 1]);
                     }
                 }
                 Step::End => {

@@ -7,6 +7,7 @@ use crate::module::{
     BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, Program, ReduceOp, ReductionId,
     Scalar, TopologyId, Uniform, WaveId,
 };
+use crate::plan::footprint::Allocation;
 use crate::store::{Backend, Pending, Store};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -23,15 +24,20 @@ impl Vir0Executor {
     pub fn new(
         program: Arc<Program>,
         topology: &TopologyArgs<'_>,
+        allocation: Allocation,
     ) -> Result<Vir0Executor, RunError> {
         Ok(Vir0Executor {
-            store: Store::new(program, topology)?,
+            store: Store::new(program, topology, allocation)?,
             uniforms: Vec::new(),
         })
     }
 }
 
 impl Executor for Vir0Executor {
+    fn peak_bytes(&self) -> Option<u64> {
+        Some(self.store.peak_bytes())
+    }
+
     fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
         let mut backend = Vir0 {
             uniforms: &mut self.uniforms,

@@ -175,6 +175,7 @@ fn bfs() -> Program {
             name: "levels".into(),
             parent: None,
             until: KernelId(1),
+            condition: "front.is_empty()".into(),
             max_rounds: 10,
             swaps: Vec::new(),
             after: vec![NodeRef::Wave(WaveId(0))],

@@ -69,6 +69,7 @@ fn program() -> Program {
             name: "levels".into(),
             parent: None,
             until: KernelId(1),
+            condition: "front.is_empty()".into(),
             max_rounds: 10,
             swaps: vec![(BufferId(2), BufferId(3))],
             after: Vec::new(),

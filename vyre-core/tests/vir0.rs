@@ -114,6 +114,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
             name: "levels".into(),
             parent: None,
             until: KernelId(1),
+            condition: "front.is_empty()".into(),
             max_rounds: 10,
             swaps: vec![],
             after: vec![],

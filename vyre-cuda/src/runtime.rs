@@ -7,6 +7,7 @@ use vyre_core::exec::{Executor, RunError, TopologyArgs};
 use vyre_core::module::Program;
 use vyre_core::native::{self, NativeExecutor};
 use vyre_core::pass::Pass;
+use vyre_core::plan::footprint::Allocation;
 use vyre_core::vir0::Vir0Executor;
 
 /// A backend, and why it was chosen.
@@ -21,6 +22,8 @@ pub struct Runtime {
     backend: Backend,
     /// Why this one rather than a better one.
     why: Option<String>,
+    /// Memory that a session may take.
+    memory_bytes: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -46,6 +49,7 @@ impl Runtime {
         Ok(Runtime {
             backend,
             why: Some(why),
+            memory_bytes: None,
         })
     }
 
@@ -62,6 +66,7 @@ impl Runtime {
         Runtime {
             backend: Backend::Native,
             why: None,
+            memory_bytes: None,
         }
     }
 
@@ -70,6 +75,7 @@ impl Runtime {
         Runtime {
             backend: Backend::Vir0,
             why: None,
+            memory_bytes: None,
         }
     }
 
@@ -78,6 +84,26 @@ impl Runtime {
         match self.backend {
             Backend::Native => "native",
             Backend::Vir0 => "vir0",
+        }
+    }
+
+    /// The same, with sessions of at most so much memory each: what needs more is refused before anything is allocated.
+    pub fn with_memory(self, bytes: u64) -> Runtime {
+        Runtime {
+            memory_bytes: Some(bytes),
+            ..self
+        }
+    }
+
+    /// Memory that a session may take, where that is limited.
+    pub(crate) fn memory_bytes(&self) -> Option<u64> {
+        self.memory_bytes
+    }
+
+    /// Whether buffers that never live at once can share memory.
+    pub(crate) fn shares_memory(&self) -> bool {
+        match self.backend {
+            Backend::Native | Backend::Vir0 => true,
         }
     }
 
@@ -96,10 +122,11 @@ impl Runtime {
         &self,
         program: Arc<Program>,
         topology: &TopologyArgs<'_>,
+        allocation: Allocation,
     ) -> Result<Box<dyn Executor>, RunError> {
         Ok(match self.backend {
-            Backend::Native => Box::new(NativeExecutor::<P>::new(program, topology)?),
-            Backend::Vir0 => Box::new(Vir0Executor::new(program, topology)?),
+            Backend::Native => Box::new(NativeExecutor::<P>::new(program, topology, allocation)?),
+            Backend::Vir0 => Box::new(Vir0Executor::new(program, topology, allocation)?),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Plans that the macros made, looked at by the independent checker.
 
 use vyre_core::exec::Sizes;
-use vyre_core::module::{Program, Step};
+use vyre_core::module::{Program, Step, WaveId};
 use vyre_core::plan::arena::place;
 use vyre_core::plan::check::{self, Violation};
 use vyre_core::plan::footprint::{Allocation, footprint};
@@ -123,4 +123,94 @@ fn scratch_of_different_phases_can_share_memory() {
     let arena = place(&buffers).unwrap();
     assert_eq!(arena.bytes, 52_000);
     assert!(arena.smallest);
+}
+
+/// Three independent waves with scratch of their own, which do not fit side by side.
+#[wave_graph(limits(nodes = 1_000, edges = 10), budget = "21 kB")]
+mod tight {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node)]
+        a: u64,
+        #[scratch(per = node, init = 7)]
+        b: u64,
+        #[scratch(per = node)]
+        c: u64,
+        #[reduce(sum)]
+        x: u64,
+        #[reduce(sum)]
+        y: u64,
+        #[reduce(sum)]
+        z: u64,
+    }
+
+    #[wave(nodes)]
+    fn first(v: Node, a: &mut u64, x: &Reduce<Sum<u64>>) {
+        *a += v as u64;
+        x.add(*a);
+    }
+
+    #[wave(nodes)]
+    fn second(v: Node, b: &mut u64, y: &Reduce<Sum<u64>>) {
+        *b += v as u64;
+        y.add(*b);
+    }
+
+    #[wave(nodes)]
+    fn third(v: Node, c: &mut u64, z: &Reduce<Sum<u64>>) {
+        *c += v as u64;
+        z.add(*c);
+    }
+}
+
+fn edgeless(nodes: usize) -> Csr {
+    Csr::from_edges(nodes, &[]).expect("no edges")
+}
+
+#[test]
+fn a_level_over_its_budget_is_split_and_memory_is_shared() {
+    let program = tight::PLAN.program();
+    // 4,004 of the graph, 24 of reductions, and three times 8,000 are 28,028.
+    assert_eq!(
+        program.schedule,
+        [
+            Step::Wave(WaveId(0)),
+            Step::Wave(WaveId(1)),
+            Step::Barrier,
+            Step::Wave(WaveId(2)),
+            Step::End
+        ]
+    );
+    assert_eq!(check::program(&program), []);
+    for runtime in [Runtime::native(), Runtime::vir0()] {
+        let graph = edgeless(1_000);
+        for (memory, groups, peak) in [
+            (30_000, 2, 20_028),
+            (20_028, 2, 20_028),
+            (12_028, 3, 12_028),
+        ] {
+            let runtime = runtime.clone().with_memory(memory);
+            let mut session = tight::Session::new(&runtime, &graph).unwrap();
+            let barriers = |s: &&Step| matches!(s, Step::Barrier);
+            let schedule = &session.program().schedule;
+            assert_eq!(schedule.iter().filter(barriers).count() + 1, groups);
+            assert_eq!(check::program(session.program()), []);
+            for _ in 0..2 {
+                let out = session.run(tight::Run {}).unwrap();
+                assert_eq!((out.x, out.y, out.z), (499_500, 506_500, 499_500));
+                assert_eq!(session.peak_bytes(), Some(peak));
+            }
+        }
+        let error = tight::Session::new(&runtime.clone().with_memory(12_027), &graph).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "barrier group 0 (wave `first` alone) does not fit; 12028 bytes are needed, 12027 are available"
+        );
+        let error = tight::Session::new(&runtime, &edgeless(1_001)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the graph has 1001 nodes; the pass's limits allow 1000"
+        );
+    }
 }

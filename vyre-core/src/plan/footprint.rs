@@ -29,7 +29,7 @@ use super::arena::Buffer;
 use crate::exec::Sizes;
 use crate::module::{
     BufferId, Domain, Extent, FixpointId, FrontierId, Program, ReductionId, Resource, Role, Step,
-    TopologyId, WaveId,
+    TopologyId, Uniform, WaveId,
 };
 use thiserror::Error;
 
@@ -293,7 +293,14 @@ impl Lives {
                         outermost = now;
                     }
                     open.push(f);
-                    let swapped = &program.fixpoints[f.index()].swaps;
+                    let fixpoint = &program.fixpoints[f.index()];
+                    if let Some(until) = program.kernels.get(fixpoint.until.index()) {
+                        inside.extend(until.uniforms.iter().filter_map(|u| match *u {
+                            Uniform::FrontierLen(x) => Some(Resource::Frontier(x)),
+                            _ => None,
+                        }));
+                    }
+                    let swapped = &fixpoint.swaps;
                     inside.extend(
                         swapped
                             .iter()
@@ -340,7 +347,7 @@ impl Lives {
 }
 
 /// Everything a wave touches: its accesses and the frontier that it sweeps.
-fn uses(program: &Program, wave: WaveId) -> impl Iterator<Item = Resource> {
+pub(super) fn uses(program: &Program, wave: WaveId) -> impl Iterator<Item = Resource> {
     let wave = &program.waves[wave.index()];
     let swept = match wave.domain {
         Domain::Items(f) | Domain::EdgesFrom(_, f) => Some(Resource::Frontier(f)),

@@ -9,6 +9,7 @@
 //! | [`hazard`] | do unordered waves touch the same thing in ways that clash? which `after` is needless? |
 //! | [`memory`] | what does each group need, and into which groups does a level split to fit a budget? |
 //! | [`footprint`] | what does a whole program take, group by group, and does it fit? |
+//! | [`fit`] | which allocation, and which further barriers, bring a program under its budget? Drives the two above |
 //! | [`arena`] | which buffers can share memory because they never live at once? |
 //! | [`route`] | sparse, dense, hybrid or fused? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
@@ -41,6 +42,7 @@ pub mod cache;
 pub mod check;
 pub mod compact;
 pub mod evidence;
+pub mod fit;
 pub mod footprint;
 pub mod hazard;
 pub mod launch;

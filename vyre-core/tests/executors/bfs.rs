@@ -275,6 +275,7 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
             name: "levels".to_owned(),
             parent: None,
             until: KernelId(2),
+            condition: "front.is_empty()".into(),
             max_rounds,
             swaps: vec![],
             after: vec![NodeRef::Wave(WaveId(0))],

@@ -21,8 +21,16 @@ fn executors(
     let program = Arc::new(bfs::program(max_rounds, capacity));
     assert_eq!(vyre_core::verify::verify(&program), Ok(()));
     let topology: TopologyArgs<'_> = bfs::Pass::topology(graph.into());
-    let native = NativeExecutor::<bfs::Pass>::new(Arc::clone(&program), &topology);
-    let vir0 = Vir0Executor::new(program, &topology);
+    let native = NativeExecutor::<bfs::Pass>::new(
+        Arc::clone(&program),
+        &topology,
+        vyre_core::plan::footprint::Allocation::Separate,
+    );
+    let vir0 = Vir0Executor::new(
+        program,
+        &topology,
+        vyre_core::plan::footprint::Allocation::Separate,
+    );
     [
         ("native", Box::new(native.expect("fits"))),
         ("vir0", Box::new(vir0.expect("fits"))),

@@ -254,7 +254,11 @@ fn run(graph: &Csr, threads: usize, fault: u32) -> Result<Outcome, RunError> {
         inputs: vec![(BufferId(LOADS), Slice::F32(&loads))],
     };
     let topology = <Probe as vyre_core::pass::Pass>::topology(graph);
-    let mut executor = NativeExecutor::<Probe>::new(Arc::new(program()), &topology)?;
+    let mut executor = NativeExecutor::<Probe>::new(
+        Arc::new(program()),
+        &topology,
+        vyre_core::plan::footprint::Allocation::Separate,
+    )?;
     pool.install(|| {
         if fault == 0 {
             // What a run leaves behind does not show in the next one.
@@ -345,7 +349,12 @@ fn outside_lanes_a_failed_check_is_a_panic() {
 fn arguments_of_the_wrong_length_are_refused_by_name() {
     let graph = wheel(7);
     let topology = <Probe as vyre_core::pass::Pass>::topology(&graph);
-    let mut executor = NativeExecutor::<Probe>::new(Arc::new(program()), &topology).expect("fits");
+    let mut executor = NativeExecutor::<Probe>::new(
+        Arc::new(program()),
+        &topology,
+        vyre_core::plan::footprint::Allocation::Separate,
+    )
+    .expect("fits");
     let mut run = |loads: &[f32]| {
         let args = Args {
             scalars: vec![0u32.to_bits64(), 1],

@@ -256,6 +256,7 @@ pub(crate) fn program(body: &Body) -> Program {
             name: "levels".into(),
             parent: None,
             until: KernelId(1),
+            condition: "front.is_empty()".into(),
             max_rounds: 9,
             swaps: vec![],
             after: vec![],

@@ -20,15 +20,18 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Item};
-use syntax::{DomainArgs, Graph, Piece};
+use syntax::{DomainArgs, Graph, Piece, listed};
 use vyre_core::container::encode;
 use vyre_core::effects;
+use vyre_core::exec::Sizes;
 use vyre_core::ir::Body;
 use vyre_core::lower::{Literals, LowerError, lower};
 use vyre_core::module::{
     Access, BufferId, Constant, Domain, Fixpoint, Kernel, KernelId, Mode, Program, Resource,
     SiteId, Uniform, Wave,
 };
+use vyre_core::plan::fit::fit;
+use vyre_core::plan::footprint::footprint;
 use vyre_core::plan::hazard::join;
 use vyre_core::verify::verify;
 
@@ -328,6 +331,11 @@ impl Builder<'_, '_> {
                 name: scope.name.to_string(),
                 parent: scope.parent.and_then(check::fixpoint_of),
                 until: KernelId((graph.waves.len() + f) as u16),
+                condition: scope
+                    .fixpoint
+                    .as_ref()
+                    .and_then(|a| a.until.as_ref())
+                    .map_or_else(String::new, syntax::source_text),
                 max_rounds: scope
                     .fixpoint
                     .as_ref()
@@ -347,7 +355,52 @@ impl Builder<'_, '_> {
             }
             return None;
         }
-        Some(encode(program))
+        self.fit()?;
+        Some(encode(&self.program))
+    }
+
+    /// Brings the schedule under the budget for the largest graph that is allowed. What is not known yet (a length that is a
+    /// scalar or a named constant, edges without a limit) counts as nothing: a session checks again with real sizes.
+    fn fit(&mut self) -> Option<()> {
+        let options = &self.graph.options;
+        let program = &mut self.program;
+        program.manifest.max_nodes = options.limits.nodes;
+        program.manifest.max_edges = options.limits.edges;
+        program.manifest.budget_bytes = options.budget_bytes;
+        let Some(budget_bytes) = options.budget_bytes else {
+            return Some(());
+        };
+        let sizes = Sizes {
+            nodes: options.limits.nodes.unwrap_or(0),
+            edges: vec![options.limits.edges.unwrap_or(0); program.topologies.len()],
+            scalars: vec![0; program.scalars.len()],
+        };
+        match fit(program, &sizes, budget_bytes) {
+            Ok(fitted) => {
+                program.schedule = fitted.schedule;
+                Some(())
+            }
+            Err(e) => {
+                let largest = footprint(program, &sizes).ok().map(|takes| {
+                    let mut items = takes.items;
+                    items.sort_by_key(|i| std::cmp::Reverse(i.bytes));
+                    let items = items.iter().take(3);
+                    listed(items.map(|i| {
+                        let name = program.name_of(i.resource);
+                        format!("`{name}` takes {} bytes", i.bytes)
+                    }))
+                });
+                let help = largest.map_or_else(String::new, |l| format!("{l}; "));
+                self.report.error_help(
+                    options.budget_span,
+                    format!("`{}` cannot meet its budget: {e}", program.name),
+                    format!(
+                        "{help}raise the budget, lower the limits, or give a buffer a smaller type"
+                    ),
+                );
+                None
+            }
+        }
     }
 
     /// What every wave and fixpoint uses, with the tokens that show it.

@@ -4,7 +4,7 @@
 use crate::expand::GENERATED;
 use crate::pass::{self, Claim};
 use crate::report::{Report, did_you_mean};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::fmt::Display;
 use syn::ext::IdentExt;
@@ -37,8 +37,9 @@ pub(crate) struct Options {
     /// `limits(nodes = .., edges = ..)`: the sizes that the compile-time plan may assume.
     pub(crate) limits: Limits,
     /// `budget = "4 GiB"`, in bytes.
-    #[allow(dead_code, reason = "read by the memory planner")]
     pub(crate) budget_bytes: Option<u64>,
+    /// Where the budget is written.
+    pub(crate) budget_span: Span,
 }
 
 impl Default for Options {
@@ -47,13 +48,13 @@ impl Default for Options {
             krate: quote!(::vyre_cuda),
             limits: Limits::default(),
             budget_bytes: None,
+            budget_span: Span::call_site(),
         }
     }
 }
 
 /// Largest graph that a pass is planned for.
 #[derive(Default)]
-#[allow(dead_code, reason = "read by the memory planner")]
 pub(crate) struct Limits {
     pub(crate) nodes: Option<u64>,
     pub(crate) edges: Option<u64>,
@@ -399,6 +400,65 @@ pub(crate) fn show(tokens: &impl ToTokens) -> String {
     text
 }
 
+/// An expression as one would write it, from its tokens.
+pub(crate) fn source_text(tokens: &impl ToTokens) -> String {
+    let mut text = String::new();
+    spaced(tokens.to_token_stream(), &mut text);
+    text
+}
+
+/// Appends tokens, with spaces where rustfmt has them in expressions.
+fn spaced(tokens: TokenStream, text: &mut String) {
+    // Whether the next token follows without a space, whether an operand has just ended, and whether an operator goes on.
+    let (mut tight, mut operand, mut goes_on) = (true, false, false);
+    for tree in tokens {
+        match tree {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::Brace => ("{ ", " }"),
+                    Delimiter::None => ("", ""),
+                };
+                let call = operand && matches!(open, "(" | "[");
+                if !tight && !call {
+                    text.push(' ');
+                }
+                text.push_str(open);
+                spaced(group.stream(), text);
+                text.push_str(close);
+                (tight, operand) = (false, true);
+            }
+            TokenTree::Punct(punct) => {
+                let c = punct.as_char();
+                let glued = matches!(c, '.' | ',' | ';' | '?' | ':');
+                let prefix = !operand && !goes_on && matches!(c, '!' | '-' | '*' | '&');
+                if !tight && !glued {
+                    text.push(' ');
+                }
+                text.push(c);
+                let joint = punct.spacing() == Spacing::Joint;
+                tight = prefix || joint || matches!(c, '.' | ':');
+                operand = c == '?';
+                goes_on = joint;
+                continue;
+            }
+            TokenTree::Ident(_) | TokenTree::Literal(_) => {
+                if !tight {
+                    text.push(' ');
+                }
+                text.push_str(&tree.to_string());
+                operand = !matches!(
+                    tree.to_string().as_str(),
+                    "if" | "else" | "match" | "return" | "in" | "as"
+                );
+                tight = false;
+            }
+        }
+        goes_on = false;
+    }
+}
+
 /// Parses the arguments of `#[wave_graph(...)]`.
 pub(crate) fn options(tokens: TokenStream, report: &mut Report) -> Options {
     let mut options = Options::default();
@@ -437,6 +497,7 @@ pub(crate) fn options(tokens: TokenStream, report: &mut Report) -> Options {
             "budget" => {
                 if let Some(value) = arg.value("budget = \"4 GiB\"", report) {
                     options.budget_bytes = bytes(&value);
+                    options.budget_span = value.span();
                     if options.budget_bytes.is_none() {
                         report.error_help(
                             value.span(),

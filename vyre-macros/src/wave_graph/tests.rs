@@ -667,3 +667,64 @@ fn no_token_stream_panics() {
         }
     }
 }
+
+#[test]
+fn conditions_are_kept_as_written() {
+    for text in [
+        "front.is_empty()",
+        "changed == 0 && !front.is_empty()",
+        "total <= 1e-6 || round + 1 >= u32::MAX",
+        "(changed == 0) | (front.len() > limits::LOW[2])",
+        "-x < (y as i32)",
+    ] {
+        let e: Expr = syn::parse_str(text).expect("the test parses");
+        assert_eq!(syntax::source_text(&e), text);
+    }
+}
+
+/// Messages under `limits(nodes = 1_000, edges = 10_000)` and a budget; the schedule when there are none.
+fn budgeted(waves: &str, budget: TokenStream) -> Result<Vec<Step>, Vec<String>> {
+    let (graph, mut report) = parse(
+        &format!("{DATA} {waves}"),
+        quote! { limits(nodes = 1_000, edges = 10_000), budget = #budget },
+    );
+    let built = build(&graph, true, &mut report);
+    let messages: Vec<String> = report.messages().into_iter().map(|(_, m)| m).collect();
+    if messages.is_empty() {
+        check_plan(&built.program);
+        Ok(built.program.schedule)
+    } else {
+        assert!(built.skeleton.is_none());
+        Err(messages)
+    }
+}
+
+#[test]
+fn budgets_split_levels_and_refuse_what_cannot_be_split() {
+    let waves = "#[wave(nodes)] fn a(mark: &mut u32) { *mark = 1; }
+        #[wave(nodes)] fn b(rank: &mut f32) { *rank = 1.0; }";
+    // Two graphs of 11,001 entries, weights, `dist`, `prior`, two reductions.
+    let resident = 2 * 44_004 + 40_000 + 4_000 + 4_000 + 16;
+    let (a, b) = (Step::Wave(WaveId(0)), Step::Wave(WaveId(1)));
+    assert_eq!(budgeted(waves, quote!(144_024)), Ok(vec![a, b, Step::End]));
+    assert_eq!(resident + 8_000, 144_024);
+    assert_eq!(
+        budgeted(waves, quote!(144_023)),
+        Ok(vec![a, Step::Barrier, b, Step::End])
+    );
+    let refused = |budget| {
+        budgeted(waves, budget)
+            .expect_err("it does not fit")
+            .concat()
+    };
+    assert_eq!(
+        refused(quote!(140_023)),
+        "`g` cannot meet its budget: barrier group 0 (wave `a` alone) needs 140024 bytes; budget is 140023\n\n\
+         help: `graph` takes 44004 bytes, `back` takes 44004 bytes and `weight` takes 40000 bytes; raise the budget, \
+         lower the limits, or give a buffer a smaller type"
+    );
+    assert!(
+        refused(quote!("1 KiB"))
+            .contains("topologies, inputs and outputs need 136024 bytes; budget is 1024")
+    );
+}
