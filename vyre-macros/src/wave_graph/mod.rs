@@ -31,7 +31,7 @@ use vyre_core::module::{
     SiteId, Uniform, Wave,
 };
 use vyre_core::plan::fit::fit;
-use vyre_core::plan::footprint::footprint;
+use vyre_core::plan::footprint::{Life, footprint};
 use vyre_core::plan::hazard::join;
 use vyre_core::verify::verify;
 
@@ -383,6 +383,7 @@ impl Builder<'_, '_> {
             Err(e) => {
                 let largest = footprint(program, &sizes).ok().map(|takes| {
                     let mut items = takes.items;
+                    items.retain(|i| i.life != Life::Never);
                     items.sort_by_key(|i| std::cmp::Reverse(i.bytes));
                     let items = items.iter().take(3);
                     listed(items.map(|i| {
