@@ -1,6 +1,6 @@
 //! The error collector: every stage reports here, and everything found in one compile is shown in one compile.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::fmt::Display;
 
@@ -8,6 +8,7 @@ use std::fmt::Display;
 #[derive(Default)]
 pub(crate) struct Report {
     errors: Vec<(Span, String)>,
+    warnings: Vec<(Span, &'static str, String)>,
     left: Vec<String>,
 }
 
@@ -21,6 +22,12 @@ impl Report {
     pub(crate) fn error_help(&mut self, span: Span, message: impl Display, help: impl Display) {
         self.errors
             .push((span, format!("{message}\n\nhelp: {help}")));
+    }
+
+    /// Warns at a token. `name` is an identifier that rustc shows before the message: stable Rust warns of the use of a deprecated
+    /// item only, so each warning makes one.
+    pub(crate) fn warning(&mut self, span: Span, name: &'static str, message: impl Display) {
+        self.warnings.push((span, name, message.to_string()));
     }
 
     /// Takes over a parse error of syn's, which can hold several.
@@ -63,8 +70,25 @@ impl Report {
             .collect()
     }
 
-    /// One `compile_error!` an error, at its span. What was left to rustc is not among them.
+    /// One `compile_error!` an error, at its span; warnings where there are no errors. What was left to rustc is not among them.
     pub(crate) fn into_tokens(self) -> TokenStream {
+        if self.errors.is_empty() && self.left.is_empty() {
+            let warnings = self.warnings.into_iter();
+            return warnings
+                .map(|(span, name, note)| {
+                    let (item, used) =
+                        (Ident::new(name, Span::call_site()), Ident::new(name, span));
+                    quote! {
+                        #[allow(non_upper_case_globals, clippy::all, clippy::pedantic)]
+                        const _: () = {
+                            #[deprecated(note = #note)]
+                            const #item: () = ();
+                            let _ = #used;
+                        };
+                    }
+                })
+                .collect();
+        }
         self.errors
             .into_iter()
             .map(|(span, message)| quote_spanned! { span => ::core::compile_error! { #message } })
@@ -75,6 +99,12 @@ impl Report {
     #[cfg(test)]
     pub(crate) fn left(&self) -> &[String] {
         &self.left
+    }
+
+    /// Warnings in order, for tests.
+    #[cfg(test)]
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.warnings.iter().map(|(_, _, m)| m.clone()).collect()
     }
 
     /// Messages in order, for tests.

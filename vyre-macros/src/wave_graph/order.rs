@@ -84,8 +84,10 @@ pub(crate) fn order(
         report,
         waves_after: vec![Vec::new(); graph.waves.len()],
         scopes_after: vec![Vec::new(); graph.scopes.len()],
+        written: vec![Vec::new(); graph.scopes.len()],
     };
     let levels: Vec<Option<Levels>> = (0..graph.scopes.len()).map(|s| sorter.levels(s)).collect();
+    let written = sorter.written;
     let (waves_after, scopes_after) = (sorter.waves_after, sorter.scopes_after);
     let uses = uses?;
     let owners = Owners {
@@ -113,6 +115,16 @@ pub(crate) fn order(
         return None;
     }
     let levels: Vec<Levels> = levels.into_iter().collect::<Option<_>>()?;
+    for (scope, written) in written.iter().enumerate() {
+        let inside = Inside {
+            graph,
+            uses,
+            program,
+            owners: &owners,
+            scope,
+        };
+        inside.needless(&levels, written, report);
+    }
     let mut schedule = Vec::new();
     emit(graph, &levels, 0, &mut schedule);
     schedule.push(Step::End);
@@ -258,6 +270,8 @@ struct Sorter<'a> {
     report: &'a mut Report,
     waves_after: Vec<Vec<NodeRef>>,
     scopes_after: Vec<Vec<NodeRef>>,
+    /// By scope: what `after` asks for, and where.
+    written: Vec<Vec<(Edge, Span)>>,
 }
 
 impl Sorter<'_> {
@@ -298,6 +312,7 @@ impl Sorter<'_> {
                 }
             }
         }
+        self.written[scope] = edges.iter().copied().zip(spans.iter().copied()).collect();
         match levels(nodes.len(), &edges) {
             Ok(levels) => (self.report.len() == errors).then_some(levels),
             Err(found) => {
@@ -425,10 +440,9 @@ impl Inside<'_> {
         }
     }
 
-    fn conflicts(&self, levels: &Levels, report: &mut Report) {
-        let nodes = nodes(self.graph, self.scope);
+    /// What the nodes of this scope do to each other.
+    fn accesses(&self, all: &[Vec<&Use>]) -> Vec<Vec<Access>> {
         let this = fixpoint_of(self.scope);
-        let all: Vec<Vec<&Use>> = nodes.iter().map(|&n| self.all_uses(n)).collect();
         // A frontier that this fixpoint owns has last round's items on one side and next round's on the other: its sweeps
         // and pushes do not meet. A condition of an inner fixpoint that asks for its length meets the pushes.
         let owned = |u: &Use| match u.access.resource {
@@ -440,15 +454,56 @@ impl Inside<'_> {
                 .flatten()
                 .any(|v| v.via == Via::Until && v.access.resource == u.access.resource)
         };
-        let accesses: Vec<Vec<Access>> = all
-            .iter()
-            .map(|uses| {
-                uses.iter()
-                    .filter(|u| !owned(u) || (u.via != Via::Domain && asked(u)))
-                    .map(|u| u.access)
-                    .collect()
-            })
+        let relevant = |u: &&&Use| !owned(u) || (u.via != Via::Domain && asked(u));
+        all.iter()
+            .map(|uses| uses.iter().filter(relevant).map(|u| u.access).collect())
+            .collect()
+    }
+
+    /// Warns of each `after` that orders nothing and costs a barrier.
+    fn needless(&self, levels: &[Levels], written: &[(Edge, Span)], report: &mut Report) {
+        let nodes = nodes(self.graph, self.scope);
+        let all: Vec<Vec<&Use>> = nodes.iter().map(|&n| self.all_uses(n)).collect();
+        let accesses = self.accesses(&all);
+        let Ok(Some(needless)) = hazard::needless(&accesses, &levels[self.scope]) else {
+            return;
+        };
+        // Barriers of the whole schedule: two fixpoints, or a wave and a fixpoint, have one between them anyway.
+        let kept: Vec<Edge> = levels[self.scope]
+            .edges()
+            .filter(|e| !needless.edges.contains(e))
             .collect();
+        let barriers = |edges: &[Edge]| {
+            let mut levels = levels.to_vec();
+            levels[self.scope] = self::levels(nodes.len(), edges).ok()?;
+            let mut schedule = Vec::new();
+            emit(self.graph, &levels, 0, &mut schedule);
+            let barrier = |s: &&Step| matches!(s, Step::Barrier);
+            Some(schedule.iter().filter(barrier).count())
+        };
+        for edge in &needless.edges {
+            let with: Vec<Edge> = kept.iter().copied().chain([*edge]).collect();
+            let (Some(with), Some(without)) = (barriers(&with), barriers(&kept)) else {
+                return;
+            };
+            let place = written.iter().find(|(e, _)| e == edge);
+            if let (Some((_, span)), true) = (place, with > without) {
+                let before = name(self.graph, nodes[edge.before.index()]);
+                let after = name(self.graph, nodes[edge.after.index()]);
+                let (n, s) = (with - without, if with - without == 1 { "" } else { "s" });
+                report.warning(
+                    *span,
+                    "needless_after",
+                    format!("`{after}` uses nothing that `{before}` changes, nor the other way round: this order costs {n} barrier{s}, and nothing is lost without it"),
+                );
+            }
+        }
+    }
+
+    fn conflicts(&self, levels: &Levels, report: &mut Report) {
+        let nodes = nodes(self.graph, self.scope);
+        let all: Vec<Vec<&Use>> = nodes.iter().map(|&n| self.all_uses(n)).collect();
+        let accesses = self.accesses(&all);
         let found = match hazard::check(&accesses, levels) {
             Ok(found) => found,
             Err(e) => {

@@ -728,3 +728,36 @@ fn budgets_split_levels_and_refuse_what_cannot_be_split() {
             .contains("topologies, inputs and outputs need 136024 bytes; budget is 1024")
     );
 }
+
+fn warnings(waves: &str) -> Vec<String> {
+    let (graph, mut report) = parse(&format!("{DATA} {waves}"), TokenStream::new());
+    let built = build(&graph, true, &mut report);
+    assert!(built.skeleton.is_some(), "{:#?}", report.messages());
+    report.warnings()
+}
+
+#[test]
+fn an_after_that_orders_nothing_warns_of_the_barrier_it_costs() {
+    let (a, b) = (
+        "#[wave(nodes)] fn a(mark: &mut u32) { *mark = 1; }",
+        "#[wave(nodes, after(a))] fn b(rank: &mut f32) { *rank = 1.0; }",
+    );
+    assert_eq!(
+        warnings(&format!("{a} {b}")),
+        [
+            "`b` uses nothing that `a` changes, nor the other way round: this order costs 1 barrier, and nothing is lost without it"
+        ]
+    );
+    // It follows what `a` wrote; or something else takes the barrier anyway.
+    let reads =
+        "#[wave(nodes, after(a))] fn b(mark: &u32, rank: &mut f32) { *rank = *mark as f32; }";
+    assert_eq!(warnings(&format!("{a} {reads}")), [""; 0]);
+    let c = "#[wave(nodes, after(a))] fn c(mark: &mut u32) { *mark += 1; }";
+    assert_eq!(warnings(&format!("{a} {b} {c}")), [""; 0]);
+    // A fixpoint begins with a barrier whatever its order.
+    let fixpoint = "#[fixpoint(after(a), until(round == 3))] mod f {
+        #[wave(nodes)] fn b(rank: &mut f32) { *rank = 1.0; } }";
+    assert_eq!(warnings(&format!("{a} {fixpoint}")), [""; 0]);
+    let inside = format!("#[fixpoint(until(round == 3))] mod f {{ {a} {b} }}");
+    assert_eq!(warnings(&inside).len(), 1);
+}
