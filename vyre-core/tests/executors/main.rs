@@ -2,6 +2,7 @@
 
 mod bfs;
 mod probe;
+mod updates;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
