@@ -16,9 +16,9 @@
 use crate::isa::Word;
 use crate::module::{
     Access, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint, FixpointId, Frontier,
-    FrontierId, ItemRows, Kernel, KernelId, Manifest, Mode, NodeRef, Parts, Program, Proof,
-    ReduceOp, Reduction, ReductionId, Resource, Role, Scalar, ScalarId, ScalarParam, Site, SiteId,
-    Step, Topology, TopologyId, Uniform, UpdateOp, Wave, WaveId,
+    FrontierId, ItemRows, Kernel, KernelId, List, ListId, Manifest, Mode, NodeRef, Parts, Program,
+    Proof, ReduceOp, Reduction, ReductionId, Resource, Role, Scalar, ScalarId, ScalarParam, Site,
+    SiteId, Step, Topology, TopologyId, Uniform, UpdateOp, Wave, WaveId,
 };
 use crate::verify::{VerifyError, verify};
 use thiserror::Error;
@@ -38,7 +38,7 @@ pub const SECTION_ROW_BYTES: usize = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Section {
-    /// Topologies, buffers, frontiers, reductions, scalars.
+    /// Topologies, buffers, frontiers, lists, reductions, scalars.
     Buffers = 1,
     /// The constant pool.
     Constants = 2,
@@ -197,6 +197,7 @@ fn encode_section(program: &Program, section: Section) -> Vec<u8> {
             program.topologies.put(to);
             program.buffers.put(to);
             program.frontiers.put(to);
+            program.lists.put(to);
             program.reductions.put(to);
             program.scalars.put(to);
         }
@@ -311,6 +312,7 @@ fn decode_section(
             program.topologies = Vec::take(from)?;
             program.buffers = Vec::take(from)?;
             program.frontiers = Vec::take(from)?;
+            program.lists = Vec::take(from)?;
             program.reductions = Vec::take(from)?;
             program.scalars = Vec::take(from)?;
         }
@@ -494,7 +496,7 @@ macro_rules! ids {
         }
     )*};
 }
-ids!(TopologyId BufferId FrontierId ReductionId ScalarId ConstantId WaveId FixpointId KernelId SiteId);
+ids!(TopologyId BufferId FrontierId ListId ReductionId ScalarId ConstantId WaveId FixpointId KernelId SiteId);
 
 /// A struct is its fields in declaration order.
 macro_rules! structs {
@@ -513,11 +515,12 @@ macro_rules! structs {
 structs! {
     Topology { name, reverse_of }
     Buffer { name, scalar, extent, role, init }
-    Frontier { name, capacity, unique, owner }
+    Frontier { name, fields, capacity, unique, owner }
+    List { name, fields, capacity, output }
     Reduction { name, op, scalar, owner, output }
     ScalarParam { name, scalar }
     Constant { scalar, bits }
-    ItemRows { index, src, dst }
+    ItemRows { index, src, dst, fields }
     Access { resource, mode }
     Wave { name, kernel, domain, accesses, fixpoint, after }
     Fixpoint { name, parent, until, condition, max_rounds, swaps, after, site }
@@ -572,9 +575,9 @@ enums! {
     }
     Domain "domain" {
         0 => Once, 1 => Range(extent), 2 => Nodes, 3 => Items(frontier), 4 => Edges(topology),
-        5 => EdgesFrom(topology, frontier),
+        5 => EdgesFrom(topology, frontier), 6 => ListItems(list, new),
     }
-    Resource "resource" { 0 => Topology(id), 1 => Buffer(id), 2 => Frontier(id), 3 => Reduction(id) }
+    Resource "resource" { 0 => Topology(id), 1 => Buffer(id), 2 => Frontier(id), 3 => Reduction(id), 4 => List(id) }
     Mode "access mode" { 0 => Read, 1 => Update(op), 2 => Write }
     NodeRef "graph node" { 0 => Wave(id), 1 => Fixpoint(id) }
     Step "step" { 0 => Wave(id), 1 => Barrier, 2 => Loop(id), 3 => Until(id), 4 => End }
@@ -633,6 +636,21 @@ impl<T: Codec> Codec for Option<T> {
         } else {
             None
         })
+    }
+}
+
+impl<T: Codec + Copy + Default, const N: usize> Codec for [T; N] {
+    fn put(&self, out: &mut Vec<u8>) {
+        for x in self {
+            x.put(out);
+        }
+    }
+    fn take(from: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut array = [T::default(); N];
+        for x in &mut array {
+            *x = T::take(from)?;
+        }
+        Ok(array)
     }
 }
 

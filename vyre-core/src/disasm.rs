@@ -27,8 +27,8 @@
 
 use crate::isa::{IMM, Imm, Kind, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word};
 use crate::module::{
-    BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, Kernel, KernelId, Program,
-    ReductionId, Scalar, ScalarId, Step, TopologyId, Uniform,
+    BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, Kernel, KernelId, ListId,
+    Program, ReductionId, Scalar, ScalarId, Step, TopologyId, Uniform,
 };
 use crate::trap::TrapKind;
 use std::fmt::Write;
@@ -62,9 +62,22 @@ pub fn program(program: &Program) -> String {
         let owner = f.owner.map(|id| fixpoint(program, id));
         let owner = owner.map_or(String::new(), |name| format!(", flips in {name}"));
         let capacity = extent(program, f.capacity);
+        let items = if f.fields.is_empty() {
+            String::new()
+        } else {
+            format!(" of {}", fields(&f.fields))
+        };
         line(
             &mut out,
-            format_args!("frontier {}: {capacity}{unique}{owner}", f.name),
+            format_args!("frontier {}: {capacity}{items}{unique}{owner}", f.name),
+        );
+    }
+    for l in &program.lists {
+        let (items, capacity) = (fields(&l.fields), extent(program, l.capacity));
+        let output = if l.output { ", output" } else { "" };
+        line(
+            &mut out,
+            format_args!("list {}: {capacity} of {items}{output}", l.name),
         );
     }
     for r in &program.reductions {
@@ -125,9 +138,12 @@ pub fn kernel(program: &Program, id: KernelId) -> String {
         ("src", kernel.item.src),
         ("dst", kernel.item.dst),
     ];
+    let fields = (0..).zip(kernel.item.fields);
+    let fields = fields.filter_map(|(i, row)| row.map(|row| format!("field {i} r{row}")));
     let item: Vec<String> = item
         .iter()
         .filter_map(|(name, row)| row.map(|row| format!("{name} r{row}")))
+        .chain(fields)
         .collect();
     let mut out = String::new();
     let Kernel { name, rows, .. } = kernel;
@@ -171,6 +187,12 @@ fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.push('\n');
 }
 
+/// Types of an item's fields.
+fn fields(fields: &[Scalar]) -> String {
+    let names: Vec<&str> = fields.iter().map(|f| f.name()).collect();
+    format!("({})", names.join(", "))
+}
+
 fn until(program: &Program, name: &str, swaps: &[(BufferId, BufferId)], rounds: u64) -> String {
     let mut text = format!("until {name}, at most {rounds} rounds");
     for &(a, b) in swaps {
@@ -207,7 +229,8 @@ fn instruction(program: &Program, kernel: &Kernel, row: &Row, word: Word) -> Str
         Imm::Resource(kind) | Imm::ResourceThird(kind) => {
             let name = match kind {
                 Kind::Topology => topology(program, TopologyId(id)),
-                Kind::Frontier => frontier(program, FrontierId(id)),
+                Kind::Frontier | Kind::ItemFrontier => frontier(program, FrontierId(id)),
+                Kind::List => list(program, ListId(id)),
                 Kind::Reduction32 | Kind::Reduction64 => reduction(program, ReductionId(id)),
                 Kind::Buffer8
                 | Kind::Buffer32
@@ -225,6 +248,14 @@ fn instruction(program: &Program, kernel: &Kernel, row: &Row, word: Word) -> Str
                 Some(index) if is_element => vec![d, Some(format!("{name}[{index}]")), b, third],
                 a => vec![d, Some(name), a, b, third],
             }
+        }
+        Imm::Field(kind, _) => {
+            let name = match kind {
+                Kind::List => list(program, ListId(id)),
+                _ => frontier(program, FrontierId(id)),
+            };
+            let a = a.unwrap_or_default();
+            vec![Some(format!("{name}[{a}].{}", word.field())), b]
         }
         Imm::Rows => {
             let (first, len) = word.array();
@@ -294,6 +325,8 @@ fn domain(program: &Program, domain: Domain) -> String {
         Domain::Range(len) => format!("range({})", extent(program, len)),
         Domain::Nodes => "nodes".into(),
         Domain::Items(f) => format!("items({})", frontier(program, f)),
+        Domain::ListItems(l, false) => format!("items({})", list(program, l)),
+        Domain::ListItems(l, true) => format!("items({}, new)", list(program, l)),
         Domain::Edges(t) => format!("edges({})", topology(program, t)),
         Domain::EdgesFrom(t, f) => {
             let (t, f) = (topology(program, t), frontier(program, f));
@@ -316,6 +349,7 @@ names! {
     topology TopologyId topologies "topology";
     buffer BufferId buffers "buffer";
     frontier FrontierId frontiers "frontier";
+    list ListId lists "list";
     reduction ReductionId reductions "reduction";
     scalar ScalarId scalars "scalar";
     fixpoint FixpointId fixpoints "fixpoint";

@@ -20,6 +20,7 @@
 //! ```
 
 pub use crate::csr::Csr;
+pub use crate::exec::Record;
 pub use crate::views::{Atomic, AtomicElement, Buf};
 
 use crate::exec::Element;
@@ -49,17 +50,27 @@ pub struct Edge {
     pub index: u32,
 }
 
-/// Declares a frontier in `Data`: a double-buffered set of active nodes. Kernels see it as [`Push`].
+/// Declares a frontier in `Data`: a double-buffered set of active nodes, or of other items. Kernels see it as [`Push`].
 #[derive(Clone, Copy, Debug)]
-pub struct Frontier {
-    _declared_only: (),
+pub struct Frontier<T = Node> {
+    _declared_only: PhantomData<T>,
+}
+
+/// Declares a bounded list in `Data`. Kernels see it as [`Append`].
+#[derive(Clone, Copy, Debug)]
+pub struct List<T> {
+    _declared_only: PhantomData<T>,
 }
 
 /// The side of a frontier that lanes add to; pushes become items when it flips.
+///
+/// The items are nodes unless `T` says otherwise; then they are any values (and of a frontier of plain numbers, `Push<u32>`
+/// names the same Rust type, but the declaration says what the items are).
 #[derive(Debug)]
-pub struct Push {
-    items: Sink,
-    nodes: u32,
+pub struct Push<T = Node> {
+    items: Sink<T>,
+    /// Items that are nodes are below this.
+    nodes: u64,
     limit: usize,
     refused: Cell<u64>,
     seen: Option<Seen>,
@@ -77,10 +88,17 @@ pub(crate) struct Seen {
 impl Push {
     /// A push of its own, outside a session: a frontier over `nodes` nodes.
     pub fn new(nodes: u32) -> Push {
-        Push::over(Vec::new(), nodes, usize::MAX, None)
+        Push::over(Vec::new(), nodes.into(), usize::MAX, None)
+    }
+}
+
+impl<T: Record> Push<T> {
+    /// A push of its own, outside a session: a frontier whose items are not nodes.
+    pub fn of_items() -> Push<T> {
+        Push::over(Vec::new(), u64::MAX, usize::MAX, None)
     }
 
-    pub(crate) fn over(items: Vec<u32>, nodes: u32, limit: usize, seen: Option<Seen>) -> Push {
+    pub(crate) fn over(items: Vec<T>, nodes: u64, limit: usize, seen: Option<Seen>) -> Push<T> {
         Push {
             items: Sink::new(items),
             nodes,
@@ -91,19 +109,20 @@ impl Push {
     }
 
     /// What was pushed, in order.
-    pub fn into_items(self) -> Vec<u32> {
+    pub fn into_items(self) -> Vec<T> {
         self.items.into_inner()
     }
 
-    pub(crate) fn into_parts(self) -> (Vec<u32>, u64) {
+    pub(crate) fn into_parts(self) -> (Vec<T>, u64) {
         (self.items.into_inner(), self.refused.get())
     }
 
-    /// Makes `node` an item of the frontier's next round. Traps when it is not a node.
+    /// Makes `item` an item of the frontier's next round. Of a frontier of nodes, traps when it is not a node.
     #[inline]
     #[track_caller]
-    pub fn push(&self, node: Node) {
-        if node >= self.nodes {
+    pub fn push(&self, item: T) {
+        let node = item.key();
+        if u64::from(node) >= self.nodes {
             fault::out_of_bounds(node, self.nodes as usize);
         }
         if let Some(seen) = &self.seen {
@@ -115,9 +134,62 @@ impl Push {
                 stamp.store(seen.stamp, Relaxed);
             }
         }
-        if !self.items.push(node, self.limit) {
+        if !self.items.push(item, self.limit) {
             self.refused.set(self.refused.get() + 1);
         }
+    }
+}
+
+/// The side of a bounded list that lanes append to; waves ordered after this one see the items.
+///
+/// A list that is full traps when the barrier group is done, with the number of items needed.
+#[derive(Debug)]
+pub struct Append<T> {
+    items: Sink<T>,
+    /// Slot of the first item.
+    first: u32,
+    limit: usize,
+    refused: Cell<u64>,
+}
+
+impl<T: Record> Append<T> {
+    /// An append of its own, outside a session.
+    pub fn new() -> Append<T> {
+        Append::over(0, usize::MAX)
+    }
+
+    pub(crate) fn over(first: u32, limit: usize) -> Append<T> {
+        Append {
+            items: Sink::new(Vec::new()),
+            first,
+            limit,
+            refused: Cell::new(0),
+        }
+    }
+
+    /// What was appended, in order.
+    pub fn into_items(self) -> Vec<T> {
+        self.items.into_inner()
+    }
+
+    pub(crate) fn into_parts(self) -> (Vec<T>, u64) {
+        (self.items.into_inner(), self.refused.get())
+    }
+
+    /// Appends an item; its slot in the list.
+    #[inline]
+    pub fn append(&self, item: T) -> u32 {
+        let before = self.items.len() as u64 + self.refused.get();
+        if !self.items.push(item, self.limit) {
+            self.refused.set(self.refused.get() + 1);
+        }
+        self.first.wrapping_add(before as u32)
+    }
+}
+
+impl<T: Record> Default for Append<T> {
+    fn default() -> Self {
+        Append::new()
     }
 }
 

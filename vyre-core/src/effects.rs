@@ -27,7 +27,8 @@
 //!   is open, but *how often it succeeds at each index* is not. So its result may guard what is a function of the index:
 //!   pushes of that very index, and reductions of a uniform value. The push cannot trap, or the trap would name an arbitrary
 //!   item: so the buffer must have one element a node.
-//! - **Pushed or reduced.** A multiset union; a reduction as an update of its operation. A body that also reads the
+//! - **Pushed, appended or reduced.** A multiset union, if nobody reads the slots and the list is not read back; a
+//!   reduction as an update of its operation. A body that also reads the
 //!   reduction it takes part in is refused.
 //!
 //! `exp`, `ln`, `sin` and `cos` are approximate, so a body that uses one is refused.
@@ -39,8 +40,8 @@
 
 use crate::ir::{AtomicOp, Block, Body, Expr, LocalId, Stmt, UnaryOp};
 use crate::module::{
-    BufferId, Extent, FrontierId, Mode, Program, ReduceOp, ReductionId, Resource, Scalar, SiteId,
-    Uniform, UpdateOp,
+    BufferId, Domain, Extent, FrontierId, ListId, Mode, Program, ReduceOp, ReductionId, Resource,
+    Scalar, SiteId, Uniform, UpdateOp, Wave,
 };
 use std::collections::BTreeMap;
 
@@ -128,9 +129,11 @@ fn mode(list: &[Access]) -> Mode {
 /// `bodies` are those of the waves (conditions only look). Of the program, the buffers and reductions are consulted; its
 /// unordered waves must not conflict.
 pub fn order_free(program: &Program, bodies: &[&Body]) -> bool {
-    bodies.iter().all(|body| {
+    let waves = (0..).map(|w| program.waves.get(w));
+    bodies.iter().zip(waves).all(|(body, wave)| {
         let accesses = Accesses::of(body);
         !accesses.approximates
+            && sweeps_in_any_order(program, wave, body)
             && accesses
                 .list
                 .iter()
@@ -138,8 +141,34 @@ pub fn order_free(program: &Program, bodies: &[&Body]) -> bool {
                     Resource::Topology(_) | Resource::Frontier(_) => true,
                     Resource::Buffer(id) => buffer_is_order_free(program, &accesses, id, list),
                     Resource::Reduction(id) => reduction_is_order_free(program, id, list),
+                    Resource::List(id) => list_is_order_free(program, id, list),
                 })
     })
+}
+
+/// A wave over a list or over items that are not nodes sees no positions, and its traps name the item: all of it, so it is
+/// one word.
+fn sweeps_in_any_order(program: &Program, wave: Option<&Wave>, body: &Body) -> bool {
+    let fields = match wave.map(|w| w.domain) {
+        Some(Domain::Items(f)) => program.frontiers.get(f.index()).map(|f| &f.fields),
+        Some(Domain::ListItems(l, _)) => program.lists.get(l.index()).map(|l| &l.fields),
+        _ => return true,
+    };
+    match fields.map(Vec::as_slice) {
+        None | Some([]) => true,
+        Some([field]) => field.rows() == 1 && body.item.index.is_none(),
+        Some(_) => false,
+    }
+}
+
+/// What is read back is in the order of the appends.
+fn list_is_order_free(program: &Program, id: ListId, list: &[Access]) -> bool {
+    let is_output = program.lists.get(id.index()).is_none_or(|l| l.output);
+    match mode(list) {
+        Mode::Read => true,
+        Mode::Update(_) => !is_output,
+        Mode::Write => false,
+    }
 }
 
 fn reduction_is_order_free(program: &Program, id: ReductionId, list: &[Access]) -> bool {
@@ -329,6 +358,7 @@ impl<'b> Accesses<'b> {
             | Expr::AtomicLoad { .. }
             | Expr::Atomic { .. }
             | Expr::CompareExchange { .. }
+            | Expr::Append { .. }
             | Expr::Csr { .. } => false,
             e @ (Expr::Unary(..)
             | Expr::Binary { .. }
@@ -358,6 +388,7 @@ impl<'b> Accesses<'b> {
             | Expr::AtomicLoad { .. }
             | Expr::ArrayLoad { .. }
             | Expr::Atomic { .. }
+            | Expr::Append { .. }
             | Expr::CompareExchange { .. } => false,
             _ => true,
         };
@@ -402,6 +433,7 @@ impl<'b> Accesses<'b> {
             | Stmt::Store { .. }
             | Stmt::AtomicStore { .. }
             | Stmt::Push { .. }
+            | Stmt::PushItem { .. }
             | Stmt::Reduce { .. }
             | Stmt::If { .. }
             | Stmt::Loop { .. }
@@ -431,7 +463,9 @@ impl<'b> Accesses<'b> {
                 let resource = Resource::Buffer(*buffer);
                 self.add(resource, Kind::AtomicStore, Some(*site), false);
             }
-            Stmt::Push { frontier, site, .. } => self.push(*frontier, *site),
+            Stmt::Push { frontier, site, .. } | Stmt::PushItem { frontier, site, .. } => {
+                self.push(*frontier, *site);
+            }
             Stmt::Reduce { reduction, .. } => self.reduce(*reduction),
             Stmt::Assign(..)
             | Stmt::ArrayFill { .. }
@@ -570,6 +604,15 @@ impl<'b> Accesses<'b> {
                     Some(*site),
                     false,
                 );
+            }
+            Expr::Append { list, site, .. } => {
+                let op = UpdateOp::Append;
+                let kind = if is_read {
+                    Kind::Observed
+                } else {
+                    Kind::Update { op, rounds: false }
+                };
+                self.add(Resource::List(*list), kind, Some(*site), false);
             }
             Expr::Len(buffer) => self.add(Resource::Buffer(*buffer), Kind::Len, None, false),
             Expr::Csr { topology, site, .. } => {

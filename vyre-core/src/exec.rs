@@ -1,7 +1,9 @@
 //! What every executor takes and gives: topologies, arguments, outcomes, errors.
 
 use crate::csr::Csr;
-use crate::module::{BufferId, Extent, FixpointId, Program, ReductionId, Scalar, Topology};
+use crate::module::{
+    BufferId, Extent, FixpointId, ListId, MAX_FIELDS, Program, ReductionId, Scalar, Topology,
+};
 use crate::trap::Trap;
 use thiserror::Error;
 
@@ -42,6 +44,18 @@ macro_rules! columns {
             }
             /// Raw bits of an element.
             pub fn get(&self, i: usize) -> Option<u64> { match self { $(Column::$variant(v) => v.get(i).map(|x| x.to_bits64()),)* } }
+            /// Appends an element from raw bits.
+            pub fn push(&mut self, bits: u64) {
+                match self { $(Column::$variant(v) => v.push(<$ty>::from_bits64(bits)),)* }
+            }
+            /// Moves all elements of a column of the same type to the end of this one; false, and no change, for another type.
+            #[must_use]
+            pub fn append(&mut self, other: &mut Column) -> bool {
+                match (self, other) {
+                    $((Column::$variant(v), Column::$variant(o)) => { v.append(o); true })*
+                    _ => false,
+                }
+            }
             /// Sets an element from raw bits; false when out of bounds.
             #[must_use]
             pub fn set(&mut self, i: usize, bits: u64) -> bool {
@@ -63,7 +77,18 @@ macro_rules! columns {
             pub fn to_column(&self) -> Column { match self { $(Slice::$variant(v) => Column::$variant(v.to_vec()),)* } }
         }
 
-        $(impl Element for $ty {
+        $(impl Record for $ty {
+            #[inline]
+            fn put(self, to: &mut [u64]) -> usize {
+                to[0] = self.to_bits64();
+                1
+            }
+            #[inline]
+            fn take(from: &[u64]) -> ($ty, usize) { (<$ty>::from_bits64(from[0]), 1) }
+            #[inline]
+            fn key(self) -> u32 { self.to_bits64() as u32 }
+        }
+        impl Element for $ty {
             const SCALAR: Scalar = Scalar::$variant;
             fn slice(values: &[$ty]) -> Slice<'_> { Slice::$variant(values) }
             fn column(values: Vec<$ty>) -> Column { Column::$variant(values) }
@@ -94,6 +119,95 @@ pub trait Element: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
     fn to_bits64(self) -> u64;
     /// Inverse of [`Element::to_bits64`]; higher bits are dropped.
     fn from_bits64(bits: u64) -> Self;
+}
+
+/// What stands in lists, frontiers and struct-of-arrays buffers: a scalar, or a plain struct or tuple of records, with at
+/// most [`MAX_FIELDS`] scalars in all. [`record!`](crate::record) implements it for a struct.
+///
+/// A backend keeps one array for each scalar, in declaration order; lanes see whole values.
+pub trait Record: Copy + Send + Sync + 'static {
+    /// Writes the raw bits of the fields to the front of `to`; how many.
+    fn put(self, to: &mut [u64]) -> usize;
+    /// Reads the fields from the front of `from`; how many.
+    fn take(from: &[u64]) -> (Self, usize);
+    /// What a trap calls the item: the low 32 bits of the first field.
+    fn key(self) -> u32 {
+        self.fields()[0] as u32
+    }
+    /// Raw bits of the fields; the rest is 0.
+    #[inline]
+    fn fields(self) -> [u64; MAX_FIELDS] {
+        let mut fields = [0; MAX_FIELDS];
+        self.put(&mut fields);
+        fields
+    }
+}
+
+/// Implements [`Record`](crate::exec::Record) for a struct, given the names of all its fields.
+///
+/// ```
+/// use vyre_core::exec::Record;
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// struct Arc { to: u32, cost: f64 }
+/// vyre_core::record!(Arc { to, cost });
+/// let arc = Arc { to: 7, cost: 0.5 };
+/// assert_eq!(arc.fields()[..2], [7, 0.5f64.to_bits()]);
+/// assert_eq!(Arc::take(&arc.fields()), (arc, 2));
+/// ```
+#[macro_export]
+macro_rules! record {
+    ($name:ident { $($field:ident),+ $(,)? }) => {
+        impl $crate::exec::Record for $name {
+            #[inline]
+            fn put(self, to: &mut [u64]) -> usize {
+                let mut count = 0;
+                $(count += $crate::exec::Record::put(self.$field, &mut to[count..]);)+
+                count
+            }
+            #[inline]
+            fn take(from: &[u64]) -> (Self, usize) {
+                let mut count = 0;
+                $(
+                    let ($field, taken) = $crate::exec::Record::take(&from[count..]);
+                    count += taken;
+                )+
+                ($name { $($field),+ }, count)
+            }
+        }
+    };
+}
+
+macro_rules! tuples {
+    ($($($ty:ident $x:ident)+;)*) => {$(
+        impl<$($ty: Record),+> Record for ($($ty,)+) {
+            #[inline]
+            fn put(self, to: &mut [u64]) -> usize {
+                let ($($x,)+) = self;
+                let mut count = 0;
+                $(count += $x.put(&mut to[count..]);)+
+                count
+            }
+            #[inline]
+            fn take(from: &[u64]) -> (Self, usize) {
+                let mut count = 0;
+                $(
+                    let ($x, taken) = $ty::take(&from[count..]);
+                    count += taken;
+                )+
+                (($($x,)+), count)
+            }
+        }
+    )*};
+}
+tuples! {
+    A a;
+    A a B b;
+    A a B b C c;
+    A a B b C c D d;
+    A a B b C c D d E e;
+    A a B b C c D d E e F f;
+    A a B b C c D d E e F f G g;
+    A a B b C c D d E e F f G g H h;
 }
 
 columns! { Bool bool; U8 u8; U32 u32; I32 i32; F32 f32; U64 u64; I64 i64; F64 f64; }
@@ -154,6 +268,72 @@ mod from_bits {
     }
 }
 
+/// Items as one column for each field, all of one length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Rows {
+    pub(crate) columns: Vec<Column>,
+}
+
+impl Rows {
+    pub(crate) fn new(fields: &[Scalar]) -> Rows {
+        let empty = |&scalar| Column::filled(scalar, 0, 0);
+        Rows {
+            columns: fields.iter().map(empty).collect(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.columns.first().map_or(0, Column::len)
+    }
+
+    /// Appends an item.
+    pub(crate) fn push(&mut self, fields: &[u64; MAX_FIELDS]) {
+        for (column, &bits) in self.columns.iter_mut().zip(fields) {
+            column.push(bits);
+        }
+    }
+
+    /// Moves all items of another one with the same fields to the end.
+    pub(crate) fn append(&mut self, other: &mut Rows) {
+        for (column, other) in self.columns.iter_mut().zip(&mut other.columns) {
+            assert!(column.append(other), "both have the declared fields");
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        for column in &mut self.columns {
+            column.reset(0, 0);
+        }
+    }
+
+    /// Gives its memory up.
+    pub(crate) fn release(&mut self) {
+        for column in &mut self.columns {
+            *column = Column::filled(column.scalar(), 0, 0);
+        }
+    }
+
+    /// Types and raw bits of an item's fields.
+    pub(crate) fn item(&self, at: usize) -> impl Iterator<Item = (Scalar, u64)> + '_ {
+        let bits = move |c: &Column| (c.scalar(), c.get(at).unwrap_or(0));
+        self.columns.iter().map(bits)
+    }
+
+    #[inline]
+    pub(crate) fn record<T: Record>(&self, at: usize) -> T {
+        let mut fields = [0; MAX_FIELDS];
+        for (field, column) in fields.iter_mut().zip(&self.columns) {
+            *field = column.get(at).unwrap_or(0);
+        }
+        T::take(&fields).0
+    }
+
+    /// What a trap calls the item: the low 32 bits of its first field.
+    pub(crate) fn key(&self, at: usize) -> u32 {
+        self.item(at).next().map_or(0, |(_, bits)| bits as u32)
+    }
+}
+
 /// What a session is created from.
 #[derive(Clone, Debug, Default)]
 pub struct TopologyArgs<'a> {
@@ -177,6 +357,8 @@ pub struct Args<'a> {
 pub struct Outcome {
     /// Output and in-out buffers, in buffer order.
     pub outputs: Vec<(BufferId, Column)>,
+    /// Fields of the items of the output lists, in list order: only what the list holds.
+    pub lists: Vec<(ListId, Vec<Column>)>,
     /// Raw bits of the output reductions.
     pub reductions: Vec<(ReductionId, u64)>,
     /// What happened.
@@ -192,6 +374,19 @@ impl Outcome {
             .position(|(b, _)| *b == id)
             .expect("the buffer is an output of the pass");
         T::from_column(self.outputs.swap_remove(at).1).expect("the output has its declared type")
+    }
+
+    /// Takes an output list. Panics as [`Outcome::take`].
+    pub fn take_list<T: Record>(&mut self, id: ListId) -> Vec<T> {
+        let at = self
+            .lists
+            .iter()
+            .position(|(l, _)| *l == id)
+            .expect("the list is an output of the pass");
+        let rows = Rows {
+            columns: self.lists.swap_remove(at).1,
+        };
+        (0..rows.len()).map(|i| rows.record(i)).collect()
     }
 
     /// An output reduction. Panics as [`Outcome::take`].

@@ -40,7 +40,7 @@
 //! ```
 
 use crate::isa::{FRAMES_PER_LOOP, IMM, MAX_FRAMES, MAX_ROWS, Op, UNIFORM_BASE, Word};
-use crate::module::{BufferId, FrontierId, Kernel, ReductionId, TopologyId};
+use crate::module::{BufferId, FrontierId, Kernel, ListId, ReductionId, Scalar, TopologyId};
 use crate::trap::TrapKind;
 
 /// Resources as the interpreter sees them. The defaults are those of a memory that has none of the resource.
@@ -175,6 +175,29 @@ pub trait Memory {
         let _ = (frontier, node, pc);
     }
 
+    /// Reserves an item of a list; its slot, or any slot from the capacity on when there is no room. An overflow is noted
+    /// here with the pc, and becomes a trap at the end of the barrier group.
+    fn append(&mut self, list: ListId, pc: u32) -> u32 {
+        let _ = (list, pc);
+        0
+    }
+
+    /// Sets a field (raw bits) of an item of a list. Nothing happens where the list has no such slot.
+    fn list_store(&mut self, list: ListId, field: u16, slot: u32, bits: u64) {
+        let _ = (list, field, slot, bits);
+    }
+
+    /// Reserves an item of a frontier's next round, as [`Memory::append`].
+    fn push_item(&mut self, frontier: FrontierId, pc: u32) -> u32 {
+        let _ = (frontier, pc);
+        0
+    }
+
+    /// Sets a field of an item of a frontier's next round, as [`Memory::list_store`].
+    fn item_store(&mut self, frontier: FrontierId, field: u16, slot: u32, bits: u64) {
+        let _ = (frontier, field, slot, bits);
+    }
+
     /// Takes a value into a reduction: raw bits, 32-bit ones zero-extended.
     fn reduce(&mut self, reduction: ReductionId, bits: u64) {
         let _ = (reduction, bits);
@@ -275,6 +298,24 @@ impl<'a> Interpreter<'a> {
             self.file[operand as usize] = value as u32;
             self.file[operand as usize + 1] = (value >> 32) as u32;
         }
+    }
+
+    /// Runs one item that is not a number: its position and its fields (type and raw bits).
+    pub fn run_fields<M: Memory>(
+        &mut self,
+        index: u32,
+        fields: impl IntoIterator<Item = (Scalar, u64)>,
+        memory: &mut M,
+    ) -> Result<u32, Fault> {
+        for (row, (scalar, bits)) in self.kernel.item.fields.iter().zip(fields) {
+            if let Some(row) = *row {
+                self.file[row as usize] = bits as u32;
+                if scalar.rows() == 2 {
+                    self.file[row as usize + 1] = (bits >> 32) as u32;
+                }
+            }
+        }
+        self.run(Item::index(index), memory)
     }
 
     /// Runs one item. The value is a condition's; 0 for a wave's kernel.
@@ -723,6 +764,32 @@ impl<'a> Interpreter<'a> {
                         fault!(TrapKind::IndexOutOfBounds, node, nodes);
                     }
                     memory.push(FrontierId(w.resource()), node, pc as u32);
+                }
+                Op::Append => w!(d) = memory.append(ListId(w.resource()), pc as u32),
+                Op::ListSt8 => {
+                    let (slot, x) = (w!(a), w!(b) as u8);
+                    memory.list_store(ListId(w.resource()), w.field(), slot, x.into());
+                }
+                Op::ListSt32 => {
+                    let (slot, x) = (w!(a), w!(b));
+                    memory.list_store(ListId(w.resource()), w.field(), slot, x.into());
+                }
+                Op::ListSt64 => {
+                    let (slot, x) = (w!(a), self.get64(w.b));
+                    memory.list_store(ListId(w.resource()), w.field(), slot, x);
+                }
+                Op::PushItem => w!(d) = memory.push_item(FrontierId(w.resource()), pc as u32),
+                Op::ItemSt8 => {
+                    let (slot, x) = (w!(a), w!(b) as u8);
+                    memory.item_store(FrontierId(w.resource()), w.field(), slot, x.into());
+                }
+                Op::ItemSt32 => {
+                    let (slot, x) = (w!(a), w!(b));
+                    memory.item_store(FrontierId(w.resource()), w.field(), slot, x.into());
+                }
+                Op::ItemSt64 => {
+                    let (slot, x) = (w!(a), self.get64(w.b));
+                    memory.item_store(FrontierId(w.resource()), w.field(), slot, x);
                 }
                 Op::Reduce32 => memory.reduce(ReductionId(w.resource()), w!(a).into()),
                 Op::Reduce64 => memory.reduce(ReductionId(w.resource()), self.get64(w.a)),

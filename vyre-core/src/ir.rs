@@ -11,7 +11,9 @@
 
 pub mod build;
 
-use crate::module::{BufferId, FrontierId, ReductionId, Scalar, SiteId, TopologyId, Uniform};
+use crate::module::{
+    BufferId, FrontierId, ListId, MAX_FIELDS, ReductionId, Scalar, SiteId, TopologyId, Uniform,
+};
 use crate::trap::TrapKind;
 
 /// A mutable local variable of a body. Its type is `Body::locals[id]`.
@@ -48,15 +50,17 @@ pub struct Body {
     pub value: Option<Expr>,
 }
 
-/// Locals (u32) that the operator fills; `None` when the body does not use them.
+/// Locals that the operator fills, u32 but for the fields; `None` when the body does not use them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ItemLocals {
-    /// Node, index, frontier item or edge index.
+    /// Node, index, node of a frontier or edge index; of another item, its position.
     pub index: Option<LocalId>,
     /// Source of an edge.
     pub src: Option<LocalId>,
     /// Destination of an edge.
     pub dst: Option<LocalId>,
+    /// Fields of an item of a list, or of a frontier of other items than nodes; of their types (U8: a U32).
+    pub fields: [Option<LocalId>; MAX_FIELDS],
 }
 
 /// A statement list.
@@ -98,6 +102,12 @@ pub enum Stmt {
     Push {
         frontier: FrontierId,
         value: Expr,
+        site: SiteId,
+    },
+    /// `frontier.push(item)` of an item that is not a node: one value a field, each of its field's type (a U8 is a cast).
+    PushItem {
+        frontier: FrontierId,
+        fields: Vec<Expr>,
         site: SiteId,
     },
     /// `reduction.add(value)` or its like; the operation is the reduction's.
@@ -340,6 +350,12 @@ pub enum Expr {
         new: Box<Expr>,
         site: SiteId,
     },
+    /// `list.append(item)`: the slot, u32. One value a field, as for `PushItem`.
+    Append {
+        list: ListId,
+        fields: Vec<Expr>,
+        site: SiteId,
+    },
     /// `buffer.len()`, u32.
     Len(BufferId),
     /// A CSR query, u32.
@@ -356,6 +372,7 @@ impl Expr {
     pub fn each_operand<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         match self {
             Expr::Literal(..) | Expr::Uniform(..) | Expr::Local(_) | Expr::Len(_) => {}
+            Expr::Append { fields, .. } => fields.iter().for_each(f),
             Expr::Unary(_, _, x)
             | Expr::Cast { value: x, .. }
             | Expr::Bitcast { value: x, .. }
@@ -398,6 +415,7 @@ impl Expr {
                 UnaryOp::CountOnes | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros,
                 ..,
             )
+            | Expr::Append { .. }
             | Expr::Len(_)
             | Expr::Csr { .. } => Scalar::U32,
             Expr::Compare { .. } | Expr::CompareExchange { .. } => Scalar::Bool,
@@ -437,7 +455,9 @@ impl Stmt {
                 f(index);
                 f(value);
             }
-            Stmt::ArrayAssign { values, .. } => values.iter().for_each(f),
+            Stmt::ArrayAssign { values, .. } | Stmt::PushItem { fields: values, .. } => {
+                values.iter().for_each(f);
+            }
             Stmt::Loop { .. } | Stmt::Break { .. } | Stmt::Continue { .. } | Stmt::Return => {}
         }
     }
@@ -460,6 +480,7 @@ impl Stmt {
             | Stmt::AtomicStore { .. }
             | Stmt::Eval(_)
             | Stmt::Push { .. }
+            | Stmt::PushItem { .. }
             | Stmt::Reduce { .. }
             | Stmt::Break { .. }
             | Stmt::Continue { .. }

@@ -83,6 +83,11 @@ impl Word {
         (self.imm as u8, (self.imm >> 8) as u8)
     }
 
+    /// The number of a field in an [`Imm::Field`] word.
+    pub const fn field(self) -> u16 {
+        self.imm as u16
+    }
+
     /// The resource id: high 16 bits of `imm` in [`Imm::Resource`] and [`Imm::ResourceThird`] words.
     pub const fn resource(self) -> u16 {
         (self.imm >> 16) as u16
@@ -120,6 +125,8 @@ pub enum Imm {
     /// A local array: its first row in the low 8 bits, its number of elements (at least 1) in the next 8; the others are 0.
     /// Sources cannot be [`IMM`]. The width of an element is that of the instruction's value.
     Rows,
+    /// A resource id in the high 16 bits, a field of its items in the low 16, of this many bytes. Sources cannot be [`IMM`].
+    Field(Kind, u64),
     /// An index into the kernel's uniform table.
     Uniform,
     /// A pc: the matching `else`, `endif`, or the word after `endloop`, or the `loop` itself.
@@ -145,8 +152,12 @@ pub enum Kind {
     Buffer,
     /// A topology.
     Topology,
-    /// A frontier.
+    /// A frontier of nodes.
     Frontier,
+    /// A frontier of other items.
+    ItemFrontier,
+    /// A list.
+    List,
     /// A reduction over a 4-byte scalar (or a bool).
     Reduction32,
     /// A reduction over an 8-byte scalar.
@@ -162,6 +173,8 @@ pub enum Faults {
     Bounds,
     /// Zero divisor; for signed types also `MIN / -1`.
     Divide,
+    /// More items than the capacity: the barrier group is finished, then the run stops.
+    Capacity,
     /// Raised by the word itself.
     Explicit,
 }
@@ -357,6 +370,15 @@ macro_rules! for_each_op {
             0xd0 Push "push" N W N (Resource(Frontier)) Bounds "frontier gets node a for its next round; a < nodes";
             0xd1 Reduce32 "reduce.b32" N W N (Resource(Reduction32)) No "the reduction takes a in";
             0xd2 Reduce64 "reduce.b64" N D N (Resource(Reduction64)) No "the reduction takes a in";
+            // Items. A slot beyond the capacity can be reserved and stored to: the overflow stops the run.
+            0xd3 Append "append" W N N (Resource(List)) Capacity "reserve an item of the list; d = its slot";
+            0xd4 ListSt8 "list.st.b8" N W W (Field(List, 1)) No "field of the item in slot a = low 8 bits of b";
+            0xd5 ListSt32 "list.st.b32" N W W (Field(List, 4)) No "field of the item in slot a = b";
+            0xd6 ListSt64 "list.st.b64" N W D (Field(List, 8)) No "field of the item in slot a = b";
+            0xd7 PushItem "push.item" W N N (Resource(ItemFrontier)) Capacity "reserve an item of the frontier's next round; d = its slot";
+            0xd8 ItemSt8 "item.st.b8" N W W (Field(ItemFrontier, 1)) No "field of the item in slot a = low 8 bits of b";
+            0xd9 ItemSt32 "item.st.b32" N W W (Field(ItemFrontier, 4)) No "field of the item in slot a = b";
+            0xda ItemSt64 "item.st.b64" N W D (Field(ItemFrontier, 8)) No "field of the item in slot a = b";
             // Structured control flow. Lanes are masked; `imm` lets a warp without active lanes skip ahead.
             0xe0 If "if" N W N (Target) No "lanes with a != 0 go on; imm = matching else or endif";
             0xe1 Else "else" N N N (Target) No "the other lanes of the if; imm = matching endif";
@@ -458,6 +480,8 @@ pub fn markdown_table() -> String {
         Kind::Buffer => "buffer".to_owned(),
         Kind::Topology => "topology".to_owned(),
         Kind::Frontier => "frontier".to_owned(),
+        Kind::ItemFrontier => "frontier of items".to_owned(),
+        Kind::List => "list".to_owned(),
         Kind::Reduction32 => "4-byte reduction".to_owned(),
         Kind::Reduction64 => "8-byte reduction".to_owned(),
     };
@@ -473,6 +497,7 @@ pub fn markdown_table() -> String {
             Imm::Resource(k) => kind(k),
             Imm::ResourceThird(k) => format!("{} + third", kind(k)),
             Imm::Rows => "rows".to_owned(),
+            Imm::Field(k, bytes) => format!("{bytes}-byte field of {}", kind(k)),
             Imm::Uniform => "uniform".to_owned(),
             Imm::Target => "target".to_owned(),
             Imm::Depth => "depth".to_owned(),
@@ -482,6 +507,7 @@ pub fn markdown_table() -> String {
             Faults::No => "",
             Faults::Bounds => "bounds",
             Faults::Divide => "divide",
+            Faults::Capacity => "capacity",
             Faults::Explicit => "explicit",
         };
         out.push_str(&format!(

@@ -45,7 +45,7 @@ use crate::isa::{
     FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, MAX_CODE_WORDS, MAX_DIRECT_UNIFORMS, MAX_FRAMES,
     MAX_ROWS, Op, Slot, UNIFORM_BASE, Word,
 };
-use crate::module::{Constant, ConstantId, ItemRows, Kernel, Scalar, SiteId, Uniform};
+use crate::module::{Constant, ConstantId, ItemRows, Kernel, MAX_FIELDS, Scalar, SiteId, Uniform};
 use std::collections::HashMap;
 use thiserror::Error;
 
@@ -209,6 +209,7 @@ impl Inst {
         let reads_only = match row.imm {
             Imm::N | Imm::Literal | Imm::Third | Imm::Uniform | Imm::Rows => true,
             Imm::Resource(_) | Imm::ResourceThird(_) => self.op == Op::Len,
+            Imm::Field(..) => false,
             Imm::Target | Imm::Depth | Imm::Code => false,
         };
         let only_assigns = matches!(row.d, Slot::W | Slot::D) || self.array.is_some();
@@ -227,7 +228,8 @@ struct Code {
     insts: Vec<Inst>,
     /// Rows of each register: 1 or 2, of an array those of all its elements.
     width: Vec<u8>,
-    item: [Option<Reg>; 3],
+    /// Index, source, destination, then the fields.
+    item: [Option<Reg>; 3 + MAX_FIELDS],
 }
 
 impl Code {
@@ -258,6 +260,7 @@ pub fn lower(body: &Body, literals: &mut Literals) -> Result<Kernel, LowerError>
             index: item(0),
             src: item(1),
             dst: item(2),
+            fields: std::array::from_fn(|field| item(3 + field)),
         },
         uniforms,
         sites: code
@@ -274,7 +277,7 @@ fn can_fault(inst: &Inst) -> bool {
     use crate::isa::Faults;
     match inst.op.row().faults {
         Faults::No => false,
-        Faults::Bounds | Faults::Explicit => true,
+        Faults::Bounds | Faults::Capacity | Faults::Explicit => true,
         Faults::Divide => match inst.args[1] {
             Arg::Literal(scalar, bits) => {
                 let minus_one = matches!(scalar, Scalar::I32 | Scalar::I64) && bits as i64 == -1;

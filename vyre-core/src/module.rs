@@ -24,6 +24,8 @@ ids! {
     BufferId;
     /// Index into [`Program::frontiers`].
     FrontierId;
+    /// Index into [`Program::lists`].
+    ListId;
     /// Index into [`Program::reductions`].
     ReductionId;
     /// Index into [`Program::scalars`].
@@ -39,6 +41,9 @@ ids! {
     /// Index into [`Program::sites`].
     SiteId;
 }
+
+/// Most fields of an item of a list or a frontier: structs are flattened, field by field.
+pub const MAX_FIELDS: usize = 8;
 
 /// Element type of buffers, scalars, constants and reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -161,17 +166,51 @@ pub struct Buffer {
     pub init: Option<ConstantId>,
 }
 
-/// A double-buffered set of active nodes; pushes become the next round's items.
+/// A double-buffered set of items; pushes become the next round's items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frontier {
     /// Field name.
     pub name: String,
+    /// Types of an item's fields; empty: the items are nodes.
+    pub fields: Vec<Scalar>,
     /// Items it can hold.
     pub capacity: Extent,
     /// Repeated pushes of a node in one round count once; capacity is `Nodes`.
     pub unique: bool,
     /// The innermost fixpoint that encloses all its sweeps; it flips at the start of each of its rounds.
     pub owner: Option<FixpointId>,
+}
+
+impl Frontier {
+    /// Bytes of an item on one side.
+    pub fn item_bytes(&self) -> u64 {
+        match self.fields.as_slice() {
+            [] => 4,
+            fields => fields.iter().map(|f| f.size_bytes()).sum(),
+        }
+    }
+}
+
+/// A bounded list: waves append, what is there stays until the run ends.
+///
+/// A sweep sees the items that were there when it began. Each backend keeps one array for each field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    /// Field name.
+    pub name: String,
+    /// Types of an item's fields: 1 to [`MAX_FIELDS`].
+    pub fields: Vec<Scalar>,
+    /// Items it can hold.
+    pub capacity: Extent,
+    /// Its items are part of the run's output.
+    pub output: bool,
+}
+
+impl List {
+    /// Bytes of an item.
+    pub fn item_bytes(&self) -> u64 {
+        self.fields.iter().map(|f| f.size_bytes()).sum()
+    }
 }
 
 /// What a reduction or an atomic update does.
@@ -275,12 +314,14 @@ pub enum Uniform {
 /// Where the operator puts the work item before the code starts; `None`: the kernel does not use it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ItemRows {
-    /// Node, index or frontier item; for edges, the edge's index.
+    /// Node, index or node of a frontier; for edges, the edge's index; for other items, their position.
     pub index: Option<u8>,
     /// Source node of an edge.
     pub src: Option<u8>,
     /// Destination node of an edge.
     pub dst: Option<u8>,
+    /// Fields of an item of a list, or of a frontier whose items are not nodes.
+    pub fields: [Option<u8>; MAX_FIELDS],
 }
 
 /// One compiled body.
@@ -313,6 +354,9 @@ pub enum Domain {
     Nodes,
     /// The items of a frontier.
     Items(FrontierId),
+    /// The items that a list holds when the sweep begins; if the flag is set, only those that this wave has not swept
+    /// in this run.
+    ListItems(ListId, bool),
     /// Every edge of a topology.
     Edges(TopologyId),
     /// Every edge out of the items of a frontier.
@@ -330,6 +374,8 @@ pub enum Resource {
     Frontier(FrontierId),
     /// A reduction.
     Reduction(ReductionId),
+    /// A list: sweeps read it, appends update it.
+    List(ListId),
 }
 
 /// Operation of an `update` access; two unordered updates are compatible when it is the same.
@@ -502,6 +548,8 @@ pub struct Program {
     pub buffers: Vec<Buffer>,
     /// Frontiers.
     pub frontiers: Vec<Frontier>,
+    /// Lists.
+    pub lists: Vec<List>,
     /// Reductions.
     pub reductions: Vec<Reduction>,
     /// Per-run scalars.
@@ -533,6 +581,7 @@ impl Program {
             Resource::Buffer(b) => &self.buffers[b.index()].name,
             Resource::Frontier(f) => &self.frontiers[f.index()].name,
             Resource::Reduction(r) => &self.reductions[r.index()].name,
+            Resource::List(l) => &self.lists[l.index()].name,
         }
     }
 }

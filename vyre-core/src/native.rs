@@ -8,14 +8,16 @@
 //! A faulting lane unwinds to its chunk, which notes the fault and goes on with the next lane.
 
 use crate::csr::Csr;
-use crate::dsl::{Edge, Push, Reduce, Reduction, Seen};
-use crate::exec::{Args, Element, Executor, Outcome, RunError, TopologyArgs};
+use crate::dsl::{Append, Edge, Push, Reduce, Reduction, Seen};
+use crate::exec::{Args, Element, Executor, Outcome, Record, Rows, RunError, TopologyArgs};
 use crate::fault::{self, Fault, InLane, Lanes};
 use crate::isa::Op;
-use crate::module::{Domain, FixpointId, KernelId, Program, WaveId};
+use crate::module::{
+    Access, Domain, FixpointId, KernelId, ListId, Mode, Program, Resource, UpdateOp, WaveId,
+};
 use crate::pass::Pass;
 use crate::plan::footprint::Allocation;
-use crate::store::{Backend, Cut, Frontier, Pending, Store, lowest};
+use crate::store::{Backend, Cut, Frontier, List, Pending, Store, lowest};
 use crate::trap::TrapKind;
 use crate::views::{Atomic, AtomicElement, Buf};
 use rayon::prelude::*;
@@ -38,7 +40,7 @@ pub fn threads() -> usize {
 /// One item of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lane {
-    /// Node, index, frontier item or edge index.
+    /// Node, index, node of a frontier or edge index; of another item, its position.
     pub index: u32,
     /// Source of an edge; 0 in other domains.
     pub src: u32,
@@ -81,6 +83,10 @@ pub trait Column {
     fn put(view: &Self::View<'_>, local: &mut Self::Local, lane: Lane);
     /// Merges a chunk; called in chunk order.
     fn close(&self, local: Self::Local);
+    /// Lanes see what lanes before them did, so they run one after another.
+    fn in_order(&self) -> bool {
+        false
+    }
 }
 
 macro_rules! tuples {
@@ -106,6 +112,7 @@ macro_rules! tuples {
             }
             #[inline]
             fn close(&self, local: Self::Local) { $(self.$i.close(local.$i);)* }
+            fn in_order(&self) -> bool { false $(|| self.$i.in_order())* }
         }
     )*};
 }
@@ -253,7 +260,12 @@ impl Column for PushColumn<'_> {
     fn begin(&self) -> Pushed {
         let items = self.frontier.next.take();
         Pushed {
-            push: Push::over(items, self.nodes, self.frontier.capacity, self.seen(true)),
+            push: Push::over(
+                items,
+                self.nodes.into(),
+                self.frontier.capacity,
+                self.seen(true),
+            ),
             direct: true,
         }
     }
@@ -267,7 +279,7 @@ impl Column for PushColumn<'_> {
             alone: false,
         });
         Pushed {
-            push: Push::over(items, view.nodes, view.limit, seen),
+            push: Push::over(items, view.nodes.into(), view.limit, seen),
             direct: false,
         }
     }
@@ -304,6 +316,105 @@ impl Column for PushColumn<'_> {
         }
         let mut spare = f.spare.lock().unwrap_or_else(PoisonError::into_inner);
         spare.push(items);
+    }
+}
+
+/// `&Push<T>` of a frontier whose items are not nodes.
+#[derive(Debug)]
+pub struct PushItems<'s, T> {
+    frontier: &'s Frontier,
+    item: PhantomData<T>,
+}
+
+impl<T: Record> Column for PushItems<'_, T> {
+    type Item<'l> = &'l Push<T>;
+    /// Most items worth keeping.
+    type View<'v>
+        = usize
+    where
+        Self: 'v;
+    type Local = Push<T>;
+
+    fn view(&self) -> usize {
+        self.frontier.capacity
+    }
+    fn begin(&self) -> Push<T> {
+        Self::open(self.frontier.capacity)
+    }
+    fn open(limit: usize) -> Push<T> {
+        Push::over(Vec::new(), u64::MAX, limit, None)
+    }
+    #[inline]
+    fn get<'l>(_: &'l usize, local: &'l mut Push<T>, _: Lane) -> &'l Push<T> {
+        local
+    }
+    #[inline]
+    fn put(_: &usize, _: &mut Push<T>, _: Lane) {}
+    fn close(&self, local: Push<T>) {
+        let f = self.frontier;
+        let (items, refused) = local.into_parts();
+        f.refused.set(f.refused.get() + refused);
+        let records = f.records.as_ref();
+        let records = records.expect("the glue pushes what the frontier holds");
+        let mut next = records.next.borrow_mut();
+        for item in items {
+            if next.len() < f.capacity {
+                next.push(&item.fields());
+            } else {
+                f.refused.set(f.refused.get() + 1);
+            }
+        }
+    }
+}
+
+/// `&Append<T>`: a chunk's items. Where the wave looks at slots, its lanes run in order.
+#[derive(Debug)]
+pub struct AppendColumn<'s, T> {
+    list: &'s List,
+    reads_slots: bool,
+    item: PhantomData<T>,
+}
+
+impl<T: Record> Column for AppendColumn<'_, T> {
+    type Item<'l> = &'l Append<T>;
+    /// Most items worth keeping.
+    type View<'v>
+        = usize
+    where
+        Self: 'v;
+    type Local = Append<T>;
+
+    fn view(&self) -> usize {
+        self.list.capacity
+    }
+    fn begin(&self) -> Append<T> {
+        Append::over(self.list.len() as u32, self.list.capacity)
+    }
+    fn open(limit: usize) -> Append<T> {
+        Append::over(0, limit)
+    }
+    #[inline]
+    fn get<'l>(_: &'l usize, local: &'l mut Append<T>, _: Lane) -> &'l Append<T> {
+        local
+    }
+    #[inline]
+    fn put(_: &usize, _: &mut Append<T>, _: Lane) {}
+    fn close(&self, local: Append<T>) {
+        let (items, refused) = local.into_parts();
+        let mut pending = self.list.pending.borrow_mut();
+        let held = self.list.items.borrow().len();
+        let mut refused = self.list.refused.get() + refused;
+        for item in items {
+            if held + pending.len() < self.list.capacity {
+                pending.push(&item.fields());
+            } else {
+                refused += 1;
+            }
+        }
+        self.list.refused.set(refused);
+    }
+    fn in_order(&self) -> bool {
+        self.reads_slots
     }
 }
 
@@ -463,6 +574,28 @@ impl<'s> Sweep<'s> {
         }
     }
 
+    /// The push side of a frontier whose items are not nodes.
+    pub fn push_items<T: Record>(&self, id: u16) -> PushItems<'s, T> {
+        PushItems {
+            frontier: &self.store.frontiers[id as usize],
+            item: PhantomData,
+        }
+    }
+
+    /// The append side of a list.
+    pub fn append<T: Record>(&self, id: u16) -> AppendColumn<'s, T> {
+        let accesses = &self.store.program.waves[self.wave.index()].accesses;
+        let list = Resource::List(ListId(id));
+        let only_appends = |a: &Access| a.mode == Mode::Update(UpdateOp::Append);
+        AppendColumn {
+            list: &self.store.lists[id as usize],
+            reads_slots: !accesses
+                .iter()
+                .any(|a| a.resource == list && only_appends(a)),
+            item: PhantomData,
+        }
+    }
+
     /// The update side of a reduction.
     pub fn reduce<O: Reduction>(&self, id: u16) -> ReduceColumn<'s, O> {
         ReduceColumn {
@@ -525,6 +658,43 @@ impl<'s> Sweep<'s> {
             Items {
                 items: &items[..end],
                 next,
+            }
+        });
+    }
+
+    /// Sweeps the items of the wave's list, or of its frontier of items that are not nodes.
+    pub fn records<T, C, F>(&self, columns: C, kernel: F)
+    where
+        T: Record,
+        C: Column,
+        F: for<'l> Fn(Lane, T, C::Item<'l>) + Sync,
+    {
+        let (items, range) = match self.domain() {
+            Domain::Items(f) => {
+                let records = self.store.frontiers[f.index()].records.as_ref();
+                let items = records.expect("the glue sweeps what the frontier holds");
+                let items = items.items.borrow();
+                let len = items.len();
+                (items, 0..len)
+            }
+            Domain::ListItems(..) => {
+                let (list, range) = self.store.list_items(self.wave);
+                (self.store.lists[list.index()].items.borrow(), range)
+            }
+            _ => unreachable!("the glue sweeps the wave's own domain"),
+        };
+        let (items, len): (&Rows, usize) = (&items, range.len());
+        let kernel = |lane: Lane, columns: C::Item<'_>| {
+            kernel(lane, items.record(lane.index as usize), columns);
+        };
+        self.sweep(&columns, &kernel, chunks(len), |chunk| {
+            let (next, end) = borders(len, chunk);
+            Records {
+                items,
+                span: Span {
+                    next: (range.start + next) as u32,
+                    end: (range.start + end) as u32,
+                },
             }
         });
     }
@@ -602,7 +772,7 @@ impl<'s> Sweep<'s> {
             program: &self.store.program,
             wave: self.wave,
         };
-        if chunks == 1 || rayon::current_num_threads() == 1 {
+        if chunks == 1 || rayon::current_num_threads() == 1 || columns.in_order() {
             for chunk in 0..chunks {
                 let _in_lane = InLane::enter(Lanes::Alone);
                 let mut local = columns.begin();
@@ -785,6 +955,23 @@ impl Walk for Span {
 
     fn current(&self) -> u32 {
         self.next - 1
+    }
+}
+
+/// Items by position; a trap names an item by its key.
+struct Records<'a> {
+    items: &'a Rows,
+    span: Span,
+}
+
+impl Walk for Records<'_> {
+    #[inline]
+    fn walk(&mut self, body: impl FnMut(Lane)) {
+        self.span.walk(body);
+    }
+
+    fn current(&self) -> u32 {
+        self.items.key(self.span.current() as usize)
     }
 }
 
@@ -1017,6 +1204,7 @@ struct Native<P>(PhantomData<P>);
 impl<P: Pass> Backend for Native<P> {
     fn sweep(&mut self, store: &mut Store, wave: WaveId, round: u32) {
         P::wave(&Sweep { store, wave, round });
+        store.settle_lists();
     }
 
     fn until(

@@ -5,13 +5,14 @@
 
 use crate::csr::Csr;
 use crate::exec::{
-    Args, Column, Outcome, Report, RunError, Sizes, TopologyArgs, check_columns, resolve_topologies,
+    Args, Column, Outcome, Report, Rows, RunError, Sizes, TopologyArgs, check_columns,
+    resolve_topologies,
 };
 use crate::fault::Fault;
-use crate::isa::Op;
+use crate::isa::{Op, Word};
 use crate::module::{
-    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, Program, ReductionId, Resource,
-    Role, Site, Step, WaveId,
+    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, Program, ReductionId,
+    Resource, Role, Site, Step, WaveId,
 };
 use crate::plan::footprint::{Allocation, Life, footprint};
 use crate::trap::{Trap, TrapKind, WHOLE_WAVE};
@@ -28,6 +29,9 @@ pub(crate) struct Store {
     pub(crate) sizes: Sizes,
     pub(crate) buffers: Vec<RefCell<Column>>,
     pub(crate) frontiers: Vec<Frontier>,
+    pub(crate) lists: Vec<List>,
+    /// By wave: how much of its list it has swept, where it sweeps what is new.
+    swept: Vec<Cell<usize>>,
     pub(crate) reductions: Vec<Cell<u64>>,
     /// Scratch of the edge partition.
     pub(crate) cuts: RefCell<Vec<Cut>>,
@@ -71,7 +75,7 @@ impl Lives {
             match item.resource {
                 Resource::Buffer(b) => lives.buffers[b.index()] = life,
                 Resource::Frontier(f) => lives.frontiers[f.index()] = life,
-                Resource::Topology(_) | Resource::Reduction(_) => {}
+                Resource::Topology(_) | Resource::Reduction(_) | Resource::List(_) => {}
             }
         }
         Ok(lives)
@@ -101,6 +105,8 @@ pub(crate) struct Cut {
 pub(crate) struct Frontier {
     pub(crate) items: RefCell<Vec<u32>>,
     pub(crate) next: RefCell<Vec<u32>>,
+    /// Items that are not nodes.
+    pub(crate) records: Option<Records>,
     /// Pushes that did not fit.
     pub(crate) refused: Cell<u64>,
     pub(crate) capacity: usize,
@@ -111,14 +117,45 @@ pub(crate) struct Frontier {
     owned: bool,
 }
 
+/// The items of a frontier that are not nodes.
+#[derive(Debug)]
+pub(crate) struct Records {
+    pub(crate) items: RefCell<Rows>,
+    pub(crate) next: RefCell<Rows>,
+}
+
+/// A list.
+#[derive(Debug)]
+pub(crate) struct List {
+    /// What sweeps see.
+    pub(crate) items: RefCell<Rows>,
+    /// What the native sweep that is running appended.
+    pub(crate) pending: RefCell<Rows>,
+    /// Appends that did not fit.
+    pub(crate) refused: Cell<u64>,
+    pub(crate) capacity: usize,
+}
+
+impl List {
+    /// Items appended in this run, whether they fit or not.
+    pub(crate) fn len(&self) -> u64 {
+        let held = self.items.borrow().len() + self.pending.borrow().len();
+        held as u64 + self.refused.get()
+    }
+}
+
 impl Frontier {
     /// Items pushed since the last flip.
     pub(crate) fn len(&self) -> u64 {
-        let waiting = self.next.borrow().len() as u64 + self.refused.get();
+        let (items, next) = match &self.records {
+            Some(records) => (records.items.borrow().len(), records.next.borrow().len()),
+            None => (self.items.borrow().len(), self.next.borrow().len()),
+        };
+        let waiting = next as u64 + self.refused.get();
         if self.owned {
             waiting
         } else {
-            waiting + self.items.borrow().len() as u64
+            waiting + items as u64
         }
     }
 
@@ -126,6 +163,10 @@ impl Frontier {
         let (items, next) = (self.items.get_mut(), self.next.get_mut());
         std::mem::swap(items, next);
         next.clear();
+        if let Some(records) = &mut self.records {
+            std::mem::swap(records.items.get_mut(), records.next.get_mut());
+            records.next.get_mut().clear();
+        }
         self.refused.set(0);
         if let Some(stamps) = &self.stamps {
             let stamp = self.stamp.get_mut();
@@ -142,6 +183,10 @@ impl Frontier {
         self.clear();
         *self.items.get_mut() = Vec::new();
         *self.next.get_mut() = Vec::new();
+        if let Some(records) = &mut self.records {
+            records.items.get_mut().release();
+            records.next.get_mut().release();
+        }
         if let Ok(spare) = self.spare.get_mut() {
             *spare = Vec::new();
         }
@@ -149,6 +194,9 @@ impl Frontier {
 
     fn clear(&mut self) {
         self.next.get_mut().clear();
+        if let Some(records) = &mut self.records {
+            records.next.get_mut().clear();
+        }
         self.flip();
     }
 }
@@ -209,6 +257,10 @@ impl Store {
             frontiers.push(Frontier {
                 items: RefCell::default(),
                 next: RefCell::default(),
+                records: (!frontier.fields.is_empty()).then(|| Records {
+                    items: RefCell::new(Rows::new(&frontier.fields)),
+                    next: RefCell::new(Rows::new(&frontier.fields)),
+                }),
                 refused: Cell::new(0),
                 capacity: 0,
                 stamps: frontier
@@ -236,6 +288,17 @@ impl Store {
             home: (0..buffers.len()).collect(),
             buffers,
             frontiers,
+            lists: program
+                .lists
+                .iter()
+                .map(|list| List {
+                    items: RefCell::new(Rows::new(&list.fields)),
+                    pending: RefCell::new(Rows::new(&list.fields)),
+                    refused: Cell::new(0),
+                    capacity: 0,
+                })
+                .collect(),
+            swept: program.waves.iter().map(|_| Cell::new(0)).collect(),
             reductions: program.reductions.iter().map(|_| Cell::new(0)).collect(),
             cuts: RefCell::default(),
             lives,
@@ -401,8 +464,11 @@ impl Store {
                 .as_ref()
                 .is_none_or(|l| lives_in(l.frontiers[id], group))
             {
-                held += 8 * frontier.capacity as u64;
+                held += 2 * program.frontiers[id].item_bytes() * frontier.capacity as u64;
             }
+        }
+        for (list, declared) in self.lists.iter().zip(&program.lists) {
+            held += declared.item_bytes() * list.capacity as u64;
         }
         held += 8 * self.reductions.len() as u64;
         self.peak_bytes = self.peak_bytes.max(held);
@@ -445,6 +511,23 @@ impl Store {
         }
     }
 
+    /// Positions of the list items that a wave sweeps now; it has swept them then.
+    pub(crate) fn list_items(&self, wave: WaveId) -> (ListId, std::ops::Range<usize>) {
+        let Domain::ListItems(list, new) = self.program.waves[wave.index()].domain else {
+            unreachable!("the wave sweeps a list");
+        };
+        let end = self.lists[list.index()].items.borrow().len();
+        let swept = self.swept[wave.index()].replace(end);
+        (list, if new { swept..end } else { 0..end })
+    }
+
+    /// What a native sweep appended is there for the next one.
+    pub(crate) fn settle_lists(&mut self) {
+        for list in &mut self.lists {
+            list.items.get_mut().append(list.pending.get_mut());
+        }
+    }
+
     pub(crate) fn kernel_of(&self, wave: WaveId) -> &Kernel {
         &self.program.kernels[self.program.waves[wave.index()].kernel.index()]
     }
@@ -456,11 +539,25 @@ impl Store {
         for id in 0..self.frontiers.len() {
             let frontier = &mut self.frontiers[id];
             let needed = frontier.len();
-            if needed > frontier.capacity as u64 {
-                let overflow = self.overflow(FrontierId(id as u16), needed, at);
+            let capacity = frontier.capacity as u64;
+            if needed > capacity {
+                let frontier = Resource::Frontier(FrontierId(id as u16));
+                let overflow = self.overflow(frontier, (needed, capacity), at);
                 found = lowest(found, Some(Box::new(overflow)));
-            } else if !frontier.owned && !frontier.next.get_mut().is_empty() {
+            } else if !frontier.owned {
                 frontier.items.get_mut().append(frontier.next.get_mut());
+                if let Some(records) = &mut frontier.records {
+                    let items = records.items.get_mut();
+                    items.append(records.next.get_mut());
+                }
+            }
+        }
+        for (id, list) in self.lists.iter().enumerate() {
+            let (needed, capacity) = (list.len(), list.capacity as u64);
+            if needed > capacity {
+                let list = Resource::List(ListId(id as u16));
+                let overflow = self.overflow(list, (needed, capacity), at);
+                found = lowest(found, Some(Box::new(overflow)));
             }
         }
         match found {
@@ -476,9 +573,9 @@ impl Store {
         }
     }
 
-    /// The overflow of a frontier, blamed on the first push of the lowest wave of the group that pushes onto it.
+    /// The overflow of a frontier or list, blamed on the first push of the lowest wave of the group that pushes onto it.
     #[cold]
-    fn overflow(&self, frontier: FrontierId, needed: u64, at: usize) -> Pending {
+    fn overflow(&self, of: Resource, (needed, capacity): (u64, u64), at: usize) -> Pending {
         let group = self.program.schedule[..at]
             .iter()
             .rev()
@@ -487,15 +584,18 @@ impl Store {
                 _ => None,
             });
         let (wave, pc) = group
-            .filter_map(|w| Some((w, first_push(self.kernel_of(w), frontier)?)))
+            .filter_map(|w| Some((w, first_push(self.kernel_of(w), of)?)))
             .min()
-            .expect("only a wave that pushes fills a frontier");
+            .expect("only a wave that pushes fills a frontier, or a list");
         Pending {
             key: (wave, WHOLE_WAVE, pc),
             fault: Fault {
-                kind: TrapKind::FrontierOverflow,
+                kind: match of {
+                    Resource::List(_) => TrapKind::ListOverflow,
+                    _ => TrapKind::FrontierOverflow,
+                },
                 index: needed,
-                len: self.frontiers[frontier.index()].capacity as u64,
+                len: capacity,
                 site: self.program.site_of(self.kernel_of(wave), pc),
                 message: None,
             },
@@ -644,6 +744,12 @@ impl Store {
                 outcome.outputs.push((BufferId(i as u16), column));
             }
         }
+        for (i, list) in self.program.lists.iter().enumerate() {
+            if list.output {
+                let items = self.lists[i].items.replace(Rows::new(&list.fields));
+                outcome.lists.push((ListId(i as u16), items.columns));
+            }
+        }
         for (i, reduction) in self.program.reductions.iter().enumerate() {
             if reduction.output {
                 let bits = self.reductions[i].get();
@@ -668,12 +774,13 @@ impl Program {
     }
 }
 
-fn first_push(kernel: &Kernel, frontier: FrontierId) -> Option<u32> {
-    kernel
-        .code
-        .iter()
-        .position(|w| w.op == Op::Push as u8 && w.resource() == frontier.0)
-        .map(|pc| pc as u32)
+fn first_push(kernel: &Kernel, onto: Resource) -> Option<u32> {
+    let pushes = |w: &Word| match (onto, Op::from_code(w.op)) {
+        (Resource::Frontier(f), Some(Op::Push | Op::PushItem)) => w.resource() == f.0,
+        (Resource::List(l), Some(Op::Append)) => w.resource() == l.0,
+        _ => false,
+    };
+    kernel.code.iter().position(pushes).map(|pc| pc as u32)
 }
 
 fn index_len(name: &str, len: u64) -> Result<usize, RunError> {

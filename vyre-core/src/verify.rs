@@ -22,8 +22,8 @@ mod code;
 use crate::isa::{Kind, MAX_CODE_WORDS, MAX_FRAMES, MAX_ROWS};
 use crate::module::{
     Buffer, BufferId, ConstantId, Domain, Extent, Fixpoint, FixpointId, Frontier, FrontierId,
-    KernelId, NodeRef, Program, ReduceOp, Reduction, ReductionId, Resource, Role, Scalar, ScalarId,
-    SiteId, Step, Topology, TopologyId, Wave, WaveId,
+    KernelId, List, ListId, MAX_FIELDS, NodeRef, Program, ReduceOp, Reduction, ReductionId,
+    Resource, Role, Scalar, ScalarId, SiteId, Step, Topology, TopologyId, Wave, WaveId,
 };
 use std::fmt;
 use thiserror::Error;
@@ -50,6 +50,8 @@ pub enum Place {
     Buffer(BufferId),
     /// A frontier.
     Frontier(FrontierId),
+    /// A list.
+    List(ListId),
     /// A reduction.
     Reduction(ReductionId),
     /// A constant.
@@ -73,6 +75,7 @@ impl fmt::Display for Place {
             Place::Topology(id) => write!(f, "topology {}", id.0),
             Place::Buffer(id) => write!(f, "buffer {}", id.0),
             Place::Frontier(id) => write!(f, "frontier {}", id.0),
+            Place::List(id) => write!(f, "list {}", id.0),
             Place::Reduction(id) => write!(f, "reduction {}", id.0),
             Place::Constant(id) => write!(f, "constant {}", id.0),
             Place::Kernel(id) => write!(f, "kernel {}", id.0),
@@ -143,6 +146,25 @@ pub enum Rule {
         actual: Option<FixpointId>,
         /// By the domains.
         expected: Option<FixpointId>,
+    },
+    /// Items are small, and those of a list have at least one field.
+    #[error("items with {0} fields; at most {max}", max = MAX_FIELDS)]
+    Fields(usize),
+    /// Edges out of nodes, unique nodes, pushes of nodes: other items are none.
+    #[error("needs a frontier of nodes; the items of frontier {0} are others")]
+    ItemsNotNodes(u16),
+    /// Nodes are pushed by `push`.
+    #[error("the items of frontier {0} are nodes")]
+    ItemsNodes(u16),
+    /// A field that the items do not have, or that has another width.
+    #[error("field {field} of {resource:?} does not exist or is not {bytes} bytes wide")]
+    Field {
+        /// List or frontier.
+        resource: Resource,
+        /// Number of the field.
+        field: u16,
+        /// Bytes that the instruction stores.
+        bytes: u64,
     },
     /// An operation that the type does not have.
     #[error("{op:?} of {scalar:?}")]
@@ -395,6 +417,16 @@ impl<'p> Verifier<'p> {
     fn frontier(&mut self, id: FrontierId) -> Option<&'p Frontier> {
         self.get("frontier", &self.program.frontiers, id.0)
     }
+    fn list(&mut self, id: ListId) -> Option<&'p List> {
+        self.get("list", &self.program.lists, id.0)
+    }
+    /// A frontier whose items are nodes.
+    fn node_frontier(&mut self, id: FrontierId) {
+        if let Some(frontier) = self.frontier(id) {
+            let nodes = frontier.fields.is_empty();
+            self.require(nodes, || Rule::ItemsNotNodes(id.0));
+        }
+    }
     fn reduction(&mut self, id: ReductionId) -> Option<&'p Reduction> {
         self.get("reduction", &self.program.reductions, id.0)
     }
@@ -452,6 +484,9 @@ impl<'p> Verifier<'p> {
             Resource::Reduction(id) => {
                 self.reduction(id);
             }
+            Resource::List(id) => {
+                self.list(id);
+            }
         }
     }
 
@@ -474,6 +509,7 @@ impl<'p> Verifier<'p> {
             ("topologies", p.topologies.len()),
             ("buffers", p.buffers.len()),
             ("frontiers", p.frontiers.len()),
+            ("lists", p.lists.len()),
             ("reductions", p.reductions.len()),
             ("scalars", p.scalars.len()),
             ("constants", p.constants.len()),
@@ -500,11 +536,21 @@ impl<'p> Verifier<'p> {
         for (i, frontier) in (0..).zip(&p.frontiers) {
             self.at = Place::Frontier(FrontierId(i));
             self.extent(frontier.capacity);
+            let fields = frontier.fields.len();
+            self.require(fields <= MAX_FIELDS, || Rule::Fields(fields));
             if frontier.unique {
+                self.node_frontier(FrontierId(i));
                 let nodes = frontier.capacity == Extent::Nodes;
                 self.require(nodes, || Rule::UniqueCapacity(frontier.capacity));
             }
             frontier.owner.map(|id| self.fixpoint(id));
+        }
+        for (i, list) in (0..).zip(&p.lists) {
+            self.at = Place::List(ListId(i));
+            self.extent(list.capacity);
+            let fields = list.fields.len();
+            let fits = (1..=MAX_FIELDS).contains(&fields);
+            self.require(fits, || Rule::Fields(fields));
         }
         for (i, reduction) in (0..).zip(&p.reductions) {
             self.at = Place::Reduction(ReductionId(i));
@@ -568,12 +614,15 @@ impl<'p> Verifier<'p> {
                 Domain::Items(f) => {
                     self.frontier(f);
                 }
+                Domain::ListItems(l, _) => {
+                    self.list(l);
+                }
                 Domain::Edges(t) => {
                     self.topology(t);
                 }
                 Domain::EdgesFrom(t, f) => {
                     self.topology(t);
-                    self.frontier(f);
+                    self.node_frontier(f);
                 }
             }
             for access in &wave.accesses {

@@ -281,20 +281,27 @@ float_atomics! { f32; f64; }
 
 /// A vector that its thread grows through a shared reference.
 #[derive(Debug, Default)]
-pub(crate) struct Sink(UnsafeCell<Vec<u32>>);
+pub(crate) struct Sink<T>(UnsafeCell<Vec<T>>);
 
-impl Sink {
-    pub(crate) fn new(items: Vec<u32>) -> Sink {
+impl<T> Sink<T> {
+    pub(crate) fn new(items: Vec<T>) -> Sink<T> {
         Sink(UnsafeCell::new(items))
     }
 
-    pub(crate) fn into_inner(self) -> Vec<u32> {
+    pub(crate) fn into_inner(self) -> Vec<T> {
         self.0.into_inner()
+    }
+
+    /// Number of items.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        // SAFETY: as in `push`.
+        unsafe { &*self.0.get() }.len()
     }
 
     /// Appends, unless that would exceed `limit` items and reallocate; whether it did.
     #[inline]
-    pub(crate) fn push(&self, item: u32, limit: usize) -> bool {
+    pub(crate) fn push(&self, item: T, limit: usize) -> bool {
         // SAFETY: `UnsafeCell` makes the sink `!Sync`, so only this thread is here; the reference does not leave this call,
         // and nothing called below can reach the sink again.
         let items = unsafe { &mut *self.0.get() };

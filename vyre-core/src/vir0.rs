@@ -1,11 +1,11 @@
 //! The VIR0 backend: the reference interpreter over the store, one item after another.
 
-use crate::exec::{Args, Column, Executor, Outcome, RunError, TopologyArgs};
+use crate::exec::{Args, Column, Executor, Outcome, Rows, RunError, TopologyArgs};
 use crate::fault::Fault;
 use crate::interp::{Interpreter, Item, Memory};
 use crate::module::{
-    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, Program, ReduceOp, ReductionId,
-    Scalar, TopologyId, Uniform, WaveId,
+    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, MAX_FIELDS, Program,
+    ReduceOp, ReductionId, Scalar, TopologyId, Uniform, WaveId,
 };
 use crate::plan::footprint::Allocation;
 use crate::store::{Backend, Pending, Store};
@@ -85,6 +85,26 @@ impl Backend for Vir0<'_> {
             Domain::Range(extent) => store
                 .len_of("range", extent)
                 .expect("ranges were checked when the run began"),
+            Domain::ListItems(..) => {
+                let (list, range) = store.list_items(wave);
+                for at in range {
+                    let items = store.lists[list.index()].items.get_mut();
+                    let (key, fields) = (items.key(at), fields_of(items, at));
+                    lanes.run_fields(store, at as u32, key, &fields);
+                }
+                return;
+            }
+            Domain::Items(f) if store.frontiers[f.index()].records.is_some() => {
+                let records = store.frontiers[f.index()].records.as_ref();
+                let items = records.expect("just seen").items.take();
+                for at in 0..items.len() {
+                    let fields = fields_of(&items, at);
+                    lanes.run_fields(store, at as u32, items.key(at), &fields);
+                }
+                let records = store.frontiers[f.index()].records.as_ref();
+                records.expect("just seen").items.replace(items);
+                return;
+            }
             Domain::Items(f) => {
                 let items = store.frontiers[f.index()].items.take();
                 for &item in &items {
@@ -150,6 +170,17 @@ impl Lanes<'_> {
         }
     }
 
+    /// Runs an item that is not a number; a trap names its key.
+    fn run_fields(&mut self, store: &mut Store, at: u32, key: u32, fields: &Fields) {
+        let fields = fields.iter().copied();
+        if let Err(fault) = self.interpreter.run_fields(at, fields, store) {
+            store.fail(Some(Box::new(Pending {
+                key: (self.wave, key, fault.pc),
+                fault: place(self.program, self.kernel, fault),
+            })));
+        }
+    }
+
     #[inline]
     fn edges_of(&mut self, store: &mut Store, topology: TopologyId, src: u32) {
         for index in store.graphs[topology.index()].csr.edges(src) {
@@ -157,6 +188,17 @@ impl Lanes<'_> {
             self.run(store, Item { index, src, dst });
         }
     }
+}
+
+/// Types and raw bits of an item's fields; what it does not have is no field of the kernel's item either.
+type Fields = [(Scalar, u64); MAX_FIELDS];
+
+fn fields_of(items: &Rows, at: usize) -> Fields {
+    let mut fields = [(Scalar::U32, 0); MAX_FIELDS];
+    for (field, item) in fields.iter_mut().zip(items.item(at)) {
+        *field = item;
+    }
+    fields
 }
 
 #[cold]
@@ -273,6 +315,44 @@ impl Memory for Store {
         } else {
             f.refused.set(f.refused.get() + 1);
         }
+    }
+
+    fn append(&mut self, list: ListId, _: u32) -> u32 {
+        let list = &mut self.lists[list.index()];
+        let items = list.items.get_mut();
+        let refused = list.refused.get_mut();
+        if items.len() < list.capacity {
+            items.push(&[0; MAX_FIELDS]);
+            items.len() as u32 - 1
+        } else {
+            *refused += 1;
+            u32::MAX
+        }
+    }
+
+    fn list_store(&mut self, list: ListId, field: u16, slot: u32, bits: u64) {
+        let items = self.lists[list.index()].items.get_mut();
+        let _beyond_the_capacity = items.columns[field as usize].set(slot as usize, bits);
+    }
+
+    fn push_item(&mut self, frontier: FrontierId, _: u32) -> u32 {
+        let f = &mut self.frontiers[frontier.index()];
+        let records = f.records.as_mut().expect("verified code pushes items here");
+        let next = records.next.get_mut();
+        if next.len() < f.capacity {
+            next.push(&[0; MAX_FIELDS]);
+            next.len() as u32 - 1
+        } else {
+            *f.refused.get_mut() += 1;
+            u32::MAX
+        }
+    }
+
+    fn item_store(&mut self, frontier: FrontierId, field: u16, slot: u32, bits: u64) {
+        let f = &mut self.frontiers[frontier.index()];
+        let records = f.records.as_mut().expect("verified code pushes items here");
+        let next = records.next.get_mut();
+        let _beyond_the_capacity = next.columns[field as usize].set(slot as usize, bits);
     }
 
     fn reduce(&mut self, reduction: ReductionId, bits: u64) {

@@ -151,6 +151,7 @@ fn bfs() -> Program {
     let f = FixpointId(0);
     Program {
         frontiers: vec![Frontier {
+            fields: vec![],
             name: "front".into(),
             capacity: vyre_core::module::Extent::Nodes,
             unique: true,

@@ -54,6 +54,7 @@ fn program() -> Program {
             buffer("idle", Scalar::U8, Role::Scratch),
         ],
         frontiers: vec![Frontier {
+            fields: vec![],
             name: "front".into(),
             capacity: Extent::NodesPlusEdges,
             unique: false,

@@ -18,8 +18,11 @@ use vyre_core::verify::{Place, Rule, VerifyError, verify};
 
 const BUFFER_LEN: usize = 4;
 
-/// One buffer of each scalar type (id = the scalar's code), a path graph, a frontier, a sum of each width, and one wave
-/// over the edges out of the frontier in a fixpoint.
+/// Fields of the items of the list and the second frontier.
+const FIELDS: [Scalar; 3] = [Scalar::U8, Scalar::F32, Scalar::I64];
+
+/// One buffer of each scalar type (id = the scalar's code), a path graph, a frontier of nodes and one of items, a list, a
+/// sum of each width, and one wave over the edges out of the first frontier in a fixpoint.
 fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Program {
     let buffers = Scalar::ALL.map(|scalar| Buffer {
         name: format!("{}s", scalar.name()),
@@ -38,8 +41,10 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
     let resources = (0..8).map(|i| Resource::Buffer(BufferId(i)));
     let resources = resources.chain([
         Resource::Frontier(FrontierId(0)),
+        Resource::Frontier(FrontierId(1)),
         Resource::Reduction(ReductionId(0)),
         Resource::Reduction(ReductionId(1)),
+        Resource::List(ListId(0)),
     ]);
     let sites = (0..)
         .zip(&code)
@@ -67,6 +72,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
             index: Some(0),
             src: Some(1),
             dst: Some(2),
+            ..ItemRows::default()
         },
         uniforms,
         sites,
@@ -78,11 +84,27 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
             reverse_of: None,
         }],
         buffers: buffers.to_vec(),
-        frontiers: vec![Frontier {
-            name: "front".into(),
-            capacity: Extent::NodesPlusEdges,
-            unique: false,
-            owner: Some(FixpointId(0)),
+        frontiers: vec![
+            Frontier {
+                fields: vec![],
+                name: "front".into(),
+                capacity: Extent::NodesPlusEdges,
+                unique: false,
+                owner: Some(FixpointId(0)),
+            },
+            Frontier {
+                name: "work".into(),
+                fields: FIELDS.to_vec(),
+                capacity: Extent::Fixed(5),
+                unique: false,
+                owner: None,
+            },
+        ],
+        lists: vec![List {
+            name: "log".into(),
+            fields: FIELDS.to_vec(),
+            capacity: Extent::Scalar(ScalarId(0)),
+            output: true,
         }],
         reductions: vec![
             reduction("sum32", Scalar::U32),
@@ -145,6 +167,8 @@ struct Store {
     buffers: Vec<Vec<u64>>,
     graphs: Vec<Csr>,
     frontiers: Vec<Vec<u32>>,
+    /// Of the list, then of the second frontier.
+    items: [Vec<[u64; 3]>; 2],
     reduced: Vec<Vec<u64>>,
     turns_left: u32,
 }
@@ -157,6 +181,7 @@ impl Store {
             buffers: vec![vec![0; BUFFER_LEN]; program.buffers.len()],
             graphs: vec![graph; program.topologies.len()],
             frontiers: vec![vec![]; program.frontiers.len()],
+            items: [vec![], vec![]],
             reduced: vec![vec![]; program.reductions.len()],
             turns_left: 100,
         }
@@ -209,6 +234,26 @@ impl Memory for Store {
     }
     fn push(&mut self, f: FrontierId, node: u32, _pc: u32) {
         self.frontiers[f.index()].push(node);
+    }
+    fn append(&mut self, l: ListId, _pc: u32) -> u32 {
+        assert_eq!(l, ListId(0));
+        self.items[0].push([0; 3]);
+        self.items[0].len() as u32 - 1
+    }
+    fn list_store(&mut self, _: ListId, field: u16, slot: u32, bits: u64) {
+        if let Some(item) = self.items[0].get_mut(slot as usize) {
+            item[field as usize] = bits;
+        }
+    }
+    fn push_item(&mut self, f: FrontierId, _pc: u32) -> u32 {
+        assert_eq!(f, FrontierId(1));
+        self.items[1].push([0; 3]);
+        self.items[1].len() as u32 - 1
+    }
+    fn item_store(&mut self, _: FrontierId, field: u16, slot: u32, bits: u64) {
+        if let Some(item) = self.items[1].get_mut(slot as usize) {
+            item[field as usize] = bits;
+        }
     }
     fn reduce(&mut self, r: ReductionId, bits: u64) {
         self.reduced[r.index()].push(bits);
@@ -527,6 +572,14 @@ fn every_instruction_has_a_case() {
             Op::RowSt64,
             Op::RowFill32,
             Op::RowFill64,
+            Op::Append,
+            Op::ListSt8,
+            Op::ListSt32,
+            Op::ListSt64,
+            Op::PushItem,
+            Op::ItemSt8,
+            Op::ItemSt32,
+            Op::ItemSt64,
         ]);
     let mut covered: Vec<Op> = arithmetic
         .into_iter()
@@ -784,6 +837,129 @@ fn arrays_are_inside_the_rows_and_assigned_as_a_whole() {
     assert_eq!(rules(Op::RowFill32, 0, 0, imm), [Rule::Immediate(imm)]);
 }
 
+/// Words that store `u`, `u + 1` and `u + 2` of the uniforms into the fields of the item in row 3.
+fn field_stores(ops: [Op; 3], id: u16) -> [Word; 3] {
+    let field = |i: u8| word(ops[i as usize], 0, 3, UNIFORM_BASE + i, resource(id, i));
+    [0, 1, 2].map(field)
+}
+
+#[test]
+fn items_are_reserved_and_filled_field_by_field() {
+    let (log, work) = (resource(0, 0), resource(1, 0));
+    let mut code = vec![word(Op::Append, 3, 0, 0, log)];
+    code.extend(field_stores([Op::ListSt8, Op::ListSt32, Op::ListSt64], 0));
+    code.extend([say(3), word(Op::PushItem, 3, 0, 0, work)]);
+    code.extend(field_stores([Op::ItemSt8, Op::ItemSt32, Op::ItemSt64], 1));
+    code.push(word(Op::Ret, 0, 0, 0, 0));
+    let mut memory = store();
+    memory.items[0].push([1; 3]);
+    assert_eq!(
+        run_in(&mut memory, &code, &[0x102, 1 << 32 | 7, u64::MAX]),
+        Ok(0)
+    );
+    let item = [2, 7, u64::MAX];
+    assert_eq!(memory.items, [vec![[1; 3], item], vec![item]]);
+    assert_eq!(memory.reduced[0], [1]);
+    let text = disasm::kernel(&kernel_program(&code, 3), KernelId(0));
+    let lines: Vec<&str> = text.lines().skip(1).map(|l| l[6..].trim()).collect();
+    assert_eq!(
+        lines[..6],
+        [
+            "append r3, log  ; bfs.rs:12:9",
+            "list.st.b8 log[r3].0, round",
+            "list.st.b32 log[r3].1, round",
+            "list.st.b64 log[r3].2, round",
+            "reduce.b32 sum32, r3",
+            "push.item r3, work  ; bfs.rs:12:9",
+        ]
+    );
+}
+
+#[test]
+fn items_reach_their_rows() {
+    let code = [
+        word(Op::Reduce32, 0, 5, 0, 0),
+        word(Op::Reduce64, 0, 6, 0, resource(1, 0)),
+        word(Op::Ret, 0, 0, 0, 0),
+    ];
+    let mut program = program(code.to_vec(), 8, 0, vec![]);
+    program.waves[0].domain = Domain::ListItems(ListId(0), true);
+    let mut fields = [None; MAX_FIELDS];
+    (fields[0], fields[2]) = (Some(5), Some(6));
+    program.kernels[0].item = ItemRows {
+        index: Some(0),
+        fields,
+        ..ItemRows::default()
+    };
+    // The frontier that nothing sweeps any more keeps its owner.
+    assert_eq!(verify(&program), Ok(()));
+    assert_eq!(decode(&encode(&program)).as_ref(), Ok(&program));
+    let shown = disasm::program(&program);
+    assert!(shown.contains("wave relax over items(log, new)"), "{shown}");
+    assert!(
+        shown.contains("kernel relax (index r0, field 0 r5, field 2 r6)"),
+        "{shown}"
+    );
+    let mut store = Store::new(&program);
+    let mut interpreter = Interpreter::new(&program.kernels[0], &[]);
+    let values = [7, 8, u64::MAX - 1];
+    let ran = interpreter.run_fields(3, FIELDS.into_iter().zip(values), &mut store);
+    assert_eq!(ran, Ok(0));
+    assert_eq!(store.reduced, [vec![7], vec![u64::MAX - 1]]);
+
+    let rules = |change: fn(&mut Program)| {
+        let mut broken = program.clone();
+        change(&mut broken);
+        let errors = verify(&broken).expect_err("the program is broken");
+        errors.into_iter().map(|e| e.rule).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        rules(|p| p.kernels[0].item.fields[2] = Some(7))[0],
+        Rule::ItemRow(8)
+    );
+    assert_eq!(
+        rules(|p| p.kernels[0].item.fields[3] = Some(4)),
+        [Rule::ItemDomain(4)]
+    );
+    assert_eq!(rules(|p| p.lists[0].fields.clear())[0], Rule::Fields(0));
+    assert_eq!(
+        rules(|p| p.lists[0].fields = vec![Scalar::U32; 9])[0],
+        Rule::Fields(9)
+    );
+    let edges = Domain::EdgesFrom(TopologyId(0), FrontierId(1));
+    let mut broken = program.clone();
+    broken.waves[0].domain = edges;
+    let errors = verify(&broken).unwrap_err();
+    assert_eq!(errors[0].rule, Rule::ItemsNotNodes(1));
+    let store_of = |op, field| {
+        let code = [
+            word(op, 0, 0, 1, resource(0, field)),
+            word(Op::Ret, 0, 0, 0, 0),
+        ];
+        verify(&kernel_program(&code, 0)).map_err(|e| e[0].rule.clone())
+    };
+    let wrong = |field, bytes| {
+        let resource = Resource::List(ListId(0));
+        Err(Rule::Field {
+            resource,
+            field,
+            bytes,
+        })
+    };
+    assert_eq!(store_of(Op::ListSt32, 1), Ok(()));
+    assert_eq!(store_of(Op::ListSt32, 0), wrong(0, 4));
+    assert_eq!(store_of(Op::ListSt8, 3), wrong(3, 1));
+    let push = |op, id| {
+        let code = [
+            word(op, 3, 0, 0, resource(id, 0)),
+            word(Op::Ret, 0, 0, 0, 0),
+        ];
+        verify(&kernel_program(&code, 0)).map_err(|e| e[0].rule.clone())
+    };
+    assert_eq!(push(Op::PushItem, 0), Err(Rule::ItemsNodes(0)));
+    assert_eq!(push(Op::Append, 1).map_err(|_| ()), Err(()));
+}
+
 #[test]
 fn topologies_answer_and_frontiers_take() {
     let code = [
@@ -798,7 +974,7 @@ fn topologies_answer_and_frontiers_take() {
     ];
     let mut store = store();
     assert_eq!(run_in(&mut store, &code, &[]), Ok(0));
-    assert_eq!(store.frontiers, [[2, 2]]);
+    assert_eq!(store.frontiers, [vec![2, 2], vec![]]);
     assert_eq!(store.reduced[0], [1, 2]);
 }
 
@@ -1388,6 +1564,8 @@ fn programs_print() {
         output i64s: [i64; nodes]
         output f64s: [f64; nodes]
         frontier front: nodes + edges, flips in levels
+        frontier work: 5 of (u8, f32, i64)
+        list log: source of (u8, f32, i64), output
         reduction sum32: sum u32, resets in levels, output
         reduction sum64: sum u64, resets in levels, output
         scalar source: u32
@@ -1592,11 +1770,16 @@ impl Generator<'_, '_> {
                     Kind::Buffer64 => self.u.int_in_range(5..=7)?,
                     Kind::BufferOf(scalar) => scalar as u16,
                     Kind::Buffer => self.u.int_in_range(0..=7)?,
-                    Kind::Topology | Kind::Frontier | Kind::Reduction32 => 0,
-                    Kind::Reduction64 => 1,
+                    Kind::Topology | Kind::Frontier | Kind::Reduction32 | Kind::List => 0,
+                    Kind::Reduction64 | Kind::ItemFrontier => 1,
                 },
                 c,
             ),
+            Imm::Field(kind, bytes) => {
+                let field = FIELDS.iter().position(|f| f.size_bytes() == bytes);
+                let id = u16::from(kind == Kind::ItemFrontier);
+                resource(id, field.expect("each width has a field") as u8)
+            }
             Imm::Rows => match self.array(row)? {
                 Some(imm) => imm,
                 None => return Ok(()),

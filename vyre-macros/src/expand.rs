@@ -587,6 +587,7 @@ fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> Token
         Domain::Range(_) => "range",
         Domain::Nodes => "nodes",
         Domain::Items(_) => "items",
+        Domain::ListItems(..) => "records",
         Domain::Edges(_) => "edges",
         Domain::EdgesFrom(..) => "edges_from",
     };

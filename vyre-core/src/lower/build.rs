@@ -155,14 +155,15 @@ impl<'b> Builder<'b> {
         };
         changed_buffers(&body.block, &mut builder.changed);
         let item = [body.item.index, body.item.src, body.item.dst];
-        for (i, local) in item.into_iter().enumerate() {
+        for (i, local) in item.into_iter().chain(body.item.fields).enumerate() {
             let Some(local) = local else { continue };
             let at = local.0 as usize;
-            if builder.body.locals.get(at) != Some(&Scalar::U32) {
+            let scalar = builder.body.locals.get(at).copied();
+            if scalar.is_none() || i < 3 && scalar != Some(Scalar::U32) {
                 return Err(LowerError::Invalid("an item local that is not a u32"));
             }
             let owner = (builder.counts.defs[at] > 0).then_some(local);
-            let r = builder.reg(1, owner);
+            let r = builder.reg(scalar.map_or(1, Scalar::rows), owner);
             builder.counts.defs[at] += 1;
             builder.code.item[i] = Some(r);
             builder.locals[at] = Some(Arg::Reg(r));
@@ -495,6 +496,15 @@ impl<'b> Builder<'b> {
                         at.imm,
                         at.site,
                     );
+                }
+                Stmt::PushItem {
+                    frontier,
+                    fields,
+                    site,
+                } => {
+                    let stores = [Op::ItemSt8, Op::ItemSt32, Op::ItemSt64];
+                    let at = Place::resource(frontier.0, *site);
+                    self.item(Op::PushItem, stores, fields, at, None)?;
                 }
                 Stmt::Reduce { reduction, value } => {
                     let op = if is_wide(value.scalar(&self.body.locals)) {
@@ -965,6 +975,11 @@ impl<'b> Builder<'b> {
                 let at = Place::resource(buffer.0, *site);
                 self.emit(op, into, &[index, expected, new], at)
             }
+            Expr::Append { list, fields, site } => {
+                let stores = [Op::ListSt8, Op::ListSt32, Op::ListSt64];
+                let at = Place::resource(list.0, *site);
+                self.item(Op::Append, stores, fields, at, into)?
+            }
             Expr::Len(buffer) => {
                 let imm = u32::from(buffer.0) << 16;
                 self.emit(Op::Len, into, &[], Place { imm, site: None })
@@ -984,6 +999,32 @@ impl<'b> Builder<'b> {
                 self.emit_load(op, into, of, Place::resource(topology.0, *site))
             }
         })
+    }
+
+    /// Reserves an item and stores its fields; the slot. The stores are those of 1, 4 and 8 bytes.
+    fn item(
+        &mut self,
+        op: Op,
+        stores: [Op; 3],
+        fields: &[Expr],
+        at: Place,
+        into: Option<Reg>,
+    ) -> Result<Arg, LowerError> {
+        let mut values = Vec::with_capacity(fields.len());
+        for field in fields {
+            let bytes = field.scalar(&self.body.locals).size_bytes();
+            let store = match bytes {
+                1 => stores[0],
+                4 => stores[1],
+                _ => stores[2],
+            };
+            values.push((store, self.expr(field, None)?));
+        }
+        let slot = self.emit(op, into, &[], at);
+        for (field, (store, value)) in (0u32..).zip(values) {
+            self.push(store, None, [slot, value, Arg::None], at.imm | field, None);
+        }
+        Ok(slot)
     }
 
     fn plain(&mut self, op: Op, into: Option<Reg>, args: &[Arg]) -> Arg {
@@ -1690,6 +1731,7 @@ fn speculation_words(e: &Expr) -> Option<u32> {
         | Expr::AtomicLoad { .. }
         | Expr::Atomic { .. }
         | Expr::CompareExchange { .. }
+        | Expr::Append { .. }
         | Expr::Csr { .. } => return None,
     };
     let mut words = Some(own);
@@ -1748,6 +1790,7 @@ fn runs_once(body: &[Stmt]) -> bool {
         | Stmt::AtomicStore { .. }
         | Stmt::Eval(_)
         | Stmt::Push { .. }
+        | Stmt::PushItem { .. }
         | Stmt::Reduce { .. }
         | Stmt::Loop { .. }
         | Stmt::Assert { .. }

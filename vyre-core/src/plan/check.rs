@@ -481,7 +481,7 @@ impl Walk<'_> {
                 let owner = match access.resource {
                     Resource::Frontier(f) => program.frontiers[f.index()].owner,
                     Resource::Reduction(r) => program.reductions[r.index()].owner,
-                    Resource::Topology(_) | Resource::Buffer(_) => None,
+                    Resource::Topology(_) | Resource::Buffer(_) | Resource::List(_) => None,
                 };
                 let Some(owner) = owner else { continue };
                 let begins = self.span(NodeRef::Fixpoint(owner)).begin;

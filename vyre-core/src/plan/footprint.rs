@@ -28,8 +28,8 @@
 use super::arena::Buffer;
 use crate::exec::Sizes;
 use crate::module::{
-    BufferId, Domain, Extent, FixpointId, FrontierId, Program, ReductionId, Resource, Role, Step,
-    TopologyId, Uniform, WaveId,
+    BufferId, Domain, Extent, FixpointId, FrontierId, ListId, Program, ReductionId, Resource, Role,
+    Step, TopologyId, Uniform, WaveId,
 };
 use thiserror::Error;
 
@@ -72,7 +72,7 @@ pub struct Group {
 /// What a program takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// Topologies, buffers, frontiers, reductions, in this order.
+    /// Topologies, buffers, frontiers, lists, reductions, in this order.
     pub items: Vec<Item>,
     /// What is there during the whole run.
     pub resident_bytes: u64,
@@ -132,8 +132,6 @@ pub enum FootprintError {
 
 /// Bytes of an item number, an offset or an edge target.
 const INDEX_BYTES: u64 = 4;
-/// Bytes of an item of a frontier: what is swept and what is pushed are two lists.
-const FRONTIER_ITEM_BYTES: u64 = 2 * INDEX_BYTES;
 /// Bytes of a reduction.
 const REDUCTION_BYTES: u64 = 8;
 
@@ -163,8 +161,18 @@ pub fn footprint(program: &Program, sizes: &Sizes) -> Result<Footprint, Footprin
     for (i, x) in program.frontiers.iter().enumerate() {
         let len = known(sizes.resolve(program, x.capacity), &x.name)?;
         let id = Resource::Frontier(FrontierId(i as u16));
-        let bytes = len.checked_mul(FRONTIER_ITEM_BYTES);
+        // Both sides.
+        let bytes = x
+            .item_bytes()
+            .checked_mul(2)
+            .and_then(|b| len.checked_mul(b));
         takes.push(id, bytes, lives.frontiers[i], &x.name)?;
+    }
+    for (i, l) in program.lists.iter().enumerate() {
+        let len = known(sizes.resolve(program, l.capacity), &l.name)?;
+        let bytes = len.checked_mul(l.item_bytes());
+        let id = Resource::List(ListId(i as u16));
+        takes.push(id, bytes, Life::Run, &l.name)?;
     }
     for (i, r) in program.reductions.iter().enumerate() {
         let id = Resource::Reduction(ReductionId(i as u16));
@@ -330,7 +338,7 @@ impl Lives {
         let life = match resource {
             Resource::Buffer(b) => &mut self.buffers[b.index()],
             Resource::Frontier(f) => &mut self.frontiers[f.index()],
-            Resource::Topology(_) | Resource::Reduction(_) => return,
+            Resource::Topology(_) | Resource::Reduction(_) | Resource::List(_) => return,
         };
         *life = match *life {
             Life::Groups { first, last } => Life::Groups {
@@ -351,6 +359,7 @@ pub(super) fn uses(program: &Program, wave: WaveId) -> impl Iterator<Item = Reso
     let wave = &program.waves[wave.index()];
     let swept = match wave.domain {
         Domain::Items(f) | Domain::EdgesFrom(_, f) => Some(Resource::Frontier(f)),
+        Domain::ListItems(l, _) => Some(Resource::List(l)),
         Domain::Once | Domain::Range(_) | Domain::Nodes | Domain::Edges(_) => None,
     };
     wave.accesses.iter().map(|a| a.resource).chain(swept)

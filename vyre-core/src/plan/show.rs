@@ -80,7 +80,18 @@ fn show(p: &Program, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             "frontier",
             &x.name,
             &format!("up to {n}{unique}{}", owner(p, x)),
-            &bytes(8, &n),
+            &bytes(2 * x.item_bytes(), &n),
+        )?;
+    }
+    for l in &p.lists {
+        let n = extent(p, l.capacity);
+        let names: Vec<&str> = l.fields.iter().map(|s| s.name()).collect();
+        row(
+            f,
+            "list",
+            &l.name,
+            &format!("up to {n} of {}", names.join(", ")),
+            &bytes(l.item_bytes(), &n),
         )?;
     }
     for r in &p.reductions {
@@ -174,6 +185,7 @@ fn access(p: &Program, a: &Access) -> Option<String> {
         Resource::Buffer(b) => &p.buffers[b.index()].name,
         Resource::Frontier(x) => &p.frontiers[x.index()].name,
         Resource::Reduction(r) => &p.reductions[r.index()].name,
+        Resource::List(l) => &p.lists[l.index()].name,
     };
     let verb = match a.mode {
         Mode::Read if matches!(a.resource, Resource::Frontier(_)) => return None,
@@ -200,6 +212,8 @@ fn domain(p: &Program, d: Domain) -> String {
         Domain::Once => "once".to_owned(),
         Domain::Range(n) => format!("range({})", extent(p, n)),
         Domain::Nodes => "nodes".to_owned(),
+        Domain::ListItems(l, false) => format!("items({})", p.lists[l.index()].name),
+        Domain::ListItems(l, true) => format!("items({}, new)", p.lists[l.index()].name),
         Domain::Items(x) => format!("items({})", p.frontiers[x.index()].name),
         Domain::Edges(t) => format!("edges({})", graph(t)),
         Domain::EdgesFrom(t, x) => format!(

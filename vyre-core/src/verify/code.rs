@@ -6,8 +6,8 @@ use crate::isa::{
     MAX_FRAMES, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word,
 };
 use crate::module::{
-    BufferId, Domain, FrontierId, Kernel, KernelId, Mode, ReductionId, Resource, Role, Scalar,
-    TopologyId, Uniform, Wave,
+    BufferId, Domain, FrontierId, Kernel, KernelId, ListId, Mode, ReductionId, Resource, Role,
+    Scalar, TopologyId, Uniform, Wave,
 };
 use crate::trap::TrapKind;
 
@@ -102,6 +102,29 @@ impl<'p> Verifier<'p> {
             self.require(fits, || Rule::ItemRow(row));
             self.require(exists, || Rule::ItemDomain(row));
             assigned.add(row);
+        }
+        let fields: &[Scalar] = match wave.map(|w| w.domain) {
+            Some(Domain::Items(f)) => {
+                let frontier = self.program.frontiers.get(f.index());
+                frontier.map_or(&[], |f| &f.fields)
+            }
+            Some(Domain::ListItems(l, _)) => {
+                let list = self.program.lists.get(l.index());
+                list.map_or(&[], |l| &l.fields)
+            }
+            _ => &[],
+        };
+        for (field, first) in item.fields.into_iter().enumerate() {
+            let Some(first) = first else { continue };
+            let Some(scalar) = fields.get(field) else {
+                self.fail(Rule::ItemDomain(first));
+                continue;
+            };
+            for row in (0..scalar.rows()).map(|i| first.saturating_add(i)) {
+                let fits = row < kernel.rows && !assigned.has(row);
+                self.require(fits, || Rule::ItemRow(row));
+                assigned.add(row);
+            }
         }
         assigned
     }
@@ -295,6 +318,10 @@ impl<'p> Code<'p> {
                 0
             }
             Imm::Rows => imm >> 16,
+            Imm::Field(kind, bytes) => {
+                self.field(v, kind, bytes, word);
+                0
+            }
             // Checked with the nesting.
             Imm::Target | Imm::Depth => 0,
             Imm::Code => {
@@ -326,6 +353,30 @@ impl<'p> Code<'p> {
         }
     }
 
+    /// A field of the items of a list or frontier.
+    fn field(&self, v: &mut Verifier<'p>, kind: Kind, bytes: u64, word: Word) {
+        let (id, field) = (word.resource(), word.field());
+        let (resource, fields) = match kind {
+            Kind::List => {
+                let list = v.list(ListId(id));
+                (Resource::List(ListId(id)), list.map(|l| &l.fields))
+            }
+            _ => {
+                let frontier = v.frontier(FrontierId(id));
+                let fields = frontier.map(|f| &f.fields);
+                (Resource::Frontier(FrontierId(id)), fields)
+            }
+        };
+        let Some(fields) = fields else { return };
+        let scalar = fields.get(usize::from(field));
+        let fits = scalar.is_some_and(|s| s.size_bytes() == bytes);
+        v.require(fits, || Rule::Field {
+            resource,
+            field,
+            bytes,
+        });
+    }
+
     fn kind(&self, v: &mut Verifier<'p>, kind: Kind, id: u16) {
         let (resource, scalar) = match kind {
             Kind::Topology => {
@@ -333,7 +384,18 @@ impl<'p> Code<'p> {
                 return;
             }
             Kind::Frontier => {
-                v.frontier(FrontierId(id));
+                v.node_frontier(FrontierId(id));
+                return;
+            }
+            Kind::ItemFrontier => {
+                if let Some(frontier) = v.frontier(FrontierId(id)) {
+                    let others = !frontier.fields.is_empty();
+                    v.require(others, || Rule::ItemsNodes(id));
+                }
+                return;
+            }
+            Kind::List => {
+                v.list(ListId(id));
                 return;
             }
             Kind::Reduction32 | Kind::Reduction64 => {
@@ -352,7 +414,9 @@ impl<'p> Code<'p> {
             Kind::Buffer64 | Kind::Reduction64 => scalar.size_bytes() == 8,
             Kind::Reduction32 => scalar.size_bytes() == 4 || scalar == Scalar::Bool,
             Kind::BufferOf(exactly) => scalar == exactly,
-            Kind::Buffer | Kind::Topology | Kind::Frontier => true,
+            Kind::Buffer | Kind::Topology | Kind::Frontier | Kind::ItemFrontier | Kind::List => {
+                true
+            }
         };
         v.require(fits, || Rule::ResourceKind {
             resource,
@@ -365,9 +429,10 @@ impl<'p> Code<'p> {
     fn effect(&self, v: &mut Verifier<'p>, op: Op, word: Word) {
         let id = word.resource();
         let (resource, changes) = match op.row().imm {
-            Imm::Resource(kind) | Imm::ResourceThird(kind) => match kind {
+            Imm::Resource(kind) | Imm::ResourceThird(kind) | Imm::Field(kind, _) => match kind {
                 Kind::Topology => return,
-                Kind::Frontier => (Resource::Frontier(FrontierId(id)), true),
+                Kind::Frontier | Kind::ItemFrontier => (Resource::Frontier(FrontierId(id)), true),
+                Kind::List => (Resource::List(ListId(id)), true),
                 Kind::Reduction32 | Kind::Reduction64 => {
                     (Resource::Reduction(ReductionId(id)), true)
                 }

@@ -175,11 +175,13 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
             init: None,
         }],
         frontiers: vec![vyre_core::module::Frontier {
+            fields: vec![],
             name: "front".to_owned(),
             capacity,
             unique: false,
             owner: Some(FixpointId(0)),
         }],
+        lists: vec![],
         reductions: vec![],
         scalars: vec![ScalarParam {
             name: "source".to_owned(),

@@ -157,6 +157,7 @@ fn program() -> Program {
         init: None,
     };
     let frontier = |name: &str, unique, capacity| Frontier {
+        fields: vec![],
         name: name.to_owned(),
         capacity,
         unique,

@@ -7,6 +7,7 @@ use vyre_core::exec::{Args, Element, Executor, TopologyArgs};
 use vyre_core::ir::{AtomicOp, Body, Expr, ItemLocals, LocalId, Stmt};
 use vyre_core::lower::{Literals, lower};
 use vyre_core::module::*;
+use vyre_core::plan::footprint::Allocation;
 use vyre_core::vir0::Vir0Executor;
 
 /// Runs one body over `0..items` with these in-out buffers and these reductions; what they hold afterwards.
@@ -79,7 +80,8 @@ fn run(
         graphs: vec![&graph],
         columns: vec![],
     };
-    let mut executor = Vir0Executor::new(Arc::new(program), &topology).expect("fits");
+    let mut executor =
+        Vir0Executor::new(Arc::new(program), &topology, Allocation::Separate).expect("fits");
     let inputs = (0..).zip(columns);
     let args = Args {
         scalars: vec![],

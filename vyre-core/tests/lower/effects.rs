@@ -318,3 +318,65 @@ fn approximate_functions_are_not_order_free() {
         assert!(!is_free(of(op)), "{op:?}");
     }
 }
+
+#[test]
+fn lists_are_multisets_unless_slots_or_order_show() {
+    let append = || Expr::Append {
+        list: ListId(0),
+        fields: vec![
+            local(1),
+            cast(U32, Scalar::U8, local(1)),
+            Expr::Literal(Scalar::F64, 0),
+        ],
+        site: SiteId(6),
+    };
+    let list = Resource::List(ListId(0));
+    let mode = |block| modes(&body(&[U32; 4], block)).pop().expect("one resource");
+    let update = Mode::Update(UpdateOp::Append);
+    assert_eq!(
+        mode(vec![Stmt::Eval(append())]),
+        (list, update, Some(SiteId(6)))
+    );
+    assert_eq!(mode(vec![set(3, append())]).1, update);
+    let reads_slot = vec![set(3, append()), store(D, local(0), local(3))];
+    assert!(modes(&body(&[U32; 4], reads_slot.clone())).contains(&(
+        list,
+        Mode::Write,
+        Some(SiteId(6))
+    )));
+    assert!(!is_free(reads_slot));
+
+    let b = body(&[U32; 4], vec![Stmt::Eval(append())]);
+    let mut p = program(&b);
+    assert!(order_free(&p, &[&b]));
+    p.lists[0].output = true;
+    assert!(
+        !order_free(&p, &[&b]),
+        "read back in the order of the appends"
+    );
+}
+
+#[test]
+fn sweeps_of_items_are_order_free_where_one_word_is_the_item() {
+    let mut b = body(
+        &[U32; 4],
+        vec![Stmt::Eval(fetch(AtomicOp::Add, local(3), lit(1)))],
+    );
+    b.item = ItemLocals {
+        fields: [Some(LocalId(3)), None, None, None, None, None, None, None],
+        ..ItemLocals::default()
+    };
+    let mut p = program(&b);
+    p.waves[0].domain = Domain::ListItems(ListId(0), false);
+    assert!(
+        !order_free(&p, &[&b]),
+        "two items with one key can trap differently"
+    );
+    p.lists[0].fields = vec![U32];
+    assert!(order_free(&p, &[&b]));
+    b.item.index = Some(LocalId(0));
+    assert!(
+        !order_free(&p, &[&b]),
+        "positions depend on the order of the appends"
+    );
+}

@@ -142,6 +142,7 @@ pub(crate) fn edge_item() -> ItemLocals {
         index: Some(LocalId(0)),
         src: Some(LocalId(1)),
         dst: Some(LocalId(2)),
+        ..ItemLocals::default()
     }
 }
 
@@ -201,8 +202,9 @@ pub(crate) fn program(body: &Body) -> Program {
     };
     let mut accesses = vec![all(Resource::Topology(TopologyId(0)))];
     accesses.extend((0..8).map(|i| all(Resource::Buffer(BufferId(i)))));
-    accesses.push(all(Resource::Frontier(FrontierId(0))));
+    accesses.extend((0..2).map(|i| all(Resource::Frontier(FrontierId(i)))));
     accesses.extend((0..2).map(|i| all(Resource::Reduction(ReductionId(i)))));
+    accesses.push(all(Resource::List(ListId(0))));
     Program {
         name: "p".into(),
         topologies: vec![Topology {
@@ -219,11 +221,27 @@ pub(crate) fn program(body: &Body) -> Program {
                 init: None,
             })
             .collect(),
-        frontiers: vec![Frontier {
-            name: "front".into(),
-            capacity: Extent::NodesPlusEdges,
-            unique: false,
-            owner: Some(FixpointId(0)),
+        frontiers: vec![
+            Frontier {
+                fields: vec![],
+                name: "front".into(),
+                capacity: Extent::NodesPlusEdges,
+                unique: false,
+                owner: Some(FixpointId(0)),
+            },
+            Frontier {
+                name: "work".into(),
+                fields: vec![Scalar::I64, Scalar::Bool],
+                capacity: Extent::Fixed(9),
+                unique: false,
+                owner: Some(FixpointId(0)),
+            },
+        ],
+        lists: vec![List {
+            name: "log".into(),
+            fields: vec![U32, Scalar::U8, Scalar::F64],
+            capacity: Extent::Fixed(9),
+            output: false,
         }],
         reductions: [U32, Scalar::F64]
             .iter()

@@ -12,6 +12,8 @@ pub(crate) struct World {
     pub(crate) buffers: Vec<Vec<u64>>,
     pub(crate) pushed: Vec<u32>,
     pub(crate) reduced: Vec<(u16, u64)>,
+    /// Items of the list, then of the second frontier.
+    pub(crate) items: [Vec<Vec<u64>>; 2],
 }
 
 /// Nodes, buffer lengths and edges of the test world.
@@ -34,6 +36,7 @@ impl World {
             buffers: Scalar::ALL.iter().map(|&s| of(s)).collect(),
             pushed: vec![],
             reduced: vec![],
+            items: [vec![], vec![]],
         }
     }
 
@@ -47,6 +50,12 @@ impl World {
         for x in &mut self.buffers[Scalar::F64 as usize] {
             if get::<f64>(*x).is_nan() {
                 *x = f64::NAN.to_bits64();
+            }
+        }
+        // The third field of the list is a float.
+        for item in &mut self.items[0] {
+            if get::<f64>(item[2]).is_nan() {
+                item[2] = f64::NAN.to_bits64();
             }
         }
         self
@@ -393,6 +402,10 @@ impl<'a> Oracle<'a> {
                 }
                 self.world.pushed.push(value as u32);
             }
+            Stmt::PushItem { fields, .. } => {
+                let item: Result<_, _> = fields.iter().map(|e| self.expr(e)).collect();
+                self.world.items[1].push(item?);
+            }
             Stmt::Reduce { reduction, value } => {
                 let value = self.expr(value)?;
                 self.world.reduced.push((reduction.0, value));
@@ -575,6 +588,12 @@ impl<'a> Oracle<'a> {
                     *element = new;
                 }
                 stored.into()
+            }
+            Expr::Append { fields, .. } => {
+                let item: Result<_, _> = fields.iter().map(|e| self.expr(e)).collect();
+                let items = &mut self.world.items[0];
+                items.push(item?);
+                items.len() as u64 - 1
             }
             Expr::Len(_) => LEN.into(),
             Expr::Csr {

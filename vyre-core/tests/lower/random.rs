@@ -48,6 +48,20 @@ impl Memory for World {
     fn push(&mut self, _: FrontierId, node: u32, _: u32) {
         self.pushed.push(node);
     }
+    fn append(&mut self, _: ListId, _: u32) -> u32 {
+        self.items[0].push(vec![0; 3]);
+        self.items[0].len() as u32 - 1
+    }
+    fn list_store(&mut self, _: ListId, field: u16, slot: u32, bits: u64) {
+        self.items[0][slot as usize][field as usize] = bits;
+    }
+    fn push_item(&mut self, _: FrontierId, _: u32) -> u32 {
+        self.items[1].push(vec![0; 2]);
+        self.items[1].len() as u32 - 1
+    }
+    fn item_store(&mut self, _: FrontierId, field: u16, slot: u32, bits: u64) {
+        self.items[1][slot as usize][field as usize] = bits;
+    }
     fn reduce(&mut self, reduction: ReductionId, bits: u64) {
         self.reduced.push((reduction.0, bits));
     }
@@ -466,7 +480,29 @@ impl Generator<'_, '_> {
     }
 
     fn stmt(&mut self, block: &mut Block) {
-        match self.pick(19) {
+        match self.pick(21) {
+            19 => {
+                let byte = cast(U32, Scalar::U8, self.expr(U32, 1));
+                let fields = vec![self.expr(U32, 1), byte, self.expr(Scalar::F64, 1)];
+                let (list, site) = (ListId(0), self.site());
+                let append = Expr::Append { list, fields, site };
+                if self.pick(2) == 0 {
+                    block.push(Stmt::Eval(append));
+                } else {
+                    let slot = self.fresh(U32);
+                    block.push(Stmt::Assign(slot, append));
+                    self.known.push((slot, false));
+                }
+            }
+            20 => {
+                let fields = vec![self.expr(Scalar::I64, 1), self.expr(Scalar::Bool, 1)];
+                let (frontier, site) = (FrontierId(1), self.site());
+                block.push(Stmt::PushItem {
+                    frontier,
+                    fields,
+                    site,
+                });
+            }
             15 => self.array(block),
             16 | 17 => {
                 let scalar = self.scalar();

@@ -317,6 +317,7 @@ impl<'g> Fields<'g> {
                         None => Extent::NodesPlusEdges,
                     };
                     program.frontiers.push(Frontier {
+                        fields: vec![],
                         name,
                         capacity,
                         unique: *unique,

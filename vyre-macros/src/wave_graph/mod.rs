@@ -505,6 +505,7 @@ fn domain_uses(domain: Domain, args: Option<&DomainArgs>) -> Vec<Use> {
     match domain {
         Domain::Once | Domain::Range(_) | Domain::Nodes => Vec::new(),
         Domain::Items(f) => vec![read(Resource::Frontier(f), span(first))],
+        Domain::ListItems(l, _) => vec![read(Resource::List(l), span(first))],
         Domain::Edges(t) => vec![read(Resource::Topology(t), span(first))],
         Domain::EdgesFrom(t, f) => vec![
             read(Resource::Topology(t), span(first)),

@@ -625,6 +625,7 @@ impl Inside<'_> {
             Resource::Buffer(b) => &p.buffers[b.index()].name,
             Resource::Frontier(f) => &p.frontiers[f.index()].name,
             Resource::Reduction(r) => &p.reductions[r.index()].name,
+            Resource::List(l) => &p.lists[l.index()].name,
         }
     }
 }
