@@ -49,11 +49,13 @@
 //! with a [`Trap`] that names kernel, source position and item; the session stays usable.
 
 pub mod error;
+mod passes;
 pub mod prelude;
 mod runtime;
 mod session;
 
 pub use error::Error;
+pub use passes::{RegisteredPass, passes};
 pub use runtime::Runtime;
 pub use session::Session;
 pub use vyre_core::csr::{Csr, CsrError};
@@ -66,6 +68,8 @@ pub use vyre_macros::*;
 /// What expanded code names. Not for anyone else.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::passes::RegisteredPass;
+    pub use inventory;
     pub use vyre_core::dsl::*;
     pub use vyre_core::exec::{Args, Element, Outcome, Report, RunError, Slice, TopologyArgs};
     pub use vyre_core::module::{

@@ -313,6 +313,18 @@ impl Expansion<'_> {
             Some(_) => (self.wave_glue(), self.until_glue()),
         };
         let (topology, args, output) = (self.topology_glue(), self.args_glue(), self.output_glue());
+        let listed = self.skeleton.map(|_| {
+            let items = self.graph.claim.items();
+            quote! {
+                #items
+                #private::inventory::submit! {
+                    #private::RegisteredPass::new(
+                        &<Pass as #private::Pass>::PARTS,
+                        ::core::module_path!(),
+                    )
+                }
+            }
+        });
         quote! {
             #[doc(hidden)]
             #[allow(dead_code)]
@@ -332,6 +344,8 @@ impl Expansion<'_> {
                 fn wave(cx: &#private::Sweep<'_>) { #wave }
                 fn until(cx: &#private::Until<'_>) -> bool { #until }
             }
+
+            #listed
         }
     }
 

@@ -3,6 +3,8 @@
 //! `#[wave_graph]` compiles a module with its `#[wave]`s and `#[fixpoint]`s, `#[kernel]` a single function. The other
 //! attributes belong inside those two, which consume them; on their own they say so.
 
+extern crate proc_macro;
+
 mod expand;
 mod kernel;
 mod pass;

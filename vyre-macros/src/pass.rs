@@ -2,19 +2,51 @@
 
 use crate::report::Report;
 use crate::wave_graph::syntax::{Arg, Form, int_literal, parse_args, str_literal, unknown_arg};
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote_spanned};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Item, Lit, Meta};
-use vyre_core::module::Manifest;
+use vyre_core::module::{Manifest, Proof};
+use vyre_core::plan::evidence::{self, EvidenceError};
 
 /// A pass's manifest and where its parts were written.
 pub(crate) struct Claim {
     /// What goes into the container.
     pub(crate) manifest: Manifest,
-    /// The evidence file's name, for the checks that read it.
-    #[allow(dead_code, reason = "read by the evidence check")]
+    /// Where the evidence file is named.
     pub(crate) evidence: Option<Span>,
+    /// Where the id is written; `None` when the module's name is the id.
+    pub(crate) id: Option<Span>,
+}
+
+impl Claim {
+    /// Items that come with the pass: the evidence as a file that the crate depends on, so that an edit recompiles; and a
+    /// name that can be there once a crate, so that a second pass of the same id is an error.
+    pub(crate) fn items(&self) -> TokenStream {
+        let evidence = self.evidence.map(|span| {
+            let mut path = Literal::string(&self.manifest.evidence);
+            path.set_span(span);
+            quote! { const _: &[::core::primitive::u8] = ::core::include_bytes!(#path); }
+        });
+        let once = self.id.map(|span| {
+            let mut name = String::from("__pass_id_");
+            for c in self.manifest.id.chars() {
+                if c.is_ascii_alphanumeric() {
+                    name.push(c);
+                } else {
+                    name.push_str(&format!("_{:x}_", u32::from(c)));
+                }
+            }
+            let name = Ident::new(&name, span);
+            quote_spanned! { span =>
+                #[doc(hidden)]
+                #[allow(non_local_definitions)]
+                #[macro_export]
+                macro_rules! #name { () => {}; }
+            }
+        });
+        quote! { #evidence #once }
+    }
 }
 
 const ARGS: [&str; 8] = [
@@ -38,6 +70,7 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
             ..Manifest::default()
         },
         evidence: None,
+        id: None,
     };
     let Some((attr, more)) = attrs.split_first() else {
         return claim;
@@ -65,6 +98,7 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
                         report.error(span, "a pass needs an id that is not empty");
                     }
                     claim.manifest.id = id;
+                    claim.id = Some(span);
                 }
             }
             "evidence" => {
@@ -79,7 +113,13 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
             "min_frontier_items" => integer(&arg, &mut claim.manifest.min_frontier_items, report),
             "min_reuse" => integer(&arg, &mut claim.manifest.min_reuse, report),
             "min_avoided_readback" => integer(&arg, &mut claim.manifest.min_readback_bytes, report),
-            "speedup" => speedup = basis_points(&arg, report).map(|bps| (bps, arg.name.span())),
+            "speedup" => {
+                let span = match &arg.form {
+                    Form::Value(e) => e.span(),
+                    Form::Flag | Form::List(..) => arg.name.span(),
+                };
+                speedup = basis_points(&arg, report).map(|bps| (bps, span));
+            }
             "mandatory" | "unproven" => {
                 if let Form::Value(_) | Form::List(..) = arg.form {
                     report.error(arg.name.span(), format!("`{word}` takes no value"));
@@ -125,7 +165,98 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
             "remove `speedup`, or name the evidence",
         );
     }
+    if report.len() == errors
+        && let (Some(named), Some((bps, claimed))) = (claim.evidence, speedup)
+    {
+        // Outside a compiler, and in editors that do not say where the source is, nothing is proved.
+        let read = read_beside(named, &claim.manifest.evidence);
+        claim.manifest.unproven = read.is_none();
+        if let Some(text) = read {
+            let judged = text.map_err(Fault::Unreadable).and_then(|t| judge(&t, bps));
+            match judged {
+                Ok(proof) => claim.manifest.proof = Some(proof),
+                Err(fault) => {
+                    claim.manifest.unproven = true;
+                    fault.report(&claim.manifest.evidence, (named, claimed), report);
+                    claim.evidence = None;
+                }
+            }
+        }
+    }
     claim
+}
+
+/// The text of a file, by its path from the source file of a token; `None` when that is not known.
+fn read_beside(token: Span, path: &str) -> Option<std::io::Result<String>> {
+    if !proc_macro::is_available() {
+        return None;
+    }
+    let source = token.unwrap().local_file()?;
+    Some(std::fs::read_to_string(source.parent()?.join(path)))
+}
+
+/// Why a file does not prove a claim.
+enum Fault {
+    Unreadable(std::io::Error),
+    Refused(EvidenceError),
+    TooLittle { claimed_bps: u64, proved_bps: u64 },
+}
+
+impl Fault {
+    fn report(self, path: &str, (named, claimed): (Span, Span), report: &mut Report) {
+        match self {
+            Fault::Unreadable(e) => {
+                let why = match e.kind() {
+                    std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+                    _ => e.to_string(),
+                };
+                report.error_help(
+                    named,
+                    format!("evidence `{path}` cannot be read: {why}"),
+                    "the path starts at the directory of this source file; a pass without measurements says `unproven`",
+                );
+            }
+            Fault::Refused(e) => {
+                report.error(named, format!("evidence `{path}` proves nothing: {e}"))
+            }
+            Fault::TooLittle {
+                claimed_bps,
+                proved_bps,
+            } => report.error_help(
+                claimed,
+                format!(
+                    "a speedup of {} is claimed; the smallest in `{path}` is {}",
+                    times(claimed_bps),
+                    times(proved_bps)
+                ),
+                "claim what every sample shows",
+            ),
+        }
+    }
+}
+
+/// Basis points as a factor.
+fn times(bps: u64) -> String {
+    format!("{}.{:04}", bps / 10_000, bps % 10_000)
+}
+
+/// What a file proves, if that is at least the claim.
+fn judge(text: &str, claimed_bps: u64) -> Result<Proof, Fault> {
+    let samples = evidence::read(text).map_err(Fault::Refused)?;
+    // First whether it is evidence at all, then of what.
+    let verdict = evidence::check(&samples, f64::MIN_POSITIVE).map_err(Fault::Refused)?;
+    let proved_bps = verdict.min_speedup_bps();
+    if proved_bps < claimed_bps {
+        return Err(Fault::TooLittle {
+            claimed_bps,
+            proved_bps,
+        });
+    }
+    Ok(Proof {
+        samples: u32::try_from(verdict.samples).unwrap_or(u32::MAX),
+        min_speedup_bps: proved_bps,
+        max_speedup_bps: (verdict.max_ratio * 10_000.0) as u64,
+    })
 }
 
 fn text(arg: &Arg, report: &mut Report) -> Option<(String, Span)> {
@@ -212,7 +343,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
             "put it on a `#[wave_graph]` module or a `#[kernel]` function",
         );
         let errors = report.into_tokens();
-        return quote::quote! { #item #errors };
+        return quote! { #item #errors };
     };
     let moved: Attribute = {
         let tokens = quote_spanned! { Span::call_site() => #[pass(#attr)] };
@@ -220,7 +351,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
             Ok(mut list) => list.remove(0),
             Err(e) => {
                 let errors = e.to_compile_error();
-                return quote::quote! { #item #errors };
+                return quote! { #item #errors };
             }
         }
     };
@@ -235,5 +366,49 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
             f.into_token_stream()
         }
         _ => item,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claimed(bps: u64, file: &str) -> Result<Proof, String> {
+        let mut report = Report::default();
+        let spans = (Span::call_site(), Span::call_site());
+        judge(file, bps).map_err(|fault| {
+            fault.report("e.csv", spans, &mut report);
+            report.messages().remove(0).1
+        })
+    }
+
+    #[test]
+    fn a_claim_is_at_most_the_smallest_measured_speedup() {
+        let sample = |ns: f64| evidence::Sample {
+            backend_id: "cuda".into(),
+            host_orchestrated_ns: ns,
+            ..evidence::Sample::EXAMPLE
+        };
+        let file = evidence::write(&[sample(1.8), sample(2.5)]).expect("plain names");
+        let proof = Proof {
+            samples: 2,
+            min_speedup_bps: 18_000,
+            max_speedup_bps: 25_000,
+        };
+        assert_eq!(claimed(18_000, &file), Ok(proof));
+        assert_eq!(claimed(10_001, &file), Ok(proof));
+        assert_eq!(
+            claimed(18_001, &file),
+            Err("a speedup of 1.8001 is claimed; the smallest in `e.csv` is 1.8000\n\nhelp: claim what every sample shows".into())
+        );
+        let one = evidence::write(&[sample(9.0)]).expect("plain names");
+        assert_eq!(
+            claimed(10_001, &one),
+            Err("evidence `e.csv` proves nothing: there are 1 samples; 2 are needed".into())
+        );
+        assert_eq!(
+            claimed(10_001, ""),
+            Err("evidence `e.csv` proves nothing: the file is empty".into())
+        );
     }
 }
