@@ -114,6 +114,45 @@ pub fn call_graph_of(bytes: &[u8]) -> Result<Graph, ElfErrorKind> {
     image.graph(&functions, &references)
 }
 
+/// The machine code of one function.
+#[derive(Clone, Copy)]
+pub struct FunctionCode<'a> {
+    /// Address of the first instruction.
+    pub address: u64,
+    /// Its bytes; less than its size where the file holds less.
+    pub code: &'a [u8],
+    image: &'a Image<'a>,
+}
+
+impl FunctionCode<'_> {
+    /// A little-endian word of the program's data; `None` in code and where nothing is loaded.
+    pub fn data_u32(&self, address: u64) -> Option<u32> {
+        self.image
+            .u32(address)
+            .filter(|_| self.image.is_data(address))
+    }
+}
+
+/// Looks at the functions that the file names (by symbol, unwind table or entry), in order of their addresses.
+pub fn each_function<T: Send>(
+    bytes: &[u8],
+    look: impl Fn(FunctionCode<'_>) -> T + Sync,
+) -> Result<Vec<T>, ElfErrorKind> {
+    let image = Image::new(bytes)?;
+    let functions = image.functions(&image.starts);
+    if functions.is_empty() {
+        return Err(ElfErrorKind::NoFunctions);
+    }
+    let code = |f: &Function| FunctionCode {
+        address: f.range.start,
+        code: image
+            .bytes(f.range.start, (f.range.end - f.range.start) as usize)
+            .unwrap_or_default(),
+        image: &image,
+    };
+    Ok(functions.par_iter().map(|f| look(code(f))).collect())
+}
+
 const MAX_DISCOVERY_TURNS: usize = 32;
 
 /// Whether `target` lies in no function, or inside one whose end was only guessed.

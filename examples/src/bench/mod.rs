@@ -1,0 +1,441 @@
+//! The benchmark: workloads x rivals in one process, every timed result checked.
+//!
+//! `cargo run --release --example bench` is a thin shell around [`main`]. A cell is one rival on one workload: it
+//! prepares once, warms up once, and then runs until its time is up. Inputs are made once and shared; a result that
+//! differs from a sequential oracle's makes the cell wrong and the process fail.
+
+pub mod report;
+pub mod rivals;
+pub mod workloads;
+
+use crate::cfg;
+use crate::cli::{count, time};
+use crate::formats::write_file;
+use clap::{Parser, ValueEnum};
+use report::Table;
+use rivals::{Place, Rival, Skip};
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+use vyre_cuda::Runtime;
+use workloads::{Inputs, Name, Scale, Workload};
+
+/// Measures vyre against other ways to compute the same, and checks every result
+///
+/// Without a GPU it runs what runs on the CPU and says what it leaves out.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "bench", args_conflicts_with_subcommands = true)]
+pub struct Bench {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Workloads to run, separated by commas [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub workloads: Vec<Name>,
+    /// Rivals to run, separated by commas; named ones run even where they take long [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub rivals: Vec<String>,
+    /// Size of the inputs
+    #[arg(long, value_enum, default_value_t)]
+    pub scale: Scale,
+    /// Seconds of measured runs a cell; a run that takes longer than this is the only one
+    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
+    pub cap: f64,
+    /// Measured runs a cell at most
+    #[arg(long, value_name = "N", default_value = "50")]
+    pub runs: NonZeroU32,
+    /// Control-flow graph of the liveness workload, as `bench cfg` wrote it [default: the toolchain's librustc_driver]
+    #[arg(long, value_name = "FILE")]
+    pub cfg: Option<PathBuf>,
+    /// Write one line a cell
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write tables
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// Write one plot a workload, and one of all
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+    /// Print one JSON object as the last line
+    #[arg(long)]
+    pub json: bool,
+    /// List workloads and rivals, and run nothing
+    #[arg(long)]
+    pub list: bool,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+enum Command {
+    /// Reads the control-flow graph of programs and writes it compressed, to take to a host without them
+    Cfg {
+        /// Where to
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+        /// x86-64 programs and libraries [default: the toolchain's librustc_driver]
+        #[arg(long, value_name = "FILE", num_args = 1..)]
+        elf: Vec<PathBuf>,
+    },
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(s) if (0.0..=3600.0).contains(&s) => Ok(s),
+        _ => Err("a number of seconds up to 3600 is needed".into()),
+    }
+}
+
+/// Why the benchmark ends with exit code 1.
+#[derive(Debug, Error)]
+enum Failure {
+    #[error("`{0}` is no rival; --list shows them")]
+    NoRival(String),
+    #[error("{0}")]
+    Inputs(String),
+    #[error(transparent)]
+    Elf(#[from] crate::elf::ElfError),
+    #[error(transparent)]
+    Write(#[from] crate::formats::FormatError),
+    #[error("{0}")]
+    Plot(String),
+    #[error("cannot write to stdout: {0}")]
+    Stdout(#[from] io::Error),
+    #[error("{0} of the cells failed or gave a wrong result")]
+    Cells(usize),
+}
+
+/// The `main` function of the benchmark.
+pub fn main() -> ExitCode {
+    run(std::env::args_os(), &mut io::stdout(), &mut io::stderr()).into()
+}
+
+/// Runs the benchmark with these arguments (the first is the program's name) and returns its exit code: 0, 1 after a
+/// failure or a wrong result, 2 for a wrong command line.
+pub fn run(
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> u8 {
+    let bench = match Bench::try_parse_from(args) {
+        Ok(bench) => bench,
+        // Nothing is left to do about closed streams.
+        Err(asked) if !asked.use_stderr() => {
+            let _ = write!(out, "{}", asked.render());
+            return 0;
+        }
+        Err(wrong) => {
+            let _ = write!(err, "{}", wrong.render());
+            return 2;
+        }
+    };
+    let done = match &bench.command {
+        Some(Command::Cfg { out: to, elf }) => write_cfg(to, elf, out),
+        None if bench.list => list(out),
+        None => bench.measure(out),
+    };
+    match done {
+        Ok(()) => 0,
+        Err(failure) => {
+            let _ = writeln!(err, "error: {failure}");
+            1
+        }
+    }
+}
+
+fn list(out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(out, "workloads")?;
+    for name in Name::value_variants() {
+        let value = name.to_possible_value().expect("no name is hidden");
+        let about = value
+            .get_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        writeln!(out, "  {name:<20} {about}")?;
+    }
+    writeln!(out, "rivals")?;
+    for rival in rivals::all() {
+        writeln!(out, "  {:<20} {}", rival.name(), rival.about())?;
+    }
+    Ok(())
+}
+
+fn write_cfg(to: &Path, elf: &[PathBuf], out: &mut dyn Write) -> Result<(), Failure> {
+    let elf = match elf {
+        [] => workloads::toolchain_libraries().map_err(Failure::Inputs)?,
+        named => named.to_vec(),
+    };
+    let started = Instant::now();
+    let paths: Vec<&Path> = elf.iter().map(PathBuf::as_path).collect();
+    let cfg = cfg::of_files(&paths)?;
+    writeln!(
+        out,
+        "{} blocks, {} edges ({})",
+        count(cfg.uses.len()),
+        count(cfg.successors.edge_count()),
+        time(started.elapsed())
+    )?;
+    write_file(to, |to| cfg.write(to))?;
+    let bytes = to.metadata().map_or(0, |m| m.len());
+    writeln!(
+        out,
+        "{}: {} bytes ({})",
+        to.display(),
+        count(bytes),
+        time(started.elapsed())
+    )?;
+    Ok(())
+}
+
+/// One rival on one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The workload.
+    pub workload: Name,
+    /// The rival.
+    pub rival: &'static str,
+    /// One of vyre's own backends.
+    pub ours: bool,
+    /// Where it runs.
+    pub place: Place,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Every result was right.
+    Measured(Timing),
+    /// It did not run, for this reason.
+    Skipped(String),
+    /// A result was wrong, or a run failed.
+    Failed(String),
+}
+
+/// Times of a cell, of one round where the workload's figure is per round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timing {
+    /// Measured runs.
+    pub runs: usize,
+    /// The one run is also the first: it was too long to repeat.
+    pub cold: bool,
+    /// Wall time.
+    pub wall: Spread,
+    /// Time on the device, where there is one.
+    pub device: Option<Spread>,
+    /// Rounds of a run, where the algorithm has them.
+    pub rounds: Option<u64>,
+}
+
+/// Nanoseconds over the runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// The fastest.
+    pub least_ns: f64,
+    /// A quarter is faster.
+    pub lower_ns: f64,
+    /// Half is faster.
+    pub median_ns: f64,
+    /// A quarter is slower.
+    pub upper_ns: f64,
+    /// The slowest.
+    pub most_ns: f64,
+}
+
+impl Spread {
+    /// Of at least one sample; quartiles are samples, the lower one of two in the middle.
+    pub fn of(mut samples_ns: Vec<f64>) -> Spread {
+        samples_ns.sort_by(f64::total_cmp);
+        let at = |quarters: usize| samples_ns[(samples_ns.len() - 1) * quarters / 4];
+        Spread {
+            least_ns: at(0),
+            lower_ns: at(1),
+            median_ns: at(2),
+            upper_ns: at(3),
+            most_ns: at(4),
+        }
+    }
+}
+
+impl Bench {
+    fn rivals(&self) -> Result<Vec<Box<dyn Rival>>, Failure> {
+        let mut all = rivals::all();
+        if let Some(unknown) = self
+            .rivals
+            .iter()
+            .find(|n| all.iter().all(|r| r.name() != **n))
+        {
+            return Err(Failure::NoRival(unknown.clone()));
+        }
+        all.retain(|r| self.rivals.is_empty() || self.rivals.iter().any(|n| n == r.name()));
+        Ok(all)
+    }
+
+    fn measure(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        let started = Instant::now();
+        let rivals = self.rivals()?;
+        let names: Vec<Name> = match self.workloads.as_slice() {
+            [] => Name::value_variants().to_vec(),
+            named => named.to_vec(),
+        };
+        let gpu = Runtime::cuda();
+        let host = report::Host {
+            cpu: report::cpu_name(),
+            threads: rayon::current_num_threads(),
+            gpu: gpu
+                .as_ref()
+                .map(Runtime::device)
+                .map_err(ToString::to_string),
+        };
+        writeln!(out, "bench on {host}")?;
+        if let Err(e) = &gpu {
+            let waiting: Vec<&str> = rivals
+                .iter()
+                .filter(|r| r.place() == Place::Gpu)
+                .map(|r| r.name())
+                .collect();
+            if !waiting.is_empty() {
+                writeln!(out, "skipped without a GPU ({e}): {}", waiting.join(", "))?;
+            }
+        }
+        let inputs = Inputs::new(self.scale, self.cfg.clone());
+        let mut table = Table::new(host);
+        for (i, &name) in names.iter().enumerate() {
+            inputs.keep_for(&names[i..]);
+            let made = Instant::now();
+            match inputs.workload(name) {
+                Err(why) => {
+                    writeln!(out, "{name}: skipped: {why}")?;
+                    table.cells.extend(
+                        rivals
+                            .iter()
+                            .map(|r| cell(name, &**r, Outcome::Skipped(why.clone()))),
+                    );
+                }
+                Ok(workload) => {
+                    let (nodes, edges) = workload.sizes();
+                    let (nodes, edges) = (count(nodes), count(edges));
+                    writeln!(
+                        out,
+                        "{name}: {nodes} items, {edges} edges ({})",
+                        time(made.elapsed())
+                    )?;
+                    self.measure_workload(&workload, &rivals, &mut table, out)?;
+                }
+            }
+        }
+        writeln!(out, "{} in all", time(started.elapsed()))?;
+        self.deliver(&table, out)?;
+        match table.failed() {
+            0 => Ok(()),
+            failed => Err(Failure::Cells(failed)),
+        }
+    }
+
+    fn measure_workload(
+        &self,
+        workload: &Workload,
+        rivals: &[Box<dyn Rival>],
+        table: &mut Table,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        table
+            .sizes
+            .push((workload.name, workload.sizes(), workload.per_round()));
+        for rival in rivals {
+            let outcome = match rival.too_long(workload) {
+                Some(why) if self.rivals.is_empty() => Outcome::Skipped(why),
+                _ => match self.measure_cell(workload, &**rival) {
+                    Ok(timing) => Outcome::Measured(timing),
+                    Err(CellError::Skip(Skip::NoAlgorithm)) => continue,
+                    Err(CellError::Skip(Skip::Unavailable(why))) => Outcome::Skipped(why),
+                    Err(CellError::Failed(why)) => Outcome::Failed(why),
+                },
+            };
+            let cell = cell(workload.name, &**rival, outcome);
+            // Of rivals that need a GPU there was a line at the start.
+            if cell.place == Place::Cpu || !matches!(cell.outcome, Outcome::Skipped(_)) {
+                writeln!(out, "  {:<16} {}", cell.rival, report::line(&cell.outcome))?;
+            }
+            table.cells.push(cell);
+        }
+        Ok(())
+    }
+
+    fn measure_cell(&self, workload: &Workload, rival: &dyn Rival) -> Result<Timing, CellError> {
+        let mut prepared = rival.prepare(workload).map_err(CellError::Skip)?;
+        let mut rounds = None;
+        let mut once = || {
+            prepared.reset();
+            let started = Instant::now();
+            let measured = prepared.run();
+            let wall = started.elapsed();
+            let measured = measured.map_err(CellError::Failed)?;
+            if let Some(difference) = workload.difference(&measured.values, measured.rounds) {
+                return Err(CellError::Failed(difference));
+            }
+            rounds = measured.rounds;
+            let parts = match measured.rounds {
+                Some(rounds) if workload.per_round() => rounds.max(1) as f64,
+                _ => 1.0,
+            };
+            let device_ns = measured.device_ns.map(|ns| ns as f64 / parts);
+            Ok((wall, wall.as_nanos() as f64 / parts, device_ns))
+        };
+        let cap = Duration::from_secs_f64(self.cap);
+        let warm_up = once()?;
+        let cold = warm_up.0 > cap;
+        let mut samples = Vec::new();
+        if cold {
+            samples.push(warm_up);
+        } else {
+            let mut spent = Duration::ZERO;
+            while samples.is_empty() || spent < cap && samples.len() < self.runs.get() as usize {
+                let sample = once()?;
+                spent += sample.0;
+                samples.push(sample);
+            }
+        }
+        let device: Option<Vec<f64>> = samples.iter().map(|s| s.2).collect();
+        Ok(Timing {
+            runs: samples.len(),
+            cold,
+            wall: Spread::of(samples.iter().map(|s| s.1).collect()),
+            device: device.map(Spread::of),
+            rounds,
+        })
+    }
+
+    fn deliver(&self, table: &Table, out: &mut dyn Write) -> Result<(), Failure> {
+        if let Some(path) = &self.csv {
+            write_file(path, |to| table.csv(to))?;
+        }
+        if let Some(path) = &self.markdown {
+            write_file(path, |to| to.write_all(table.markdown().as_bytes()))?;
+        }
+        if let Some(dir) = &self.svg {
+            table.plots(dir).map_err(Failure::Plot)?;
+        }
+        if self.json {
+            writeln!(out, "{}", table.json())?;
+        }
+        Ok(())
+    }
+}
+
+enum CellError {
+    Skip(Skip),
+    Failed(String),
+}
+
+fn cell(workload: Name, rival: &dyn Rival, outcome: Outcome) -> Cell {
+    Cell {
+        workload,
+        rival: rival.name(),
+        ours: rival.ours(),
+        place: rival.place(),
+        outcome,
+    }
+}

@@ -1,0 +1,537 @@
+//! What is left of a benchmark: CSV, JSON, Markdown tables, plots.
+
+use super::workloads::Name;
+use super::{Cell, Outcome, Place, Spread, Timing};
+use crate::cli::count;
+use plotters::prelude::*;
+use serde_json::{Value, json};
+use std::fmt::{self, Write as _};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Where it ran.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Host {
+    /// Model of the CPU, where the system says so.
+    pub cpu: Option<String>,
+    /// Threads of the parallel rivals.
+    pub threads: usize,
+    /// The GPU, or why there is none.
+    pub gpu: Result<String, String>,
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cpu = self.cpu.as_deref().unwrap_or("an unknown CPU");
+        write!(f, "{cpu}, {} threads", self.threads)?;
+        match &self.gpu {
+            Ok(gpu) => write!(f, "; {gpu}"),
+            Err(_) => write!(f, "; no GPU"),
+        }
+    }
+}
+
+/// Model of the CPU, where the system says so.
+pub fn cpu_name() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// All cells, in the order of workloads and rivals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Where it ran.
+    pub host: Host,
+    /// Items and edges of each workload that ran, and whether its times are those of a round.
+    pub sizes: Vec<(Name, (usize, usize), bool)>,
+    /// The cells.
+    pub cells: Vec<Cell>,
+}
+
+impl Cell {
+    /// The times, where every result was right.
+    pub fn timing(&self) -> Option<&Timing> {
+        match &self.outcome {
+            Outcome::Measured(timing) => Some(timing),
+            Outcome::Skipped(_) | Outcome::Failed(_) => None,
+        }
+    }
+
+    /// What it is compared by: device time on a GPU, wall time on the CPU.
+    fn figure_ns(&self) -> Option<f64> {
+        let timing = self.timing()?;
+        let device = timing.device.filter(|_| self.place == Place::Gpu);
+        Some(device.unwrap_or(timing.wall).median_ns)
+    }
+}
+
+/// A time in three digits and a unit.
+fn show(ns: f64) -> String {
+    crate::cli::time(std::time::Duration::from_nanos(ns as u64))
+}
+
+/// What came of a cell, in a line.
+pub fn line(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Skipped(why) => format!("skipped: {why}"),
+        Outcome::Failed(why) => format!("FAILED: {why}"),
+        Outcome::Measured(t) => {
+            let mut text = show(t.wall.median_ns);
+            if t.cold {
+                text += " (one cold run)";
+            } else {
+                let (least, most) = (show(t.wall.least_ns), show(t.wall.most_ns));
+                let _ = write!(text, " ({least} to {most}, {} runs)", t.runs);
+            }
+            if let Some(device) = t.device {
+                let _ = write!(text, "; device {}", show(device.median_ns));
+            }
+            if let Some(rounds) = t.rounds {
+                let _ = write!(text, "; {} rounds", count(rounds));
+            }
+            text
+        }
+    }
+}
+
+impl Table {
+    /// Nothing was measured yet.
+    pub fn new(host: Host) -> Table {
+        Table {
+            host,
+            sizes: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+
+    /// Cells that failed or gave wrong results.
+    pub fn failed(&self) -> usize {
+        self.cells
+            .iter()
+            .filter(|c| matches!(c.outcome, Outcome::Failed(_)))
+            .count()
+    }
+
+    fn of(&self, name: Name) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().filter(move |c| c.workload == name)
+    }
+
+    /// The fastest of some cells.
+    fn best<'t>(cells: impl Iterator<Item = &'t Cell>) -> Option<(&'t Cell, f64)> {
+        let timed = cells.filter_map(|c| Some((c, c.figure_ns()?)));
+        timed.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// Of a cell, its wall time by the best of the workload's wall times, its own included.
+    fn wall_ratio(&self, cell: &Cell) -> Option<f64> {
+        let wall = |c: &Cell| Some(c.timing()?.wall.median_ns);
+        let best = self
+            .of(cell.workload)
+            .filter_map(wall)
+            .min_by(f64::total_cmp)?;
+        Some(wall(cell)? / best)
+    }
+
+    /// One line a cell, skipped ones too; times in nanoseconds.
+    pub fn csv(&self, to: &mut dyn Write) -> io::Result<()> {
+        let mut csv = csv::Writer::from_writer(to);
+        csv.write_record([
+            "workload",
+            "items",
+            "edges",
+            "per",
+            "rival",
+            "ours",
+            "place",
+            "outcome",
+            "runs",
+            "cold",
+            "rounds",
+            "wall_min_ns",
+            "wall_q1_ns",
+            "wall_median_ns",
+            "wall_q3_ns",
+            "wall_max_ns",
+            "device_min_ns",
+            "device_q1_ns",
+            "device_median_ns",
+            "device_q3_ns",
+            "device_max_ns",
+            "ratio",
+            "note",
+        ])?;
+        for cell in &self.cells {
+            let sizes = self.sizes.iter().find(|s| s.0 == cell.workload);
+            let (outcome, note) = match &cell.outcome {
+                Outcome::Measured(_) => ("measured", ""),
+                Outcome::Skipped(why) => ("skipped", why.as_str()),
+                Outcome::Failed(why) => ("failed", why.as_str()),
+            };
+            let mut record = vec![
+                cell.workload.to_string(),
+                sizes.map_or_else(String::new, |s| s.1.0.to_string()),
+                sizes.map_or_else(String::new, |s| s.1.1.to_string()),
+                sizes
+                    .map_or("", |s| if s.2 { "round" } else { "run" })
+                    .into(),
+                cell.rival.into(),
+                cell.ours.to_string(),
+                place(cell.place).into(),
+                outcome.into(),
+            ];
+            let timing = cell.timing();
+            let spread = |s: Option<Spread>| -> [String; 5] {
+                let ns = |x: f64| format!("{x:.0}");
+                s.map(|s| [s.least_ns, s.lower_ns, s.median_ns, s.upper_ns, s.most_ns].map(ns))
+                    .unwrap_or_default()
+            };
+            record.push(timing.map_or_else(String::new, |t| t.runs.to_string()));
+            record.push(timing.map_or_else(String::new, |t| t.cold.to_string()));
+            record.push(
+                timing
+                    .and_then(|t| t.rounds)
+                    .map_or_else(String::new, |r| r.to_string()),
+            );
+            record.extend(spread(timing.map(|t| t.wall)));
+            record.extend(spread(timing.and_then(|t| t.device)));
+            record.push(
+                self.wall_ratio(cell)
+                    .map_or_else(String::new, |r| format!("{r:.4}")),
+            );
+            record.push(note.into());
+            csv.write_record(record)?;
+        }
+        csv.flush()
+    }
+
+    /// The host and all cells.
+    pub fn json(&self) -> Value {
+        let spread = |s: Spread| {
+            json!({
+                "min": s.least_ns, "q1": s.lower_ns, "median": s.median_ns, "q3": s.upper_ns, "max": s.most_ns,
+            })
+        };
+        let cells = self.cells.iter().map(|cell| {
+            let mut object = json!({
+                "workload": cell.workload.to_string(), "rival": cell.rival, "ours": cell.ours,
+                "place": place(cell.place),
+            });
+            match &cell.outcome {
+                Outcome::Measured(t) => {
+                    object["runs"] = t.runs.into();
+                    object["cold"] = t.cold.into();
+                    object["rounds"] = t.rounds.into();
+                    object["wall_ns"] = spread(t.wall);
+                    object["device_ns"] = t.device.map_or(Value::Null, spread);
+                    object["ratio"] = self.wall_ratio(cell).into();
+                }
+                Outcome::Skipped(why) => object["skipped"] = why.as_str().into(),
+                Outcome::Failed(why) => object["failed"] = why.as_str().into(),
+            }
+            object
+        });
+        json!({
+            "cpu": self.host.cpu, "threads": self.host.threads,
+            "gpu": self.host.gpu.as_ref().ok(), "no_gpu": self.host.gpu.as_ref().err(),
+            "cells": cells.collect::<Vec<_>>(),
+        })
+    }
+
+    /// Wins and losses first, then a table a workload.
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        self.write_markdown(&mut text)
+            .expect("a string takes everything");
+        text
+    }
+
+    fn write_markdown(&self, to: &mut String) -> fmt::Result {
+        writeln!(to, "# Benchmark\n")?;
+        writeln!(to, "On {}.", self.host)?;
+        if let Err(why) = &self.host.gpu {
+            writeln!(
+                to,
+                "GPU rivals and the `cuda` backend were left out: {why}."
+            )?;
+        }
+        writeln!(
+            to,
+            "Medians of warm runs in one process; every result was checked. Ratios above 1 are slower than the best.\n"
+        )?;
+        writeln!(to, "## vyre by the best rival\n")?;
+        writeln!(
+            to,
+            "CPU by wall time, GPU by device time. Below 1 vyre is faster.\n"
+        )?;
+        writeln!(
+            to,
+            "| workload | where | vyre | best rival | ratio | |\n| --- | --- | ---: | ---: | ---: | --- |"
+        )?;
+        for &(name, ..) in &self.sizes {
+            for at in [Place::Cpu, Place::Gpu] {
+                let here = || self.of(name).filter(|c| c.place == at);
+                let ours = Table::best(here().filter(|c| c.ours));
+                let best = Table::best(here().filter(|c| !c.ours));
+                if let Some(((our, our_ns), (rival, rival_ns))) = ours.zip(best) {
+                    let ratio = our_ns / rival_ns;
+                    writeln!(
+                        to,
+                        "| {name} | {} | {} {} | {} {} | {ratio:.2} | {} |",
+                        place(at),
+                        our.rival,
+                        show(our_ns),
+                        rival.rival,
+                        show(rival_ns),
+                        if ratio <= 1.0 { "wins" } else { "**loses**" },
+                    )?;
+                }
+            }
+        }
+        for &(name, (items, edges), per_round) in &self.sizes {
+            writeln!(to, "\n## {name}\n")?;
+            let edges = if edges > 0 {
+                format!(", {} edges", count(edges))
+            } else {
+                String::new()
+            };
+            let per = if per_round {
+                "; times are those of one round"
+            } else {
+                ""
+            };
+            writeln!(to, "{} items{edges}{per}.\n", count(items))?;
+            writeln!(
+                to,
+                "| rival | wall | min | max | ratio | device | rounds | runs |"
+            )?;
+            writeln!(
+                to,
+                "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+            )?;
+            for cell in self.of(name) {
+                let rival = if cell.ours {
+                    format!("**{}**", cell.rival)
+                } else {
+                    cell.rival.into()
+                };
+                match &cell.outcome {
+                    Outcome::Measured(t) => writeln!(
+                        to,
+                        "| {rival} | {} | {} | {} | {:.2} | {} | {} | {} |",
+                        show(t.wall.median_ns),
+                        show(t.wall.least_ns),
+                        show(t.wall.most_ns),
+                        self.wall_ratio(cell).unwrap_or(f64::NAN),
+                        t.device.map_or_else(String::new, |d| show(d.median_ns)),
+                        t.rounds.map_or_else(String::new, count),
+                        if t.cold {
+                            "1, cold".into()
+                        } else {
+                            t.runs.to_string()
+                        },
+                    )?,
+                    Outcome::Failed(why) => {
+                        writeln!(to, "| {rival} | **failed**: {why} | | | | | | |")?
+                    }
+                    Outcome::Skipped(why) if cell.place == Place::Cpu => {
+                        writeln!(to, "| {rival} | skipped: {why} | | | | | | |")?;
+                    }
+                    Outcome::Skipped(why) => {
+                        if self.host.gpu.is_ok() {
+                            writeln!(to, "| {rival} | skipped: {why} | | | | | | |")?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes `WORKLOAD.svg` for each workload, and `ratios.svg` of vyre by the best rival; creates the directory.
+    pub fn plots(&self, dir: &Path) -> Result<(), String> {
+        std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+        for &(name, _, per_round) in &self.sizes {
+            let bars: Vec<Bar> = self
+                .of(name)
+                .flat_map(|cell| {
+                    let timing = cell.timing();
+                    let wall = timing.map(|t| Bar::new(cell, "", t.wall));
+                    let device = timing
+                        .and_then(|t| t.device)
+                        .map(|d| Bar::new(cell, ", device", d));
+                    [wall, device]
+                })
+                .flatten()
+                .collect();
+            if !bars.is_empty() {
+                let per = if per_round { "one round" } else { "one run" };
+                plot(
+                    &dir.join(format!("{name}.svg")),
+                    &format!("{name}: {per}, median and range"),
+                    &bars,
+                    &show,
+                )?;
+            }
+        }
+        let mut bars = Vec::new();
+        for &(name, ..) in &self.sizes {
+            let best = |at| Table::best(self.of(name).filter(move |c| !c.ours && c.place == at));
+            for cell in self.of(name).filter(|c| c.ours) {
+                if let Some((ns, (rival, best_ns))) = cell.figure_ns().zip(best(cell.place)) {
+                    let ratio = ns / best_ns;
+                    bars.push(Bar {
+                        label: format!("{name}: {} / {}", cell.rival, rival.rival),
+                        value: ratio,
+                        range: None,
+                        ours: ratio <= 1.0,
+                    });
+                }
+            }
+        }
+        if bars.is_empty() {
+            return Ok(());
+        }
+        let title =
+            "vyre's time by the best rival's (device time on a GPU); below 1 vyre is faster";
+        plot(&dir.join("ratios.svg"), title, &bars, &|ratio| {
+            format!("{ratio:.2}")
+        })
+    }
+}
+
+fn place(place: Place) -> &'static str {
+    match place {
+        Place::Cpu => "cpu",
+        Place::Gpu => "gpu",
+    }
+}
+
+struct Bar {
+    label: String,
+    value: f64,
+    range: Option<(f64, f64)>,
+    /// Drawn in the accent colour.
+    ours: bool,
+}
+
+impl Bar {
+    fn new(cell: &Cell, what: &str, spread: Spread) -> Bar {
+        Bar {
+            label: format!("{}{what}", cell.rival),
+            value: spread.median_ns,
+            range: Some((spread.least_ns, spread.most_ns)),
+            ours: cell.ours,
+        }
+    }
+}
+
+/// Horizontal bars on a logarithmic axis.
+fn plot(
+    path: &Path,
+    title: &str,
+    bars: &[Bar],
+    unit: &dyn Fn(f64) -> String,
+) -> Result<(), String> {
+    draw(path, title, bars, unit).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn draw(
+    path: &Path,
+    title: &str,
+    bars: &[Bar],
+    unit: &dyn Fn(f64) -> String,
+) -> Result<(), Box<dyn std::error::Error>> {
+    const ROW: i32 = 26;
+    const CHARACTER: i32 = 7;
+    const PLOT_WIDTH: i32 = 560;
+    const TOP: i32 = 44;
+    const OURS: RGBColor = RGBColor(0x1f, 0x77, 0xb4);
+    const OTHERS: RGBColor = RGBColor(0x9a, 0xa0, 0xa6);
+    let longest = bars.iter().map(|b| b.label.len()).max().unwrap_or(0) as i32;
+    let left = 16 + CHARACTER * longest;
+    let rows = bars.len() as i32;
+    let size = (left + PLOT_WIDTH + 100, TOP + ROW * rows + 40);
+    let root = SVGBackend::new(path, (size.0 as u32, size.1 as u32)).into_drawing_area();
+    root.fill(&WHITE)?;
+
+    // A decade more on each side, so that no bar is empty and every number fits.
+    let values = || {
+        bars.iter()
+            .flat_map(|b| b.range.map_or([b.value; 2], |r| [r.0, r.1]))
+    };
+    let least = values().fold(f64::INFINITY, f64::min).max(1e-6);
+    let most = values().fold(least, f64::max);
+    let (low, high) = (
+        least.log10().floor() as i32,
+        (most.log10() + 1e-9).ceil() as i32,
+    );
+    let (low, high) = if bars.iter().all(|b| b.range.is_some()) {
+        (
+            low - i32::from(least.log10() - f64::from(low) < 0.2),
+            high.max(low + 1),
+        )
+    } else {
+        (low.min(-1), high.max(1))
+    };
+    let scale = |value: f64| {
+        let part = (value.max(1e-6).log10() - f64::from(low)) / f64::from(high - low);
+        left + (part.clamp(0.0, 1.0) * f64::from(PLOT_WIDTH)).round() as i32
+    };
+    let font = |size: i32| ("sans-serif", size).into_font();
+    let bottom = TOP + ROW * rows;
+    root.draw(&Text::new(
+        title.to_owned(),
+        (12, 14),
+        font(16).color(&BLACK),
+    ))?;
+    for decade in low..=high {
+        let x = scale(10f64.powi(decade));
+        root.draw(&PathElement::new(
+            [(x, TOP), (x, bottom)],
+            RGBColor(0xe0, 0xe0, 0xe0),
+        ))?;
+        let label = unit(10f64.powi(decade));
+        let x = x - CHARACTER * label.len() as i32 / 2;
+        root.draw(&Text::new(
+            label,
+            (x, bottom + 8),
+            font(12).color(&RGBColor(0x60, 0x60, 0x60)),
+        ))?;
+    }
+    // Ratios grow from 1 to both sides.
+    let base = if low < 0 && bars.iter().all(|b| b.range.is_none()) {
+        scale(1.0)
+    } else {
+        left
+    };
+    for (bar, row) in bars.iter().zip(0..) {
+        let y = TOP + ROW * row;
+        let color = if bar.ours { OURS } else { OTHERS };
+        let end = scale(bar.value);
+        let corners = [(base.min(end), y + 5), (base.max(end), y + ROW - 5)];
+        root.draw(&Rectangle::new(corners, color.filled()))?;
+        let mut right = base.max(end);
+        if let Some((from, to)) = bar.range {
+            let (from, to) = (scale(from), scale(to));
+            let middle = y + ROW / 2;
+            root.draw(&PathElement::new([(from, middle), (to, middle)], BLACK))?;
+            for x in [from, to] {
+                root.draw(&PathElement::new([(x, middle - 4), (x, middle + 4)], BLACK))?;
+            }
+            right = right.max(to);
+        }
+        let label = (left - 8 - CHARACTER * bar.label.len() as i32, y + 7);
+        root.draw(&Text::new(bar.label.clone(), label, font(13).color(&BLACK)))?;
+        root.draw(&Text::new(
+            unit(bar.value),
+            (right + 6, y + 7),
+            font(13).color(&BLACK),
+        ))?;
+    }
+    if base != left {
+        root.draw(&PathElement::new([(base, TOP), (base, bottom)], BLACK))?;
+    }
+    root.present()?;
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Who competes: one trait, and a list of everyone who implements it.
+//!
+//! A rival prepares a workload once (allocates, uploads: not timed) and then runs it as often as asked. Whoever adds one
+//! implements [`Rival`] and adds it to [`all`].
+
+mod cpu;
+mod ours;
+
+use crate::bench::workloads::{Values, Workload};
+use thiserror::Error;
+use vyre_cuda::Runtime;
+
+/// One way to compute workloads.
+pub trait Rival: Sync {
+    /// Its name in tables and after `--rivals`.
+    fn name(&self) -> &'static str;
+
+    /// What it is, in half a sentence.
+    fn about(&self) -> &'static str;
+
+    /// Where it runs.
+    fn place(&self) -> Place;
+
+    /// It is one of vyre's own backends.
+    fn ours(&self) -> bool {
+        false
+    }
+
+    /// Why a run would take too long to be worth waiting for; such cells run only where the rival is asked for by name.
+    fn too_long(&self, workload: &Workload) -> Option<String> {
+        let _ = workload;
+        None
+    }
+
+    /// Makes everything ready that is not part of a run.
+    fn prepare<'w>(&self, workload: &'w Workload) -> Result<Box<dyn Prepared + 'w>, Skip>;
+}
+
+/// Where a rival computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On the CPU.
+    Cpu,
+    /// On a GPU.
+    Gpu,
+}
+
+/// Why a rival does not run a workload.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Skip {
+    /// It has no algorithm for this, and no cell in the table.
+    #[error("it has no algorithm for this")]
+    NoAlgorithm,
+    /// It cannot run here: no device, no memory.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+/// A workload ready to run.
+pub trait Prepared {
+    /// Restores what a run destroys; called before each run, not timed.
+    fn reset(&mut self) {}
+
+    /// One run, from the inputs on the host or device to the result on the host.
+    fn run(&mut self) -> Result<Measured, String>;
+}
+
+/// What a run gave. Its wall time is taken around it.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The result.
+    pub values: Values,
+    /// Rounds, levels or iterations, where the algorithm has them.
+    pub rounds: Option<u64>,
+    /// Time on the device between the first and the last operation, without uploads and readback.
+    pub device_ns: Option<u64>,
+}
+
+impl Measured {
+    /// A result of the CPU.
+    pub fn new(values: Values) -> Measured {
+        Measured {
+            values,
+            rounds: None,
+            device_ns: None,
+        }
+    }
+}
+
+impl<F: FnMut() -> Result<Measured, String>> Prepared for F {
+    fn run(&mut self) -> Result<Measured, String> {
+        self()
+    }
+}
+
+/// Everyone, in the order of the tables.
+pub fn all() -> Vec<Box<dyn Rival>> {
+    let mut all = cpu::all();
+    all.extend(ours::all());
+    all.extend(AWAITED.map(|(name, about)| Box::new(Awaited { name, about }) as Box<dyn Rival>));
+    all
+}
+
+/// Rivals on the GPU that are not written yet.
+const AWAITED: [(&str, &str); 4] = [
+    (
+        "host-loop",
+        "CUDA C, one launch a round, the counter read back after each",
+    ),
+    (
+        "queued",
+        "CUDA C, launches queued ahead, a check every k rounds",
+    ),
+    ("while-graph", "CUDA C, a CUDA graph with a WHILE node"),
+    ("compiled", "CUDA C, one compiled persistent kernel"),
+];
+
+struct Awaited {
+    name: &'static str,
+    about: &'static str,
+}
+
+impl Rival for Awaited {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    fn place(&self) -> Place {
+        Place::Gpu
+    }
+
+    fn prepare<'w>(&self, _: &'w Workload) -> Result<Box<dyn Prepared + 'w>, Skip> {
+        Err(Skip::Unavailable(match Runtime::cuda() {
+            Ok(_) => "not written yet".into(),
+            Err(e) => e.to_string(),
+        }))
+    }
+}

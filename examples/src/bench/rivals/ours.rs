@@ -1,0 +1,268 @@
+//! vyre's own backends, through the door that users take. Search, paths, ranks, components and saxpy are the passes of
+//! the examples of these names; liveness and the hash loop are here.
+
+use super::{Measured, Place, Prepared, Rival, Skip};
+use crate::bench::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
+use crate::cli::count;
+use vyre_cuda::prelude::*;
+use vyre_cuda::{Error, Report};
+
+macro_rules! examples {
+    ($($name:ident $path:literal;)*) => {$(
+        #[path = $path]
+        #[allow(dead_code, unreachable_pub, missing_docs, reason = "an example's own crate, as a module")]
+        mod $name;
+    )*};
+}
+
+examples! {
+    bfs "../../../examples/bfs.rs";
+    components "../../../examples/components.rs";
+    pagerank "../../../examples/pagerank.rs";
+    saxpy "../../../examples/saxpy.rs";
+    sssp "../../../examples/sssp.rs";
+}
+
+/// Which registers are live where each block begins: sets flow from a block to those before it until none grows.
+#[wave_graph]
+#[pass(id = "bench.liveness", unproven)]
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    reason = "fields are explained by the problem"
+)]
+mod liveness {
+    pub struct Data {
+        #[topology]
+        predecessors: Csr,
+        #[topology(per = node)]
+        uses: u64,
+        #[topology(per = node)]
+        defs: u64,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = node)]
+        live: u64,
+    }
+
+    #[wave(nodes)]
+    fn init(block: Node, uses: &u64, live: &mut u64, front: &Push) {
+        *live = *uses;
+        if *uses != 0 {
+            front.push(block);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_294_967_295)]
+    mod backward {
+        #[wave(edges(predecessors, from = front))]
+        fn flow(e: Edge, defs: &Buf<u64>, live: &Buf<Atomic<u64>>, front: &Push) {
+            let through = live[e.src].load() & !defs[e.dst];
+            if through & !live[e.dst].load() != 0 {
+                let before = live[e.dst].fetch_or(through);
+                if through & !before != 0 {
+                    front.push(e.dst);
+                }
+            }
+        }
+    }
+}
+
+/// 32 steps of integer arithmetic that depend on each other; see [`crate::bench::workloads::hashed`].
+#[kernel]
+#[pass(id = "bench.hash", unproven)]
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    reason = "a kernel and its generated module"
+)]
+fn hash(i: Index, seed: u32, out: &mut u32) {
+    let mut h = i ^ seed;
+    for step in 0..32 {
+        h = (h ^ h >> 15)
+            .wrapping_mul(0x2c1b_3c6d)
+            .rotate_left(13)
+            .wrapping_add(step);
+    }
+    *out = h;
+}
+
+pub(super) fn all() -> Vec<Box<dyn Rival>> {
+    let backend = |name, about, place, runtime, most_work| {
+        Box::new(Backend {
+            name,
+            about,
+            place,
+            runtime,
+            most_work,
+        }) as Box<dyn Rival>
+    };
+    vec![
+        backend(
+            "native",
+            "vyre on the CPU, the pass's own functions on all threads",
+            Place::Cpu,
+            || Ok(Runtime::native()),
+            u64::MAX,
+        ),
+        backend(
+            "vir0",
+            "vyre on the CPU, the pass's bytecode interpreted on one thread",
+            Place::Cpu,
+            || Ok(Runtime::vir0()),
+            40_000_000,
+        ),
+        backend(
+            "cuda",
+            "vyre on the GPU, the megakernel",
+            Place::Gpu,
+            Runtime::cuda,
+            u64::MAX,
+        ),
+    ]
+}
+
+struct Backend {
+    name: &'static str,
+    about: &'static str,
+    place: Place,
+    runtime: fn() -> Result<Runtime, Error>,
+    /// Steps of a workload that are worth waiting for.
+    most_work: u64,
+}
+
+impl Rival for Backend {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn ours(&self) -> bool {
+        true
+    }
+
+    fn too_long(&self, workload: &Workload) -> Option<String> {
+        let work = workload.work();
+        (work > self.most_work).then(|| format!("about {} steps of an interpreter", count(work)))
+    }
+
+    fn prepare<'w>(&self, workload: &'w Workload) -> Result<Box<dyn Prepared + 'w>, Skip> {
+        let unavailable = |e: Error| Skip::Unavailable(e.to_string());
+        let runtime = (self.runtime)().map_err(unavailable)?;
+        session(&runtime, &workload.problem).map_err(unavailable)
+    }
+}
+
+fn session<'w>(runtime: &Runtime, problem: &'w Problem) -> Result<Box<dyn Prepared + 'w>, Error> {
+    Ok(match problem {
+        Problem::Bfs { graph, .. } => {
+            let mut session = bfs::bfs::Session::new(runtime, &**graph)?;
+            runs(move || {
+                let out = session.run(bfs::bfs::Run { source: 0 })?;
+                Ok((Values::U32(out.dist), out.report))
+            })
+        }
+        Problem::Sssp { graph, weights } => {
+            let topology = sssp::sssp::Topology {
+                graph,
+                weight: weights,
+            };
+            let mut session = sssp::sssp::Session::new(runtime, topology)?;
+            runs(move || {
+                let out = session.run(sssp::sssp::Run { source: 0 })?;
+                Ok((Values::U32(out.dist), out.report))
+            })
+        }
+        Problem::PageRank { graph } => {
+            let start = 1.0 / graph.node_count().max(1) as f32;
+            let run = pagerank::pagerank::Run {
+                start,
+                damping: DAMPING,
+                restart: (1.0 - DAMPING) * start,
+                tolerance: TOLERANCE,
+            };
+            let mut session = pagerank::pagerank::Session::new(runtime, &**graph)?;
+            runs(move || {
+                let out = session.run(run)?;
+                Ok((Values::F32(out.rank), out.report))
+            })
+        }
+        Problem::Components { graph } => {
+            let mut session = components::components::Session::new(runtime, &**graph)?;
+            runs(move || {
+                let out = session.run(components::components::Run {})?;
+                Ok((Values::U32(out.label), out.report))
+            })
+        }
+        Problem::Liveness { cfg, predecessors } => {
+            let topology = liveness::Topology {
+                predecessors,
+                uses: &cfg.uses,
+                defs: &cfg.defs,
+            };
+            let mut session = liveness::Session::new(runtime, topology)?;
+            runs(move || {
+                let out = session.run(liveness::Run {})?;
+                Ok((Values::U64(out.live), out.report))
+            })
+        }
+        Problem::Saxpy { x, y } => Box::new(Saxpy {
+            runtime: runtime.clone(),
+            x,
+            before: y,
+            y: Vec::new(),
+        }),
+        Problem::Hash { len } => {
+            let (runtime, len) = (runtime.clone(), *len as usize);
+            runs(move || {
+                let mut out = vec![0; len];
+                let report = hash::run(&runtime, SEED, &mut out)?;
+                Ok((Values::U32(out), report))
+            })
+        }
+    })
+}
+
+fn runs<'w>(
+    mut run: impl FnMut() -> Result<(Values, Report), Error> + 'w,
+) -> Box<dyn Prepared + 'w> {
+    Box::new(move || {
+        let (values, report) = run().map_err(|e| e.to_string())?;
+        Ok(measured(values, &report))
+    })
+}
+
+fn measured(values: Values, report: &Report) -> Measured {
+    Measured {
+        values,
+        rounds: Some(report.total_rounds()).filter(|&rounds| rounds > 0),
+        device_ns: report.device_ns,
+    }
+}
+
+struct Saxpy<'w> {
+    runtime: Runtime,
+    x: &'w [f32],
+    before: &'w [f32],
+    y: Vec<f32>,
+}
+
+impl Prepared for Saxpy<'_> {
+    fn reset(&mut self) {
+        self.y.resize(self.before.len(), 0.0);
+        self.y.copy_from_slice(self.before);
+    }
+
+    fn run(&mut self) -> Result<Measured, String> {
+        let report = saxpy::saxpy::run(&self.runtime, FACTOR, self.x, &mut self.y);
+        let report = report.map_err(|e| e.to_string())?;
+        Ok(measured(Values::F32(std::mem::take(&mut self.y)), &report))
+    }
+}
