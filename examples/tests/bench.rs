@@ -1,0 +1,411 @@
+//! The benchmark at its small scale, and what it measures with.
+
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use vyre_cuda::{Csr, Runtime};
+use vyre_examples::bench::rivals::{self, Measured, Place, Skip};
+use vyre_examples::bench::workloads::{Inputs, Name, Problem, Scale, Values, Workload};
+use vyre_examples::bench::{self, Spread};
+use vyre_examples::cfg::{self, Cfg};
+use vyre_examples::graph::{self, GraphSpec};
+
+/// Exit code, stdout and stderr.
+fn ran(args: &[&str]) -> (u8, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let args = ["bench"].iter().chain(args).map(OsString::from);
+    let code = bench::run(args, &mut out, &mut err);
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (code, text(out), text(err))
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench");
+    std::fs::create_dir_all(&dir).unwrap();
+    dir.join(name)
+}
+
+const WORKLOADS: [&str; 13] = [
+    "bfs-grid1000",
+    "bfs-grid4000",
+    "bfs-chain20k",
+    "bfs-rmat20",
+    "bfs-rmat22",
+    "sssp-grid1000",
+    "sssp-rmat22",
+    "pagerank-rmat22",
+    "components-grid1000",
+    "components-rmat22",
+    "liveness",
+    "saxpy",
+    "hash",
+];
+
+#[test]
+fn every_workload_runs_and_is_checked() {
+    let (csv, markdown) = (scratch("all.csv"), scratch("all.md"));
+    let plots = scratch("plots");
+    let (code, out, err) = ran(&[
+        "--scale",
+        "small",
+        "--cap",
+        "0.002",
+        "--runs",
+        "3",
+        "--json",
+        "--csv",
+        csv.to_str().unwrap(),
+        "--markdown",
+        markdown.to_str().unwrap(),
+        "--svg",
+        plots.to_str().unwrap(),
+    ]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+
+    let json: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    let cells = json["cells"].as_array().unwrap();
+    for name in WORKLOADS {
+        let of = |rival: &str| {
+            let found = cells
+                .iter()
+                .find(|c| c["workload"] == name && c["rival"] == rival);
+            found.unwrap_or_else(|| panic!("{rival} on {name}"))
+        };
+        for rival in ["sequential", "rayon", "native", "vir0"] {
+            let cell = of(rival);
+            assert!(cell["wall_ns"]["median"].as_f64().unwrap() > 0.0);
+            assert!(cell["ratio"].as_f64().unwrap() >= 1.0);
+            let runs = cell["runs"].as_u64().unwrap();
+            assert!((1..=3).contains(&runs));
+        }
+        if let Err(why) = Runtime::cuda() {
+            assert_eq!(of("cuda")["skipped"], why.to_string());
+        }
+        let best = cells
+            .iter()
+            .filter(|c| c["workload"] == name && c["ratio"] == 1.0);
+        assert_eq!(best.count(), 1, "{name}");
+        assert!(plots.join(format!("{name}.svg")).exists());
+    }
+    assert!(cells.iter().all(|c| c["failed"].is_null()));
+    assert!(plots.join("ratios.svg").exists());
+
+    let mut lines = csv::Reader::from_path(&csv).unwrap();
+    assert_eq!(lines.records().count(), cells.len());
+    let markdown = std::fs::read_to_string(markdown).unwrap();
+    for name in WORKLOADS {
+        assert!(markdown.contains(&format!("\n## {name}\n")), "{markdown}");
+    }
+}
+
+#[test]
+fn named_workloads_and_rivals_only() {
+    let (code, out, err) = ran(&[
+        "--scale",
+        "small",
+        "--workloads",
+        "sssp-rmat22,hash",
+        "--rivals",
+        "dial,native",
+        "--json",
+        "--runs",
+        "1",
+    ]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let json: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    let cells = json["cells"].as_array().unwrap();
+    let cells: Vec<_> = cells
+        .iter()
+        .map(|c| {
+            (
+                c["workload"].as_str().unwrap(),
+                c["rival"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    // Dial's algorithm has nothing to say about hashes.
+    assert_eq!(
+        cells,
+        [
+            ("sssp-rmat22", "dial"),
+            ("sssp-rmat22", "native"),
+            ("hash", "native")
+        ]
+    );
+    // Nobody asked for a GPU.
+    assert!(!out.contains("skipped"));
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let (code, out, err) = ran(&["--rivals", "gunrock"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert_eq!(err, "error: `gunrock` is no rival; --list shows them\n");
+    let (code, _, err) = ran(&["--workloads", "bfs"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("bfs-grid1000"), "{err}");
+    let (code, out, _) = ran(&["--list"]);
+    assert_eq!(code, 0);
+    for name in WORKLOADS
+        .into_iter()
+        .chain(["sequential", "petgraph", "cuda", "while-graph"])
+    {
+        assert!(out.contains(&format!("  {name} ")), "{out}");
+    }
+    let (code, out, _) = ran(&[
+        "--workloads",
+        "liveness",
+        "--rivals",
+        "native",
+        "--cfg",
+        "/nowhere",
+    ]);
+    assert_eq!(code, 0);
+    assert!(out.contains("liveness: skipped: /nowhere: "), "{out}");
+}
+
+#[test]
+fn a_wrong_result_is_found() {
+    let inputs = Inputs::new(Scale::Small, None);
+    for (name, off) in [
+        (Name::BfsChain20k, 3),
+        (Name::SsspGrid1000, 5),
+        (Name::Hash, 7),
+    ] {
+        let workload = inputs.workload(name).unwrap();
+        let right = run_on("sequential", &workload).unwrap();
+        assert_eq!(workload.difference(&right.values, None), None);
+        let Values::U32(mut values) = right.values else {
+            panic!("{name} gives u32");
+        };
+        let was = values[off];
+        values[off] ^= 1;
+        let found = workload.difference(&Values::U32(values.clone()), None);
+        assert_eq!(
+            found,
+            Some(format!("value of {off} is {}, not {was}", was ^ 1))
+        );
+        values.pop();
+        assert!(
+            workload
+                .difference(&Values::U32(values), None)
+                .unwrap()
+                .contains("values instead of")
+        );
+        let other = workload.difference(&Values::F32(Vec::new()), None);
+        assert_eq!(other, Some("the values have another type".into()));
+    }
+    let workload = inputs.workload(Name::PageRankRmat22).unwrap();
+    let right = run_on("rayon", &workload).unwrap();
+    let rounds = right.rounds.unwrap();
+    assert_eq!(workload.difference(&right.values, Some(rounds)), None);
+    // One round more is another result.
+    assert!(
+        workload
+            .difference(&right.values, Some(rounds - 3))
+            .unwrap()
+            .contains("ranks differ")
+    );
+    assert!(workload.difference(&right.values, None).is_some());
+    let Values::F32(mut ranks) = right.values else {
+        panic!("ranks are f32");
+    };
+    ranks[0] = f32::NAN;
+    assert!(
+        workload
+            .difference(&Values::F32(ranks), Some(rounds))
+            .is_some()
+    );
+}
+
+/// One run, after one that leaves scratch memory used.
+fn run_on(rival: &str, workload: &Workload) -> Option<Measured> {
+    let rival = rivals::all()
+        .into_iter()
+        .find(|r| r.name() == rival)
+        .unwrap();
+    let mut prepared = match rival.prepare(workload) {
+        Ok(prepared) => prepared,
+        Err(Skip::NoAlgorithm) => return None,
+        Err(Skip::Unavailable(why)) => panic!("{}: {why}", rival.name()),
+    };
+    for _ in 0..2 {
+        prepared.reset();
+        prepared.run().unwrap();
+    }
+    prepared.reset();
+    Some(prepared.run().unwrap())
+}
+
+/// Every rival on the CPU gives the right result, again and again; the interpreter only where it need not do much.
+fn all_agree(workload: &Workload) {
+    let small = workload.work() < 1000;
+    let takes_part = |name: &str| small || name != "vir0";
+    let rivals = rivals::all();
+    for rival in rivals
+        .iter()
+        .filter(|r| r.place() == Place::Cpu && takes_part(r.name()))
+    {
+        if let Some(measured) = run_on(rival.name(), workload) {
+            let difference = workload.difference(&measured.values, measured.rounds);
+            assert_eq!(difference, None, "{} on {}", rival.name(), workload.name);
+        }
+    }
+}
+
+/// Larger than the small scale, so that every parallel path is taken.
+#[test]
+fn rivals_agree_on_wide_graphs() {
+    let load = |text: &str| Arc::new(text.parse::<GraphSpec>().unwrap().load().unwrap().csr);
+    for text in ["rmat:13:8", "rmat:13:1:7", "grid:3000x2", "grid:120x120"] {
+        let graph = load(text);
+        let weights = Arc::new(graph::hashed_weights(&graph));
+        let problems = [
+            Problem::Bfs {
+                graph: graph.clone(),
+                symmetric: true,
+            },
+            Problem::Bfs {
+                graph: graph.clone(),
+                symmetric: false,
+            },
+            Problem::Sssp {
+                graph: graph.clone(),
+                weights,
+            },
+            Problem::Components {
+                graph: graph.clone(),
+            },
+            Problem::PageRank { graph },
+        ];
+        for problem in problems {
+            all_agree(&Workload::new(Name::BfsRmat20, problem));
+        }
+    }
+    for seed in 0..2 {
+        let cfg = Arc::new(Cfg::generated(20_000, seed));
+        let predecessors = Arc::new(cfg.predecessors());
+        all_agree(&Workload::new(
+            Name::Liveness,
+            Problem::Liveness { cfg, predecessors },
+        ));
+    }
+    all_agree(&Workload::new(Name::Hash, Problem::Hash { len: 100_000 }));
+    let numbers = |period: u32| (0..200_000).map(|i: u32| (i % period) as f32).collect();
+    all_agree(&Workload::new(
+        Name::Saxpy,
+        Problem::Saxpy {
+            x: numbers(9),
+            y: numbers(5),
+        },
+    ));
+}
+
+#[test]
+fn rivals_agree_on_tiny_and_unusual_graphs() {
+    let graph = |nodes, edges: &[(u32, u32)]| Arc::new(Csr::from_edges(nodes, edges).unwrap());
+    // A lone node; isolated nodes at the end; a source without edges; a triangle with a tail.
+    let graphs = [
+        graph(1, &[]),
+        graph(4, &[(0, 1), (1, 0)]),
+        graph(4, &[(1, 2), (2, 1)]),
+        graph(
+            5,
+            &[
+                (0, 1),
+                (0, 2),
+                (1, 0),
+                (1, 2),
+                (2, 0),
+                (2, 1),
+                (2, 3),
+                (3, 2),
+            ],
+        ),
+    ];
+    for graph in graphs {
+        let weights = Arc::new(graph::hashed_weights(&graph));
+        all_agree(&Workload::new(
+            Name::BfsRmat20,
+            Problem::Bfs {
+                graph: graph.clone(),
+                symmetric: true,
+            },
+        ));
+        all_agree(&Workload::new(
+            Name::SsspRmat22,
+            Problem::Sssp {
+                graph: graph.clone(),
+                weights,
+            },
+        ));
+        all_agree(&Workload::new(
+            Name::PageRankRmat22,
+            Problem::PageRank {
+                graph: graph.clone(),
+            },
+        ));
+        all_agree(&Workload::new(
+            Name::ComponentsRmat22,
+            Problem::Components { graph },
+        ));
+    }
+    // Loops, unreachable blocks, a block that follows itself.
+    let successors = graph(6, &[(0, 1), (1, 0), (1, 2), (3, 3), (3, 4), (5, 0)]);
+    let cfg = Arc::new(Cfg {
+        successors: Csr::clone(&successors),
+        uses: vec![0, 0, 1 << 63, 2, 4, 8],
+        defs: vec![0, 8, 1, 2, 4, 1 << 63],
+    });
+    let predecessors = Arc::new(cfg.predecessors());
+    let workload = Workload::new(
+        Name::Liveness,
+        Problem::Liveness {
+            cfg: cfg.clone(),
+            predecessors,
+        },
+    );
+    all_agree(&workload);
+    let top = 1 << 63;
+    assert_eq!(cfg::liveness(&cfg), [top, top, top, 6, 4, 8]);
+}
+
+#[test]
+fn inputs_are_made_once() {
+    let inputs = Inputs::new(Scale::Small, None);
+    let graph = |name| match inputs.workload(name).unwrap().problem {
+        Problem::Bfs { graph, .. }
+        | Problem::PageRank { graph }
+        | Problem::Components { graph } => graph,
+        Problem::Sssp { graph, .. } => graph,
+        Problem::Liveness { .. } | Problem::Saxpy { .. } | Problem::Hash { .. } => unreachable!(),
+    };
+    let first = graph(Name::BfsRmat22);
+    for name in [
+        Name::SsspRmat22,
+        Name::PageRankRmat22,
+        Name::ComponentsRmat22,
+    ] {
+        assert!(Arc::ptr_eq(&first, &graph(name)));
+    }
+    inputs.keep_for(&[Name::ComponentsRmat22]);
+    assert!(Arc::ptr_eq(&first, &graph(Name::SsspRmat22)));
+    inputs.keep_for(&[Name::BfsRmat20]);
+    assert!(!Arc::ptr_eq(&first, &graph(Name::SsspRmat22)));
+}
+
+#[test]
+fn quartiles() {
+    let spread = Spread::of(vec![5.0, 1.0, 4.0, 2.0, 3.0]);
+    let figures = [
+        spread.least_ns,
+        spread.lower_ns,
+        spread.median_ns,
+        spread.upper_ns,
+        spread.most_ns,
+    ];
+    assert_eq!(figures, [1.0, 2.0, 3.0, 4.0, 5.0]);
+    let one = Spread::of(vec![7.0]);
+    assert_eq!((one.least_ns, one.median_ns, one.most_ns), (7.0, 7.0, 7.0));
+}
