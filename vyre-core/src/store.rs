@@ -399,6 +399,18 @@ impl Store {
             state.capacity = usize::try_from(capacity).unwrap_or(usize::MAX);
             state.clear();
         }
+        for (state, list) in self.lists.iter_mut().zip(&program.lists) {
+            let capacity = self
+                .sizes
+                .resolve(&program, list.capacity)
+                .expect("verified extents name scalars of the program");
+            // A slot is a u32.
+            state.capacity = index_len(&list.name, capacity)?;
+            state.items.get_mut().clear();
+            state.pending.get_mut().clear();
+            state.refused.set(0);
+        }
+        self.swept.iter_mut().for_each(|s| s.set(0));
         if let Some(lives) = &mut self.lives {
             lives.here.fill(false);
         }
