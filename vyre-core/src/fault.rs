@@ -136,6 +136,15 @@ pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
         Ok(s) => Some((*s).to_owned()),
         Err(other) => other.downcast::<String>().ok().map(|s| *s),
     };
+    if let Some((index, len)) = message.as_deref().and_then(array_bounds) {
+        return Fault {
+            kind: TrapKind::IndexOutOfBounds,
+            index,
+            len,
+            site,
+            message: None,
+        };
+    }
     let kind = kind_of(message.as_deref().unwrap_or_default());
     let message = match kind {
         TrapKind::Assert | TrapKind::Panic | TrapKind::ArithmeticOverflow => message,
@@ -150,6 +159,13 @@ pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
     }
 }
 
+/// Index and length of a panic of rustc's own: an array was indexed beyond its end.
+fn array_bounds(message: &str) -> Option<(u64, u64)> {
+    let rest = message.strip_prefix("index out of bounds: the len is ")?;
+    let (len, index) = rest.split_once(" but the index is ")?;
+    Some((index.parse().ok()?, len.parse().ok()?))
+}
+
 /// The kind of a panic of rustc's own, by its message.
 fn kind_of(message: &str) -> TrapKind {
     match message {
@@ -162,6 +178,8 @@ fn kind_of(message: &str) -> TrapKind {
             TrapKind::ArithmeticOverflow
         }
         m if m.starts_with("assertion ") => TrapKind::Assert,
+        // A float's `clamp`, which is an assertion for integers.
+        m if m.starts_with("min > max, or either was NaN") => TrapKind::Assert,
         _ => TrapKind::Panic,
     }
 }

@@ -149,6 +149,21 @@ cases! {
         a.saturating_add(b) as u64 ^ (a.saturating_sub(b) as u64) << 7 ^ i.saturating_add(j) as u64 ^ (i.saturating_sub(j) as u64) << 9
             ^ q.saturating_add(i as i64) as u64 ^ q.saturating_sub(p as i64) as u64 ^ p.saturating_add(q as u64) ^ p.saturating_sub(q as u64)
     }
+    more_integer_methods {
+        let c = bytes[a & 7];
+        a.saturating_mul(b) as u64 ^ (i.saturating_mul(j) as u64) << 3 ^ p.saturating_mul(5) ^ q.saturating_mul(-7) as u64 ^ (c.saturating_mul(3) as u64) << 9
+            ^ a.swap_bytes() as u64 ^ p.swap_bytes() ^ (i.reverse_bits() as u64) << 7 ^ p.reverse_bits() ^ (c.reverse_bits() as u64) << 30 ^ (c.swap_bytes() as u64) << 20
+            ^ a.is_multiple_of(b) as u64 ^ (b.is_multiple_of(3) as u64) << 1 ^ a.cast_signed() as u64 ^ (q.cast_unsigned() >> 3)
+            ^ a.clamp(3, 40) as u64 ^ i.clamp(-5, 5) as u64 ^ (c.is_multiple_of(2) as u64) << 33
+    }
+    euclid { a.div_euclid(b) as u64 ^ i.rem_euclid(j) as u64 ^ (i.div_euclid(j) as u64) << 8 ^ (q.rem_euclid(i as i64) as u64) << 16 ^ (p.div_ceil(b as u64)) << 3 }
+    wrapping_division { i.wrapping_div(j) as u64 ^ (a.wrapping_rem(b) as u64) << 5 ^ (q.wrapping_rem(j as i64) as u64) << 9 ^ (q.wrapping_div(-1)) as u64 }
+    float_euclid { bits(x.rem_euclid(y)) ^ bits64(z.div_euclid(y as f64)) << 1 ^ bits64(z.rem_euclid(3.5)) << 2 }
+    logarithms { a.ilog2() as u64 + i.ilog2() as u64 * 3 + p.ilog2() as u64 * 5 }
+    powers_of_two { if a < 1 << 31 { a.next_power_of_two() as u64 ^ (p >> 1).next_power_of_two() } else { 0 } }
+    clamps_check_their_bounds { a.clamp(b, 40) as u64 ^ i.clamp(j, 7) as u64 }
+    float_clamps_check_their_bounds { bits(x.clamp(y, 3.0)) ^ bits64(z.clamp(-1.0, 1e9)) }
+    more_float_methods { bits(x.round_ties_even()) ^ bits64(z.signum()) ^ bits(y.signum()) << 1 ^ bits(x.to_radians()) << 2 ^ bits64(z.to_degrees()) << 3 ^ bits(y.to_degrees()) << 4 }
     powers { a.wrapping_pow(5) as u64 ^ p.wrapping_pow(b) ^ i.wrapping_pow(a & 15) as u64 ^ a.wrapping_pow(0) as u64 }
     float_arithmetic { bits(x + y * 2.0 - x / y) ^ bits(-x) ^ bits(x % y) ^ bits64(z * 0.1 + x as f64) }
     float_methods {

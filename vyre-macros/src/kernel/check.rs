@@ -741,3 +741,11 @@ fn unsigned(s: Scalar) -> Scalar {
         Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::U64 => s,
     }
 }
+
+fn signed(s: Scalar) -> Scalar {
+    match s {
+        Scalar::U32 => Scalar::I32,
+        Scalar::U64 => Scalar::I64,
+        Scalar::Bool | Scalar::U8 | Scalar::I32 | Scalar::I64 | Scalar::F32 | Scalar::F64 => s,
+    }
+}

@@ -223,7 +223,8 @@ pub(super) enum Kind {
     /// `&&`, `||` (the flag: `or`).
     Logic(bool, Box<Expr>, Box<Expr>),
     Cast(Box<Expr>),
-    Method(Code, Vec<Expr>),
+    /// The span is the method's name.
+    Method(Code, Vec<Expr>, Span),
     Tuple(Vec<Expr>),
     Field(Box<Expr>, usize),
     Assign(Place, Box<Expr>),

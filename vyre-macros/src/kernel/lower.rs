@@ -580,7 +580,7 @@ impl<'f> Lowerer<'_, 'f> {
             }
             Kind::Logic(or, a, b) => self.logic(*or, a, b),
             Kind::Cast(inner) => self.cast(inner, &e.ty),
-            Kind::Method(code, args) => self.method(*code, args),
+            Kind::Method(code, args, at) => self.method(*code, args, *at),
             Kind::Tuple(es) => {
                 let es: Vec<&Expr> = es.iter().collect();
                 return self.operands(&es).into_iter().flatten().collect();
@@ -811,7 +811,10 @@ impl<'f> Lowerer<'_, 'f> {
                 );
             }
         }
-        let faults = matches!(op, BinaryOp::Div | BinaryOp::Rem) && is_int(s);
+        let faults = matches!(
+            op,
+            BinaryOp::Div | BinaryOp::Rem | BinaryOp::WrappingDiv | BinaryOp::WrappingRem
+        ) && is_int(s);
         let site = faults.then(|| self.site(span));
         let e = ir::Expr::Binary {
             op,

@@ -38,6 +38,8 @@ pub(super) enum As {
     Bool,
     /// The unsigned type of the receiver's width.
     Unsigned,
+    /// The signed type of the receiver's width.
+    Signed,
 }
 
 /// What a method does.
@@ -68,7 +70,21 @@ pub(super) enum Code {
     FromBits,
     SaturatingAdd,
     SaturatingSub,
+    SaturatingMul,
     UnsignedAbs,
+    /// Same bits, the other signedness.
+    Resign,
+    Clamp,
+    RemEuclid,
+    DivEuclid,
+    DivCeil,
+    IsMultipleOf,
+    NextPowerOfTwo,
+    Ilog2,
+    SwapBytes,
+    ReverseBits,
+    ToRadians,
+    ToDegrees,
 }
 
 /// A row of the table.
@@ -93,14 +109,23 @@ pub(super) const METHODS: &[Method] = {
     table! {
         "abs" Signs () Same Unary(UnaryOp::Abs);
         "abs_diff" Int (Same) Unsigned Code::AbsDiff;
+        "cast_signed" Unsigned () Signed Code::Resign;
+        "cast_unsigned" Signed () Unsigned Code::Resign;
         "ceil" Float () Same Unary(UnaryOp::Ceil);
+        "clamp" Number (Same Same) Same Code::Clamp;
         "copysign" Float (Same) Same Code::Copysign;
+        "cos" Float () Same Unary(UnaryOp::Cos);
         "count_ones" Int () U32 Unary(UnaryOp::CountOnes);
         "count_zeros" Int () U32 Code::CountZeros;
+        "div_ceil" Unsigned (Same) Same Code::DivCeil;
+        "div_euclid" Number (Same) Same Code::DivEuclid;
+        "exp" Float () Same Unary(UnaryOp::Exp);
         "floor" Float () Same Unary(UnaryOp::Floor);
         "fract" Float () Same Code::Fract;
+        "ilog2" Int () U32 Code::Ilog2;
         "is_finite" Float () Bool Code::IsFinite;
         "is_infinite" Float () Bool Code::IsInfinite;
+        "is_multiple_of" Unsigned (Same) Bool Code::IsMultipleOf;
         "is_nan" Float () Bool Code::IsNan;
         "is_negative" Signed () Bool Code::IsNegative;
         "is_positive" Signed () Bool Code::IsPositive;
@@ -109,28 +134,40 @@ pub(super) const METHODS: &[Method] = {
         "is_sign_positive" Float () Bool Code::NoSignBit;
         "leading_ones" Int () U32 Code::LeadingOnes;
         "leading_zeros" Int () U32 Unary(UnaryOp::LeadingZeros);
+        "ln" Float () Same Unary(UnaryOp::Ln);
         "max" Number (Same) Same Binary(BinaryOp::Max);
         "min" Number (Same) Same Binary(BinaryOp::Min);
         "mul_add" Float (Same Same) Same Code::MulAdd;
+        "next_power_of_two" Unsigned () Same Code::NextPowerOfTwo;
         "pow" Int (U32) Same Code::Pow;
         "recip" Float () Same Code::Recip;
+        "rem_euclid" Number (Same) Same Code::RemEuclid;
+        "reverse_bits" Int () Same Code::ReverseBits;
         "rotate_left" Int (U32) Same Binary(BinaryOp::RotateLeft);
         "rotate_right" Int (U32) Same Code::RotateRight;
         "round" Float () Same Unary(UnaryOp::Round);
+        "round_ties_even" Float () Same Unary(UnaryOp::RoundTiesEven);
         "saturating_add" Int (Same) Same Code::SaturatingAdd;
+        "saturating_mul" Int (Same) Same Code::SaturatingMul;
         "saturating_sub" Int (Same) Same Code::SaturatingSub;
-        "signum" Signed () Same Code::Signum;
+        "signum" Signs () Same Code::Signum;
+        "sin" Float () Same Unary(UnaryOp::Sin);
         "sqrt" Float () Same Unary(UnaryOp::Sqrt);
+        "swap_bytes" Int () Same Code::SwapBytes;
         "to_bits" Float () Unsigned Code::ToBits;
+        "to_degrees" Float () Same Code::ToDegrees;
+        "to_radians" Float () Same Code::ToRadians;
         "trailing_ones" Int () U32 Code::TrailingOnes;
         "trailing_zeros" Int () U32 Unary(UnaryOp::TrailingZeros);
         "trunc" Float () Same Unary(UnaryOp::Trunc);
         "unsigned_abs" Signed () Unsigned Code::UnsignedAbs;
         "wrapping_abs" Signed () Same Unary(UnaryOp::Abs);
         "wrapping_add" Int (Same) Same Binary(BinaryOp::Add);
+        "wrapping_div" Int (Same) Same Binary(BinaryOp::WrappingDiv);
         "wrapping_mul" Int (Same) Same Binary(BinaryOp::Mul);
         "wrapping_neg" Int () Same Unary(UnaryOp::Neg);
         "wrapping_pow" Int (U32) Same Code::Pow;
+        "wrapping_rem" Int (Same) Same Binary(BinaryOp::WrappingRem);
         "wrapping_shl" Int (U32) Same Binary(BinaryOp::Shl);
         "wrapping_shr" Int (U32) Same Binary(BinaryOp::Shr);
         "wrapping_sub" Int (Same) Same Binary(BinaryOp::Sub);
@@ -236,13 +273,14 @@ pub(super) fn instead(name: &str) -> Option<&'static str> {
         "get" | "get_mut" | "get_unchecked" | "first" | "last" => {
             "index the buffer, `xs[i]`: every index is checked"
         }
-        "powi" | "powf" => "multiply, or use `pow` on an integer",
-        "exp" | "exp2" | "ln" | "log2" | "log10" | "sin" | "cos" | "tan" | "tanh" => {
-            "approximate functions are not in the language yet; precompute a table and index it"
+        "powi" => "multiply, or use `pow` on an integer",
+        "powf" => "write `(x.ln() * p).exp()`, which is approximate",
+        "exp2" | "exp_m1" => "write it with `exp`, which is approximate",
+        "log2" | "log10" | "log" | "ln_1p" => "write `x.ln()` times a constant, which is approximate",
+        "tan" | "tanh" | "sinh" | "cosh" | "sin_cos" => {
+            "write it with `sin`, `cos` or `exp`, which are approximate"
         }
-        "clamp" => "write `x.max(low).min(high)`",
-        "rem_euclid" | "div_euclid" => "use `%` and `/` and correct the sign",
-        "swap_bytes" | "reverse_bits" | "to_le" | "to_be" => "use shifts and masks",
+        "to_le" | "to_be" => "lanes are little-endian: use `swap_bytes`",
         "cmp" | "partial_cmp" | "total_cmp" => "use `<`, `==` and `>` with `if`",
         "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "add" | "sub" | "mul" | "div" | "rem" | "neg"
         | "not" | "shl" | "shr" => "use the operator",

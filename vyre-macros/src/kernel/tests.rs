@@ -418,7 +418,7 @@ fn native(f: Native, input: Input) -> Option<Left> {
                     (TrapKind::DivideOverflow, 0, 0)
                 }
                 m if m.starts_with("attempt to ") => return None,
-                m if m.starts_with("assertion ") => (TrapKind::Assert, 0, 0),
+                m if m.starts_with("assertion ") || m.starts_with("min > max") => (TrapKind::Assert, 0, 0),
                 _ => (TrapKind::Panic, 0, 0),
             })
         }

@@ -231,7 +231,7 @@ impl Checker<'_> {
         }
         let ty = self.as_type(row.result, &ty);
         Expr {
-            kind: Kind::Method(row.code, all),
+            kind: Kind::Method(row.code, all, at),
             ty,
             span,
         }
@@ -242,6 +242,13 @@ impl Checker<'_> {
             As::Same => receiver.clone(),
             As::U32 => Ty::U32,
             As::Bool => Ty::BOOL,
+            As::Signed => match self.types.resolve(receiver) {
+                Ty::Scalar(s) => Ty::Scalar(signed(s)),
+                _ => {
+                    self.leave("the type must be known here");
+                    Ty::Error
+                }
+            },
             As::Unsigned => match self.types.resolve(receiver) {
                 Ty::Scalar(s) => Ty::Scalar(unsigned(s)),
                 open => {
@@ -602,7 +609,7 @@ impl Checker<'_> {
                 let value = self.value(&c.args[0]);
                 self.unify(&Ty::Scalar(unsigned(s)), &value);
                 Expr {
-                    kind: Kind::Method(methods::Code::FromBits, vec![value]),
+                    kind: Kind::Method(methods::Code::FromBits, vec![value], at),
                     ty,
                     span,
                 }

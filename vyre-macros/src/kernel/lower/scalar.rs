@@ -3,7 +3,8 @@
 use super::*;
 
 impl<'f> Lowerer<'_, 'f> {
-    pub(super) fn method(&mut self, code: Code, args: &'f [Expr]) -> ir::Expr {
+    /// `at`: the method's name, where rustc says that it faults.
+    pub(super) fn method(&mut self, code: Code, args: &'f [Expr], at: Span) -> ir::Expr {
         let Some(first) = args.first() else {
             self.fault("a receiver is expected");
             return ir::Expr::Literal(Scalar::U32, 0);
@@ -21,7 +22,7 @@ impl<'f> Lowerer<'_, 'f> {
             self.fault("too many arguments");
             return ir::Expr::Literal(Scalar::U32, 0);
         };
-        self.apply(code, s, [x, y, z], args)
+        self.apply(code, s, [x, y, z], (args, at))
     }
 
     pub(super) fn apply(
@@ -29,7 +30,7 @@ impl<'f> Lowerer<'_, 'f> {
         code: Code,
         s: Scalar,
         args: [ir::Expr; 3],
-        refs: &'f [Expr],
+        (refs, at): (&'f [Expr], Span),
     ) -> ir::Expr {
         let [x, y, z] = args;
         let reg = register(s);
@@ -78,7 +79,7 @@ impl<'f> Lowerer<'_, 'f> {
             Code::Binary(BinaryOp::RotateLeft) if s == Scalar::U8 => self.rotate_u8(x, y),
             Code::Binary(op) => {
                 let amount = refs.get(1).map_or(s, |a| self.scalar_of(&a.ty));
-                self.binary(op, s, x, (y, amount), Span::call_site())
+                self.binary(op, s, x, (y, amount), at)
             }
             Code::MulAdd => ir::Expr::MulAdd {
                 scalar: s,
@@ -86,14 +87,133 @@ impl<'f> Lowerer<'_, 'f> {
                 b: Box::new(y),
                 c: Box::new(z),
             },
-            Code::RotateRight => {
+            Code::RotateRight if s == Scalar::U8 => {
                 let n = ir::Expr::Unary(UnaryOp::Neg, Scalar::U32, Box::new(y));
-                if s == Scalar::U8 {
-                    self.rotate_u8(x, n)
-                } else {
-                    binary(BinaryOp::RotateLeft, reg, x, n)
-                }
+                self.rotate_u8(x, n)
             }
+            Code::RotateRight => binary(BinaryOp::RotateRight, reg, x, y),
+            Code::Resign => cast(s, signed(s), x),
+            Code::SaturatingMul if s == Scalar::U8 => {
+                let product = binary(BinaryOp::Mul, reg, x, y);
+                binary(BinaryOp::Min, reg, product, ir::Expr::Literal(reg, 255))
+            }
+            Code::SaturatingMul => binary(BinaryOp::SaturatingMul, reg, x, y),
+            Code::Clamp => self.clamp(s, [x, y, z], at),
+            Code::RemEuclid | Code::DivEuclid => self.euclid(code, s, (x, y), at),
+            Code::DivCeil => {
+                let (x, y) = self.leaves(x, y);
+                let site = Some(self.site(at));
+                let mut quotient = divide(BinaryOp::Div, s, (x.clone(), y.clone()), site);
+                self.pin(&mut quotient);
+                let rest = divide(BinaryOp::Rem, s, (x, y), site);
+                let more = compare(CompareOp::Ne, reg, rest, zero);
+                binary(BinaryOp::Add, reg, quotient, cast(Scalar::Bool, reg, more))
+            }
+            Code::IsMultipleOf => {
+                // Nothing but zero is a multiple of zero, and no division by it happens.
+                let (x, y) = self.leaves(x, y);
+                let site = Some(self.site(at));
+                let by = binary(BinaryOp::Max, reg, y.clone(), ir::Expr::Literal(reg, 1));
+                let rest = divide(BinaryOp::Rem, s, (x.clone(), by), site);
+                let none = compare(CompareOp::Eq, reg, y, zero.clone());
+                let rest = select(reg, none, x, rest);
+                compare(CompareOp::Eq, reg, rest, zero)
+            }
+            Code::NextPowerOfTwo => {
+                let mut less = binary(BinaryOp::Sub, reg, x, ir::Expr::Literal(reg, 1));
+                self.pin(&mut less);
+                // Of 0 and 1: all bits of `less` are set, or none is.
+                let none = compare(CompareOp::Eq, reg, less.clone(), int_literal(s, u128::MAX));
+                let none = if s == Scalar::U8 {
+                    compare(CompareOp::Eq, reg, less.clone(), int_literal(Scalar::U32, u128::MAX))
+                } else {
+                    none
+                };
+                let none = binary(
+                    BinaryOp::Or,
+                    Scalar::Bool,
+                    none,
+                    compare(CompareOp::Eq, reg, less.clone(), zero.clone()),
+                );
+                let shift = un(UnaryOp::LeadingZeros, less);
+                let ones = binary(BinaryOp::Shr, reg, int_literal(reg, u128::MAX), shift);
+                let below = select(reg, none, zero, ones);
+                narrow(
+                    s,
+                    binary(BinaryOp::Add, reg, below, ir::Expr::Literal(reg, 1)),
+                )
+            }
+            Code::Ilog2 => {
+                let x = self.leaf(x);
+                let site = self.site(at);
+                self.emit(ir::Stmt::Assert {
+                    cond: compare(CompareOp::Gt, reg, x.clone(), zero),
+                    kind: TrapKind::Panic,
+                    site,
+                });
+                let top = if reg.rows() == 2 { 63 } else { 31 };
+                binary(
+                    BinaryOp::Sub,
+                    Scalar::U32,
+                    ir::Expr::Literal(Scalar::U32, top),
+                    un(UnaryOp::LeadingZeros, x),
+                )
+            }
+            Code::SwapBytes | Code::ReverseBits => {
+                let bits = register(bits);
+                let mut value = cast(s, bits, x);
+                let width = match s {
+                    Scalar::U8 => 8,
+                    s if s.rows() == 2 => 64,
+                    _ => 32,
+                };
+                let first = if code == Code::SwapBytes { 8 } else { 1 };
+                // Neighbouring groups change places: of one bit (or byte), then of two ...
+                let mut group = first;
+                while group < width {
+                    let mask = (0..width)
+                        .filter(|b| b / group % 2 == 0)
+                        .fold(0u64, |m, b| m | 1 << b);
+                    value = self.leaf(value);
+                    let mask = ir::Expr::Literal(bits, mask);
+                    let by = ir::Expr::Literal(Scalar::U32, group);
+                    let low = binary(BinaryOp::And, bits, value.clone(), mask.clone());
+                    let high = binary(BinaryOp::Shr, bits, value, by.clone());
+                    value = binary(
+                        BinaryOp::Or,
+                        bits,
+                        binary(BinaryOp::Shl, bits, low, by),
+                        binary(BinaryOp::And, bits, high, mask),
+                    );
+                    group *= 2;
+                }
+                if s == Scalar::U8 { value } else { cast(bits, s, value) }
+            }
+            Code::ToRadians => binary(
+                BinaryOp::Mul,
+                s,
+                x,
+                ir::Expr::Literal(
+                    s,
+                    match s {
+                        Scalar::F32 => (std::f32::consts::PI / 180.0).to_bits().into(),
+                        _ => (std::f64::consts::PI / 180.0).to_bits(),
+                    },
+                ),
+            ),
+            Code::ToDegrees => binary(
+                BinaryOp::Mul,
+                s,
+                x,
+                ir::Expr::Literal(
+                    s,
+                    match s {
+                        // As in core: more exact than dividing 180 by a rounded pi.
+                        Scalar::F32 => 57.295_78_f32.to_bits().into(),
+                        _ => (180.0 / std::f64::consts::PI).to_bits(),
+                    },
+                ),
+            ),
             Code::CountZeros => un(UnaryOp::CountOnes, narrow(s, un(UnaryOp::Not, x))),
             Code::LeadingOnes => {
                 let e = narrow(s, un(UnaryOp::Not, x));
@@ -111,19 +231,26 @@ impl<'f> Lowerer<'_, 'f> {
                 un(UnaryOp::CountOnes, x),
                 ir::Expr::Literal(Scalar::U32, 1),
             ),
-            Code::AbsDiff => {
-                let (x, y) = self.leaves(x, y);
-                let less = compare(CompareOp::Lt, reg, x.clone(), y.clone());
-                let d = select(
-                    reg,
-                    less,
-                    binary(BinaryOp::Sub, reg, y.clone(), x.clone()),
-                    binary(BinaryOp::Sub, reg, x, y),
-                );
-                cast(s, bits, d)
-            }
+            Code::AbsDiff => cast(s, bits, binary(BinaryOp::AbsDiff, reg, x, y)),
             Code::UnsignedAbs => cast(s, bits, un(UnaryOp::Abs, x)),
             Code::Pow => self.pow(s, x, y),
+            Code::Signum if is_float(s) => {
+                let x = self.leaf(x);
+                let one = if s == Scalar::F32 {
+                    1f32.to_bits().into()
+                } else {
+                    1f64.to_bits()
+                };
+                let sign = binary(
+                    BinaryOp::And,
+                    bits,
+                    raw(x.clone()),
+                    ir::Expr::Literal(bits, sign_mask),
+                );
+                let one = binary(BinaryOp::Or, bits, sign, ir::Expr::Literal(bits, one));
+                let nan = compare(CompareOp::Ne, s, x.clone(), x.clone());
+                select(s, nan, x, back(one))
+            }
             Code::Signum => {
                 let x = self.leaf(x);
                 let up = cast(
@@ -203,6 +330,85 @@ impl<'f> Lowerer<'_, 'f> {
         }
     }
 
+    /// `x.clamp(low, high)`: traps unless `low <= high`; a NaN stays.
+    fn clamp(&mut self, s: Scalar, [x, low, high]: [ir::Expr; 3], at: Span) -> ir::Expr {
+        let reg = register(s);
+        let (x, low) = self.leaves(x, low);
+        let high = self.leaf(high);
+        let site = self.site(at);
+        self.emit(ir::Stmt::Assert {
+            cond: compare(CompareOp::Le, reg, low.clone(), high.clone()),
+            kind: TrapKind::Assert,
+            site,
+        });
+        if !is_float(s) {
+            return binary(BinaryOp::Min, reg, binary(BinaryOp::Max, reg, x, low), high);
+        }
+        let bounded = |op, x: ir::Expr, bound: ir::Expr| ir::Expr::Select {
+            scalar: s,
+            cond: Box::new(compare(op, s, x.clone(), bound.clone())),
+            then: Box::new(bound),
+            otherwise: Box::new(x),
+        };
+        let raised = self.leaf(bounded(CompareOp::Lt, x, low));
+        bounded(CompareOp::Gt, raised, high)
+    }
+
+    /// `rem_euclid` and `div_euclid`, step by step as core has them.
+    fn euclid(
+        &mut self,
+        code: Code,
+        s: Scalar,
+        (x, y): (ir::Expr, ir::Expr),
+        at: Span,
+    ) -> ir::Expr {
+        let reg = register(s);
+        let site = is_int(s).then(|| self.site(at));
+        let rem = code == Code::RemEuclid;
+        if !is_signed(s) && !is_float(s) {
+            let op = if rem { BinaryOp::Rem } else { BinaryOp::Div };
+            return divide(op, s, (x, y), site);
+        }
+        let (x, y) = self.leaves(x, y);
+        let zero = ir::Expr::Literal(reg, 0);
+        let select = |cond, then, otherwise| ir::Expr::Select {
+            scalar: reg,
+            cond: Box::new(cond),
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
+        };
+        let mut quotient = None;
+        if !rem {
+            let mut q = divide(BinaryOp::Div, s, (x.clone(), y.clone()), site);
+            if is_float(s) {
+                q = ir::Expr::Unary(UnaryOp::Trunc, s, Box::new(q));
+            }
+            self.pin(&mut q);
+            quotient = Some(q);
+        }
+        let mut rest = divide(BinaryOp::Rem, s, (x, y.clone()), site);
+        self.pin(&mut rest);
+        let negative = compare(CompareOp::Lt, reg, rest.clone(), zero.clone());
+        match quotient {
+            None => {
+                let size = ir::Expr::Unary(UnaryOp::Abs, reg, Box::new(y));
+                let raised = binary(BinaryOp::Add, reg, rest.clone(), size);
+                select(negative, raised, rest)
+            }
+            Some(q) => {
+                let one = match s {
+                    Scalar::F32 => ir::Expr::Literal(s, 1f32.to_bits().into()),
+                    Scalar::F64 => ir::Expr::Literal(s, 1f64.to_bits()),
+                    _ => int_literal(s, 1),
+                };
+                let up = compare(CompareOp::Gt, reg, y, zero);
+                let less = binary(BinaryOp::Sub, reg, q.clone(), one.clone());
+                let more = binary(BinaryOp::Add, reg, q.clone(), one);
+                select(negative, select(up, less, more), q)
+            }
+        }
+    }
+
     pub(super) fn leaves(&mut self, x: ir::Expr, y: ir::Expr) -> (ir::Expr, ir::Expr) {
         let x = self.leaf(x);
         (x, self.leaf(y))
@@ -218,64 +424,24 @@ impl<'f> Lowerer<'_, 'f> {
         narrow(Scalar::U8, binary(BinaryOp::Or, reg, left, right))
     }
 
-    pub(super) fn saturating(
-        &mut self,
-        add: bool,
-        s: Scalar,
-        x: ir::Expr,
-        y: ir::Expr,
-    ) -> ir::Expr {
+    fn saturating(&mut self, add: bool, s: Scalar, x: ir::Expr, y: ir::Expr) -> ir::Expr {
         let reg = register(s);
-        let (x, y) = self.leaves(x, y);
-        let op = if add { BinaryOp::Add } else { BinaryOp::Sub };
-        if !is_signed(s) {
-            return match (s, add) {
-                (Scalar::U8, true) => {
-                    let sum = binary(op, reg, x, y);
-                    binary(BinaryOp::Min, reg, sum, ir::Expr::Literal(reg, 255))
-                }
-                // x + min(y, MAX - x), x - min(x, y)
-                (_, true) => {
-                    let room = ir::Expr::Unary(UnaryOp::Not, reg, Box::new(x.clone()));
-                    binary(op, reg, x, binary(BinaryOp::Min, reg, y, room))
-                }
-                (_, false) => {
-                    let taken = binary(BinaryOp::Min, reg, x.clone(), y);
-                    binary(op, reg, x, taken)
-                }
-            };
-        }
-        // Overflow shows in the signs: the result's differs from what x's (and y's) allow. Then it is MAX or MIN by x's sign.
-        let sum = binary(op, reg, x.clone(), y.clone());
-        let sum = self.leaf(sum);
-        let xor = |a: ir::Expr, b: ir::Expr| binary(BinaryOp::Xor, reg, a, b);
-        let (p, q) = if add {
-            (xor(x.clone(), sum.clone()), xor(y, sum.clone()))
-        } else {
-            (xor(x.clone(), y), xor(x.clone(), sum.clone()))
-        };
-        let over = compare(
-            CompareOp::Lt,
-            reg,
-            binary(BinaryOp::And, reg, p, q),
-            int_literal(s, 0),
-        );
-        let width = ir::Expr::Literal(Scalar::U32, if s.rows() == 2 { 63 } else { 31 });
-        let max = int_literal(
-            s,
-            if s.rows() == 2 {
-                i64::MAX as u128
+        if s != Scalar::U8 {
+            let op = if add {
+                BinaryOp::SaturatingAdd
             } else {
-                i32::MAX as u128
-            },
-        );
-        let bound = xor(binary(BinaryOp::Shr, reg, x, width), max);
-        ir::Expr::Select {
-            scalar: reg,
-            cond: Box::new(over),
-            then: Box::new(bound),
-            otherwise: Box::new(sum),
+                BinaryOp::SaturatingSub
+            };
+            return binary(op, s, x, y);
         }
+        if add {
+            let sum = binary(BinaryOp::Add, reg, x, y);
+            return binary(BinaryOp::Min, reg, sum, ir::Expr::Literal(reg, 255));
+        }
+        // x - min(x, y)
+        let x = self.leaf(x);
+        let taken = binary(BinaryOp::Min, reg, x.clone(), y);
+        binary(BinaryOp::Sub, reg, x, taken)
     }
 
     /// Square and multiply, wrapping.
@@ -384,6 +550,32 @@ pub(super) fn unsigned(s: Scalar) -> Scalar {
         Scalar::I32 | Scalar::F32 => Scalar::U32,
         Scalar::I64 | Scalar::F64 => Scalar::U64,
         Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::U64 => s,
+    }
+}
+
+fn signed(s: Scalar) -> Scalar {
+    match s {
+        Scalar::U32 => Scalar::I32,
+        Scalar::U64 => Scalar::I64,
+        Scalar::I32 => Scalar::U32,
+        Scalar::I64 => Scalar::U64,
+        Scalar::Bool | Scalar::U8 | Scalar::F32 | Scalar::F64 => s,
+    }
+}
+
+/// A division or remainder that can fault, at a site.
+fn divide(
+    op: BinaryOp,
+    s: Scalar,
+    (left, right): (ir::Expr, ir::Expr),
+    site: Option<SiteId>,
+) -> ir::Expr {
+    ir::Expr::Binary {
+        op,
+        scalar: register(s),
+        left: Box::new(left),
+        right: Box::new(right),
+        site,
     }
 }
 
