@@ -105,6 +105,39 @@ cases! {
             if b == 7 { let c: u32 = panic!(); c + 1; }
             k as u64 + n as u64
         }
+        #[derive(Clone, Copy, PartialEq)]
+        struct Point { x: i32, y: i32 }
+        #[derive(Clone, Copy, PartialEq)]
+        struct Pair(u32, f32);
+        #[derive(Clone, Copy)]
+        struct Stack { items: [u32; 4], len: u32, top: Point }
+        const ORIGIN: Point = Point { x: 1, y: -1 };
+        impl Point {
+            const UNIT: i32 = 3;
+            fn new(x: i32, y: i32) -> Self { Self { x, y } }
+            fn dot(self, other: Point) -> i32 { self.x.wrapping_mul(other.x).wrapping_add(self.y.wrapping_mul(other.y)) }
+            fn flipped(&self) -> Point { let Point { x, y } = *self; Point { x: y, y: x } }
+            fn shift(&mut self, by: i32) -> i32 {
+                if by == 0 { return -7; }
+                self.x = self.x.wrapping_add(by);
+                self.y ^= by;
+                self.x
+            }
+            fn unit() -> Point { Point::new(Self::UNIT, Point::UNIT) }
+        }
+        impl Stack {
+            fn empty() -> Stack { Stack { items: [0; 4], len: 0, top: Point::new(0, 0) } }
+            fn push(&mut self, v: u32) { self.items[self.len as usize] = v; self.len += 1; self.top.x = v as i32; }
+            fn pop(&mut self) -> u32 { self.len = self.len.wrapping_sub(1); self.items[self.len as usize] }
+        }
+        fn sorted(mut v: [u32; 5]) -> [u32; 5] {
+            for k in 1..5 {
+                let mut n = k;
+                while n > 0 && v[n - 1] > v[n] { v.swap(n - 1, n); n -= 1; }
+            }
+            v
+        }
+        fn sum(v: [u32; 5]) -> u32 { let mut s = 0u32; for n in v { if n == 7 { continue; } s = s.wrapping_add(n); } s }
         fn weird(v: u32) -> u32 {
             loop {
                 if v > 3 { return 7; }
@@ -391,5 +424,104 @@ cases! {
         let mut n = 0u32;
         while { n += 1; n < (a & 7) } && { out.push(n & 7); true } {}
         n as u64
+    }
+    arrays {
+        let mut v = [a, b, 3, 4, 5];
+        let w: [u64; 3] = [7; 3];
+        v[(a & 3) as usize] = 9;
+        v[2] += b & 7;
+        v[(b & 3) as usize] ^= v[4];
+        let mut s = w[(b % 3) as usize];
+        for k in 0..v.len() { s = s.wrapping_mul(31).wrapping_add(v[k] as u64); }
+        for n in [1u32, 2, 3] { s = s.wrapping_mul(3) + n as u64; }
+        s
+    }
+    array_indices_are_checked { let mut v = [1u32, 2, 3, 4]; v[(a >> 1) as usize] = 7; let k = v[b as usize]; k as u64 + v[0] as u64 }
+    array_indices_of_any_width { let v = [1u32, 2, 3, 4]; v[(p & 0xffff_ffff) as usize] as u64 + v[(i & 7) as usize] as u64 }
+    array_rows {
+        let mut m = [[0u32; 3]; 4];
+        for r in 0..4 { for c in 0..3 { m[r][c] = (r * 10 + c) as u32 + (a & 1); } }
+        m[(a & 3) as usize][(b & 3) as usize] += 100;
+        let row = m[(b & 3) as usize];
+        m[0] = row;
+        let mut s = 0u64;
+        for r in m { for v in r { s = s.wrapping_mul(7).wrapping_add(v as u64); } }
+        s
+    }
+    arrays_are_values {
+        let v = sorted([a, b, xs[0], xs[1], 7]);
+        let mut w = if t { v } else { sorted([5, 4, 3, 2, 1]) };
+        w = [w[4], w[3], w[2], w[1], w[0]];
+        let u = w;
+        w.fill(3);
+        let (k, n) = (v == u, w != u);
+        sum(v) as u64 ^ (sum(u) as u64) << 20 ^ (u[0] as u64) << 30 ^ (w[1] as u64) << 50 ^ k as u64 ^ (n as u64) << 1
+    }
+    arrays_of_pairs {
+        let mut v = [(a, x), (b, y), (1, 0.5)];
+        v[(a % 3) as usize].0 = 77;
+        v[1].1 += 1.0;
+        v.swap((b % 3) as usize, 0);
+        let (k, f) = v[(b & 3) as usize];
+        k as u64 ^ bits(f) ^ (v[0].0 as u64) << 9
+    }
+    usize_counts {
+        let n = xs[a & 7] as usize;
+        let m = (n * 3 + 1).min(usize::MAX) as u64;
+        let mut v = [0u32; 16];
+        let mut k = n;
+        while k < v.len() { v[k] = k as u32; k += 2; }
+        let mut s = m;
+        for q in (0..v.len()).rev() { s = s.wrapping_mul(3).wrapping_add(v[q] as u64); }
+        for q in 2..=5 { v[q] += 1; s += v[q] as u64; }
+        s
+    }
+    steps {
+        let mut s = 0u64;
+        for k in (0..a & 31).step_by(3) { s = s * 5 + k as u64; if s > 1 << 40 { break; } }
+        for k in (i & 7..=20).step_by(4) { s = s.wrapping_mul(7).wrapping_add(k as u64); }
+        for k in (0..b & 15).rev().step_by(2) { s = s.wrapping_mul(11).wrapping_add(k as u64); }
+        for k in (250u8..=255).step_by(2) { s = s.wrapping_mul(13).wrapping_add(k as u64); }
+        for k in (i32::MIN..=i32::MAX).step_by((1 << 30) + (a & 3) as usize) { s = s.wrapping_mul(3) ^ k as u64; }
+        for k in (3..=u64::MAX).rev().step_by(1 << 62) { s = s.wrapping_mul(3) ^ k; }
+        for k in (5..5u32).step_by(2) { s += 1; }
+        s
+    }
+    structs {
+        let c = Point::new(i, j);
+        let mut d = Point { y: 2, ..c.flipped() };
+        let e = d.shift(i & 3);
+        d.y = d.y.wrapping_add(ORIGIN.y);
+        let f = c.dot(d).wrapping_add(Point::unit().x);
+        let Pair(m, n) = Pair(a, x);
+        let mut g = Pair(b, y);
+        g.0 ^= m;
+        g.1 = n;
+        let h = d == c || c != Point::new(i, 0);
+        (e as u64) << 3 ^ f as u64 ^ g.0 as u64 ^ bits(g.1) ^ (h as u64) << 50 ^ (d.x as u64) << 5 ^ d.y as u64 ^ (g == Pair(b, 0.0)) as u64
+    }
+    structs_with_arrays {
+        let mut s = Stack::empty();
+        for k in 0..a & 7 { s.push(k * 3); }
+        if s.len > 1 && t { s.pop(); s.items[0] += 5; }
+        let copy = s;
+        s.items[1] = 50;
+        let top = s.pop();
+        (top as u64) << 40 ^ s.items[0] as u64 ^ (s.items[1] as u64) << 8 ^ (copy.items[1] as u64) << 16 ^ (copy.len as u64) << 32 ^ (s.top.x as u64) << 50
+    }
+    struct_fields_are_evaluated_as_written {
+        let v = Point { y: log(out, 1) as i32 + { out.push(2); 3 }, x: log(out, 4) as i32 };
+        let w = Point { y: at[0].fetch_add(5) as i32, x: at[0].load() as i32 };
+        v.x as u64 ^ (v.y as u64) << 8 ^ (w.x as u64) << 16 ^ (w.y as u64) << 24
+    }
+    matches_tuples {
+        let k = match (a & 3, t) { (0, _) => 1, (1 | 2, true) => b, (n, true) if n > 2 => n + 7, (n, _) => n * 100 };
+        let m = match (i.signum(), Point::new(j, 3)) {
+            (-1, Point { x: 0, .. }) => 1,
+            (0..=1, Point { x, y: 3 }) if x > 1 => x,
+            (_, p) => p.x ^ p.y,
+        };
+        let n = match Pair(b, x) { Pair(0, _) => 5, Pair(k @ 1..=7, f) => k + (f > 0.0) as u32, Pair(k, _) => k >> 1 };
+        (k as u64) << 40 ^ (m as u64) << 8 ^ n as u64
     }
 }

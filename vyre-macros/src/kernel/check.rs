@@ -6,11 +6,11 @@ mod flow;
 
 use super::hir::{
     Arm, Block, CsrCall, Expr, Function, Handle, Kind, LoopId, Param, Pat, Place, Role, Source,
-    Stmt, Test, Var, VarId,
+    Step, Stmt, Test, Var, VarId,
 };
 use super::methods::{self, As, On};
-use super::types::{self, HandleTy, Ty, Unifier};
-use super::{Binding, Checked, Env, ItemField, first_token, refuse, start};
+use super::types::{self, HandleTy, Struct, StructDef, Ty, Unifier};
+use super::{Binding, Checked, Env, ItemField, Resolved, first_token, refuse, start};
 use crate::report::{Report, did_you_mean};
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -21,6 +21,8 @@ use vyre_core::module::{ReduceOp, Scalar, Uniform};
 
 /// Deepest nesting of expressions: the compiler's own stack is finite.
 const MAX_NESTING: usize = 160;
+/// Most elements of a local array; registers run out before.
+const MAX_ARRAY: i128 = 256;
 
 /// Checks a wave or kernel.
 pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Option<Function> {
@@ -85,7 +87,7 @@ fn helper(name: &str, at: Span, from: usize, c: &mut Checker<'_>) -> Option<Foun
     }
     let result = match &helper.item.sig.output {
         syn::ReturnType::Default => Some(Ty::UNIT),
-        syn::ReturnType::Type(_, ty) => known_type(ty),
+        syn::ReturnType::Type(_, ty) => c.known(ty),
     };
     let state = helper.checked.borrow().clone();
     match state {
@@ -120,6 +122,7 @@ fn helper(name: &str, at: Span, from: usize, c: &mut Checker<'_>) -> Option<Foun
     };
     let mut inner = Checker::new(env, c.report, Role::Helper, depth);
     inner.nest = c.nest;
+    inner.owner.clone_from(&helper.owner);
     let checked = inner.helper(&helper.item);
     c.env.helpers.running.borrow_mut().pop();
     let (state, found) = match checked {
@@ -211,6 +214,13 @@ struct Checker<'a> {
     failed: bool,
     /// The cause is reported: a type that is refused says nothing.
     quiet: bool,
+    /// The type that `Self` names.
+    owner: Option<String>,
+    /// The variable that `self` refers to, through `&self` or `&mut self`.
+    self_ref: bool,
+    mut_self: bool,
+    /// Values of the body's own integer constants.
+    const_values: Vec<(String, i128)>,
 }
 
 impl<'a> Checker<'a> {
@@ -235,6 +245,10 @@ impl<'a> Checker<'a> {
             nest: 0,
             failed: false,
             quiet: false,
+            owner: None,
+            self_ref: false,
+            mut_self: false,
+            const_values: Vec::new(),
         }
     }
 
@@ -295,11 +309,21 @@ impl<'a> Checker<'a> {
         for input in &f.sig.inputs {
             let typed = match input {
                 syn::FnArg::Receiver(r) => {
-                    self.error(
-                        r.self_token.span,
-                        "methods are not in the kernel language yet",
-                        "write a free `#[device] fn`",
-                    );
+                    if r.colon_token.is_some() {
+                        self.error(
+                            r.self_token.span,
+                            "a typed `self` is not in the kernel language",
+                            "write `self`, `&self` or `&mut self`",
+                        );
+                    }
+                    let owner = self.owner.clone().unwrap_or_default();
+                    let ty = self.named(&owner).unwrap_or(Ty::Error);
+                    self.self_ref = r.reference.is_some();
+                    self.mut_self = self.self_ref && r.mutability.is_some();
+                    let ident = syn::Ident::new("self", r.self_token.span);
+                    let id = self.declare(&ident, ty, r.mutability.is_some());
+                    self.handles.push(None);
+                    params.push(Param::Value(id));
                     continue;
                 }
                 syn::FnArg::Typed(t) => t,
@@ -408,6 +432,7 @@ impl<'a> Checker<'a> {
             returns_early: self.returns_early,
             depth: self.depth,
             role: self.role,
+            mut_self: self.mut_self,
         })
     }
 
@@ -447,6 +472,12 @@ impl<'a> Checker<'a> {
                         Ty::Scalar(s) => {
                             changed = true;
                             if self.types.unify(&to, &Ty::Scalar(unsigned(s))).is_err() {
+                                self.leave("mismatched types");
+                            }
+                        }
+                        Ty::Size => {
+                            changed = true;
+                            if self.types.unify(&to, &Ty::Size).is_err() {
                                 self.leave("mismatched types");
                             }
                         }
@@ -534,8 +565,12 @@ impl<'a> Checker<'a> {
             syn::Type::Infer(_) => self.types.any(),
             syn::Type::Tuple(t) => Ty::Tuple(t.elems.iter().map(|t| self.ty(t)).collect()),
             syn::Type::Never(_) => Ty::Never,
-            other => match types::scalar(other).or_else(|| self.alias(other)) {
-                Some(s) => Ty::Scalar(s),
+            syn::Type::Array(a) => {
+                let element = self.ty(&a.elem);
+                self.array(element, &a.len)
+            }
+            other => match self.known(other) {
+                Some(ty) => ty,
                 None => {
                     if !self.quiet {
                         refuse::ty(other, self.report);
@@ -545,6 +580,187 @@ impl<'a> Checker<'a> {
                 }
             },
         }
+    }
+
+    /// A type that is in the language; nothing is reported about one that is not.
+    fn known(&mut self, ty: &syn::Type) -> Option<Ty> {
+        match ty {
+            syn::Type::Paren(t) => self.known(&t.elem),
+            syn::Type::Group(t) => self.known(&t.elem),
+            syn::Type::Tuple(t) => {
+                let parts: Option<Vec<Ty>> = t.elems.iter().map(|t| self.known(t)).collect();
+                parts.map(Ty::Tuple)
+            }
+            syn::Type::Array(a) => {
+                let element = self.known(&a.elem)?;
+                let n = self.const_value(&a.len, self.depth, 0)?;
+                (1..=MAX_ARRAY)
+                    .contains(&n)
+                    .then(|| Ty::Array(Box::new(element), n as u32))
+            }
+            other => {
+                if let Some(s) = types::scalar(other).or_else(|| self.alias(other)) {
+                    return Some(Ty::Scalar(s));
+                }
+                let syn::Type::Path(p) = other else {
+                    return None;
+                };
+                let last = p.path.segments.last()?;
+                if p.qself.is_some() || !last.arguments.is_none() {
+                    return None;
+                }
+                self.named(&last.ident.to_string())
+            }
+        }
+    }
+
+    /// `usize`, `Self` or a struct in scope.
+    fn named(&mut self, name: &str) -> Option<Ty> {
+        match name {
+            "usize" => Some(Ty::Size),
+            "Self" => {
+                let owner = self.owner.clone()?;
+                self.named(&owner)
+            }
+            name => self.structure(name),
+        }
+    }
+
+    /// The struct of this name, its fields checked once.
+    fn structure(&mut self, name: &str) -> Option<Ty> {
+        let (of, depth) = self.env.helpers.structure(name, self.depth)?;
+        let state = of.resolved.borrow().clone();
+        match state {
+            Resolved::Done(s) => return Some(Ty::Struct(s)),
+            Resolved::Failed => {
+                self.failed = true;
+                return Some(Ty::Error);
+            }
+            Resolved::Running => {
+                self.leave(format!("`{name}` contains itself"));
+                return Some(Ty::Error);
+            }
+            Resolved::Not => {}
+        }
+        *of.resolved.borrow_mut() = Resolved::Running;
+        let item = &of.item;
+        let before = self.report.len();
+        if let Some(p) = item.generics.params.first() {
+            self.error(
+                first_token(p),
+                "generic structs are not in the kernel language",
+                "name concrete types, one struct for each",
+            );
+        }
+        let outer = std::mem::replace(&mut self.depth, depth);
+        let mut fields = Vec::new();
+        for (i, f) in item.fields.iter().enumerate() {
+            let name = f
+                .ident
+                .as_ref()
+                .map_or_else(|| i.to_string(), ToString::to_string);
+            fields.push((name, self.ty(&f.ty)));
+        }
+        self.depth = outer;
+        if self.report.len() > before || fields.iter().any(|(_, t)| *t == Ty::Error) {
+            *of.resolved.borrow_mut() = Resolved::Failed;
+            self.failed = true;
+            return Some(Ty::Error);
+        }
+        let compares = item.attrs.iter().any(|a| {
+            a.path().is_ident("derive") && a.to_token_stream().to_string().contains("PartialEq")
+        });
+        let s = Struct(Rc::new(StructDef {
+            name: name.to_owned(),
+            fields,
+            tuple: matches!(item.fields, syn::Fields::Unnamed(_)),
+            compares,
+        }));
+        *of.resolved.borrow_mut() = Resolved::Done(s.clone());
+        Some(Ty::Struct(s))
+    }
+
+    /// `[element; len]`.
+    fn array(&mut self, element: Ty, len: &syn::Expr) -> Ty {
+        match self.const_value(len, self.depth, 0) {
+            Some(n) if (1..=MAX_ARRAY).contains(&n) => Ty::Array(Box::new(element), n as u32),
+            Some(n) => {
+                self.error(
+                    first_token(len),
+                    format!("a local array has 1 to {MAX_ARRAY} elements, not {n}"),
+                    "a lane keeps its arrays in registers: use a `#[scratch]` buffer for more",
+                );
+                Ty::Error
+            }
+            None => {
+                self.error(
+                    first_token(len),
+                    "the macro does not see this length",
+                    "write a number, or a `const` of this module or body",
+                );
+                Ty::Error
+            }
+        }
+    }
+
+    /// The value of a constant integer expression whose parts the macro sees.
+    fn const_value(&self, e: &syn::Expr, from: usize, turns: u32) -> Option<i128> {
+        if turns > 32 {
+            return None;
+        }
+        let value = |e: &syn::Expr| self.const_value(e, from, turns + 1);
+        match e {
+            syn::Expr::Paren(p) => value(&p.expr),
+            syn::Expr::Group(g) => value(&g.expr),
+            syn::Expr::Cast(c) => value(&c.expr),
+            syn::Expr::Lit(l) => match &l.lit {
+                syn::Lit::Int(i) => i.base10_parse().ok(),
+                _ => None,
+            },
+            syn::Expr::Path(p) => {
+                let mut names: Vec<String> = p
+                    .path
+                    .segments
+                    .iter()
+                    .map(|s| s.ident.to_string())
+                    .collect();
+                if let [name] = names.as_slice()
+                    && let Some((_, v)) = self.const_values.iter().rev().find(|(n, _)| n == name)
+                {
+                    return Some(*v);
+                }
+                if let Some(first) = names.first_mut()
+                    && first == "Self"
+                {
+                    first.clone_from(self.owner.as_ref()?);
+                }
+                let up = names.iter().filter(|n| *n == "super").count();
+                names.retain(|n| n != "super" && n != "self");
+                let from = from.checked_sub(up)?;
+                let of = self.env.helpers.constant(&names.join("::"), from)?;
+                self.const_value(&of.value, from, turns + 1)
+            }
+            syn::Expr::Binary(b) => {
+                let (x, y) = (value(&b.left)?, value(&b.right)?);
+                match b.op {
+                    syn::BinOp::Add(_) => x.checked_add(y),
+                    syn::BinOp::Sub(_) => x.checked_sub(y),
+                    syn::BinOp::Mul(_) => x.checked_mul(y),
+                    syn::BinOp::Div(_) => x.checked_div(y),
+                    syn::BinOp::Rem(_) => x.checked_rem(y),
+                    syn::BinOp::Shl(_) => x.checked_shl(u32::try_from(y).ok()?),
+                    syn::BinOp::Shr(_) => x.checked_shr(u32::try_from(y).ok()?),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The declared type of a constant in scope of the module at `from`, if the macro sees and has it.
+    fn constant_type(&mut self, name: &str, from: usize) -> Option<(Ty, Vec<syn::Ident>)> {
+        let of = self.env.helpers.constant(name, from)?;
+        Some((self.known(&of.ty)?, of.inside))
     }
 
     fn alias(&self, ty: &syn::Type) -> Option<Scalar> {
@@ -622,6 +838,9 @@ impl<'a> Checker<'a> {
                 let ty = self.ty(&c.ty);
                 let value = self.value(&c.expr);
                 self.unify(&ty, &value);
+                if let Some(v) = self.const_value(&c.expr, self.depth, 0) {
+                    self.const_values.push((c.ident.to_string(), v));
+                }
                 let id = self.declare(&c.ident, ty, false);
                 stmts.push(Stmt::Let(Pat::Var(id), Some(value)));
             }
@@ -684,12 +903,69 @@ impl<'a> Checker<'a> {
                 let (pats, tys) = t.elems.iter().map(|p| self.pattern(p)).unzip();
                 (Pat::Tuple(pats), Ty::Tuple(tys))
             }
+            syn::Pat::Struct(_) | syn::Pat::TupleStruct(_) => {
+                let Some((ty, fields)) = self.struct_pattern(p) else {
+                    return (Pat::Ignore, Ty::Error);
+                };
+                let tys = ty.fields().unwrap_or_default();
+                let mut pats: Vec<Pat> = tys.iter().map(|_| Pat::Ignore).collect();
+                for (at, p) in fields {
+                    let (pat, found) = self.pattern(&p);
+                    self.agree(&tys[at], &found);
+                    pats[at] = pat;
+                }
+                (Pat::Tuple(pats), ty)
+            }
             other => {
                 refuse::pattern(other, self.report);
                 self.failed = true;
                 (Pat::Ignore, Ty::Error)
             }
         }
+    }
+
+    /// The struct that a pattern names, and its patterns by position.
+    fn struct_pattern(&mut self, p: &syn::Pat) -> Option<(Ty, Vec<(usize, syn::Pat)>)> {
+        let path = match p {
+            syn::Pat::Struct(p) => &p.path,
+            syn::Pat::TupleStruct(p) => &p.path,
+            _ => return None,
+        };
+        let name = path.segments.last()?.ident.to_string();
+        let Some(ty) = self.named(&name) else {
+            refuse::pattern(p, self.report);
+            self.failed = true;
+            return None;
+        };
+        let Ty::Struct(s) = &ty else {
+            self.failed = true;
+            return None;
+        };
+        let mut fields = Vec::new();
+        match p {
+            syn::Pat::Struct(p) => {
+                for f in &p.fields {
+                    match s.0.field(&f.member) {
+                        Some(at) => fields.push((at, (*f.pat).clone())),
+                        None => self.leave(format!("`{name}` has no such field")),
+                    }
+                }
+            }
+            syn::Pat::TupleStruct(p) => {
+                for (at, p) in p.elems.iter().enumerate() {
+                    if let syn::Pat::Rest(_) = p {
+                        break;
+                    }
+                    if at >= s.0.fields.len() {
+                        self.leave(format!("`{name}` has fewer fields"));
+                        return None;
+                    }
+                    fields.push((at, p.clone()));
+                }
+            }
+            _ => {}
+        }
+        Some((ty, fields))
     }
 }
 
@@ -705,33 +981,12 @@ fn is_unit(ty: &syn::Type) -> bool {
     matches!(ty, syn::Type::Tuple(t) if t.elems.is_empty())
 }
 
-/// A helper's result type where its body has errors.
-fn known_type(ty: &syn::Type) -> Option<Ty> {
-    match ty {
-        syn::Type::Tuple(t) => t
-            .elems
-            .iter()
-            .map(known_type)
-            .collect::<Option<Vec<_>>>()
-            .map(Ty::Tuple),
-        other => types::scalar(other).map(Ty::Scalar),
-    }
-}
-
 fn contains_handle(ty: &Ty) -> bool {
-    match ty {
-        Ty::Handle(_) => true,
-        Ty::Tuple(parts) => parts.iter().any(contains_handle),
-        Ty::Var(_) | Ty::Scalar(_) | Ty::Never | Ty::Error => false,
-    }
+    ty.any_inside(&|t| matches!(t, Ty::Handle(_)))
 }
 
 fn has_variable(ty: &Ty) -> bool {
-    match ty {
-        Ty::Var(_) => true,
-        Ty::Tuple(parts) => parts.iter().any(has_variable),
-        Ty::Handle(_) | Ty::Scalar(_) | Ty::Never | Ty::Error => false,
-    }
+    ty.any_inside(&|t| matches!(t, Ty::Var(_)))
 }
 
 fn unsigned(s: Scalar) -> Scalar {

@@ -39,6 +39,8 @@ pub(super) struct Function {
     /// Number of modules around it (the pass's module counts 1).
     pub(super) depth: usize,
     pub(super) role: Role,
+    /// `&mut self`: the caller's place takes the first parameter's last value.
+    pub(super) mut_self: bool,
 }
 
 /// What a function is for.
@@ -100,11 +102,19 @@ pub(super) enum Pat {
     Tuple(Vec<Pat>),
 }
 
+/// A way into a value.
+#[derive(Debug)]
+pub(super) enum Step {
+    Field(usize),
+    /// An element; the span is where rustc says that the index is out of bounds.
+    Index(Expr, Span),
+}
+
 /// What an assignment writes.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Place {
-    /// A variable, or a field of it (a path of tuple positions).
-    Var(VarId, Vec<usize>),
+    /// A variable, or a part of it.
+    Var(VarId, Vec<Step>),
     /// The item's own element.
     Own(Handle),
 }
@@ -117,6 +127,8 @@ pub(super) enum Source {
         end: Box<Expr>,
         inclusive: bool,
         reversed: bool,
+        /// `.step_by(n)`, with the method's name.
+        step: Option<(Box<Expr>, Span)>,
     },
     /// `g.neighbors(v)` or, with `edges`, `g.edges(v)`.
     Adjacent {
@@ -143,13 +155,18 @@ pub(super) enum Test {
     Equal(Expr),
     /// Within bounds; the flag says that the upper one is included.
     Within(Option<Expr>, Option<Expr>, bool),
+    /// One of these.
+    Either(Vec<Test>),
+    /// Each field matches its own.
+    Fields(Vec<Test>),
 }
 
 /// An arm of `match`.
 #[derive(Debug)]
 pub(super) struct Arm {
-    pub(super) tests: Vec<Test>,
-    pub(super) binds: Option<VarId>,
+    pub(super) test: Test,
+    /// Variables, each with the part of the value (a path of field positions) that it is bound to.
+    pub(super) binds: Vec<(VarId, Vec<usize>)>,
     pub(super) guard: Option<Expr>,
     pub(super) body: Expr,
 }
@@ -225,8 +242,16 @@ pub(super) enum Kind {
     Cast(Box<Expr>),
     /// The span is the method's name.
     Method(Code, Vec<Expr>, Span),
+    /// Of a tuple or a struct, in the order of the fields.
     Tuple(Vec<Expr>),
+    /// A struct's fields in the order they are written, each with its position; the others are taken from the base.
+    Struct(Vec<(usize, Expr)>, Option<Box<Expr>>),
+    Array(Vec<Expr>),
+    /// `[value; n]`
+    Repeat(Box<Expr>, u32),
     Field(Box<Expr>, usize),
+    /// `array[index]`, with the place that a fault points to.
+    Element(Box<Expr>, Box<Expr>, Span),
     Assign(Place, Box<Expr>),
     AssignOp(BinaryOp, Place, Box<Expr>),
     /// Evaluated for its effects.
@@ -247,5 +272,6 @@ pub(super) enum Kind {
     Break(LoopId, Option<Box<Expr>>),
     Continue(LoopId),
     Return(Option<Box<Expr>>),
-    Call(Rc<Function>, Vec<Expr>),
+    /// With the place that `&mut self` refers to.
+    Call(Rc<Function>, Vec<Expr>, Option<Place>),
 }

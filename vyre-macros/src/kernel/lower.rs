@@ -6,12 +6,13 @@
 //! nothing can tell the difference ([`Lowerer::operands`]).
 
 mod flow;
+mod place;
 mod scalar;
 mod tree;
 
 use super::hir::{
-    Arm, CsrCall, Expr, Function, Handle, Kind, LoopId, Param, Pat, Place, Role, Source, Stmt,
-    Test, VarId,
+    Arm, CsrCall, Expr, Function, Handle, Kind, LoopId, Param, Pat, Place, Role, Source, Step,
+    Stmt, Test, VarId,
 };
 use super::methods::Code;
 use super::types::{Ty, is_float, is_int, is_signed};
@@ -19,14 +20,17 @@ use super::{Binding, ItemField, Tables};
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use vyre_core::ir::{self, AtomicOp, BinaryOp, CompareOp, CsrQuery, ItemLocals, LocalId, UnaryOp};
+use vyre_core::ir::{
+    self, ArrayId, AtomicOp, BinaryOp, CompareOp, CsrQuery, ItemLocals, LocalId, UnaryOp,
+};
 use vyre_core::module::{BufferId, Scalar, SiteId, TopologyId, Uniform};
 use vyre_core::trap::TrapKind;
 
+use place::{Dest, Way};
 use scalar::{
     binary, cast, cast_ir, compare, int_literal, narrow, negate, register, to_u32, widen,
 };
-use tree::{acts, assigns_read, cost, is_pure, reads};
+use tree::{acts, assigns_read, cost, is_pure};
 
 /// Most calls inlined into one kernel: helpers that call helpers multiply.
 const MAX_CALLS: usize = 2_000;
@@ -40,6 +44,7 @@ pub(super) fn body(f: &Function, tables: &mut Tables, report: &mut Report) -> Op
     let mut l = Lowerer {
         tables,
         locals: Vec::new(),
+        arrays: Vec::new(),
         item: ItemLocals::default(),
         out: Vec::new(),
         frames: Vec::new(),
@@ -67,7 +72,8 @@ pub(super) fn body(f: &Function, tables: &mut Tables, report: &mut Report) -> Op
         }
     };
     let (block, fault) = (std::mem::take(&mut l.out), l.fault.take());
-    let (locals, item) = (std::mem::take(&mut l.locals), l.item);
+    let (locals, arrays) = (std::mem::take(&mut l.locals), std::mem::take(&mut l.arrays));
+    let item = l.item;
     match fault {
         Some(Fault::TooManyCalls) => {
             report.error_help(
@@ -86,7 +92,7 @@ pub(super) fn body(f: &Function, tables: &mut Tables, report: &mut Report) -> Op
     Some(ir::Body {
         name: f.name.clone(),
         locals,
-        arrays: Vec::new(),
+        arrays,
         item,
         block,
         value,
@@ -105,9 +111,9 @@ struct Frame<'f> {
     vars: Vec<Option<Slot>>,
     handles: Vec<Option<Binding>>,
     /// Per loop of the function: how many IR loops are outside it, and where a break's value goes.
-    loops: Vec<Option<(u32, Vec<LocalId>)>>,
+    loops: Vec<Option<(u32, Dest)>>,
     /// Where `return` goes in a helper that returns early.
-    result: Option<(u32, Vec<LocalId>)>,
+    result: Option<(u32, Dest)>,
 }
 
 impl<'f> Frame<'f> {
@@ -125,7 +131,7 @@ impl<'f> Frame<'f> {
 /// Where a variable's parts are.
 #[derive(Clone)]
 enum Slot {
-    Locals(Vec<LocalId>),
+    Kept(Dest),
     /// Never assigned again, and these never change.
     Alias(Vec<ir::Expr>),
 }
@@ -133,6 +139,7 @@ enum Slot {
 struct Lowerer<'a, 'f> {
     tables: &'a mut Tables,
     locals: Vec<Scalar>,
+    arrays: Vec<ir::Array>,
     item: ItemLocals,
     out: ir::Block,
     frames: Vec<Frame<'f>>,
@@ -166,23 +173,11 @@ impl<'f> Lowerer<'_, 'f> {
     fn scalar_of(&mut self, ty: &Ty) -> Scalar {
         match self.ty(ty) {
             Ty::Scalar(s) => s,
+            Ty::Size => Scalar::U64,
             Ty::Never => Scalar::U32,
             _ => {
                 self.fault("mismatched types: a scalar is expected");
                 Scalar::U32
-            }
-        }
-    }
-
-    /// The scalar types of a type's parts, in order.
-    fn parts(&mut self, ty: &Ty) -> Vec<Scalar> {
-        match self.ty(ty) {
-            Ty::Tuple(ts) => ts.iter().flat_map(|t| self.parts(t)).collect(),
-            Ty::Scalar(s) => vec![s],
-            Ty::Never => Vec::new(),
-            Ty::Var(_) | Ty::Error | Ty::Handle(_) => {
-                self.fault("the type of a value is not known");
-                Vec::new()
             }
         }
     }
@@ -192,30 +187,8 @@ impl<'f> Lowerer<'_, 'f> {
         LocalId((self.locals.len() - 1) as u32)
     }
 
-    fn temps(&mut self, ty: &Ty) -> Vec<LocalId> {
-        self.parts(ty).into_iter().map(|s| self.temp(s)).collect()
-    }
-
     fn emit(&mut self, s: ir::Stmt) {
         self.out.push(s);
-    }
-
-    fn assign(&mut self, to: &[LocalId], values: Vec<ir::Expr>) {
-        // Parts of one value may read what an earlier part overwrites (a swap): those go through locals first.
-        let mut values = values;
-        for i in 1..values.len() {
-            if to[..i.min(to.len())].iter().any(|l| reads(&values[i], *l)) {
-                for value in &mut values {
-                    self.pin(value);
-                }
-                break;
-            }
-        }
-        for (to, value) in to.iter().zip(values) {
-            if value != ir::Expr::Local(*to) {
-                self.emit(ir::Stmt::Assign(*to, value));
-            }
-        }
     }
 
     /// Moves an expression into a local of its own.
@@ -303,19 +276,19 @@ impl<'f> Lowerer<'_, 'f> {
             return s.clone();
         }
         let ty = &self.f().vars[var.0].ty;
-        let locals = self.temps(ty);
-        self.frame().vars[var.0] = Some(Slot::Locals(locals.clone()));
-        Slot::Locals(locals)
+        let dest = self.dest(ty);
+        self.frame().vars[var.0] = Some(Slot::Kept(dest.clone()));
+        Slot::Kept(dest)
     }
 
     fn bind(&mut self, var: VarId, values: Vec<ir::Expr>) {
         let v = &self.f().vars[var.0];
         let fixed = |e: &ir::Expr| matches!(e, ir::Expr::Literal(..) | ir::Expr::Uniform(..));
-        if !v.mutable && values.iter().all(fixed) && !values.is_empty() {
+        if !v.mutable && values.iter().all(fixed) && !values.is_empty() && !self.has_array(&v.ty) {
             self.frame().vars[var.0] = Some(Slot::Alias(values));
             return;
         }
-        if let Slot::Locals(to) = self.slot(var) {
+        if let Slot::Kept(to) = self.slot(var) {
             self.assign(&to, values);
         }
     }
@@ -329,7 +302,9 @@ impl<'f> Lowerer<'_, 'f> {
             }
             Pat::Var(id) => self.bind(*id, values),
             Pat::Tuple(pats) => {
-                let Ty::Tuple(tys) = self.ty(ty) else { return };
+                let Some(tys) = self.ty(ty).fields() else {
+                    return;
+                };
                 let mut values = values;
                 if pats.len() > 1 {
                     for v in &mut values {
@@ -447,12 +422,13 @@ impl<'f> Lowerer<'_, 'f> {
                 ir::Expr::Literal(register(s), *bits)
             }
             Kind::Constant(path) => {
-                let s = self.scalar_of(&e.ty);
-                self.constant(path, s)
+                let path = self.path_from_here(path);
+                let ty = self.ty(&e.ty);
+                return self.constant_parts(&path, &ty);
             }
             Kind::Var(id) => {
                 return match self.slot(*id) {
-                    Slot::Locals(ls) => ls.into_iter().map(ir::Expr::Local).collect(),
+                    Slot::Kept(dest) => self.kept(&dest),
                     Slot::Alias(es) => es,
                 };
             }
@@ -569,6 +545,28 @@ impl<'f> Lowerer<'_, 'f> {
                 let amount = self.scalar_of(&b.ty);
                 self.binary(*op, s, x, (y, amount), e.span)
             }
+            Kind::Compare(op, a, b)
+                if matches!(self.ty(&a.ty), Ty::Tuple(_) | Ty::Struct(_) | Ty::Array(..)) =>
+            {
+                let scalars = self.parts(&a.ty);
+                let mut both = self.operands(&[a, b]).into_iter();
+                let (x, y) = (
+                    both.next().unwrap_or_default(),
+                    both.next().unwrap_or_default(),
+                );
+                let same = x
+                    .into_iter()
+                    .zip(y)
+                    .zip(scalars)
+                    .map(|((x, y), s)| compare(CompareOp::Eq, register(s), x, y))
+                    .reduce(|a, b| binary(BinaryOp::And, Scalar::Bool, a, b))
+                    .unwrap_or(ir::Expr::Literal(Scalar::Bool, 1));
+                if *op == CompareOp::Eq {
+                    same
+                } else {
+                    negate(same)
+                }
+            }
             Kind::Compare(op, a, b) => {
                 let (x, y) = self.pair(a, b);
                 let s = if self.is_never(a) {
@@ -585,24 +583,17 @@ impl<'f> Lowerer<'_, 'f> {
                 let es: Vec<&Expr> = es.iter().collect();
                 return self.operands(&es).into_iter().flatten().collect();
             }
-            Kind::Field(base, at) => {
-                let values = self.value(base);
-                let Ty::Tuple(tys) = self.ty(&base.ty) else {
-                    return Vec::new();
-                };
-                let start: usize = tys.iter().take(*at).map(|t| self.parts(t).len()).sum();
-                let n = tys.get(*at).map_or(0, |t| self.parts(t).len());
-                let mut kept = Vec::new();
-                for (i, v) in values.into_iter().enumerate() {
-                    if (start..start + n).contains(&i) {
-                        kept.push(v);
-                    } else if !is_pure(&v) {
-                        let mut v = v;
-                        self.pin(&mut v);
-                    }
-                }
-                return kept;
+            Kind::Field(..) | Kind::Element(..) => return self.part(e),
+            Kind::Array(es) => {
+                let es: Vec<&Expr> = es.iter().collect();
+                return self.operands(&es).into_iter().flatten().collect();
             }
+            Kind::Repeat(value, n) => {
+                let values = self.value(value);
+                let values: Vec<_> = values.into_iter().map(|v| self.leaf(v)).collect();
+                return (0..*n).flat_map(|_| values.clone()).collect();
+            }
+            Kind::Struct(fields, base) => return self.structure(fields, base.as_deref(), &e.ty),
             Kind::If(cond, then, otherwise) => {
                 return self.if_value(cond, then, otherwise.as_deref(), &e.ty);
             }
@@ -615,7 +606,7 @@ impl<'f> Lowerer<'_, 'f> {
             }
             Kind::Labelled(id, body) => return self.labelled(*id, body, &e.ty),
             Kind::Loop(id, body) => return self.endless(*id, body, &e.ty),
-            Kind::Call(f, args) => return self.call(f, args),
+            Kind::Call(f, args, place) => return self.call(f, args, place.as_ref()),
             Kind::AtomicStore(..)
             | Kind::Push { .. }
             | Kind::Reduce(..)
@@ -660,8 +651,7 @@ impl<'f> Lowerer<'_, 'f> {
     }
 
     /// A constant of the pool. A helper's constant is named from the module that the helper is inlined into.
-    fn constant(&mut self, path: &TokenStream, s: Scalar) -> ir::Expr {
-        let value = self.path_from_here(path);
+    fn constant(&mut self, value: TokenStream, s: Scalar) -> ir::Expr {
         let id = self.tables.constant(value, s);
         widen(s, ir::Expr::Uniform(Uniform::Constant(id), s))
     }
@@ -870,7 +860,51 @@ impl<'f> Lowerer<'_, 'f> {
         cast(from, to, x)
     }
 
-    fn call(&mut self, f: &'f Function, args: &'f [Expr]) -> Vec<ir::Expr> {
+    /// A struct's parts in the order of its fields, from operands in the order they are written.
+    fn structure(
+        &mut self,
+        fields: &'f [(usize, Expr)],
+        base: Option<&'f Expr>,
+        ty: &Ty,
+    ) -> Vec<ir::Expr> {
+        let Some(tys) = self.ty(ty).fields() else {
+            self.fault("a struct is expected");
+            return Vec::new();
+        };
+        let written: Vec<&Expr> = fields.iter().map(|(_, e)| e).chain(base).collect();
+        let mut values = self.operands(&written);
+        let from_base = base.and_then(|_| values.pop()).unwrap_or_default();
+        let mut from_base = from_base.into_iter();
+        let mut parts = Vec::new();
+        for (at, ty) in tys.iter().enumerate() {
+            let n = self.parts(ty).len();
+            let old: Vec<ir::Expr> = from_base.by_ref().take(n).collect();
+            match fields.iter().position(|(f, _)| *f == at) {
+                Some(i) => parts.push((i, std::mem::take(&mut values[i]))),
+                None => parts.push((fields.len(), old)),
+            }
+        }
+        // Moved out of the order they are evaluated in: only what does not show may stay unnamed.
+        if !parts.is_sorted_by_key(|(i, _)| *i) {
+            let mut order: Vec<usize> = (0..parts.len()).collect();
+            order.sort_by_key(|&p| parts[p].0);
+            for p in order {
+                for v in &mut parts[p].1 {
+                    if !is_pure(v) {
+                        self.pin(v);
+                    }
+                }
+            }
+        }
+        parts.into_iter().flat_map(|(_, v)| v).collect()
+    }
+
+    fn call(
+        &mut self,
+        f: &'f Function,
+        args: &'f [Expr],
+        place: Option<&'f Place>,
+    ) -> Vec<ir::Expr> {
         self.calls += 1;
         if self.calls > MAX_CALLS {
             self.fault.get_or_insert(Fault::TooManyCalls);
@@ -900,6 +934,7 @@ impl<'f> Lowerer<'_, 'f> {
         for (var, value) in vars.zip(values) {
             // Pure values of locals that the helper cannot assign are named, not copied.
             if !f.vars[var.0].mutable
+                && !self.has_array(&f.vars[var.0].ty)
                 && value.iter().all(|e| {
                     matches!(
                         e,
@@ -913,7 +948,7 @@ impl<'f> Lowerer<'_, 'f> {
             }
         }
         let values = if f.returns_early {
-            let to = self.temps(&f.result);
+            let to = self.dest(&f.result);
             let at = self.loops;
             self.loops += 1;
             self.frame().result = Some((at, to.clone()));
@@ -925,7 +960,7 @@ impl<'f> Lowerer<'_, 'f> {
                 }
             });
             self.leave_loop(block);
-            to.into_iter().map(ir::Expr::Local).collect()
+            self.kept(&to)
         } else {
             let values = self.value(&f.body);
             if self.is_never(&f.body) {
@@ -934,7 +969,36 @@ impl<'f> Lowerer<'_, 'f> {
                 values
             }
         };
+        let Some(Place::Var(var, path)) = place else {
+            self.frames.pop();
+            return values;
+        };
+        // `&mut self`: what the method left goes back to the place it was called on.
+        let mut values = values;
+        for v in &mut values {
+            self.pin(v);
+        }
+        let left = match f.params.first() {
+            Some(Param::Value(id)) => match self.slot(*id) {
+                Slot::Kept(dest) => self.kept(&dest),
+                Slot::Alias(es) => es,
+            },
+            _ => Vec::new(),
+        };
         self.frames.pop();
+        let way = steps(path);
+        if let Some(spot) = self.spot(*var, &way) {
+            self.write(spot, left);
+        }
         values
     }
+}
+
+fn steps(path: &[Step]) -> Vec<Way<'_>> {
+    path.iter()
+        .map(|s| match s {
+            Step::Field(at) => Way::Field(*at),
+            Step::Index(e, span) => Way::Index(e, *span),
+        })
+        .collect()
 }

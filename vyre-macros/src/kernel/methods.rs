@@ -276,7 +276,9 @@ pub(super) fn instead(name: &str) -> Option<&'static str> {
         "powi" => "multiply, or use `pow` on an integer",
         "powf" => "write `(x.ln() * p).exp()`, which is approximate",
         "exp2" | "exp_m1" => "write it with `exp`, which is approximate",
-        "log2" | "log10" | "log" | "ln_1p" => "write `x.ln()` times a constant, which is approximate",
+        "log2" | "log10" | "log" | "ln_1p" => {
+            "write `x.ln()` times a constant, which is approximate"
+        }
         "tan" | "tanh" | "sinh" | "cosh" | "sin_cos" => {
             "write it with `sin`, `cos` or `exp`, which are approximate"
         }

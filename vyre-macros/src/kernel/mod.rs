@@ -98,14 +98,42 @@ pub(crate) struct Helpers {
 
 #[derive(Default)]
 struct HelperModule {
+    /// By name; what belongs to a type has the type's name before it (`Point::new`).
     functions: BTreeMap<String, Helper>,
-    constants: HashMap<String, Scalar>,
+    constants: HashMap<String, DeclaredConstant>,
     aliases: HashMap<String, Scalar>,
+    structs: HashMap<String, StructItem>,
+    /// Names of the `#[device] mod`s.
+    device: Vec<String>,
+}
+
+#[derive(Clone)]
+struct DeclaredConstant {
+    ty: syn::Type,
+    value: syn::Expr,
+    /// `#[device] mod`s between the module and the constant.
+    inside: Vec<syn::Ident>,
+}
+
+struct StructItem {
+    item: syn::ItemStruct,
+    resolved: RefCell<Resolved>,
+}
+
+#[derive(Clone, Default)]
+enum Resolved {
+    #[default]
+    Not,
+    Running,
+    Failed,
+    Done(types::Struct),
 }
 
 struct Helper {
     item: syn::ItemFn,
     device: bool,
+    /// The type whose `impl` it is in.
+    owner: Option<String>,
     checked: RefCell<Checked>,
 }
 
@@ -119,32 +147,10 @@ enum Checked {
 }
 
 impl Helpers {
-    /// Enters a module: its `#[device]` functions and constants come into scope.
+    /// Enters a module: its `#[device]` functions, structs and constants come into scope, with those of its `#[device] mod`s.
     pub(crate) fn enter(&mut self, items: &[syn::Item]) {
         let mut module = HelperModule::default();
-        for item in items {
-            match item {
-                syn::Item::Fn(f) => {
-                    let helper = Helper {
-                        item: f.clone(),
-                        device: f.attrs.iter().any(is_device),
-                        checked: RefCell::default(),
-                    };
-                    module.functions.insert(f.sig.ident.to_string(), helper);
-                }
-                syn::Item::Const(c) => {
-                    if let Some(scalar) = types::scalar(&c.ty) {
-                        module.constants.insert(c.ident.to_string(), scalar);
-                    }
-                }
-                syn::Item::Type(t) => {
-                    if let Some(scalar) = types::scalar(&t.ty) {
-                        module.aliases.insert(t.ident.to_string(), scalar);
-                    }
-                }
-                _ => {}
-            }
-        }
+        module.add(items, &[]);
         self.modules.push(module);
     }
 
@@ -162,11 +168,25 @@ impl Helpers {
     }
 
     /// The declared type of a constant that is in scope of the module at `from`.
-    fn constant(&self, name: &str, from: usize) -> Option<Scalar> {
+    fn constant(&self, name: &str, from: usize) -> Option<DeclaredConstant> {
         self.modules[..from]
             .iter()
             .rev()
-            .find_map(|m| m.constants.get(name).copied())
+            .find_map(|m| m.constants.get(name).cloned())
+    }
+
+    fn is_device_module(&self, name: &str) -> bool {
+        self.modules
+            .iter()
+            .any(|m| m.device.iter().any(|n| n == name))
+    }
+
+    /// The struct of this name that is innermost, with the number of modules around it.
+    fn structure(&self, name: &str, from: usize) -> Option<(&StructItem, usize)> {
+        let depth = (0..from)
+            .rev()
+            .find(|&d| self.modules[d].structs.contains_key(name))?;
+        Some((&self.modules[depth].structs[name], depth + 1))
     }
 
     /// The scalar type that an alias in scope of the module at `from` stands for.
@@ -183,6 +203,91 @@ impl Helpers {
             let device = m.functions.iter().filter(|(_, h)| h.device);
             device.map(|(n, _)| n.as_str())
         })
+    }
+}
+
+impl HelperModule {
+    fn add(&mut self, items: &[syn::Item], inside: &[syn::Ident]) {
+        for item in items {
+            match item {
+                syn::Item::Fn(f) => {
+                    let helper = Helper {
+                        item: f.clone(),
+                        device: f.attrs.iter().any(is_device),
+                        owner: None,
+                        checked: RefCell::default(),
+                    };
+                    self.functions.insert(f.sig.ident.to_string(), helper);
+                }
+                syn::Item::Const(c) => {
+                    let constant = DeclaredConstant {
+                        ty: (*c.ty).clone(),
+                        value: (*c.expr).clone(),
+                        inside: inside.to_vec(),
+                    };
+                    self.constants.insert(c.ident.to_string(), constant);
+                }
+                syn::Item::Type(t) => {
+                    if let Some(scalar) = types::scalar(&t.ty) {
+                        self.aliases.insert(t.ident.to_string(), scalar);
+                    }
+                }
+                syn::Item::Struct(s) if s.ident != "Data" => {
+                    let item = StructItem {
+                        item: s.clone(),
+                        resolved: RefCell::default(),
+                    };
+                    self.structs.insert(s.ident.to_string(), item);
+                }
+                syn::Item::Impl(i) if i.trait_.is_none() => self.add_impl(i, inside),
+                syn::Item::Mod(m) if m.attrs.iter().any(is_device) => {
+                    if let Some((_, items)) = &m.content {
+                        self.device.push(m.ident.to_string());
+                        let inside: Vec<_> = inside.iter().chain([&m.ident]).cloned().collect();
+                        self.add(items, &inside);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_impl(&mut self, i: &syn::ItemImpl, inside: &[syn::Ident]) {
+        let syn::Type::Path(p) = &*i.self_ty else {
+            return;
+        };
+        let Some(owner) = p.path.segments.last().map(|s| s.ident.to_string()) else {
+            return;
+        };
+        for item in &i.items {
+            match item {
+                syn::ImplItem::Fn(f) => {
+                    let helper = Helper {
+                        item: syn::ItemFn {
+                            attrs: f.attrs.clone(),
+                            vis: f.vis.clone(),
+                            sig: f.sig.clone(),
+                            block: Box::new(f.block.clone()),
+                        },
+                        device: true,
+                        owner: Some(owner.clone()),
+                        checked: RefCell::default(),
+                    };
+                    let name = format!("{owner}::{}", f.sig.ident);
+                    self.functions.insert(name, helper);
+                }
+                syn::ImplItem::Const(c) => {
+                    let constant = DeclaredConstant {
+                        ty: c.ty.clone(),
+                        value: c.expr.clone(),
+                        inside: inside.to_vec(),
+                    };
+                    self.constants
+                        .insert(format!("{owner}::{}", c.ident), constant);
+                }
+                _ => {}
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The types of the kernel language and their inference by unification.
 
 use std::fmt;
+use std::rc::Rc;
 use vyre_core::module::{ReduceOp, Scalar};
 
 /// The scalar type that a type expression names: Rust's name or one of the aliases `Node`, `Index`, `Round`.
@@ -31,7 +32,7 @@ pub(crate) fn named_scalar(name: &str) -> Option<Scalar> {
 pub(super) fn is_foreign(name: &str) -> bool {
     matches!(
         name,
-        "usize" | "isize" | "i8" | "i16" | "u16" | "u128" | "i128" | "char" | "f16" | "f128"
+        "isize" | "i8" | "i16" | "u16" | "u128" | "i128" | "char" | "f16" | "f128"
     )
 }
 
@@ -58,6 +59,11 @@ pub(super) fn is_signed(s: Scalar) -> bool {
 pub(super) enum Ty {
     Var(usize),
     Scalar(Scalar),
+    /// `usize`, for local arrays: 64 bits, as on the hosts that run kernels natively.
+    Size,
+    /// A local array and its length.
+    Array(Box<Ty>, u32),
+    Struct(Struct),
     /// The unit type when empty.
     Tuple(Vec<Ty>),
     /// Of an expression that does not come back.
@@ -71,6 +77,59 @@ impl Ty {
     pub(super) const BOOL: Ty = Ty::Scalar(Scalar::Bool);
     pub(super) const U32: Ty = Ty::Scalar(Scalar::U32);
     pub(super) const UNIT: Ty = Ty::Tuple(Vec::new());
+
+    /// Types of the fields of a tuple or struct.
+    pub(super) fn fields(&self) -> Option<Vec<Ty>> {
+        match self {
+            Ty::Tuple(parts) => Some(parts.clone()),
+            Ty::Struct(s) => Some(s.0.fields.iter().map(|(_, t)| t.clone()).collect()),
+            _ => None,
+        }
+    }
+
+    /// Whether it holds for one of the types inside, or the type itself.
+    pub(super) fn any_inside(&self, f: &impl Fn(&Ty) -> bool) -> bool {
+        f(self)
+            || match self {
+                Ty::Tuple(parts) => parts.iter().any(|t| t.any_inside(f)),
+                Ty::Array(t, _) => t.any_inside(f),
+                Ty::Struct(s) => s.0.fields.iter().any(|(_, t)| t.any_inside(f)),
+                _ => false,
+            }
+    }
+}
+
+/// A user's struct.
+#[derive(Clone, Debug)]
+pub(super) struct Struct(pub(super) Rc<StructDef>);
+
+impl PartialEq for Struct {
+    fn eq(&self, other: &Struct) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// What a struct's declaration says.
+#[derive(Debug)]
+pub(super) struct StructDef {
+    pub(super) name: String,
+    /// Names (of a tuple struct: positions) and types.
+    pub(super) fields: Vec<(String, Ty)>,
+    /// `struct P(u32, u32);`
+    pub(super) tuple: bool,
+    /// `==` compares its fields.
+    pub(super) compares: bool,
+}
+
+impl StructDef {
+    /// The position of a field.
+    pub(super) fn field(&self, member: &syn::Member) -> Option<usize> {
+        let name = match member {
+            syn::Member::Named(n) => n.to_string(),
+            syn::Member::Unnamed(i) => i.index.to_string(),
+        };
+        self.fields.iter().position(|(n, _)| *n == name)
+    }
 }
 
 /// The type of something that is not a value.
@@ -189,6 +248,7 @@ impl Unifier {
         }
         match ty {
             Ty::Tuple(parts) => Ty::Tuple(parts.iter().map(|t| self.resolve(t)).collect()),
+            Ty::Array(t, n) => Ty::Array(Box::new(self.resolve(t)), *n),
             other => other.clone(),
         }
     }
@@ -197,6 +257,7 @@ impl Unifier {
     pub(super) fn scalar(&self, ty: &Ty) -> Option<Scalar> {
         match self.resolve(ty) {
             Ty::Scalar(s) => Some(s),
+            Ty::Size => Some(Scalar::U64),
             _ => None,
         }
     }
@@ -236,8 +297,8 @@ impl Unifier {
                     return Ok(());
                 };
                 let fits = match (of, &known) {
-                    (Of::Any, Ty::Tuple(_)) => !self.mentions(&known, v),
-                    (Of::Any, _) => true,
+                    (Of::Any, Ty::Tuple(_) | Ty::Array(..)) => !self.mentions(&known, v),
+                    (Of::Any, _) | (Of::Int, Ty::Size) => true,
                     (Of::Int, Ty::Scalar(s)) => is_int(*s),
                     (Of::Float, Ty::Scalar(s)) => is_float(*s),
                     (Of::Int | Of::Float, _) => false,
@@ -251,6 +312,7 @@ impl Unifier {
             (Ty::Tuple(x), Ty::Tuple(y)) if x.len() == y.len() => {
                 x.iter().zip(&y).try_for_each(|(p, q)| self.unify(p, q))
             }
+            (Ty::Array(x, n), Ty::Array(y, m)) if n == m => self.unify(&x, &y),
             (x, y) if x == y => Ok(()),
             _ => Err(Mismatch),
         }
@@ -260,7 +322,10 @@ impl Unifier {
         match self.resolve(ty) {
             Ty::Var(w) => v == w,
             Ty::Tuple(parts) => parts.iter().any(|p| self.mentions(p, v)),
-            Ty::Scalar(_) | Ty::Never | Ty::Error | Ty::Handle(_) => false,
+            Ty::Array(t, _) => self.mentions(&t, v),
+            Ty::Scalar(_) | Ty::Size | Ty::Struct(_) | Ty::Never | Ty::Error | Ty::Handle(_) => {
+                false
+            }
         }
     }
 
@@ -291,6 +356,9 @@ impl Unifier {
                 Node::Root { of: Of::Any, .. } | Node::Link(_) => "_".to_owned(),
             },
             Ty::Scalar(s) => s.name().to_owned(),
+            Ty::Size => "usize".to_owned(),
+            Ty::Array(t, n) => format!("[{}; {n}]", self.show(&t)),
+            Ty::Struct(s) => s.0.name.clone(),
             Ty::Tuple(parts) => {
                 let parts: Vec<_> = parts.iter().map(|t| self.show(t)).collect();
                 format!("({})", parts.join(", "))

@@ -210,7 +210,7 @@ fn kernel(attr: TokenStream, mut function: ItemFn, mut report: Report) -> TokenS
     let original = function.clone();
     let helpers = take_helpers(&mut function);
     let mut scope_items = vec![Item::Fn(function.clone())];
-    scope_items.extend(helpers.into_iter().map(Item::Fn));
+    scope_items.extend(helpers);
     let items = &hidden.items;
     let range: Expr = parse_quote!(#items);
     let graph = Graph {
@@ -241,15 +241,21 @@ fn kernel(attr: TokenStream, mut function: ItemFn, mut report: Report) -> TokenS
     emit(&graph, &built, (&original, &arguments, &hidden), report)
 }
 
-/// Takes the `#[device] fn`s out of a body.
-fn take_helpers(function: &mut ItemFn) -> Vec<ItemFn> {
+/// Takes the `#[device] fn`s, the structs and their `impl`s out of a body.
+fn take_helpers(function: &mut ItemFn) -> Vec<Item> {
     let mut helpers = Vec::new();
-    function.block.stmts.retain(|stmt| match stmt {
-        Stmt::Item(Item::Fn(f)) if f.attrs.iter().any(is_device) => {
-            helpers.push(f.clone());
-            false
+    function.block.stmts.retain(|stmt| {
+        let Stmt::Item(item) = stmt else { return true };
+        let taken = match item {
+            Item::Fn(f) => f.attrs.iter().any(is_device),
+            Item::Struct(_) => true,
+            Item::Impl(i) => i.trait_.is_none(),
+            _ => false,
+        };
+        if taken {
+            helpers.push(item.clone());
         }
-        _ => true,
+        !taken
     });
     helpers
 }

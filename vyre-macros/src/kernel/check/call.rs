@@ -53,6 +53,18 @@ impl Checker<'_> {
                 }
             }
             (_, Ty::Error) => self.wrong(span),
+            (_, ty) if matches!(self.types.resolve(ty), Ty::Array(..)) => {
+                let Ty::Array(element, _) = self.types.resolve(&base.ty) else {
+                    return self.wrong(span);
+                };
+                self.unify(&Ty::Size, &index);
+                // rustc locates the index of an array at the whole expression.
+                Expr {
+                    kind: Kind::Element(Box::new(base), Box::new(index), span),
+                    ty: *element,
+                    span,
+                }
+            }
             (_, Ty::Handle(HandleTy::Buf(_) | HandleTy::AtomicBuf(_))) => {
                 self.error(
                     span,
@@ -99,6 +111,20 @@ impl Checker<'_> {
                 }
                 None => {
                     self.leave("no such field");
+                    self.wrong(span)
+                }
+            },
+            (_, Ty::Struct(s), member) => match s.0.field(member) {
+                Some(at) => {
+                    let ty = s.0.fields[at].1.clone();
+                    Expr {
+                        kind: Kind::Field(Box::new(base), at),
+                        ty,
+                        span,
+                    }
+                }
+                None => {
+                    self.leave(format!("no such field of `{}`", s.0.name));
                     self.wrong(span)
                 }
             },
@@ -160,6 +186,8 @@ impl Checker<'_> {
                 self.arguments(m);
                 self.wrong(span)
             }
+            Ty::Struct(s) => self.struct_method(m, receiver, &s, span),
+            Ty::Array(element, n) => self.array_method(m, receiver, (*element, n), span),
             _ => {
                 let name = m.method.to_string();
                 self.scalar_method(
@@ -169,6 +197,163 @@ impl Checker<'_> {
                     m.args.iter().collect(),
                     span,
                 )
+            }
+        }
+    }
+
+    fn struct_method(
+        &mut self,
+        m: &syn::ExprMethodCall,
+        receiver: Expr,
+        s: &Struct,
+        span: Span,
+    ) -> Expr {
+        let name = format!("{}::{}", s.0.name, m.method);
+        let at = m.method.span();
+        let args: Vec<Expr> = m.args.iter().map(|a| self.value(a)).collect();
+        let f = match helper(&name, at, self.depth, self) {
+            Some(Found::Function(f)) => f,
+            Some(Found::Failed(ty)) => {
+                return Expr {
+                    ty: ty.unwrap_or(Ty::Error),
+                    ..self.wrong(span)
+                };
+            }
+            None => {
+                match methods::instead(&m.method.to_string()) {
+                    Some(advice) => self.error(
+                        at,
+                        format!("method `{}` is not in the kernel language", m.method),
+                        advice,
+                    ),
+                    None => self.leave(format!("no method `{name}`")),
+                }
+                return self.wrong(span);
+            }
+        };
+        let mut place = None;
+        if f.mut_self && self.in_variable(&m.receiver) {
+            let Some((p, _)) = self.place(&m.receiver) else {
+                return self.wrong(span);
+            };
+            if let Place::Var(_, path) = &p
+                && path.iter().any(|s| matches!(s, Step::Index(..)))
+            {
+                self.error(
+                    at,
+                    "a `&mut self` method of an array's element is not in the kernel language",
+                    "copy the element, call the method on the copy, and store it back",
+                );
+                return self.wrong(span);
+            }
+            place = Some(p);
+        }
+        let args = std::iter::once(receiver).chain(args).collect();
+        self.apply(f, args, (&name, place), span)
+    }
+
+    fn array_method(
+        &mut self,
+        m: &syn::ExprMethodCall,
+        receiver: Expr,
+        (element, n): (Ty, u32),
+        span: Span,
+    ) -> Expr {
+        let name = m.method.to_string();
+        let at = m.method.span();
+        let args = self.arguments(m);
+        match (name.as_str(), args.len()) {
+            ("len", 0) => Expr {
+                kind: Kind::Int(n.into()),
+                ty: Ty::Size,
+                span,
+            },
+            ("is_empty", 0) => Expr {
+                kind: Kind::Bool(false),
+                ty: Ty::BOOL,
+                span,
+            },
+            ("fill", 1) if self.in_variable(&m.receiver) => {
+                let Some((place, ty)) = self.place(&m.receiver) else {
+                    return self.wrong(span);
+                };
+                let [value] = <[Expr; 1]>::try_from(args).expect("one argument");
+                self.unify(&element, &value);
+                let value = Expr {
+                    kind: Kind::Repeat(Box::new(value), n),
+                    ty,
+                    span,
+                };
+                Expr {
+                    kind: Kind::Assign(place, Box::new(value)),
+                    ty: Ty::UNIT,
+                    span,
+                }
+            }
+            ("swap", 2) if self.in_variable(&m.receiver) => {
+                let mut stmts = Vec::new();
+                let mut named = |c: &mut Self, value: Expr, ty: Ty| {
+                    let id = c.hidden(ty.clone());
+                    stmts.push(Stmt::Let(Pat::Var(id), Some(value)));
+                    (id, ty)
+                };
+                let var = |(id, ty): &(VarId, Ty)| Expr {
+                    kind: Kind::Var(*id),
+                    ty: ty.clone(),
+                    span,
+                };
+                let [i, j] = <[Expr; 2]>::try_from(args).expect("two arguments");
+                self.unify(&Ty::Size, &i);
+                self.unify(&Ty::Size, &j);
+                let i = named(self, i, Ty::Size);
+                let j = named(self, j, Ty::Size);
+                let get = |c: &mut Self, index: &(VarId, Ty)| {
+                    let base = c.value(&m.receiver);
+                    Expr {
+                        kind: Kind::Element(Box::new(base), Box::new(var(index)), at),
+                        ty: element.clone(),
+                        span,
+                    }
+                };
+                let (first, second) = (get(self, &i), get(self, &j));
+                let first = named(self, first, element.clone());
+                let second = named(self, second, element.clone());
+                for (index, value) in [(&i, &second), (&j, &first)] {
+                    let Some((Place::Var(id, mut path), _)) = self.place(&m.receiver) else {
+                        return self.wrong(span);
+                    };
+                    path.push(Step::Index(var(index), at));
+                    stmts.push(Stmt::Expr(Expr {
+                        kind: Kind::Assign(Place::Var(id, path), Box::new(var(value))),
+                        ty: Ty::UNIT,
+                        span,
+                    }));
+                }
+                Expr {
+                    kind: Kind::Block(Block {
+                        stmts,
+                        tail: None,
+                        ends: false,
+                    }),
+                    ty: Ty::UNIT,
+                    span,
+                }
+            }
+            _ => {
+                let _ = receiver;
+                let advice = match name.as_str() {
+                    "iter" | "into_iter" | "iter_mut" => "write `for x in array` or index it",
+                    "get" | "get_mut" | "first" | "last" => {
+                        "index it, `a[i]`: every index is checked"
+                    }
+                    _ => "it has `len`, `swap` and `fill`; write the rest with loops",
+                };
+                self.error(
+                    at,
+                    format!("method `{name}` of an array is not in the kernel language"),
+                    advice,
+                );
+                self.wrong(span)
             }
         }
     }
@@ -242,6 +427,7 @@ impl Checker<'_> {
             As::Same => receiver.clone(),
             As::U32 => Ty::U32,
             As::Bool => Ty::BOOL,
+            As::Unsigned if self.types.resolve(receiver) == Ty::Size => Ty::Size,
             As::Signed => match self.types.resolve(receiver) {
                 Ty::Scalar(s) => Ty::Scalar(signed(s)),
                 _ => {
@@ -479,6 +665,35 @@ impl Checker<'_> {
             return self.wrong(span);
         }
         if let Some(before) = &before {
+            let owner = if before == "Self" {
+                self.owner.clone().unwrap_or_default()
+            } else {
+                before.clone()
+            };
+            if let Some(Ty::Struct(_)) = self.named(&owner) {
+                let name = format!("{owner}::{name}");
+                return match helper(&name, at, self.depth, self) {
+                    Some(Found::Function(f)) => {
+                        let args = c.args.iter().map(|a| self.value(a)).collect();
+                        if f.mut_self {
+                            self.error(
+                                at,
+                                "a `&mut self` method is called as a method in the kernel language",
+                                "write `value.method(..)`",
+                            );
+                        }
+                        self.apply(f, args, (&name, None), span)
+                    }
+                    Some(Found::Failed(ty)) => Expr {
+                        ty: ty.unwrap_or(Ty::Error),
+                        ..self.wrong(span)
+                    },
+                    None => {
+                        self.leave(format!("no function `{name}`"));
+                        self.wrong(span)
+                    }
+                };
+            }
             if let Some(s) = types::named_scalar(before) {
                 return self.scalar_function(s, &name, at, c, span);
             }
@@ -491,6 +706,8 @@ impl Checker<'_> {
         let mut local = true;
         for s in p.path.segments.iter().rev().skip(1) {
             match s.ident.to_string().as_str() {
+                // A `#[device] mod` of the module: its functions are found by name.
+                module if self.env.helpers.is_device_module(module) => {}
                 "self" => {}
                 "super" => from = from.and_then(|d| d.checked_sub(1)),
                 _ => local = false,
@@ -499,6 +716,24 @@ impl Checker<'_> {
         if p.path.get_ident().is_some() && self.lookup(&name).is_some() {
             self.leave(format!("`{name}` is not a function"));
             return self.wrong(span);
+        }
+        if before.is_none()
+            && let Some(Ty::Struct(s)) = self.named(&name)
+            && s.0.tuple
+        {
+            let parts: Vec<Expr> = c.args.iter().map(|a| self.value(a)).collect();
+            if parts.len() != s.0.fields.len() {
+                self.leave(format!("`{name}` has {} fields", s.0.fields.len()));
+                return self.wrong(span);
+            }
+            for (p, (_, ty)) in parts.iter().zip(&s.0.fields) {
+                self.unify(ty, p);
+            }
+            return Expr {
+                kind: Kind::Tuple(parts),
+                ty: Ty::Struct(s),
+                span,
+            };
         }
         let found = match from {
             Some(d) if local => helper(&name, at, d, self),
@@ -533,17 +768,17 @@ impl Checker<'_> {
                 return self.wrong(span);
             }
         };
-        self.apply(f, c, &name, span)
+        let args = c.args.iter().map(|a| self.value(a)).collect();
+        self.apply(f, args, (&name, None), span)
     }
 
     pub(super) fn apply(
         &mut self,
         f: Rc<Function>,
-        c: &syn::ExprCall,
-        name: &str,
+        args: Vec<Expr>,
+        (name, place): (&str, Option<Place>),
         span: Span,
     ) -> Expr {
-        let args: Vec<Expr> = c.args.iter().map(|a| self.value(a)).collect();
         if args.len() != f.params.len() {
             self.leave(format!("`{name}` takes {} arguments", f.params.len()));
             return self.wrong(span);
@@ -580,7 +815,7 @@ impl Checker<'_> {
         }
         let ty = f.types.resolve(&f.result);
         Expr {
-            kind: Kind::Call(f, args),
+            kind: Kind::Call(f, args, place),
             ty,
             span,
         }

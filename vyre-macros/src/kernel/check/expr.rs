@@ -95,6 +95,41 @@ impl Checker<'_> {
                     span,
                 }
             }
+            syn::Expr::Array(a) => {
+                let element = self.types.any();
+                let mut parts = Vec::new();
+                for e in &a.elems {
+                    let e = self.value(e);
+                    self.unify(&element, &e);
+                    parts.push(e);
+                }
+                if parts.is_empty() || parts.len() > super::MAX_ARRAY as usize {
+                    self.error(
+                        span,
+                        format!("a local array has 1 to {} elements", super::MAX_ARRAY),
+                        "a lane keeps its arrays in registers: use a `#[scratch]` buffer for more",
+                    );
+                    return self.wrong(span);
+                }
+                let ty = Ty::Array(Box::new(element), parts.len() as u32);
+                Expr {
+                    kind: Kind::Array(parts),
+                    ty,
+                    span,
+                }
+            }
+            syn::Expr::Repeat(r) => {
+                let value = self.value(&r.expr);
+                match self.array(value.ty.clone(), &r.len) {
+                    Ty::Array(t, n) => Expr {
+                        kind: Kind::Repeat(Box::new(value), n),
+                        ty: Ty::Array(t, n),
+                        span,
+                    },
+                    _ => self.wrong(span),
+                }
+            }
+            syn::Expr::Struct(s) => self.structure_literal(s, span),
             other => {
                 let (at, what, advice) = refuse::expression(other);
                 self.error(at, what, advice);
@@ -103,15 +138,64 @@ impl Checker<'_> {
         }
     }
 
+    fn structure_literal(&mut self, e: &syn::ExprStruct, span: Span) -> Expr {
+        let Some(last) = e.path.segments.last() else {
+            return self.wrong(span);
+        };
+        let name = last.ident.to_string();
+        let ty = self.named(&name);
+        let Some(Ty::Struct(s)) = ty else {
+            if ty.is_none() {
+                self.error(
+                    last.ident.span(),
+                    format!("struct `{name}` is not in sight of the macro"),
+                    "declare it in the `#[wave_graph]` module, or in the body of the `#[kernel]`",
+                );
+            }
+            for f in &e.fields {
+                self.value(&f.expr);
+            }
+            return self.wrong(span);
+        };
+        let mut parts = Vec::new();
+        for f in &e.fields {
+            let value = self.value(&f.expr);
+            match s.0.field(&f.member) {
+                Some(at) => {
+                    let (_, ty) = &s.0.fields[at];
+                    self.unify(ty, &value);
+                    parts.push((at, value));
+                }
+                None => self.leave(format!("`{name}` has no such field")),
+            }
+        }
+        let ty = Ty::Struct(s.clone());
+        let base = e.rest.as_ref().map(|e| {
+            let e = self.value(e);
+            self.unify(&ty, &e);
+            Box::new(e)
+        });
+        if base.is_none() && parts.len() < s.0.fields.len() {
+            self.leave(format!("missing fields of `{name}`"));
+            return self.wrong(span);
+        }
+        Expr {
+            kind: Kind::Struct(parts, base),
+            ty,
+            span,
+        }
+    }
+
     pub(super) fn literal(&mut self, e: &syn::Expr, lit: &syn::Lit, hint: Option<Scalar>) -> Expr {
         let span = lit.span();
         let suffixed = |c: &mut Self, suffix: &str| match suffix {
             "" => None,
+            "usize" => Some(Ty::Size),
             name => Some(match types::named_scalar(name) {
                 Some(s) if types::is_int(s) || types::is_float(s) => Ty::Scalar(s),
                 _ => {
                     let advice = match name {
-                        "usize" | "isize" => "buffers are indexed by u32: use `u32`",
+                        "isize" => "use `i32` or `i64`",
                         _ => "use a suffix of u8, u32, i32, u64, i64, f32, f64",
                     };
                     c.error(
@@ -219,10 +303,22 @@ impl Checker<'_> {
                 );
                 return self.wrong(span);
             }
-            let declared = self.env.helpers.constant(&name, self.depth);
-            if declared.is_none() && name.chars().any(char::is_lowercase) {
-                self.leave(format!("cannot find value `{name}`"));
-                return self.wrong(span);
+            let declared = self.constant_type(&name, self.depth);
+            if declared.is_none() {
+                // `P` of `struct P;`
+                if let Some(Ty::Struct(s)) = self.named(&name)
+                    && s.0.fields.is_empty()
+                {
+                    return Expr {
+                        kind: Kind::Tuple(Vec::new()),
+                        ty: Ty::Struct(s),
+                        span,
+                    };
+                }
+                if name.chars().any(char::is_lowercase) {
+                    self.leave(format!("cannot find value `{name}`"));
+                    return self.wrong(span);
+                }
             }
             return self.constant(p, declared, span);
         }
@@ -245,6 +341,46 @@ impl Checker<'_> {
                 span,
             };
         }
+        if before == "usize" {
+            let value = match last {
+                "MAX" => u64::MAX,
+                "MIN" => 0,
+                "BITS" => 64,
+                _ => {
+                    self.leave(format!("no constant `usize::{last}`"));
+                    return self.wrong(span);
+                }
+            };
+            let bits = last == "BITS";
+            return Expr {
+                kind: if bits {
+                    Kind::Int(64)
+                } else {
+                    Kind::Bits(value)
+                },
+                ty: if bits { Ty::U32 } else { Ty::Size },
+                span,
+            };
+        }
+        let owner = if before == "Self" {
+            self.owner.clone().unwrap_or_default()
+        } else {
+            before.to_owned()
+        };
+        if let Some(Ty::Struct(_)) = self.named(&owner) {
+            let declared = self.constant_type(&format!("{owner}::{last}"), self.depth);
+            if declared.is_none() {
+                self.leave(format!("no constant `{last}` of `{owner}`"));
+                return self.wrong(span);
+            }
+            let mut path = p.clone();
+            for s in &mut path.path.segments {
+                if s.ident == "Self" {
+                    s.ident = syn::Ident::new(&owner, s.ident.span());
+                }
+            }
+            return self.constant(&path, declared, span);
+        }
         if types::is_foreign(before) {
             let at = p.path.segments[names.len() - 2].ident.span();
             refuse::named_type(before, at, self.report);
@@ -256,6 +392,7 @@ impl Checker<'_> {
                 .rev()
                 .nth(2)
                 .and_then(|n| types::named_scalar(n))
+                .map(|s| (Ty::Scalar(s), Vec::new()))
         } else if names[..names.len() - 1]
             .iter()
             .all(|n| n == "self" || n == "super")
@@ -263,7 +400,8 @@ impl Checker<'_> {
             let up = names.iter().filter(|n| *n == "super").count();
             self.depth
                 .checked_sub(up)
-                .and_then(|d| self.env.helpers.constant(last, d))
+                .and_then(|d| self.constant_type(last, d))
+                .map(|(ty, _)| (ty, Vec::new()))
         } else {
             None
         };
@@ -273,12 +411,17 @@ impl Checker<'_> {
     pub(super) fn constant(
         &mut self,
         p: &syn::ExprPath,
-        declared: Option<Scalar>,
+        declared: Option<(Ty, Vec<syn::Ident>)>,
         span: Span,
     ) -> Expr {
-        let tokens = p.path.to_token_stream();
+        let mut tokens = p.path.to_token_stream();
         let ty = match declared {
-            Some(s) => Ty::Scalar(s),
+            Some((ty, inside)) => {
+                if !inside.is_empty() {
+                    tokens = quote::quote!(self::#(#inside::)* #tokens);
+                }
+                ty
+            }
             None => {
                 let ty = self.types.constant();
                 let shown = tokens.to_string().replace(' ', "");
@@ -297,6 +440,9 @@ impl Checker<'_> {
         let op = match u.op {
             syn::UnOp::Deref(_) => {
                 let inner = self.expr(&u.expr, None);
+                if self.self_ref && is_self(&u.expr) {
+                    return inner;
+                }
                 return match (&inner.kind, &inner.ty) {
                     (_, Ty::Handle(HandleTy::Own { .. })) => Expr {
                         span,
@@ -323,6 +469,9 @@ impl Checker<'_> {
         };
         let inner = self.expr(&u.expr, hint);
         let inner = self.read(inner);
+        if self.no_operators(&inner, span) {
+            return self.wrong(span);
+        }
         let ty = inner.ty.clone();
         Expr {
             kind: Kind::Unary(op, Box::new(inner)),
@@ -368,6 +517,18 @@ impl Checker<'_> {
             }
             let ty = left.ty.clone();
             self.unify(&ty, &right);
+            let whole = self.types.resolve(&ty);
+            if matches!(whole, Ty::Tuple(_) | Ty::Struct(_) | Ty::Array(..)) {
+                let derived = !whole.any_inside(&|t| matches!(t, Ty::Struct(s) if !s.0.compares));
+                if !derived || !matches!(op, CompareOp::Eq | CompareOp::Ne) {
+                    self.error(
+                        b.op.span(),
+                        "this comparison of whole values is not in the kernel language",
+                        "compare the fields; `==` and `!=` work on tuples, and on structs with `#[derive(PartialEq)]`",
+                    );
+                    return self.wrong(span);
+                }
+            }
             return Expr {
                 kind: Kind::Compare(op, Box::new(left), Box::new(right)),
                 ty: Ty::BOOL,
@@ -384,6 +545,9 @@ impl Checker<'_> {
         };
         let left = self.operand(&b.left);
         let right = self.operand(&b.right);
+        if self.no_operators(&left, b.op.span()) {
+            return self.wrong(span);
+        }
         let ty = left.ty.clone();
         if !matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
             self.unify(&ty, &right);
@@ -398,6 +562,19 @@ impl Checker<'_> {
             ty,
             span,
         }
+    }
+
+    /// Refuses an operator that a user's `impl` would define.
+    fn no_operators(&mut self, of: &Expr, at: Span) -> bool {
+        let Ty::Struct(s) = self.types.resolve(&of.ty) else {
+            return false;
+        };
+        self.error(
+            at,
+            format!("operators of `{}` are not in the kernel language", s.0.name),
+            "write a method, and call it by its name",
+        );
+        true
     }
 
     pub(super) fn cast(&mut self, c: &syn::ExprCast, span: Span) -> Expr {
@@ -443,6 +620,9 @@ impl Checker<'_> {
                 expr,
                 ..
             }) => {
+                if self.self_ref && is_self(expr) {
+                    return self.place(expr);
+                }
                 let inner = self.expr(expr, None);
                 match (&inner.kind, &inner.ty) {
                     (
@@ -472,19 +652,32 @@ impl Checker<'_> {
                     return None;
                 }
                 let (place, ty) = self.place(&f.base)?;
-                let (Place::Var(id, mut path), Ty::Tuple(parts), syn::Member::Unnamed(i)) =
-                    (place, self.types.resolve(&ty), &f.member)
+                let ty = self.types.resolve(&ty);
+                let at = match (&ty, &f.member) {
+                    (Ty::Struct(s), member) => s.0.field(member),
+                    (Ty::Tuple(_), syn::Member::Unnamed(i)) => Some(i.index as usize),
+                    _ => None,
+                };
+                let part = at.and_then(|at| ty.fields()?.into_iter().nth(at));
+                let (Place::Var(id, mut path), Some(at), Some(part)) = (place, at, part) else {
+                    self.leave("no such field");
+                    return None;
+                };
+                path.push(Step::Field(at));
+                Some((Place::Var(id, path), part))
+            }
+            syn::Expr::Index(i) if self.in_variable(&i.expr) => {
+                let (place, ty) = self.place(&i.expr)?;
+                let index = self.value(&i.index);
+                let (Place::Var(id, mut path), Ty::Array(part, _)) =
+                    (place, self.types.resolve(&ty))
                 else {
-                    self.leave("no such field");
+                    self.leave("cannot index this");
                     return None;
                 };
-                let at = i.index as usize;
-                let Some(part) = parts.get(at) else {
-                    self.leave("no such field");
-                    return None;
-                };
-                path.push(at);
-                Some((Place::Var(id, path), part.clone()))
+                self.unify(&Ty::Size, &index);
+                path.push(Step::Index(index, start(e)));
+                Some((Place::Var(id, path), *part))
             }
             syn::Expr::Index(_) => {
                 let target = self.expr(e, None);
@@ -504,6 +697,20 @@ impl Checker<'_> {
                 self.error(at, what, advice);
                 None
             }
+        }
+    }
+
+    /// Whether an expression names a variable or a part of one.
+    pub(super) fn in_variable(&self, e: &syn::Expr) -> bool {
+        match strip(e) {
+            syn::Expr::Field(f) => self.in_variable(&f.base),
+            syn::Expr::Index(i) => self.in_variable(&i.expr),
+            syn::Expr::Unary(u) => matches!(u.op, syn::UnOp::Deref(_)) && is_self(&u.expr),
+            syn::Expr::Path(p) => p
+                .path
+                .get_ident()
+                .is_some_and(|i| matches!(self.lookup(&i.to_string()), Some(Name::Var(_)))),
+            _ => false,
         }
     }
 
@@ -574,12 +781,19 @@ impl Checker<'_> {
         if !matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
             self.unify(&ty, &value);
         }
+        if self.no_operators(&value, span) {
+            return self.wrong(span);
+        }
         Expr {
             kind: Kind::AssignOp(op, place, Box::new(value)),
             ty: Ty::UNIT,
             span,
         }
     }
+}
+
+fn is_self(e: &syn::Expr) -> bool {
+    matches!(strip(e), syn::Expr::Path(p) if p.path.is_ident("self"))
 }
 
 fn arithmetic(op: &syn::BinOp) -> Option<BinaryOp> {

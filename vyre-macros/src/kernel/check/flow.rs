@@ -34,21 +34,12 @@ impl Checker<'_> {
     pub(super) fn matching(&mut self, m: &syn::ExprMatch, span: Span) -> Expr {
         let value = self.value(&m.expr);
         let of = value.ty.clone();
-        if let Ty::Tuple(_) = self.types.resolve(&of) {
-            self.error(
-                first_token(&m.expr),
-                "`match` on a tuple is not in the kernel language yet",
-                "match one value, or use `if`",
-            );
-            return self.wrong(span);
-        }
         let mut arms = Vec::new();
         let mut ty = Ty::Never;
         for arm in &m.arms {
             self.scopes.push(Vec::new());
-            let mut binds = None;
-            let mut tests = Vec::new();
-            self.tests(&arm.pat, &of, &mut tests, &mut binds);
+            let mut binds = Vec::new();
+            let test = self.test(&arm.pat, &of, &mut Vec::new(), &mut binds);
             let guard = arm.guard.as_ref().map(|(_, g)| {
                 let g = self.value(g);
                 self.unify(&Ty::BOOL, &g);
@@ -61,7 +52,7 @@ impl Checker<'_> {
                 ty = body.ty.clone();
             }
             arms.push(Arm {
-                tests,
+                test,
                 binds,
                 guard,
                 body,
@@ -74,27 +65,39 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn tests(
+    /// `path`: the part of the value that the pattern is for.
+    fn test(
         &mut self,
         p: &syn::Pat,
         of: &Ty,
-        tests: &mut Vec<Test>,
-        binds: &mut Option<VarId>,
-    ) {
+        path: &mut Vec<usize>,
+        binds: &mut Vec<(VarId, Vec<usize>)>,
+    ) -> Test {
         match p {
-            syn::Pat::Paren(p) => self.tests(&p.pat, of, tests, binds),
+            syn::Pat::Paren(p) => self.test(&p.pat, of, path, binds),
             syn::Pat::Or(o) => {
-                for p in &o.cases {
-                    self.tests(p, of, tests, binds);
+                let before = binds.len();
+                let tests = o
+                    .cases
+                    .iter()
+                    .map(|p| self.test(p, of, path, binds))
+                    .collect();
+                if binds.len() > before && o.cases.len() > 1 {
+                    self.error(
+                        first_token(p),
+                        "a name in alternatives is not in the kernel language",
+                        "write an arm for each alternative",
+                    );
                 }
+                Test::Either(tests)
             }
-            syn::Pat::Wild(_) => tests.push(Test::Any),
+            syn::Pat::Wild(_) => Test::Any,
             syn::Pat::Ident(i) if i.by_ref.is_none() && !is_constant(&i.ident) => {
                 let id = self.declare(&i.ident, of.clone(), i.mutability.is_some());
-                *binds = Some(id);
+                binds.push((id, path.clone()));
                 match &i.subpat {
-                    Some((_, sub)) => self.tests(sub, of, tests, &mut None),
-                    None => tests.push(Test::Any),
+                    Some((_, sub)) => self.test(sub, of, path, binds),
+                    None => Test::Any,
                 }
             }
             syn::Pat::Ident(i) if i.by_ref.is_none() => {
@@ -103,10 +106,10 @@ impl Checker<'_> {
                     qself: None,
                     path: i.ident.clone().into(),
                 });
-                self.test_value(&e, of, tests);
+                self.test_value(&e, of)
             }
-            syn::Pat::Lit(l) => self.test_value(&syn::Expr::Lit(l.clone()), of, tests),
-            syn::Pat::Path(p) => self.test_value(&syn::Expr::Path(p.clone()), of, tests),
+            syn::Pat::Lit(l) => self.test_value(&syn::Expr::Lit(l.clone()), of),
+            syn::Pat::Path(p) => self.test_value(&syn::Expr::Path(p.clone()), of),
             syn::Pat::Range(r) => {
                 let mut bound = |e: &Option<Box<syn::Expr>>| {
                     e.as_ref().map(|e| {
@@ -117,13 +120,56 @@ impl Checker<'_> {
                 };
                 let (start, end) = (bound(&r.start), bound(&r.end));
                 let inclusive = matches!(r.limits, syn::RangeLimits::Closed(_));
-                tests.push(Test::Within(start, end, inclusive));
+                Test::Within(start, end, inclusive)
+            }
+            syn::Pat::Tuple(t) => {
+                let Ty::Tuple(tys) = self.types.resolve(of) else {
+                    self.leave("mismatched types: a tuple pattern");
+                    return Test::Any;
+                };
+                if t.elems.iter().any(|p| matches!(p, syn::Pat::Rest(_)))
+                    || t.elems.len() != tys.len()
+                {
+                    self.error(
+                        first_token(p),
+                        "a tuple pattern names every part in the kernel language",
+                        "write `_` for each part that does not matter",
+                    );
+                    return Test::Any;
+                }
+                let mut tests = Vec::new();
+                for (at, (p, ty)) in t.elems.iter().zip(&tys).enumerate() {
+                    path.push(at);
+                    tests.push(self.test(p, ty, path, binds));
+                    path.pop();
+                }
+                Test::Fields(tests)
+            }
+            syn::Pat::Struct(_) | syn::Pat::TupleStruct(_) => {
+                let Some((ty, fields)) = self.struct_pattern(p) else {
+                    return Test::Any;
+                };
+                self.agree(of, &ty);
+                let tys = ty.fields().unwrap_or_default();
+                let mut tests: Vec<Test> = tys.iter().map(|_| Test::Any).collect();
+                for (at, p) in fields {
+                    path.push(at);
+                    tests[at] = self.test(&p, &tys[at], path, binds);
+                    path.pop();
+                }
+                Test::Fields(tests)
             }
             syn::Pat::Verbatim(t) => match syn::parse2::<syn::Expr>(t.clone()) {
-                Ok(e) => self.test_value(&e, of, tests),
-                Err(_) => self.refuse_pattern(p),
+                Ok(e) => self.test_value(&e, of),
+                Err(_) => {
+                    self.refuse_pattern(p);
+                    Test::Any
+                }
             },
-            _ => self.refuse_pattern(p),
+            _ => {
+                self.refuse_pattern(p);
+                Test::Any
+            }
         }
     }
 
@@ -132,10 +178,10 @@ impl Checker<'_> {
         self.failed = true;
     }
 
-    pub(super) fn test_value(&mut self, e: &syn::Expr, of: &Ty, tests: &mut Vec<Test>) {
+    fn test_value(&mut self, e: &syn::Expr, of: &Ty) -> Test {
         let e = self.value(e);
         self.unify(of, &e);
-        tests.push(Test::Equal(e));
+        Test::Equal(e)
     }
 
     pub(super) fn open_loop(
@@ -204,7 +250,73 @@ impl Checker<'_> {
         }
     }
 
+    /// `for x in array`: over its elements.
+    fn for_elements(&mut self, f: &syn::ExprForLoop, span: Span) -> Option<Expr> {
+        if !matches!(
+            strip(&f.expr),
+            syn::Expr::Array(_)
+                | syn::Expr::Repeat(_)
+                | syn::Expr::Path(_)
+                | syn::Expr::Field(_)
+                | syn::Expr::Index(_)
+        ) || self.handle_path(&f.expr).is_some()
+        {
+            return None;
+        }
+        let array = self.value(&f.expr);
+        let Ty::Array(element, n) = self.types.resolve(&array.ty) else {
+            if !matches!(array.ty, Ty::Error) {
+                self.not_iterable(&f.expr);
+            }
+            return Some(self.wrong(span));
+        };
+        let expr = |kind, ty| Expr { kind, ty, span };
+        let (all, at) = (self.hidden(array.ty.clone()), self.hidden(Ty::U32));
+        let whole = expr(Kind::Var(all), array.ty.clone());
+        let index = expr(Kind::Var(at), Ty::U32);
+        let first = Stmt::Let(Pat::Var(all), Some(array));
+        self.scopes.push(Vec::new());
+        let (pat, ty) = self.pattern(&f.pat);
+        self.agree(&element, &ty);
+        let id = self.open_loop(f.label.as_ref(), true, true, None);
+        let body = self.block(&f.body, span);
+        self.unify(&Ty::UNIT, &body);
+        self.close_loop();
+        self.scopes.pop();
+        let item = expr(
+            Kind::Element(Box::new(whole), Box::new(index), span),
+            *element,
+        );
+        let ends = self.never(&body.ty);
+        let body = Block {
+            stmts: vec![Stmt::Let(pat, Some(item)), Stmt::Expr(body)],
+            tail: None,
+            ends,
+        };
+        let turns = Kind::For {
+            id,
+            var: Some(at),
+            source: Source::Range {
+                start: Box::new(expr(Kind::Int(0), Ty::U32)),
+                end: Box::new(expr(Kind::Int(n.into()), Ty::U32)),
+                inclusive: false,
+                reversed: false,
+                step: None,
+            },
+            body: Box::new(expr(Kind::Block(body), Ty::UNIT)),
+        };
+        let block = Block {
+            stmts: vec![first, Stmt::Expr(expr(turns, Ty::UNIT))],
+            tail: None,
+            ends: false,
+        };
+        Some(expr(Kind::Block(block), Ty::UNIT))
+    }
+
     pub(super) fn for_loop(&mut self, f: &syn::ExprForLoop, span: Span) -> Expr {
+        if let Some(e) = self.for_elements(f, span) {
+            return e;
+        }
         let (source, item) = match self.source(&f.expr) {
             Some(s) => s,
             None => {
@@ -214,6 +326,7 @@ impl Checker<'_> {
                     end: Box::new(self.wrong(span)),
                     inclusive: false,
                     reversed: false,
+                    step: None,
                 };
                 (source, Ty::Error)
             }
@@ -268,12 +381,29 @@ impl Checker<'_> {
                     end: Box::new(end),
                     inclusive,
                     reversed: false,
+                    step: None,
                 };
                 Some((source, ty))
             }
             syn::Expr::MethodCall(m) => {
                 let name = m.method.to_string();
                 let inner = strip(&m.receiver);
+                let ranges = match inner {
+                    syn::Expr::Range(_) => true,
+                    syn::Expr::MethodCall(r) => {
+                        r.method == "rev" && matches!(strip(&r.receiver), syn::Expr::Range(_))
+                    }
+                    _ => false,
+                };
+                if name == "step_by" && ranges && m.args.len() == 1 {
+                    let (mut source, ty) = self.source(inner)?;
+                    let by = self.value(&m.args[0]);
+                    self.unify(&Ty::Size, &by);
+                    if let Source::Range { step, .. } = &mut source {
+                        *step = Some((Box::new(by), m.method.span()));
+                    }
+                    return Some((source, ty));
+                }
                 if name == "rev" && matches!(inner, syn::Expr::Range(_)) && m.args.is_empty() {
                     let (source, ty) = self.source(inner)?;
                     return match source {
@@ -288,6 +418,7 @@ impl Checker<'_> {
                                 end,
                                 inclusive,
                                 reversed: true,
+                                step: None,
                             },
                             ty,
                         )),

@@ -112,7 +112,7 @@ impl<'f> Lowerer<'_, 'f> {
             Kind::AssignOp(op, place, value) => self.assign_op(*op, place, value, e.span),
             Kind::Discard(inner) => self.discard(inner),
             Kind::While(id, cond, body) => {
-                let at = self.enter(*id, Vec::new());
+                let at = self.enter(*id, Dest::unit());
                 let (block, ()) = self.block(|l| {
                     l.break_unless(cond, at);
                     l.discard(body);
@@ -165,7 +165,7 @@ impl<'f> Lowerer<'_, 'f> {
                 }
             }
             Kind::Match(value, arms) => {
-                self.match_arms(value, arms, &[]);
+                self.match_arms(value, arms, &Dest::unit());
             }
             _ => {
                 for value in self.value(e) {
@@ -203,35 +203,18 @@ impl<'f> Lowerer<'_, 'f> {
         });
     }
 
-    /// The locals of a place's value, for a variable.
-    pub(super) fn place_locals(&mut self, var: VarId, path: &[usize]) -> Vec<LocalId> {
-        let Slot::Locals(mut locals) = self.slot(var) else {
-            self.fault("a variable is assigned twice");
-            return Vec::new();
-        };
-        let mut ty = self.ty(&self.f().vars[var.0].ty);
-        for &at in path {
-            let Ty::Tuple(tys) = ty else {
-                self.fault("no such field");
-                return Vec::new();
-            };
-            let start: usize = tys.iter().take(at).map(|t| self.parts(t).len()).sum();
-            let Some(part) = tys.into_iter().nth(at) else {
-                self.fault("no such field");
-                return Vec::new();
-            };
-            let n = self.parts(&part).len();
-            locals = locals.into_iter().skip(start).take(n).collect();
-            ty = part;
-        }
-        locals
-    }
-
-    pub(super) fn store(&mut self, place: &Place, values: Vec<ir::Expr>, span: Span) {
+    /// The value was computed before the place.
+    pub(super) fn store(&mut self, place: &'f Place, values: Vec<ir::Expr>, span: Span) {
         match place {
             Place::Var(var, path) => {
-                let to = self.place_locals(*var, path);
-                self.assign(&to, values);
+                let before = self.out.len();
+                let mut values = [values];
+                let Some(spot) = self.spot(*var, &steps(path)) else {
+                    return self.fault("a variable is assigned twice");
+                };
+                self.keep_order(before, &mut values);
+                let [values] = values;
+                self.write(spot, values);
             }
             Place::Own(h) => {
                 let (buffer, scalar) = self.buffer(*h);
@@ -256,7 +239,13 @@ impl<'f> Lowerer<'_, 'f> {
     }
 
     /// Rust evaluates the right side of a compound assignment of scalars first, then the place.
-    pub(super) fn assign_op(&mut self, op: BinaryOp, place: &Place, value: &'f Expr, span: Span) {
+    pub(super) fn assign_op(
+        &mut self,
+        op: BinaryOp,
+        place: &'f Place,
+        value: &'f Expr,
+        span: Span,
+    ) {
         let y = self.scalar(value);
         if self.is_never(value) {
             return;
@@ -264,16 +253,29 @@ impl<'f> Lowerer<'_, 'f> {
         let ty = self.scalar_of(&value.ty);
         let (x, s) = match place {
             Place::Var(var, path) => {
-                let locals = self.place_locals(*var, path);
-                let Some(&local) = locals.first() else { return };
-                let mut t = self.ty(&self.f().vars[var.0].ty);
-                for &at in path {
-                    t = match t {
-                        Ty::Tuple(ts) => ts.into_iter().nth(at).unwrap_or(Ty::Error),
-                        other => other,
-                    };
+                let before = self.out.len();
+                let mut values = [vec![y]];
+                let Some(mut spot) = self.spot(*var, &steps(path)) else {
+                    return self.fault("a variable is assigned twice");
+                };
+                let s = match spot.ty() {
+                    Ty::Scalar(s) => *s,
+                    Ty::Size => Scalar::U64,
+                    _ => return self.fault("a scalar is expected"),
+                };
+                self.keep_order(before, &mut values);
+                let [mut y] = values.map(|v| v.into_iter().next());
+                if spot.in_array() {
+                    if let Some(y) = &mut y {
+                        self.pin(y);
+                    }
+                    self.name_index(&mut spot);
                 }
-                (ir::Expr::Local(local), self.scalar_of(&t))
+                let (Some(x), Some(y)) = (self.read(&spot).into_iter().next(), y) else {
+                    return self.fault("a scalar is expected");
+                };
+                let result = self.binary(op, s, x, (y, ty), span);
+                return self.write(spot, vec![result]);
             }
             Place::Own(h) => {
                 let s = self.buffer(*h).1;
@@ -281,11 +283,7 @@ impl<'f> Lowerer<'_, 'f> {
             }
         };
         // The tree would read the place before the right side; that shows only where the right side acts or faults.
-        let y = if is_pure(&y) || matches!(x, ir::Expr::Local(_)) {
-            y
-        } else {
-            self.leaf(y)
-        };
+        let y = if is_pure(&y) { y } else { self.leaf(y) };
         let result = self.binary(op, s, x, (y, ty), span);
         self.store(place, vec![result], span);
     }
@@ -297,7 +295,7 @@ impl<'f> Lowerer<'_, 'f> {
             let first = self.scalar(tests[0]);
             return self.guarded(first, &tests[1..], then);
         }
-        self.if_chain(cond, then, otherwise, &[]);
+        self.if_chain(cond, then, otherwise, &Dest::unit());
     }
 
     /// `if c {} else if d {} else {}`, as far as the conditions cost nothing to compute early.
@@ -306,7 +304,7 @@ impl<'f> Lowerer<'_, 'f> {
         cond: &'f Expr,
         then: &'f Expr,
         otherwise: Option<&'f Expr>,
-        to: &[LocalId],
+        to: &Dest,
     ) {
         let mut conds = vec![self.scalar(cond)];
         let mut bodies = vec![then];
@@ -334,7 +332,7 @@ impl<'f> Lowerer<'_, 'f> {
         conds: &[ir::Expr],
         bodies: &[&'f Expr],
         rest: Option<&'f Expr>,
-        to: &[LocalId],
+        to: &Dest,
     ) {
         let Some((first, others)) = conds.split_first() else {
             if let Some(e) = rest {
@@ -410,9 +408,9 @@ impl<'f> Lowerer<'_, 'f> {
             return Vec::new();
         }
         if let Kind::If(..) = otherwise.kind {
-            let to: Vec<LocalId> = parts.into_iter().map(|s| self.temp(s)).collect();
+            let to = self.dest(ty);
             self.if_chain(cond, then, Some(otherwise), &to);
-            return to.into_iter().map(ir::Expr::Local).collect();
+            return self.kept(&to);
         }
         let cond = self.scalar(cond);
         let (mut a, x) = self.block(|l| l.value(then));
@@ -432,7 +430,7 @@ impl<'f> Lowerer<'_, 'f> {
                 otherwise,
             }];
         }
-        let to: Vec<LocalId> = parts.into_iter().map(|s| self.temp(s)).collect();
+        let to = self.dest(ty);
         for (block, values, from) in [(&mut a, x, then), (&mut b, y, otherwise)] {
             if !self.is_never(from) {
                 std::mem::swap(&mut self.out, block);
@@ -445,37 +443,41 @@ impl<'f> Lowerer<'_, 'f> {
             then: a,
             otherwise: b,
         });
-        to.into_iter().map(ir::Expr::Local).collect()
+        self.kept(&to)
     }
 
     pub(super) fn matching(&mut self, value: &'f Expr, arms: &'f [Arm], ty: &Ty) -> Vec<ir::Expr> {
-        let to = self.temps(ty);
+        let to = self.dest(ty);
         self.match_arms(value, arms, &to);
-        to.into_iter().map(ir::Expr::Local).collect()
+        self.kept(&to)
     }
 
-    pub(super) fn match_arms(&mut self, value: &'f Expr, arms: &'f [Arm], to: &[LocalId]) {
-        let mut v = self.scalar(value);
+    pub(super) fn match_arms(&mut self, value: &'f Expr, arms: &'f [Arm], to: &Dest) {
+        let mut parts = self.value(value);
         if self.is_never(value) {
             return;
         }
-        // A copy of its own: an arm may assign the variable that is matched.
-        if !matches!(v, ir::Expr::Literal(..) | ir::Expr::Uniform(..)) {
-            self.pin(&mut v);
+        // Copies of their own: an arm may assign the variable that is matched.
+        for v in &mut parts {
+            if !matches!(v, ir::Expr::Literal(..) | ir::Expr::Uniform(..)) {
+                self.pin(v);
+            }
         }
-        let s = self.scalar_of(&value.ty);
-        self.arms(&v, s, arms, to);
+        let ty = self.ty(&value.ty);
+        let value = Matched { parts, ty };
+        self.arms(&value, arms, to);
     }
 
     /// Arms whose guards cost nothing form a chain; a guard that needs statements starts a nested one.
-    pub(super) fn arms(&mut self, v: &ir::Expr, s: Scalar, arms: &'f [Arm], to: &[LocalId]) {
+    fn arms(&mut self, v: &Matched, arms: &'f [Arm], to: &Dest) {
         let mut conds = Vec::new();
         let mut bodies = Vec::new();
         for (i, arm) in arms.iter().enumerate() {
-            if let Some(id) = arm.binds {
-                self.bind(id, vec![v.clone()]);
+            for (id, path) in &arm.binds {
+                let part = self.matched_part(v, path);
+                self.bind(*id, part.parts);
             }
-            let test = self.arm_test(v, s, arm);
+            let test = self.test(v, &arm.test);
             let Some(guard) = &arm.guard else {
                 // The last arm holds: rustc has seen to it.
                 let Some(test) = test.filter(|_| i + 1 < arms.len()) else {
@@ -487,8 +489,7 @@ impl<'f> Lowerer<'_, 'f> {
             };
             let (stmts, g) = self.block(|l| l.scalar(guard));
             if !stmts.is_empty() || !is_pure(&g) {
-                let (rest, ()) =
-                    self.block(|l| l.guarded_arm(v, s, (test, stmts, g), &arms[i..], to));
+                let (rest, ()) = self.block(|l| l.guarded_arm(v, (test, stmts, g), &arms[i..], to));
                 return self.chain_then(&conds, &bodies, rest, to);
             }
             conds.push(match test {
@@ -501,13 +502,12 @@ impl<'f> Lowerer<'_, 'f> {
     }
 
     /// The first of these arms, whose guard is lowered already, and then the others.
-    pub(super) fn guarded_arm(
+    fn guarded_arm(
         &mut self,
-        v: &ir::Expr,
-        s: Scalar,
+        v: &Matched,
         (test, stmts, guard): (Option<ir::Expr>, ir::Block, ir::Expr),
         arms: &'f [Arm],
-        to: &[LocalId],
+        to: &Dest,
     ) {
         let cond = match test {
             None => {
@@ -528,8 +528,25 @@ impl<'f> Lowerer<'_, 'f> {
             }
         };
         let (then, ()) = self.block(|l| l.arm_body(&arms[0].body, to));
-        let (otherwise, ()) = self.block(|l| l.arms(v, s, &arms[1..], to));
+        let (otherwise, ()) = self.block(|l| l.arms(v, &arms[1..], to));
         self.emit_if(cond, then, otherwise);
+    }
+
+    /// A part of a matched value, by positions of fields.
+    fn matched_part(&mut self, v: &Matched, path: &[usize]) -> Matched {
+        let mut v = v.clone();
+        for &at in path {
+            let tys = v.ty.fields().unwrap_or_default();
+            let start: usize = tys.iter().take(at).map(|t| self.parts(t).len()).sum();
+            let Some(ty) = tys.into_iter().nth(at) else {
+                self.fault("no such field");
+                return v;
+            };
+            let n = self.parts(&ty).len();
+            let parts = v.parts.into_iter().skip(start).take(n).collect();
+            v = Matched { parts, ty };
+        }
+        v
     }
 
     /// A chain that ends in statements.
@@ -538,7 +555,7 @@ impl<'f> Lowerer<'_, 'f> {
         conds: &[ir::Expr],
         bodies: &[&'f Expr],
         rest: ir::Block,
-        to: &[LocalId],
+        to: &Dest,
     ) {
         let mut rest = rest;
         for (cond, body) in conds.iter().zip(bodies).rev() {
@@ -552,17 +569,8 @@ impl<'f> Lowerer<'_, 'f> {
         self.out.extend(rest);
     }
 
-    /// Whether one of an arm's patterns matches; `None` when one always does.
-    pub(super) fn arm_test(&mut self, v: &ir::Expr, s: Scalar, arm: &'f Arm) -> Option<ir::Expr> {
-        let tests: Vec<_> = arm.tests.iter().map(|t| self.test(v, s, t)).collect();
-        let tests: Option<Vec<_>> = tests.into_iter().collect();
-        tests?
-            .into_iter()
-            .reduce(|a, b| binary(BinaryOp::Or, Scalar::Bool, a, b))
-    }
-
-    pub(super) fn arm_body(&mut self, body: &'f Expr, to: &[LocalId]) {
-        if to.is_empty() {
+    pub(super) fn arm_body(&mut self, body: &'f Expr, to: &Dest) {
+        if to.leaves.is_empty() {
             return self.discard(body);
         }
         let values = self.value(body);
@@ -571,13 +579,40 @@ impl<'f> Lowerer<'_, 'f> {
         }
     }
 
-    pub(super) fn test(&mut self, v: &ir::Expr, s: Scalar, t: &'f Test) -> Option<ir::Expr> {
-        let s = register(s);
+    /// Whether a pattern matches; `None` when it always does.
+    fn test(&mut self, v: &Matched, t: &'f Test) -> Option<ir::Expr> {
+        let (v, s) = match t {
+            Test::Any => return None,
+            Test::Either(tests) => {
+                let tests: Vec<_> = tests.iter().map(|t| self.test(v, t)).collect();
+                let tests: Option<Vec<_>> = tests.into_iter().collect();
+                return tests?
+                    .into_iter()
+                    .reduce(|a, b| binary(BinaryOp::Or, Scalar::Bool, a, b));
+            }
+            Test::Fields(tests) => {
+                return tests
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, t)| {
+                        let part = self.matched_part(v, &[at]);
+                        self.test(&part, t)
+                    })
+                    .reduce(|a, b| binary(BinaryOp::And, Scalar::Bool, a, b));
+            }
+            Test::Equal(_) | Test::Within(..) => {
+                let s = self.scalar_of(&v.ty);
+                let Some(part) = v.parts.first() else {
+                    return None;
+                };
+                (part.clone(), register(s))
+            }
+        };
         match t {
-            Test::Any => None,
+            Test::Any | Test::Either(_) | Test::Fields(_) => None,
             Test::Equal(e) => {
                 let e = self.scalar(e);
-                Some(compare(CompareOp::Eq, s, v.clone(), e))
+                Some(compare(CompareOp::Eq, s, v, e))
             }
             Test::Within(start, end, inclusive) => {
                 let low = start.as_ref().map(|e| {
@@ -601,7 +636,7 @@ impl<'f> Lowerer<'_, 'f> {
         }
     }
 
-    pub(super) fn enter(&mut self, id: LoopId, to: Vec<LocalId>) -> u32 {
+    pub(super) fn enter(&mut self, id: LoopId, to: Dest) -> u32 {
         let at = self.loops;
         self.loops += 1;
         let loops = &mut self.frame().loops;
@@ -644,15 +679,15 @@ impl<'f> Lowerer<'_, 'f> {
     }
 
     pub(super) fn endless(&mut self, id: LoopId, body: &'f Expr, ty: &Ty) -> Vec<ir::Expr> {
-        let to = self.temps(ty);
+        let to = self.dest(ty);
         self.enter(id, to.clone());
         let (block, ()) = self.block(|l| l.discard(body));
         self.leave_loop(block);
-        to.into_iter().map(ir::Expr::Local).collect()
+        self.kept(&to)
     }
 
     pub(super) fn labelled(&mut self, id: LoopId, body: &'f Expr, ty: &Ty) -> Vec<ir::Expr> {
-        let to = self.temps(ty);
+        let to = self.dest(ty);
         self.enter(id, to.clone());
         let (block, ()) = self.block(|l| {
             let values = l.value(body);
@@ -662,7 +697,7 @@ impl<'f> Lowerer<'_, 'f> {
             }
         });
         self.leave_loop(block);
-        to.into_iter().map(ir::Expr::Local).collect()
+        self.kept(&to)
     }
 
     pub(super) fn for_loop(
@@ -679,9 +714,25 @@ impl<'f> Lowerer<'_, 'f> {
                 end,
                 inclusive,
                 reversed,
+                step,
             } => {
                 let s = self.scalar_of(&start.ty);
+                if let Some((by, at)) = step {
+                    let range = (&**start, &**end, *inclusive, *reversed);
+                    return self.stepped(id, var, range, (by, *at), body);
+                }
                 let (a, b) = self.pair(start, end);
+                let small = |e: &ir::Expr| matches!(e, ir::Expr::Literal(_, v) if *v < 1 << 31);
+                if self.ty(&start.ty) == Ty::Size
+                    && !inclusive
+                    && !reversed
+                    && small(&a)
+                    && small(&b)
+                    && let Some(var) = var
+                    && !self.f().vars[var.0].mutable
+                {
+                    return self.small_counter(id, var, (a, b), body);
+                }
                 match (inclusive, reversed) {
                     (true, reversed) => return self.inclusive(id, var, (a, b, s, *reversed), body),
                     (false, false) => {
@@ -727,7 +778,7 @@ impl<'f> Lowerer<'_, 'f> {
             } => Some((self.graph(*graph), self.site(*site))),
             _ => None,
         };
-        let at = self.enter(id, Vec::new());
+        let at = self.enter(id, Dest::unit());
         let (block, ()) = self.block(|l| {
             let more = if up {
                 compare(CompareOp::Lt, reg, now.clone(), last.clone())
@@ -777,6 +828,121 @@ impl<'f> Lowerer<'_, 'f> {
         self.leave_loop(block);
     }
 
+    /// A `usize` that counts between small literals: half as wide, widened where it is used.
+    fn small_counter(
+        &mut self,
+        id: LoopId,
+        var: VarId,
+        (a, b): (ir::Expr, ir::Expr),
+        body: &'f Expr,
+    ) {
+        let narrow = |e: ir::Expr| match e {
+            ir::Expr::Literal(_, v) => ir::Expr::Literal(Scalar::U32, v),
+            other => other,
+        };
+        let s = Scalar::U32;
+        let (counter, item) = (self.counter(s, narrow(a)), self.temp(s));
+        let at = self.enter(id, Dest::unit());
+        let (block, ()) = self.block(|l| {
+            let now = ir::Expr::Local(counter);
+            let more = compare(CompareOp::Lt, s, now.clone(), narrow(b));
+            l.break_if(negate(more), at);
+            l.emit(ir::Stmt::Assign(item, now.clone()));
+            l.emit(ir::Stmt::Assign(
+                counter,
+                binary(BinaryOp::Add, s, now, int_literal(s, 1)),
+            ));
+            let wide = cast_ir(s, Scalar::U64, ir::Expr::Local(item));
+            l.frame().vars[var.0] = Some(Slot::Alias(vec![wide]));
+            l.discard(body);
+        });
+        self.leave_loop(block);
+    }
+
+    /// `.step_by(n)`: a flag tells the last turn apart, for the counter may not reach beyond its type's end.
+    fn stepped(
+        &mut self,
+        id: LoopId,
+        var: Option<VarId>,
+        (start, end, inclusive, reversed): (&'f Expr, &'f Expr, bool, bool),
+        (by, at): (&'f Expr, Span),
+        body: &'f Expr,
+    ) {
+        let s = self.scalar_of(&start.ty);
+        let reg = register(s);
+        let mut values = self.operands(&[start, end, by]).into_iter();
+        let mut next = |l: &mut Self, e: &Expr| {
+            let value = values.next().unwrap_or_default();
+            let value = l.single(value, &e.ty);
+            l.bound(value)
+        };
+        let (a, b, by) = (next(self, start), next(self, end), next(self, by));
+        if !matches!(by, ir::Expr::Literal(_, n) if n > 0) {
+            let site = self.site(at);
+            self.emit(ir::Stmt::Assert {
+                cond: compare(
+                    CompareOp::Ne,
+                    Scalar::U64,
+                    by.clone(),
+                    ir::Expr::Literal(Scalar::U64, 0),
+                ),
+                kind: TrapKind::Assert,
+                site,
+            });
+        }
+        let less = if inclusive {
+            CompareOp::Le
+        } else {
+            CompareOp::Lt
+        };
+        let done = self.temp(Scalar::Bool);
+        let any = compare(less, reg, a.clone(), b.clone());
+        self.emit(ir::Stmt::Assign(done, negate(any)));
+        let one = int_literal(s, 1);
+        // The first item, the last possible one, and what lies between them.
+        let (first, last) = match (reversed, inclusive) {
+            (false, true) => (a, b),
+            (false, false) => (a, binary(BinaryOp::Sub, reg, b, one)),
+            (true, true) => (b, a),
+            (true, false) => (binary(BinaryOp::Sub, reg, b, one), a),
+        };
+        let counter = self.counter(s, first);
+        let last = self.bound(last);
+        let label = self.enter(id, Dest::unit());
+        let (block, ()) = self.block(|l| {
+            l.break_if(ir::Expr::Local(done), label);
+            let now = ir::Expr::Local(counter);
+            if let Some(var) = var {
+                l.bind(var, vec![now.clone()]);
+            }
+            let (high, low) = if reversed {
+                (now.clone(), last.clone())
+            } else {
+                (last.clone(), now.clone())
+            };
+            let wide = match reg.rows() {
+                2 => Scalar::U64,
+                _ => Scalar::U32,
+            };
+            let left = cast(reg, wide, binary(BinaryOp::Sub, reg, high, low));
+            let left = cast_ir(wide, Scalar::U64, left);
+            let over = compare(CompareOp::Lt, Scalar::U64, left, by.clone());
+            l.emit(ir::Stmt::Assign(done, over));
+            let by = match &by {
+                ir::Expr::Literal(_, n) => int_literal(s, u128::from(*n)),
+                other => cast(Scalar::U64, s, other.clone()),
+            };
+            let op = if reversed {
+                BinaryOp::Sub
+            } else {
+                BinaryOp::Add
+            };
+            l.emit(ir::Stmt::Assign(counter, binary(op, reg, now, by)));
+            l.discard(body);
+        });
+        self.leave_loop(block);
+    }
+
     /// `a..=b`: the last turn is told apart by a flag, for `b` may be the type's largest value.
     pub(super) fn inclusive(
         &mut self,
@@ -807,7 +973,7 @@ impl<'f> Lowerer<'_, 'f> {
             done,
             compare(CompareOp::Gt, reg, low, high),
         ));
-        let at = self.enter(id, Vec::new());
+        let at = self.enter(id, Dest::unit());
         let (block, ()) = self.block(|l| {
             l.break_if(ir::Expr::Local(done), at);
             if let Some(var) = var {
@@ -844,6 +1010,13 @@ impl<'f> Lowerer<'_, 'f> {
         }
         e
     }
+}
+
+/// A value that is matched: its parts, free to repeat.
+#[derive(Clone)]
+pub(super) struct Matched {
+    parts: Vec<ir::Expr>,
+    ty: Ty,
 }
 
 fn conjuncts<'f>(e: &'f Expr, to: &mut Vec<&'f Expr>) {

@@ -125,7 +125,12 @@ impl<'f> Lowerer<'_, 'f> {
                 // Of 0 and 1: all bits of `less` are set, or none is.
                 let none = compare(CompareOp::Eq, reg, less.clone(), int_literal(s, u128::MAX));
                 let none = if s == Scalar::U8 {
-                    compare(CompareOp::Eq, reg, less.clone(), int_literal(Scalar::U32, u128::MAX))
+                    compare(
+                        CompareOp::Eq,
+                        reg,
+                        less.clone(),
+                        int_literal(Scalar::U32, u128::MAX),
+                    )
                 } else {
                     none
                 };
@@ -187,7 +192,11 @@ impl<'f> Lowerer<'_, 'f> {
                     );
                     group *= 2;
                 }
-                if s == Scalar::U8 { value } else { cast(bits, s, value) }
+                if s == Scalar::U8 {
+                    value
+                } else {
+                    cast(bits, s, value)
+                }
             }
             Code::ToRadians => binary(
                 BinaryOp::Mul,
