@@ -711,7 +711,12 @@ impl Taker<'_> {
                 Piece::Item(u.into_token_stream())
             }
             mut other => {
+                let plain = matches!(other, Item::Struct(_) | Item::Impl(_));
                 if let Some(attrs) = attrs_of(&mut other) {
+                    if plain {
+                        // Structs and their functions are in sight of kernels in any case.
+                        take_attrs(attrs, "device");
+                    }
                     for name in ["wave", "fixpoint", "device", "kernel"] {
                         for attr in take_attrs(attrs, name) {
                             let what = if name == "fixpoint" {

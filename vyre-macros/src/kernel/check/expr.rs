@@ -395,7 +395,7 @@ impl Checker<'_> {
                 .map(|s| (Ty::Scalar(s), Vec::new()))
         } else if names[..names.len() - 1]
             .iter()
-            .all(|n| n == "self" || n == "super")
+            .all(|n| n == "self" || n == "super" || self.env.helpers.is_device_module(n))
         {
             let up = names.iter().filter(|n| *n == "super").count();
             self.depth

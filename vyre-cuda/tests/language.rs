@@ -1,0 +1,205 @@
+//! The kernel language from source to results: each pass runs natively and on the VIR0 interpreter, with equal results.
+#![deny(warnings)]
+#![deny(clippy::all)]
+
+use vyre_cuda::prelude::*;
+use vyre_cuda::{Error, TrapKind};
+
+fn runtimes() -> [Runtime; 2] {
+    [Runtime::native(), Runtime::vir0()]
+}
+
+/// A path 0 -> 1 -> ... -> n - 1.
+fn chain(n: u32) -> Csr {
+    let edges: Vec<(u32, u32)> = (1..n).map(|v| (v - 1, v)).collect();
+    Csr::from_edges(n as usize, &edges).expect("a chain is a graph")
+}
+
+/// Structs, their methods, arrays of them, and constants of all of these.
+#[wave_graph]
+mod bodies {
+    pub(crate) const STEPS: usize = 4;
+    pub(crate) const WEIGHTS: [f64; STEPS] = [0.5, 0.25, 0.125, 0.125];
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Body {
+        place: Vector,
+        mass: f64,
+    }
+
+    #[device]
+    mod vectors {
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub(crate) struct Vector {
+            pub(crate) x: f64,
+            pub(crate) y: f64,
+        }
+
+        pub(crate) const ZERO: Vector = Vector { x: 0.0, y: 0.0 };
+
+        impl Vector {
+            pub(crate) const UNIT: f64 = 1.0;
+
+            pub(crate) fn plus(self, other: Vector) -> Vector {
+                Vector {
+                    x: self.x + other.x,
+                    y: self.y + other.y,
+                }
+            }
+
+            pub(crate) fn scale(&mut self, by: f64) {
+                self.x *= by;
+                self.y *= by;
+            }
+        }
+    }
+    use vectors::Vector;
+
+    impl Body {
+        fn new(v: u32) -> Self {
+            let place = Vector {
+                x: f64::from(v),
+                y: Vector::UNIT,
+            };
+            Body { place, mass: 2.0 }
+        }
+    }
+
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        x: f64,
+        #[output(per = node)]
+        y: f64,
+    }
+
+    #[wave(nodes)]
+    fn mean(v: Node, graph: &Csr, x: &mut f64, y: &mut f64) {
+        let mut all = [Body::new(v); STEPS];
+        let mut n = 1;
+        for w in graph.neighbors(v) {
+            if n == all.len() {
+                break;
+            }
+            all[n].place = Body::new(w).place;
+            n += 1;
+        }
+        let mut sum = vectors::ZERO;
+        for k in 0..STEPS {
+            let mut part = all[k].place;
+            part.scale(WEIGHTS[k] * all[k].mass);
+            sum = sum.plus(part);
+        }
+        *x = sum.x;
+        *y = sum.y;
+    }
+}
+
+#[test]
+fn structs_and_arrays_are_values() {
+    let graph = chain(50);
+    for runtime in runtimes() {
+        let mut session = bodies::Session::new(&runtime, &graph).expect("the graph fits");
+        let out = session.run(bodies::Run {}).expect("no trap");
+        for v in 0..50 {
+            let next = if v == 49 { 49.0 } else { f64::from(v) + 1.0 };
+            let expected = 2.0 * (0.5 * f64::from(v) + 0.25 * next + 0.25 * f64::from(v));
+            assert_eq!((out.x[v as usize], out.y[v as usize]), (expected, 2.0));
+        }
+    }
+}
+
+/// Sorts eight numbers in registers.
+#[kernel]
+fn sort8(i: Index, xs: &Buf<u32>, smallest: &mut u32, median: &mut u32) {
+    struct Window {
+        values: [u32; 8],
+        len: u32,
+    }
+    impl Window {
+        fn sort(&mut self) {
+            for k in 1..self.values.len() {
+                let mut n = k;
+                while n > 0 && self.values[n - 1] > self.values[n] {
+                    self.values.swap(n - 1, n);
+                    n -= 1;
+                }
+            }
+        }
+    }
+    let mut w = Window {
+        values: [u32::MAX; 8],
+        len: 0,
+    };
+    for k in i..(i + 8).min(xs.len()) {
+        w.values[w.len as usize] = xs[k];
+        w.len += 1;
+    }
+    w.sort();
+    *smallest = w.values[0];
+    *median = w.values[(w.len / 2) as usize];
+}
+
+#[test]
+fn a_kernel_has_structs_in_its_body() {
+    let xs: Vec<u32> = (0..1000u32)
+        .map(|k| k.wrapping_mul(0x9e37_79b9) >> 20)
+        .collect();
+    for runtime in runtimes() {
+        let (mut smallest, mut median) = (vec![0; 1000], vec![0; 1000]);
+        sort8::run(&runtime, &xs, &mut smallest, &mut median).expect("no trap");
+        for i in 0..1000 {
+            let mut window = xs[i..(i + 8).min(1000)].to_vec();
+            window.sort_unstable();
+            assert_eq!(smallest[i], window[0]);
+            assert_eq!(median[i], window[window.len() / 2]);
+        }
+    }
+}
+
+#[kernel]
+fn beyond(i: Index, y: &mut u32) {
+    let table = [1, 2, 3];
+    *y = table[(i / 100) as usize];
+}
+
+#[test]
+fn array_indices_trap_alike() {
+    let traps = runtimes().map(|runtime| {
+        match beyond::run(&runtime, &mut [0; 400]).expect_err("the index runs out") {
+            Error::Trap(trap) => trap,
+            other => panic!("{other}"),
+        }
+    });
+    assert_eq!(traps[0].kind, TrapKind::IndexOutOfBounds);
+    assert_eq!(
+        (traps[0].item, traps[0].index, traps[0].len),
+        (Some(300), 3, 3)
+    );
+    assert_eq!(traps[0].site, traps[1].site);
+    assert_eq!(
+        (traps[1].item, traps[1].index, traps[1].len),
+        (Some(300), 3, 3)
+    );
+}
+
+#[kernel]
+fn approximate(_i: Index, x: &f64, y: &f32, fine: &mut f64, coarse: &mut f32) {
+    *fine = (*x).exp().ln() + x.sin() * x.sin() + x.cos() * x.cos();
+    *coarse = (*y).exp().ln() + y.sin() * y.sin() + y.cos() * y.cos();
+}
+
+#[test]
+fn approximate_functions_are_near() {
+    let x: Vec<f64> = (0..1000).map(|k| f64::from(k) / 50.0).collect();
+    let y: Vec<f32> = (0..1000).map(|k| k as f32 / 50.0).collect();
+    for runtime in runtimes() {
+        let (mut fine, mut coarse) = (vec![0.0; 1000], vec![0.0; 1000]);
+        approximate::run(&runtime, &x, &y, &mut fine, &mut coarse).expect("equal lengths");
+        for k in 0..1000 {
+            assert!((fine[k] - x[k] - 1.0).abs() < 1e-12, "{k}: {}", fine[k]);
+            assert!((coarse[k] - y[k] - 1.0).abs() < 1e-4, "{k}: {}", coarse[k]);
+        }
+    }
+}
