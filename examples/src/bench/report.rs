@@ -2,8 +2,9 @@
 
 use super::workloads::Name;
 use super::{Cell, Outcome, Place, Spread, Timing};
-use crate::cli::count;
+use crate::cli::{count, plural};
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use serde_json::{Value, json};
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
@@ -82,7 +83,12 @@ pub fn line(outcome: &Outcome) -> String {
                 text += " (one cold run)";
             } else {
                 let (least, most) = (show(t.wall.least_ns), show(t.wall.most_ns));
-                let _ = write!(text, " ({least} to {most}, {} runs)", t.runs);
+                let _ = write!(
+                    text,
+                    " ({least} to {most}, {} {})",
+                    t.runs,
+                    plural(t.runs as u64, "run")
+                );
             }
             if let Some(device) = t.device {
                 let _ = write!(text, "; device {}", show(device.median_ns));
@@ -394,9 +400,15 @@ impl Table {
         }
         let title =
             "vyre's time by the best rival's (device time on a GPU); below 1 vyre is faster";
-        plot(&dir.join("ratios.svg"), title, &bars, &|ratio| {
-            format!("{ratio:.2}")
-        })
+        plot(
+            &dir.join("ratios.svg"),
+            title,
+            &bars,
+            &|ratio| match ratio {
+                _ if ratio < 10.0 => format!("{ratio:.2}"),
+                _ => format!("{ratio:.0}"),
+            },
+        )
     }
 }
 
@@ -443,6 +455,7 @@ fn draw(
     unit: &dyn Fn(f64) -> String,
 ) -> Result<(), Box<dyn std::error::Error>> {
     const ROW: i32 = 26;
+    /// About the width of a character of a label.
     const CHARACTER: i32 = 7;
     const PLOT_WIDTH: i32 = 560;
     const TOP: i32 = 44;
@@ -478,26 +491,21 @@ fn draw(
         let part = (value.max(1e-6).log10() - f64::from(low)) / f64::from(high - low);
         left + (part.clamp(0.0, 1.0) * f64::from(PLOT_WIDTH)).round() as i32
     };
-    let font = |size: i32| ("sans-serif", size).into_font();
+    let font = |size: i32, side| {
+        let font = ("sans-serif", size).into_font().color(&BLACK);
+        font.pos(Pos::new(side, VPos::Center))
+    };
     let bottom = TOP + ROW * rows;
-    root.draw(&Text::new(
-        title.to_owned(),
-        (12, 14),
-        font(16).color(&BLACK),
-    ))?;
+    root.draw(&Text::new(title.to_owned(), (12, 22), font(17, HPos::Left)))?;
     for decade in low..=high {
         let x = scale(10f64.powi(decade));
         root.draw(&PathElement::new(
             [(x, TOP), (x, bottom)],
             RGBColor(0xe0, 0xe0, 0xe0),
         ))?;
+        let grey = font(12, HPos::Center).color(&RGBColor(0x60, 0x60, 0x60));
         let label = unit(10f64.powi(decade));
-        let x = x - CHARACTER * label.len() as i32 / 2;
-        root.draw(&Text::new(
-            label,
-            (x, bottom + 8),
-            font(12).color(&RGBColor(0x60, 0x60, 0x60)),
-        ))?;
+        root.draw(&Text::new(label, (x, bottom + 14), grey))?;
     }
     // Ratios grow from 1 to both sides.
     let base = if low < 0 && bars.iter().all(|b| b.range.is_none()) {
@@ -521,13 +529,11 @@ fn draw(
             }
             right = right.max(to);
         }
-        let label = (left - 8 - CHARACTER * bar.label.len() as i32, y + 7);
-        root.draw(&Text::new(bar.label.clone(), label, font(13).color(&BLACK)))?;
-        root.draw(&Text::new(
-            unit(bar.value),
-            (right + 6, y + 7),
-            font(13).color(&BLACK),
-        ))?;
+        let middle = y + ROW / 2;
+        let label = Text::new(bar.label.clone(), (left - 8, middle), font(13, HPos::Right));
+        root.draw(&label)?;
+        let value = Text::new(unit(bar.value), (right + 6, middle), font(13, HPos::Left));
+        root.draw(&value)?;
     }
     if base != left {
         root.draw(&PathElement::new([(base, TOP), (base, bottom)], BLACK))?;
