@@ -1,5 +1,6 @@
 //! Errors of runtimes, sessions and runs.
 
+use crate::device::DeviceError;
 use thiserror::Error;
 use vyre_core::container::PartsError;
 use vyre_core::exec::RunError;
@@ -20,7 +21,7 @@ pub enum Error {
     Program(#[from] PartsError),
     /// No CUDA device can be used.
     #[error("no CUDA device: {0}")]
-    NoDevice(String),
+    NoDevice(#[from] DeviceError),
 }
 
 impl Error {

@@ -48,13 +48,22 @@
 //! A checked fault (an index out of bounds, a division by zero, an overflowed frontier, too many rounds) stops the run
 //! with a [`Trap`] that names kernel, source position and item; the session stays usable.
 
+mod abi;
+mod buffer;
+pub mod device;
 pub mod error;
+mod image;
+mod megakernel;
 mod passes;
 pub mod prelude;
+#[doc(hidden)]
+pub mod rivals;
 mod runtime;
 mod session;
 
+pub use device::{Device, DeviceError};
 pub use error::Error;
+pub use megakernel::Megakernel;
 pub use passes::{RegisteredPass, passes};
 pub use runtime::Runtime;
 pub use session::Session;

@@ -1,6 +1,8 @@
 //! Which backend runs the passes of this process.
 
+use crate::device::Device;
 use crate::error::Error;
+use crate::megakernel::Megakernel;
 use std::fmt;
 use std::sync::Arc;
 use vyre_core::exec::{Executor, RunError, TopologyArgs};
@@ -28,6 +30,7 @@ pub struct Runtime {
 
 #[derive(Clone, Debug)]
 enum Backend {
+    Cuda(Arc<Device>),
     Native,
     Vir0,
 }
@@ -53,11 +56,13 @@ impl Runtime {
         })
     }
 
-    /// The first CUDA device.
+    /// The first CUDA device. Without a driver or a device that can be used, an error, never a panic.
     pub fn cuda() -> Result<Runtime, Error> {
-        Err(Error::NoDevice(
-            "the CUDA backend is not built yet".to_owned(),
-        ))
+        Ok(Runtime {
+            backend: Backend::Cuda(Device::open(0)?),
+            why: None,
+            memory_bytes: None,
+        })
     }
 
     /// The CPU, running the passes' own functions on all threads. Where the program is built with `panic = "abort"`, a
@@ -82,6 +87,7 @@ impl Runtime {
     /// `"cuda"`, `"native"` or `"vir0"`.
     pub fn backend(&self) -> &'static str {
         match self.backend {
+            Backend::Cuda(_) => "cuda",
             Backend::Native => "native",
             Backend::Vir0 => "vir0",
         }
@@ -103,13 +109,15 @@ impl Runtime {
     /// Whether buffers that never live at once can share memory.
     pub(crate) fn shares_memory(&self) -> bool {
         match self.backend {
+            Backend::Cuda(_) => false,
             Backend::Native | Backend::Vir0 => true,
         }
     }
 
     /// What the backend runs on.
     pub fn device(&self) -> String {
-        match self.backend {
+        match &self.backend {
+            Backend::Cuda(device) => device.name().to_owned(),
             Backend::Native => match native::threads() {
                 1 => "1 thread".to_owned(),
                 n => format!("{n} threads"),
@@ -124,7 +132,8 @@ impl Runtime {
         topology: &TopologyArgs<'_>,
         allocation: Allocation,
     ) -> Result<Box<dyn Executor>, RunError> {
-        Ok(match self.backend {
+        Ok(match &self.backend {
+            Backend::Cuda(device) => Box::new(Megakernel::new(device, program, topology)?),
             Backend::Native => Box::new(NativeExecutor::<P>::new(program, topology, allocation)?),
             Backend::Vir0 => Box::new(Vir0Executor::new(program, topology, allocation)?),
         })

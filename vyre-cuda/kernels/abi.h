@@ -1,0 +1,214 @@
+// Generated from vyre-cuda/src/abi.rs; do not edit.
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef int i32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+#define VYRE_NONE 4294967295u
+#define VYRE_THREADS 1024u
+#define VYRE_WARPS 32u
+#define VYRE_MAX_CTAS 255u
+#define VYRE_HUB_EDGES 512u
+#define VYRE_UNIFORM_BYTES 32u
+#define VYRE_STASH_BYTES 256u
+#define VYRE_BARRIER_WORDS 3u
+#define VYRE_DO_WAVE 0u
+#define VYRE_DO_BARRIER 1u
+#define VYRE_DO_LOOP 2u
+#define VYRE_DO_ROUND 3u
+#define VYRE_DO_UNTIL 4u
+#define VYRE_DO_END 5u
+#define VYRE_VALUE_BITS 0u
+#define VYRE_VALUE_ROUND 1u
+#define VYRE_VALUE_REDUCTION 2u
+#define VYRE_VALUE_FRONTIER 3u
+#define VYRE_ROUND_LIMIT_KERNEL 65535u
+
+struct Image {
+    u64 code;
+    u64 control;
+    u64 results;
+    u32 tables_bytes;
+    u32 code_bytes;
+    u32 code_shared;
+    u32 partials_shared;
+    u32 stash_shared;
+    u32 registers_shared;
+    u32 steps;
+    u32 waves;
+    u32 kernels;
+    u32 values;
+    u32 buffers;
+    u32 topologies;
+    u32 frontiers;
+    u32 reductions;
+    u32 fixpoints;
+    u32 lists;
+    u32 fills;
+    u32 kernel_count;
+    u32 buffer_count;
+    u32 fixpoint_count;
+    u32 fill_count;
+    u32 frontier_count;
+    u32 reduction_count;
+    u32 looked;
+    u32 looked_count;
+    u32 unused0;
+};
+static_assert(sizeof(Image) == 128, "");
+
+struct Control {
+    u64 barrier[16];
+    u64 barrier1[16];
+    u64 barrier2[16];
+    u64 trap_key;
+    u64 trap_index;
+    u64 trap_len;
+    u32 trap_kind;
+    u32 trap_lane;
+    u32 trap_lock;
+    u32 abort;
+    u32 aborted;
+    u32 finished;
+    u64 unused[10];
+};
+static_assert(sizeof(Control) == 512, "");
+
+struct Step {
+    u32 kind;
+    u32 id;
+    u32 carried;
+    u32 pushed;
+    u32 pushed_count;
+    u32 settle;
+    u32 plain;
+    u32 unused;
+};
+static_assert(sizeof(Step) == 32, "");
+
+struct Wave {
+    u64 len;
+    u32 kernel;
+    u32 domain;
+    u32 topology;
+    u32 frontier;
+    u32 narrow;
+    u32 unused;
+};
+static_assert(sizeof(Wave) == 32, "");
+
+struct Kernel {
+    u32 index_row;
+    u32 src_row;
+    u32 dst_row;
+    u32 item_row;
+    u64 code_at;
+    u32 code;
+    u32 k;
+    u32 uniforms_shared;
+    u32 warp_bytes;
+    u32 warps;
+    u32 reduction_count;
+    u32 reductions;
+    u32 accumulators;
+    u32 words;
+    u32 rows;
+    u32 values;
+    u32 value_count;
+    u32 staged;
+    u32 dynamic;
+    u32 dynamic_count;
+    u32 unused0;
+    u32 unused1;
+    u32 unused2;
+};
+static_assert(sizeof(Kernel) == 96, "");
+
+struct Value {
+    u64 bits;
+    u32 kind;
+    u32 id;
+};
+static_assert(sizeof(Value) == 16, "");
+
+struct Buffer {
+    u64 data;
+    u32 len;
+    u32 home;
+};
+static_assert(sizeof(Buffer) == 16, "");
+
+struct Topology {
+    u64 offsets;
+    u64 targets;
+    u32 nodes;
+    u32 edges;
+    u32 unused0;
+    u32 unused1;
+};
+static_assert(sizeof(Topology) == 32, "");
+
+struct Frontier {
+    u64 items[2];
+    u64 ranges[2];
+    u64 hubs[2];
+    u64 counters;
+    u64 hub_counters;
+    u64 stamps;
+    u64 offsets;
+    u32 nodes;
+    u32 capacity;
+    u32 ranges_len;
+    u32 hubs_len;
+    u32 topology;
+    u32 owned;
+    u32 stamp;
+    u32 side;
+    u32 third;
+    u32 local;
+    u32 local_high;
+    u32 attention;
+    u64 pushed;
+    u64 pushed_hubs;
+    u64 swept;
+    u64 swept_hubs;
+};
+static_assert(sizeof(Frontier) == 160, "");
+
+struct Reduction {
+    u64 slots;
+    u64 identity;
+    u32 kind;
+    u32 epoch;
+    u32 unused0;
+    u32 unused1;
+};
+static_assert(sizeof(Reduction) == 32, "");
+
+struct Fixpoint {
+    u64 max_rounds;
+    u64 round;
+    u64 rounds;
+    u32 until_kernel;
+    u32 until_frontier;
+    u32 body;
+    u32 frontiers;
+    u32 frontier_count;
+    u32 reductions;
+    u32 reduction_count;
+    u32 swaps;
+    u32 swap_count;
+    u32 unused;
+};
+static_assert(sizeof(Fixpoint) == 64, "");
+
+struct Fill {
+    u64 address;
+    u64 units;
+    u64 pattern;
+    u64 unused;
+};
+static_assert(sizeof(Fill) == 32, "");

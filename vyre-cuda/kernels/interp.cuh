@@ -1,0 +1,882 @@
+// The VIR0 interpreter: one warp runs one kernel for K items a lane.
+//
+// The pc is the same for the whole warp; every lane has a K-bit mask of the items that are active. Register rows lie in
+// shared memory, `[row][lane][k]`, so that a lane reads the values of its K items with one access; a staged uniform is
+// laid out so that the same access reads it K times over. Items that do not exist, returned or trapped are dead: rows
+// may be overwritten for them, which is why straight-line code stores whole vectors even in a partly filled tile.
+//
+// Mask frames are K bits wide in one 64-bit stack a lane. `if` takes two (saved, else), a loop two (exit, round). `break`
+// clears its lanes from the loop's round frame and above, `continue` from above it, `ret` and traps from all.
+//
+// The code is that of the program with two words rewritten by the host: the immediate of break and continue words is the
+// loop's round frame, and the low half of a reduce word's immediate is the accumulator's number.
+#pragma once
+
+#include <cstddef>
+
+#include "memory.cuh"
+
+// State of a CTA that is not in the tables.
+struct State {
+    u32 wave;     // wave to sweep, VYRE_NONE to leave
+    u32 active;   // warps of the CTA that may have work in it
+    u32 each;     // items of a frontier that a warp takes at once
+    u32 kernel;   // its kernel
+    u32 pc;       // next step
+    u32 phase;    // barriers passed, modulo VYRE_BARRIER_WORDS
+    u32 trapped;  // some lane of this CTA trapped since the last barrier
+    u32 stop;
+};
+__shared__ State vyre_state;
+
+// Turns of a loop between two looks at the abort flag.
+#define VYRE_ABORT_TURNS 512u
+
+__device__ __forceinline__ u64 control_address(u32 offset) { return image().control + offset; }
+#define VYRE_CONTROL(FIELD) control_address(static_cast<u32>(offsetof(Control, FIELD)))
+
+__device__ __forceinline__ u64 trap_key(u32 kernel, u32 item, u32 pc) {
+    return static_cast<u64>(kernel) << 48 | static_cast<u64>(item) << 16 | pc;
+}
+
+// Offers a trap; the one with the lowest key stays.
+__device__ __noinline__ void raise(u64 key, u32 kind, u64 index, u64 len) {
+    vyre_state.trapped = 1;
+    if (key >= load_relaxed64(VYRE_CONTROL(trap_key))) return;
+    while (atomic_cas(VYRE_CONTROL(trap_lock), 0, 1) != 0) __nanosleep(200);
+    __threadfence();
+    if (key < load_relaxed64(VYRE_CONTROL(trap_key))) {
+        store_relaxed64(VYRE_CONTROL(trap_index), index);
+        store_relaxed64(VYRE_CONTROL(trap_len), len);
+        store_relaxed(VYRE_CONTROL(trap_kind), kind);
+        store_relaxed(VYRE_CONTROL(trap_lane), lane_id());
+        store_relaxed64(VYRE_CONTROL(trap_key), key);
+    }
+    __threadfence();
+    atomic_swap(VYRE_CONTROL(trap_lock), 0);
+}
+
+// Offers the warp's trap with the lowest item among the lanes' `bad` items. `index_address`: row of the faulting indices,
+// or VYRE_NONE and `index_value` is the index.
+template <int K>
+__device__ __noinline__ void fault(u32 kernel, u32 regs, u32 pc_kind, u32 bad, u32 index_address, u32 index_value, u32 len) {
+    const u32 item_row = table<Kernel>(image().kernels, kernel)->item_row;
+    u32 item = VYRE_NONE, index = 0;
+    bool any = false;
+#pragma unroll 1
+    for (u32 k = 0; k < K; k++) {
+        if (!(bad >> k & 1)) continue;
+        const u32 it = item_row == VYRE_NONE ? 0 : load_shared(regs + item_row * (K * 128) + k * 4);
+        if (any && it >= item) continue;
+        any = true;
+        item = it;
+        index = index_address == VYRE_NONE ? index_value : load_shared(index_address + k * 4);
+    }
+    const u32 lowest = __reduce_min_sync(VYRE_FULL, item);
+    const u32 holders = __ballot_sync(VYRE_FULL, any && item == lowest);
+    if (lane_id() == __ffs(holders) - 1) raise(trap_key(kernel, item, pc_kind >> 8), pc_kind & 0xff, index, len);
+    __syncwarp();
+}
+
+// x and y taken together by a reduction of this kind (operation * 8 + scalar); 32-bit values in the low half.
+__device__ __noinline__ u64 combine(u32 kind, u64 x, u64 y) {
+    const u32 a = static_cast<u32>(x), b = static_cast<u32>(y);
+    const float af = __uint_as_float(a), bf = __uint_as_float(b);
+    const double ad = __longlong_as_double(x), bd = __longlong_as_double(y);
+    switch (kind) {
+#define KIND(OP, SCALAR) (VYRE_REDUCEOP_##OP * 8 + VYRE_SCALAR_##SCALAR)
+        case KIND(Sum, Bool): return a | b;
+        case KIND(Sum, U32):
+        case KIND(Sum, I32): return a + b;
+        case KIND(Sum, U64):
+        case KIND(Sum, I64): return x + y;
+        case KIND(Sum, F32): return __float_as_uint(__fadd_rn(af, bf));
+        case KIND(Sum, F64): return __double_as_longlong(__dadd_rn(ad, bd));
+        case KIND(Min, Bool):
+        case KIND(Min, U32): return min(a, b);
+        case KIND(Min, I32): return static_cast<u32>(min(static_cast<i32>(a), static_cast<i32>(b)));
+        case KIND(Min, U64): return min(x, y);
+        case KIND(Min, I64): return static_cast<u64>(min(static_cast<i64>(x), static_cast<i64>(y)));
+        case KIND(Min, F32): return __float_as_uint(fminf(af, bf));
+        case KIND(Min, F64): return __double_as_longlong(fmin(ad, bd));
+        case KIND(Max, Bool):
+        case KIND(Max, U32): return max(a, b);
+        case KIND(Max, I32): return static_cast<u32>(max(static_cast<i32>(a), static_cast<i32>(b)));
+        case KIND(Max, U64): return max(x, y);
+        case KIND(Max, I64): return static_cast<u64>(max(static_cast<i64>(x), static_cast<i64>(y)));
+        case KIND(Max, F32): return __float_as_uint(fmaxf(af, bf));
+        case KIND(Max, F64): return __double_as_longlong(fmax(ad, bd));
+        case KIND(Or, U32):
+        case KIND(Or, I32):
+        case KIND(Or, Bool): return a | b;
+        case KIND(Or, U64):
+        case KIND(Or, I64): return x | y;
+        case KIND(And, U32):
+        case KIND(And, I32):
+        case KIND(And, Bool): return a & b;
+        case KIND(And, U64):
+        case KIND(And, I64): return x & y;
+        default: return x;
+    }
+}
+
+// Pushes the lanes' `ok` nodes (checked by the caller): one atomic a warp takes their slots.
+template <int K>
+__device__ __noinline__ void push(u32 id, Vec<K> node, u32 ok) {
+    Frontier& f = *table<Frontier>(image().frontiers, id);
+    if (f.stamps != 0) {
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            if (ok >> k & 1)
+                if (atomic_swap(f.stamps + 4ull * node.v[k], f.stamp) == f.stamp) ok &= ~(1u << k);
+    }
+    u32 before[K], total = 0;
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        const u32 lanes = __ballot_sync(VYRE_FULL, ok >> k & 1);
+        before[k] = total + __popc(lanes & lanes_below());
+        total += __popc(lanes);
+    }
+    if (total == 0) return;
+    const u32 side = f.side;
+    u64 base = 0;
+    if (lane_id() == 0) base = atomic_add64(f.counters + f.third * 128, total);
+    // The edge ranges travel beside the atomic, so that the next sweep need not fetch them.
+    const u64 offsets = f.offsets;
+    u32 begin[K], end[K];
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        begin[k] = end[k] = 0;
+        if (offsets != 0 && (ok >> k & 1)) {
+            begin[k] = load_topology(offsets, node.v[k]);
+            end[k] = load_topology(offsets, node.v[k] + 1ull);
+        }
+    }
+    if (lane_id() == 0 && atomicAdd(&f.local, total) > ~total) atomicAdd(&f.local_high, 1u);
+    const u64 items = f.items[side], ranges = f.ranges[side];
+    const u32 capacity = f.capacity, ranges_len = f.ranges_len;
+    bool hub = false;
+#pragma unroll
+    for (int k = 0; k < K; k++) hub |= (ok >> k & 1) && end[k] - begin[k] > VYRE_HUB_EDGES;
+    base = __shfl_sync(VYRE_FULL, base, 0);
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        if (!(ok >> k & 1)) continue;
+        const u64 slot = base + before[k];
+        if (slot < capacity) store_global(items + slot * 4, node.v[k]);
+        if (slot < ranges_len) store_range(ranges + slot * 8, begin[k], end[k]);
+    }
+    if (__any_sync(VYRE_FULL, hub)) {
+        const u64 counter = f.hub_counters + f.third * 128, hubs = f.hubs[side];
+#pragma unroll
+        for (int k = 0; k < K; k++) {
+            const u32 degree = end[k] - begin[k];
+            if (!(ok >> k & 1) || degree <= VYRE_HUB_EDGES) continue;
+            f.attention = 1;
+            if ((load_relaxed64(counter) >> 40) >= f.hubs_len) continue;
+            const u32 chunks = (degree - 1) / VYRE_HUB_EDGES + 1;
+            const u64 old = atomic_add64(counter, (1ull << 40) + chunks);
+            const u64 slot = old >> 40;
+            if (slot >= f.hubs_len) continue;
+            store_range(hubs + slot * 16, node.v[k], static_cast<u32>(old));
+            store_range(hubs + slot * 16 + 8, begin[k], end[k]);
+        }
+        __syncwarp();
+    }
+}
+
+// Macros of raw bits.
+#define S32(V) static_cast<i32>(V)
+#define U32(V) static_cast<u32>(V)
+#define U64(V) static_cast<u64>(V)
+#define S64(V) static_cast<i64>(V)
+#define F32(V) __uint_as_float(V)
+#define F64(V) __longlong_as_double(V)
+#define B32(V) __float_as_uint(V)
+#define B64(V) static_cast<u64>(__double_as_longlong(V))
+
+// Rare operations, one item at a time: raw bits in, raw bits out, 32-bit ones in the low half. Divisors are not zero.
+__device__ __noinline__ u64 rare(u32 op, u64 p, u64 q, u64 r) {
+    const u32 p32 = U32(p), q32 = U32(q);
+    switch (op) {
+        case VYRE_OP_DivU32: return p32 / q32;
+        case VYRE_OP_RemU32: return p32 % q32;
+        case VYRE_OP_DivI32: return U32(S32(p32) / S32(q32));
+        case VYRE_OP_RemI32: return U32(S32(p32) % S32(q32));
+        case VYRE_OP_DivF32: return B32(__fdiv_rn(F32(p32), F32(q32)));
+        case VYRE_OP_RemF32: return B32(fmodf(F32(p32), F32(q32)));
+        case VYRE_OP_SqrtF32: return B32(__fsqrt_rn(F32(p32)));
+        case VYRE_OP_RoundF32: return B32(roundf(F32(p32)));
+        case VYRE_OP_Mul64: return p * q;
+        case VYRE_OP_DivU64: return p / q;
+        case VYRE_OP_RemU64: return p % q;
+        case VYRE_OP_DivI64: return U64(S64(p) / S64(q));
+        case VYRE_OP_RemI64: return U64(S64(p) % S64(q));
+        case VYRE_OP_MinU64: return min(p, q);
+        case VYRE_OP_MinI64: return U64(min(S64(p), S64(q)));
+        case VYRE_OP_MaxU64: return max(p, q);
+        case VYRE_OP_MaxI64: return U64(max(S64(p), S64(q)));
+        case VYRE_OP_Rotl64: return p << (q32 & 63) | p >> (-q32 & 63);
+        case VYRE_OP_MulHiU64: return __umul64hi(p, q);
+        case VYRE_OP_ExpF32: return B32(expf(F32(p32)));
+        case VYRE_OP_LnF32: return B32(logf(F32(p32)));
+        case VYRE_OP_SinF32: return B32(sinf(F32(p32)));
+        case VYRE_OP_CosF32: return B32(cosf(F32(p32)));
+        case VYRE_OP_ExpF64: return B64(exp(F64(p)));
+        case VYRE_OP_LnF64: return B64(log(F64(p)));
+        case VYRE_OP_SinF64: return B64(sin(F64(p)));
+        case VYRE_OP_CosF64: return B64(cos(F64(p)));
+        case VYRE_OP_Popc64: return U32(__popcll(p));
+        case VYRE_OP_Clz64: return U32(__clzll(S64(p)));
+        case VYRE_OP_Ctz64: return p == 0 ? 64u : U32(__ffsll(S64(p)) - 1);
+        case VYRE_OP_AddF64: return B64(__dadd_rn(F64(p), F64(q)));
+        case VYRE_OP_SubF64: return B64(__dsub_rn(F64(p), F64(q)));
+        case VYRE_OP_MulF64: return B64(__dmul_rn(F64(p), F64(q)));
+        case VYRE_OP_DivF64: return B64(__ddiv_rn(F64(p), F64(q)));
+        case VYRE_OP_RemF64: return B64(fmod(F64(p), F64(q)));
+        case VYRE_OP_MinF64: return B64(fmin(F64(p), F64(q)));
+        case VYRE_OP_MaxF64: return B64(fmax(F64(p), F64(q)));
+        case VYRE_OP_FmaF64: return B64(__fma_rn(F64(p), F64(q), F64(r)));
+        case VYRE_OP_SqrtF64: return B64(__dsqrt_rn(F64(p)));
+        case VYRE_OP_FloorF64: return B64(floor(F64(p)));
+        case VYRE_OP_CeilF64: return B64(ceil(F64(p)));
+        case VYRE_OP_RoundF64: return B64(round(F64(p)));
+        case VYRE_OP_TruncF64: return B64(trunc(F64(p)));
+        case VYRE_OP_EqF64: return F64(p) == F64(q);
+        case VYRE_OP_NeF64: return F64(p) != F64(q);
+        case VYRE_OP_LtF64: return F64(p) < F64(q);
+        case VYRE_OP_LeF64: return F64(p) <= F64(q);
+        case VYRE_OP_F32FromU64: return B32(__ull2float_rn(p));
+        case VYRE_OP_F32FromI64: return B32(__ll2float_rn(S64(p)));
+        case VYRE_OP_F32FromF64: return B32(__double2float_rn(F64(p)));
+        case VYRE_OP_F64FromU32: return B64(__uint2double_rn(p32));
+        case VYRE_OP_F64FromI32: return B64(__int2double_rn(S32(p32)));
+        case VYRE_OP_F64FromU64: return B64(__ull2double_rn(p));
+        case VYRE_OP_F64FromI64: return B64(__ll2double_rn(S64(p)));
+        case VYRE_OP_F64FromF32: return B64(static_cast<double>(F32(p32)));
+        case VYRE_OP_U64FromF32: return isnan(F32(p32)) ? 0ull : __float2ull_rz(F32(p32));
+        case VYRE_OP_I64FromF32: return isnan(F32(p32)) ? 0ull : U64(__float2ll_rz(F32(p32)));
+        case VYRE_OP_U32FromF64: return isnan(F64(p)) ? 0u : __double2uint_rz(F64(p));
+        case VYRE_OP_I32FromF64: return isnan(F64(p)) ? 0u : U32(__double2int_rz(F64(p)));
+        case VYRE_OP_U64FromF64: return isnan(F64(p)) ? 0ull : __double2ull_rz(F64(p));
+        case VYRE_OP_I64FromF64: return isnan(F64(p)) ? 0ull : U64(__double2ll_rz(F64(p)));
+        default: return 0;
+    }
+}
+
+// Rare atomics, one item at a time; `r` is the new value of a compare-and-swap.
+__device__ __noinline__ u64 rare_atomic(u32 op, u64 at, u64 q, u64 r) {
+    const u32 q32 = U32(q);
+    switch (op) {
+        case VYRE_OP_AtomSwap32: return atomic_swap(at, q32);
+        case VYRE_OP_AtomMinI32: return atomic_min_i32(at, q32);
+        case VYRE_OP_AtomMaxI32: return atomic_max_i32(at, q32);
+        case VYRE_OP_AtomMinF32: return atomic_extreme_f32<false>(at, q32);
+        case VYRE_OP_AtomMaxF32: return atomic_extreme_f32<true>(at, q32);
+        case VYRE_OP_AtomAnd32: return atomic_and(at, q32);
+        case VYRE_OP_AtomXor32: return atomic_xor(at, q32);
+        case VYRE_OP_AtomSwap64: return atomic_swap64(at, q);
+        case VYRE_OP_AtomCas64: return atomic_cas64(at, q, r) == q;
+        case VYRE_OP_AtomAdd64: return atomic_add64(at, q);
+        case VYRE_OP_AtomAddF64: return B64(atomic_add_f64(at, F64(q)));
+        case VYRE_OP_AtomMinU64: return atomic_min_u64(at, q);
+        case VYRE_OP_AtomMinI64: return atomic_min_i64(at, q);
+        case VYRE_OP_AtomMinF64: return atomic_extreme_f64<false>(at, q);
+        case VYRE_OP_AtomMaxU64: return atomic_max_u64(at, q);
+        case VYRE_OP_AtomMaxI64: return atomic_max_i64(at, q);
+        case VYRE_OP_AtomMaxF64: return atomic_extreme_f64<true>(at, q);
+        case VYRE_OP_AtomAnd64: return atomic_and64(at, q);
+        case VYRE_OP_AtomOr64: return atomic_or64(at, q);
+        case VYRE_OP_AtomXor64: return atomic_xor64(at, q);
+        default: return 0;
+    }
+}
+
+// A K-bit mask copied to every frame of a stack.
+template <int K>
+__device__ __forceinline__ u64 every_frame(u32 mask) {
+    return mask * (K == 1 ? ~0ull : K == 2 ? 0x5555555555555555ull : 0x1111111111111111ull);
+}
+
+// Runs a kernel; all 32 lanes call it. `regs`: this lane's place in row 0. `mask`: its items. Returns a condition's value.
+template <int K>
+__device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms, u32 mask, u32 kernel) {
+    static_assert(K == 1 || K == 2 || K == 4, "items a lane");
+    constexpr u32 ROW = K * 128, ALL = (1u << K) - 1;
+    const u32 uniform_base = uniforms - VYRE_UNIFORM_BASE * VYRE_UNIFORM_BYTES;
+    u32 alive = mask;     // items that are not dead
+    bool whole = true;    // warp-uniform: mask == alive in every lane; of no use when a lane has one item
+    u64 stack = 0;
+    u32 depth = 0, pc = 0, value = 0, turns = 0;
+    uint2 word = code[0];
+
+#define OPERAND(BYTE) ((BYTE) < VYRE_UNIFORM_BASE ? regs + (BYTE) * ROW : uniform_base + (BYTE) * VYRE_UNIFORM_BYTES)
+#define HIGH(BYTE, ADDRESS) ((ADDRESS) + ((BYTE) < VYRE_UNIFORM_BASE ? ROW : 16u))
+#define FRAME(I) (static_cast<u32>(stack >> ((I) * K)) & ALL)
+#define EACH _Pragma("unroll") for (int k = 0; k < K; k++)
+#define EACH_SLOWLY _Pragma("unroll 1") for (u32 k = 0; k < K; k++)
+#define ACTIVE (mask >> k & 1)
+#define SET_FRAME(I, M) (stack = (stack & ~(static_cast<u64>(ALL) << ((I) * K))) | (static_cast<u64>(M) << ((I) * K)))
+#define REMASK()                                                   \
+    do {                                                           \
+        if (K > 1) whole = __all_sync(VYRE_FULL, mask == alive);   \
+    } while (0)
+#define KILL(BAD)                               \
+    do {                                        \
+        const u32 dead_ = (BAD);                \
+        stack &= ~every_frame<K>(dead_);        \
+        mask &= ~dead_;                         \
+        alive &= ~dead_;                        \
+        REMASK();                               \
+    } while (0)
+// A fault of the lanes' `BAD` items; they are dead afterwards.
+#define FAULT(BAD, KIND, INDEX_ADDRESS, LEN)                                                       \
+    do {                                                                                           \
+        const u32 bad_ = (BAD);                                                                    \
+        if (__any_sync(VYRE_FULL, bad_ != 0)) {                                                    \
+            fault<K>(kernel, regs, pc << 8 | (KIND), bad_, INDEX_ADDRESS, 0, LEN);                    \
+            KILL(bad_);                                                                            \
+        }                                                                                          \
+    } while (0)
+
+    enum { DONE, STORE32, STORE64 };
+    for (;;) {
+        const uint2 next = code[pc + 1];
+        const u32 op = word.x & 255, d = word.x >> 8 & 255, a = word.x >> 16 & 255, b = word.x >> 24, imm = word.y;
+        const u32 a_at = OPERAND(a), b_at = OPERAND(b);
+        Vec<K> x = load_row<K>(a_at), y = load_row<K>(b_at);
+        if (a == VYRE_IMM) EACH x.v[k] = imm;
+        if (b == VYRE_IMM) EACH y.v[k] = imm;
+        Vec<K> high;  // high halves of a 64-bit result whose low halves are in x
+        EACH high.v[k] = 0;
+        u32 bad = 0, len = 0, then = DONE;
+
+        switch (op) {
+#define W1(NAME, EXPR)          \
+    case VYRE_OP_##NAME: {      \
+        EACH {                  \
+            const u32 p = x.v[k]; \
+            x.v[k] = (EXPR);    \
+        }                       \
+        goto store32;           \
+    }
+#define W2(NAME, EXPR)                                  \
+    case VYRE_OP_##NAME: {                              \
+        EACH {                                          \
+            const u32 p = x.v[k], q = y.v[k];           \
+            x.v[k] = (EXPR);                            \
+        }                                               \
+        goto store32;                                   \
+    }
+            W1(Mov32, p)
+            W2(Add32, p + q)
+            W2(Sub32, p - q)
+            W2(Mul32, p * q)
+            W2(MinU32, min(p, q))
+            W2(MinI32, U32(min(S32(p), S32(q))))
+            W2(MaxU32, max(p, q))
+            W2(MaxI32, U32(max(S32(p), S32(q))))
+            W2(And32, p & q)
+            W2(Or32, p | q)
+            W2(Xor32, p ^ q)
+            W2(Shl32, p << (q & 31))
+            W2(ShrU32, p >> (q & 31))
+            W2(ShrI32, U32(S32(p) >> (q & 31)))
+            W2(Rotl32, __funnelshift_l(p, p, q))
+            W1(Popc32, __popc(p))
+            W1(Clz32, __clz(S32(p)))
+            W1(Ctz32, p == 0 ? 32u : U32(__ffs(S32(p)) - 1))
+            W2(AddF32, B32(__fadd_rn(F32(p), F32(q))))
+            W2(SubF32, B32(__fsub_rn(F32(p), F32(q))))
+            W2(MulF32, B32(__fmul_rn(F32(p), F32(q))))
+            W2(MinF32, B32(fminf(F32(p), F32(q))))
+            W2(MaxF32, B32(fmaxf(F32(p), F32(q))))
+            W1(FloorF32, B32(floorf(F32(p))))
+            W1(CeilF32, B32(ceilf(F32(p))))
+            W1(TruncF32, B32(truncf(F32(p))))
+            W2(Eq32, p == q)
+            W2(Ne32, p != q)
+            W2(LtU32, p < q)
+            W2(LeU32, p <= q)
+            W2(LtI32, S32(p) < S32(q))
+            W2(LeI32, S32(p) <= S32(q))
+            W2(EqF32, F32(p) == F32(q))
+            W2(NeF32, F32(p) != F32(q))
+            W2(LtF32, F32(p) < F32(q))
+            W2(LeF32, F32(p) <= F32(q))
+            W1(F32FromU32, B32(__uint2float_rn(p)))
+            W1(F32FromI32, B32(__int2float_rn(S32(p))))
+            W1(U32FromF32, isnan(F32(p)) ? 0u : __float2uint_rz(F32(p)))
+            W1(I32FromF32, isnan(F32(p)) ? 0u : U32(__float2int_rz(F32(p))))
+
+            case VYRE_OP_LdU32: {
+                const u32 at = uniforms + imm * VYRE_UNIFORM_BYTES;
+                x = load_row<K>(at);
+                goto store32;
+            }
+            case VYRE_OP_Sel32: {
+                const Vec<K> z = load_row<K>(OPERAND(imm & 255));
+                EACH x.v[k] = x.v[k] != 0 ? y.v[k] : z.v[k];
+                goto store32;
+            }
+            case VYRE_OP_FmaF32: {
+                const Vec<K> z = load_row<K>(OPERAND(imm & 255));
+                EACH x.v[k] = B32(__fmaf_rn(F32(x.v[k]), F32(y.v[k]), F32(z.v[k])));
+                goto store32;
+            }
+
+// 64-bit operands as pairs of 32-bit vectors.
+#define LOAD_HIGH(NAME, BYTE, ADDRESS)                                                      \
+    Vec<K> NAME = load_row<K>(HIGH(BYTE, ADDRESS));                                         \
+    if (BYTE == VYRE_IMM) EACH NAME.v[k] = U32(S32(imm) >> 31)
+#define JOIN(LOW, HIGH_) (U64(HIGH_) << 32 | (LOW))
+#define SPLIT(R)                    \
+    do {                            \
+        const u64 r_ = (R);         \
+        x.v[k] = U32(r_);           \
+        high.v[k] = U32(r_ >> 32);  \
+    } while (0)
+#define D2(NAME, EXPR)                                                                      \
+    case VYRE_OP_##NAME: {                                                                  \
+        LOAD_HIGH(xh, a, a_at);                                                             \
+        LOAD_HIGH(yh, b, b_at);                                                             \
+        EACH {                                                                              \
+            const u64 p = JOIN(x.v[k], xh.v[k]), q = JOIN(y.v[k], yh.v[k]);                 \
+            SPLIT(EXPR);                                                                    \
+        }                                                                                   \
+        goto store64;                                                                       \
+    }
+#define D1W(NAME, EXPR)                                                                     \
+    case VYRE_OP_##NAME: {                                                                  \
+        LOAD_HIGH(xh, a, a_at);                                                             \
+        EACH {                                                                              \
+            const u64 p = JOIN(x.v[k], xh.v[k]);                                            \
+            const u32 q = y.v[k];                                                           \
+            (void)q;                                                                        \
+            SPLIT(EXPR);                                                                    \
+        }                                                                                   \
+        goto store64;                                                                       \
+    }
+#define C2(NAME, EXPR)                                                                      \
+    case VYRE_OP_##NAME: {                                                                  \
+        LOAD_HIGH(xh, a, a_at);                                                             \
+        LOAD_HIGH(yh, b, b_at);                                                             \
+        EACH {                                                                              \
+            const u64 p = JOIN(x.v[k], xh.v[k]), q = JOIN(y.v[k], yh.v[k]);                 \
+            x.v[k] = (EXPR);                                                                \
+        }                                                                                   \
+        goto store32;                                                                       \
+    }
+#define WIDEN(NAME, EXPR)                   \
+    case VYRE_OP_##NAME: {                  \
+        EACH {                              \
+            const u32 p = x.v[k];           \
+            SPLIT(EXPR);                    \
+        }                                   \
+        goto store64;                       \
+    }
+            D1W(Mov64, p)
+            D2(Add64, p + q)
+            D2(Sub64, p - q)
+            D2(And64, p & q)
+            D2(Or64, p | q)
+            D2(Xor64, p ^ q)
+            D1W(Shl64, p << (q & 63))
+            D1W(ShrU64, p >> (q & 63))
+            D1W(ShrI64, U64(S64(p) >> (q & 63)))
+            C2(Eq64, p == q)
+            C2(Ne64, p != q)
+            C2(LtU64, p < q)
+            C2(LeU64, p <= q)
+            C2(LtI64, S64(p) < S64(q))
+            C2(LeI64, S64(p) <= S64(q))
+            WIDEN(Zext64, U64(p))
+            WIDEN(Sext64, U64(S64(S32(p))))
+            W1(Wrap32, p)
+
+            case VYRE_OP_LdU64: {
+                const u32 at = uniforms + imm * VYRE_UNIFORM_BYTES;
+                x = load_row<K>(at);
+                high = load_row<K>(at + 16);
+                goto store64;
+            }
+            case VYRE_OP_Sel64: {
+                const u32 c = imm & 255, c_at = OPERAND(c);
+                const Vec<K> yh = load_row<K>(HIGH(b, b_at)), z = load_row<K>(c_at), zh = load_row<K>(HIGH(c, c_at));
+                EACH {
+                    const bool take = x.v[k] != 0;
+                    x.v[k] = take ? y.v[k] : z.v[k];
+                    high.v[k] = take ? yh.v[k] : zh.v[k];
+                }
+                goto store64;
+            }
+
+// One item's operands and result, for rare operations.
+#define ITEM32(BYTE, ADDRESS) (BYTE == VYRE_IMM ? imm : load_shared(ADDRESS + k * 4))
+#define ITEM64(BYTE, ADDRESS)                                                                                      \
+    (BYTE == VYRE_IMM ? U64(S64(S32(imm)))                                                                         \
+                      : JOIN(load_shared(ADDRESS + k * 4), load_shared(HIGH(BYTE, ADDRESS) + k * 4)))
+#define STORE_ITEM32(R) store_shared(regs + d * ROW + k * 4, U32(R))
+#define STORE_ITEM64(R)                                                 \
+    do {                                                                \
+        const u64 r_ = (R);                                             \
+        STORE_ITEM32(r_);                                               \
+        store_shared(regs + d * ROW + ROW + k * 4, U32(r_ >> 32));      \
+    } while (0)
+#define RARELY(P, Q, R, STORE)                          \
+    EACH_SLOWLY if (ACTIVE) {                           \
+        const u64 p_ = (P), q_ = (Q), s_ = (R);         \
+        STORE(rare(op, p_, q_, s_));                    \
+    }                                                   \
+    goto done
+#define OP(NAME) case VYRE_OP_##NAME:
+            OP(DivU32) OP(RemU32) OP(DivI32) OP(RemI32) {
+                const bool is_signed = op == VYRE_OP_DivI32 || op == VYRE_OP_RemI32;
+                u32 over = 0;
+                EACH {
+                    if (!ACTIVE) continue;
+                    if (y.v[k] == 0) bad |= 1u << k;
+                    if (is_signed && x.v[k] == 0x80000000u && y.v[k] == ~0u) over |= 1u << k;
+                }
+                FAULT(bad, VYRE_TRAP_DivideByZero, VYRE_NONE, 0);
+                FAULT(over, VYRE_TRAP_DivideOverflow, VYRE_NONE, 0);
+                RARELY(ITEM32(a, a_at), ITEM32(b, b_at), 0, STORE_ITEM32);
+            }
+            OP(DivU64) OP(RemU64) OP(DivI64) OP(RemI64) {
+                const bool is_signed = op == VYRE_OP_DivI64 || op == VYRE_OP_RemI64;
+                u32 over = 0;
+                EACH_SLOWLY {
+                    const u64 p = ITEM64(a, a_at), q = ITEM64(b, b_at);
+                    if (ACTIVE && q == 0) bad |= 1u << k;
+                    if (is_signed && ACTIVE && p == 1ull << 63 && q == ~0ull) over |= 1u << k;
+                }
+                FAULT(bad, VYRE_TRAP_DivideByZero, VYRE_NONE, 0);
+                FAULT(over, VYRE_TRAP_DivideOverflow, VYRE_NONE, 0);
+                RARELY(ITEM64(a, a_at), ITEM64(b, b_at), 0, STORE_ITEM64);
+            }
+            OP(DivF32) OP(RemF32) OP(SqrtF32) OP(RoundF32) OP(ExpF32) OP(LnF32) OP(SinF32) OP(CosF32)
+                RARELY(ITEM32(a, a_at), ITEM32(b, b_at), 0, STORE_ITEM32);
+            OP(Mul64) OP(MulHiU64) OP(MinU64) OP(MinI64) OP(MaxU64) OP(MaxI64)
+            OP(AddF64) OP(SubF64) OP(MulF64) OP(DivF64) OP(RemF64) OP(MinF64) OP(MaxF64)
+                RARELY(ITEM64(a, a_at), ITEM64(b, b_at), 0, STORE_ITEM64);
+            OP(Rotl64)
+                RARELY(ITEM64(a, a_at), ITEM32(b, b_at), 0, STORE_ITEM64);
+            OP(FmaF64) {
+                const u32 c = imm & 255, c_at = OPERAND(c);
+                RARELY(ITEM64(a, a_at), ITEM64(b, b_at),
+                       JOIN(load_shared(c_at + k * 4), load_shared(HIGH(c, c_at) + k * 4)), STORE_ITEM64);
+            }
+            OP(ExpF64) OP(LnF64) OP(SinF64) OP(CosF64) OP(SqrtF64) OP(FloorF64) OP(CeilF64) OP(RoundF64) OP(TruncF64)
+            OP(F64FromU64) OP(F64FromI64) OP(U64FromF64) OP(I64FromF64)
+                RARELY(ITEM64(a, a_at), 0, 0, STORE_ITEM64);
+            OP(EqF64) OP(NeF64) OP(LtF64) OP(LeF64)
+                RARELY(ITEM64(a, a_at), ITEM64(b, b_at), 0, STORE_ITEM32);
+            OP(Popc64) OP(Clz64) OP(Ctz64)
+            OP(F32FromU64) OP(F32FromI64) OP(F32FromF64) OP(U32FromF64) OP(I32FromF64)
+                RARELY(ITEM64(a, a_at), 0, 0, STORE_ITEM32);
+            OP(F64FromU32) OP(F64FromI32) OP(F64FromF32) OP(U64FromF32) OP(I64FromF32)
+                RARELY(ITEM32(a, a_at), 0, 0, STORE_ITEM64);
+
+// Local arrays: the index picks the row, so items of one warp read and write different rows.
+#define ROWS(WIDTH, BODY)                                                                   \
+    do {                                                                                    \
+        len = imm >> 8 & 255;                                                               \
+        EACH if (ACTIVE && x.v[k] >= len) bad |= 1u << k;                                   \
+        FAULT(bad, VYRE_TRAP_IndexOutOfBounds, a_at, len);                                  \
+        EACH_SLOWLY if (ACTIVE) {                                                           \
+            const u32 at = regs + ((imm & 255) + load_shared(a_at + k * 4) * (WIDTH)) * ROW + k * 4; \
+            BODY;                                                                           \
+        }                                                                                   \
+        goto done;                                                                          \
+    } while (0)
+            OP(RowLd32) ROWS(1, STORE_ITEM32(load_shared(at)));
+            OP(RowLd64) ROWS(2, STORE_ITEM64(JOIN(load_shared(at), load_shared(at + ROW))));
+            OP(RowSt32) ROWS(1, store_shared(at, ITEM32(b, b_at)));
+            OP(RowSt64) ROWS(2, {
+                const u64 q = ITEM64(b, b_at);
+                store_shared(at, U32(q));
+                store_shared(at + ROW, U32(q >> 32));
+            });
+            OP(RowFill32) OP(RowFill64) {
+                const u32 wide = op == VYRE_OP_RowFill64, first = regs + (imm & 255) * ROW;
+                EACH_SLOWLY if (ACTIVE) {
+                    const u64 q = wide ? ITEM64(a, a_at) : ITEM32(a, a_at);
+                    for (u32 i = 0; i < (imm >> 8 & 255); i++) {
+                        store_shared(first + (i << wide) * ROW + k * 4, U32(q));
+                        if (wide) store_shared(first + (2 * i + 1) * ROW + k * 4, U32(q >> 32));
+                    }
+                }
+                goto done;
+            }
+            OP(Check) {
+                EACH {
+                    const u32 out = ACTIVE && x.v[k] >= y.v[k] ? 1u << k : 0;
+                    if (__any_sync(VYRE_FULL, out != 0)) {
+                        fault<K>(kernel, regs, pc << 8 | VYRE_TRAP_IndexOutOfBounds, out, VYRE_NONE, x.v[k], y.v[k]);
+                        KILL(out);
+                    }
+                }
+                goto done;
+            }
+
+// A buffer element: `BODY` for the active items whose index is in bounds, result in x; the others fault afterwards, so
+// `BODY` must not store to rows. `THEN` is what follows: STORE64, STORE32 or DONE.
+#define ELEMENT(SIZE, THEN, BODY)                                                           \
+    do {                                                                                    \
+        const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);                  \
+        const u64 data = buffer.data;                                                       \
+        len = buffer.len;                                                                   \
+        EACH {                                                                              \
+            if (!ACTIVE) continue;                                                          \
+            if (x.v[k] < len) {                                                             \
+                const u64 at = data + U64(x.v[k]) * (SIZE);                                 \
+                BODY;                                                                       \
+            } else {                                                                        \
+                bad |= 1u << k;                                                             \
+            }                                                                               \
+        }                                                                                   \
+        then = THEN;                                                                        \
+        if (__any_sync(VYRE_FULL, bad != 0)) goto out_of_bounds;                            \
+    } while (0)
+#define LOAD32(NAME, SIZE, LOAD)                                \
+    case VYRE_OP_##NAME: {                                      \
+        ELEMENT(SIZE, STORE32, x.v[k] = LOAD(at));              \
+        goto store32;                                           \
+    }
+#define LOAD64(NAME, LOAD)                                      \
+    case VYRE_OP_##NAME: {                                      \
+        ELEMENT(8, STORE64, {                                   \
+            const u64 v = LOAD(at);                             \
+            x.v[k] = U32(v);                                    \
+            high.v[k] = U32(v >> 32);                           \
+        });                                                     \
+        goto store64;                                           \
+    }
+#define STORES32(NAME, SIZE, STORE)                             \
+    case VYRE_OP_##NAME:                                        \
+        ELEMENT(SIZE, DONE, STORE(at, y.v[k]));                 \
+        goto done;
+#define STORES64(NAME, STORE)                                   \
+    case VYRE_OP_##NAME: {                                      \
+        LOAD_HIGH(yh, b, b_at);                                 \
+        ELEMENT(8, DONE, STORE(at, JOIN(y.v[k], yh.v[k])));     \
+        goto done;                                              \
+    }
+            LOAD32(Ld8, 1, load_global8)
+            LOAD32(Ld32, 4, load_global)
+            LOAD64(Ld64, load_global64)
+            STORES32(St8, 1, store_global8)
+            STORES32(St32, 4, store_global)
+            STORES64(St64, store_global64)
+            LOAD32(AtomLd32, 4, load_relaxed)
+            LOAD64(AtomLd64, load_relaxed64)
+            STORES32(AtomSt32, 4, store_relaxed)
+            STORES64(AtomSt64, store_relaxed64)
+
+            case VYRE_OP_Len: {
+                const u32 elements = table<Buffer>(image().buffers, imm >> 16)->len;
+                EACH x.v[k] = elements;
+                goto store32;
+            }
+            OP(CsrBegin) OP(CsrEnd) OP(CsrTarget) {
+                const Topology& topology = *table<Topology>(image().topologies, imm >> 16);
+                const u64 data = op == VYRE_OP_CsrTarget ? topology.targets : topology.offsets;
+                len = op == VYRE_OP_CsrTarget ? topology.edges : topology.nodes;
+                const u64 shift = op == VYRE_OP_CsrEnd;
+                EACH {
+                    if (!ACTIVE) continue;
+                    if (x.v[k] < len)
+                        x.v[k] = load_topology(data, x.v[k] + shift);
+                    else
+                        bad |= 1u << k;
+                }
+                then = STORE32;
+                if (__any_sync(VYRE_FULL, bad != 0)) goto out_of_bounds;
+                goto store32;
+            }
+
+// Atomics. Common ones issue all K accesses at once, the rare ones go item by item.
+#define ATOMIC32(NAME, EXPR)                                                                \
+    case VYRE_OP_##NAME: {                                                                  \
+        ELEMENT(4, STORE32, {                                                               \
+            const u32 q = y.v[k];                                                           \
+            x.v[k] = (EXPR);                                                                \
+        });                                                                                 \
+        goto store32_if_used;                                                               \
+    }
+            ATOMIC32(AtomAdd32, atomic_add(at, q))
+            ATOMIC32(AtomAddF32, B32(atomic_add_f32(at, F32(q))))
+            ATOMIC32(AtomMinU32, atomic_min_u32(at, q))
+            ATOMIC32(AtomMaxU32, atomic_max_u32(at, q))
+            ATOMIC32(AtomOr32, atomic_or(at, q))
+            case VYRE_OP_AtomCas32: {
+                const Vec<K> z = load_row<K>(OPERAND(imm & 255));
+                ELEMENT(4, STORE32, x.v[k] = atomic_cas(at, y.v[k], z.v[k]) == y.v[k]);
+                goto store32_if_used;
+            }
+            OP(AtomSwap32) OP(AtomMinI32) OP(AtomMaxI32) OP(AtomMinF32) OP(AtomMaxF32) OP(AtomAnd32) OP(AtomXor32)
+            OP(AtomSwap64) OP(AtomCas64) OP(AtomAdd64) OP(AtomAddF64) OP(AtomMinU64) OP(AtomMinI64) OP(AtomMinF64)
+            OP(AtomMaxU64) OP(AtomMaxI64) OP(AtomMaxF64) OP(AtomAnd64) OP(AtomOr64) OP(AtomXor64) {
+                const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);
+                EACH if (ACTIVE && x.v[k] >= buffer.len) bad |= 1u << k;
+                FAULT(bad, VYRE_TRAP_IndexOutOfBounds, a_at, buffer.len);
+                const bool narrow = op == VYRE_OP_AtomSwap32 || op == VYRE_OP_AtomMinI32 || op == VYRE_OP_AtomMaxI32 ||
+                                    op == VYRE_OP_AtomMinF32 || op == VYRE_OP_AtomMaxF32 || op == VYRE_OP_AtomAnd32 ||
+                                    op == VYRE_OP_AtomXor32;
+                const u32 c = op == VYRE_OP_AtomCas64 ? imm & 255 : b, c_at = OPERAND(c);
+                EACH_SLOWLY {
+                    if (!ACTIVE) continue;
+                    const u64 at = buffer.data + U64(load_shared(a_at + k * 4)) * (narrow ? 4 : 8);
+                    const u64 q = ITEM64(b, b_at);
+                    const u64 r = JOIN(load_shared(c_at + k * 4), load_shared(HIGH(c, c_at) + k * 4));
+                    const u64 old = rare_atomic(op, at, q, r);
+                    if (d == VYRE_IMM) continue;
+                    STORE_ITEM32(old);
+                    if (!narrow && op != VYRE_OP_AtomCas64) store_shared(regs + d * ROW + ROW + k * 4, U32(old >> 32));
+                }
+                goto done;
+            }
+
+            case VYRE_OP_Push: {
+                const u32 nodes = table<Frontier>(image().frontiers, imm >> 16)->nodes;
+                EACH if (ACTIVE && x.v[k] >= nodes) bad |= 1u << k;
+                FAULT(bad, VYRE_TRAP_IndexOutOfBounds, a_at, nodes);
+                if (__any_sync(VYRE_FULL, mask != 0)) push<K>(imm >> 16, x, mask);
+                goto done;
+            }
+            case VYRE_OP_Reduce32:
+            case VYRE_OP_Reduce64: {
+                const Kernel& info = *table<Kernel>(image().kernels, kernel);
+                const u32 at = shared_address(image().registers_shared) + warp_id() * info.warp_bytes + info.accumulators +
+                               (imm & 0xffff) * 256 + lane_id() * 8;
+                const u32 kind = table<Reduction>(image().reductions, imm >> 16)->kind;
+                u64 total = load_shared64(at);
+                EACH_SLOWLY {
+                    if (!ACTIVE) continue;
+                    const u64 p = op == VYRE_OP_Reduce32 ? U64(ITEM32(a, a_at)) : ITEM64(a, a_at);
+                    total = combine(kind, total, p);
+                }
+                store_shared64(at, total);
+                goto done;
+            }
+
+            case VYRE_OP_If: {
+                u32 taken = 0;
+                EACH if (ACTIVE && x.v[k] != 0) taken |= 1u << k;
+                SET_FRAME(depth, mask);
+                SET_FRAME(depth + 1, mask & ~taken);
+                depth += VYRE_FRAMES_PER_IF;
+                mask = taken;
+                REMASK();
+                if (!__any_sync(VYRE_FULL, mask != 0)) goto jump;
+                goto done;
+            }
+            case VYRE_OP_Else: {
+                mask = FRAME(depth - 1);
+                SET_FRAME(depth - 1, 0);
+                REMASK();
+                if (!__any_sync(VYRE_FULL, mask != 0)) goto jump;
+                goto done;
+            }
+            case VYRE_OP_EndIf: {
+                depth -= VYRE_FRAMES_PER_IF;
+                mask = FRAME(depth);
+                REMASK();
+                goto done;
+            }
+            case VYRE_OP_Loop: {
+                SET_FRAME(depth, mask);
+                SET_FRAME(depth + 1, mask);
+                depth += VYRE_FRAMES_PER_LOOP;
+                goto done;
+            }
+            case VYRE_OP_EndLoop: {
+                mask = FRAME(depth - 1);
+                if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0) {
+                    const u32 abort = lane_id() == 0 ? load_relaxed(VYRE_CONTROL(abort)) : 0;
+                    if (__shfl_sync(VYRE_FULL, abort, 0) != 0) KILL(ALL);
+                }
+                if (__any_sync(VYRE_FULL, mask != 0)) {
+                    REMASK();
+                    pc = imm + 1;
+                    word = code[pc];
+                    continue;
+                }
+                depth -= VYRE_FRAMES_PER_LOOP;
+                mask = FRAME(depth);
+                REMASK();
+                goto done;
+            }
+#define LEAVE(LEAVING, FROM)                                        \
+    do {                                                            \
+        const u32 leaving_ = (LEAVING);                             \
+        stack &= ~(every_frame<K>(leaving_) & ~0ull << (FROM) * K); \
+        mask &= ~leaving_;                                          \
+        REMASK();                                                   \
+    } while (0)
+            case VYRE_OP_Break: LEAVE(mask, imm); goto done;
+            case VYRE_OP_BreakIf: {
+                u32 taken = 0;
+                EACH if (ACTIVE && x.v[k] != 0) taken |= 1u << k;
+                LEAVE(taken, imm);
+                goto done;
+            }
+            case VYRE_OP_BreakUnless: {
+                u32 taken = 0;
+                EACH if (ACTIVE && x.v[k] == 0) taken |= 1u << k;
+                LEAVE(taken, imm);
+                goto done;
+            }
+            case VYRE_OP_Continue: {
+                // The shift count may reach the width of the stack, where nothing is above the frame.
+                const u32 from = (imm + 1) * K;
+                stack &= ~(from < 64 ? every_frame<K>(mask) & ~0ull << from : 0);
+                mask = 0;
+                REMASK();
+                goto done;
+            }
+            case VYRE_OP_RetV:
+                if (mask & 1) value = x.v[0];
+                // fall through
+            case VYRE_OP_Ret: {
+                if (depth == 0) return value;
+                KILL(mask);
+                goto done;
+            }
+            case VYRE_OP_Trap: FAULT(mask, imm, VYRE_NONE, 0); goto done;
+            case VYRE_OP_Assert: {
+                EACH if (ACTIVE && x.v[k] == 0) bad |= 1u << k;
+                FAULT(bad, imm, VYRE_NONE, 0);
+                goto done;
+            }
+            default: __builtin_unreachable();  // the host sends known opcodes only
+        }
+    out_of_bounds:
+        FAULT(bad, VYRE_TRAP_IndexOutOfBounds, a_at, len);
+        if (then == STORE64) goto store64;
+        if (then == STORE32) goto store32_if_used;
+        goto done;
+    store64:
+        if (K > 1 && whole) {
+            store_row<K>(regs + d * ROW + ROW, high);
+        } else {
+            EACH if (ACTIVE) store_shared(regs + d * ROW + ROW + k * 4, high.v[k]);
+        }
+        goto store32;
+    store32_if_used:
+        if (d == VYRE_IMM) goto done;
+    store32:
+        if (K > 1 && whole) {
+            store_row<K>(regs + d * ROW, x);
+        } else {
+            EACH if (ACTIVE) store_shared(regs + d * ROW + k * 4, x.v[k]);
+        }
+    done:
+        pc++;
+        word = next;
+        continue;
+    jump:
+        pc = imm;
+        word = code[pc];
+    }
+}

@@ -1,0 +1,317 @@
+// Generated from vyre-core's instruction table (isa::cuda_header); do not edit.
+#pragma once
+
+#define VYRE_UNIFORM_BASE 192u
+#define VYRE_IMM 255u
+#define VYRE_MAX_ROWS 192u
+#define VYRE_MAX_DIRECT_UNIFORMS 63u
+#define VYRE_MAX_CODE_WORDS 65535u
+#define VYRE_FRAMES_PER_IF 2u
+#define VYRE_FRAMES_PER_LOOP 2u
+#define VYRE_MAX_FRAMES 64u
+#define VYRE_MAX_FRAMES_AT_4 16u
+#define VYRE_WHOLE_WAVE 4294967295u
+
+enum VyreOp {
+    VYRE_OP_Mov32 = 0x01, // mov.b32: d = a
+    VYRE_OP_Mov64 = 0x02, // mov.b64: d = a
+    VYRE_OP_LdU32 = 0x03, // ldu.b32: d = uniform[imm], low 32 bits
+    VYRE_OP_LdU64 = 0x04, // ldu.b64: d = uniform[imm]
+    VYRE_OP_Sel32 = 0x05, // sel.b32: d = a ? b : c; a is a bool
+    VYRE_OP_Sel64 = 0x06, // sel.b64: d = a ? b : c; a is a bool
+    VYRE_OP_RowLd32 = 0x08, // row.ld.b32: d = array[a]
+    VYRE_OP_RowLd64 = 0x09, // row.ld.b64: d = array[a]
+    VYRE_OP_RowSt32 = 0x0a, // row.st.b32: array[a] = b
+    VYRE_OP_RowSt64 = 0x0b, // row.st.b64: array[a] = b
+    VYRE_OP_RowFill32 = 0x0c, // row.fill.b32: every element of the array = a
+    VYRE_OP_RowFill64 = 0x0d, // row.fill.b64: every element of the array = a
+    VYRE_OP_Add32 = 0x10, // add.b32: d = a + b, wrapping
+    VYRE_OP_Sub32 = 0x11, // sub.b32: d = a - b, wrapping
+    VYRE_OP_Mul32 = 0x12, // mul.b32: d = a * b, wrapping
+    VYRE_OP_DivU32 = 0x13, // div.u32: d = a / b
+    VYRE_OP_DivI32 = 0x14, // div.i32: d = a / b, toward zero
+    VYRE_OP_RemU32 = 0x15, // rem.u32: d = a % b
+    VYRE_OP_RemI32 = 0x16, // rem.i32: d = a % b, sign of a
+    VYRE_OP_MinU32 = 0x17, // min.u32: d = the smaller
+    VYRE_OP_MinI32 = 0x18, // min.i32: d = the smaller
+    VYRE_OP_MaxU32 = 0x19, // max.u32: d = the larger
+    VYRE_OP_MaxI32 = 0x1a, // max.i32: d = the larger
+    VYRE_OP_And32 = 0x1b, // and.b32: d = a & b
+    VYRE_OP_Or32 = 0x1c, // or.b32: d = a | b
+    VYRE_OP_Xor32 = 0x1d, // xor.b32: d = a ^ b
+    VYRE_OP_Shl32 = 0x1e, // shl.b32: d = a << (b & 31)
+    VYRE_OP_ShrU32 = 0x1f, // shr.u32: d = a >> (b & 31), zero fill
+    VYRE_OP_ShrI32 = 0x20, // shr.i32: d = a >> (b & 31), sign fill
+    VYRE_OP_Rotl32 = 0x21, // rotl.b32: d = a rotated left by b & 31
+    VYRE_OP_Popc32 = 0x22, // popc.b32: d = number of set bits of a
+    VYRE_OP_Clz32 = 0x23, // clz.b32: d = number of leading zeros of a; 32 for 0
+    VYRE_OP_Ctz32 = 0x24, // ctz.b32: d = number of trailing zeros of a; 32 for 0
+    VYRE_OP_Add64 = 0x30, // add.b64: d = a + b, wrapping
+    VYRE_OP_Sub64 = 0x31, // sub.b64: d = a - b, wrapping
+    VYRE_OP_Mul64 = 0x32, // mul.b64: d = a * b, wrapping
+    VYRE_OP_DivU64 = 0x33, // div.u64: d = a / b
+    VYRE_OP_DivI64 = 0x34, // div.i64: d = a / b, toward zero
+    VYRE_OP_RemU64 = 0x35, // rem.u64: d = a % b
+    VYRE_OP_RemI64 = 0x36, // rem.i64: d = a % b, sign of a
+    VYRE_OP_MinU64 = 0x37, // min.u64: d = the smaller
+    VYRE_OP_MinI64 = 0x38, // min.i64: d = the smaller
+    VYRE_OP_MaxU64 = 0x39, // max.u64: d = the larger
+    VYRE_OP_MaxI64 = 0x3a, // max.i64: d = the larger
+    VYRE_OP_And64 = 0x3b, // and.b64: d = a & b
+    VYRE_OP_Or64 = 0x3c, // or.b64: d = a | b
+    VYRE_OP_Xor64 = 0x3d, // xor.b64: d = a ^ b
+    VYRE_OP_Shl64 = 0x3e, // shl.b64: d = a << (b & 63)
+    VYRE_OP_ShrU64 = 0x3f, // shr.u64: d = a >> (b & 63), zero fill
+    VYRE_OP_ShrI64 = 0x40, // shr.i64: d = a >> (b & 63), sign fill
+    VYRE_OP_Rotl64 = 0x41, // rotl.b64: d = a rotated left by b & 63
+    VYRE_OP_Popc64 = 0x42, // popc.b64: d = number of set bits of a
+    VYRE_OP_Clz64 = 0x43, // clz.b64: d = number of leading zeros of a; 64 for 0
+    VYRE_OP_Ctz64 = 0x44, // ctz.b64: d = number of trailing zeros of a; 64 for 0
+    VYRE_OP_MulHiU64 = 0x45, // mulhi.u64: d = high 64 bits of the 128-bit product
+    VYRE_OP_ExpF32 = 0x48, // exp.f32: d = e to the power a; within 2 ulp
+    VYRE_OP_LnF32 = 0x49, // ln.f32: d = natural logarithm of a; within 2 ulp
+    VYRE_OP_SinF32 = 0x4a, // sin.f32: d = sine of a radians; within 2 ulp
+    VYRE_OP_CosF32 = 0x4b, // cos.f32: d = cosine of a radians; within 2 ulp
+    VYRE_OP_ExpF64 = 0x4c, // exp.f64: d = e to the power a; within 2 ulp
+    VYRE_OP_LnF64 = 0x4d, // ln.f64: d = natural logarithm of a; within 2 ulp
+    VYRE_OP_SinF64 = 0x4e, // sin.f64: d = sine of a radians; within 2 ulp
+    VYRE_OP_CosF64 = 0x4f, // cos.f64: d = cosine of a radians; within 2 ulp
+    VYRE_OP_AddF32 = 0x50, // add.f32: d = a + b, round to nearest even, never contracted
+    VYRE_OP_SubF32 = 0x51, // sub.f32: d = a - b
+    VYRE_OP_MulF32 = 0x52, // mul.f32: d = a * b
+    VYRE_OP_DivF32 = 0x53, // div.f32: d = a / b, correctly rounded
+    VYRE_OP_RemF32 = 0x54, // rem.f32: d = a % b, exact (fmod)
+    VYRE_OP_MinF32 = 0x55, // min.f32: d = the smaller; a NaN loses to a number
+    VYRE_OP_MaxF32 = 0x56, // max.f32: d = the larger; a NaN loses to a number
+    VYRE_OP_FmaF32 = 0x57, // fma.f32: d = a * b + c, rounded once
+    VYRE_OP_SqrtF32 = 0x58, // sqrt.f32: d = square root, correctly rounded
+    VYRE_OP_FloorF32 = 0x59, // floor.f32: d = a rounded down
+    VYRE_OP_CeilF32 = 0x5a, // ceil.f32: d = a rounded up
+    VYRE_OP_RoundF32 = 0x5b, // round.f32: d = a rounded to nearest, halves away from zero
+    VYRE_OP_TruncF32 = 0x5c, // trunc.f32: d = a rounded toward zero
+    VYRE_OP_AddF64 = 0x60, // add.f64: d = a + b
+    VYRE_OP_SubF64 = 0x61, // sub.f64: d = a - b
+    VYRE_OP_MulF64 = 0x62, // mul.f64: d = a * b
+    VYRE_OP_DivF64 = 0x63, // div.f64: d = a / b
+    VYRE_OP_RemF64 = 0x64, // rem.f64: d = a % b, exact (fmod)
+    VYRE_OP_MinF64 = 0x65, // min.f64: d = the smaller; a NaN loses to a number
+    VYRE_OP_MaxF64 = 0x66, // max.f64: d = the larger; a NaN loses to a number
+    VYRE_OP_FmaF64 = 0x67, // fma.f64: d = a * b + c, rounded once
+    VYRE_OP_SqrtF64 = 0x68, // sqrt.f64: d = square root, correctly rounded
+    VYRE_OP_FloorF64 = 0x69, // floor.f64: d = a rounded down
+    VYRE_OP_CeilF64 = 0x6a, // ceil.f64: d = a rounded up
+    VYRE_OP_RoundF64 = 0x6b, // round.f64: d = a rounded to nearest, halves away from zero
+    VYRE_OP_TruncF64 = 0x6c, // trunc.f64: d = a rounded toward zero
+    VYRE_OP_Eq32 = 0x70, // eq.b32: d = (a == b)
+    VYRE_OP_Ne32 = 0x71, // ne.b32: d = (a != b)
+    VYRE_OP_LtU32 = 0x72, // lt.u32: d = (a < b)
+    VYRE_OP_LeU32 = 0x73, // le.u32: d = (a <= b)
+    VYRE_OP_LtI32 = 0x74, // lt.i32: d = (a < b)
+    VYRE_OP_LeI32 = 0x75, // le.i32: d = (a <= b)
+    VYRE_OP_EqF32 = 0x76, // eq.f32: d = (a == b)
+    VYRE_OP_NeF32 = 0x77, // ne.f32: d = (a != b); 1 with a NaN
+    VYRE_OP_LtF32 = 0x78, // lt.f32: d = (a < b)
+    VYRE_OP_LeF32 = 0x79, // le.f32: d = (a <= b)
+    VYRE_OP_Eq64 = 0x7a, // eq.b64: d = (a == b)
+    VYRE_OP_Ne64 = 0x7b, // ne.b64: d = (a != b)
+    VYRE_OP_LtU64 = 0x7c, // lt.u64: d = (a < b)
+    VYRE_OP_LeU64 = 0x7d, // le.u64: d = (a <= b)
+    VYRE_OP_LtI64 = 0x7e, // lt.i64: d = (a < b)
+    VYRE_OP_LeI64 = 0x7f, // le.i64: d = (a <= b)
+    VYRE_OP_EqF64 = 0x80, // eq.f64: d = (a == b)
+    VYRE_OP_NeF64 = 0x81, // ne.f64: d = (a != b); 1 with a NaN
+    VYRE_OP_LtF64 = 0x82, // lt.f64: d = (a < b)
+    VYRE_OP_LeF64 = 0x83, // le.f64: d = (a <= b)
+    VYRE_OP_Zext64 = 0x88, // cvt.u64.u32: d = a, zero-extended
+    VYRE_OP_Sext64 = 0x89, // cvt.i64.i32: d = a, sign-extended
+    VYRE_OP_Wrap32 = 0x8a, // cvt.b32.b64: d = low 32 bits of a
+    VYRE_OP_F32FromU32 = 0x8b, // cvt.f32.u32: d = a, nearest even
+    VYRE_OP_F32FromI32 = 0x8c, // cvt.f32.i32: d = a, nearest even
+    VYRE_OP_F32FromU64 = 0x8d, // cvt.f32.u64: d = a, nearest even
+    VYRE_OP_F32FromI64 = 0x8e, // cvt.f32.i64: d = a, nearest even
+    VYRE_OP_F32FromF64 = 0x8f, // cvt.f32.f64: d = a, nearest even
+    VYRE_OP_F64FromU32 = 0x90, // cvt.f64.u32: d = a, exact
+    VYRE_OP_F64FromI32 = 0x91, // cvt.f64.i32: d = a, exact
+    VYRE_OP_F64FromU64 = 0x92, // cvt.f64.u64: d = a, nearest even
+    VYRE_OP_F64FromI64 = 0x93, // cvt.f64.i64: d = a, nearest even
+    VYRE_OP_F64FromF32 = 0x94, // cvt.f64.f32: d = a, exact
+    VYRE_OP_U32FromF32 = 0x95, // cvt.u32.f32: d = a toward zero, saturating; NaN is 0
+    VYRE_OP_I32FromF32 = 0x96, // cvt.i32.f32: d = a toward zero, saturating; NaN is 0
+    VYRE_OP_U64FromF32 = 0x97, // cvt.u64.f32: d = a toward zero, saturating; NaN is 0
+    VYRE_OP_I64FromF32 = 0x98, // cvt.i64.f32: d = a toward zero, saturating; NaN is 0
+    VYRE_OP_U32FromF64 = 0x99, // cvt.u32.f64: d = a toward zero, saturating; NaN is 0
+    VYRE_OP_I32FromF64 = 0x9a, // cvt.i32.f64: d = a toward zero, saturating; NaN is 0
+    VYRE_OP_U64FromF64 = 0x9b, // cvt.u64.f64: d = a toward zero, saturating; NaN is 0
+    VYRE_OP_I64FromF64 = 0x9c, // cvt.i64.f64: d = a toward zero, saturating; NaN is 0
+    VYRE_OP_Ld8 = 0xa0, // ld.b8: d = buffer[a], zero-extended
+    VYRE_OP_Ld32 = 0xa1, // ld.b32: d = buffer[a]
+    VYRE_OP_Ld64 = 0xa2, // ld.b64: d = buffer[a]
+    VYRE_OP_St8 = 0xa3, // st.b8: buffer[a] = low 8 bits of b
+    VYRE_OP_St32 = 0xa4, // st.b32: buffer[a] = b
+    VYRE_OP_St64 = 0xa5, // st.b64: buffer[a] = b
+    VYRE_OP_Len = 0xa6, // len: d = length of the buffer in elements
+    VYRE_OP_CsrBegin = 0xa7, // csr.begin: d = offsets[a]; a < nodes
+    VYRE_OP_CsrEnd = 0xa8, // csr.end: d = offsets[a + 1]; a < nodes
+    VYRE_OP_CsrTarget = 0xa9, // csr.target: d = targets[a]; a < edges
+    VYRE_OP_AtomLd32 = 0xb0, // atom.ld.b32: d = buffer[a], atomically
+    VYRE_OP_AtomLd64 = 0xb1, // atom.ld.b64: d = buffer[a], atomically
+    VYRE_OP_AtomSt32 = 0xb2, // atom.st.b32: buffer[a] = b, atomically
+    VYRE_OP_AtomSt64 = 0xb3, // atom.st.b64: buffer[a] = b, atomically
+    VYRE_OP_AtomSwap32 = 0xb4, // atom.swap.b32: exchange
+    VYRE_OP_AtomSwap64 = 0xb5, // atom.swap.b64: exchange
+    VYRE_OP_AtomCas32 = 0xb6, // atom.cas.b32: if buffer[a] == b store c; d = 1 if it was stored, else 0
+    VYRE_OP_AtomCas64 = 0xb7, // atom.cas.b64: if buffer[a] == b store c; d = 1 if it was stored, else 0
+    VYRE_OP_AtomAdd32 = 0xb8, // atom.add.b32: buffer[a] += b, wrapping
+    VYRE_OP_AtomAdd64 = 0xb9, // atom.add.b64: buffer[a] += b, wrapping
+    VYRE_OP_AtomAddF32 = 0xba, // atom.add.f32: buffer[a] += b
+    VYRE_OP_AtomAddF64 = 0xbb, // atom.add.f64: buffer[a] += b
+    VYRE_OP_AtomMinU32 = 0xbc, // atom.min.u32: buffer[a] = the smaller
+    VYRE_OP_AtomMinI32 = 0xbd, // atom.min.i32: buffer[a] = the smaller
+    VYRE_OP_AtomMinU64 = 0xbe, // atom.min.u64: buffer[a] = the smaller
+    VYRE_OP_AtomMinI64 = 0xbf, // atom.min.i64: buffer[a] = the smaller
+    VYRE_OP_AtomMinF32 = 0xc0, // atom.min.f32: buffer[a] = the smaller; a NaN loses
+    VYRE_OP_AtomMinF64 = 0xc1, // atom.min.f64: buffer[a] = the smaller; a NaN loses
+    VYRE_OP_AtomMaxU32 = 0xc2, // atom.max.u32: buffer[a] = the larger
+    VYRE_OP_AtomMaxI32 = 0xc3, // atom.max.i32: buffer[a] = the larger
+    VYRE_OP_AtomMaxU64 = 0xc4, // atom.max.u64: buffer[a] = the larger
+    VYRE_OP_AtomMaxI64 = 0xc5, // atom.max.i64: buffer[a] = the larger
+    VYRE_OP_AtomMaxF32 = 0xc6, // atom.max.f32: buffer[a] = the larger; a NaN loses
+    VYRE_OP_AtomMaxF64 = 0xc7, // atom.max.f64: buffer[a] = the larger; a NaN loses
+    VYRE_OP_AtomAnd32 = 0xc8, // atom.and.b32: buffer[a] &= b
+    VYRE_OP_AtomAnd64 = 0xc9, // atom.and.b64: buffer[a] &= b
+    VYRE_OP_AtomOr32 = 0xca, // atom.or.b32: buffer[a] |= b
+    VYRE_OP_AtomOr64 = 0xcb, // atom.or.b64: buffer[a] |= b
+    VYRE_OP_AtomXor32 = 0xcc, // atom.xor.b32: buffer[a] ^= b
+    VYRE_OP_AtomXor64 = 0xcd, // atom.xor.b64: buffer[a] ^= b
+    VYRE_OP_Push = 0xd0, // push: frontier gets node a for its next round; a < nodes
+    VYRE_OP_Reduce32 = 0xd1, // reduce.b32: the reduction takes a in
+    VYRE_OP_Reduce64 = 0xd2, // reduce.b64: the reduction takes a in
+    VYRE_OP_Append = 0xd3, // append: reserve an item of the list; d = its slot
+    VYRE_OP_ListSt8 = 0xd4, // list.st.b8: field of the item in slot a = low 8 bits of b
+    VYRE_OP_ListSt32 = 0xd5, // list.st.b32: field of the item in slot a = b
+    VYRE_OP_ListSt64 = 0xd6, // list.st.b64: field of the item in slot a = b
+    VYRE_OP_PushItem = 0xd7, // push.item: reserve an item of the frontier's next round; d = its slot
+    VYRE_OP_ItemSt8 = 0xd8, // item.st.b8: field of the item in slot a = low 8 bits of b
+    VYRE_OP_ItemSt32 = 0xd9, // item.st.b32: field of the item in slot a = b
+    VYRE_OP_ItemSt64 = 0xda, // item.st.b64: field of the item in slot a = b
+    VYRE_OP_If = 0xe0, // if: lanes with a != 0 go on; imm = matching else or endif
+    VYRE_OP_Else = 0xe1, // else: the other lanes of the if; imm = matching endif
+    VYRE_OP_EndIf = 0xe2, // endif: lanes of both branches go on
+    VYRE_OP_Loop = 0xe3, // loop: repeat until no lane is left; imm = word after endloop
+    VYRE_OP_EndLoop = 0xe4, // endloop: next turn; imm = matching loop
+    VYRE_OP_Break = 0xe5, // break: leave the loop
+    VYRE_OP_BreakIf = 0xe6, // break.if: leave the loop where a != 0
+    VYRE_OP_BreakUnless = 0xe7, // break.unless: leave the loop where a == 0
+    VYRE_OP_Continue = 0xe8, // continue: start the loop's next turn
+    VYRE_OP_Ret = 0xe9, // ret: this item is done; the last word of every kernel
+    VYRE_OP_RetV = 0xea, // ret.b32: the kernel's value is a; only in conditions
+    VYRE_OP_Trap = 0xeb, // trap: stop the run with trap code imm
+    VYRE_OP_Assert = 0xec, // assert: trap with code imm where a == 0
+    VYRE_OP_Check = 0xed, // check: trap as an index out of bounds unless a < b (u32)
+};
+
+enum VyreTrap {
+    VYRE_TRAP_IndexOutOfBounds = 1,
+    VYRE_TRAP_DivideByZero = 2,
+    VYRE_TRAP_DivideOverflow = 3,
+    VYRE_TRAP_Assert = 4,
+    VYRE_TRAP_FrontierOverflow = 5,
+    VYRE_TRAP_ListOverflow = 6,
+    VYRE_TRAP_RoundLimit = 7,
+    VYRE_TRAP_ArithmeticOverflow = 8,
+    VYRE_TRAP_Panic = 9,
+};
+
+enum VyreScalar {
+    VYRE_SCALAR_Bool = 0,
+    VYRE_SCALAR_U8 = 1,
+    VYRE_SCALAR_U32 = 2,
+    VYRE_SCALAR_I32 = 3,
+    VYRE_SCALAR_F32 = 4,
+    VYRE_SCALAR_U64 = 5,
+    VYRE_SCALAR_I64 = 6,
+    VYRE_SCALAR_F64 = 7,
+};
+
+enum VyreRole {
+    VYRE_ROLE_Topology = 0,
+    VYRE_ROLE_Input = 1,
+    VYRE_ROLE_Output = 2,
+    VYRE_ROLE_Scratch = 3,
+    VYRE_ROLE_InOut = 4,
+};
+
+enum VyreReduceOp {
+    VYRE_REDUCEOP_Sum = 0,
+    VYRE_REDUCEOP_Min = 1,
+    VYRE_REDUCEOP_Max = 2,
+    VYRE_REDUCEOP_Or = 3,
+    VYRE_REDUCEOP_And = 4,
+};
+
+enum VyreUpdateOp {
+    VYRE_UPDATEOP_Add = 0,
+    VYRE_UPDATEOP_Min = 1,
+    VYRE_UPDATEOP_Max = 2,
+    VYRE_UPDATEOP_And = 3,
+    VYRE_UPDATEOP_Or = 4,
+    VYRE_UPDATEOP_Xor = 5,
+    VYRE_UPDATEOP_Push = 6,
+    VYRE_UPDATEOP_Append = 7,
+    VYRE_UPDATEOP_Reduce = 8,
+};
+
+enum VyreExtent {
+    VYRE_EXTENT_Fixed = 0,
+    VYRE_EXTENT_Constant = 1,
+    VYRE_EXTENT_Scalar = 2,
+    VYRE_EXTENT_Nodes = 3,
+    VYRE_EXTENT_Edges = 4,
+    VYRE_EXTENT_NodesPlusEdges = 5,
+};
+
+enum VyreUniform {
+    VYRE_UNIFORM_Scalar = 0,
+    VYRE_UNIFORM_Constant = 1,
+    VYRE_UNIFORM_Reduction = 2,
+    VYRE_UNIFORM_Round = 3,
+    VYRE_UNIFORM_FrontierLen = 4,
+    VYRE_UNIFORM_Nodes = 5,
+};
+
+enum VyreDomain {
+    VYRE_DOMAIN_Once = 0,
+    VYRE_DOMAIN_Range = 1,
+    VYRE_DOMAIN_Nodes = 2,
+    VYRE_DOMAIN_Items = 3,
+    VYRE_DOMAIN_Edges = 4,
+    VYRE_DOMAIN_EdgesFrom = 5,
+    VYRE_DOMAIN_ListItems = 6,
+};
+
+enum VyreResource {
+    VYRE_RESOURCE_Topology = 0,
+    VYRE_RESOURCE_Buffer = 1,
+    VYRE_RESOURCE_Frontier = 2,
+    VYRE_RESOURCE_Reduction = 3,
+    VYRE_RESOURCE_List = 4,
+};
+
+enum VyreMode {
+    VYRE_MODE_Read = 0,
+    VYRE_MODE_Update = 1,
+    VYRE_MODE_Write = 2,
+};
+
+enum VyreNodeRef {
+    VYRE_NODEREF_Wave = 0,
+    VYRE_NODEREF_Fixpoint = 1,
+};
+
+enum VyreStep {
+    VYRE_STEP_Wave = 0,
+    VYRE_STEP_Barrier = 1,
+    VYRE_STEP_Loop = 2,
+    VYRE_STEP_Until = 3,
+    VYRE_STEP_End = 4,
+};

@@ -1,0 +1,533 @@
+// The persistent megakernel: one cooperative launch runs a whole pass.
+//
+// One CTA of 1024 threads runs on each multiprocessor. Warp 0 is the control warp: between two sweeps it executes the
+// schedule (barriers, flips, conditions) while the other warps wait, and all CTAs compute the same decisions from words
+// that were final when the barrier was passed.
+//
+// The grid barrier is one 64-bit word: arrivals in bits 56.., CTAs that want to stop in 48.., CTAs whose pushes need a
+// look at the counters in 40.., and below them the number of items pushed to the frontier that the barrier carries. Three
+// words are used in turn: one is polled, the next is zeroed before this one's arrivals.
+
+#include <cstddef>
+
+#include "operators.cuh"
+
+#define VYRE_ARRIVAL (1ull << 56)
+#define VYRE_STOP (1ull << 48)
+#define VYRE_ATTENTION (1ull << 40)
+
+// Float minima and maxima are kept in slots as integers of the same order, so that the hardware's atomics serve.
+__device__ __forceinline__ u64 ordered(u32 kind, u64 bits) {
+    if (kind == KIND(Min, F32) || kind == KIND(Max, F32)) {
+        const u32 x = static_cast<u32>(bits);
+        return x >> 31 ? ~x : x | 0x80000000u;
+    }
+    if (kind == KIND(Min, F64) || kind == KIND(Max, F64)) return bits >> 63 ? ~bits : bits | 1ull << 63;
+    return bits;
+}
+__device__ __forceinline__ u64 unordered(u32 kind, u64 bits) {
+    if (kind == KIND(Min, F32) || kind == KIND(Max, F32)) {
+        const u32 x = static_cast<u32>(bits);
+        return x >> 31 ? x & 0x7fffffffu : static_cast<u32>(~x);
+    }
+    if (kind == KIND(Min, F64) || kind == KIND(Max, F64)) return bits >> 63 ? bits & ~(1ull << 63) : ~bits;
+    return bits;
+}
+
+// Takes a CTA's partial into a reduction's slot.
+__device__ __noinline__ void contribute(u32 kind, u64 slot, u64 x) {
+    const u32 low = static_cast<u32>(x);
+    switch (kind) {
+        case KIND(Sum, U32):
+        case KIND(Sum, I32): atomic_add(slot, low); break;
+        case KIND(Sum, U64):
+        case KIND(Sum, I64): atomic_add64(slot, x); break;
+        case KIND(Sum, F32): atomic_add_f32(slot, __uint_as_float(low)); break;
+        case KIND(Sum, F64): atomic_add_f64(slot, __longlong_as_double(x)); break;
+        case KIND(Min, F32): atomic_min_u32(slot, static_cast<u32>(ordered(kind, x))); break;
+        case KIND(Min, Bool):
+        case KIND(Min, U32): atomic_min_u32(slot, low); break;
+        case KIND(Min, I32): atomic_min_i32(slot, low); break;
+        case KIND(Min, F64): atomic_min_u64(slot, ordered(kind, x)); break;
+        case KIND(Min, U64): atomic_min_u64(slot, x); break;
+        case KIND(Min, I64): atomic_min_i64(slot, x); break;
+        case KIND(Max, F32): atomic_max_u32(slot, static_cast<u32>(ordered(kind, x))); break;
+        case KIND(Max, Bool):
+        case KIND(Max, U32): atomic_max_u32(slot, low); break;
+        case KIND(Max, I32): atomic_max_i32(slot, low); break;
+        case KIND(Max, F64): atomic_max_u64(slot, ordered(kind, x)); break;
+        case KIND(Max, U64): atomic_max_u64(slot, x); break;
+        case KIND(Max, I64): atomic_max_i64(slot, x); break;
+        case KIND(Sum, Bool):
+        case KIND(Or, Bool):
+        case KIND(Or, U32):
+        case KIND(Or, I32): atomic_or(slot, low); break;
+        case KIND(Or, U64):
+        case KIND(Or, I64): atomic_or64(slot, x); break;
+        case KIND(And, Bool):
+        case KIND(And, U32):
+        case KIND(And, I32): atomic_and(slot, low); break;
+        case KIND(And, U64):
+        case KIND(And, I64): atomic_and64(slot, x); break;
+        default: break;
+    }
+}
+
+__device__ __forceinline__ u64 reduction_slot(const Reduction& r, u32 epoch) { return r.slots + epoch % 3 * 8; }
+
+// Value of a uniform slot now.
+__device__ __forceinline__ u64 uniform_value(const Value& v) {
+    switch (v.kind) {
+        case VYRE_VALUE_ROUND: return table<Fixpoint>(image().fixpoints, v.id)->round;
+        case VYRE_VALUE_REDUCTION: {
+            const Reduction& r = *table<Reduction>(image().reductions, v.id);
+            return unordered(r.kind, load_relaxed64(reduction_slot(r, r.epoch)));
+        }
+        case VYRE_VALUE_FRONTIER: return min(table<Frontier>(image().frontiers, v.id)->pushed, 0xffffffffull);
+        default: return v.bits;
+    }
+}
+
+__device__ __forceinline__ void stage(const Kernel& kernel, u32 slot, u64 bits) {
+    const u32 at = shared_address(kernel.uniforms_shared) + slot * VYRE_UNIFORM_BYTES;
+    const u32 low = static_cast<u32>(bits), high = static_cast<u32>(bits >> 32);
+    store_row<4>(at, Vec<4>{{low, low, low, low}});
+    store_row<4>(at + 16, Vec<4>{{high, high, high, high}});
+}
+
+__device__ __forceinline__ void stage(const Kernel& kernel, u32 slot) {
+    stage(kernel, slot, uniform_value(*table<Value>(image().values, kernel.values + slot)));
+}
+
+// Stages a kernel's uniforms, by the control warp: all of them, or those that change if the others stay staged.
+__device__ __forceinline__ void stage_uniforms(u32 kernel_id) {
+    const Kernel& kernel = *table<Kernel>(image().kernels, kernel_id);
+    if (kernel.staged != 0) {
+        for (u32 i = lane_id(); i < kernel.dynamic_count; i += 32)
+            stage(kernel, *table<u32>(image().lists, kernel.dynamic + i));
+    } else {
+        for (u32 slot = lane_id(); slot < kernel.value_count; slot += 32) stage(kernel, slot);
+    }
+    __syncwarp();
+}
+
+// The turn after this one, of three.
+__device__ __forceinline__ u32 after(u32 turn) { return turn == VYRE_BARRIER_WORDS - 1 ? 0 : turn + 1; }
+
+// Where the pushes of a barrier's group to a frontier that it does not carry are summed.
+__device__ __forceinline__ u64 sum_address(const Frontier& f, u32 phase) {
+    return f.counters + (VYRE_BARRIER_WORDS + phase) * 128;
+}
+
+// All CTAs arrive with a word; returns the sum. `abort`: what CTA 0 read of the abort flag after the barrier before.
+__device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
+    const u32 phase = vyre_state.phase, next = after(phase);
+    const u64 words = VYRE_CONTROL(barrier);
+    if (blockIdx.x == 0 && image().looked_count != 0) {
+        for (u32 i = lane_id(); i < image().looked_count; i += 32)
+            store_relaxed64(
+                sum_address(*table<Frontier>(image().frontiers, *table<u32>(image().lists, image().looked + i)), next), 0);
+    }
+    __syncwarp();
+    u64 seen = 0;
+    if (lane_id() == 0) {
+        if (blockIdx.x == 0) {
+            store_relaxed64(words + next * 128, 0);
+            if (abort != 0) word += VYRE_STOP;
+        }
+        add_release64(words + phase * 128, VYRE_ARRIVAL + word);
+        vyre_state.phase = next;
+        do {
+            seen = load_acquire64(words + phase * 128);
+        } while (seen >> 56 != gridDim.x);
+        if (blockIdx.x == 0) abort = load_relaxed(VYRE_CONTROL(abort));
+    }
+    return __shfl_sync(VYRE_FULL, seen, 0);
+}
+
+// What a CTA adds to the count of a group's pushes. A capacity is below 2^32, so that more need not be told apart.
+__device__ __forceinline__ u64 pushed_here(const Frontier& f) {
+    return f.local_high != 0 ? 1ull << 32 : static_cast<u64>(f.local);
+}
+
+// A frontier's part of a barrier: what the group pushed, and whether it fits.
+__device__ __forceinline__ void settle(const u32* entry, u64 pushed, bool hubs) {
+    Frontier& f = *table<Frontier>(image().frontiers, entry[0]);
+    f.pushed += pushed;
+    // A later group of the round may already add hubs, but then its own barrier settles them.
+    if (hubs) f.pushed_hubs = load_relaxed64(f.hub_counters + f.third * 128);
+    if (f.pushed > f.capacity) {
+        vyre_state.stop = 1;
+        if (blockIdx.x == 0)
+            raise(trap_key(entry[1], VYRE_WHOLE_WAVE, entry[2]), VYRE_TRAP_FrontierOverflow, f.pushed, f.capacity);
+    }
+    if (f.owned == 0) {
+        f.swept = f.pushed;
+        f.swept_hubs = f.pushed_hubs;
+    }
+    f.local = f.local_high = 0;
+    f.attention = 0;
+}
+
+// Arrives at the barrier of a step, with what this CTA has to say; returns the barrier's word.
+__device__ __forceinline__ u64 arrive(const Step& step, u32& abort) {
+    const u32 phase = vyre_state.phase;
+    u64 word = vyre_state.trapped != 0 ? VYRE_STOP : 0;
+    if (step.carried != VYRE_NONE) {
+        const Frontier& f = *table<Frontier>(image().frontiers, step.carried);
+        word += pushed_here(f) + (f.attention != 0 ? VYRE_ATTENTION : 0);
+    }
+    if (step.pushed_count > 1) {
+        const u32* entries = table<u32>(image().lists, step.pushed);
+        for (u32 i = 1 + lane_id(); i < step.pushed_count; i += 32) {
+            const Frontier& f = *table<Frontier>(image().frontiers, entries[i * 3]);
+            const u64 pushed = pushed_here(f);
+            if (pushed != 0) atomic_add64(sum_address(f, phase), pushed);
+        }
+    }
+    return grid_barrier(word, abort);
+}
+
+// What the barrier of a step tells; true when the run stops here.
+__device__ __forceinline__ bool settle_all(const Step& step, u64 seen) {
+    const u32* entries = table<u32>(image().lists, step.pushed);
+    // The sums of the barrier just passed.
+    const u32 phase = after(after(vyre_state.phase));
+    if (lane_id() == 0) {
+        if (step.carried != VYRE_NONE) settle(entries, seen & (VYRE_ATTENTION - 1), (seen >> 40 & 255) != 0);
+        if ((seen >> 48 & 255) != 0) vyre_state.stop = 1;
+    }
+    for (u32 i = 1 + lane_id(); i < step.pushed_count; i += 32) {
+        const Frontier& f = *table<Frontier>(image().frontiers, entries[i * 3]);
+        settle(entries + i * 3, load_relaxed64(sum_address(f, phase)), true);
+    }
+    __syncwarp();
+    return vyre_state.stop != 0;
+}
+
+// Where pushes go from now on.
+__device__ __forceinline__ void flip(Frontier& f, u64 items, u64 hubs) {
+    const u32 third = after(f.third);
+    f.swept = items;
+    f.swept_hubs = hubs;
+    f.side ^= 1;
+    f.third = third;
+    f.stamp += 1;
+    // What the next round will use is zeroed now: it was last read before the barrier that ended the round before.
+    if (blockIdx.x == 0) {
+        store_relaxed64(f.counters + after(third) * 128, 0);
+        if (f.hubs_len != 0) store_relaxed64(f.hub_counters + after(third) * 128, 0);
+    }
+}
+
+// Starts a round of a fixpoint: flips its frontiers, resets its reductions (the next round's slots, as in `flip`).
+__device__ __forceinline__ void start_round(const Fixpoint& fixpoint) {
+    for (u32 i = lane_id(); i < fixpoint.frontier_count; i += 32) {
+        Frontier& f = *table<Frontier>(image().frontiers, *table<u32>(image().lists, fixpoint.frontiers + i));
+        flip(f, f.pushed, f.pushed_hubs);
+        f.pushed = f.pushed_hubs = 0;
+    }
+    for (u32 i = lane_id(); i < fixpoint.reduction_count; i += 32) {
+        Reduction& r = *table<Reduction>(image().reductions, *table<u32>(image().lists, fixpoint.reductions + i));
+        r.epoch += 1;
+        if (blockIdx.x == 0) store_relaxed64(reduction_slot(r, r.epoch + 1), ordered(r.kind, r.identity));
+    }
+    __syncwarp();
+}
+
+// The condition of a fixpoint, by the control warp; sets `stop` when it traps.
+__device__ __forceinline__ bool finished(const Fixpoint& fixpoint) {
+    if (fixpoint.until_frontier != VYRE_NONE)
+        return table<Frontier>(image().frontiers, fixpoint.until_frontier)->pushed == 0;
+    const u32 id = fixpoint.until_kernel;
+    const Kernel& kernel = *table<Kernel>(image().kernels, id);
+    stage_uniforms(id);
+    const uint2* code = reinterpret_cast<const uint2*>(kernel.code_at);
+    const u32 regs = shared_address(image().registers_shared) + lane_id() * 4;
+    const u32 value = interpret<1>(code, regs, shared_address(kernel.uniforms_shared), lane_id() == 0, id);
+    __syncwarp();
+    if (lane_id() == 0 && vyre_state.trapped != 0) vyre_state.stop = 1;
+    __syncwarp();
+    return __shfl_sync(VYRE_FULL, value, 0) != 0;
+}
+
+// Leaves the launch: CTA 0 writes what the host wants to know.
+__device__ __forceinline__ void leave() {
+    if (lane_id() == 0) vyre_state.wave = VYRE_NONE;
+    if (blockIdx.x != 0) return;
+    const u64 results = image().results;
+    for (u32 i = lane_id(); i < image().fixpoint_count; i += 32)
+        store_global64(results + i * 8, table<Fixpoint>(image().fixpoints, i)->rounds);
+    const u64 homes = results + image().fixpoint_count * 8ull;
+    for (u32 i = lane_id(); i < image().buffer_count; i += 32)
+        store_global(homes + i * 4, table<Buffer>(image().buffers, i)->home);
+    const u64 epochs = homes + image().buffer_count * 4ull;
+    for (u32 i = lane_id(); i < image().reduction_count; i += 32)
+        store_global(epochs + i * 4, table<Reduction>(image().reductions, i)->epoch);
+    const u64 stamps = epochs + image().reduction_count * 4ull;
+    for (u32 i = lane_id(); i < image().frontier_count; i += 32)
+        store_global(stamps + i * 4, table<Frontier>(image().frontiers, i)->stamp);
+    if (lane_id() == 0) store_global(VYRE_CONTROL(finished), 1);
+}
+
+// Hands out a wave's work: how many warps of a CTA have any, and a frontier's items in what portions.
+__device__ __forceinline__ void hand_out(const Wave& wave, const Kernel& kernel) {
+    const bool items = wave.domain == VYRE_DOMAIN_Items, edges = wave.domain == VYRE_DOMAIN_EdgesFrom;
+    u64 n = wave.len;
+    bool hubs = wave.domain == VYRE_DOMAIN_Edges;
+    if (items || edges) {
+        const Frontier& f = *table<Frontier>(image().frontiers, wave.frontier);
+        n = f.swept;
+        hubs = f.swept_hubs != 0;
+    }
+    u32 each = edges ? wave.narrow : 32;
+    const u32 first = each * gridDim.x;  // what the first warps of all CTAs take
+    if (edges && n > static_cast<u64>(first) * kernel.warps) {
+        const u64 warps = static_cast<u64>(kernel.warps) * gridDim.x;
+        each = n > 31 * warps ? 32 : (static_cast<u32>(n) + static_cast<u32>(warps) - 1) / static_cast<u32>(warps);
+    }
+    vyre_state.each = each;
+    vyre_state.active = n <= first && !hubs ? 1 : kernel.warps;
+}
+
+// Takes the partials of the wave before into the grid's reductions.
+__device__ __noinline__ void contribute_all(const Kernel& kernel) {
+    for (u32 i = 0; i < kernel.reduction_count; i++) {
+        const Reduction& r = *table<Reduction>(image().reductions, *table<u32>(image().lists, kernel.reductions + i));
+        u64 total = *table<u64>(image().partials_shared, i * VYRE_WARPS + lane_id());
+#pragma unroll 1
+        for (u32 step = 16; step > 0; step >>= 1) total = combine(r.kind, total, __shfl_xor_sync(VYRE_FULL, total, step));
+        if (lane_id() == 0) contribute(r.kind, reduction_slot(r, r.epoch), total);
+    }
+    __syncwarp();
+}
+
+// A round's end of a plain fixpoint that goes on: the same as the general way, in few steps. False when it does not
+// apply, with nothing changed.
+__device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
+    Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
+    Frontier& f = *table<Frontier>(image().frontiers, step.carried);
+    const u64 count = seen & (VYRE_ATTENTION - 1), round = fixpoint.round + 1;
+    if (seen >> 40 != static_cast<u64>(gridDim.x) << 16 || count == 0 || count > f.capacity ||
+        round >= fixpoint.max_rounds)
+        return false;
+    const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
+    const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
+    __syncwarp();
+    if (lane_id() < kernel.dynamic_count) stage(kernel, *table<u32>(image().lists, kernel.dynamic + lane_id()), round);
+    if (lane_id() == 0) {
+        f.local = f.local_high = 0;
+        f.pushed = 0;
+        flip(f, count, 0);
+        fixpoint.round = round;
+        fixpoint.rounds += 1;
+        hand_out(wave, kernel);
+    }
+    __syncwarp();
+    return true;
+}
+
+// Rounds of a plain fixpoint whose frontier is so small that one warp a CTA holds all of it, by the control warp alone:
+// no other warp is woken, and the round's state stays in registers. `seen`: the word of the barrier just passed; returns
+// the word of the first barrier whose round is not of this kind.
+__device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort) {
+    Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
+    Frontier& f = *table<Frontier>(image().frontiers, step.carried);
+    const Sweep s;
+    const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
+    const u32 each = wave.narrow, slot_mine = lane_id() < s.kernel.dynamic_count
+                                                  ? *table<u32>(image().lists, s.kernel.dynamic + lane_id())
+                                                  : VYRE_NONE;
+    const u64 targets = table<Topology>(image().topologies, wave.topology)->targets;
+    const u64 words = VYRE_CONTROL(barrier), counters = f.counters;
+    const u64 arrived = static_cast<u64>(gridDim.x) << 16;
+    const u32 mine = blockIdx.x * each + lane_id();
+    // Rounds before the limit, and the largest count that is swept here.
+    const u64 left = fixpoint.max_rounds - fixpoint.round - 1;
+    const u32 limit = min(each * gridDim.x, min(f.capacity, f.ranges_len));
+    const u32 round = static_cast<u32>(fixpoint.round), start_stamp = f.stamp;
+    u32 done = 0, side = f.side, third = f.third, phase = vyre_state.phase;
+    for (;;) {
+        const u64 count = seen & (VYRE_ATTENTION - 1);
+        if (seen >> 40 != arrived || count - 1 >= limit || done >= left || done == VYRE_NONE) break;
+        done++;
+        const u64 items = f.items[side], ranges = f.ranges[side];
+        u32 node = 0, begin = 0, end = 0;
+        if (lane_id() < each && mine < count) {
+            node = load_global(items + mine * 4ull);
+            load_range(ranges + mine * 8ull, begin, end);
+        }
+        side ^= 1;
+        third = after(third);
+        if (lane_id() == 0) {
+            f.local = 0;
+            f.side = side;
+            f.third = third;
+            f.stamp = start_stamp + done;
+            if (blockIdx.x == 0) {
+                store_relaxed64(counters + after(third) * 128, 0);
+                if (f.hubs_len != 0) store_relaxed64(f.hub_counters + after(third) * 128, 0);
+            }
+        }
+        if (slot_mine != VYRE_NONE) stage(s.kernel, slot_mine, round + done);
+        __syncwarp();
+        expand_tiles(s, targets, node, begin, end - begin, each);
+        __syncwarp();
+        const u32 next = after(phase);
+        if (lane_id() == 0) {
+            u64 word = VYRE_ARRIVAL + f.local + (f.attention != 0 ? VYRE_ATTENTION : 0) +
+                       (vyre_state.trapped != 0 ? VYRE_STOP : 0);
+            if (blockIdx.x == 0) {
+                store_relaxed64(words + next * 128, 0);
+                if (abort != 0) word += VYRE_STOP;
+            }
+            add_release64(words + phase * 128, word);
+            do {
+                seen = load_acquire64(words + phase * 128);
+            } while (seen >> 56 != gridDim.x);
+            if (blockIdx.x == 0) abort = load_relaxed(VYRE_CONTROL(abort));
+        }
+        seen = __shfl_sync(VYRE_FULL, seen, 0);
+        phase = next;
+    }
+    if (lane_id() == 0) {
+        fixpoint.round += done;
+        fixpoint.rounds += done;
+        vyre_state.phase = phase;
+    }
+    __syncwarp();
+    return seen;
+}
+
+// Runs the schedule up to the next wave, which `vyre_state.wave` names afterwards.
+__device__ __forceinline__ void advance(u32& abort) {
+    if (vyre_state.wave != VYRE_NONE) {
+        const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
+        if (kernel.reduction_count != 0) contribute_all(kernel);
+    }
+    u32 pc = vyre_state.pc;
+    for (;;) {
+        const Step& step = *table<Step>(image().steps, pc);
+        if (step.kind == VYRE_DO_UNTIL || step.kind == VYRE_DO_BARRIER) {
+            u64 seen = arrive(step, abort);
+            if (step.plain != 0) {
+                seen = narrow_rounds(step, seen, abort);
+                if (next_plain_round(step, seen)) return;
+            }
+            if (settle_all(step, seen)) return leave();
+        }
+        switch (step.kind) {
+            case VYRE_DO_WAVE: {
+                const Wave& wave = *table<Wave>(image().waves, step.id);
+                stage_uniforms(wave.kernel);
+                if (lane_id() == 0) {
+                    vyre_state.wave = step.id;
+                    vyre_state.kernel = wave.kernel;
+                    vyre_state.pc = pc + 1;
+                    hand_out(wave, *table<Kernel>(image().kernels, wave.kernel));
+                }
+                __syncwarp();
+                return;
+            }
+            case VYRE_DO_BARRIER: {
+                pc++;
+                break;
+            }
+            case VYRE_DO_LOOP: {
+                if (lane_id() == 0) table<Fixpoint>(image().fixpoints, step.id)->round = 0;
+                pc++;
+                break;
+            }
+            case VYRE_DO_ROUND: {
+                start_round(*table<Fixpoint>(image().fixpoints, step.id));
+                pc++;
+                break;
+            }
+            case VYRE_DO_UNTIL: {
+                Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
+                if (lane_id() == 0) {
+                    fixpoint.rounds += 1;
+                    for (u32 i = 0; i < fixpoint.swap_count; i++) {
+                        const u32* pair = table<u32>(image().lists, fixpoint.swaps + 2 * i);
+                        Buffer &a = *table<Buffer>(image().buffers, pair[0]),
+                               &b = *table<Buffer>(image().buffers, pair[1]);
+                        const Buffer t = a;
+                        a = b;
+                        b = t;
+                    }
+                }
+                __syncwarp();
+                const bool done = finished(fixpoint);
+                if (step.settle != 0) grid_barrier(0, abort);
+                if (vyre_state.stop != 0) return leave();
+                if (done) {
+                    pc++;
+                    break;
+                }
+                const u64 round = fixpoint.round + 1;
+                if (round >= fixpoint.max_rounds) {
+                    if (lane_id() == 0)
+                        raise(trap_key(VYRE_ROUND_LIMIT_KERNEL, step.id, 0), VYRE_TRAP_RoundLimit, fixpoint.max_rounds,
+                              fixpoint.max_rounds);
+                    return leave();
+                }
+                __syncwarp();
+                if (lane_id() == 0) fixpoint.round = round;
+                __syncwarp();
+                pc = fixpoint.body;
+                break;
+            }
+            default: return leave();
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(VYRE_THREADS, 1) vyre_megakernel(const Image* source) {
+    // Tables and code.
+    {
+        const uint4* from = reinterpret_cast<const uint4*>(source);
+        uint4* to = reinterpret_cast<uint4*>(vyre_shared);
+        const u32 units = source->tables_bytes / 16;
+        for (u32 i = threadIdx.x; i < units; i += VYRE_THREADS) to[i] = from[i];
+        if (threadIdx.x == 0) vyre_state = State{VYRE_NONE, 0, 0, 0, 0, 0, 0, 0};
+    }
+    __syncthreads();
+    if (image().code_shared != 0) {
+        const uint4* from = reinterpret_cast<const uint4*>(image().code);
+        uint4* to = reinterpret_cast<uint4*>(vyre_shared + image().code_shared);
+        for (u32 i = threadIdx.x; i < image().code_bytes / 16; i += VYRE_THREADS) to[i] = from[i];
+    }
+    for (u32 i = threadIdx.x; i < image().kernel_count; i += VYRE_THREADS) {
+        Kernel& kernel = *table<Kernel>(image().kernels, i);
+        const uint2* code = image().code_shared != 0 ? table<uint2>(image().code_shared, kernel.code)
+                                                     : reinterpret_cast<const uint2*>(image().code) + kernel.code;
+        kernel.code_at = reinterpret_cast<u64>(code);
+    }
+    for (u32 i = warp_id(); i < image().kernel_count; i += VYRE_WARPS) {
+        const Kernel& kernel = *table<Kernel>(image().kernels, i);
+        if (kernel.staged == 0) continue;
+        for (u32 slot = lane_id(); slot < kernel.value_count; slot += 32)
+            if (table<Value>(image().values, kernel.values + slot)->kind == VYRE_VALUE_BITS) stage(kernel, slot);
+    }
+    for (u32 i = 0; i < image().fill_count; i++) {
+        const Fill& fill = *table<Fill>(image().fills, i);
+        const u32 low = static_cast<u32>(fill.pattern), high = static_cast<u32>(fill.pattern >> 32);
+        uint4* to = reinterpret_cast<uint4*>(fill.address);
+        const u64 stride = static_cast<u64>(gridDim.x) * VYRE_THREADS;
+        for (u64 at = static_cast<u64>(blockIdx.x) * VYRE_THREADS + threadIdx.x; at < fill.units; at += stride)
+            to[at] = make_uint4(low, high, low, high);
+    }
+    u32 abort = 0;
+    if (image().fill_count != 0) {
+        __syncthreads();
+        if (warp_id() == 0) grid_barrier(0, abort);
+    }
+    for (;;) {
+        __syncthreads();
+        if (warp_id() == 0) advance(abort);
+        __syncthreads();
+        const u32 wave = vyre_state.wave;
+        if (wave == VYRE_NONE) return;
+        sweep_wave(wave);
+    }
+}

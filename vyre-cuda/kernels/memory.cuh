@@ -1,0 +1,244 @@
+// Memory of one launch: shared-memory vectors, global accesses by kind, and the small warp primitives.
+//
+// Tables and state live at the start of dynamic shared memory and are reached through C++ pointers; register rows,
+// staged uniforms and stashes are reached by 32-bit shared addresses through the accessors here. The two never overlap.
+#pragma once
+
+#include "abi.h"
+#include "isa.h"
+
+extern __shared__ __align__(128) u8 vyre_shared[];
+
+#define VYRE_FULL 0xffffffffu
+
+
+template <class T>
+__device__ __forceinline__ T* table(u32 offset, u32 index) {
+    return reinterpret_cast<T*>(vyre_shared + offset) + index;
+}
+__device__ __forceinline__ const Image& image() { return *reinterpret_cast<const Image*>(vyre_shared); }
+__device__ __forceinline__ u32 shared_address(u32 offset) {
+    return static_cast<u32>(__cvta_generic_to_shared(vyre_shared)) + offset;
+}
+__device__ __forceinline__ u32 lane_id() { return threadIdx.x & 31u; }
+__device__ __forceinline__ u32 warp_id() { return threadIdx.x >> 5; }
+__device__ __forceinline__ u32 lanes_below() {
+    u32 mask;
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
+    return mask;
+}
+
+// K values of one lane: the values of its K items.
+template <int K>
+struct Vec {
+    u32 v[K];
+};
+
+__device__ __forceinline__ u32 load_shared(u32 address) {
+    u32 x;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(address));
+    return x;
+}
+__device__ __forceinline__ void store_shared(u32 address, u32 x) {
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(x));
+}
+__device__ __forceinline__ u64 load_shared64(u32 address) {
+    u64 x;
+    asm volatile("ld.shared.u64 %0, [%1];" : "=l"(x) : "r"(address));
+    return x;
+}
+__device__ __forceinline__ void store_shared64(u32 address, u64 x) {
+    asm volatile("st.shared.u64 [%0], %1;" ::"r"(address), "l"(x));
+}
+
+template <int K>
+__device__ __forceinline__ Vec<K> load_row(u32 address);
+template <>
+__device__ __forceinline__ Vec<1> load_row<1>(u32 address) {
+    Vec<1> r;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(r.v[0]) : "r"(address));
+    return r;
+}
+template <>
+__device__ __forceinline__ Vec<2> load_row<2>(u32 address) {
+    Vec<2> r;
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(r.v[0]), "=r"(r.v[1]) : "r"(address));
+    return r;
+}
+template <>
+__device__ __forceinline__ Vec<4> load_row<4>(u32 address) {
+    Vec<4> r;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r.v[0]), "=r"(r.v[1]), "=r"(r.v[2]), "=r"(r.v[3])
+                 : "r"(address));
+    return r;
+}
+
+template <int K>
+__device__ __forceinline__ void store_row(u32 address, const Vec<K>& r);
+template <>
+__device__ __forceinline__ void store_row<1>(u32 address, const Vec<1>& r) {
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(r.v[0]));
+}
+template <>
+__device__ __forceinline__ void store_row<2>(u32 address, const Vec<2>& r) {
+    asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(r.v[0]), "r"(r.v[1]));
+}
+template <>
+__device__ __forceinline__ void store_row<4>(u32 address, const Vec<4>& r) {
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r.v[0]), "r"(r.v[1]), "r"(r.v[2]),
+                 "r"(r.v[3]));
+}
+
+// Plain global accesses. Topology never changes during a launch and goes through the non-coherent path.
+__device__ __forceinline__ u32 load_topology(u64 address, u64 index) {
+    u32 x;
+    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(x) : "l"(address + index * 4));
+    return x;
+}
+__device__ __forceinline__ u32 load_global(u64 address) {
+    u32 x;
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(x) : "l"(address) : "memory");
+    return x;
+}
+__device__ __forceinline__ u64 load_global64(u64 address) {
+    u64 x;
+    asm volatile("ld.global.u64 %0, [%1];" : "=l"(x) : "l"(address) : "memory");
+    return x;
+}
+__device__ __forceinline__ u32 load_global8(u64 address) {
+    u32 x;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(x) : "l"(address) : "memory");
+    return x;
+}
+__device__ __forceinline__ void store_global(u64 address, u32 x) {
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(address), "r"(x) : "memory");
+}
+__device__ __forceinline__ void store_global64(u64 address, u64 x) {
+    asm volatile("st.global.u64 [%0], %1;" ::"l"(address), "l"(x) : "memory");
+}
+__device__ __forceinline__ void store_global8(u64 address, u32 x) {
+    asm volatile("st.global.u8 [%0], %1;" ::"l"(address), "r"(x) : "memory");
+}
+// An edge range: begin and end in one access.
+__device__ __forceinline__ void store_range(u64 address, u32 begin, u32 end) {
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(begin), "r"(end) : "memory");
+}
+__device__ __forceinline__ void load_range(u64 address, u32& begin, u32& end) {
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(begin), "=r"(end) : "l"(address) : "memory");
+}
+
+// Relaxed accesses of device scope.
+__device__ __forceinline__ u32 load_relaxed(u64 address) {
+    u32 x;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(address) : "memory");
+    return x;
+}
+__device__ __forceinline__ u64 load_relaxed64(u64 address) {
+    u64 x;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(x) : "l"(address) : "memory");
+    return x;
+}
+__device__ __forceinline__ void store_relaxed(u64 address, u32 x) {
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(x) : "memory");
+}
+__device__ __forceinline__ void store_relaxed64(u64 address, u64 x) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(x) : "memory");
+}
+__device__ __forceinline__ u64 load_acquire64(u64 address) {
+    u64 x;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(x) : "l"(address) : "memory");
+    return x;
+}
+__device__ __forceinline__ void add_release64(u64 address, u64 x) {
+    asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(address), "l"(x) : "memory");
+}
+
+#define VYRE_ATOMIC(NAME, OP, TYPE, C, LETTER)                                                                      \
+    __device__ __forceinline__ C NAME(u64 address, C x) {                                                           \
+        C old;                                                                                                      \
+        asm volatile("atom.relaxed.gpu.global." OP "." TYPE " %0, [%1], %2;"                                        \
+                     : "=" LETTER(old)                                                                              \
+                     : "l"(address), LETTER(x)                                                                      \
+                     : "memory");                                                                                   \
+        return old;                                                                                                 \
+    }
+VYRE_ATOMIC(atomic_add, "add", "u32", u32, "r")
+VYRE_ATOMIC(atomic_add64, "add", "u64", u64, "l")
+VYRE_ATOMIC(atomic_add_f32, "add", "f32", float, "f")
+VYRE_ATOMIC(atomic_add_f64, "add", "f64", double, "d")
+VYRE_ATOMIC(atomic_min_u32, "min", "u32", u32, "r")
+VYRE_ATOMIC(atomic_min_i32, "min", "s32", u32, "r")
+VYRE_ATOMIC(atomic_min_u64, "min", "u64", u64, "l")
+VYRE_ATOMIC(atomic_min_i64, "min", "s64", u64, "l")
+VYRE_ATOMIC(atomic_max_u32, "max", "u32", u32, "r")
+VYRE_ATOMIC(atomic_max_i32, "max", "s32", u32, "r")
+VYRE_ATOMIC(atomic_max_u64, "max", "u64", u64, "l")
+VYRE_ATOMIC(atomic_max_i64, "max", "s64", u64, "l")
+VYRE_ATOMIC(atomic_and, "and", "b32", u32, "r")
+VYRE_ATOMIC(atomic_and64, "and", "b64", u64, "l")
+VYRE_ATOMIC(atomic_or, "or", "b32", u32, "r")
+VYRE_ATOMIC(atomic_or64, "or", "b64", u64, "l")
+VYRE_ATOMIC(atomic_xor, "xor", "b32", u32, "r")
+VYRE_ATOMIC(atomic_xor64, "xor", "b64", u64, "l")
+VYRE_ATOMIC(atomic_swap, "exch", "b32", u32, "r")
+VYRE_ATOMIC(atomic_swap64, "exch", "b64", u64, "l")
+#undef VYRE_ATOMIC
+
+__device__ __forceinline__ u32 atomic_cas(u64 address, u32 expected, u32 desired) {
+    u32 old;
+    asm volatile("atom.relaxed.gpu.global.cas.b32 %0, [%1], %2, %3;"
+                 : "=r"(old)
+                 : "l"(address), "r"(expected), "r"(desired)
+                 : "memory");
+    return old;
+}
+__device__ __forceinline__ u64 atomic_cas64(u64 address, u64 expected, u64 desired) {
+    u64 old;
+    asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;"
+                 : "=l"(old)
+                 : "l"(address), "l"(expected), "l"(desired)
+                 : "memory");
+    return old;
+}
+
+// Float minimum and maximum by compare-and-swap: a value that does not improve costs one load.
+template <bool MAX>
+__device__ __forceinline__ u32 atomic_extreme_f32(u64 address, u32 x) {
+    u32 old = load_relaxed(address);
+    for (;;) {
+        const float a = __uint_as_float(old), b = __uint_as_float(x);
+        const u32 best = __float_as_uint(MAX ? fmaxf(a, b) : fminf(a, b));
+        if (best == old) return old;
+        const u32 seen = atomic_cas(address, old, best);
+        if (seen == old) return old;
+        old = seen;
+    }
+}
+template <bool MAX>
+__device__ __forceinline__ u64 atomic_extreme_f64(u64 address, u64 x) {
+    u64 old = load_relaxed64(address);
+    for (;;) {
+        const double a = __longlong_as_double(old), b = __longlong_as_double(x);
+        const u64 best = __double_as_longlong(MAX ? fmax(a, b) : fmin(a, b));
+        if (best == old) return old;
+        const u64 seen = atomic_cas64(address, old, best);
+        if (seen == old) return old;
+        old = seen;
+    }
+}
+
+// Largest i in 0..n with value(i) <= x, found by the whole warp; value is increasing and value(0) <= x.
+template <class F>
+__device__ __forceinline__ u32 warp_last_not_above(u32 n, u32 x, F value) {
+    u32 low = 0, high = n;
+    while (high - low > 1) {
+        const u32 step = (high - low + 31) / 32;
+        const u64 probe = low + static_cast<u64>(lane_id()) * step;
+        const bool below = probe < high && value(static_cast<u32>(probe)) <= x;
+        const u32 last = 31 - __clz(__ballot_sync(VYRE_FULL, below) | 1u);
+        low += last * step;
+        high = min(static_cast<u64>(high), static_cast<u64>(low) + step);
+    }
+    return low;
+}

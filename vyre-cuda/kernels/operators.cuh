@@ -1,0 +1,240 @@
+// Domain operators: how a wave's items reach the interpreter.
+//
+// Work is handed out by the warp: no operator synchronises a CTA, so in a narrow round idle warps wait at the round's end
+// and cost nothing. Warp g of the grid is counted across CTAs first, which spreads a small frontier over all of them.
+#pragma once
+
+#include "interp.cuh"
+
+// The kernel being swept, and this warp's place in the grid. All but the place is the CTA's, in shared memory.
+struct Sweep {
+    const Kernel& kernel;
+    u32 id;
+    __device__ __forceinline__ Sweep() : kernel(*table<Kernel>(image().kernels, vyre_state.kernel)), id(vyre_state.kernel) {}
+    __device__ __forceinline__ u32 warp() const { return warp_id() * gridDim.x + blockIdx.x; }
+    __device__ __forceinline__ u32 warps() const { return kernel.warps * gridDim.x; }
+};
+
+template <int K>
+__device__ __forceinline__ void run_tile(const Sweep& s, const Vec<K>& index, const Vec<K>& src, const Vec<K>& dst,
+                                         u32 mask) {
+    const u32 regs = shared_address(image().registers_shared) + warp_id() * s.kernel.warp_bytes + lane_id() * (K * 4);
+    // Index, src, dst and item rows.
+    const uint4 rows = *reinterpret_cast<const uint4*>(&s.kernel.index_row);
+    if (rows.x != VYRE_NONE) store_row<K>(regs + rows.x * (K * 128), index);
+    if (rows.y != VYRE_NONE) store_row<K>(regs + rows.y * (K * 128), src);
+    if (rows.z != VYRE_NONE) store_row<K>(regs + rows.z * (K * 128), dst);
+    if (rows.w != rows.x && rows.w != VYRE_NONE) store_row<K>(regs + rows.w * (K * 128), index);
+    interpret<K>(reinterpret_cast<const uint2*>(s.kernel.code_at), regs, shared_address(s.kernel.uniforms_shared), mask,
+                 s.id);
+}
+
+// Items first..end: their numbers, or what `items` holds there; `targets` gives the destinations of edges.
+template <int K>
+__device__ __forceinline__ void run_span(const Sweep& s, u64 first, u64 end, u64 items, u64 targets, u32 src) {
+    Vec<K> index, from, dst;
+    u32 mask = 0;
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        const u64 i = first + k * 32 + lane_id();
+        index.v[k] = static_cast<u32>(i);
+        from.v[k] = src;
+        dst.v[k] = 0;
+        if (i < end) {
+            mask |= 1u << k;
+            if (items != 0) index.v[k] = load_global(items + i * 4);
+            if (targets != 0 && s.kernel.dst_row != VYRE_NONE) dst.v[k] = load_topology(targets, i);
+        }
+    }
+    run_tile<K>(s, index, from, dst, mask);
+}
+
+template <int K>
+__device__ __forceinline__ void sweep_tiles(const Sweep& s, u64 n, u64 items, u64 targets) {
+    for (u64 first = static_cast<u64>(s.warp()) * (32 * K); first < n; first += static_cast<u64>(s.warps()) * (32 * K))
+        run_span<K>(s, first, n, items, targets, 0);
+}
+
+// Every index below n, in tiles as large as keeps all warps busy.
+__device__ __noinline__ void sweep_flat(u64 n, u64 items, u64 targets) {
+    const Sweep s;
+    if (s.kernel.k == 1 || n <= static_cast<u64>(s.warps()) * 32)
+        sweep_tiles<1>(s, n, items, targets);
+    else if (s.kernel.k == 2)
+        sweep_tiles<2>(s, n, items, targets);
+    else
+        sweep_tiles<4>(s, n, items, targets);
+}
+
+// The stash: for each item of the warp that has edges, its node and its edge range's start less its place in the tile.
+template <int K>
+__device__ __forceinline__ void run_expanded(const Sweep& s, u32 stash, u32 place, bool some, u32 done, u32 total,
+                                             u64 targets) {
+    Vec<K> index, src, dst;
+    u32 mask = 0;
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        const u32 base = done + k * 32, offset = place - base;
+        const u32 starts = __reduce_or_sync(VYRE_FULL, some && place >= base && offset < 32 ? 1u << offset : 0u);
+        const u32 earlier = __popc(__ballot_sync(VYRE_FULL, some && place < base));
+        const u32 at = base + lane_id();
+        const u32 owner = earlier + __popc(starts & (lanes_below() << 1 | 1u)) - 1;
+        index.v[k] = src.v[k] = dst.v[k] = 0;
+        if (at < total) {
+            mask |= 1u << k;
+            const u64 item = load_shared64(stash + owner * 8);
+            src.v[k] = static_cast<u32>(item);
+            index.v[k] = static_cast<u32>(item >> 32) + at;
+            if (s.kernel.dst_row != VYRE_NONE) dst.v[k] = load_topology(targets, index.v[k]);
+        }
+    }
+    run_tile<K>(s, index, src, dst, mask);
+}
+
+// Runs the edges begin..begin+degree of up to 32 nodes, one a lane; lanes from `each` on have none, and the degrees add
+// up in 32 bits.
+__device__ __forceinline__ void expand_tiles(const Sweep& s, u64 targets, u32 node, u32 begin, u32 degree, u32 each) {
+    const u32 lane = lane_id();
+    const u32 stash = shared_address(image().stash_shared) + warp_id() * VYRE_STASH_BYTES;
+    u32 sum = degree;
+    for (u32 step = 1; step < each; step <<= 1) {
+        const u32 below = __shfl_up_sync(VYRE_FULL, sum, step);
+        if (lane >= step) sum += below;
+    }
+    const u32 total = __shfl_sync(VYRE_FULL, sum, each - 1), place = sum - degree;
+    const bool some = degree != 0;
+    const u32 rank = __popc(__ballot_sync(VYRE_FULL, some) & lanes_below());
+    __syncwarp();
+    if (some) store_shared64(stash + rank * 8, static_cast<u64>(begin - place) << 32 | node);
+    __syncwarp();
+    u32 done = 0;
+    while (done < total) {
+        const u32 left = total - done;
+        if (s.kernel.k == 1 || left <= 32) {
+            run_expanded<1>(s, stash, place, some, done, total, targets);
+            done += min(left, 32u);
+        } else if (s.kernel.k == 2) {
+            run_expanded<2>(s, stash, place, some, done, total, targets);
+            done += min(left, 64u);
+        } else {
+            run_expanded<4>(s, stash, place, some, done, total, targets);
+            done += min(left, 128u);
+        }
+    }
+}
+
+// As `expand_tiles`, for any degrees: nodes whose degrees may not add up in 32 bits go one by one.
+__device__ __noinline__ void expand(u64 targets, u32 node, u32 begin, u32 degree, u32 each) {
+    const Sweep s;
+    const bool vast = __any_sync(VYRE_FULL, degree >= 1u << 27);
+    for (u32 turn = 0; turn < (vast ? 32 : 1); turn++)
+        expand_tiles(s, targets, node, begin, vast && lane_id() != turn ? 0 : degree, each);
+}
+
+// Every edge out of a frontier's items.
+__device__ __noinline__ void sweep_edges_from(u32 topology_id, u32 frontier_id) {
+    const Sweep s;
+    const Topology& topology = *table<Topology>(image().topologies, topology_id);
+    const Frontier& f = *table<Frontier>(image().frontiers, frontier_id);
+    // A capacity is below 2^32, and so is what it holds.
+    const u32 n = static_cast<u32>(f.swept), each = vyre_state.each, side = f.side ^ f.owned;
+    const u64 items = f.items[side], ranges = f.ranges[side], targets = topology.targets;
+    const bool own = f.topology == topology_id;
+    const u64 hubs = f.swept_hubs & ((1ull << 40) - 1), hub_items = f.swept_hubs >> 40;
+    const bool split = own && hub_items < f.hubs_len && hubs <= VYRE_NONE;
+    for (u64 first = static_cast<u64>(s.warp()) * each; first < n; first += static_cast<u64>(s.warps()) * each) {
+        const u64 i = first + lane_id();
+        u32 node = 0, begin = 0, end = 0;
+        if (lane_id() < each && i < n) {
+            node = load_global(items + i * 4);
+            if (own && i < f.ranges_len) {
+                load_range(ranges + i * 8, begin, end);
+            } else {
+                begin = load_topology(topology.offsets, node);
+                end = load_topology(topology.offsets, node + 1ull);
+            }
+            if (split && end - begin > VYRE_HUB_EDGES) end = begin;
+        }
+        expand(targets, node, begin, end - begin, each);
+    }
+    if (!split || hubs == 0) return;
+    const u64 list = f.hubs[side];
+    for (u64 chunk = s.warps() - 1 - s.warp(); chunk < hubs; chunk += s.warps()) {
+        const u32 at = warp_last_not_above(static_cast<u32>(hub_items), static_cast<u32>(chunk),
+                                           [&](u32 i) { return load_global(list + i * 16ull + 4); });
+        u32 node, start, begin, end;
+        load_range(list + at * 16ull, node, start);
+        load_range(list + at * 16ull + 8, begin, end);
+        const u64 from = begin + (chunk - start) * VYRE_HUB_EDGES;
+        const u64 to = min(static_cast<u64>(end), from + VYRE_HUB_EDGES);
+        const u32 tile = s.kernel.k * 32;
+        for (u64 e = from; e < to; e += tile) {
+            if (s.kernel.k == 1)
+                run_span<1>(s, e, to, 0, targets, node);
+            else if (s.kernel.k == 2)
+                run_span<2>(s, e, to, 0, targets, node);
+            else
+                run_span<4>(s, e, to, 0, targets, node);
+        }
+    }
+}
+
+// Every edge with its source: each warp takes an equal span of edges and walks the nodes that own them.
+__device__ __noinline__ void sweep_edges(u32 topology_id) {
+    const Sweep s;
+    const Topology& topology = *table<Topology>(image().topologies, topology_id);
+    const u64 edges = topology.edges, targets = topology.targets, offsets = topology.offsets;
+    if (s.kernel.src_row == VYRE_NONE) return sweep_flat(edges, 0, targets);
+    const u64 span = (edges / s.warps() + 32) & ~31ull;
+    const u64 low = s.warp() * span, high = min(edges, low + span);
+    if (low >= high) return;
+    u64 first = warp_last_not_above(topology.nodes, static_cast<u32>(low),
+                                    [&](u32 i) { return load_topology(offsets, i); });
+    for (;;) {
+        const u64 node = first + lane_id();
+        u32 begin = 0, end = 0;
+        if (node < topology.nodes) {
+            begin = max(load_topology(offsets, node), static_cast<u32>(low));
+            end = min(load_topology(offsets, node + 1), static_cast<u32>(high));
+        }
+        expand(targets, static_cast<u32>(node), begin, end > begin ? end - begin : 0, 32);
+        first += 32;
+        if (first >= topology.nodes || load_topology(offsets, first) >= high) return;
+    }
+}
+
+// The sweep of one wave by one warp.
+__device__ __forceinline__ void sweep_wave(u32 wave_id) {
+    const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
+    const u32 reductions = kernel.reduction_count;
+    const u32 accumulators = shared_address(image().registers_shared) + warp_id() * kernel.warp_bytes +
+                             kernel.accumulators + lane_id() * 8;
+    if (warp_id() < vyre_state.active) {
+        for (u32 i = 0; i < reductions; i++) {
+            const u32 id = *table<u32>(image().lists, kernel.reductions + i);
+            store_shared64(accumulators + i * 256, table<Reduction>(image().reductions, id)->identity);
+        }
+        const Wave& wave = *table<Wave>(image().waves, wave_id);
+        switch (wave.domain) {
+            case VYRE_DOMAIN_EdgesFrom: sweep_edges_from(wave.topology, wave.frontier); break;
+            case VYRE_DOMAIN_Once:
+            case VYRE_DOMAIN_Range:
+            case VYRE_DOMAIN_Nodes: sweep_flat(wave.len, 0, 0); break;
+            case VYRE_DOMAIN_Items: {
+                const Frontier& f = *table<Frontier>(image().frontiers, wave.frontier);
+                sweep_flat(f.swept, f.items[f.side ^ f.owned], 0);
+                break;
+            }
+            case VYRE_DOMAIN_Edges: sweep_edges(wave.topology); break;
+        }
+    }
+    // Lanes to warp; the control warp takes the CTA's warps together.
+    for (u32 i = 0; i < reductions; i++) {
+        const u32 id = *table<u32>(image().lists, kernel.reductions + i);
+        const Reduction& r = *table<Reduction>(image().reductions, id);
+        u64 total = warp_id() < vyre_state.active ? load_shared64(accumulators + i * 256) : r.identity;
+#pragma unroll 1
+        for (u32 step = 16; step > 0; step >>= 1) total = combine(r.kind, total, __shfl_xor_sync(VYRE_FULL, total, step));
+        if (lane_id() == 0) *table<u64>(image().partials_shared, i * VYRE_WARPS + warp_id()) = total;
+    }
+}

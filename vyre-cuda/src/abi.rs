@@ -1,0 +1,348 @@
+//! Structs that the host writes and the megakernel reads, defined once: the macro below makes both the `#[repr(C)]` Rust
+//! struct and the text of `kernels/abi.h`. A test compares the checked-in header with it.
+//!
+//! All addresses are device addresses. `*_shared` fields are byte offsets into a CTA's shared memory. Table fields of
+//! [`Image`] are byte offsets from the start of the image. Every CTA copies the tables into its shared memory, so fields
+//! marked "CTA state" are private to a CTA and all CTAs compute the same values.
+
+#![allow(
+    missing_docs,
+    reason = "fields are described where their struct is declared"
+)]
+
+/// A field that does not apply.
+pub(crate) const NONE: u32 = u32::MAX;
+/// Threads of a CTA; one CTA runs on each multiprocessor.
+pub(crate) const THREADS: u32 = 1024;
+/// Warps of a CTA.
+pub(crate) const WARPS: u32 = 32;
+/// Most CTAs of a launch: the barrier word counts arrivals in 8 bits.
+pub(crate) const MAX_CTAS: u32 = 255;
+/// Out-degree above which a frontier item is split into chunks of this many edges.
+pub(crate) const HUB_EDGES: u32 = 512;
+/// Bytes of a staged uniform slot: the low half four times, then the high half four times.
+pub(crate) const UNIFORM_BYTES: u32 = 32;
+/// Bytes of a warp's stash, where a balanced edge tile finds its items.
+pub(crate) const STASH_BYTES: u32 = 256;
+/// Barrier words, used in turn; the host only lays them out.
+#[cfg(test)]
+pub(crate) const BARRIER_WORDS: u32 = 3;
+
+/// A plain struct without padding, shared with the device.
+///
+/// # Safety
+/// `#[repr(C)]`, every bit pattern valid, no padding.
+pub(crate) unsafe trait Pod: Copy {}
+
+macro_rules! abi {
+    ($($(#[$doc:meta])* struct $name:ident { $($field:ident: $ty:tt,)* })*) => {
+        $(
+            $(#[$doc])*
+            #[repr(C)]
+            #[derive(Clone, Copy, Debug, Default)]
+            pub(crate) struct $name { $(pub(crate) $field: abi!(@rust $ty),)* }
+            // SAFETY: repr(C) of u32, u64 and arrays of u64, valid for every bit pattern; the assertion rules padding out.
+            unsafe impl Pod for $name {}
+            const _: () = assert!(
+                size_of::<$name>() == 0 $(+ size_of::<abi!(@rust $ty)>())* && size_of::<$name>() % 16 == 0,
+                "no padding, and tables stay 16-byte aligned"
+            );
+        )*
+
+        /// The text of `kernels/abi.h`.
+        #[cfg(test)]
+        pub(crate) fn header() -> String {
+            use std::fmt::Write;
+            let mut out = String::from("// Generated from vyre-cuda/src/abi.rs; do not edit.\n#pragma once\n\n");
+            out.push_str("typedef unsigned char u8;\ntypedef unsigned int u32;\ntypedef int i32;\n");
+            out.push_str("typedef unsigned long long u64;\ntypedef long long i64;\n\n");
+            for (name, value) in [
+                ("NONE", NONE), ("THREADS", THREADS), ("WARPS", WARPS), ("MAX_CTAS", MAX_CTAS),
+                ("HUB_EDGES", HUB_EDGES), ("UNIFORM_BYTES", UNIFORM_BYTES), ("STASH_BYTES", STASH_BYTES),
+                ("BARRIER_WORDS", BARRIER_WORDS),
+            ] {
+                writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
+            }
+            for (name, value) in TAGS {
+                writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
+            }
+            $(
+                writeln!(out, "\nstruct {} {{", stringify!($name)).expect("writing to a string succeeds");
+                $(writeln!(out, "    {};", abi!(@c $field $ty)).expect("writing to a string succeeds");)*
+                writeln!(out, "}};\nstatic_assert(sizeof({}) == {}, \"\");", stringify!($name), size_of::<$name>())
+                    .expect("writing to a string succeeds");
+            )*
+            out
+        }
+    };
+    (@rust u32) => { u32 };
+    (@rust u64) => { u64 };
+    (@rust [u64; $n:literal]) => { [u64; $n] };
+    (@c $field:ident u32) => { concat!("u32 ", stringify!($field)) };
+    (@c $field:ident u64) => { concat!("u64 ", stringify!($field)) };
+    (@c $field:ident [u64; $n:literal]) => { concat!("u64 ", stringify!($field), "[", stringify!($n), "]") };
+}
+
+/// Tags of device tables that are not tags of VIR0.
+#[cfg(test)]
+const TAGS: [(&str, u32); 11] = [
+    ("DO_WAVE", step::WAVE),
+    ("DO_BARRIER", step::BARRIER),
+    ("DO_LOOP", step::LOOP),
+    ("DO_ROUND", step::ROUND),
+    ("DO_UNTIL", step::UNTIL),
+    ("DO_END", step::END),
+    ("VALUE_BITS", value::BITS),
+    ("VALUE_ROUND", value::ROUND),
+    ("VALUE_REDUCTION", value::REDUCTION),
+    ("VALUE_FRONTIER", value::FRONTIER),
+    ("ROUND_LIMIT_KERNEL", ROUND_LIMIT_KERNEL),
+];
+
+/// Kernel part of a round limit's trap key; the item part is the fixpoint.
+pub(crate) const ROUND_LIMIT_KERNEL: u32 = 0xffff;
+
+/// Kinds of [`Step`].
+pub(crate) mod step {
+    pub(crate) const WAVE: u32 = 0;
+    pub(crate) const BARRIER: u32 = 1;
+    pub(crate) const LOOP: u32 = 2;
+    pub(crate) const ROUND: u32 = 3;
+    pub(crate) const UNTIL: u32 = 4;
+    pub(crate) const END: u32 = 5;
+}
+
+/// Kinds of [`Value`].
+pub(crate) mod value {
+    pub(crate) const BITS: u32 = 0;
+    pub(crate) const ROUND: u32 = 1;
+    pub(crate) const REDUCTION: u32 = 2;
+    pub(crate) const FRONTIER: u32 = 3;
+}
+
+abi! {
+    /// Head of the image.
+    struct Image {
+        code: u64,
+        control: u64,
+        results: u64,
+        tables_bytes: u32,
+        code_bytes: u32,
+        code_shared: u32,
+        partials_shared: u32,
+        stash_shared: u32,
+        registers_shared: u32,
+        steps: u32,
+        waves: u32,
+        kernels: u32,
+        values: u32,
+        buffers: u32,
+        topologies: u32,
+        frontiers: u32,
+        reductions: u32,
+        fixpoints: u32,
+        lists: u32,
+        fills: u32,
+        kernel_count: u32,
+        buffer_count: u32,
+        fixpoint_count: u32,
+        fill_count: u32,
+        frontier_count: u32,
+        reduction_count: u32,
+        looked: u32,
+        looked_count: u32,
+        unused0: u32,
+    }
+
+    /// Grid-wide words: the barrier (one word a 128-byte line), the trap, the abort flag. Zeroed before a launch, except `trap_key`.
+    struct Control {
+        barrier: [u64; 16],
+        barrier1: [u64; 16],
+        barrier2: [u64; 16],
+        trap_key: u64,
+        trap_index: u64,
+        trap_len: u64,
+        trap_kind: u32,
+        trap_lane: u32,
+        trap_lock: u32,
+        abort: u32,
+        aborted: u32,
+        finished: u32,
+        unused: [u64; 10],
+    }
+
+    /// One step of the schedule. `carried`: the frontier whose pushes travel in this barrier's word; `pushed`: list of
+    /// all frontiers pushed to in the group that this barrier ends, the carried one first, as triples: frontier, kernel
+    /// and pc to blame for an overflow. `settle`: a second barrier follows the
+    /// condition, because it reads what the next group may change. `plain`: the fixpoint's body is one wave over the edges
+    /// out of the one frontier that it owns, pushes to and tests for emptiness, and of what changes by round that wave
+    /// sees the round only.
+    struct Step {
+        kind: u32,
+        id: u32,
+        carried: u32,
+        pushed: u32,
+        pushed_count: u32,
+        settle: u32,
+        plain: u32,
+        unused: u32,
+    }
+
+    /// One wave. `narrow`: items of a frontier that a warp takes at least, so that their edges fill it.
+    struct Wave {
+        len: u64,
+        kernel: u32,
+        domain: u32,
+        topology: u32,
+        frontier: u32,
+        narrow: u32,
+        unused: u32,
+    }
+
+    /// One kernel. `k`: items a lane of a full tile; `warps`: warps that have registers; `item_row`: a row that keeps
+    /// the item for traps. `uniforms_shared`: its staged slots; `staged`: they are its own, so that only the slots in the
+    /// list `dynamic` change after the start. `code_at`: CTA state, where the code can be fetched.
+    struct Kernel {
+        index_row: u32,
+        src_row: u32,
+        dst_row: u32,
+        item_row: u32,
+        code_at: u64,
+        code: u32,
+        k: u32,
+        uniforms_shared: u32,
+        warp_bytes: u32,
+        warps: u32,
+        reduction_count: u32,
+        reductions: u32,
+        accumulators: u32,
+        words: u32,
+        rows: u32,
+        values: u32,
+        value_count: u32,
+        staged: u32,
+        dynamic: u32,
+        dynamic_count: u32,
+        unused0: u32,
+        unused1: u32,
+        unused2: u32,
+    }
+
+    /// Where a uniform slot gets its value: raw bits, or the round of fixpoint `id`, a reduction, a frontier's length.
+    struct Value {
+        bits: u64,
+        kind: u32,
+        id: u32,
+    }
+
+    /// A buffer. `home`: the buffer whose memory this is (CTA state: swaps exchange entries).
+    struct Buffer {
+        data: u64,
+        len: u32,
+        home: u32,
+    }
+
+    /// A CSR topology.
+    struct Topology {
+        offsets: u64,
+        targets: u64,
+        nodes: u32,
+        edges: u32,
+        unused0: u32,
+        unused1: u32,
+    }
+
+    /// A frontier. Pairs are double buffers, by `side`; counters are triples, used in turn (`counters`: by `third` the
+    /// pushes, then by barrier the sum of the CTAs' `local`). `offsets` and `ranges`: of the topology it is swept with,
+    /// to fetch a node's edge range when it is pushed. From `stamp` on: CTA state. `side` and `third`: where pushes go,
+    /// changed by a flip; `pushed`: since the last flip, as of the last barrier; `local`: by this CTA since the last
+    /// barrier; `attention`: it pushed hubs.
+    struct Frontier {
+        items: [u64; 2],
+        ranges: [u64; 2],
+        hubs: [u64; 2],
+        counters: u64,
+        hub_counters: u64,
+        stamps: u64,
+        offsets: u64,
+        nodes: u32,
+        capacity: u32,
+        ranges_len: u32,
+        hubs_len: u32,
+        topology: u32,
+        owned: u32,
+        stamp: u32,
+        side: u32,
+        third: u32,
+        local: u32,
+        local_high: u32,
+        attention: u32,
+        pushed: u64,
+        pushed_hubs: u64,
+        swept: u64,
+        swept_hubs: u64,
+    }
+
+    /// A reduction: three slots, used in turn. `epoch`: CTA state.
+    struct Reduction {
+        slots: u64,
+        identity: u64,
+        kind: u32,
+        epoch: u32,
+        unused0: u32,
+        unused1: u32,
+    }
+
+    /// A fixpoint. `until_frontier`: its condition is that this frontier is empty. `round` and `rounds`: CTA state.
+    struct Fixpoint {
+        max_rounds: u64,
+        round: u64,
+        rounds: u64,
+        until_kernel: u32,
+        until_frontier: u32,
+        body: u32,
+        frontiers: u32,
+        frontier_count: u32,
+        reductions: u32,
+        reduction_count: u32,
+        swaps: u32,
+        swap_count: u32,
+        unused: u32,
+    }
+
+    /// Memory to set before the first step: whole 16-byte units.
+    struct Fill {
+        address: u64,
+        units: u64,
+        pattern: u64,
+        unused: u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Compares a generated header; with VYRE_BLESS set, writes it.
+    fn check(name: &str, text: &str) {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("kernels")
+            .join(name);
+        if std::env::var_os("VYRE_BLESS").is_some() {
+            std::fs::write(&path, text).expect("the header can be written");
+        }
+        let there = std::fs::read_to_string(&path).expect("the header is there");
+        assert_eq!(
+            there, text,
+            "kernels/{name} is not what the tables say; set VYRE_BLESS=1, then run scripts/build-ptx"
+        );
+    }
+
+    #[test]
+    fn the_struct_header_is_what_the_structs_are() {
+        check("abi.h", &super::header());
+    }
+
+    #[test]
+    fn the_instruction_header_is_what_the_table_says() {
+        check("isa.h", &vyre_core::isa::cuda_header());
+    }
+}

@@ -1,0 +1,369 @@
+//! A CUDA device: opening it without a panic, loading the megakernel, and device memory.
+//!
+//! Only the driver is needed: it compiles the megakernel, whose PTX is part of this crate, for the device, and keeps the
+//! result in its own cache on disk (keyed by content, GPU and driver), so that only the first process of a user waits.
+//! The linker interface, which would hand out the compiled code for a cache of ours, compiles every function by itself:
+//! calls then follow the full calling convention, and narrow rounds are a sixth slower.
+
+use cudarc::driver::{DriverError, result, sys};
+use std::ffi::{CStr, CString, c_void};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Oldest driver that is accepted, as `cuDriverGetVersion` counts.
+const OLDEST_DRIVER: i32 = 12_000;
+
+/// The megakernel, for compute capability 8.0 and later.
+const MEGAKERNEL_PTX: &str = include_str!("../kernels/megakernel.ptx");
+
+/// Why a device cannot be used.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// The driver library is not there.
+    #[error("the CUDA driver library (libcuda) was not found")]
+    NoDriver,
+    /// The driver is too old.
+    #[error(
+        "the CUDA driver supports version {}.{}; 12.0 or later is needed",
+        version / 1000,
+        version % 1000 / 10
+    )]
+    OldDriver {
+        /// As `cuDriverGetVersion` gives it.
+        version: i32,
+    },
+    /// There is no such device.
+    #[error("there is no CUDA device {ordinal}; the driver reports {count}")]
+    NoDevice {
+        /// Asked for.
+        ordinal: usize,
+        /// Devices that the driver reports.
+        count: usize,
+    },
+    /// The device lacks something.
+    #[error("{name} has compute capability {major}.{minor}; 8.0 or later is needed")]
+    TooOld {
+        /// Device name.
+        name: String,
+        /// Compute capability.
+        major: i32,
+        /// Compute capability.
+        minor: i32,
+    },
+    /// The device cannot run all its CTAs together.
+    #[error("{name} does not support cooperative launches")]
+    NotCooperative {
+        /// Device name.
+        name: String,
+    },
+    /// The driver did not take the megakernel.
+    #[error("the driver could not compile the megakernel: {log}")]
+    Compile {
+        /// The driver's log.
+        log: String,
+    },
+    /// A driver call failed.
+    #[error("{call} failed: {reason}")]
+    Driver {
+        /// What was attempted.
+        call: &'static str,
+        /// The driver's name of the error and its text.
+        reason: String,
+    },
+}
+
+/// Adds what was attempted to a driver error.
+pub(crate) trait Attempt<T> {
+    fn attempt(self, call: &'static str) -> Result<T, DeviceError>;
+}
+
+impl<T> Attempt<T> for Result<T, DriverError> {
+    fn attempt(self, call: &'static str) -> Result<T, DeviceError> {
+        self.map_err(|e| {
+            let text = |s: Result<&CStr, DriverError>| {
+                s.map_or_else(
+                    |_| "unknown error".to_owned(),
+                    |s| s.to_string_lossy().into_owned(),
+                )
+            };
+            let reason = format!("{}: {}", text(e.error_name()), text(e.error_string()));
+            DeviceError::Driver { call, reason }
+        })
+    }
+}
+
+/// An open device with the megakernel loaded.
+#[derive(Debug)]
+pub struct Device {
+    ordinal: usize,
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    stream: sys::CUstream,
+    module: sys::CUmodule,
+    pub(crate) megakernel: sys::CUfunction,
+    name: String,
+    capability: (i32, i32),
+    driver: i32,
+    multiprocessors: u32,
+    shared_bytes: u32,
+}
+
+// SAFETY: the driver API may be called from any thread; every method makes the context current on its thread first, and
+// the handles are never changed after `open`.
+unsafe impl Send for Device {}
+// SAFETY: as above.
+unsafe impl Sync for Device {}
+
+impl Device {
+    /// Opens device number `ordinal` and loads the megakernel. Never panics, with or without a driver.
+    pub fn open(ordinal: usize) -> Result<Arc<Device>, DeviceError> {
+        // SAFETY: loads the library and drops it again.
+        if !unsafe { sys::is_culib_present() } {
+            return Err(DeviceError::NoDriver);
+        }
+        result::init().attempt("cuInit")?;
+        let mut driver = 0;
+        // SAFETY: writes one int to a live local.
+        unsafe { sys::cuDriverGetVersion(&mut driver) }
+            .result()
+            .attempt("cuDriverGetVersion")?;
+        if driver < OLDEST_DRIVER {
+            return Err(DeviceError::OldDriver { version: driver });
+        }
+        let count = result::device::get_count().attempt("cuDeviceGetCount")?;
+        let count = usize::try_from(count).unwrap_or(0);
+        if ordinal >= count {
+            return Err(DeviceError::NoDevice { ordinal, count });
+        }
+        let device = result::device::get(ordinal as i32).attempt("cuDeviceGet")?;
+        let name = result::device::get_name(device).attempt("cuDeviceGetName")?;
+        use sys::CUdevice_attribute_enum as attribute;
+        let get = |a| {
+            // SAFETY: `device` was returned by cuDeviceGet.
+            unsafe { result::device::get_attribute(device, a) }.attempt("cuDeviceGetAttribute")
+        };
+        let capability = (
+            get(attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            get(attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        );
+        if capability < (8, 0) {
+            let (major, minor) = capability;
+            return Err(DeviceError::TooOld { name, major, minor });
+        }
+        if get(attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
+            return Err(DeviceError::NotCooperative { name });
+        }
+        let multiprocessors = get(attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
+        let shared_bytes =
+            get(attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as u32;
+        // SAFETY: `device` was returned by cuDeviceGet; the release is in `drop`.
+        let context =
+            unsafe { result::primary_ctx::retain(device) }.attempt("cuDevicePrimaryCtxRetain")?;
+        let mut this = Device {
+            ordinal,
+            device,
+            context,
+            stream: std::ptr::null_mut(),
+            module: std::ptr::null_mut(),
+            megakernel: std::ptr::null_mut(),
+            name,
+            capability,
+            driver,
+            multiprocessors,
+            shared_bytes,
+        };
+        this.enter()?;
+        this.stream = result::stream::create(result::stream::StreamKind::NonBlocking)
+            .attempt("cuStreamCreate")?;
+        this.module = this.load(MEGAKERNEL_PTX)?;
+        let entry = CString::new("vyre_megakernel").expect("the name has no zero byte");
+        // SAFETY: the module was just loaded.
+        this.megakernel = unsafe { result::module::get_function(this.module, entry) }
+            .attempt("cuModuleGetFunction")?;
+        let statics = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+        // SAFETY: the function belongs to the loaded module.
+        let statics = unsafe { result::function::get_function_attribute(this.megakernel, statics) }
+            .attempt("cuFuncGetAttribute")? as u32;
+        this.shared_bytes -= statics;
+        // SAFETY: as above.
+        unsafe {
+            result::function::set_function_attribute(
+                this.megakernel,
+                sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                this.shared_bytes as i32,
+            )
+        }
+        .attempt("cuFuncSetAttribute")?;
+        Ok(Arc::new(this))
+    }
+
+    /// Which device of the driver's list.
+    pub fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    /// Its name, as the driver gives it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Compute capability: major, minor.
+    pub fn capability(&self) -> (i32, i32) {
+        self.capability
+    }
+
+    /// CUDA version of the driver, major * 1000 + minor * 10.
+    pub fn driver_version(&self) -> i32 {
+        self.driver
+    }
+
+    /// Number of multiprocessors.
+    pub fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+
+    /// Shared memory that a CTA of the megakernel can ask for, in bytes.
+    pub(crate) fn shared_bytes(&self) -> u32 {
+        self.shared_bytes
+    }
+
+    /// The stream that everything goes through.
+    pub(crate) fn stream(&self) -> sys::CUstream {
+        self.stream
+    }
+
+    /// Makes the context current on this thread.
+    pub(crate) fn enter(&self) -> Result<(), DeviceError> {
+        // SAFETY: the primary context stays retained until `drop`.
+        unsafe { result::ctx::set_current(self.context) }.attempt("cuCtxSetCurrent")
+    }
+
+    /// Waits for the stream.
+    pub(crate) fn synchronize(&self) -> Result<(), DeviceError> {
+        // SAFETY: the stream lives until `drop`.
+        unsafe { result::stream::synchronize(self.stream) }.attempt("cuStreamSynchronize")
+    }
+
+    /// Free and total device memory in bytes.
+    pub fn memory_bytes(&self) -> Result<(u64, u64), DeviceError> {
+        self.enter()?;
+        let (free, total) = result::mem_get_info().attempt("cuMemGetInfo")?;
+        Ok((free as u64, total as u64))
+    }
+
+    /// Has the driver compile PTX, or find it compiled in its cache.
+    pub(crate) fn load(&self, ptx: &str) -> Result<sys::CUmodule, DeviceError> {
+        let text = CString::new(ptx).expect("the PTX has no zero byte");
+        let mut log = vec![0u8; 8192];
+        use sys::CUjit_option_enum as option;
+        let mut options = [
+            option::CU_JIT_ERROR_LOG_BUFFER,
+            option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        ];
+        let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), log.len() as *mut c_void];
+        let mut module = std::ptr::null_mut();
+        // SAFETY: the text ends in a zero byte; options and values are two parallel arrays; they, the text and the log
+        // outlive the call.
+        let loaded = unsafe {
+            sys::cuModuleLoadDataEx(
+                &mut module,
+                text.as_ptr().cast(),
+                options.len() as u32,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        loaded.result().map(|()| module).map_err(|e| {
+            let end = log.iter().position(|&b| b == 0).unwrap_or(0);
+            let log = String::from_utf8_lossy(&log[..end]).trim().to_owned();
+            let log = if log.is_empty() { e.to_string() } else { log };
+            DeviceError::Compile { log }
+        })
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        if self.enter().is_err() {
+            return;
+        }
+        // SAFETY: the handles were made by `open` and are not used again; work on the stream was waited for by its users.
+        // Errors at this point have no taker.
+        unsafe {
+            if !self.module.is_null() {
+                let _ = result::module::unload(self.module);
+            }
+            if !self.stream.is_null() {
+                let _ = result::stream::destroy(self.stream);
+            }
+            let _ = result::primary_ctx::release(self.device);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
+
+    /// FNV-1a, continued.
+    fn hash(start: u64, bytes: &[u8]) -> u64 {
+        bytes.iter().fold(start, |h, &b| {
+            (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
+        })
+    }
+
+    /// What `scripts/build-ptx` writes into the first line.
+    fn source_hash(names: &[&str]) -> String {
+        let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels");
+        let state = names.iter().fold(HASH_START, |state, name| {
+            let text = std::fs::read(kernels.join(name)).expect("the source is there");
+            hash(
+                hash(hash(hash(state, name.as_bytes()), b"\0"), &text),
+                b"\0",
+            )
+        });
+        format!("// sources {state:016x}")
+    }
+
+    #[test]
+    fn the_checked_in_ptx_was_built_from_the_checked_in_sources() {
+        let sources = [
+            "megakernel.cu",
+            "operators.cuh",
+            "interp.cuh",
+            "memory.cuh",
+            "abi.h",
+            "isa.h",
+        ];
+        assert_eq!(
+            MEGAKERNEL_PTX.lines().next(),
+            Some(source_hash(&sources).as_str()),
+            "run scripts/build-ptx"
+        );
+        assert_eq!(
+            crate::rivals::PTX.lines().next(),
+            Some(source_hash(&["rivals.cu"]).as_str()),
+            "run scripts/build-ptx"
+        );
+    }
+
+    #[test]
+    fn opening_a_device_that_is_not_there_is_an_error_with_a_reason() {
+        let error = Device::open(9_999).unwrap_err();
+        assert!(!error.to_string().is_empty());
+        assert!(!matches!(error, DeviceError::Compile { .. }), "{error}");
+    }
+
+    #[test]
+    fn an_old_driver_is_named_by_its_version() {
+        let error = DeviceError::OldDriver { version: 11_080 };
+        assert_eq!(
+            error.to_string(),
+            "the CUDA driver supports version 11.8; 12.0 or later is needed"
+        );
+    }
+}

@@ -1,0 +1,742 @@
+//! A program as the megakernel reads it: the host's side of `abi`.
+//!
+//! [`Layout`] is worked out once per session and device: which items a lane each kernel takes, where its registers and
+//! uniforms lie, what every barrier has to settle. [`Layout::encode`] writes the tables of one run. Everything here is
+//! pure, so it is tested without a GPU.
+
+use crate::abi::{self, NONE, Pod};
+use crate::buffer::bytes_of;
+use thiserror::Error;
+use vyre_core::isa::{
+    FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, Slot, UNIFORM_BASE, Word,
+};
+use vyre_core::module::{
+    Domain, FixpointId, Kernel, Program, ReduceOp, Role, Scalar, Step, Uniform,
+};
+
+/// Why a pass cannot run in the megakernel.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub(crate) enum ImageError {
+    /// Lists, and frontiers of items that are not nodes.
+    #[error("lists and frontiers of items do not run on CUDA yet")]
+    Lists,
+    /// Tables, uniforms and one warp's registers must fit a CTA's shared memory.
+    #[error("the pass needs {needed} bytes of shared memory; the device has {available}")]
+    Shared {
+        /// Bytes needed.
+        needed: u32,
+        /// Bytes there are.
+        available: u32,
+    },
+}
+
+/// Shared memory that goes to registers at most, so that some is left for the L1 cache.
+const REGISTER_BYTES: u32 = 160 * 1024;
+/// Code up to this size is copied to shared memory.
+const CODE_BYTES: u32 = 24 * 1024;
+/// Staged uniforms of all kernels up to this size have places of their own.
+const UNIFORMS_BYTES: u32 = 24 * 1024;
+
+/// Bytes of control memory of one frontier: three counters by epoch, three by barrier, three for hubs, a line each.
+pub(crate) const FRONTIER_CONTROL_BYTES: u64 = 9 * 128;
+
+/// What does not change between the runs of a session.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    /// Code of all kernels, each followed by a word that is fetched but never run.
+    pub(crate) code: Vec<Word>,
+    kernels: Vec<abi::Kernel>,
+    waves: Vec<abi::Wave>,
+    fixpoints: Vec<abi::Fixpoint>,
+    steps: Vec<abi::Step>,
+    lists: Vec<u32>,
+    looked: (u32, u32),
+    /// The image's head without a run's addresses.
+    head: abi::Image,
+    /// Dynamic shared memory of the launch.
+    pub(crate) shared_bytes: u32,
+    /// The topology that a frontier's items carry edge ranges of.
+    pub(crate) swept_with: Vec<Option<u32>>,
+}
+
+/// Addresses and sizes of one run.
+pub(crate) struct Run<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) code: u64,
+    /// Where the control words will be.
+    pub(crate) control: u64,
+    pub(crate) buffers: Vec<abi::Buffer>,
+    pub(crate) topologies: Vec<abi::Topology>,
+    pub(crate) frontiers: Vec<abi::Frontier>,
+    pub(crate) fills: Vec<abi::Fill>,
+    /// Items of each wave's domain, where they are known before the launch.
+    pub(crate) lens: Vec<u64>,
+    /// Raw bits of the scalars.
+    pub(crate) scalars: &'a [u64],
+    pub(crate) nodes: u64,
+}
+
+/// Where things are in the control words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Control {
+    pub(crate) results: u64,
+    pub(crate) homes: u64,
+    pub(crate) epochs: u64,
+    pub(crate) stamps: u64,
+    pub(crate) reductions: u64,
+    pub(crate) frontiers: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Control {
+    pub(crate) fn new(program: &Program) -> Control {
+        let count = |n: usize| n as u64;
+        let results = size_of::<abi::Control>() as u64;
+        let homes = results + 8 * count(program.fixpoints.len());
+        let epochs = homes + 4 * count(program.buffers.len());
+        let stamps = epochs + 4 * count(program.reductions.len());
+        let reductions = (stamps + 4 * count(program.frontiers.len())).next_multiple_of(128);
+        let frontiers = (reductions + 24 * count(program.reductions.len())).next_multiple_of(128);
+        Control {
+            results,
+            homes,
+            epochs,
+            stamps,
+            reductions,
+            frontiers,
+            bytes: frontiers + FRONTIER_CONTROL_BYTES * count(program.frontiers.len()),
+        }
+    }
+}
+
+impl Layout {
+    /// Lays a verified program out for a device with this much shared memory a CTA. `degree`: average out-degree of each
+    /// topology.
+    pub(crate) fn new(
+        program: &Program,
+        available: u32,
+        degree: &[f64],
+    ) -> Result<Layout, ImageError> {
+        let mut layout = Layout {
+            code: Vec::new(),
+            kernels: Vec::new(),
+            waves: Vec::new(),
+            fixpoints: Vec::new(),
+            steps: Vec::new(),
+            lists: Vec::new(),
+            looked: (0, 0),
+            head: abi::Image::default(),
+            shared_bytes: 0,
+            swept_with: vec![None; program.frontiers.len()],
+        };
+        if !program.lists.is_empty() || program.frontiers.iter().any(|f| !f.fields.is_empty()) {
+            return Err(ImageError::Lists);
+        }
+        for wave in &program.waves {
+            if let Domain::EdgesFrom(t, f) = wave.domain {
+                layout.swept_with[f.index()].get_or_insert(t.0.into());
+            }
+        }
+        for kernel in &program.kernels {
+            layout.kernel(program, kernel);
+        }
+        for wave in &program.waves {
+            let (domain, topology, frontier) = match wave.domain {
+                Domain::Once => (0, NONE, NONE),
+                Domain::Range(_) => (1, NONE, NONE),
+                Domain::Nodes => (2, NONE, NONE),
+                Domain::Items(f) => (3, NONE, f.0.into()),
+                Domain::Edges(t) => (4, t.0.into(), NONE),
+                Domain::EdgesFrom(t, f) => (5, t.0.into(), f.0.into()),
+                Domain::ListItems(..) => return Err(ImageError::Lists),
+            };
+            let average = degree.get(topology as usize).copied().unwrap_or(1.0);
+            layout.waves.push(abi::Wave {
+                len: 0,
+                kernel: wave.kernel.0.into(),
+                domain,
+                topology,
+                frontier,
+                narrow: (32.0 / average.max(1.0)).round().clamp(1.0, 32.0) as u32,
+                unused: 0,
+            });
+        }
+        layout.schedule(program);
+        layout.place(program, available)?;
+        Ok(layout)
+    }
+
+    /// Words and row use of one kernel; registers and uniforms are placed later.
+    fn kernel(&mut self, program: &Program, kernel: &Kernel) {
+        let is_wave = self.kernels.len() < program.waves.len();
+        let mut reductions = Vec::new();
+        for word in &kernel.code {
+            if matches!(op(word), Op::Reduce32 | Op::Reduce64)
+                && !reductions.contains(&u32::from(word.resource()))
+            {
+                reductions.push(word.resource().into());
+            }
+        }
+        let faults = kernel
+            .code
+            .iter()
+            .any(|w| op(w).row().faults != vyre_core::isa::Faults::No);
+        let (mut rows, mut item_row) = (u32::from(kernel.rows).max(1), NONE);
+        if is_wave && faults {
+            item_row = match kernel.item.index {
+                Some(row) if !kernel.code.iter().any(|w| writes(w, row)) => row.into(),
+                _ => {
+                    rows += 1;
+                    rows - 1
+                }
+            };
+        }
+        let row = |r: Option<u8>| r.map_or(NONE, u32::from);
+        let dynamic: Vec<u32> = (0u32..)
+            .zip(&kernel.uniforms)
+            .filter(|(_, u)| value_of(program, u, &[], 0).kind != abi::value::BITS)
+            .map(|(slot, _)| slot)
+            .collect();
+        let described = abi::Kernel {
+            code: self.code.len() as u32,
+            words: kernel.code.len() as u32,
+            rows,
+            index_row: row(kernel.item.index),
+            src_row: row(kernel.item.src),
+            dst_row: row(kernel.item.dst),
+            item_row,
+            value_count: kernel.uniforms.len() as u32,
+            reduction_count: reductions.len() as u32,
+            reductions: self.list(&reductions),
+            dynamic_count: dynamic.len() as u32,
+            dynamic: self.list(&dynamic),
+            ..Default::default()
+        };
+        self.kernels.push(described);
+        self.code.extend(device_code(kernel, &reductions));
+        self.code.push(Word {
+            op: Op::Ret as u8,
+            ..Word::default()
+        });
+        if self.code.len() % 2 == 1 {
+            self.code.push(Word::default());
+        }
+    }
+
+    /// Appends a list and returns the index of its first element.
+    fn list(&mut self, values: &[u32]) -> u32 {
+        let at = self.lists.len() as u32;
+        self.lists.extend(values);
+        at
+    }
+
+    fn schedule(&mut self, program: &Program) {
+        for (f, fixpoint) in program.fixpoints.iter().enumerate() {
+            let owner = Some(FixpointId(f as u16));
+            let owned = |owners: Vec<Option<FixpointId>>| -> Vec<u32> {
+                (0u32..)
+                    .zip(owners)
+                    .filter(|&(_, o)| o == owner)
+                    .map(|(i, _)| i)
+                    .collect()
+            };
+            let frontiers = owned(program.frontiers.iter().map(|x| x.owner).collect());
+            let reductions = owned(program.reductions.iter().map(|x| x.owner).collect());
+            let swaps: Vec<u32> = fixpoint
+                .swaps
+                .iter()
+                .flat_map(|(a, b)| [a.0.into(), b.0.into()])
+                .collect();
+            let described = abi::Fixpoint {
+                max_rounds: fixpoint.max_rounds,
+                until_kernel: fixpoint.until.0.into(),
+                until_frontier: empty_frontier(&program.kernels[fixpoint.until.index()]),
+                frontier_count: frontiers.len() as u32,
+                frontiers: self.list(&frontiers),
+                reduction_count: reductions.len() as u32,
+                reductions: self.list(&reductions),
+                swap_count: fixpoint.swaps.len() as u32,
+                swaps: self.list(&swaps),
+                ..Default::default()
+            };
+            self.fixpoints.push(described);
+        }
+        let mut looked: Vec<u32> = Vec::new();
+        for (at, step) in program.schedule.iter().enumerate() {
+            let id = match *step {
+                Step::Wave(w) => w.0,
+                Step::Loop(f) | Step::Until(f) => f.0,
+                Step::Barrier | Step::End => 0,
+            };
+            let plain = |kind| abi::Step {
+                kind,
+                id: id.into(),
+                carried: NONE,
+                ..Default::default()
+            };
+            match *step {
+                Step::Wave(_) => self.steps.push(plain(abi::step::WAVE)),
+                Step::Loop(f) => {
+                    self.steps.push(plain(abi::step::LOOP));
+                    self.fixpoints[f.index()].body = self.steps.len() as u32;
+                    self.steps.push(plain(abi::step::ROUND));
+                }
+                Step::Barrier => {
+                    let step = self.barrier(program, at, plain(abi::step::BARRIER), &mut looked);
+                    self.steps.push(step);
+                }
+                Step::Until(f) => {
+                    let mut step = self.barrier(program, at, plain(abi::step::UNTIL), &mut looked);
+                    step.settle = unsettled(program, f).into();
+                    step.plain = self.is_plain(program, at, f, &step).into();
+                    self.steps.push(step);
+                }
+                Step::End => {
+                    let step = self.barrier(program, at, plain(abi::step::BARRIER), &mut looked);
+                    if step.pushed_count != 0 {
+                        self.steps.push(step);
+                    }
+                    self.steps.push(plain(abi::step::END));
+                }
+            }
+        }
+        looked.sort_unstable();
+        looked.dedup();
+        self.looked = (self.list(&looked), looked.len() as u32);
+    }
+
+    /// Whether the fixpoint that ends at `at` is the common kind that the device has a short way for.
+    fn is_plain(&self, program: &Program, at: usize, f: FixpointId, until: &abi::Step) -> bool {
+        let [.., Step::Loop(start), Step::Wave(wave)] = program.schedule[..at] else {
+            return false;
+        };
+        let wave = &program.waves[wave.index()];
+        let Domain::EdgesFrom(topology, frontier) = wave.domain else {
+            return false;
+        };
+        let described = &self.fixpoints[f.index()];
+        let kernel = &self.kernels[wave.kernel.index()];
+        let uniforms = &program.kernels[wave.kernel.index()].uniforms;
+        start == f
+            && described.until_frontier == u32::from(frontier.0)
+            && until.carried == u32::from(frontier.0)
+            && until.pushed_count == 1
+            && self.swept_with[frontier.index()] == Some(topology.0.into())
+            && (described.frontier_count, described.reduction_count) == (1, 0)
+            && described.swap_count == 0
+            && kernel.reduction_count == 0
+            && kernel.dynamic_count <= 32
+            && !uniforms
+                .iter()
+                .any(|u| matches!(u, Uniform::Reduction(_) | Uniform::FrontierLen(_)))
+    }
+
+    /// Which frontiers the group before the barrier at `at` pushes to, and whom to blame for an overflow. The first one
+    /// that the barrier's fixpoint owns travels in the barrier word.
+    fn barrier(
+        &mut self,
+        program: &Program,
+        at: usize,
+        mut step: abi::Step,
+        looked: &mut Vec<u32>,
+    ) -> abi::Step {
+        let mut pushed: Vec<[u32; 3]> = Vec::new();
+        for before in program.schedule[..at].iter().rev() {
+            match before {
+                Step::Wave(w) => {
+                    let kernel = program.waves[w.index()].kernel;
+                    let code = &program.kernels[kernel.index()].code;
+                    for (pc, word) in (0u32..).zip(code) {
+                        if op(word) != Op::Push {
+                            continue;
+                        }
+                        let entry = [word.resource().into(), kernel.0.into(), pc];
+                        match pushed.iter_mut().find(|e| e[0] == entry[0]) {
+                            Some(e) => *e = (*e).min(entry),
+                            None => pushed.push(entry),
+                        }
+                    }
+                }
+                Step::Loop(_) => {}
+                Step::Barrier | Step::Until(_) | Step::End => break,
+            }
+        }
+        pushed.sort_unstable();
+        let fixpoint = (step.kind == abi::step::UNTIL).then_some(FixpointId(step.id as u16));
+        if let Some(first) = pushed
+            .iter()
+            .position(|e| fixpoint.is_some() && program.frontiers[e[0] as usize].owner == fixpoint)
+            .or((!pushed.is_empty()).then_some(0))
+        {
+            pushed[..=first].rotate_right(1);
+            step.carried = pushed[0][0];
+            looked.extend(pushed[1..].iter().map(|e| e[0]));
+        }
+        step.pushed_count = pushed.len() as u32;
+        step.pushed = self.list(pushed.as_flattened());
+        step
+    }
+
+    /// Gives everything its place in shared memory and in the image.
+    fn place(&mut self, program: &Program, available: u32) -> Result<(), ImageError> {
+        let head = &mut self.head;
+        let mut at = size_of::<abi::Image>() as u32;
+        let mut table = |bytes: usize| {
+            let start = at;
+            at += (bytes as u32).next_multiple_of(16);
+            start
+        };
+        head.steps = table(size_of_val(self.steps.as_slice()));
+        head.waves = table(size_of_val(self.waves.as_slice()));
+        head.kernels = table(size_of_val(self.kernels.as_slice()));
+        let values: usize = program.kernels.iter().map(|k| k.uniforms.len()).sum();
+        head.values = table(values * size_of::<abi::Value>());
+        head.buffers = table(program.buffers.len() * size_of::<abi::Buffer>());
+        head.topologies = table(program.topologies.len() * size_of::<abi::Topology>());
+        head.frontiers = table(program.frontiers.len() * size_of::<abi::Frontier>());
+        head.reductions = table(program.reductions.len() * size_of::<abi::Reduction>());
+        head.fixpoints = table(size_of_val(self.fixpoints.as_slice()));
+        head.lists = table(size_of_val(self.lists.as_slice()));
+        // At most one fill a buffer.
+        head.fills = table(program.buffers.len() * size_of::<abi::Fill>());
+        head.tables_bytes = at;
+        head.kernel_count = self.kernels.len() as u32;
+        head.buffer_count = program.buffers.len() as u32;
+        head.fixpoint_count = self.fixpoints.len() as u32;
+        head.frontier_count = program.frontiers.len() as u32;
+        head.reduction_count = program.reductions.len() as u32;
+        (head.looked, head.looked_count) = self.looked;
+
+        // Uniforms, and after them as much as the widest operand byte can reach, which is read but never used.
+        let bytes = |k: &abi::Kernel| k.value_count * abi::UNIFORM_BYTES;
+        let all: u32 = self.kernels.iter().map(bytes).sum();
+        let own = all <= UNIFORMS_BYTES;
+        let uniforms = at;
+        at += if own {
+            all
+        } else {
+            self.kernels.iter().map(bytes).max().unwrap_or(0)
+        };
+        at += 64 * abi::UNIFORM_BYTES;
+        let (mut place, mut value) = (uniforms, 0);
+        for kernel in &mut self.kernels {
+            kernel.uniforms_shared = place;
+            kernel.staged = own.into();
+            kernel.values = value;
+            value += kernel.value_count;
+            if own {
+                place += kernel.value_count * abi::UNIFORM_BYTES;
+            }
+        }
+        // Plain rounds leave the sums of other frontiers alone.
+        if !own || self.looked.1 != 0 {
+            self.steps.iter_mut().for_each(|s| s.plain = 0);
+        }
+        let head = &mut self.head;
+        let partials = self.kernels.iter().map(|k| k.reduction_count).max();
+        head.partials_shared = at;
+        at += partials.unwrap_or(0) * abi::WARPS * 8;
+        head.stash_shared = at;
+        at += abi::WARPS * abi::STASH_BYTES;
+        head.code_bytes = (self.code.len() * size_of::<Word>()) as u32;
+        if head.code_bytes <= CODE_BYTES {
+            head.code_shared = at;
+            at += head.code_bytes;
+        }
+        at = at.next_multiple_of(128);
+        head.registers_shared = at;
+
+        // Registers: as many items a lane as fit with every warp working, otherwise fewer warps.
+        let most = available.saturating_sub(at).min(REGISTER_BYTES);
+        let mut used = 0;
+        for (i, kernel) in self.kernels.iter_mut().enumerate() {
+            let accumulators = kernel.reduction_count * 256;
+            let bytes = |k: u32| kernel.rows * k * 128 + accumulators;
+            let frames = program.kernels[i].frames;
+            let fits = |k: u32| u32::from(frames) * k <= 64 && bytes(k) * abi::WARPS <= most;
+            let k = [4, 2].into_iter().find(|&k| fits(k)).unwrap_or(1);
+            let k = if i < program.waves.len() { k } else { 1 };
+            let warps = (most / bytes(k)).min(abi::WARPS);
+            if warps == 0 {
+                return Err(ImageError::Shared {
+                    needed: at + bytes(k),
+                    available,
+                });
+            }
+            kernel.k = k;
+            kernel.warps = warps;
+            kernel.warp_bytes = bytes(k);
+            kernel.accumulators = kernel.rows * k * 128;
+            let warps = if i < program.waves.len() { warps } else { 1 };
+            used = used.max(bytes(k) * warps);
+        }
+        self.shared_bytes = at + used;
+        Ok(())
+    }
+
+    /// Size of the tables.
+    pub(crate) fn tables_bytes(&self) -> u64 {
+        self.head.tables_bytes.into()
+    }
+
+    /// The tables of one run, ready to be copied to the device.
+    pub(crate) fn encode(&self, run: &Run<'_>) -> Vec<u8> {
+        let program = run.program;
+        let control = Control::new(program);
+        let mut head = self.head;
+        head.code = run.code;
+        head.control = run.control;
+        head.results = run.control + control.results;
+        head.fill_count = run.fills.len() as u32;
+        let mut out = vec![0; head.tables_bytes as usize];
+        put(&mut out, 0, &[head]);
+        put(&mut out, head.steps, &self.steps);
+        let mut waves = self.waves.clone();
+        for (wave, &len) in waves.iter_mut().zip(&run.lens) {
+            wave.len = len;
+        }
+        put(&mut out, head.waves, &waves);
+        put(&mut out, head.kernels, &self.kernels);
+        let values: Vec<abi::Value> = program
+            .kernels
+            .iter()
+            .enumerate()
+            .flat_map(|(k, kernel)| kernel.uniforms.iter().map(move |u| (k, u)))
+            .map(|(k, u)| {
+                let mut value = value_of(program, u, run.scalars, run.nodes);
+                if value.kind == abi::value::ROUND {
+                    match innermost(program, k) {
+                        Some(f) => value.id = f.0.into(),
+                        None => value.kind = abi::value::BITS,
+                    }
+                }
+                value
+            })
+            .collect();
+        put(&mut out, head.values, &values);
+        put(&mut out, head.buffers, &run.buffers);
+        put(&mut out, head.topologies, &run.topologies);
+        put(&mut out, head.frontiers, &run.frontiers);
+        let reductions: Vec<abi::Reduction> = (0u64..)
+            .zip(&program.reductions)
+            .map(|(i, r)| abi::Reduction {
+                slots: run.control + control.reductions + 24 * i,
+                identity: r.op.identity(r.scalar),
+                kind: reduction_kind(r.op, r.scalar),
+                ..Default::default()
+            })
+            .collect();
+        put(&mut out, head.reductions, &reductions);
+        put(&mut out, head.fixpoints, &self.fixpoints);
+        put(&mut out, head.lists, &self.lists);
+        put(&mut out, head.fills, &run.fills);
+        out
+    }
+
+    /// The control words of one run, as they are before the launch.
+    pub(crate) fn control(&self, program: &Program) -> Vec<u8> {
+        let control = Control::new(program);
+        let mut out = vec![0; control.bytes as usize];
+        let words = abi::Control {
+            trap_key: u64::MAX,
+            ..Default::default()
+        };
+        put(&mut out, 0, &[words]);
+        for (i, r) in program.reductions.iter().enumerate() {
+            let identity = ordered(r.op, r.scalar, r.op.identity(r.scalar));
+            put(
+                &mut out,
+                (control.reductions + 24 * i as u64) as u32,
+                &[identity; 3],
+            );
+        }
+        out
+    }
+}
+
+fn put<T: Pod>(out: &mut [u8], at: u32, values: &[T]) {
+    let bytes = bytes_of(values);
+    out[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+}
+
+fn op(word: &Word) -> Op {
+    Op::from_code(word.op).expect("verified code has known opcodes")
+}
+
+/// Whether a word assigns this row.
+fn writes(word: &Word, row: u8) -> bool {
+    let op = op(word);
+    let array = |width: u16| {
+        let (first, len) = word.array();
+        let first = u16::from(first);
+        (first..first + width * u16::from(len)).contains(&u16::from(row))
+    };
+    if matches!(op, Op::RowSt32 | Op::RowFill32) {
+        return array(1);
+    }
+    if matches!(op, Op::RowSt64 | Op::RowFill64) {
+        return array(2);
+    }
+    match op.row().d {
+        Slot::N => false,
+        Slot::W | Slot::OptW => word.d == row,
+        Slot::D | Slot::OptD => word.d != IMM && (word.d == row || word.d + 1 == row),
+    }
+}
+
+/// The innermost fixpoint around a kernel, whose round it sees.
+fn innermost(program: &Program, kernel: usize) -> Option<FixpointId> {
+    match program.waves.get(kernel) {
+        Some(wave) => wave.fixpoint,
+        None => Some(FixpointId((kernel - program.waves.len()) as u16)),
+    }
+}
+
+fn value_of(program: &Program, uniform: &Uniform, scalars: &[u64], nodes: u64) -> abi::Value {
+    use abi::value;
+    let (kind, id, bits) = match *uniform {
+        Uniform::Scalar(s) => (value::BITS, 0, scalars.get(s.index()).copied().unwrap_or(0)),
+        Uniform::Constant(c) => (value::BITS, 0, program.constants[c.index()].bits),
+        Uniform::Nodes => (value::BITS, 0, nodes),
+        Uniform::Round => (value::ROUND, 0, 0),
+        Uniform::Reduction(r) => (value::REDUCTION, r.0, 0),
+        Uniform::FrontierLen(f) => (value::FRONTIER, f.0, 0),
+    };
+    abi::Value {
+        bits,
+        kind,
+        id: id.into(),
+    }
+}
+
+/// The frontier whose emptiness a condition tests, when that is all it does.
+fn empty_frontier(until: &Kernel) -> u32 {
+    let [test, ret] = until.code.as_slice() else {
+        return NONE;
+    };
+    let operands = match (test.a, test.b) {
+        (a, IMM) => Some(a),
+        (IMM, b) => Some(b),
+        _ => None,
+    };
+    let slot = operands.and_then(|o| o.checked_sub(UNIFORM_BASE));
+    let uniform = slot.and_then(|s| until.uniforms.get(usize::from(s)));
+    match uniform {
+        Some(Uniform::FrontierLen(f))
+            if op(test) == Op::Eq32 && test.imm == 0 && op(ret) == Op::RetV && ret.a == test.d =>
+        {
+            f.0.into()
+        }
+        _ => NONE,
+    }
+}
+
+/// Whether a fixpoint's condition reads something that the waves after it may change while slower CTAs still evaluate it:
+/// a buffer that waves write, or a reduction that the next round does not reset.
+fn unsettled(program: &Program, f: FixpointId) -> bool {
+    let until = &program.kernels[program.fixpoints[f.index()].until.index()];
+    let buffers = until.code.iter().any(|word| {
+        let kind = match op(word).row().imm {
+            Imm::Resource(kind) | Imm::ResourceThird(kind) | Imm::Field(kind, _) => kind,
+            Imm::N
+            | Imm::Literal
+            | Imm::Third
+            | Imm::Rows
+            | Imm::Uniform
+            | Imm::Target
+            | Imm::Depth
+            | Imm::Code => return false,
+        };
+        match kind {
+            Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) => {
+                let role = program.buffers[usize::from(word.resource())].role;
+                !matches!(role, Role::Topology | Role::Input)
+            }
+            Kind::Buffer
+            | Kind::Topology
+            | Kind::Frontier
+            | Kind::ItemFrontier
+            | Kind::List
+            | Kind::Reduction32
+            | Kind::Reduction64 => false,
+        }
+    });
+    let reductions = until.uniforms.iter().any(|u| match u {
+        Uniform::Reduction(r) => program.reductions[r.index()].owner != Some(f),
+        _ => false,
+    });
+    buffers || reductions
+}
+
+/// A kernel's code with the two rewritten words: break and continue name their loop's round frame, reduce names its
+/// accumulator.
+fn device_code(kernel: &Kernel, reductions: &[u32]) -> Vec<Word> {
+    let mut frames = 0u32;
+    // Round frames of the open loops.
+    let mut loops: Vec<u32> = Vec::new();
+    let mut code = kernel.code.clone();
+    for word in &mut code {
+        let op = op(word);
+        if op == Op::If {
+            frames += u32::from(FRAMES_PER_IF);
+        } else if op == Op::EndIf {
+            frames -= u32::from(FRAMES_PER_IF);
+        } else if op == Op::Loop {
+            loops.push(frames + 1);
+            frames += u32::from(FRAMES_PER_LOOP);
+        } else if op == Op::EndLoop {
+            loops.pop();
+            frames -= u32::from(FRAMES_PER_LOOP);
+        } else if op.row().imm == Imm::Depth {
+            word.imm = loops[loops.len() - 1 - word.imm as usize];
+        } else if matches!(op, Op::Reduce32 | Op::Reduce64) {
+            let id = u32::from(word.resource());
+            let slot = reductions.iter().position(|&r| r == id);
+            word.imm |= slot.expect("the list has every reduction of the kernel") as u32;
+        }
+    }
+    code
+}
+
+/// `op * 8 + scalar`, as the device switches on it.
+fn reduction_kind(op: ReduceOp, scalar: Scalar) -> u32 {
+    op as u32 * 8 + scalar as u32
+}
+
+/// A reduction's value as its slot keeps it: float minima and maxima as integers of the same order.
+pub(crate) fn ordered(op: ReduceOp, scalar: Scalar, bits: u64) -> u64 {
+    match (op, scalar) {
+        (ReduceOp::Min | ReduceOp::Max, Scalar::F32) => {
+            let x = bits as u32;
+            u64::from(if x >> 31 == 1 { !x } else { x | 1 << 31 })
+        }
+        (ReduceOp::Min | ReduceOp::Max, Scalar::F64) => {
+            if bits >> 63 == 1 {
+                !bits
+            } else {
+                bits | 1 << 63
+            }
+        }
+        _ => bits,
+    }
+}
+
+/// Inverse of [`ordered`], with the raw bits that [`vyre_core::module::Constant`] describes.
+pub(crate) fn unordered(op: ReduceOp, scalar: Scalar, bits: u64) -> u64 {
+    match (op, scalar) {
+        (ReduceOp::Min | ReduceOp::Max, Scalar::F32) => {
+            let x = bits as u32;
+            u64::from(if x >> 31 == 1 { x & !(1 << 31) } else { !x })
+        }
+        (ReduceOp::Min | ReduceOp::Max, Scalar::F64) => {
+            if bits >> 63 == 1 {
+                bits & !(1 << 63)
+            } else {
+                !bits
+            }
+        }
+        (_, Scalar::I32) => bits as u32 as i32 as i64 as u64,
+        (_, Scalar::U64 | Scalar::I64 | Scalar::F64) => bits,
+        (_, Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::F32) => u64::from(bits as u32),
+    }
+}

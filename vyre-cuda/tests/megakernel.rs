@@ -1,0 +1,825 @@
+//! The megakernel against the reference interpreter: every instruction, random control flow, register files of every
+//! size, skewed frontiers, and the host loop that it has to beat. All but the generators' own tests need a GPU.
+
+#![allow(
+    missing_docs,
+    reason = "the passes are public only to be like a user's"
+)]
+
+use std::sync::Arc;
+use vyre_core::exec::{Args, Executor, Outcome, RunError, Slice, TopologyArgs};
+use vyre_core::isa::{Imm, Kind, Op, Slot, Word};
+use vyre_core::module::{
+    Access, Buffer, BufferId, Domain, Extent, ItemRows, Kernel, KernelId, Mode, Program, ReduceOp,
+    Reduction, ReductionId, Resource, Role, Scalar, ScalarId, ScalarParam, Site, SiteId, Step,
+    Uniform, UpdateOp, Wave, WaveId,
+};
+use vyre_core::plan::footprint::Allocation;
+use vyre_core::verify::verify;
+use vyre_core::vir0::Vir0Executor;
+use vyre_cuda::prelude::*;
+use vyre_cuda::rivals::HostLoopBfs;
+use vyre_cuda::{Device, Megakernel};
+
+const X: u16 = 0;
+const OUT32: u16 = 3;
+const OUT64: u16 = 4;
+const TARGET: u16 = 5;
+
+fn device() -> Arc<Device> {
+    Device::open(0).expect("a CUDA device")
+}
+
+fn reference(program: &Arc<Program>) -> Vir0Executor {
+    let nothing = TopologyArgs::default();
+    Vir0Executor::new(Arc::clone(program), &nothing, Allocation::Separate).unwrap()
+}
+
+fn word(op: Op, d: u8, a: u8, b: u8, imm: u32) -> Word {
+    Word {
+        op: op as u8,
+        d,
+        a,
+        b,
+        imm,
+    }
+}
+
+fn resource(id: u16) -> u32 {
+    u32::from(id) << 16
+}
+
+fn buffer(name: &str, scalar: Scalar, role: Role) -> Buffer {
+    Buffer {
+        name: name.into(),
+        scalar,
+        extent: Extent::Scalar(ScalarId(0)),
+        role,
+        init: None,
+    }
+}
+
+/// One wave over `range(n)`: buffers x, y, z (u64 inputs), out32, out64 and an in-out target; scalar n.
+fn program(code: Vec<Word>, target: Scalar, reductions: Vec<Reduction>) -> Program {
+    use vyre_core::isa::Faults;
+    let mut rows = 0u8;
+    let (mut frames, mut most) = (0u8, 0u8);
+    for w in &code {
+        let op = Op::from_code(w.op).unwrap();
+        let row = op.row();
+        let mut reach = |slot: Slot, byte: u8| {
+            let wide = match slot {
+                Slot::N => return,
+                Slot::W | Slot::OptW => 1,
+                Slot::D | Slot::OptD => 2,
+            };
+            if byte < 192 {
+                rows = rows.max(byte + wide);
+            }
+        };
+        reach(row.d, w.d);
+        reach(row.a, w.a);
+        reach(row.b, w.b);
+        match op {
+            Op::If | Op::Loop => frames += 2,
+            Op::EndIf | Op::EndLoop => frames -= 2,
+            _ => {}
+        }
+        most = most.max(frames);
+    }
+    let sites = (0u32..)
+        .zip(&code)
+        .filter(|(_, w)| Op::from_code(w.op).unwrap().row().faults != Faults::No)
+        .map(|(pc, _)| (pc, SiteId(0)))
+        .collect();
+    let buffers = vec![
+        buffer("x", Scalar::U64, Role::Input),
+        buffer("y", Scalar::U64, Role::Input),
+        buffer("z", Scalar::U64, Role::Input),
+        buffer("out32", Scalar::U32, Role::Output),
+        buffer("out64", Scalar::U64, Role::Output),
+        buffer("target", target, Role::InOut),
+    ];
+    let mut accesses: Vec<Access> = (0u16..6)
+        .map(|b| Access {
+            resource: Resource::Buffer(BufferId(b)),
+            mode: if b < 3 { Mode::Read } else { Mode::Write },
+        })
+        .collect();
+    accesses.extend((0u16..).zip(&reductions).map(|(r, _)| Access {
+        resource: Resource::Reduction(ReductionId(r)),
+        mode: Mode::Update(UpdateOp::Reduce),
+    }));
+    Program {
+        name: "op".into(),
+        buffers,
+        reductions,
+        scalars: vec![ScalarParam {
+            name: "n".into(),
+            scalar: Scalar::U32,
+        }],
+        kernels: vec![Kernel {
+            name: "op".into(),
+            code,
+            rows,
+            frames: most,
+            item: ItemRows {
+                index: Some(0),
+                ..ItemRows::default()
+            },
+            uniforms: vec![Uniform::Scalar(ScalarId(0))],
+            sites,
+        }],
+        waves: vec![Wave {
+            name: "op".into(),
+            kernel: KernelId(0),
+            domain: Domain::Range(Extent::Scalar(ScalarId(0))),
+            accesses,
+            fixpoint: None,
+            after: vec![],
+        }],
+        schedule: vec![Step::Wave(WaveId(0)), Step::End],
+        order_free: false,
+        sites: vec![Site {
+            file: "test.rs".into(),
+            line: 1,
+            column: 1,
+        }],
+        ..Program::default()
+    }
+}
+
+/// Rows 2, 4, 6 hold x, y, z of the item (64 bits each); row 8 takes the result. `high`: a row that widens the file.
+fn around(body: &[Word], result: Slot, high: u8) -> Vec<Word> {
+    let mut code = vec![
+        word(Op::Ld64, 2, 0, 0, resource(X)),
+        word(Op::Ld64, 4, 0, 0, resource(X + 1)),
+        word(Op::Ld64, 6, 0, 0, resource(X + 2)),
+        word(Op::Mov64, 8, 255, 0, 0),
+    ];
+    if high > 10 {
+        code.push(word(Op::Mov32, high - 1, 0, 0, 0));
+    }
+    code.extend(body);
+    match result {
+        Slot::W | Slot::OptW => code.push(word(Op::St32, 0, 0, 8, resource(OUT32))),
+        Slot::D | Slot::OptD => code.push(word(Op::St64, 0, 0, 8, resource(OUT64))),
+        Slot::N => {}
+    }
+    code.push(word(Op::Ret, 0, 0, 0, 0));
+    code
+}
+
+/// A program around one computing instruction, `None` for control flow and what other tests cover.
+fn around_op(op: Op, high: u8) -> Option<Program> {
+    let row = op.row();
+    let mut target = Scalar::U32;
+    let (mut a, mut imm) = (2, 0);
+    match row.imm {
+        Imm::N | Imm::Literal => {}
+        Imm::Third => imm = 6,
+        Imm::Resource(kind) | Imm::ResourceThird(kind) => {
+            a = 0;
+            imm = resource(TARGET)
+                | if matches!(row.imm, Imm::ResourceThird(_)) {
+                    6
+                } else {
+                    0
+                };
+            target = match kind {
+                Kind::Buffer8 => Scalar::U8,
+                Kind::Buffer32 | Kind::Buffer => Scalar::U32,
+                Kind::Buffer64 => Scalar::U64,
+                Kind::BufferOf(scalar) => scalar,
+                Kind::Topology
+                | Kind::Frontier
+                | Kind::ItemFrontier
+                | Kind::List
+                | Kind::Reduction32
+                | Kind::Reduction64 => {
+                    return None;
+                }
+            };
+        }
+        Imm::Uniform => {}
+        Imm::Rows | Imm::Field(..) | Imm::Target | Imm::Depth | Imm::Code => return None,
+    }
+    if matches!(op, Op::Ret | Op::RetV | Op::EndIf) {
+        return None;
+    }
+    let used = |slot, byte| if slot == Slot::N { 0 } else { byte };
+    let bool_first = matches!(op, Op::Sel32 | Op::Sel64);
+    let mut body = Vec::new();
+    if bool_first {
+        body.push(word(Op::And32, 2, 2, 255, 1));
+    }
+    body.push(word(
+        op,
+        used(row.d, 8),
+        used(row.a, a),
+        used(row.b, 4),
+        imm,
+    ));
+    Some(program(around(&body, row.d, high), target, vec![]))
+}
+
+/// Values at the edges of every type, and some in between.
+fn interesting() -> Vec<u64> {
+    let mut values: Vec<u64> = vec![
+        0,
+        1,
+        2,
+        3,
+        7,
+        31,
+        32,
+        33,
+        63,
+        64,
+        100,
+        0x7f,
+        0x80,
+        0xff,
+        0x7fff_ffff,
+        0x8000_0000,
+        0x8000_0001,
+        0xffff_ffff,
+        0x1_0000_0000,
+        0x7fff_ffff_ffff_ffff,
+        0x8000_0000_0000_0000,
+        u64::MAX,
+        0x0123_4567_89ab_cdef,
+    ];
+    for f in [
+        0.0f64,
+        -0.0,
+        0.5,
+        -0.5,
+        1.5,
+        2.5,
+        -2.5,
+        1e-40,
+        1e10,
+        -1e10,
+        4_294_967_296.0,
+        9.3e18,
+        1.9e19,
+        -9.3e18,
+        1e300,
+        3.0,
+        0.1,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ] {
+        values.push(f.to_bits());
+        values.push(u64::from((f as f32).to_bits()));
+    }
+    values
+}
+
+struct Inputs {
+    columns: [Vec<u64>; 3],
+}
+
+impl Inputs {
+    fn crossed(safe_divisor: bool) -> Inputs {
+        let values = interesting();
+        let mut columns = [vec![], vec![], vec![]];
+        for (i, &x) in values.iter().enumerate() {
+            for (j, &y) in values.iter().enumerate() {
+                columns[0].push(x);
+                let y = if safe_divisor && (y as u32 == 0 || y as u32 == u32::MAX || y == u64::MAX)
+                {
+                    3
+                } else {
+                    y
+                };
+                columns[1].push(y);
+                columns[2].push(values[(i * 7 + j * 3) % values.len()]);
+            }
+        }
+        Inputs { columns }
+    }
+
+    fn run(&self, executor: &mut dyn Executor, target: Scalar) -> Result<Outcome, RunError> {
+        let n = self.columns[0].len();
+        let [x, y, z] = &self.columns;
+        let bytes: Vec<u8> = x.iter().map(|&v| v as u8).collect();
+        let (u32s, i32s): (Vec<u32>, Vec<i32>) = x.iter().map(|&v| (v as u32, v as i32)).unzip();
+        let f32s: Vec<f32> = x.iter().map(|&v| f32::from_bits(v as u32)).collect();
+        let i64s: Vec<i64> = x.iter().map(|&v| v as i64).collect();
+        let f64s: Vec<f64> = x.iter().map(|&v| f64::from_bits(v)).collect();
+        let slice = match target {
+            Scalar::Bool => unreachable!("no test has such a target"),
+            Scalar::U8 => Slice::U8(&bytes),
+            Scalar::U32 => Slice::U32(&u32s),
+            Scalar::I32 => Slice::I32(&i32s),
+            Scalar::F32 => Slice::F32(&f32s),
+            Scalar::U64 => Slice::U64(x),
+            Scalar::I64 => Slice::I64(&i64s),
+            Scalar::F64 => Slice::F64(&f64s),
+        };
+        executor.run(&Args {
+            scalars: vec![n as u64],
+            inputs: vec![
+                (BufferId(0), Slice::U64(x)),
+                (BufferId(1), Slice::U64(y)),
+                (BufferId(2), Slice::U64(z)),
+                (BufferId(TARGET), slice),
+            ],
+        })
+    }
+}
+
+/// NaN payloads and the sign of a zero from min and max may differ.
+fn same_bits(scalar: Scalar, a: u64, b: u64, zeros: bool) -> bool {
+    let f32s = |x: u64| f32::from_bits(x as u32);
+    let f64s = f64::from_bits;
+    let narrow =
+        || (f32s(a).is_nan() && f32s(b).is_nan()) || (zeros && f32s(a) == 0.0 && f32s(b) == 0.0);
+    let wide =
+        || (f64s(a).is_nan() && f64s(b).is_nan()) || (zeros && f64s(a) == 0.0 && f64s(b) == 0.0);
+    a == b
+        || match scalar {
+            Scalar::U32 | Scalar::F32 => narrow(),
+            Scalar::U64 | Scalar::F64 => wide(),
+            Scalar::Bool | Scalar::U8 | Scalar::I32 | Scalar::I64 => false,
+        }
+}
+
+/// Distance in units in the last place, for results of one sign.
+fn ulps(scalar: Scalar, a: u64, b: u64) -> u64 {
+    match scalar {
+        Scalar::U32 => u64::from((a as u32).abs_diff(b as u32)),
+        _ => a.abs_diff(b),
+    }
+}
+
+fn check_op(device: &Arc<Device>, op: Op, high: u8) {
+    let Some(program) = around_op(op, high) else {
+        return;
+    };
+    verify(&program).unwrap_or_else(|e| panic!("{op:?}: {e:?}"));
+    let program = Arc::new(program);
+    let inputs = Inputs::crossed(op.row().faults == vyre_core::isa::Faults::Divide);
+    let target = program.buffers[usize::from(TARGET)].scalar;
+    let nothing = TopologyArgs::default();
+    let mut reference = reference(&program);
+    let mut megakernel = Megakernel::new(device, Arc::clone(&program), &nothing).unwrap();
+    let expected = inputs.run(&mut reference, target).unwrap();
+    let actual = inputs.run(&mut megakernel, target).unwrap();
+    // Within 2 units in the last place of the exact value, each on its own.
+    let approximate = op.row().meaning.contains("ulp");
+    // A global float atomic add flushes denormal operands and results to zero.
+    let adds = matches!(op, Op::AtomAddF32);
+    for ((id, e), (_, a)) in expected.outputs.iter().zip(&actual.outputs) {
+        assert_eq!(e.len(), a.len());
+        for i in 0..e.len() {
+            let (e, a) = (e.get(i).unwrap(), a.get(i).unwrap());
+            let scalar = program.buffers[id.index()].scalar;
+            let near = |a: u64, b: u64| {
+                let [a, b] = [a, b].map(|bits| f32::from_bits(bits as u32));
+                (a - b).abs() <= 2.0 * f32::MIN_POSITIVE
+            };
+            assert!(
+                same_bits(
+                    scalar,
+                    e,
+                    a,
+                    op.row().name.contains("Min") || op.row().name.contains("Max")
+                ) || adds && near(e, a)
+                    || approximate && ulps(scalar, e, a) <= 4,
+                "{op:?} with {high} rows, item {i}, {}: {e:#x} expected, {a:#x} found; x {:#x}, y {:#x}, z {:#x}",
+                program.buffers[id.index()].name,
+                inputs.columns[0][i],
+                inputs.columns[1][i],
+                inputs.columns[2][i],
+            );
+        }
+    }
+}
+
+#[test]
+fn programs_around_single_instructions_verify() {
+    let checked = Op::ALL
+        .iter()
+        .filter_map(|&op| around_op(op, 60))
+        .inspect(|p| verify(p).unwrap_or_else(|e| panic!("{}: {e:?}", p.name)))
+        .count();
+    assert!(checked > 150, "{checked}");
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn every_instruction_agrees() {
+    let device = device();
+    for &op in Op::ALL {
+        check_op(&device, op, 0);
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn register_files_of_every_size_agree() {
+    let device = device();
+    for high in [12, 18, 30, 45, 64, 120, 192] {
+        for op in [
+            Op::Add32,
+            Op::Add64,
+            Op::MulF64,
+            Op::AtomAdd32,
+            Op::AtomMaxU64,
+        ] {
+            check_op(&device, op, high);
+        }
+    }
+}
+
+/// A small generator of random structured code.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, n: u32) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 32) as u32) % n
+    }
+}
+
+/// Rows 1..=6 are values, 8.. loop counters and conditions.
+fn random_block(r: &mut Random, code: &mut Vec<Word>, loops: u32, depth: u32) {
+    for _ in 0..1 + r.next(4) {
+        let value = |r: &mut Random| 1 + r.next(6) as u8;
+        match r.next(if depth >= 4 { 4 } else { 8 }) {
+            0..=2 => {
+                let ops = [
+                    Op::Add32,
+                    Op::Xor32,
+                    Op::Mul32,
+                    Op::Rotl32,
+                    Op::MaxU32,
+                    Op::Sub32,
+                ];
+                let op = ops[r.next(6) as usize];
+                let (d, a, b) = (value(r), value(r), value(r));
+                code.push(word(op, d, a, b, 0));
+            }
+            3 => {
+                // A guarded exit.
+                let (a, bit) = (value(r), 1 << r.next(4));
+                code.push(word(Op::And32, 7, a, 255, bit));
+                if loops > 0 {
+                    let to = r.next(loops);
+                    match r.next(4) {
+                        0 => code.push(word(Op::BreakIf, 0, 7, 0, to)),
+                        1 => code.push(word(Op::BreakUnless, 0, 7, 0, to)),
+                        exit => {
+                            let at = code.len();
+                            code.push(word(Op::If, 0, 7, 0, 0));
+                            let op = if exit == 2 { Op::Break } else { Op::Continue };
+                            code.push(word(op, 0, 0, 0, to));
+                            code[at].imm = code.len() as u32;
+                            code.push(word(Op::EndIf, 0, 0, 0, 0));
+                        }
+                    }
+                } else if r.next(4) == 0 {
+                    let at = code.len();
+                    code.push(word(Op::If, 0, 7, 0, 0));
+                    code.push(word(Op::St32, 0, 0, 1, resource(OUT32)));
+                    code.push(word(Op::Ret, 0, 0, 0, 0));
+                    code[at].imm = code.len() as u32;
+                    code.push(word(Op::EndIf, 0, 0, 0, 0));
+                }
+            }
+            4 | 5 => {
+                code.push(word(Op::And32, 7, value(r), 255, 1 << r.next(4)));
+                let at = code.len();
+                code.push(word(Op::If, 0, 7, 0, 0));
+                random_block(r, code, loops, depth + 1);
+                if r.next(2) == 0 {
+                    let other = code.len();
+                    code[at].imm = other as u32;
+                    code.push(word(Op::Else, 0, 0, 0, 0));
+                    random_block(r, code, loops, depth + 1);
+                    code[other].imm = code.len() as u32;
+                } else {
+                    code[at].imm = code.len() as u32;
+                }
+                code.push(word(Op::EndIf, 0, 0, 0, 0));
+            }
+            _ => {
+                let counter = 8 + depth as u8;
+                code.push(word(Op::Mov32, counter, 255, 0, 0));
+                let at = code.len();
+                code.push(word(Op::Loop, 0, 0, 0, 0));
+                code.push(word(Op::Add32, counter, counter, 255, 1));
+                let limit = value(r);
+                code.push(word(Op::And32, 7, limit, 255, 3));
+                code.push(word(Op::LtU32, 7, 7, counter, 0));
+                code.push(word(Op::BreakIf, 0, 7, 0, 0));
+                random_block(r, code, loops + 1, depth + 1);
+                code.push(word(Op::EndLoop, 0, 0, 0, at as u32));
+                code[at].imm = code.len() as u32;
+            }
+        }
+    }
+}
+
+fn random_program(seed: u64) -> Program {
+    let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut code = vec![
+        word(Op::Ld64, 2, 0, 0, resource(X)),
+        word(Op::Ld64, 4, 0, 0, resource(X + 1)),
+        word(Op::Xor32, 1, 2, 4, 0),
+        word(Op::Mov32, 6, 0, 0, 0),
+        word(Op::Mov32, 7, 0, 0, 0),
+    ];
+    for _ in 0..3 {
+        random_block(&mut r, &mut code, 0, 0);
+    }
+    for row in 2..=6 {
+        code.push(word(Op::Xor32, 1, 1, row, 0));
+    }
+    code.push(word(Op::St32, 0, 0, 1, resource(OUT32)));
+    code.push(word(Op::Ret, 0, 0, 0, 0));
+    program(code, Scalar::U32, vec![])
+}
+
+/// Random programs that verify; the generator also makes code that ends in unreachable words.
+fn random_programs(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Program)> {
+    seeds
+        .map(|seed| (seed, random_program(seed)))
+        .filter(|(_, p)| verify(p).is_ok())
+}
+
+#[test]
+fn most_random_programs_verify() {
+    assert!(random_programs(0..200).count() > 100);
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn random_control_flow_agrees() {
+    let device = device();
+    let nothing = TopologyArgs::default();
+    let inputs = Inputs::crossed(false);
+    for (seed, program) in random_programs(0..400) {
+        let program = Arc::new(program);
+        let mut reference = reference(&program);
+        let mut megakernel = Megakernel::new(&device, Arc::clone(&program), &nothing).unwrap();
+        let expected = inputs.run(&mut reference, Scalar::U32).unwrap();
+        let actual = inputs.run(&mut megakernel, Scalar::U32).unwrap();
+        assert_eq!(expected.outputs, actual.outputs, "seed {seed}");
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn every_reduction_agrees() {
+    let device = device();
+    let nothing = TopologyArgs::default();
+    let inputs = Inputs::crossed(false);
+    let kinds = [
+        (Scalar::U32, "sum min max or and"),
+        (Scalar::I32, "sum min max or and"),
+        (Scalar::U64, "sum min max or and"),
+        (Scalar::I64, "sum min max or and"),
+        (Scalar::F32, "min max"),
+        (Scalar::F64, "min max"),
+    ];
+    for (scalar, ops) in kinds {
+        let reductions: Vec<Reduction> = ops
+            .split(' ')
+            .map(|op| Reduction {
+                name: op.into(),
+                op: match op {
+                    "sum" => ReduceOp::Sum,
+                    "min" => ReduceOp::Min,
+                    "max" => ReduceOp::Max,
+                    "or" => ReduceOp::Or,
+                    _ => ReduceOp::And,
+                },
+                scalar,
+                owner: None,
+                output: true,
+            })
+            .collect();
+        let op = if scalar.rows() == 2 {
+            Op::Reduce64
+        } else {
+            Op::Reduce32
+        };
+        let body: Vec<Word> = (0u16..)
+            .zip(&reductions)
+            .map(|(r, _)| word(op, 0, 2, 0, resource(r)))
+            .collect();
+        let program = program(around(&body, Slot::N, 0), Scalar::U32, reductions);
+        verify(&program).unwrap_or_else(|e| panic!("{scalar:?}: {e:?}"));
+        let program = Arc::new(program);
+        let mut reference = reference(&program);
+        let mut megakernel = Megakernel::new(&device, Arc::clone(&program), &nothing).unwrap();
+        let expected = inputs.run(&mut reference, Scalar::U32).unwrap();
+        let actual = inputs.run(&mut megakernel, Scalar::U32).unwrap();
+        assert_eq!(expected.reductions, actual.reductions, "{scalar:?}");
+    }
+}
+
+const UNSEEN: u32 = u32::MAX;
+
+/// Breadth-first search whose frontier alternates between two fields, so that a round has two groups that push, and one of
+/// the counts does not travel in the barrier's word.
+#[wave_graph]
+#[pass(id = "test.relay", unproven)]
+pub mod relay {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[frontier(unique)]
+        back: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        #[output(per = node)]
+        sources: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[wave(edges(graph))]
+    fn sum_sources(e: Edge, sources: &Buf<Atomic<u32>>) {
+        sources[e.dst].fetch_add(e.src);
+    }
+
+    #[fixpoint(after(init), until(front.is_empty() && back.is_empty()), max_rounds = 1_000_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn forth(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, back: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                back.push(e.dst);
+            }
+        }
+
+        #[wave(edges(graph, from = back), after(forth))]
+        fn fro(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+#[wave_graph]
+#[pass(id = "test.bfs", unproven)]
+pub mod bfs {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_000_000_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// Hubs of several sizes around the chunk limit, in a chain of stars, with isolated nodes between.
+fn hubs() -> Csr {
+    let mut edges = Vec::new();
+    let mut next = 0u32;
+    for degree in [1u32, 511, 512, 513, 1024, 5_000, 100_000, 3, 2_000] {
+        let center = next;
+        next += 1 + degree;
+        edges.extend((1..=degree).map(|i| (center, center + i)));
+        edges.push((center, next + 1));
+        next += 1;
+    }
+    edges.extend((0..200).map(|i| (i, (i * 7919) % next)));
+    Csr::from_edges(next as usize + 2, &edges).unwrap()
+}
+
+fn grid(width: u32, height: u32) -> Csr {
+    let mut edges = Vec::new();
+    for y in 0..height {
+        for x in 0..width {
+            let v = y * width + x;
+            if x + 1 < width {
+                edges.extend([(v, v + 1), (v + 1, v)]);
+            }
+            if y + 1 < height {
+                edges.extend([(v, v + width), (v + width, v)]);
+            }
+        }
+    }
+    Csr::from_edges((width * height) as usize, &edges).unwrap()
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn skewed_and_split_frontiers_agree() {
+    let (cuda, native) = (Runtime::cuda().unwrap(), Runtime::native());
+    for graph in [hubs(), grid(300, 40), grid(1, 500)] {
+        let mut on_cuda = relay::Session::new(&cuda, &graph).unwrap();
+        let mut on_cpu = relay::Session::new(&native, &graph).unwrap();
+        let mut single = bfs::Session::new(&cuda, &graph).unwrap();
+        for source in [0, 1, 3] {
+            let expected = on_cpu.run(relay::Run { source }).unwrap();
+            for _ in 0..3 {
+                let actual = on_cuda.run(relay::Run { source }).unwrap();
+                assert_eq!(expected.dist, actual.dist);
+                assert_eq!(expected.sources, actual.sources);
+                assert_eq!(expected.report.rounds, actual.report.rounds);
+                let alone = single.run(bfs::Run { source }).unwrap();
+                assert_eq!(expected.dist, alone.dist);
+            }
+        }
+    }
+}
+
+/// Median, smallest and largest, in microseconds.
+fn spread(mut ns: Vec<u64>) -> String {
+    ns.sort_unstable();
+    let us = |i: usize| ns[i] as f64 / 1e3;
+    format!(
+        "median {:9.1} us  ({:.1} .. {:.1})",
+        us(ns.len() / 2),
+        us(0),
+        us(ns.len() - 1)
+    )
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn the_host_loop_is_beaten() {
+    let device = device();
+    let runtime = Runtime::cuda().unwrap();
+    let repeats = 15;
+    println!("{}", runtime.device());
+    for (name, graph) in [
+        ("grid:1000x1000", grid(1000, 1000)),
+        ("grid:1x20000", grid(1, 20_000)),
+    ] {
+        let mut session = bfs::Session::new(&runtime, &graph).unwrap();
+        let mut rival = HostLoopBfs::new(&device, &graph).unwrap();
+        let expected = bfs::Session::new(&Runtime::native(), &graph)
+            .unwrap()
+            .run(bfs::Run { source: 0 })
+            .unwrap()
+            .dist;
+        let (mut ours, mut ours_wall, mut theirs, mut theirs_wall) =
+            (vec![], vec![], vec![], vec![]);
+        for i in 0..repeats + 2 {
+            let out = session.run(bfs::Run { source: 0 }).unwrap();
+            let timed = rival.run(0).unwrap();
+            assert_eq!(out.dist, expected);
+            assert_eq!(rival.distances().unwrap(), expected);
+            if i >= 2 {
+                ours.push(out.report.device_ns.unwrap());
+                ours_wall.push(out.report.wall_ns);
+                theirs.push(timed.device_ns);
+                theirs_wall.push(timed.wall_ns);
+            }
+        }
+        let median = |v: &[u64]| {
+            let mut v = v.to_vec();
+            v.sort_unstable();
+            v[v.len() / 2]
+        };
+        let ratio = median(&theirs_wall) as f64 / median(&ours_wall) as f64;
+        println!("{name}: megakernel device {}", spread(ours));
+        println!("{name}: megakernel wall   {}", spread(ours_wall));
+        println!("{name}: host loop device  {}", spread(theirs));
+        println!("{name}: host loop wall    {}", spread(theirs_wall));
+        println!("{name}: {ratio:.2} times");
+        assert!(ratio >= 3.0, "{ratio}");
+    }
+}
