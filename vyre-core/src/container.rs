@@ -18,7 +18,7 @@ use crate::module::{
     Access, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint, FixpointId, Frontier,
     FrontierId, ItemRows, Kernel, KernelId, List, ListId, Manifest, Mode, NodeRef, Parts, Program,
     Proof, ReduceOp, Reduction, ReductionId, Resource, Role, Scalar, ScalarId, ScalarParam, Site,
-    SiteId, Step, Topology, TopologyId, Uniform, UpdateOp, Wave, WaveId,
+    SiteId, Step, Topology, TopologyId, Uniform, UpdateOp, Wave, WaveId, Width,
 };
 use crate::verify::{VerifyError, verify};
 use thiserror::Error;
@@ -569,7 +569,9 @@ enums! {
     }
     Extent "extent" {
         0 => Fixed(len), 1 => Constant(id), 2 => Scalar(id), 3 => Nodes, 4 => Edges(id), 5 => NodesPlusEdges,
+        6 => NodeBits(width),
     }
+    Width "width" { 0 => Fixed(bits), 1 => Constant(id), 2 => Scalar(id) }
     Uniform "uniform" {
         0 => Scalar(id), 1 => Constant(id), 2 => Reduction(id), 3 => Round, 4 => FrontierLen(id), 5 => Nodes,
     }

@@ -28,7 +28,7 @@
 use crate::isa::{IMM, Imm, Kind, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word};
 use crate::module::{
     BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, Kernel, KernelId, ListId,
-    Program, ReductionId, Scalar, ScalarId, Step, TopologyId, Uniform,
+    Program, ReductionId, Scalar, ScalarId, Step, TopologyId, Uniform, Width,
 };
 use crate::trap::TrapKind;
 use std::fmt::Write;
@@ -316,6 +316,15 @@ fn extent(program: &Program, extent: Extent) -> String {
         Extent::Nodes => "nodes".into(),
         Extent::Edges(id) => format!("edges({})", topology(program, id)),
         Extent::NodesPlusEdges => "nodes + edges".into(),
+        Extent::NodeBits(width) => format!("nodes x words({})", bits(program, width)),
+    }
+}
+
+fn bits(program: &Program, width: Width) -> String {
+    match width {
+        Width::Fixed(bits) => bits.to_string(),
+        Width::Constant(id) => constant(program, id),
+        Width::Scalar(id) => scalar(program, id),
     }
 }
 

@@ -25,8 +25,8 @@ pub use crate::views::{Atomic, AtomicElement, Buf};
 
 use crate::exec::Element;
 use crate::fault;
-use crate::module::ReduceOp;
-use crate::views::Sink;
+use crate::module::{ReduceOp, row_words};
+use crate::views::{Sink, from_atomic, into_atomic};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -60,6 +60,256 @@ pub struct Frontier<T = Node> {
 #[derive(Clone, Copy, Debug)]
 pub struct List<T> {
     _declared_only: PhantomData<T>,
+}
+
+/// A row of bits for each node: bit vectors as wide as the run says. Every access is atomic and relaxed.
+///
+/// In `Data`, `#[output(per = node, bits = width)] rows: Bits` declares it; kernels take `&Bits`. The words of a row are
+/// u32, because 32-bit atomics are native everywhere; row `v` is words `v * words() .. (v + 1) * words()`, and bit `b` is bit
+/// `b % 32` of word `b / 32`. What each method is in a body, [`Bits`](crate::ir::build::Bits) of `ir::build` says, under
+/// the same name. A node that is none traps first, then a bit or word outside the row.
+///
+/// ```
+/// use vyre_core::dsl::Bits;
+/// let live = Bits::new(2, 40);
+/// assert!(live.set(0, 39) && !live.set(0, 39));
+/// live.set(1, 3);
+/// assert!(live.or(1, 0) && !live.or(1, 0));
+/// assert!(live.ones(1).eq([3, 39]));
+/// assert_eq!((live.count(1), live.word(1, 1), live.get(0, 3)), (2, 1 << 7, false));
+/// ```
+pub struct Bits {
+    words: Vec<Atomic<u32>>,
+    width: u32,
+    nodes: u32,
+}
+
+impl Bits {
+    /// Rows of zeros.
+    pub fn new(nodes: u32, width: u32) -> Bits {
+        let words = nodes as usize * row_words(width) as usize;
+        Bits::from_words(vec![0; words], nodes, width)
+    }
+
+    /// Rows with these words. Panics when there are not `nodes * width.div_ceil(32)`.
+    pub fn from_words(words: Vec<u32>, nodes: u32, width: u32) -> Bits {
+        let needed = nodes as usize * row_words(width) as usize;
+        assert_eq!(words.len(), needed, "{nodes} rows of {width} bits");
+        Bits {
+            words: into_atomic(words),
+            width,
+            nodes,
+        }
+    }
+
+    /// The words of all rows.
+    pub fn into_words(self) -> Vec<u32> {
+        from_atomic(self.words)
+    }
+
+    /// Bits of a row.
+    #[inline]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Words of a row.
+    #[inline]
+    pub fn words(&self) -> u32 {
+        row_words(self.width)
+    }
+
+    /// The row's words.
+    #[inline]
+    #[track_caller]
+    fn row(&self, v: Node) -> &[Atomic<u32>] {
+        if v >= self.nodes {
+            fault::out_of_bounds(v, self.nodes as usize);
+        }
+        let words = self.words() as usize;
+        &self.words[v as usize * words..][..words]
+    }
+
+    #[inline]
+    #[track_caller]
+    fn cell(&self, v: Node, k: u32) -> &Atomic<u32> {
+        match self.row(v).get(k as usize) {
+            Some(cell) => cell,
+            None => fault::out_of_bounds(k, self.words() as usize),
+        }
+    }
+
+    /// The word of a bit, and its mask.
+    #[inline]
+    #[track_caller]
+    fn bit(&self, v: Node, bit: u32) -> (&Atomic<u32>, u32) {
+        let row = self.row(v);
+        if bit >= self.width {
+            fault::out_of_bounds(bit, self.width as usize);
+        }
+        (&row[bit as usize / 32], 1 << (bit % 32))
+    }
+
+    /// Whether a bit is set.
+    #[inline]
+    #[track_caller]
+    pub fn get(&self, v: Node, bit: u32) -> bool {
+        let (cell, mask) = self.bit(v, bit);
+        cell.load() & mask != 0
+    }
+
+    /// Sets a bit; whether it was clear.
+    #[inline]
+    #[track_caller]
+    pub fn set(&self, v: Node, bit: u32) -> bool {
+        let (cell, mask) = self.bit(v, bit);
+        cell.fetch_or(mask) & mask == 0
+    }
+
+    /// Clears a bit; whether it was set.
+    #[inline]
+    #[track_caller]
+    pub fn unset(&self, v: Node, bit: u32) -> bool {
+        let (cell, mask) = self.bit(v, bit);
+        cell.fetch_and(!mask) & mask != 0
+    }
+
+    /// Clears a row.
+    #[track_caller]
+    pub fn clear(&self, v: Node) {
+        for cell in self.row(v) {
+            cell.store(0);
+        }
+    }
+
+    /// Word `k` of a row.
+    #[inline]
+    #[track_caller]
+    pub fn word(&self, v: Node, k: u32) -> u32 {
+        self.cell(v, k).load()
+    }
+
+    /// Overwrites word `k` of a row. Bits from the width on stay, and are 0 unless they are stored: keep them 0.
+    #[inline]
+    #[track_caller]
+    pub fn store_word(&self, v: Node, k: u32, word: u32) {
+        self.cell(v, k).store(word);
+    }
+
+    /// Adds the bits of `word` to word `k` of a row; the old word.
+    #[inline]
+    #[track_caller]
+    pub fn or_word(&self, v: Node, k: u32, word: u32) -> u32 {
+        self.cell(v, k).fetch_or(word)
+    }
+
+    /// Keeps in word `k` of a row the bits of `word` only; the old word.
+    #[inline]
+    #[track_caller]
+    pub fn and_word(&self, v: Node, k: u32, word: u32) -> u32 {
+        self.cell(v, k).fetch_and(word)
+    }
+
+    /// `row v |= row w`; whether row `v` changed.
+    #[track_caller]
+    pub fn or(&self, v: Node, w: Node) -> bool {
+        self.or_from(v, self, w)
+    }
+
+    /// `row v &= row w`; whether row `v` changed.
+    #[track_caller]
+    pub fn and(&self, v: Node, w: Node) -> bool {
+        self.and_from(v, self, w)
+    }
+
+    /// `row v &= !row w`; whether row `v` changed.
+    #[track_caller]
+    pub fn and_not(&self, v: Node, w: Node) -> bool {
+        self.and_not_from(v, self, w)
+    }
+
+    /// `row v |= row w of other`, which has the same width; whether row `v` changed.
+    #[track_caller]
+    pub fn or_from(&self, v: Node, other: &Bits, w: Node) -> bool {
+        self.combine(v, other, w, |to, x| {
+            x & !to.load() != 0 && x & !to.fetch_or(x) != 0
+        })
+    }
+
+    /// `row v &= row w of other`, which has the same width; whether row `v` changed.
+    #[track_caller]
+    pub fn and_from(&self, v: Node, other: &Bits, w: Node) -> bool {
+        self.combine(v, other, w, |to, x| {
+            to.load() & !x != 0 && to.fetch_and(x) & !x != 0
+        })
+    }
+
+    /// `row v &= !row w of other`, which has the same width; whether row `v` changed.
+    #[track_caller]
+    pub fn and_not_from(&self, v: Node, other: &Bits, w: Node) -> bool {
+        self.combine(v, other, w, |to, x| {
+            to.load() & x != 0 && to.fetch_and(!x) & x != 0
+        })
+    }
+
+    #[track_caller]
+    fn combine(
+        &self,
+        v: Node,
+        other: &Bits,
+        w: Node,
+        change: impl Fn(&Atomic<u32>, u32) -> bool,
+    ) -> bool {
+        let (to, from) = (self.row(v), other.row(w));
+        assert_eq!(self.width, other.width, "rows of one width");
+        let mut changed = false;
+        for (to, from) in to.iter().zip(from) {
+            changed |= change(to, from.load());
+        }
+        changed
+    }
+
+    /// Number of set bits of a row.
+    #[track_caller]
+    pub fn count(&self, v: Node) -> u32 {
+        self.row(v).iter().map(|w| w.load().count_ones()).sum()
+    }
+
+    /// The set bits of a row, in order. Each word is read when its first bit is asked for.
+    #[track_caller]
+    pub fn ones(&self, v: Node) -> impl Iterator<Item = u32> + '_ {
+        let mut words = (0u32..).zip(self.row(v));
+        let (mut base, mut word) = (0, 0u32);
+        std::iter::from_fn(move || {
+            while word == 0 {
+                let (k, cell) = words.next()?;
+                (base, word) = (k * 32, cell.load());
+            }
+            let bit = base + word.trailing_zeros();
+            word &= word - 1;
+            Some(bit)
+        })
+    }
+}
+
+impl std::fmt::Debug for Bits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rows = (0..self.nodes).map(|v| self.ones(v).collect::<Vec<_>>());
+        f.debug_list().entries(rows).finish()
+    }
+}
+
+impl PartialEq for Bits {
+    fn eq(&self, other: &Bits) -> bool {
+        let words = |b: &Bits| b.words.iter().map(|w| w.load()).collect::<Vec<_>>();
+        (self.nodes, self.width) == (other.nodes, other.width) && words(self) == words(other)
+    }
+}
+
+impl Default for Bits {
+    fn default() -> Self {
+        Bits::new(0, 0)
+    }
 }
 
 /// The side of a frontier that lanes add to; pushes become items when it flips.

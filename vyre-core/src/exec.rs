@@ -3,6 +3,7 @@
 use crate::csr::Csr;
 use crate::module::{
     BufferId, Extent, FixpointId, ListId, MAX_FIELDS, Program, ReductionId, Scalar, Topology,
+    Width, row_words,
 };
 use crate::trap::Trap;
 use thiserror::Error;
@@ -357,6 +358,8 @@ pub struct Args<'a> {
 pub struct Outcome {
     /// Output and in-out buffers, in buffer order.
     pub outputs: Vec<(BufferId, Column)>,
+    /// Nodes and bits of a row of the buffers of bit rows ([`Sizes::rows`]).
+    pub rows: Vec<(BufferId, u32, u32)>,
     /// Fields of the items of the output lists, in list order: only what the list holds.
     pub lists: Vec<(ListId, Vec<Column>)>,
     /// Raw bits of the output reductions.
@@ -374,6 +377,14 @@ impl Outcome {
             .position(|(b, _)| *b == id)
             .expect("the buffer is an output of the pass");
         T::from_column(self.outputs.swap_remove(at).1).expect("the output has its declared type")
+    }
+
+    /// Takes an output buffer of bit rows. Panics as [`Outcome::take`].
+    #[cfg(feature = "exec")]
+    pub fn take_bits(&mut self, id: BufferId) -> crate::dsl::Bits {
+        let shape = self.rows.iter().find(|(b, _, _)| *b == id);
+        let &(_, nodes, width) = shape.expect("the buffer has rows of bits");
+        crate::dsl::Bits::from_words(self.take(id), nodes, width)
     }
 
     /// Takes an output list. Panics as [`Outcome::take`].
@@ -518,12 +529,37 @@ impl Sizes {
         sizes
     }
 
+    /// The bits of a row; `None` when they depend on a scalar and none are set.
+    pub fn width(&self, program: &Program, width: Width) -> Option<u32> {
+        match width {
+            Width::Fixed(bits) => Some(bits),
+            Width::Constant(c) => Some(program.constants[c.index()].bits as u32),
+            Width::Scalar(s) => self.scalars.get(s.index()).map(|&bits| bits as u32),
+        }
+    }
+
+    /// Nodes and bits of a row of each buffer of bit rows: [`Outcome::rows`].
+    pub fn rows(&self, program: &Program) -> Vec<(BufferId, u32, u32)> {
+        let buffers = (0..).map(BufferId).zip(&program.buffers);
+        buffers
+            .filter_map(|(id, b)| match b.extent {
+                Extent::NodeBits(width) => {
+                    Some((id, self.nodes as u32, self.width(program, width)?))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
     /// The number of elements an extent stands for; `None` when it depends on a scalar and none are set.
     pub fn resolve(&self, program: &Program, extent: Extent) -> Option<u64> {
         match extent {
             Extent::Fixed(n) => Some(n),
             Extent::Constant(c) => Some(program.constants[c.index()].bits),
             Extent::Scalar(s) => self.scalars.get(s.index()).map(|&b| u64::from(b as u32)),
+            Extent::NodeBits(width) => self
+                .width(program, width)
+                .and_then(|w| self.nodes.checked_mul(row_words(w).into())),
             Extent::Nodes => Some(self.nodes),
             Extent::Edges(t) => self.edges.get(t.index()).copied(),
             Extent::NodesPlusEdges => Some(

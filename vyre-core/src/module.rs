@@ -124,6 +124,24 @@ pub enum Extent {
     Edges(TopologyId),
     /// Nodes plus the edges of every topology: the default capacity of a frontier.
     NodesPlusEdges,
+    /// A row of bits for each node, in u32 words: nodes times [`row_words`].
+    NodeBits(Width),
+}
+
+/// Bits of a row of [`Extent::NodeBits`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// A literal.
+    Fixed(u32),
+    /// A named constant (u32).
+    Constant(ConstantId),
+    /// A u32 scalar of the run.
+    Scalar(ScalarId),
+}
+
+/// Words of a row of this many bits. Rows are next to each other; bit `b` is bit `b % 32` of word `b / 32`.
+pub const fn row_words(width: u32) -> u32 {
+    width.div_ceil(u32::BITS)
 }
 
 /// Who fills a buffer, and when.

@@ -8,12 +8,12 @@
 //! A faulting lane unwinds to its chunk, which notes the fault and goes on with the next lane.
 
 use crate::csr::Csr;
-use crate::dsl::{Append, Edge, Push, Reduce, Reduction, Seen};
+use crate::dsl::{Append, Bits, Edge, Push, Reduce, Reduction, Seen};
 use crate::exec::{Args, Element, Executor, Outcome, Record, Rows, RunError, TopologyArgs};
 use crate::fault::{self, Fault, InLane, Lanes};
 use crate::isa::Op;
 use crate::module::{
-    Access, Domain, FixpointId, KernelId, ListId, Mode, Program, Resource, UpdateOp, WaveId,
+    Access, Domain, Extent, FixpointId, KernelId, ListId, Mode, Program, Resource, UpdateOp, WaveId,
 };
 use crate::pass::Pass;
 use crate::plan::footprint::Allocation;
@@ -485,6 +485,27 @@ impl<T: AtomicElement> Shared<'_, T> {
     }
 }
 
+/// `&Bits`: a buffer of bit rows. The rows are in the guard until it is dropped.
+#[derive(Debug)]
+pub struct Rowed<'s> {
+    values: RefMut<'s, Vec<u32>>,
+    bits: Bits,
+}
+
+impl Rowed<'_> {
+    /// The rows.
+    #[inline]
+    pub fn view(&self) -> &Bits {
+        &self.bits
+    }
+}
+
+impl Drop for Rowed<'_> {
+    fn drop(&mut self) {
+        *self.values = std::mem::take(&mut self.bits).into_words();
+    }
+}
+
 /// One wave about to be swept.
 ///
 /// Ids are those of the pass's program. A wrong id or type is a bug of the expansion and panics.
@@ -549,6 +570,25 @@ impl<'s> Sweep<'s> {
     pub fn atomic<T: AtomicElement>(&self, id: u16) -> Shared<'s, T> {
         Shared {
             values: self.cells(id),
+        }
+    }
+
+    /// A whole buffer of bit rows.
+    pub fn bits(&self, id: u16) -> Rowed<'s> {
+        let sizes = &self.store.sizes;
+        let program = &self.store.program;
+        let Extent::NodeBits(width) = program.buffers[id as usize].extent else {
+            unreachable!("the glue takes rows of a buffer of rows");
+        };
+        let width = sizes.width(program, width).expect("a run has its scalars");
+        let buffer = self.store.buffers[id as usize].borrow_mut();
+        let mut values = RefMut::map(buffer, |c| {
+            u32::in_column_mut(c).expect("rows of bits are words")
+        });
+        let words = std::mem::take(&mut *values);
+        Rowed {
+            values,
+            bits: Bits::from_words(words, sizes.nodes as u32, width),
         }
     }
 

@@ -748,7 +748,10 @@ impl Store {
 
     /// Hands the outputs out; the next run makes new ones.
     fn outcome(&mut self) -> Outcome {
-        let mut outcome = Outcome::default();
+        let mut outcome = Outcome {
+            rows: self.sizes.rows(&self.program),
+            ..Outcome::default()
+        };
         for (i, buffer) in self.program.buffers.iter().enumerate() {
             if matches!(buffer.role, Role::Output | Role::InOut) {
                 let empty = Column::filled(buffer.scalar, 0, 0);

@@ -23,7 +23,7 @@ use crate::isa::{Kind, MAX_CODE_WORDS, MAX_FRAMES, MAX_ROWS};
 use crate::module::{
     Buffer, BufferId, ConstantId, Domain, Extent, Fixpoint, FixpointId, Frontier, FrontierId,
     KernelId, List, ListId, MAX_FIELDS, NodeRef, Program, ReduceOp, Reduction, ReductionId,
-    Resource, Role, Scalar, ScalarId, SiteId, Step, Topology, TopologyId, Wave, WaveId,
+    Resource, Role, Scalar, ScalarId, SiteId, Step, Topology, TopologyId, Wave, WaveId, Width,
 };
 use std::fmt;
 use thiserror::Error;
@@ -117,6 +117,9 @@ pub enum Rule {
     /// Topology buffers live as long as the session.
     #[error("the length of a topology buffer depends on a scalar of the run")]
     SessionExtent,
+    /// Rows of bits are words.
+    #[error("rows of bits in elements of {0:?}")]
+    RowType(Scalar),
     /// Only outputs and scratch buffers are initialised.
     #[error("a buffer of role {0:?} has an initial value")]
     InitRole(Role),
@@ -464,6 +467,16 @@ impl<'p> Verifier<'p> {
                     self.require(scalar == Scalar::U32, || Rule::ExtentType(scalar));
                 }
             }
+            Extent::NodeBits(width) => {
+                let scalar = match width {
+                    Width::Fixed(_) => None,
+                    Width::Constant(id) => self.constant(id),
+                    Width::Scalar(id) => self.scalar(id),
+                };
+                if let Some(scalar) = scalar {
+                    self.require(scalar == Scalar::U32, || Rule::ExtentType(scalar));
+                }
+            }
             Extent::Edges(id) => {
                 self.topology(id);
             }
@@ -581,8 +594,15 @@ impl<'p> Verifier<'p> {
 
     fn buffer_row(&mut self, buffer: &'p Buffer) {
         self.extent(buffer.extent);
+        if let Extent::NodeBits(_) = buffer.extent {
+            let scalar = buffer.scalar;
+            self.require(scalar == Scalar::U32, || Rule::RowType(scalar));
+        }
         if buffer.role == Role::Topology {
-            let of_session = !matches!(buffer.extent, Extent::Scalar(_));
+            let of_session = !matches!(
+                buffer.extent,
+                Extent::Scalar(_) | Extent::NodeBits(Width::Scalar(_))
+            );
             self.require(of_session, || Rule::SessionExtent);
         }
         if let Some(init) = buffer.init {

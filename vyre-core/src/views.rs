@@ -1,12 +1,13 @@
 //! The views through which lanes see buffers, and the only `unsafe` of this crate.
 //!
-//! Three reinterpretations are needed and std has no stable safe form of them: a slice as a [`Buf`] (a slice that is indexed
-//! by `u32`), an exclusively borrowed slice as atomics, and a vector that a single thread grows through a shared reference.
+//! Four reinterpretations are needed and std has no stable safe form of them: a slice as a [`Buf`] (a slice that is indexed
+//! by `u32`), an exclusively borrowed slice as atomics, an owned vector as one of atomics and back, and a vector that a single thread grows through a shared reference.
 
 use crate::exec::Element;
 use crate::fault;
 use std::cell::UnsafeCell;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::ops::Index;
 use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed,
@@ -69,6 +70,31 @@ impl<T: AtomicElement> Buf<Atomic<T>> {
         // makes this the only way to the values while the view lives, so no access through it meets a non-atomic one.
         unsafe { &mut *(std::ptr::from_mut(values) as *mut Buf<Atomic<T>>) }
     }
+}
+
+/// A vector as a vector of atomics, in the same memory.
+pub(crate) fn into_atomic<T: AtomicElement>(values: Vec<T>) -> Vec<Atomic<T>> {
+    const {
+        assert!(size_of::<T>() == size_of::<T::Cell>());
+        assert!(align_of::<T>() == align_of::<T::Cell>());
+    }
+    let mut values = ManuallyDrop::new(values);
+    let (first, len, capacity) = (values.as_mut_ptr(), values.len(), values.capacity());
+    // SAFETY: the vector gives its allocation up. `Atomic<T>` wraps `T::Cell` transparently, the std atomic with the size and
+    // alignment of `T` (checked above), so the allocation's layout and the validity of its elements are the same.
+    unsafe { Vec::from_raw_parts(first.cast::<Atomic<T>>(), len, capacity) }
+}
+
+/// Inverse of [`into_atomic`].
+pub(crate) fn from_atomic<T: AtomicElement>(values: Vec<Atomic<T>>) -> Vec<T> {
+    const {
+        assert!(size_of::<T>() == size_of::<T::Cell>());
+        assert!(align_of::<T>() == align_of::<T::Cell>());
+    }
+    let mut values = ManuallyDrop::new(values);
+    let (first, len, capacity) = (values.as_mut_ptr(), values.len(), values.capacity());
+    // SAFETY: as in `into_atomic`; owning the vector, nobody else accesses its elements.
+    unsafe { Vec::from_raw_parts(first.cast::<T>(), len, capacity) }
 }
 
 impl<T> Index<u32> for Buf<T> {

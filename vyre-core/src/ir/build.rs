@@ -15,8 +15,8 @@
 //! assert_eq!((cube.scalar(&locals), block.len()), (Scalar::U32, 3));
 //! ```
 
-use super::{BinaryOp, Block, CompareOp, Expr, LocalId, Stmt};
-use crate::module::{Scalar, SiteId};
+use super::{AtomicOp, BinaryOp, Block, CompareOp, Expr, LocalId, Stmt, UnaryOp};
+use crate::module::{BufferId, Scalar, SiteId, Uniform, row_words};
 use crate::trap::TrapKind;
 
 /// Appends statements to a block, with new locals where values have to wait.
@@ -46,8 +46,13 @@ impl<'a> Sequence<'a> {
         self.block.push(Stmt::Assign(local, value));
     }
 
+    /// Appends a statement of the caller's own.
+    pub fn push(&mut self, stmt: Stmt) {
+        self.block.push(stmt);
+    }
+
     /// A new local with this value.
-    fn local(&mut self, value: Expr) -> LocalId {
+    pub fn local(&mut self, value: Expr) -> LocalId {
         let scalar = value.scalar(self.locals);
         let local = self.fresh(scalar);
         self.set(local, value);
@@ -71,6 +76,28 @@ impl<'a> Sequence<'a> {
             site: self.site,
         });
         block
+    }
+
+    /// Traps unless `index < len`.
+    fn check(&mut self, index: Expr, len: Expr) {
+        self.block.push(Stmt::CheckIndex {
+            index,
+            len,
+            site: self.site,
+        });
+    }
+
+    /// `for k in 0..words { f }`.
+    fn each_word(&mut self, words: Expr, f: impl FnOnce(&mut Sequence<'_>, Expr)) {
+        let (words, k) = (self.named(words), self.local(u32_literal(0)));
+        let body = self.inner(|s| {
+            let end = compare(CompareOp::Ge, Scalar::U32, Expr::Local(k), words);
+            s.block.push(when(end, vec![Stmt::Break { depth: 0 }]));
+            f(s, Expr::Local(k));
+            let next = binary(BinaryOp::Add, Scalar::U32, Expr::Local(k), u32_literal(1));
+            s.set(k, next);
+        });
+        self.block.push(Stmt::Loop { body });
     }
 
     /// `base.pow(exponent)`, wrapping, of an integer type; the exponent is a u32.
@@ -164,4 +191,314 @@ fn when(cond: Expr, then: Block) -> Stmt {
         then,
         otherwise: Block::new(),
     }
+}
+
+/// A buffer of bit rows ([`Extent::NodeBits`](crate::module::Extent::NodeBits)): what the methods of `dsl::Bits` are in a body.
+///
+/// Each method does what the native one does: it checks the node, then the other row's node, the bit or the word, and
+/// every access to a word is atomic. Where `wanted` is false, the result is `None` and the accesses are updates.
+#[derive(Clone, Debug)]
+pub struct Bits {
+    /// Its words.
+    pub buffer: BufferId,
+    /// Bits of a row: a u32 literal or uniform.
+    pub width: Expr,
+}
+
+/// What happens to a row with the words `x` of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowOp {
+    /// `row |= x`.
+    Or,
+    /// `row &= x`.
+    And,
+    /// `row &= !x`.
+    AndNot,
+}
+
+impl Bits {
+    /// `rows.words()`.
+    pub fn words(&self) -> Expr {
+        match self.width {
+            Expr::Literal(_, bits) => u32_literal(row_words(bits as u32)),
+            // Rounded up without an overflow.
+            ref width => {
+                let part = binary(BinaryOp::And, Scalar::U32, width.clone(), u32_literal(31));
+                let part = compare(CompareOp::Ne, Scalar::U32, part, u32_literal(0));
+                binary(
+                    BinaryOp::Add,
+                    Scalar::U32,
+                    binary(BinaryOp::Shr, Scalar::U32, width.clone(), u32_literal(5)),
+                    Expr::Cast {
+                        from: Scalar::Bool,
+                        to: Scalar::U32,
+                        value: Box::new(part),
+                    },
+                )
+            }
+        }
+    }
+
+    /// Checks the node; the index of its row's first word.
+    fn row(&self, s: &mut Sequence<'_>, v: Expr) -> Expr {
+        s.check(v.clone(), Expr::Uniform(Uniform::Nodes, Scalar::U32));
+        let base = binary(BinaryOp::Mul, Scalar::U32, v, self.words());
+        Expr::Local(s.local(base))
+    }
+
+    /// Checks the node and the word; the index of the word.
+    fn cell(&self, s: &mut Sequence<'_>, v: Expr, k: Expr) -> Expr {
+        let base = self.row(s, v);
+        s.check(k.clone(), self.words());
+        binary(BinaryOp::Add, Scalar::U32, base, k)
+    }
+
+    /// Checks the node and the bit; the index of its word, and the mask.
+    fn bit(&self, s: &mut Sequence<'_>, v: Expr, bit: Expr) -> (Expr, Expr) {
+        let base = self.row(s, v);
+        s.check(bit.clone(), self.width.clone());
+        let word = binary(BinaryOp::Shr, Scalar::U32, bit.clone(), u32_literal(5));
+        let mask = binary(BinaryOp::Shl, Scalar::U32, u32_literal(1), bit);
+        (binary(BinaryOp::Add, Scalar::U32, base, word), mask)
+    }
+
+    fn load(&self, s: &Sequence<'_>, index: Expr) -> Expr {
+        Expr::AtomicLoad {
+            buffer: self.buffer,
+            scalar: Scalar::U32,
+            index: Box::new(index),
+            site: s.site,
+        }
+    }
+
+    fn fetch(&self, s: &Sequence<'_>, op: AtomicOp, index: Expr, value: Expr) -> Expr {
+        Expr::Atomic {
+            op,
+            buffer: self.buffer,
+            scalar: Scalar::U32,
+            index: Box::new(index),
+            value: Box::new(value),
+            site: s.site,
+        }
+    }
+
+    /// The old value of an atomic, under a name; nothing, and no result, unless it is wanted.
+    fn update(s: &mut Sequence<'_>, fetch: Expr, wanted: bool) -> Option<Expr> {
+        if wanted {
+            Some(Expr::Local(s.local(fetch)))
+        } else {
+            s.block.push(Stmt::Eval(fetch));
+            None
+        }
+    }
+
+    /// `rows.get(v, bit)`.
+    pub fn get(&self, s: &mut Sequence<'_>, v: Expr, bit: Expr) -> Expr {
+        let (v, bit) = (s.named(v), s.named(bit));
+        let (index, mask) = self.bit(s, v, bit);
+        let word = self.load(s, index);
+        let found = nonzero(binary(BinaryOp::And, Scalar::U32, word, mask));
+        Expr::Local(s.local(found))
+    }
+
+    /// `rows.set(v, bit)`: whether the bit was clear.
+    pub fn set(&self, s: &mut Sequence<'_>, v: Expr, bit: Expr, wanted: bool) -> Option<Expr> {
+        let (v, bit) = (s.named(v), s.named(bit));
+        let (index, mask) = self.bit(s, v, bit);
+        let mask = Expr::Local(s.local(mask));
+        let fetch = self.fetch(s, AtomicOp::Or, index, mask.clone());
+        let old = Bits::update(s, fetch, wanted)?;
+        let before = binary(BinaryOp::And, Scalar::U32, old, mask);
+        Some(compare(CompareOp::Eq, Scalar::U32, before, u32_literal(0)))
+    }
+
+    /// `rows.unset(v, bit)`: whether the bit was set.
+    pub fn unset(&self, s: &mut Sequence<'_>, v: Expr, bit: Expr, wanted: bool) -> Option<Expr> {
+        let (v, bit) = (s.named(v), s.named(bit));
+        let (index, mask) = self.bit(s, v, bit);
+        let mask = Expr::Local(s.local(mask));
+        let fetch = self.fetch(s, AtomicOp::And, index, not(mask.clone()));
+        let old = Bits::update(s, fetch, wanted)?;
+        Some(nonzero(binary(BinaryOp::And, Scalar::U32, old, mask)))
+    }
+
+    /// `rows.word(v, k)`.
+    pub fn word(&self, s: &mut Sequence<'_>, v: Expr, k: Expr) -> Expr {
+        let (v, k) = (s.named(v), s.named(k));
+        let index = self.cell(s, v, k);
+        let word = self.load(s, index);
+        Expr::Local(s.local(word))
+    }
+
+    /// `rows.store_word(v, k, word)`.
+    pub fn store_word(&self, s: &mut Sequence<'_>, v: Expr, k: Expr, word: Expr) {
+        let (v, k, value) = (s.named(v), s.named(k), s.named(word));
+        let index = self.cell(s, v, k);
+        s.block.push(Stmt::AtomicStore {
+            buffer: self.buffer,
+            index,
+            value,
+            site: s.site,
+        });
+    }
+
+    /// `rows.or_word(v, k, word)`: the old word.
+    pub fn or_word(
+        &self,
+        s: &mut Sequence<'_>,
+        (v, k, word): (Expr, Expr, Expr),
+        wanted: bool,
+    ) -> Option<Expr> {
+        self.fetch_word(s, AtomicOp::Or, (v, k, word), wanted)
+    }
+
+    /// `rows.and_word(v, k, word)`: the old word.
+    pub fn and_word(
+        &self,
+        s: &mut Sequence<'_>,
+        (v, k, word): (Expr, Expr, Expr),
+        wanted: bool,
+    ) -> Option<Expr> {
+        self.fetch_word(s, AtomicOp::And, (v, k, word), wanted)
+    }
+
+    fn fetch_word(
+        &self,
+        s: &mut Sequence<'_>,
+        op: AtomicOp,
+        (v, k, word): (Expr, Expr, Expr),
+        wanted: bool,
+    ) -> Option<Expr> {
+        let (v, k, value) = (s.named(v), s.named(k), s.named(word));
+        let index = self.cell(s, v, k);
+        let fetch = self.fetch(s, op, index, value);
+        Bits::update(s, fetch, wanted)
+    }
+
+    /// `rows.clear(v)`.
+    pub fn clear(&self, s: &mut Sequence<'_>, v: Expr) {
+        let v = s.named(v);
+        let base = self.row(s, v);
+        let buffer = self.buffer;
+        s.each_word(self.words(), |s, k| {
+            s.block.push(Stmt::AtomicStore {
+                buffer,
+                index: binary(BinaryOp::Add, Scalar::U32, base, k),
+                value: u32_literal(0),
+                site: s.site,
+            });
+        });
+    }
+
+    /// `rows.or(v, w)`, `rows.or_from(v, other, w)` and their likes, with `from = (other, w)`: whether the row changed.
+    /// The caller sees to it that both have one width.
+    pub fn combine(
+        &self,
+        s: &mut Sequence<'_>,
+        op: RowOp,
+        v: Expr,
+        (from, w): (&Bits, Expr),
+        wanted: bool,
+    ) -> Option<Expr> {
+        let (v, w) = (s.named(v), s.named(w));
+        let to = self.row(s, v);
+        let other = from.row(s, w);
+        let changed = wanted.then(|| s.local(Expr::Literal(Scalar::Bool, 0)));
+        let both = |x: Expr, y: Expr| binary(BinaryOp::And, Scalar::U32, x, y);
+        s.each_word(self.words(), |s, k| {
+            let at = |base: Expr| binary(BinaryOp::Add, Scalar::U32, base, k.clone());
+            let x = Expr::Local(s.local(from.load(s, at(other))));
+            let (atomic, value) = match op {
+                RowOp::Or => (AtomicOp::Or, x.clone()),
+                RowOp::And => (AtomicOp::And, x.clone()),
+                RowOp::AndNot => (AtomicOp::And, not(x.clone())),
+            };
+            // The bits of a word that change.
+            let change = |word: Expr| match op {
+                RowOp::Or => both(x.clone(), not(word)),
+                RowOp::And => both(word, not(x.clone())),
+                RowOp::AndNot => both(word, x.clone()),
+            };
+            let index = Expr::Local(s.local(at(to)));
+            let fetch = self.fetch(s, atomic, index.clone(), value);
+            let Some(changed) = changed else {
+                // Words that change nothing whatever they meet cost no atomic.
+                let idle = match op {
+                    RowOp::Or | RowOp::AndNot => nonzero(x),
+                    RowOp::And => compare(CompareOp::Ne, Scalar::U32, x, u32_literal(u32::MAX)),
+                };
+                s.block.push(when(idle, vec![Stmt::Eval(fetch)]));
+                return;
+            };
+            // Most attempts change nothing: a load costs less than an atomic.
+            let now = self.load(s, index);
+            let then = s.inner(|s| {
+                let old = Expr::Local(s.local(fetch));
+                let old = nonzero(change(old));
+                s.set(
+                    changed,
+                    binary(BinaryOp::Or, Scalar::Bool, Expr::Local(changed), old),
+                );
+            });
+            s.block.push(when(nonzero(change(now)), then));
+        });
+        changed.map(Expr::Local)
+    }
+
+    /// `rows.count(v)`.
+    pub fn count(&self, s: &mut Sequence<'_>, v: Expr) -> Expr {
+        let v = s.named(v);
+        let base = self.row(s, v);
+        let sum = s.local(u32_literal(0));
+        s.each_word(self.words(), |s, k| {
+            let word = self.load(s, binary(BinaryOp::Add, Scalar::U32, base, k));
+            let ones = Expr::Unary(UnaryOp::CountOnes, Scalar::U32, Box::new(word));
+            s.set(
+                sum,
+                binary(BinaryOp::Add, Scalar::U32, Expr::Local(sum), ones),
+            );
+        });
+        Expr::Local(sum)
+    }
+
+    /// `for bit in rows.ones(v) { .. }`: the start of a loop's body, and the local that holds the bit behind it. The caller
+    /// puts the loop's own statements there; `break` and `continue` in them mean this loop, at depth 0.
+    pub fn ones(&self, s: &mut Sequence<'_>, v: Expr) -> (Block, LocalId) {
+        let v = s.named(v);
+        let base = self.row(s, v);
+        let words = s.local(self.words());
+        let (next, word) = (s.local(u32_literal(0)), s.local(u32_literal(0)));
+        let bit = s.fresh(Scalar::U32);
+        let get = Expr::Local;
+        let stop = || vec![Stmt::Break { depth: 0 }];
+        let head = s.inner(|s| {
+            let find = s.inner(|s| {
+                s.block.push(when(nonzero(get(word)), stop()));
+                let end = compare(CompareOp::Ge, Scalar::U32, get(next), get(words));
+                s.block.push(when(end, stop()));
+                let load = self.load(s, binary(BinaryOp::Add, Scalar::U32, base, get(next)));
+                s.set(word, load);
+                let after = binary(BinaryOp::Add, Scalar::U32, get(next), u32_literal(1));
+                s.set(next, after);
+            });
+            s.block.push(Stmt::Loop { body: find });
+            let none = compare(CompareOp::Eq, Scalar::U32, get(word), u32_literal(0));
+            s.block.push(when(none, stop()));
+            let low = Expr::Unary(UnaryOp::TrailingZeros, Scalar::U32, Box::new(get(word)));
+            let current = binary(BinaryOp::Sub, Scalar::U32, get(next), u32_literal(1));
+            let first = binary(BinaryOp::Shl, Scalar::U32, current, u32_literal(5));
+            s.set(bit, binary(BinaryOp::Add, Scalar::U32, first, low));
+            let below = binary(BinaryOp::Sub, Scalar::U32, get(word), u32_literal(1));
+            s.set(word, binary(BinaryOp::And, Scalar::U32, get(word), below));
+        });
+        (head, bit)
+    }
+}
+
+fn nonzero(x: Expr) -> Expr {
+    compare(CompareOp::Ne, Scalar::U32, x, u32_literal(0))
+}
+
+fn not(x: Expr) -> Expr {
+    Expr::Unary(UnaryOp::Not, Scalar::U32, Box::new(x))
 }

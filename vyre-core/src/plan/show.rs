@@ -4,7 +4,7 @@
 
 use crate::module::{
     Access, Domain, Extent, FixpointId, Frontier, Mode, Parts, Program, ReduceOp, Resource, Role,
-    Step, TopologyId, UpdateOp, WaveId,
+    Step, TopologyId, UpdateOp, WaveId, Width, row_words,
 };
 use std::fmt;
 
@@ -236,6 +236,13 @@ fn extent(p: &Program, e: Extent) -> String {
         }
         Extent::Edges(t) => format!("edges({})", p.topologies[t.index()].name),
         Extent::NodesPlusEdges => "nodes + edges".to_owned(),
+        Extent::NodeBits(width) => match width {
+            Width::Fixed(bits) => format!("nodes x {}", row_words(bits)),
+            Width::Constant(c) => {
+                format!("nodes x {}", row_words(p.constants[c.index()].bits as u32))
+            }
+            Width::Scalar(s) => format!("nodes x words({})", p.scalars[s.index()].name),
+        },
     }
 }
 

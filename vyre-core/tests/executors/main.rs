@@ -1,6 +1,7 @@
 //! The CPU executors, driven by a pass whose expansion is written by hand.
 
 mod bfs;
+mod bits;
 mod lists;
 mod probe;
 mod updates;
