@@ -5,7 +5,11 @@ use crate::module::{
     BufferId, Extent, FixpointId, ListId, MAX_FIELDS, Program, ReductionId, Scalar, Topology,
     Width, row_words,
 };
+use crate::plan::launch;
+pub use crate::plan::session::Counters;
 use crate::trap::Trap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use thiserror::Error;
 
 macro_rules! columns {
@@ -29,6 +33,8 @@ macro_rules! columns {
             pub fn len(&self) -> usize { match self { $(Column::$variant(v) => v.len(),)* } }
             /// Has no elements.
             pub fn is_empty(&self) -> bool { self.len() == 0 }
+            /// Elements that it has memory for.
+            pub fn capacity(&self) -> usize { match self { $(Column::$variant(v) => v.capacity(),)* } }
             /// Borrows it.
             pub fn as_slice(&self) -> Slice<'_> { match self { $(Column::$variant(v) => Slice::$variant(v),)* } }
             /// Makes it `len` elements with these raw bits, in the memory it has where that suffices.
@@ -74,6 +80,8 @@ macro_rules! columns {
             pub fn len(&self) -> usize { match self { $(Slice::$variant(v) => v.len(),)* } }
             /// Has no elements.
             pub fn is_empty(&self) -> bool { self.len() == 0 }
+            /// Bytes of it.
+            pub fn bytes(&self) -> u64 { self.len() as u64 * self.scalar().size_bytes() }
             /// Copies it.
             pub fn to_column(&self) -> Column { match self { $(Slice::$variant(v) => Column::$variant(v.to_vec()),)* } }
         }
@@ -287,6 +295,11 @@ impl Rows {
         self.columns.first().map_or(0, Column::len)
     }
 
+    /// Items that it has memory for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.columns.first().map_or(0, Column::capacity)
+    }
+
     /// Appends an item.
     pub(crate) fn push(&mut self, fields: &[u64; MAX_FIELDS]) {
         for (column, &bits) in self.columns.iter_mut().zip(fields) {
@@ -420,6 +433,37 @@ pub struct Report {
     pub wall_ns: u64,
     /// Device time of the launch where there is a device.
     pub device_ns: Option<u64>,
+    /// What the frontiers held, where the backend counts it.
+    pub activity: Option<Activity>,
+    /// What was read back.
+    pub readback: Readback,
+}
+
+/// What the frontiers of a run held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Sweeps over a frontier.
+    pub sweeps: u64,
+    /// Items of all of them.
+    pub items: u64,
+    /// Items of the widest.
+    pub widest: u64,
+}
+
+/// What a readback copied, as [`crate::plan::compact`] plans it: small results in one slab, large ones directly, empty
+/// ones not at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Readback {
+    /// Results that share the slab, and its one copy where there is a device.
+    pub packed: u32,
+    /// Bytes of the slab.
+    pub packed_bytes: u64,
+    /// Results with a copy of their own.
+    pub direct: u32,
+    /// Bytes of those.
+    pub direct_bytes: u64,
+    /// Bytes of all results' capacities.
+    pub full_bytes: u64,
 }
 
 impl Report {
@@ -493,7 +537,17 @@ pub enum RunError {
         /// Allowed.
         available_bytes: u64,
     },
-    /// The backend failed (driver error, out of memory, cancelled).
+    /// A result holds more than it was declared to.
+    #[error("`{name}` holds {actual_bytes} bytes; its declared capacity is {capacity_bytes}")]
+    Capacity {
+        /// Field name.
+        name: String,
+        /// What the run left in it.
+        actual_bytes: u64,
+        /// What it was declared to hold.
+        capacity_bytes: u64,
+    },
+    /// The backend failed (driver error, cancelled).
     #[error("{0}")]
     Backend(String),
 }
@@ -637,6 +691,75 @@ pub fn check_columns(
     Ok(())
 }
 
+/// How far the current run is; read by anyone while it runs.
+#[derive(Debug, Default)]
+pub struct Progress {
+    rounds: AtomicU64,
+    frontier: AtomicU64,
+}
+
+impl Progress {
+    /// Rounds of all fixpoints since the run began.
+    pub fn rounds(&self) -> u64 {
+        self.rounds.load(Relaxed)
+    }
+
+    /// Items waiting for the next round when the last one ended.
+    pub fn frontier(&self) -> u64 {
+        self.frontier.load(Relaxed)
+    }
+
+    /// A run begins.
+    pub fn begin(&self) {
+        self.set(0, 0);
+    }
+
+    /// A round ended.
+    pub fn set(&self, rounds: u64, frontier: u64) {
+        self.rounds.store(rounds, Relaxed);
+        self.frontier.store(frontier, Relaxed);
+    }
+}
+
+/// What a backend can vary from launch to launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// CTAs that it runs at once; threads on a CPU.
+    pub max_ctas: u32,
+    /// Items that a CTA takes at a time.
+    pub lanes_per_cta: u32,
+    /// It can compile the bytecode.
+    pub jit: bool,
+}
+
+/// How the next launches should be. Results never depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchHint {
+    /// CTAs; threads on a CPU.
+    pub ctas: u32,
+    /// Shape of the frontier.
+    pub topology: launch::Topology,
+    /// Interpreter or compiled code.
+    pub route: launch::Route,
+    /// Items from which a sweep is worth all threads (on a CPU).
+    pub parallel_from: u64,
+    /// Results up to this size share a copy.
+    pub pack_up_to_bytes: u64,
+    /// Queries of a batch that may be in memory at once.
+    pub slots: u32,
+}
+
+/// What an executor made of a [`LaunchHint`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// CTAs, or threads.
+    pub ctas: u32,
+    /// What executes the code.
+    pub code: &'static str,
+    /// What it did otherwise, and why.
+    pub notes: Vec<&'static str>,
+}
+
 /// One session's executor: topology resident, buffers allocated once.
 pub trait Executor: Send {
     /// The most memory that topologies, buffers and frontiers held at once in the last run, in bytes, where the backend
@@ -647,4 +770,58 @@ pub trait Executor: Send {
 
     /// Runs the pass once.
     fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError>;
+
+    /// Runs the pass several times and reads back after the last run only; the first error ends it.
+    fn run_series(&mut self, series: &[Args<'_>]) -> Result<Outcome, RunError> {
+        let mut last = Outcome::default();
+        for args in series {
+            last = self.run(args)?;
+        }
+        Ok(last)
+    }
+
+    /// Runs independent queries, first things first. May take only the first few: the caller comes back with the rest.
+    /// Takes at least one.
+    fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
+        queries.iter().map(|args| self.run(args)).collect()
+    }
+
+    /// Queries of a batch that are in memory at once, at most: the session's own state and copies of it.
+    fn slots(&self) -> u32 {
+        1
+    }
+
+    /// Takes another topology, uploading only what differs, and keeps everything else. False where the backend cannot:
+    /// the caller makes a new executor. After an error nothing has changed.
+    fn update(&mut self, _topology: &TopologyArgs<'_>) -> Result<bool, RunError> {
+        Ok(false)
+    }
+
+    /// What it did since it was made. A backend that does not count says nothing.
+    fn counters(&self) -> Option<Counters> {
+        None
+    }
+
+    /// What it can vary.
+    fn limits(&self) -> Limits {
+        Limits {
+            max_ctas: 1,
+            lanes_per_cta: 1,
+            jit: false,
+        }
+    }
+
+    /// Sets how the next launches should be, and says what it will do.
+    fn follow(&mut self, _hint: &LaunchHint) -> Followed {
+        Followed {
+            ctas: self.limits().max_ctas,
+            code: "unknown",
+            notes: vec!["the backend decides for itself"],
+        }
+    }
+
+    /// Where the current run's progress can be read, if the backend tells.
+    fn progress(&self) -> Option<Arc<Progress>> {
+        None
+    }
 }

@@ -9,7 +9,10 @@
 
 use crate::csr::Csr;
 use crate::dsl::{Append, Bits, Edge, Push, Reduce, Reduction, Seen};
-use crate::exec::{Args, Element, Executor, Outcome, Record, Rows, RunError, TopologyArgs};
+use crate::exec::{
+    Args, Counters, Element, Executor, Followed, LaunchHint, Limits, Outcome, Progress, Record,
+    Rows, RunError, TopologyArgs,
+};
 use crate::fault::{self, Fault, InLane, Lanes};
 use crate::isa::Op;
 use crate::module::{
@@ -17,6 +20,7 @@ use crate::module::{
 };
 use crate::pass::Pass;
 use crate::plan::footprint::Allocation;
+use crate::plan::launch::Route;
 use crate::store::{Backend, Cut, Frontier, List, Pending, Store, lowest};
 use crate::trap::TrapKind;
 use crate::views::{Atomic, AtomicElement, Buf};
@@ -24,7 +28,7 @@ use rayon::prelude::*;
 use std::cell::{Cell, Ref, RefMut};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Largest sweep, in items or edges, that stays on the calling thread.
@@ -812,7 +816,9 @@ impl<'s> Sweep<'s> {
             program: &self.store.program,
             wave: self.wave,
         };
-        if chunks == 1 || rayon::current_num_threads() == 1 || columns.in_order() {
+        // Chunks are the same either way, so results do not depend on who runs them.
+        let few = ((chunks * CHUNK) as u64) < self.store.parallel_from;
+        if chunks == 1 || few || rayon::current_num_threads() == 1 || columns.in_order() {
             for chunk in 0..chunks {
                 let _in_lane = InLane::enter(Lanes::Alone);
                 let mut local = columns.begin();
@@ -1205,12 +1211,19 @@ impl Until<'_> {
     }
 }
 
-/// Runs a pass's own functions on the threads of the global rayon pool.
+/// Runs a pass's own functions on the threads of the global rayon pool; of a batch, one query a thread.
 ///
 /// Needs `panic = "unwind"`: traps unwind out of the user's functions.
 #[derive(Debug)]
 pub struct NativeExecutor<P> {
     store: Store,
+    /// States of further queries of a batch; kept for the next batch.
+    slots: Vec<Store>,
+    /// Queries of a batch that may be in memory at once.
+    max_slots: usize,
+    batches: u64,
+    /// Counted by slots that are no more.
+    dropped: Counters,
     pass: PhantomData<fn() -> P>,
 }
 
@@ -1224,6 +1237,10 @@ impl<P: Pass> NativeExecutor<P> {
         fault::install_hook();
         Ok(NativeExecutor {
             store: Store::new(program, topology, allocation)?,
+            slots: Vec::new(),
+            max_slots: usize::MAX,
+            batches: 0,
+            dropped: Counters::default(),
             pass: PhantomData,
         })
     }
@@ -1235,7 +1252,120 @@ impl<P: Pass> Executor for NativeExecutor<P> {
     }
 
     fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
-        self.store.run(args, &mut Native::<P>(PhantomData))
+        self.run_series(std::slice::from_ref(args))
+    }
+
+    fn run_series(&mut self, series: &[Args<'_>]) -> Result<Outcome, RunError> {
+        self.store.run_series(series, &mut Native::<P>(PhantomData))
+    }
+
+    fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
+        let threads = rayon::current_num_threads();
+        let workers = threads.min(queries.len()).min(self.max_slots).max(1);
+        while self.slots.len() + 1 < workers {
+            match self.store.sibling() {
+                Ok(slot) => self.slots.push(slot),
+                Err(e) => return vec![Err(e)],
+            }
+        }
+        self.batches += u64::from(!queries.is_empty());
+        let parallel_from = self.store.parallel_from;
+        // With a query for each thread, sweeps need no further threads.
+        let each = if workers == threads && workers > 1 {
+            u64::MAX
+        } else {
+            parallel_from
+        };
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = |store: &mut Store| {
+            store.parallel_from = each;
+            let mut mine = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Relaxed);
+                let Some(args) = queries.get(at) else { break };
+                mine.push((at, store.run(args, &mut Native::<P>(PhantomData), true)));
+            }
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.append(&mut mine);
+        };
+        let stores = std::iter::once(&mut self.store).chain(&mut self.slots);
+        if workers == 1 {
+            stores.take(1).for_each(work);
+        } else {
+            rayon::scope(|scope| {
+                for store in stores.take(workers) {
+                    scope.spawn(|_| work(store));
+                }
+            });
+        }
+        self.store.parallel_from = parallel_from;
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_unstable_by_key(|&(at, _)| at);
+        done.into_iter().map(|(_, result)| result).collect()
+    }
+
+    fn slots(&self) -> u32 {
+        rayon::current_num_threads() as u32
+    }
+
+    fn update(&mut self, topology: &TopologyArgs<'_>) -> Result<bool, RunError> {
+        self.store.update(topology)?;
+        for slot in self.slots.drain(..) {
+            self.dropped = self.dropped.plus(&slot.counts);
+        }
+        Ok(true)
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        let mut sum = self.store.counts.plus(&self.dropped);
+        for slot in &self.slots {
+            sum = sum.plus(&slot.counts);
+        }
+        sum.launches += self.batches;
+        sum.fences += self.batches;
+        Some(sum)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            max_ctas: rayon::current_num_threads() as u32,
+            lanes_per_cta: CHUNK as u32,
+            jit: false,
+        }
+    }
+
+    fn follow(&mut self, hint: &LaunchHint) -> Followed {
+        let limits = self.limits();
+        let mut notes = Vec::new();
+        if hint.route == Route::Jit {
+            notes.push("jit wanted, not available: the functions are compiled already");
+        }
+        if hint.ctas > 1 && hint.ctas < limits.max_ctas {
+            notes.push("fewer threads wanted, not available: a sweep takes one or all");
+        }
+        self.store.parallel_from = match hint.ctas {
+            1 => u64::MAX,
+            _ => hint.parallel_from,
+        };
+        self.store.pack_up_to_bytes = hint.pack_up_to_bytes;
+        for slot in &mut self.slots {
+            slot.pack_up_to_bytes = hint.pack_up_to_bytes;
+        }
+        self.max_slots = hint.slots.max(1) as usize;
+        if self.slots.len() >= self.max_slots {
+            for slot in self.slots.drain(self.max_slots - 1..) {
+                self.dropped = self.dropped.plus(&slot.counts);
+            }
+        }
+        Followed {
+            ctas: if hint.ctas == 1 { 1 } else { limits.max_ctas },
+            code: "native",
+            notes,
+        }
+    }
+
+    fn progress(&self) -> Option<Arc<Progress>> {
+        Some(Arc::clone(&self.store.progress))
     }
 }
 

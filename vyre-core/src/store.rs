@@ -5,8 +5,8 @@
 
 use crate::csr::Csr;
 use crate::exec::{
-    Args, Column, Outcome, Report, Rows, RunError, Sizes, TopologyArgs, check_columns,
-    resolve_topologies,
+    Activity, Args, Column, Counters, Outcome, Progress, Readback, Report, Rows, RunError, Sizes,
+    Slice, TopologyArgs, check_columns, resolve_topologies,
 };
 use crate::fault::Fault;
 use crate::isa::{Op, Word};
@@ -14,9 +14,14 @@ use crate::module::{
     BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, Program, ReductionId,
     Resource, Role, Site, Step, WaveId,
 };
+use crate::plan::compact::{self, CompactError, Slot};
 use crate::plan::footprint::{Allocation, Life, footprint};
+use crate::plan::thresholds::Thresholds;
 use crate::trap::{Trap, TrapKind, WHOLE_WAVE};
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::num::NonZeroU64;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -25,9 +30,9 @@ use std::time::Instant;
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) program: Arc<Program>,
-    pub(crate) graphs: Vec<Graph>,
+    pub(crate) graphs: Vec<Arc<Graph>>,
     pub(crate) sizes: Sizes,
-    pub(crate) buffers: Vec<RefCell<Column>>,
+    pub(crate) buffers: Vec<RefCell<Held>>,
     pub(crate) frontiers: Vec<Frontier>,
     pub(crate) lists: Vec<List>,
     /// By wave: how much of its list it has swept, where it sweeps what is new.
@@ -42,6 +47,45 @@ pub(crate) struct Store {
     /// Most bytes that were held at once in the last run.
     peak_bytes: u64,
     faults: RefCell<Option<Box<Pending>>>,
+    /// What this store did. Launches and fences are its executor's to count.
+    pub(crate) counts: Counters,
+    activity: Activity,
+    pub(crate) progress: Arc<Progress>,
+    /// Items from which a sweep uses all threads.
+    pub(crate) parallel_from: u64,
+    /// Results up to this size share a slab.
+    pub(crate) pack_up_to_bytes: u64,
+}
+
+/// A buffer's contents.
+#[derive(Debug)]
+pub(crate) enum Held {
+    /// Of this store alone.
+    Own(Column),
+    /// A topology's, for all stores of a session.
+    Shared(Arc<Column>),
+}
+
+impl Deref for Held {
+    type Target = Column;
+
+    #[inline]
+    fn deref(&self) -> &Column {
+        match self {
+            Held::Own(column) => column,
+            Held::Shared(column) => column,
+        }
+    }
+}
+
+impl DerefMut for Held {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Column {
+        match self {
+            Held::Own(column) => column,
+            Held::Shared(_) => unreachable!("verified code does not write a topology's buffer"),
+        }
+    }
 }
 
 /// When scratch buffers and frontiers live, by barrier group (`None`: never).
@@ -115,6 +159,8 @@ pub(crate) struct Frontier {
     pub(crate) stamp: Cell<u32>,
     pub(crate) spare: Mutex<Vec<Vec<u32>>>,
     owned: bool,
+    /// Items that both lists have memory for.
+    allocated: usize,
 }
 
 /// The items of a frontier that are not nodes.
@@ -134,9 +180,29 @@ pub(crate) struct List {
     /// Appends that did not fit.
     pub(crate) refused: Cell<u64>,
     pub(crate) capacity: usize,
+    /// Items that it has memory for.
+    allocated: usize,
 }
 
 impl List {
+    fn new(declared: &crate::module::List) -> List {
+        List {
+            items: RefCell::new(Rows::new(&declared.fields)),
+            pending: RefCell::new(Rows::new(&declared.fields)),
+            refused: Cell::new(0),
+            capacity: 0,
+            allocated: 0,
+        }
+    }
+
+    /// Whether it came to need more memory than before.
+    fn settle(&mut self) -> bool {
+        let has = self.items.get_mut().capacity() + self.pending.get_mut().capacity();
+        let grew = has > self.allocated;
+        self.allocated = has.max(self.allocated);
+        grew
+    }
+
     /// Items appended in this run, whether they fit or not.
     pub(crate) fn len(&self) -> u64 {
         let held = self.items.borrow().len() + self.pending.borrow().len();
@@ -145,6 +211,48 @@ impl List {
 }
 
 impl Frontier {
+    fn new(declared: &crate::module::Frontier, nodes: u64) -> Frontier {
+        Frontier {
+            items: RefCell::default(),
+            next: RefCell::default(),
+            records: (!declared.fields.is_empty()).then(|| Records {
+                items: RefCell::new(Rows::new(&declared.fields)),
+                next: RefCell::new(Rows::new(&declared.fields)),
+            }),
+            refused: Cell::new(0),
+            capacity: 0,
+            stamps: declared
+                .unique
+                .then(|| (0..nodes).map(|_| AtomicU32::new(0)).collect()),
+            stamp: Cell::new(0),
+            spare: Mutex::default(),
+            owned: declared.owner.is_some(),
+            allocated: 0,
+        }
+    }
+
+    /// Gives both lists the memory that the larger one came to need, so that the next such run allocates nothing; whether
+    /// that is more than before.
+    fn settle(&mut self) -> bool {
+        let (items, next) = (self.items.get_mut(), self.next.get_mut());
+        if let Some(records) = &mut self.records {
+            let (items, next) = (records.items.get_mut(), records.next.get_mut());
+            let has = items.capacity() + next.capacity();
+            let grew = has > self.allocated;
+            self.allocated = has.max(self.allocated);
+            return grew;
+        }
+        let needed = items.capacity().max(next.capacity());
+        let grew = needed > self.allocated;
+        if grew {
+            for list in [items, next] {
+                list.reserve_exact(needed - list.len());
+            }
+            self.allocated = needed;
+        }
+        grew
+    }
+
     /// Items pushed since the last flip.
     pub(crate) fn len(&self) -> u64 {
         let (items, next) = match &self.records {
@@ -181,6 +289,7 @@ impl Frontier {
     /// Gives its memory up; it is empty.
     fn release(&mut self) {
         self.clear();
+        self.allocated = 0;
         *self.items.get_mut() = Vec::new();
         *self.next.get_mut() = Vec::new();
         if let Some(records) = &mut self.records {
@@ -237,106 +346,185 @@ impl Store {
         };
         let (graphs, sizes) = resolve_topologies(&program, args)?;
         check_columns(&program, &sizes, &args.columns)?;
-        let mut buffers = Vec::with_capacity(program.buffers.len());
-        for buffer in &program.buffers {
-            // What depends on a scalar gets its memory in the first run.
-            let len = match sizes.resolve(&program, buffer.extent) {
-                Some(len) => index_len(&buffer.name, len)?,
-                None => 0,
-            };
-            let keeps = match buffer.role {
-                Role::Output => true,
-                Role::Scratch => lives.is_none(),
-                Role::Topology | Role::Input | Role::InOut => false,
-            };
-            let len = if keeps { len } else { 0 };
-            buffers.push(RefCell::new(Column::filled(buffer.scalar, len, 0)));
-        }
-        let mut frontiers = Vec::with_capacity(program.frontiers.len());
-        for frontier in &program.frontiers {
-            frontiers.push(Frontier {
-                items: RefCell::default(),
-                next: RefCell::default(),
-                records: (!frontier.fields.is_empty()).then(|| Records {
-                    items: RefCell::new(Rows::new(&frontier.fields)),
-                    next: RefCell::new(Rows::new(&frontier.fields)),
-                }),
-                refused: Cell::new(0),
-                capacity: 0,
-                stamps: frontier
-                    .unique
-                    .then(|| (0..sizes.nodes).map(|_| AtomicU32::new(0)).collect()),
-                stamp: Cell::new(0),
-                spare: Mutex::default(),
-                owned: frontier.owner.is_some(),
-            });
-        }
-        let store = Store {
-            graphs: graphs
-                .into_iter()
-                .map(|g| Graph {
-                    max_degree: g
-                        .offsets()
-                        .windows(2)
-                        .map(|w| w[1] - w[0])
-                        .max()
-                        .unwrap_or(0),
-                    csr: g.into_owned(),
-                })
-                .collect(),
+        let defaults = Thresholds::default();
+        let mut store = Store {
+            graphs: Vec::new(),
             sizes,
-            home: (0..buffers.len()).collect(),
-            buffers,
-            frontiers,
-            lists: program
-                .lists
-                .iter()
-                .map(|list| List {
-                    items: RefCell::new(Rows::new(&list.fields)),
-                    pending: RefCell::new(Rows::new(&list.fields)),
-                    refused: Cell::new(0),
-                    capacity: 0,
-                })
-                .collect(),
+            home: (0..program.buffers.len()).collect(),
+            buffers: Vec::with_capacity(program.buffers.len()),
+            frontiers: Vec::new(),
+            lists: Vec::new(),
             swept: program.waves.iter().map(|_| Cell::new(0)).collect(),
             reductions: program.reductions.iter().map(|_| Cell::new(0)).collect(),
             cuts: RefCell::default(),
             lives,
             peak_bytes: 0,
             faults: RefCell::default(),
+            counts: Counters::default(),
+            activity: Activity::default(),
+            progress: Arc::default(),
+            parallel_from: defaults.parallel_from,
+            pack_up_to_bytes: defaults.pack_up_to_bytes,
             program,
         };
-        for (id, values) in &args.columns {
-            store.upload(*id, *values)?;
+        store.allocate()?;
+        store.check_topology_columns(args)?;
+        store.counts.graph_uploads = u64::from(!store.program.topologies.is_empty());
+        for graph in graphs {
+            store.counts.graph_upload_bytes += csr_bytes(&graph);
+            store.graphs.push(Graph::new(graph));
         }
-        for (id, buffer) in store.program.buffers.iter().enumerate() {
-            if buffer.role == Role::Topology {
-                store.given(BufferId(id as u16), &args.columns)?;
+        for (id, values) in &args.columns {
+            store.counts.graph_upload_bytes += values.bytes();
+            *store.buffers[id.index()].get_mut() = Held::Shared(Arc::new(values.to_column()));
+        }
+        Ok(store)
+    }
+
+    /// A store of the same session for another query: topologies are shared, the rest is its own.
+    pub(crate) fn sibling(&self) -> Result<Store, RunError> {
+        let mut store = Store {
+            program: Arc::clone(&self.program),
+            graphs: self.graphs.clone(),
+            sizes: self.sizes.clone(),
+            home: (0..self.home.len()).collect(),
+            buffers: Vec::with_capacity(self.buffers.len()),
+            frontiers: Vec::new(),
+            lists: Vec::new(),
+            swept: self.swept.clone(),
+            reductions: self.reductions.clone(),
+            cuts: RefCell::default(),
+            faults: RefCell::default(),
+            lives: match &self.lives {
+                Some(_) => Some(Lives::of(&self.program)?),
+                None => None,
+            },
+            peak_bytes: 0,
+            counts: Counters::default(),
+            activity: Activity::default(),
+            progress: Arc::default(),
+            parallel_from: self.parallel_from,
+            pack_up_to_bytes: self.pack_up_to_bytes,
+        };
+        store.sizes.scalars.clear();
+        store.allocate()?;
+        for (to, from) in store.buffers.iter_mut().zip(&self.buffers) {
+            if let Held::Shared(column) = &*from.borrow() {
+                *to.get_mut() = Held::Shared(Arc::clone(column));
             }
         }
         Ok(store)
     }
 
-    fn upload(&self, id: BufferId, values: crate::exec::Slice<'_>) -> Result<(), RunError> {
-        if self.buffers[id.index()].borrow_mut().assign(values) {
-            Ok(())
-        } else {
-            let buffer = &self.program.buffers[id.index()];
-            Err(RunError::Invalid(format!(
-                "`{}` holds {}, not {}",
-                buffer.name,
-                buffer.scalar.name(),
-                values.scalar().name()
-            )))
+    /// Makes buffers and frontiers. What depends on a scalar gets its memory in the first run.
+    fn allocate(&mut self) -> Result<(), RunError> {
+        for buffer in &self.program.buffers {
+            let len = match self.sizes.resolve(&self.program, buffer.extent) {
+                Some(len) => index_len(&buffer.name, len)?,
+                None => 0,
+            };
+            let keeps = match buffer.role {
+                Role::Output => true,
+                Role::Scratch => self.lives.is_none(),
+                Role::Topology | Role::Input | Role::InOut => false,
+            };
+            let len = if keeps { len } else { 0 };
+            self.counts.allocations += u64::from(len > 0);
+            let column = Column::filled(buffer.scalar, len, 0);
+            self.buffers.push(RefCell::new(Held::Own(column)));
         }
+        let frontiers = self.program.frontiers.iter();
+        self.frontiers = frontiers
+            .map(|f| Frontier::new(f, self.sizes.nodes))
+            .collect();
+        self.lists = self.program.lists.iter().map(List::new).collect();
+        Ok(())
+    }
+
+    /// Each of the topology's buffers is given, with its type.
+    fn check_topology_columns(&self, args: &TopologyArgs<'_>) -> Result<(), RunError> {
+        for (id, values) in &args.columns {
+            self.check_type(*id, values)?;
+        }
+        for (id, buffer) in self.program.buffers.iter().enumerate() {
+            if buffer.role == Role::Topology {
+                self.given(BufferId(id as u16), &args.columns)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes another topology; what is equal stays.
+    pub(crate) fn update(&mut self, args: &TopologyArgs<'_>) -> Result<(), RunError> {
+        let program = Arc::clone(&self.program);
+        let (graphs, sizes) = resolve_topologies(&program, args)?;
+        check_columns(&program, &sizes, &args.columns)?;
+        for buffer in &program.buffers {
+            if let Some(len) = sizes.resolve(&program, buffer.extent) {
+                index_len(&buffer.name, len)?;
+            }
+        }
+        let before = std::mem::replace(&mut self.sizes, sizes);
+        if let Err(e) = self.check_topology_columns(args) {
+            self.sizes = before;
+            return Err(e);
+        }
+        let mut bytes = 0;
+        for (graph, csr) in self.graphs.iter_mut().zip(graphs) {
+            if graph.csr != *csr {
+                bytes += csr_bytes(&csr);
+                *graph = Graph::new(csr);
+            }
+        }
+        for (id, values) in &args.columns {
+            let held = self.buffers[id.index()].get_mut();
+            if held.as_slice() != *values {
+                bytes += values.bytes();
+                *held = Held::Shared(Arc::new(values.to_column()));
+            }
+        }
+        if before.nodes != self.sizes.nodes {
+            for (state, declared) in self.frontiers.iter_mut().zip(&program.frontiers) {
+                if declared.unique {
+                    state.stamps = (0..self.sizes.nodes)
+                        .map(|_| Some(AtomicU32::new(0)))
+                        .collect();
+                    state.stamp.set(0);
+                }
+            }
+        }
+        self.counts.graph_uploads += u64::from(bytes > 0);
+        self.counts.graph_upload_bytes += bytes;
+        Ok(())
+    }
+
+    fn check_type(&self, id: BufferId, values: &Slice<'_>) -> Result<(), RunError> {
+        let buffer = &self.program.buffers[id.index()];
+        if buffer.scalar == values.scalar() {
+            return Ok(());
+        }
+        Err(RunError::Invalid(format!(
+            "`{}` holds {}, not {}",
+            buffer.name,
+            buffer.scalar.name(),
+            values.scalar().name()
+        )))
+    }
+
+    /// Copies a run's input.
+    fn upload(&mut self, id: BufferId, values: Slice<'_>) -> Result<(), RunError> {
+        self.check_type(id, &values)?;
+        let column = self.buffers[id.index()].get_mut();
+        let before = column.capacity();
+        let done = column.assign(values);
+        debug_assert!(done, "the type was checked");
+        self.counts.allocations += u64::from(column.capacity() > before);
+        self.counts.refresh_bytes += values.bytes();
+        Ok(())
     }
 
     /// A buffer that the caller fills was filled.
-    fn given(
-        &self,
-        id: BufferId,
-        columns: &[(BufferId, crate::exec::Slice<'_>)],
-    ) -> Result<(), RunError> {
+    fn given(&self, id: BufferId, columns: &[(BufferId, Slice<'_>)]) -> Result<(), RunError> {
         let buffer = &self.program.buffers[id.index()];
         let expected = self
             .sizes
@@ -375,11 +563,14 @@ impl Store {
                 Role::Topology => {}
                 Role::Input | Role::InOut => self.given(BufferId(i as u16), &args.inputs)?,
                 Role::Scratch if self.lives.is_some() => {
-                    *self.buffers[i].get_mut() = Column::filled(buffer.scalar, 0, 0);
+                    *self.buffers[i].get_mut() = Held::Own(Column::filled(buffer.scalar, 0, 0));
                 }
                 Role::Output | Role::Scratch => {
                     let bits = buffer.init.map_or(0, |c| program.constants[c.index()].bits);
-                    self.buffers[i].get_mut().reset(len, bits);
+                    let column = self.buffers[i].get_mut();
+                    let before = column.capacity();
+                    column.reset(len, bits);
+                    self.counts.allocations += u64::from(column.capacity() > before);
                 }
             }
         }
@@ -420,6 +611,9 @@ impl Store {
             self.reset_reduction(id);
         }
         *self.faults.get_mut() = None;
+        self.counts.refresh_bytes += 8 * args.scalars.len() as u64;
+        self.activity = Activity::default();
+        self.progress.begin();
         Ok(())
     }
 
@@ -436,7 +630,7 @@ impl Store {
                     && lives.here[i]
                     && !lives_in(lives.buffers[i], group)
                 {
-                    *self.buffers[i].get_mut() = Column::filled(buffer.scalar, 0, 0);
+                    *self.buffers[i].get_mut() = Held::Own(Column::filled(buffer.scalar, 0, 0));
                     lives.here[i] = false;
                 }
             }
@@ -454,6 +648,7 @@ impl Store {
                     let len = self.len_of(&buffer.name, buffer.extent);
                     let len = len.expect("lengths were checked when the run began");
                     self.buffers[i].get_mut().reset(len, bits);
+                    self.counts.allocations += u64::from(len > 0);
                     lives.here[i] = true;
                 }
             }
@@ -466,7 +661,7 @@ impl Store {
         let buffers = self
             .buffers
             .iter_mut()
-            .map(|b| b.get_mut())
+            .map(|b| &**b.get_mut())
             .map(|b| b.len() * b.scalar().size_bytes() as usize);
         let mut held = (graphs.sum::<usize>() + buffers.sum::<usize>()) as u64;
         // A frontier may fill both its sides.
@@ -627,22 +822,50 @@ impl Store {
         }))
     }
 
-    /// Runs the pass once.
+    /// Runs the pass once, and reads its results back where they are asked for. [`was_launched`] says whether a failed
+    /// run had begun.
     pub(crate) fn run(
         &mut self,
         args: &Args<'_>,
         backend: &mut impl Backend,
+        read: bool,
     ) -> Result<Outcome, RunError> {
         let started = Instant::now();
         self.begin(args)?;
-        let rounds = self.follow_schedule(backend)?;
-        let mut outcome = self.outcome();
-        outcome.report = Report {
-            rounds,
-            wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
-            device_ns: None,
+        let rounds = self.follow_schedule(backend);
+        for frontier in &mut self.frontiers {
+            self.counts.allocations += u64::from(frontier.settle());
+        }
+        for list in &mut self.lists {
+            self.counts.allocations += u64::from(list.settle());
+        }
+        let rounds = rounds?;
+        let mut outcome = if read {
+            self.outcome()?
+        } else {
+            Outcome::default()
         };
+        outcome.report.rounds = rounds;
+        outcome.report.wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        outcome.report.activity = Some(self.activity);
         Ok(outcome)
+    }
+
+    /// Runs the pass several times and reads the last run's results back.
+    pub(crate) fn run_series(
+        &mut self,
+        series: &[Args<'_>],
+        backend: &mut impl Backend,
+    ) -> Result<Outcome, RunError> {
+        let mut last = Outcome::default();
+        for (i, args) in series.iter().enumerate() {
+            let read = i + 1 == series.len();
+            let result = self.run(args, backend, read);
+            self.counts.launches += u64::from(was_launched(&result));
+            self.counts.fences += u64::from(was_launched(&result) && (read || result.is_err()));
+            last = result?;
+        }
+        Ok(last)
     }
 
     fn follow_schedule(&mut self, backend: &mut impl Backend) -> Result<Vec<u64>, RunError> {
@@ -670,6 +893,7 @@ impl Store {
                         Some(f) => round[f.index()] as u32,
                         None => 0,
                     };
+                    self.note_sweep(wave);
                     backend.sweep(self, wave, round);
                 }
                 Step::Barrier => {
@@ -689,6 +913,8 @@ impl Store {
                     }
                     let now = &mut round[f.index()];
                     total[f.index()] += 1;
+                    let waiting = self.frontiers.first().map_or(0, Frontier::len);
+                    self.progress.set(total.iter().sum(), waiting);
                     let done = match backend.until(self, f, *now as u32) {
                         Ok(done) => done,
                         Err(fault) => return Err(self.trap(fixpoint.until, None, fault)),
@@ -711,6 +937,22 @@ impl Store {
             }
             at += 1;
         }
+    }
+
+    /// Counts what a sweep over a frontier finds.
+    fn note_sweep(&mut self, wave: WaveId) {
+        let (Domain::Items(f) | Domain::EdgesFrom(_, f)) = self.program.waves[wave.index()].domain
+        else {
+            return;
+        };
+        let frontier = &mut self.frontiers[f.index()];
+        let items = match &mut frontier.records {
+            Some(records) => records.items.get_mut().len(),
+            None => frontier.items.get_mut().len(),
+        } as u64;
+        self.activity.sweeps += 1;
+        self.activity.items += items;
+        self.activity.widest = self.activity.widest.max(items);
     }
 
     fn begin_round(&mut self, f: FixpointId) {
@@ -746,23 +988,68 @@ impl Store {
         }))
     }
 
-    /// Hands the outputs out; the next run makes new ones.
-    fn outcome(&mut self) -> Outcome {
+    /// Copies the results out, as the compaction plan says: what is empty is not copied.
+    fn outcome(&mut self) -> Result<Outcome, RunError> {
         let mut outcome = Outcome {
             rows: self.sizes.rows(&self.program),
             ..Outcome::default()
         };
+        let mut slots = Vec::new();
+        let buffers = self.program.buffers.len();
         for (i, buffer) in self.program.buffers.iter().enumerate() {
             if matches!(buffer.role, Role::Output | Role::InOut) {
-                let empty = Column::filled(buffer.scalar, 0, 0);
-                let column = self.buffers[i].replace(empty);
-                outcome.outputs.push((BufferId(i as u16), column));
+                let size = buffer.scalar.size_bytes();
+                let len = self.len_of(&buffer.name, buffer.extent)? as u64;
+                slots.push(Slot {
+                    align_bytes: NonZeroU64::new(size).unwrap_or(NonZeroU64::MIN),
+                    ..Slot::new(
+                        i as u32,
+                        self.buffers[i].borrow().as_slice().bytes(),
+                        len * size,
+                    )
+                });
             }
         }
         for (i, list) in self.program.lists.iter().enumerate() {
             if list.output {
-                let items = self.lists[i].items.replace(Rows::new(&list.fields));
-                outcome.lists.push((ListId(i as u16), items.columns));
+                let len = self.lists[i].items.borrow().len() as u64;
+                let size = list.item_bytes();
+                let capacity = self.lists[i].capacity as u64;
+                slots.push(Slot::new(
+                    (buffers + i) as u32,
+                    len * size,
+                    capacity.saturating_mul(size),
+                ));
+            }
+        }
+        let plan = compact::plan(&slots, self.pack_up_to_bytes).map_err(|e| match e {
+            CompactError::OverCapacity {
+                slot,
+                meaningful_bytes,
+                capacity_bytes,
+            } => RunError::Capacity {
+                name: match self.program.buffers.get(slot as usize) {
+                    Some(buffer) => buffer.name.clone(),
+                    None => self.program.lists[slot as usize - buffers].name.clone(),
+                },
+                actual_bytes: meaningful_bytes,
+                capacity_bytes,
+            },
+            CompactError::Duplicate { .. } | CompactError::Overflow { .. } => {
+                RunError::Backend(e.to_string())
+            }
+        })?;
+        for slot in &slots {
+            match (slot.id as usize).checked_sub(buffers) {
+                None => {
+                    let column = self.buffers[slot.id as usize].borrow();
+                    let copy = column.as_slice().to_column();
+                    outcome.outputs.push((BufferId(slot.id as u16), copy));
+                }
+                Some(list) => {
+                    let columns = self.lists[list].items.borrow().columns.clone();
+                    outcome.lists.push((ListId(list as u16), columns));
+                }
             }
         }
         for (i, reduction) in self.program.reductions.iter().enumerate() {
@@ -771,7 +1058,39 @@ impl Store {
                 outcome.reductions.push((ReductionId(i as u16), bits));
             }
         }
-        outcome
+        let packed: u64 = plan.packed.iter().map(|r| r.len_bytes).sum();
+        let reductions = 8 * outcome.reductions.len() as u64;
+        self.counts.readback_bytes += packed + plan.direct_bytes + reductions;
+        outcome.report = Report {
+            readback: Readback {
+                packed: plan.packed.len() as u32,
+                packed_bytes: plan.compact_bytes,
+                direct: plan.direct.len() as u32,
+                direct_bytes: plan.direct_bytes,
+                full_bytes: plan.full_bytes,
+            },
+            ..Report::default()
+        };
+        Ok(outcome)
+    }
+}
+
+/// A run that ended with this was begun; otherwise its arguments were refused.
+pub(crate) fn was_launched<T>(result: &Result<T, RunError>) -> bool {
+    matches!(result, Ok(_) | Err(RunError::Trap(_)))
+}
+
+fn csr_bytes(csr: &Csr) -> u64 {
+    4 * (csr.offsets().len() as u64 + csr.targets().len() as u64)
+}
+
+impl Graph {
+    fn new(csr: Cow<'_, Csr>) -> Arc<Graph> {
+        let degrees = csr.offsets().windows(2).map(|w| w[1] - w[0]);
+        Arc::new(Graph {
+            max_degree: degrees.max().unwrap_or(0),
+            csr: csr.into_owned(),
+        })
     }
 }
 

@@ -1,6 +1,9 @@
 //! The VIR0 backend: the reference interpreter over the store, one item after another.
 
-use crate::exec::{Args, Column, Executor, Outcome, Rows, RunError, TopologyArgs};
+use crate::exec::{
+    Args, Column, Counters, Executor, Followed, LaunchHint, Outcome, Progress, Rows, RunError,
+    TopologyArgs,
+};
 use crate::fault::Fault;
 use crate::interp::{Interpreter, Item, Memory};
 use crate::module::{
@@ -8,6 +11,7 @@ use crate::module::{
     ReduceOp, ReductionId, Scalar, TopologyId, Uniform, WaveId,
 };
 use crate::plan::footprint::Allocation;
+use crate::plan::launch::Route;
 use crate::store::{Backend, Pending, Store};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -39,10 +43,38 @@ impl Executor for Vir0Executor {
     }
 
     fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
+        self.run_series(std::slice::from_ref(args))
+    }
+
+    fn run_series(&mut self, series: &[Args<'_>]) -> Result<Outcome, RunError> {
         let mut backend = Vir0 {
             uniforms: &mut self.uniforms,
         };
-        self.store.run(args, &mut backend)
+        self.store.run_series(series, &mut backend)
+    }
+
+    fn update(&mut self, topology: &TopologyArgs<'_>) -> Result<bool, RunError> {
+        self.store.update(topology).map(|()| true)
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        Some(self.store.counts)
+    }
+
+    fn follow(&mut self, hint: &LaunchHint) -> Followed {
+        self.store.pack_up_to_bytes = hint.pack_up_to_bytes;
+        Followed {
+            ctas: 1,
+            code: "interpreter",
+            notes: match hint.route {
+                Route::Jit => vec!["jit wanted, not available"],
+                Route::Interpreter => vec![],
+            },
+        }
+    }
+
+    fn progress(&self) -> Option<Arc<Progress>> {
+        Some(Arc::clone(&self.store.progress))
     }
 }
 
@@ -230,7 +262,7 @@ impl Memory for Store {
 
     #[inline]
     fn load8(&mut self, buffer: BufferId, index: u32) -> Option<u8> {
-        match self.buffers[buffer.index()].get_mut() {
+        match &**self.buffers[buffer.index()].get_mut() {
             Column::U8(v) => v.get(index as usize).copied(),
             Column::Bool(v) => v.get(index as usize).map(|&x| x.into()),
             Column::U32(_)
@@ -244,7 +276,7 @@ impl Memory for Store {
 
     #[inline]
     fn load32(&mut self, buffer: BufferId, index: u32) -> Option<u32> {
-        match self.buffers[buffer.index()].get_mut() {
+        match &**self.buffers[buffer.index()].get_mut() {
             Column::U32(v) => v.get(index as usize).copied(),
             Column::I32(v) => v.get(index as usize).map(|&x| x as u32),
             Column::F32(v) => v.get(index as usize).map(|x| x.to_bits()),
@@ -256,7 +288,7 @@ impl Memory for Store {
 
     #[inline]
     fn load64(&mut self, buffer: BufferId, index: u32) -> Option<u64> {
-        match self.buffers[buffer.index()].get_mut() {
+        match &**self.buffers[buffer.index()].get_mut() {
             Column::U64(v) => v.get(index as usize).copied(),
             Column::I64(v) => v.get(index as usize).map(|&x| x as u64),
             Column::F64(v) => v.get(index as usize).map(|x| x.to_bits()),

@@ -117,6 +117,7 @@ const PROFILE: Profile = Profile {
     layout_hash: Some(1),
     graph_bytes: 1_048_576,
     runs: 128,
+    buffers: 3,
     frontier_bytes: 4_096,
     scratch_bytes: 65_536,
     output_bytes: 2_048,
@@ -205,6 +206,7 @@ fn counters_are_held_against_the_plan() {
         allocations: 3,
         fences: 1,
         readback_bytes: 2_048,
+        launches: 128,
     };
     assert_eq!(plan.compare(&counted), []);
     let wrong = Counters {

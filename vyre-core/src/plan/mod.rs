@@ -17,6 +17,7 @@
 //! | [`launch`] | how many CTAs, which frontier form, interpreter or JIT, how much room for results? |
 //! | [`compact`] | which results are read back, and how? |
 //! | [`session`] | what does keeping the graph resident take and avoid? |
+//! | [`thresholds`] | what do the decisions at run time depend on, and how is it kept in a file? |
 //! | [`cache`] | has this been planned before? A value that the caller owns |
 //! | [`check`] | is a plan legal? Derived again, independently of the planners |
 //!
@@ -51,6 +52,7 @@ pub mod passes;
 pub mod route;
 pub mod session;
 pub mod show;
+pub mod thresholds;
 
 use std::fmt;
 

@@ -9,6 +9,7 @@
 //!     layout_hash: Some(7),
 //!     graph_bytes: 1_048_576,
 //!     runs: 128,
+//!     buffers: 3,
 //!     frontier_bytes: 4_096,
 //!     scratch_bytes: 65_536,
 //!     output_bytes: 2_048,
@@ -40,6 +41,8 @@ pub struct Profile {
     pub graph_bytes: u64,
     /// How often it runs.
     pub runs: u64,
+    /// Buffers that a run from nothing allocates: 3 where it has one each for frontier, scratch and output.
+    pub buffers: u64,
     /// Uploaded for every run.
     pub frontier_bytes: u64,
     /// Allocated once, used by every run.
@@ -51,9 +54,6 @@ pub struct Profile {
     /// When results are read.
     pub readback: Readback,
 }
-
-/// Buffers that a run from nothing allocates: frontier, scratch, output.
-const BUFFERS: u64 = 3;
 
 /// What the session does, and what it avoids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -93,6 +93,51 @@ pub struct Counters {
     pub fences: u64,
     /// Bytes read back.
     pub readback_bytes: u64,
+    /// Times that work was started: one a run, one a batch where the backend takes it at once.
+    pub launches: u64,
+}
+
+impl Counters {
+    fn fields(&self) -> [(&'static str, u64); 7] {
+        [
+            ("graph_uploads", self.graph_uploads),
+            ("graph_upload_bytes", self.graph_upload_bytes),
+            ("refresh_bytes", self.refresh_bytes),
+            ("allocations", self.allocations),
+            ("fences", self.fences),
+            ("readback_bytes", self.readback_bytes),
+            ("launches", self.launches),
+        ]
+    }
+
+    /// What was counted since an earlier reading.
+    pub fn since(&self, earlier: &Counters) -> Counters {
+        Counters {
+            graph_uploads: self.graph_uploads.saturating_sub(earlier.graph_uploads),
+            graph_upload_bytes: self
+                .graph_upload_bytes
+                .saturating_sub(earlier.graph_upload_bytes),
+            refresh_bytes: self.refresh_bytes.saturating_sub(earlier.refresh_bytes),
+            allocations: self.allocations.saturating_sub(earlier.allocations),
+            fences: self.fences.saturating_sub(earlier.fences),
+            readback_bytes: self.readback_bytes.saturating_sub(earlier.readback_bytes),
+            launches: self.launches.saturating_sub(earlier.launches),
+        }
+    }
+
+    /// The sums.
+    #[must_use]
+    pub fn plus(&self, other: &Counters) -> Counters {
+        Counters {
+            graph_uploads: self.graph_uploads + other.graph_uploads,
+            graph_upload_bytes: self.graph_upload_bytes + other.graph_upload_bytes,
+            refresh_bytes: self.refresh_bytes + other.refresh_bytes,
+            allocations: self.allocations + other.allocations,
+            fences: self.fences + other.fences,
+            readback_bytes: self.readback_bytes + other.readback_bytes,
+            launches: self.launches + other.launches,
+        }
+    }
 }
 
 /// A counter that is not what was planned.
@@ -180,7 +225,7 @@ pub fn plan(profile: &Profile) -> Result<SessionPlan, SessionError> {
         .checked_mul(profile.graph_bytes)
         .ok_or_else(overflow("avoided upload bytes"))?;
     let avoided_allocations = warm_runs
-        .checked_mul(BUFFERS)
+        .checked_mul(profile.buffers)
         .ok_or_else(overflow("avoided allocations"))?;
     if peak_bytes > budget_bytes {
         return Err(SessionError::OverBudget {
@@ -201,9 +246,10 @@ pub fn plan(profile: &Profile) -> Result<SessionPlan, SessionError> {
             graph_uploads: 1,
             graph_upload_bytes: profile.graph_bytes,
             refresh_bytes,
-            allocations: BUFFERS,
+            allocations: profile.buffers,
             fences: 1,
             readback_bytes: profile.output_bytes,
+            launches: runs,
         },
     })
 }
@@ -211,19 +257,10 @@ pub fn plan(profile: &Profile) -> Result<SessionPlan, SessionError> {
 impl SessionPlan {
     /// Where the session did something else than planned.
     pub fn compare(&self, counted: &Counters) -> Vec<Difference> {
-        let fields = |c: &Counters| {
-            [
-                ("graph_uploads", c.graph_uploads),
-                ("graph_upload_bytes", c.graph_upload_bytes),
-                ("refresh_bytes", c.refresh_bytes),
-                ("allocations", c.allocations),
-                ("fences", c.fences),
-                ("readback_bytes", c.readback_bytes),
-            ]
-        };
-        fields(&self.expected)
+        self.expected
+            .fields()
             .into_iter()
-            .zip(fields(counted))
+            .zip(counted.fields())
             .filter(|(planned, counted)| planned != counted)
             .map(|((field, planned), (_, counted))| Difference {
                 field,

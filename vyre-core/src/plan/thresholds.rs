@@ -1,0 +1,113 @@
+//! What decisions at run time depend on, as a value and as a small text file.
+//!
+//! The defaults are the contract's; measurements on the device at hand replace them. A file is lines of `key = value`, `#`
+//! begins a comment, keys that are missing keep their default.
+//!
+//! ```
+//! use vyre_core::plan::thresholds::Thresholds;
+//! let t = Thresholds::read("# one laptop\nparallel_from = 20_000\nlaunch.jit_queue = 1000\n").unwrap();
+//! assert_eq!((t.parallel_from, t.launch.jit_queue, t.launch.dense_bps), (20_000, 1_000, 4_000));
+//! assert_eq!(Thresholds::read(&t.write()).unwrap(), t);
+//! ```
+
+use super::launch::Policy;
+use std::fmt::Write as _;
+use thiserror::Error;
+
+/// Thresholds of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Thresholds {
+    /// Of the launch policy.
+    pub launch: Policy,
+    /// Items or edges from which a sweep is worth all threads of a CPU.
+    pub parallel_from: u64,
+    /// Results up to this size come back in one copy.
+    pub pack_up_to_bytes: u64,
+}
+
+impl Default for Thresholds {
+    fn default() -> Thresholds {
+        Thresholds {
+            launch: Policy::default(),
+            parallel_from: 8_193,
+            pack_up_to_bytes: 16_384,
+        }
+    }
+}
+
+/// Why a file is not thresholds. Lines count from 1.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the message says what the fields are")]
+pub enum ThresholdsError {
+    /// Not `key = value`.
+    #[error("line {line} is `{text}`; `key = value` is needed")]
+    Line { line: usize, text: String },
+    /// No such threshold.
+    #[error("line {line}: there is no threshold `{key}`")]
+    Key { line: usize, key: String },
+    /// Not a number of the threshold's type.
+    #[error("line {line}: `{value}` is not a value of `{key}`")]
+    Value {
+        line: usize,
+        key: String,
+        value: String,
+    },
+}
+
+macro_rules! keys {
+    ($($name:literal $($field:ident).+;)*) => {
+        impl Thresholds {
+            /// Parses a file.
+            pub fn read(text: &str) -> Result<Thresholds, ThresholdsError> {
+                let mut thresholds = Thresholds::default();
+                for (i, whole) in text.lines().enumerate() {
+                    let line = i + 1;
+                    let code = whole.split('#').next().unwrap_or("").trim();
+                    if code.is_empty() {
+                        continue;
+                    }
+                    let (key, value) = code.split_once('=').ok_or_else(|| ThresholdsError::Line {
+                        line,
+                        text: code.to_owned(),
+                    })?;
+                    let (key, value) = (key.trim(), value.trim());
+                    match key {
+                        $($name => thresholds.$($field).+ = value.replace('_', "").parse().map_err(|_| {
+                            ThresholdsError::Value { line, key: key.to_owned(), value: value.to_owned() }
+                        })?,)*
+                        _ => return Err(ThresholdsError::Key { line, key: key.to_owned() }),
+                    }
+                }
+                Ok(thresholds)
+            }
+
+            /// The file of these thresholds, all keys named. [`Thresholds::read`] gives exactly them back.
+            pub fn write(&self) -> String {
+                let mut text = String::new();
+                $(writeln!(text, "{} = {}", $name, self.$($field).+).expect("writing to a string does not fail");)*
+                text
+            }
+        }
+    };
+}
+
+keys! {
+    "parallel_from" parallel_from;
+    "pack_up_to_bytes" pack_up_to_bytes;
+    "launch.sparse_bps" launch.sparse_bps;
+    "launch.dense_bps" launch.dense_bps;
+    "launch.pressure_bps" launch.pressure_bps;
+    "launch.hysteresis_bps" launch.hysteresis_bps;
+    "launch.fused_edges" launch.fused_edges;
+    "launch.shed_bps" launch.shed_bps;
+    "launch.shed_rise_bps" launch.shed_rise_bps;
+    "launch.sparse_ctas" launch.sparse_ctas;
+    "launch.saturated_per_lane" launch.saturated_per_lane;
+    "launch.min_hits" launch.min_hits;
+    "launch.hit_slack" launch.hit_slack;
+    "launch.hit_bytes" launch.hit_bytes;
+    "launch.jit_queue" launch.jit_queue;
+    "launch.jit_opcodes" launch.jit_opcodes;
+    "launch.jit_windows" launch.jit_windows;
+    "launch.lift_age" launch.lift_age;
+}
