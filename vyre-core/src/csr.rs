@@ -140,6 +140,33 @@ impl Csr {
         Ok((Csr { offsets, targets }, origin))
     }
 
+    /// The graph with more edges, each after those its source has; also, for each edge of the new graph, its number before:
+    /// edges of this graph count from 0, the appended ones go on after them (to permute weights).
+    ///
+    /// ```
+    /// use vyre_core::csr::Csr;
+    /// let g = Csr::from_edges(3, &[(0, 1), (1, 2)]).unwrap();
+    /// let (more, origin) = g.append(&[(0, 2)]).unwrap();
+    /// assert_eq!((more.targets(), origin.as_slice()), ([1, 2, 2].as_slice(), [0, 2, 1].as_slice()));
+    /// ```
+    pub fn append(&self, edges: &[(u32, u32)]) -> Result<(Csr, Vec<u32>), CsrError> {
+        let nodes = 0..self.node_count() as u32;
+        let all = nodes.flat_map(|v| self.neighbors(v).map(move |t| (v, t)));
+        let all: Vec<(u32, u32)> = all.chain(edges.iter().copied()).collect();
+        Csr::from_edges_indexed(self.node_count(), &all).map_err(|e| match e {
+            CsrError::Target {
+                edge,
+                target,
+                nodes,
+            } => CsrError::Target {
+                edge: edge - self.edge_count(),
+                target,
+                nodes,
+            },
+            other => other,
+        })
+    }
+
     /// The graph with every edge turned round; edges of a node keep the order of their sources.
     pub fn reverse(&self) -> Csr {
         let n = self.node_count();

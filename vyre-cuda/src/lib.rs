@@ -51,6 +51,7 @@
 mod abi;
 mod buffer;
 pub mod device;
+mod decide;
 pub mod error;
 mod image;
 mod megakernel;
@@ -62,14 +63,16 @@ mod runtime;
 mod session;
 
 pub use device::{Device, DeviceError};
+pub use decide::{Decision, Happened};
 pub use error::Error;
 pub use megakernel::Megakernel;
 pub use passes::{RegisteredPass, passes};
 pub use runtime::Runtime;
-pub use session::Session;
+pub use session::{Batch, QueryId, Session};
 pub use vyre_core::csr::{Csr, CsrError};
-pub use vyre_core::exec::{Report, RunError};
+pub use vyre_core::exec::{Activity, Counters, Progress, Readback, Report, RunError};
 pub use vyre_core::plan::show::Plan;
+pub use vyre_core::plan::thresholds::{Thresholds, ThresholdsError};
 pub use vyre_core::trap::{Trap, TrapKind};
 pub use vyre_core::{dsl, module, plan};
 pub use vyre_macros::*;

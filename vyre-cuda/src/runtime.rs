@@ -5,11 +5,13 @@ use crate::error::Error;
 use crate::megakernel::Megakernel;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use vyre_core::exec::{Executor, RunError, TopologyArgs};
 use vyre_core::module::Program;
 use vyre_core::native::{self, NativeExecutor};
 use vyre_core::pass::Pass;
 use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::vir0::Vir0Executor;
 
 /// A backend, and why it was chosen.
@@ -24,8 +26,9 @@ pub struct Runtime {
     backend: Backend,
     /// Why this one rather than a better one.
     why: Option<String>,
-    /// Memory that a session may take.
-    memory_bytes: Option<u64>,
+    /// Memory that the sessions of this runtime and its clones share.
+    budget: Option<Arc<Budget>>,
+    thresholds: Thresholds,
 }
 
 #[derive(Clone, Debug)]
@@ -52,7 +55,8 @@ impl Runtime {
         Ok(Runtime {
             backend,
             why: Some(why),
-            memory_bytes: None,
+            budget: None,
+            thresholds: Thresholds::default(),
         })
     }
 
@@ -71,7 +75,8 @@ impl Runtime {
         Runtime {
             backend: Backend::Native,
             why: None,
-            memory_bytes: None,
+            budget: None,
+            thresholds: Thresholds::default(),
         }
     }
 
@@ -80,7 +85,8 @@ impl Runtime {
         Runtime {
             backend: Backend::Vir0,
             why: None,
-            memory_bytes: None,
+            budget: None,
+            thresholds: Thresholds::default(),
         }
     }
 
@@ -93,17 +99,40 @@ impl Runtime {
         }
     }
 
-    /// The same, with sessions of at most so much memory each: what needs more is refused before anything is allocated.
+    /// The same, with a budget: sessions of this runtime and its clones share so much memory. What needs more than the
+    /// others leave is refused before anything is allocated.
     pub fn with_memory(self, bytes: u64) -> Runtime {
         Runtime {
-            memory_bytes: Some(bytes),
+            budget: Some(Arc::new(Budget {
+                total_bytes: bytes,
+                used_bytes: AtomicU64::new(0),
+            })),
             ..self
         }
     }
 
-    /// Memory that a session may take, where that is limited.
-    pub(crate) fn memory_bytes(&self) -> Option<u64> {
-        self.memory_bytes
+    /// The same, with thresholds that were measured: sessions load them.
+    pub fn with_thresholds(self, thresholds: Thresholds) -> Runtime {
+        Runtime { thresholds, ..self }
+    }
+
+    /// What sessions decide by.
+    pub fn thresholds(&self) -> &Thresholds {
+        &self.thresholds
+    }
+
+    /// Memory that sessions share, and how much of it they took; `None` where nothing was set.
+    pub fn memory(&self) -> Option<(u64, u64)> {
+        let budget = self.budget.as_ref()?;
+        Some((budget.total_bytes, budget.used_bytes.load(Relaxed)))
+    }
+
+    /// No memory yet, to grow within what sessions share.
+    pub(crate) fn lease(&self) -> Lease {
+        Lease {
+            budget: self.budget.clone(),
+            bytes: 0,
+        }
     }
 
     /// Whether buffers that never live at once can share memory.
@@ -137,6 +166,56 @@ impl Runtime {
             Backend::Native => Box::new(NativeExecutor::<P>::new(program, topology, allocation)?),
             Backend::Vir0 => Box::new(Vir0Executor::new(program, topology, allocation)?),
         })
+    }
+}
+
+/// Memory that sessions share.
+#[derive(Debug)]
+struct Budget {
+    total_bytes: u64,
+    used_bytes: AtomicU64,
+}
+
+/// A session's part of the memory; given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    budget: Option<Arc<Budget>>,
+    bytes: u64,
+}
+
+impl Lease {
+    /// What this lease can have at most now: its own part and what nobody has. `None` without a budget.
+    pub(crate) fn available_bytes(&self) -> Option<u64> {
+        let budget = self.budget.as_ref()?;
+        let used = budget.used_bytes.load(Relaxed);
+        Some(budget.total_bytes.saturating_sub(used) + self.bytes)
+    }
+
+    /// Makes it so large; false, and no change, where that is more than is available.
+    #[must_use]
+    pub(crate) fn resize(&mut self, bytes: u64) -> bool {
+        if let Some(budget) = &self.budget {
+            let change = budget.used_bytes.fetch_update(Relaxed, Relaxed, |used| {
+                let others = used.saturating_sub(self.bytes);
+                let now = others.checked_add(bytes)?;
+                (now <= budget.total_bytes || bytes <= self.bytes).then_some(now)
+            });
+            if change.is_err() {
+                return false;
+            }
+        }
+        self.bytes = bytes;
+        true
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let _smaller = self.resize(0);
     }
 }
 

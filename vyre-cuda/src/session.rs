@@ -1,25 +1,83 @@
 //! A pass bound to a runtime and a topology.
 
+use crate::decide::{Decider, Decision, Happened, Situation, Tuner};
 use crate::error::Error;
-use crate::runtime::Runtime;
+use crate::runtime::{Lease, Runtime};
+use std::collections::VecDeque;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
-use vyre_core::exec::{Args, Executor, RunError, Sizes, TopologyArgs};
-use vyre_core::module::Program;
+use std::time::Instant;
+use vyre_core::exec::{
+    Args, Column, Counters, Executor, Progress, Report, RunError, Sizes, TopologyArgs,
+};
+use vyre_core::module::{Buffer, BufferId, Frontier, Program, Resource, Role};
 use vyre_core::pass::Pass;
 use vyre_core::plan::fit::{FitError, fit};
 use vyre_core::plan::footprint::{Allocation, FootprintError, footprint};
+use vyre_core::plan::launch::{Age, LaunchError};
+use vyre_core::plan::session::{Profile, Readback};
+use vyre_core::plan::thresholds::Thresholds;
 
 /// A pass with its topology uploaded and its buffers allocated, ready to run any number of times.
 ///
 /// `#[wave_graph] mod bfs` defines `bfs::Session` as an alias of this.
 pub struct Session<P> {
     executor: Box<dyn Executor>,
-    backend: &'static str,
+    runtime: Runtime,
     program: Arc<Program>,
     memory: Memory,
+    decider: Decider,
+    /// Counted by executors that an update replaced.
+    counted: Counters,
+    waiting: Vec<Query>,
+    next_query: u64,
+    batch_limit: Option<NonZeroUsize>,
     pass: PhantomData<fn() -> P>,
+}
+
+/// A submitted query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QueryId(u64);
+
+impl fmt::Display for QueryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A query that waits for a batch.
+struct Query {
+    id: QueryId,
+    priority: i32,
+    age: Age,
+    scalars: Vec<u64>,
+    inputs: Vec<(BufferId, Column)>,
+}
+
+impl Query {
+    fn args(&self) -> Args<'_> {
+        let inputs = self.inputs.iter();
+        Args {
+            scalars: self.scalars.clone(),
+            inputs: inputs.map(|(id, c)| (*id, c.as_slice())).collect(),
+        }
+    }
+}
+
+/// What a batch gave.
+#[derive(Debug)]
+pub struct Batch<T> {
+    /// By query.
+    pub results: Vec<(QueryId, Result<T, Error>)>,
+    /// The order in which queries were handed to the executor.
+    pub order: Vec<QueryId>,
+    /// Launches that they took, where the backend counts them.
+    pub launches: Option<u64>,
+    /// Host wall time of the whole batch, in nanoseconds.
+    pub wall_ns: u64,
 }
 
 impl<P: Pass> Session<P> {
@@ -34,9 +92,14 @@ impl<P: Pass> Session<P> {
         let program = Arc::new(program);
         Ok(Session {
             executor: runtime.executor::<P>(Arc::clone(&program), &topology, memory.allocation)?,
-            backend: runtime.backend(),
+            runtime: runtime.clone(),
             program,
             memory,
+            decider: Decider::new(*runtime.thresholds()),
+            counted: Counters::default(),
+            waiting: Vec::new(),
+            next_query: 0,
+            batch_limit: None,
             pass: PhantomData,
         })
     }
@@ -54,16 +117,314 @@ impl<P: Pass> Session<P> {
 
     /// Runs the pass once. After a trap or a refused argument the session is as before and can run again.
     pub fn run(&mut self, run: P::Run<'_>) -> Result<P::Output, Error> {
+        self.series(&[P::args(run)])
+    }
+
+    /// Runs the pass several times, one after another, and reads back what the last run leaves. The first error ends it.
+    /// No runs at all are an error.
+    pub fn run_series<'a>(
+        &mut self,
+        runs: impl IntoIterator<Item = P::Run<'a>>,
+    ) -> Result<P::Output, Error> {
+        let series: Vec<Args<'_>> = runs.into_iter().map(P::args).collect();
+        if series.is_empty() {
+            return Err(RunError::Length {
+                name: "runs".to_owned(),
+                expected: 1,
+                actual: 0,
+            }
+            .into());
+        }
+        self.series(&series)
+    }
+
+    fn series(&mut self, series: &[Args<'_>]) -> Result<P::Output, Error> {
+        for args in series {
+            self.memory.check(&self.program, args)?;
+        }
+        let situation = self.situation(series.len() as u64);
+        self.decider.decide(&situation, &mut *self.executor)?;
+        let outcome = match series {
+            [args] => self.executor.run(args)?,
+            _ => self.executor.run_series(series)?,
+        };
+        self.decider.happened(Happened::of(&outcome.report));
+        Ok(P::output(outcome))
+    }
+
+    /// Puts a query in line for the next batch, higher priorities first. Inputs are copied; what is wrong with them is said
+    /// when the query runs.
+    pub fn submit(&mut self, run: P::Run<'_>, priority: i32) -> QueryId {
         let args = P::args(run);
-        self.memory.check(&self.program, &args)?;
-        Ok(P::output(self.executor.run(&args)?))
+        let id = QueryId(self.next_query);
+        self.next_query += 1;
+        let inputs = args.inputs.into_iter();
+        self.waiting.push(Query {
+            id,
+            priority,
+            age: Age::default(),
+            scalars: args.scalars,
+            inputs: inputs.map(|(id, s)| (id, s.to_column())).collect(),
+        });
+        id
+    }
+
+    /// Queries that wait for a batch.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// How many queries a batch takes at most; `None`, as it begins: all. Those left over grow older, and from an age of
+    /// the policy's `lift_age` on they go before any priority.
+    pub fn set_batch_limit(&mut self, limit: Option<NonZeroUsize>) {
+        self.batch_limit = limit;
+    }
+
+    /// Runs the waiting queries, independently of each other: aged ones first, then by priority, then as they were
+    /// submitted. Backends share a launch between as many as they can. A query that fails leaves the others alone.
+    pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
+        let started = Instant::now();
+        let before = self.counters().map(|c| c.launches);
+        let policy = self.decider.thresholds.launch;
+        let by_urgency = |q: &Query| (!policy.lifts(q.age), std::cmp::Reverse(q.priority), q.id);
+        self.waiting.sort_by_key(by_urgency);
+        let limit = self.batch_limit.map_or(usize::MAX, NonZeroUsize::get);
+        let left = self.waiting.split_off(limit.min(self.waiting.len()));
+        let mut batch = std::mem::replace(&mut self.waiting, left);
+        for query in &mut self.waiting {
+            query.age = query.age.waited_once().map_err(overflow)?;
+        }
+        let mut results = Vec::with_capacity(batch.len());
+        let mut order = Vec::with_capacity(batch.len());
+        batch.retain(
+            |query| match self.memory.check(&self.program, &query.args()) {
+                Ok(()) => true,
+                Err(e) => {
+                    results.push((query.id, Err(e.into())));
+                    false
+                }
+            },
+        );
+        while !batch.is_empty() {
+            let wanted = self.executor.slots().min(batch.len() as u32);
+            let slots = self.memory.slots(wanted);
+            let situation = Situation {
+                requeues: batch.iter().map(|q| q.age.requeues).max().unwrap_or(0),
+                max_age: batch.iter().map(|q| q.age.waited).max().unwrap_or(0),
+                slots,
+                ..self.situation(batch.len() as u64)
+            };
+            let launched = Instant::now();
+            let taken = match self.decider.decide(&situation, &mut *self.executor) {
+                Ok(()) => {
+                    let args: Vec<Args<'_>> = batch.iter().map(Query::args).collect();
+                    self.executor.run_batch(&args)
+                }
+                Err(e) => vec![Err(e); batch.len()],
+            };
+            if taken.is_empty() {
+                let none = RunError::Backend("the backend took no query of the batch".to_owned());
+                self.waiting.append(&mut batch);
+                return Err(none.into());
+            }
+            let mut sum = Happened {
+                wall_ns: u64::try_from(launched.elapsed().as_nanos()).unwrap_or(u64::MAX),
+                ..Happened::of(&Report::default())
+            };
+            let rest = batch.split_off(taken.len().min(batch.len()));
+            for (query, result) in batch.drain(..).zip(taken) {
+                if let Ok(outcome) = &result {
+                    sum.add(&outcome.report);
+                }
+                order.push(query.id);
+                results.push((query.id, result.map(P::output).map_err(Error::from)));
+            }
+            self.decider.happened(sum);
+            batch = rest;
+            for query in &mut batch {
+                query.age = query.age.requeued().map_err(overflow)?;
+            }
+            batch.sort_by_key(by_urgency);
+        }
+        results.sort_by_key(|&(id, _)| id);
+        let after = self.counters().map(|c| c.launches);
+        Ok(Batch {
+            results,
+            order,
+            launches: before.zip(after).map(|(before, after)| after - before),
+            wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        })
+    }
+
+    /// Takes another topology: edges appended (see [`Csr::append`](crate::Csr::append)), weights replaced, another graph.
+    /// What is equal to what is there is not uploaded again. After an error the session is as before.
+    pub fn update<'a>(&mut self, topology: impl Into<P::Topology<'a>>) -> Result<(), Error> {
+        let mut program = P::PARTS.program()?;
+        let topology = P::topology(topology.into());
+        // What the session has is available to what it becomes.
+        let had = self.memory.lease.bytes();
+        let given = self.memory.lease.resize(0);
+        debug_assert!(given, "smaller is always possible");
+        let mut settle = || -> Result<(Memory, bool), RunError> {
+            let memory = Memory::settle(&mut program, &topology, &self.runtime)?;
+            let same = memory.allocation == self.memory.allocation
+                && program.schedule == self.program.schedule;
+            let updated = same && self.executor.update(&topology)?;
+            Ok((memory, updated))
+        };
+        let settled = settle().and_then(|(memory, updated)| {
+            if !updated {
+                let program = Arc::new(program);
+                let made = self.runtime.executor::<P>(
+                    Arc::clone(&program),
+                    &topology,
+                    memory.allocation,
+                )?;
+                let before = std::mem::replace(&mut self.executor, made);
+                self.counted = self.counted.plus(&before.counters().unwrap_or_default());
+                self.program = program;
+            }
+            Ok(memory)
+        });
+        match settled {
+            Ok(memory) => {
+                self.memory = memory;
+                self.decider.forget();
+                Ok(())
+            }
+            Err(e) => {
+                // Nobody else may have taken it meanwhile but another session; then its runs say so.
+                let _again = self.memory.lease.resize(had);
+                Err(e.into())
+            }
+        }
+    }
+
+    /// What was uploaded, allocated, waited for, read back and launched since the session was made; `None` where the
+    /// backend does not count.
+    pub fn counters(&self) -> Option<Counters> {
+        self.executor.counters().map(|c| c.plus(&self.counted))
+    }
+
+    /// What so many runs of a series do, for [`plan::session`](vyre_core::plan::session) to plan: lengths are those of the
+    /// last run.
+    pub fn profile(&self, runs: u64) -> Profile {
+        let (program, sizes) = (&*self.program, &self.memory.sizes);
+        let bytes = |b: &Buffer| {
+            let len = sizes.resolve(program, b.extent).unwrap_or(0);
+            len.saturating_mul(b.scalar.size_bytes())
+        };
+        let of = |roles: &[Role]| -> u64 {
+            let buffers = program.buffers.iter();
+            buffers.filter(|b| roles.contains(&b.role)).map(bytes).sum()
+        };
+        let edges = sizes.edges.iter().map(|e| 4 * (sizes.nodes + 1 + e));
+        let frontiers = program.frontiers.iter();
+        let frontier = |f: &Frontier| 8 * sizes.resolve(program, f.capacity).unwrap_or(0);
+        let outputs = program.reductions.iter().filter(|r| r.output).count() as u64;
+        let held = program.buffers.iter();
+        let held = held.filter(|b| b.role != Role::Topology && bytes(b) > 0);
+        Profile {
+            layout_hash: Some(self.layout_hash()),
+            graph_bytes: edges.sum::<u64>() + of(&[Role::Topology]),
+            runs,
+            buffers: held.count() as u64 + program.frontiers.len() as u64,
+            frontier_bytes: of(&[Role::Input, Role::InOut]) + 8 * program.scalars.len() as u64,
+            scratch_bytes: of(&[Role::Scratch]) + frontiers.map(frontier).sum::<u64>(),
+            output_bytes: of(&[Role::Output, Role::InOut]) + 8 * outputs,
+            budget_bytes: Some(self.runtime.memory().map_or(u64::MAX, |(total, _)| total)),
+            readback: Readback::FinalOnly,
+        }
+    }
+
+    fn layout_hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.program.manifest.id.hash(&mut hasher);
+        self.memory.sizes.nodes.hash(&mut hasher);
+        self.memory.sizes.edges.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// What was decided for the last launches, and what came of it.
+    pub fn decisions(&self) -> impl ExactSizeIterator<Item = &Decision> {
+        self.decider.decisions.iter()
+    }
+
+    /// The last decisions, readable.
+    pub fn explain(&self) -> impl fmt::Display + '_ {
+        Explanation(&self.decider.decisions)
+    }
+
+    /// What this session decides by, from now on.
+    pub fn set_thresholds(&mut self, thresholds: Thresholds) {
+        self.decider.thresholds = thresholds;
+    }
+
+    /// Lets the session try thresholds on its next runs, which should be alike, and keep the fastest. Off as it begins. The
+    /// results are the same whatever it chooses.
+    pub fn set_autotune(&mut self, on: bool) {
+        self.decider.tuner = on.then(Tuner::new);
+    }
+
+    /// Items from which a sweep takes all threads, once autotuning has chosen.
+    pub fn autotuned(&self) -> Option<u64> {
+        self.decider.tuner.as_ref()?.chosen()
+    }
+
+    /// Where the progress of a run can be read while it runs, on another thread.
+    pub fn progress(&self) -> Option<Arc<Progress>> {
+        self.executor.progress()
+    }
+
+    fn situation(&self, queries: u64) -> Situation {
+        let sizes = &self.memory.sizes;
+        let lengths = self.program.buffers.iter();
+        let lengths = lengths.filter_map(|b| sizes.resolve(&self.program, b.extent));
+        let memory = self.runtime.memory();
+        Situation {
+            nodes: sizes.nodes,
+            edges: sizes.edges.iter().copied().max().unwrap_or(0),
+            widest: match sizes.nodes {
+                0 => lengths.max().unwrap_or(0),
+                nodes => nodes,
+            },
+            resident_bytes: self.memory.lease.bytes(),
+            used_bytes: memory.map_or(0, |(_, used)| used),
+            budget_bytes: memory.map(|(total, _)| total),
+            queries,
+            requeues: 0,
+            max_age: 0,
+            slots: 1,
+        }
+    }
+}
+
+fn overflow(e: LaunchError) -> Error {
+    RunError::Backend(e.to_string()).into()
+}
+
+struct Explanation<'s>(&'s VecDeque<Decision>);
+
+impl fmt::Display for Explanation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for decision in self.0 {
+            writeln!(f, "{decision}")?;
+        }
+        Ok(())
     }
 }
 
 /// What a session may take, and how it hands that out.
 struct Memory {
     allocation: Allocation,
-    available_bytes: Option<u64>,
+    /// The pass's own budget.
+    pass_bytes: Option<u64>,
+    lease: Lease,
+    /// Of the topologies.
+    resident_bytes: u64,
+    /// States of a batch that there is room for.
+    slots: u32,
+    /// Of the scalars, those of the run that was checked last.
     sizes: Sizes,
 }
 
@@ -89,42 +450,83 @@ impl Memory {
                 });
             }
         }
-        let budgets = [program.manifest.budget_bytes, runtime.memory_bytes()];
-        let available_bytes = budgets.into_iter().flatten().min();
+        // What a run's scalars say about lengths is checked when they are known.
+        sizes.scalars = vec![0; program.scalars.len()];
         let mut memory = Memory {
             allocation: Allocation::Separate,
-            available_bytes,
-            sizes: Sizes::default(),
+            pass_bytes: program.manifest.budget_bytes,
+            lease: runtime.lease(),
+            resident_bytes: 0,
+            slots: 1,
+            sizes,
         };
-        if let Some(available) = available_bytes {
-            // What a run's scalars say about lengths is checked when they are known.
-            sizes.scalars = vec![0; program.scalars.len()];
+        if let Some(available) = memory.available_bytes() {
             if runtime.shares_memory() {
-                let fitted = fit(program, &sizes, available).map_err(refused)?;
+                let fitted = fit(program, &memory.sizes, available).map_err(refused)?;
                 program.schedule = fitted.schedule;
                 memory.allocation = fitted.allocation;
-            } else {
-                footprint(program, &sizes)
-                    .and_then(|takes| takes.fit(available, Allocation::Separate))
-                    .map_err(|e| refused(e.into()))?;
             }
+            memory.take(program)?;
         }
-        memory.sizes = sizes;
         Ok(memory)
+    }
+
+    fn available_bytes(&self) -> Option<u64> {
+        let budgets = [self.pass_bytes, self.lease.available_bytes()];
+        budgets.into_iter().flatten().min()
+    }
+
+    /// Takes what the sizes need.
+    fn take(&mut self, program: &Program) -> Result<(), RunError> {
+        let Some(available) = self.available_bytes() else {
+            return Ok(());
+        };
+        let takes = footprint(program, &self.sizes).map_err(|e| refused(e.into()))?;
+        let fits = takes.fit(available, self.allocation);
+        fits.map_err(|e| refused(e.into()))?;
+        let needed = match self.allocation {
+            Allocation::Separate => takes.separate_bytes,
+            Allocation::Shared => takes.peak_bytes,
+        };
+        self.resident_bytes = takes
+            .items
+            .iter()
+            .filter(|i| match i.resource {
+                Resource::Topology(_) => true,
+                Resource::Buffer(b) => program.buffers[b.index()].role == Role::Topology,
+                Resource::Frontier(_) | Resource::Reduction(_) => false,
+            })
+            .map(|i| i.bytes)
+            .sum();
+        // A run that needs less than one before it leaves the memory as it is: buffers do not shrink.
+        if needed > self.lease.bytes() && !self.lease.resize(needed) {
+            return Err(RunError::Memory {
+                what: "the session does not fit beside the others".to_owned(),
+                needed_bytes: needed,
+                available_bytes: self.lease.available_bytes().unwrap_or(0),
+            });
+        }
+        Ok(())
     }
 
     /// Lengths that depend on the run's scalars.
     fn check(&mut self, program: &Program, args: &Args<'_>) -> Result<(), RunError> {
-        let Some(available) = self.available_bytes else {
-            return Ok(());
-        };
-        if self.sizes.scalars == args.scalars {
+        // A wrong number of scalars is the executor's to refuse.
+        if self.sizes.scalars == args.scalars || args.scalars.len() != program.scalars.len() {
             return Ok(());
         }
         self.sizes.scalars.clone_from(&args.scalars);
-        footprint(program, &self.sizes)
-            .and_then(|takes| takes.fit(available, self.allocation))
-            .map_err(|e| refused(e.into()))
+        self.take(program)
+    }
+
+    /// Takes room for so many states of a batch, or as many as there is room for.
+    fn slots(&mut self, wanted: u32) -> u32 {
+        let one = self.lease.bytes() - self.resident_bytes.min(self.lease.bytes());
+        let one = one / u64::from(self.slots.max(1));
+        while self.slots < wanted && self.lease.resize(self.lease.bytes() + one) {
+            self.slots += 1;
+        }
+        self.slots
     }
 }
 
@@ -165,7 +567,7 @@ fn refused(e: FitError) -> RunError {
 impl<P: Pass> fmt::Debug for Session<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session")
-            .field("backend", &self.backend)
+            .field("backend", &self.runtime.backend())
             .finish_non_exhaustive()
     }
 }
