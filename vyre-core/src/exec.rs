@@ -283,6 +283,10 @@ pub(crate) struct Rows {
     pub(crate) columns: Vec<Column>,
 }
 
+#[cfg_attr(
+    not(feature = "exec"),
+    allow(dead_code, reason = "only executors use it")
+)]
 impl Rows {
     pub(crate) fn new(fields: &[Scalar]) -> Rows {
         let empty = |&scalar| Column::filled(scalar, 0, 0);

@@ -13,7 +13,7 @@ use std::time::Instant;
 use vyre_core::exec::{
     Args, Column, Counters, Executor, Progress, Report, RunError, Sizes, TopologyArgs,
 };
-use vyre_core::module::{Buffer, BufferId, Frontier, Program, Resource, Role};
+use vyre_core::module::{Buffer, BufferId, Frontier, List, Program, Resource, Role};
 use vyre_core::pass::Pass;
 use vyre_core::plan::fit::{FitError, fit};
 use vyre_core::plan::footprint::{Allocation, FootprintError, footprint};
@@ -321,6 +321,11 @@ impl<P: Pass> Session<P> {
         let edges = sizes.edges.iter().map(|e| 4 * (sizes.nodes + 1 + e));
         let frontiers = program.frontiers.iter();
         let frontier = |f: &Frontier| 8 * sizes.resolve(program, f.capacity).unwrap_or(0);
+        let lists = program.lists.iter();
+        let list = |l: &List| {
+            let len = sizes.resolve(program, l.capacity).unwrap_or(0);
+            len.saturating_mul(l.item_bytes())
+        };
         let outputs = program.reductions.iter().filter(|r| r.output).count() as u64;
         let held = program.buffers.iter();
         let held = held.filter(|b| b.role != Role::Topology && bytes(b) > 0);
@@ -328,9 +333,13 @@ impl<P: Pass> Session<P> {
             layout_hash: Some(self.layout_hash()),
             graph_bytes: edges.sum::<u64>() + of(&[Role::Topology]),
             runs,
-            buffers: held.count() as u64 + program.frontiers.len() as u64,
+            buffers: held.count() as u64
+                + program.frontiers.len() as u64
+                + program.lists.len() as u64,
             frontier_bytes: of(&[Role::Input, Role::InOut]) + 8 * program.scalars.len() as u64,
-            scratch_bytes: of(&[Role::Scratch]) + frontiers.map(frontier).sum::<u64>(),
+            scratch_bytes: of(&[Role::Scratch])
+                + frontiers.map(frontier).sum::<u64>()
+                + lists.map(list).sum::<u64>(),
             output_bytes: of(&[Role::Output, Role::InOut]) + 8 * outputs,
             budget_bytes: Some(self.runtime.memory().map_or(u64::MAX, |(total, _)| total)),
             readback: Readback::FinalOnly,
@@ -494,7 +503,7 @@ impl Memory {
             .filter(|i| match i.resource {
                 Resource::Topology(_) => true,
                 Resource::Buffer(b) => program.buffers[b.index()].role == Role::Topology,
-                Resource::Frontier(_) | Resource::Reduction(_) => false,
+                Resource::Frontier(_) | Resource::Reduction(_) | Resource::List(_) => false,
             })
             .map(|i| i.bytes)
             .sum();
@@ -558,7 +567,10 @@ fn refused(e: FitError) -> RunError {
         }
     };
     RunError::Memory {
-        what: format!("{what} does not fit"),
+        what: match e {
+            FitError::Resident { .. } => format!("{what} do not fit"),
+            FitError::Footprint(_) | FitError::Group { .. } => format!("{what} does not fit"),
+        },
         needed_bytes,
         available_bytes,
     }

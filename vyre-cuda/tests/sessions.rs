@@ -1,0 +1,546 @@
+//! Sessions: what they count, share, decide and batch, on every backend.
+
+#![allow(
+    missing_docs,
+    reason = "the passes are public only to be like a user's"
+)]
+
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use vyre_cuda::plan::launch::{Route, Topology};
+use vyre_cuda::plan::session;
+use vyre_cuda::prelude::*;
+use vyre_cuda::{Counters, Error, RunError, Thresholds};
+
+const UNSEEN: u32 = u32::MAX;
+
+#[wave_graph]
+pub mod bfs {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// The shape of the contract's example: 4,096 bytes in, 65,536 bytes of scratch, 2,048 bytes out.
+#[wave_graph]
+pub mod sized {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = 1024)]
+        seed: u32,
+        #[scratch(per = 16384)]
+        work: u32,
+        #[output(per = 512)]
+        result: u32,
+    }
+
+    #[wave(range(16384))]
+    fn spread(i: Index, seed: &Buf<u32>, work: &mut u32) {
+        *work = seed[i % 1024] + i;
+    }
+
+    #[wave(range(512), after(spread))]
+    fn gather(i: Index, work: &Buf<u32>, result: &mut u32) {
+        *result = work[i] + work[16383 - i];
+    }
+}
+
+#[wave_graph]
+pub mod weigh {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = edge(graph))]
+        weight: u32,
+        #[output(per = node)]
+        sum: u32,
+        #[output(per = 2)]
+        sizes: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn add(e: Edge, weight: &u32, sum: &Buf<Atomic<u32>>) {
+        sum[e.src].fetch_add(*weight);
+    }
+
+    #[wave(once)]
+    fn measure(sizes: &Buf<Atomic<u32>>) {
+        sizes[0].store(7);
+    }
+}
+
+/// Independent of a graph's order: float sums that depend on the order of chunks only.
+#[wave_graph]
+pub mod mean {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        value: f32,
+        #[reduce(sum)]
+        total: f32,
+    }
+
+    #[wave(edges(graph))]
+    fn add(e: Edge, value: &Buf<f32>, total: &Reduce<Sum<f32>>) {
+        total.add(value[e.src] * 0.1);
+    }
+}
+
+fn random_graph(nodes: u32, edges: u32) -> Csr {
+    let mut seed = 11u64;
+    let mut next = || {
+        seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (seed >> 33) as u32 % nodes
+    };
+    let edges: Vec<_> = (0..edges).map(|_| (next(), next())).collect();
+    Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
+}
+
+fn queue_bfs(graph: &Csr, source: u32) -> Vec<u32> {
+    let mut dist = vec![UNSEEN; graph.node_count()];
+    dist[source as usize] = 0;
+    let mut queue = VecDeque::from([source]);
+    while let Some(v) = queue.pop_front() {
+        for w in graph.neighbors(v) {
+            if dist[w as usize] == UNSEEN {
+                dist[w as usize] = dist[v as usize] + 1;
+                queue.push_back(w);
+            }
+        }
+    }
+    dist
+}
+
+fn cpu() -> [Runtime; 2] {
+    [Runtime::native(), Runtime::vir0()]
+}
+
+/// Offsets and targets of exactly 1,048,576 bytes.
+fn megabyte() -> Csr {
+    let nodes = 100_000;
+    let edges = 1_048_576 / 4 - (nodes + 1);
+    random_graph(nodes, edges)
+}
+
+#[test]
+fn what_a_series_does_is_what_its_plan_says() {
+    let graph = megabyte();
+    for runtime in cpu() {
+        let runtime = runtime.with_memory(2_000_000);
+        let mut session = sized::Session::new(&runtime, &graph).expect("fits");
+        let profile = session.profile(128);
+        let plan = session::plan(&profile).expect("fits");
+        assert_eq!((profile.graph_bytes, profile.buffers), (1_048_576, 3));
+        assert_eq!(plan.refresh_bytes, 524_288);
+        assert_eq!(plan.avoided_upload_bytes, 133_169_152);
+        assert_eq!(plan.avoided_allocations, 381);
+        assert_eq!(plan.avoided_fences, 127);
+        assert_eq!(plan.readback_bytes, 2_048);
+        assert_eq!(plan.peak_bytes, 1_120_256);
+
+        let seeds: Vec<Vec<u32>> = (0..128).map(|k| vec![k; 1024]).collect();
+        let out = session
+            .run_series(seeds.iter().map(|seed| sized::Run { seed }))
+            .expect("runs");
+        assert_eq!(out.result, vec![127 + 127 + 16_383; 512]);
+        assert_eq!(session.peak_bytes(), Some(plan.peak_bytes));
+        let counted = session.counters().expect("CPU backends count");
+        assert_eq!(plan.compare(&counted), []);
+        assert_eq!(counted.launches, 128);
+
+        // Runs one by one read back, and wait, each time; they allocate and upload no more than the series.
+        for seed in &seeds {
+            session.run(sized::Run { seed }).expect("runs");
+        }
+        let more = session.counters().expect("counts").since(&counted);
+        let expected = Counters {
+            graph_uploads: 0,
+            graph_upload_bytes: 0,
+            refresh_bytes: 524_288,
+            allocations: 0,
+            fences: 128,
+            readback_bytes: 128 * 2_048,
+            launches: 128,
+        };
+        assert_eq!(more, expected);
+    }
+}
+
+#[test]
+fn warm_runs_of_a_search_allocate_nothing() {
+    let graph = random_graph(2_000, 12_000);
+    for runtime in cpu() {
+        let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
+        let cold = session.run(bfs::Run { source: 3 }).expect("runs");
+        let after_one = session.counters().expect("counts");
+        assert_eq!(after_one.allocations, session.profile(1).buffers);
+        let warm = session.run(bfs::Run { source: 3 }).expect("runs");
+        assert_eq!(cold.dist, warm.dist);
+        let more = session.counters().expect("counts").since(&after_one);
+        assert_eq!((more.allocations, more.graph_uploads), (0, 0));
+        assert_eq!((more.refresh_bytes, more.readback_bytes), (8, 8_000));
+    }
+}
+
+#[test]
+fn a_refused_run_launches_nothing_and_a_trapped_one_is_waited_for() {
+    let graph = random_graph(50, 100);
+    for runtime in cpu() {
+        let mut session = sized::Session::new(&runtime, &graph).expect("fits");
+        let before = session.counters().expect("counts");
+        assert!(session.run(sized::Run { seed: &[1, 2] }).is_err());
+        let counted = session.counters().expect("counts").since(&before);
+        assert_eq!((counted.launches, counted.fences), (0, 0));
+        assert!(session.run(sized::Run { seed: &[0; 1024] }).is_ok());
+    }
+}
+
+#[test]
+fn sessions_share_one_budget_and_give_it_back() {
+    let graph = random_graph(1_000, 4_000);
+    for runtime in cpu() {
+        // 20,004 bytes of graph, 4,000 of distances, 8 a node and edge of frontier.
+        let one = 20_004 + 4_000 + 8 * 5_000;
+        let runtime = runtime.with_memory(one + 30_000);
+        let first = bfs::Session::new(&runtime, &graph).expect("fits");
+        assert_eq!(runtime.memory(), Some((one + 30_000, one)));
+        // The second shares memory where it can, but needs its graph and frontier all the same.
+        let error = bfs::Session::new(&runtime.clone(), &graph).unwrap_err();
+        let Error::Run(RunError::Memory {
+            needed_bytes,
+            available_bytes,
+            ..
+        }) = &error
+        else {
+            panic!("{error}");
+        };
+        assert_eq!((*needed_bytes, *available_bytes), (one, 30_000));
+        assert!(
+            error
+                .to_string()
+                .ends_with("; 64004 bytes are needed, 30000 are available"),
+            "{error}"
+        );
+        drop(first);
+        assert_eq!(runtime.memory(), Some((one + 30_000, 0)));
+        let mut again = bfs::Session::new(&runtime, &graph).expect("fits");
+        assert!(again.run(bfs::Run { source: 0 }).is_ok());
+    }
+}
+
+#[test]
+fn a_topology_is_updated_without_a_new_session() {
+    let graph = Csr::from_edges(4, &[(0, 1), (1, 2)]).expect("a graph");
+    for runtime in cpu() {
+        let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
+        let first = session.run(bfs::Run { source: 0 }).expect("runs");
+        assert_eq!(first.dist, [0, 1, 2, UNSEEN]);
+        let before = session.counters().expect("counts");
+
+        let (more, _) = graph.append(&[(2, 3), (0, 2)]).expect("edges name nodes");
+        session.update(&more).expect("fits");
+        let out = session.run(bfs::Run { source: 0 }).expect("runs");
+        assert_eq!(out.dist, [0, 1, 1, 2]);
+        let counted = session.counters().expect("counts").since(&before);
+        assert_eq!(counted.graph_uploads, 1);
+        assert_eq!(counted.graph_upload_bytes, 4 * (5 + 4));
+
+        // Another node count, and back.
+        let larger = random_graph(300, 900);
+        session.update(&larger).expect("fits");
+        let out = session.run(bfs::Run { source: 7 }).expect("runs");
+        assert_eq!(out.dist, queue_bfs(&larger, 7));
+        session.update(&graph).expect("fits");
+        let out = session.run(bfs::Run { source: 0 }).expect("runs");
+        assert_eq!(out.dist, first.dist);
+    }
+}
+
+#[test]
+fn only_what_differs_is_uploaded_and_a_wrong_update_changes_nothing() {
+    let graph = Csr::from_edges(3, &[(0, 1), (0, 2), (2, 0)]).expect("a graph");
+    for runtime in cpu() {
+        let topology = |weight| weigh::Topology {
+            graph: &graph,
+            weight,
+        };
+        let mut session = weigh::Session::new(&runtime, topology(&[1, 2, 4])).expect("fits");
+        assert_eq!(session.run(weigh::Run {}).expect("runs").sum, [3, 0, 4]);
+        let before = session.counters().expect("counts");
+        session.update(topology(&[10, 20, 40])).expect("fits");
+        session.update(topology(&[10, 20, 40])).expect("fits");
+        let counted = session.counters().expect("counts").since(&before);
+        assert_eq!((counted.graph_uploads, counted.graph_upload_bytes), (1, 12));
+        let error = session.update(topology(&[1, 2])).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`weight` has 2 elements; the pass needs 3"
+        );
+        assert_eq!(session.run(weigh::Run {}).expect("runs").sum, [30, 0, 40]);
+    }
+}
+
+#[test]
+fn a_batch_answers_every_query_by_its_id() {
+    let graph = random_graph(500, 1_500);
+    for runtime in cpu() {
+        let name = runtime.backend();
+        let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
+        let ids: Vec<_> = (0..40)
+            .map(|source| session.submit(bfs::Run { source }, 0))
+            .collect();
+        assert_eq!(session.waiting(), 40);
+        let batch = session.run_batch().expect("runs");
+        assert_eq!((session.waiting(), batch.results.len()), (0, 40));
+        for ((source, id), (got, result)) in (0..).zip(ids).zip(&batch.results) {
+            assert_eq!(id, *got);
+            let out = result.as_ref().expect("runs");
+            assert_eq!(out.dist, queue_bfs(&graph, source), "{name} {source}");
+        }
+        let launches = if name == "native" { 1 } else { 40 };
+        assert_eq!(batch.launches, Some(launches));
+        assert!(batch.wall_ns > 0);
+        // The states of a batch stay for the next one.
+        let before = session.counters().expect("counts");
+        for source in 0..40 {
+            session.submit(bfs::Run { source }, 0);
+        }
+        session.run_batch().expect("runs");
+        let more = session.counters().expect("counts").since(&before);
+        assert_eq!(more.readback_bytes, 40 * 2_000);
+        assert_eq!(more.graph_uploads, 0);
+        let empty = session.run_batch().expect("nothing to do");
+        assert_eq!((empty.results.len(), empty.launches), (0, Some(0)));
+    }
+}
+
+#[test]
+fn urgent_queries_go_first_and_old_ones_before_them() {
+    let graph = Csr::from_edges(2, &[(0, 1)]).expect("a graph");
+    let mut session = bfs::Session::new(&Runtime::vir0(), &graph).expect("fits");
+    let mut submit = |priority| session.submit(bfs::Run { source: 0 }, priority);
+    let (low, high, middle, equal) = (submit(-5), submit(9), submit(3), submit(3));
+    let batch = session.run_batch().expect("runs");
+    assert_eq!(batch.order, [high, middle, equal, low]);
+
+    // One place a batch, and always something more urgent: the patient query is lifted in the end.
+    session.set_batch_limit(NonZeroUsize::new(1));
+    let patient = session.submit(bfs::Run { source: 0 }, 0);
+    let mut batches = 0;
+    loop {
+        session.submit(bfs::Run { source: 0 }, 100);
+        batches += 1;
+        if session.run_batch().expect("runs").order == [patient] {
+            break;
+        }
+    }
+    assert_eq!(batches, 33);
+}
+
+#[test]
+fn a_failing_query_leaves_the_others_of_its_batch_alone() {
+    let graph = random_graph(64, 200);
+    for runtime in cpu() {
+        let mut session = sized::Session::new(&runtime, &graph).expect("fits");
+        session.submit(sized::Run { seed: &[5; 1024] }, 0);
+        session.submit(sized::Run { seed: &[5; 7] }, 1);
+        session.submit(sized::Run { seed: &[6; 1024] }, 0);
+        let batch = session.run_batch().expect("runs");
+        let results: Vec<Option<u32>> = batch
+            .results
+            .iter()
+            .map(|(_, r)| r.as_ref().ok().map(|out| out.result[0]))
+            .collect();
+        assert_eq!(results, [Some(16_393), None, Some(16_395)]);
+    }
+}
+
+#[test]
+fn a_batch_keeps_to_the_budget() {
+    let graph = random_graph(1_000, 4_000);
+    let one = 20_004 + 4_000 + 8 * 5_000;
+    let runtime = Runtime::native().with_memory(one);
+    let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
+    for source in 0..8 {
+        session.submit(bfs::Run { source }, 0);
+    }
+    let batch = session.run_batch().expect("runs");
+    assert!(batch.results.iter().all(|(_, r)| r.is_ok()));
+    assert_eq!(runtime.memory(), Some((one, one)));
+}
+
+#[test]
+fn each_launch_is_decided_from_what_the_last_one_saw() {
+    let chain: Vec<(u32, u32)> = (0..9_999).map(|v| (v, v + 1)).collect();
+    let graph = Csr::from_edges(10_000, &chain).expect("a graph");
+    for runtime in cpu() {
+        let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
+        for _ in 0..3 {
+            session.run(bfs::Run { source: 9_000 }).expect("runs");
+        }
+        let seen: Vec<_> = session
+            .decisions()
+            .map(|d| (d.launch.topology, d.launch.density_bps, d.previous))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (Topology::Dense, Some(10_000), None),
+                (Topology::Sparse, Some(1), Some(Topology::Dense)),
+                (Topology::Sparse, Some(1), Some(Topology::Sparse)),
+            ]
+        );
+        let last = session.decisions().last().expect("decided");
+        let outcome = last.outcome.expect("it ran");
+        assert_eq!(
+            (outcome.rounds, last.launch.route),
+            (1_000, Route::Interpreter)
+        );
+        let first = session.decisions().next().expect("decided");
+        assert_eq!(first.launch.route, Route::Jit);
+        let note = first.followed.notes.first().copied().unwrap_or_default();
+        assert!(note.starts_with("jit wanted, not available"), "{note}");
+
+        let text = session.explain().to_string();
+        assert_eq!(text.lines().count(), 12);
+        assert!(text.starts_with("launch 1: dense, "), "{text}");
+        assert!(text.contains("jit wanted, not available"), "{text}");
+        assert!(text.contains("1000 rounds"), "{text}");
+        assert!(
+            text.contains("frontier 1 items on average, 1 at most"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_launch_that_memory_constrains_stays_on_one_thread_and_gives_the_same() {
+    let graph = random_graph(30_000, 200_000);
+    let value: Vec<f32> = (0..30_000).map(|v| v as f32 * 0.37).collect();
+    let free = Runtime::native();
+    let mut session = mean::Session::new(&free, &graph).expect("fits");
+    let expected = session
+        .run(mean::Run { value: &value })
+        .expect("runs")
+        .total;
+    let tight = Runtime::native().with_memory(4 * 30_001 + 4 * 200_000 + 4 * 30_000 + 8);
+    let mut session = mean::Session::new(&tight, &graph).expect("fits");
+    let out = session.run(mean::Run { value: &value }).expect("runs");
+    assert_eq!(out.total.to_bits(), expected.to_bits());
+    let decision = session.decisions().last().expect("decided");
+    assert_eq!(decision.launch.topology, Topology::MemoryConstrained);
+}
+
+#[test]
+fn autotuning_and_thresholds_change_no_bit() {
+    let graph = random_graph(30_000, 200_000);
+    let value: Vec<f32> = (0..30_000).map(|v| v as f32 * 0.37).collect();
+    let runtime = Runtime::native();
+    let mut session = mean::Session::new(&runtime, &graph).expect("fits");
+    let expected = session
+        .run(mean::Run { value: &value })
+        .expect("runs")
+        .total;
+    session.set_autotune(true);
+    assert_eq!(session.autotuned(), None);
+    for _ in 0..10 {
+        let out = session.run(mean::Run { value: &value }).expect("runs");
+        assert_eq!(out.total.to_bits(), expected.to_bits());
+    }
+    assert!(session.autotuned().is_some());
+
+    let measured = Thresholds::read("parallel_from = 1_000_000_000\n").expect("thresholds");
+    let mut session = mean::Session::new(&runtime.with_thresholds(measured), &graph).expect("fits");
+    let out = session.run(mean::Run { value: &value }).expect("runs");
+    assert_eq!(out.total.to_bits(), expected.to_bits());
+    let decision = session.decisions().last().expect("decided");
+    assert_eq!(decision.parallel_from, 1_000_000_000);
+}
+
+#[test]
+fn small_results_come_back_in_one_copy_and_large_ones_directly() {
+    let graph = random_graph(10_000, 20_000);
+    for runtime in cpu() {
+        let weight = vec![1; 20_000];
+        let topology = weigh::Topology {
+            graph: &graph,
+            weight: &weight,
+        };
+        let mut session = weigh::Session::new(&runtime, topology).expect("fits");
+        let read = session.run(weigh::Run {}).expect("runs").report.readback;
+        assert_eq!((read.packed, read.packed_bytes), (1, 8));
+        assert_eq!((read.direct, read.direct_bytes), (1, 40_000));
+        assert_eq!(read.full_bytes, 40_008);
+        session.set_thresholds(Thresholds {
+            pack_up_to_bytes: 1 << 20,
+            ..Thresholds::default()
+        });
+        let read = session.run(weigh::Run {}).expect("runs").report.readback;
+        assert_eq!(
+            (read.packed, read.packed_bytes, read.direct),
+            (2, 40_008, 0)
+        );
+    }
+}
+
+#[test]
+fn progress_can_be_read() {
+    let graph = Csr::from_edges(3, &[(0, 1), (1, 2)]).expect("a graph");
+    for runtime in cpu() {
+        let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
+        let progress = session.progress().expect("CPU backends tell");
+        session.run(bfs::Run { source: 0 }).expect("runs");
+        assert_eq!((progress.rounds(), progress.frontier()), (3, 0));
+    }
+}
+
+#[test]
+fn error_texts_name_what_is_needed_and_what_there_is() {
+    let graph = random_graph(1_000, 4_000);
+    let error = bfs::Session::new(&Runtime::native().with_memory(10_000), &graph).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "topologies, inputs and outputs do not fit; 24004 bytes are needed, 10000 are available"
+    );
+    let error = RunError::Capacity {
+        name: "hits".into(),
+        actual_bytes: 36,
+        capacity_bytes: 32,
+    };
+    assert_eq!(
+        error.to_string(),
+        "`hits` holds 36 bytes; its declared capacity is 32"
+    );
+    if let Err(error) = Runtime::cuda() {
+        assert!(error.to_string().starts_with("no CUDA device: "), "{error}");
+    }
+}
