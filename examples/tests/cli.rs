@@ -39,6 +39,7 @@ impl Example for Degrees {
                     rounds: vec![7],
                     wall_ns: wall_ns.next().unwrap(),
                     device_ns: None,
+                    ..Report::default()
                 };
                 let nodes = 0..graph.csr.node_count() as u32;
                 Ok((

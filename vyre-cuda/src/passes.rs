@@ -58,7 +58,7 @@ inventory::collect!(RegisteredPass);
 
 /// Every pass of this binary, in the order of their ids, then of their modules.
 ///
-/// ```
+/// ```standalone_crate
 /// # #[allow(unused)] use vyre_cuda::prelude::*;
 /// /// Doubles.
 /// #[kernel]
