@@ -50,8 +50,8 @@
 
 mod abi;
 mod buffer;
-pub mod device;
 mod decide;
+pub mod device;
 pub mod error;
 mod image;
 mod megakernel;
@@ -62,8 +62,8 @@ pub mod rivals;
 mod runtime;
 mod session;
 
-pub use device::{Device, DeviceError};
 pub use decide::{Decision, Happened};
+pub use device::{Device, DeviceError};
 pub use error::Error;
 pub use megakernel::Megakernel;
 pub use passes::{RegisteredPass, passes};

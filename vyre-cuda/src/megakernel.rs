@@ -604,6 +604,7 @@ impl Executor for Megakernel {
             rounds: words.rounds,
             wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
             device_ns: Some(self.timer.elapsed_ns()?),
+            ..Report::default()
         };
         Ok(outcome)
     }

@@ -65,7 +65,8 @@ impl Runtime {
         Ok(Runtime {
             backend: Backend::Cuda(Device::open(0)?),
             why: None,
-            memory_bytes: None,
+            budget: None,
+            thresholds: Thresholds::default(),
         })
     }
 
