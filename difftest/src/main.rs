@@ -1,0 +1,354 @@
+//! Differential test of the backends: random kernels (see [`generate`]), compiled by the real macros into this program, run on
+//! several inputs natively, by the VIR0 interpreter and, where asked, by the CUDA megakernel; outputs and traps must be equal
+//! bit for bit.
+//!
+//! ```text
+//! cargo test -p difftest                                       40 kernels, seed 1
+//! VYRE_DIFFTEST_SEED=7 VYRE_DIFFTEST_KERNELS=500 cargo run --release -p difftest
+//! cargo run -p difftest -- --backend cuda                      also the megakernel
+//! cargo run -p difftest -- --show k3                           a kernel's source
+//! cargo run -p difftest -- --shrink k3                         the smallest kernel that still differs (compiles candidates)
+//! ```
+
+mod generate;
+mod shrink;
+
+use generate::{Choices, mix};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+use vyre_cuda::prelude::*;
+use vyre_cuda::{Error, Trap};
+
+/// Runs a kernel.
+type Runner = fn(&Runtime, &Input) -> Result<Vec<Column>, Error>;
+
+/// The random kernels.
+#[allow(
+    warnings,
+    clippy::all,
+    unconditional_panic,
+    arithmetic_overflow,
+    reason = "generated; faults are part of the test"
+)]
+mod kernels {
+    use super::{Column, Input, Runner, column};
+    use vyre_cuda::Error;
+    use vyre_cuda::prelude::*;
+
+    include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+}
+
+/// Raw bits of an output. Any NaN is one NaN.
+#[derive(Clone, Debug, PartialEq)]
+struct Column {
+    name: &'static str,
+    bits: Vec<u64>,
+}
+
+trait Bits: Copy {
+    fn bits(self) -> u64;
+}
+
+macro_rules! bits {
+    ($($ty:ty: $x:ident => $bits:expr;)*) => { $(impl Bits for $ty { fn bits(self) -> u64 { let $x = self; $bits } })* };
+}
+
+bits! {
+    bool: x => x.into();
+    u8: x => x.into();
+    u32: x => x.into();
+    i32: x => x as u64;
+    u64: x => x;
+    i64: x => x as u64;
+    f32: x => if x.is_nan() { f32::NAN.to_bits().into() } else { x.to_bits().into() };
+    f64: x => if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
+}
+
+fn column<T: Bits>(name: &'static str, values: &[T]) -> Column {
+    let bits = values.iter().map(|v| v.bits()).collect();
+    Column { name, bits }
+}
+
+/// What every kernel is given; each takes what it uses.
+struct Input {
+    graph: Csr,
+    n: u32,
+    s_u32: u32,
+    s_i32: i32,
+    s_u64: u64,
+    s_i64: i64,
+    s_f32: f32,
+    s_f64: f64,
+    s_bool: bool,
+    s_u8: u8,
+    p_u32: Vec<u32>,
+    p_i32: Vec<i32>,
+    p_u64: Vec<u64>,
+    p_i64: Vec<i64>,
+    p_f32: Vec<f32>,
+    p_f64: Vec<f64>,
+    p_bool: Vec<bool>,
+    p_u8: Vec<u8>,
+}
+
+/// Nodes, edges and items of each input: one item, part of a warp, several tiles.
+const SIZES: [(u32, u32, u32); 4] = [(37, 90, 50), (1, 0, 1), (150, 400, 333), (8, 20, 7)];
+
+impl Input {
+    fn new(which: usize) -> Input {
+        let (nodes, edges, n) = SIZES[which];
+        let mut state = which as u64;
+        let mut next = move || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            mix(state)
+        };
+        let mut ends = || (next() % u64::from(nodes)) as u32;
+        let edges: Vec<_> = (0..edges).map(|_| (ends(), ends())).collect();
+        let graph = Csr::from_edges(nodes as usize, &edges).expect("the edges name nodes");
+        let special = [
+            0,
+            1,
+            u64::MAX,
+            1 << 31,
+            u64::from(u32::MAX),
+            1 << 63,
+            i64::MAX as u64,
+            i32::MAX as u64,
+        ];
+        let mut int = || match next() % 4 {
+            0 => special[(next() % 8) as usize],
+            1 | 2 => next() % 40,
+            _ => next(),
+        };
+        let len = edges.len().max(n as usize).max(nodes as usize).max(16);
+        let mut ints: Vec<u64> = (0..6 * len + 6).map(|_| int()).collect();
+        let floats = [
+            0.0f64,
+            -0.0,
+            1.0,
+            -1.5,
+            0.1,
+            1e9,
+            -3e38,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            1e-40,
+            255.5,
+            4_294_967_296.0,
+            2.5,
+        ];
+        let mut float = || match next() % 3 {
+            0 => floats[(next() % 14) as usize],
+            1 => (next() % 2000) as f64 / 16.0 - 60.0,
+            _ => f64::from_bits(next() >> 2 | 1 << 61) * if next() % 2 == 0 { 1.0 } else { -1.0 },
+        };
+        let f_64: Vec<f64> = (0..len + 1).map(|_| float()).collect();
+        let f_32: Vec<f32> = (0..len + 1).map(|_| float() as f32).collect();
+        let mut take = |n: usize| ints.split_off(ints.len() - n);
+        let s = take(6);
+        Input {
+            graph,
+            n,
+            s_u32: s[0] as u32,
+            s_i32: s[1] as i32,
+            s_u64: s[2],
+            s_i64: s[3] as i64,
+            s_f32: f_32[len],
+            s_f64: f_64[len],
+            s_bool: s[4] % 2 == 1,
+            s_u8: s[5] as u8,
+            p_u32: take(len).iter().map(|&x| x as u32).collect(),
+            p_i32: take(len).iter().map(|&x| x as i32).collect(),
+            p_u64: take(len),
+            p_i64: take(len).iter().map(|&x| x as i64).collect(),
+            p_f32: f_32,
+            p_f64: f_64,
+            p_bool: take(len).iter().map(|&x| x % 2 == 1).collect(),
+            p_u8: take(len).iter().map(|&x| x as u8).collect(),
+        }
+    }
+}
+
+/// What a run leaves behind.
+#[derive(Clone, Debug, PartialEq)]
+enum Outcome {
+    Columns(Vec<Column>),
+    /// The trap without its lane, which is only informative, and its message.
+    Trap(Box<Trap>),
+    /// Never right.
+    Error(String),
+}
+
+fn outcome(runner: Runner, runtime: &Runtime, input: &Input) -> Outcome {
+    match runner(runtime, input) {
+        Ok(columns) => Outcome::Columns(columns),
+        Err(Error::Trap(trap)) => Outcome::Trap(Box::new(Trap {
+            lane: None,
+            message: None,
+            ..*trap
+        })),
+        Err(e) => Outcome::Error(e.to_string()),
+    }
+}
+
+/// What two backends differ in, if anything.
+fn difference(expected: &Outcome, found: &Outcome) -> Option<String> {
+    match (expected, found) {
+        (Outcome::Error(e), _) => Some(e.clone()),
+        (_, Outcome::Error(e)) => Some(e.clone()),
+        (a, b) if a == b => None,
+        (Outcome::Columns(a), Outcome::Columns(b)) => {
+            let mut text = String::new();
+            for (x, y) in a.iter().zip(b).filter(|(x, y)| x != y) {
+                let at = x.bits.iter().zip(&y.bits).position(|(x, y)| x != y);
+                let at = at.unwrap_or(x.bits.len().min(y.bits.len()));
+                let _ = write!(
+                    text,
+                    "{}[{at}]: {:x?} and {:x?}; ",
+                    x.name,
+                    x.bits.get(at),
+                    y.bits.get(at)
+                );
+            }
+            Some(text)
+        }
+        (Outcome::Columns(_), Outcome::Trap(t)) => Some(format!("a value and a trap: {t}")),
+        (Outcome::Trap(t), Outcome::Columns(_)) => Some(format!("a trap and a value: {t}")),
+        (Outcome::Trap(a), Outcome::Trap(b)) => Some(format!("two traps: {a} and {b}")),
+    }
+}
+
+/// Runs and their ends.
+#[derive(Default)]
+struct Tally {
+    runs: usize,
+    traps: BTreeMap<String, usize>,
+    /// Kernel, input and what differs.
+    failures: Vec<(usize, usize, String)>,
+}
+
+/// Runs every kernel on every input and compares with the native backend.
+fn compare(others: &[Runtime], keep: impl Fn(&str) -> bool) -> Tally {
+    let native = Runtime::native();
+    let inputs: Vec<Input> = (0..SIZES.len()).map(Input::new).collect();
+    let mut tally = Tally::default();
+    for (k, &(name, runner)) in kernels::KERNELS.iter().enumerate() {
+        if !keep(name) {
+            continue;
+        }
+        for (i, input) in inputs.iter().enumerate() {
+            let expected = outcome(runner, &native, input);
+            if let Outcome::Trap(t) = &expected {
+                *tally.traps.entry(format!("{:?}", t.kind)).or_default() += 1;
+            }
+            for other in others {
+                tally.runs += 1;
+                let found = outcome(runner, other, input);
+                if let Some(what) = difference(&expected, &found) {
+                    let what = format!("native and {}: {what}", other.backend());
+                    tally.failures.push((k, i, what));
+                }
+            }
+        }
+    }
+    tally
+}
+
+/// The seed that this program's kernels are from.
+fn seed() -> u64 {
+    env!("VYRE_DIFFTEST_FROM").parse().expect("a number")
+}
+
+fn report(tally: &Tally) -> String {
+    let mut text = String::new();
+    let mut shown = 0;
+    let mut last = None;
+    for (k, i, what) in &tally.failures {
+        let name = kernels::KERNELS[*k].0;
+        let _ = writeln!(text, "seed {}, {name}, input {i}: {what}", seed());
+        if last != Some(*k) && shown < 3 && option_env!("VYRE_DIFFTEST_CHOICES").is_none() {
+            shown += 1;
+            let source = generate::kernel(name, Choices::seeded(seed(), *k as u32));
+            let _ = writeln!(text, "{}", source.text);
+            let _ = writeln!(
+                text,
+                "VYRE_DIFFTEST_SEED={} VYRE_DIFFTEST_KERNELS={} cargo run -p difftest -- --shrink {name}",
+                seed(),
+                kernels::KERNELS.len()
+            );
+        }
+        last = Some(*k);
+    }
+    let _ = writeln!(
+        text,
+        "seed {}: {} kernels, {} comparisons, {} failures; traps {:?}",
+        seed(),
+        kernels::KERNELS.len(),
+        tally.runs,
+        tally.failures.len(),
+        tally.traps
+    );
+    text
+}
+
+fn main() -> ExitCode {
+    let mut others = Vec::new();
+    let mut only = None;
+    let mut arguments = std::env::args().skip(1);
+    let fail = |message: String| {
+        eprintln!("difftest: {message}");
+        ExitCode::from(2)
+    };
+    while let Some(word) = arguments.next() {
+        let value = arguments.next().unwrap_or_default();
+        match (word.as_str(), value.as_str()) {
+            ("--backend", "vir0") => others.push(Runtime::vir0()),
+            ("--backend", "cuda") => match Runtime::cuda() {
+                Ok(runtime) => others.push(runtime),
+                Err(e) => return fail(e.to_string()),
+            },
+            ("--only", name) => only = Some(name.to_owned()),
+            ("--show" | "--shrink", name) => {
+                let number = name.strip_prefix('k').and_then(|n| n.parse().ok());
+                let Some(k) = number else {
+                    return fail(format!("kernels are k0, k1 ..., not `{name}`"));
+                };
+                let source = generate::kernel(name, Choices::seeded(seed(), k));
+                if word == "--shrink" {
+                    return shrink::shrink(source.choices);
+                }
+                println!("{}", source.text);
+                return ExitCode::SUCCESS;
+            }
+            _ => return fail(format!("unknown argument `{word} {value}`")),
+        }
+    }
+    if others.is_empty() {
+        others.push(Runtime::vir0());
+    }
+    let tally = compare(&others, |name| only.as_ref().is_none_or(|o| o == name));
+    print!("{}", report(&tally));
+    ExitCode::from(u8::from(!tally.failures.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backends_agree_on_random_kernels() {
+        let tally = compare(&[Runtime::vir0()], |_| true);
+        assert!(tally.failures.is_empty(), "{}", report(&tally));
+        println!("{}", report(&tally));
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn the_megakernel_agrees_on_random_kernels() {
+        let cuda = Runtime::cuda().expect("a CUDA device");
+        let tally = compare(&[cuda], |_| true);
+        assert!(tally.failures.is_empty(), "{}", report(&tally));
+    }
+}
