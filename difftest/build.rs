@@ -1,6 +1,10 @@
 //! Writes the kernels that this crate compiles: `VYRE_DIFFTEST_KERNELS` of them (40) from `VYRE_DIFFTEST_SEED` (1), or one for
 //! each line of choices in the file `VYRE_DIFFTEST_CHOICES`.
 
+#[expect(
+    dead_code,
+    reason = "the program shows and shrinks kernels by their choices"
+)]
 #[path = "src/generate.rs"]
 mod generate;
 
@@ -34,10 +38,7 @@ fn main() {
                     .collect()
             });
             let choices = lines.map(Choices::replay);
-            (0..)
-                .zip(choices)
-                .map(|(i, c)| named(i, c))
-                .collect()
+            (0..).zip(choices).map(|(i, c)| named(i, c)).collect()
         }
         Err(_) => (0..count)
             .map(|i| named(i, Choices::seeded(seed, i)))

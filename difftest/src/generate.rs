@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 /// Where random numbers come from, and what was drawn.
 #[derive(Clone, Debug)]
-pub struct Choices {
+pub(crate) struct Choices {
     state: u64,
     replay: Option<Vec<u32>>,
     drawn: Vec<u32>,
@@ -22,7 +22,7 @@ pub struct Choices {
 
 impl Choices {
     /// The choices of a kernel of a run.
-    pub fn seeded(seed: u64, kernel: u32) -> Choices {
+    pub(crate) fn seeded(seed: u64, kernel: u32) -> Choices {
         Choices {
             state: mix(seed ^ mix(u64::from(kernel) + 1)),
             replay: None,
@@ -31,7 +31,7 @@ impl Choices {
     }
 
     /// Recorded choices; when they run out, zeros.
-    pub fn replay(choices: Vec<u32>) -> Choices {
+    pub(crate) fn replay(choices: Vec<u32>) -> Choices {
         Choices {
             state: 0,
             replay: Some(choices),
@@ -54,7 +54,7 @@ impl Choices {
 }
 
 /// A well-mixed function of its argument (splitmix64).
-pub fn mix(mut x: u64) -> u64 {
+pub(crate) fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
@@ -62,11 +62,11 @@ pub fn mix(mut x: u64) -> u64 {
 
 /// A kernel's source.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub(crate) struct Source {
     /// The pass, and a function of the same name with `run_` before it that runs it.
-    pub text: String,
+    pub(crate) text: String,
     /// The choices it was grown from.
-    pub choices: Vec<u32>,
+    pub(crate) choices: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -541,7 +541,7 @@ struct Kernel {
 }
 
 /// The kernel of these choices.
-pub fn kernel(name: &str, choices: Choices) -> Source {
+pub(crate) fn kernel(name: &str, choices: Choices) -> Source {
     let mut k = Kernel {
         choices,
         domain: Domain::Nodes,
@@ -641,7 +641,7 @@ impl Kernel {
         let before = std::mem::take(&mut self.out);
         let visible = self.scope.len();
         self.indent += 1;
-        let count = self.below(statements + 1);
+        let count = self.below(2 * statements + 1).div_ceil(2);
         for _ in 0..count {
             self.statement();
         }
@@ -1318,11 +1318,7 @@ impl Kernel {
         let h = self.one_of(&fitting);
         self.cost += h.cost * self.turns;
         self.size += h.size;
-        let mut args: Vec<_> = h
-            .params
-            .iter()
-            .map(|t| self.value(t, true).text)
-            .collect();
+        let mut args: Vec<_> = h.params.iter().map(|t| self.value(t, true).text).collect();
         args.extend(h.handles.iter().map(|&h| self.uses(h)));
         Some(Expr::atom(format!("{}({})", h.name, args.join(", "))))
     }
@@ -1349,8 +1345,11 @@ impl Kernel {
             turns: true,
             value: Some(s),
         };
+        // It may not turn: the turns are over.
         self.loops.push(open.clone());
+        let stays = std::mem::replace(&mut self.stays, true);
         let out = self.scalar_value(s, pinned).at(Expr::OR);
+        self.stays = stays;
         self.loops.pop();
         let body = self.body(u64::from(turns), 3, open);
         let prefix = label.map(|l| format!("{l}: ")).unwrap_or_default();
@@ -1445,7 +1444,11 @@ impl Kernel {
             .iter()
             .map(|&a| self.scalar_value(a, true).text)
             .collect();
-        Some(Expr::atom(format!("{}({})", self.fixed(f), args.join(", "))))
+        Some(Expr::atom(format!(
+            "{}({})",
+            self.fixed(f),
+            args.join(", ")
+        )))
     }
 
     fn conversion(&mut self, s: Scalar, pinned: bool) -> Option<Expr> {
@@ -1579,9 +1582,7 @@ impl Kernel {
         let op = match s {
             Bool => self.one_of(&["&=", "|=", "^="]),
             F32 | F64 => self.one_of(&["+=", "-=", "*=", "/=", "%="]),
-            _ => self.one_of(&[
-                "+=", "-=", "*=", "&=", "|=", "^=", "/=", "%=", "<<=", ">>=",
-            ]),
+            _ => self.one_of(&["+=", "-=", "*=", "&=", "|=", "^=", "/=", "%=", "<<=", ">>="]),
         };
         let e = if matches!(op, "<<=" | ">>=") {
             let by = if self.once_in(3) {
@@ -1648,10 +1649,7 @@ impl Kernel {
 
     fn new_loop(&mut self) -> (String, Loop) {
         let label = self.once_in(4).then(|| self.fresh("'l"));
-        let prefix = label
-            .as_ref()
-            .map(|l| format!("{l}: "))
-            .unwrap_or_default();
+        let prefix = label.as_ref().map(|l| format!("{l}: ")).unwrap_or_default();
         let open = Loop {
             label,
             plain: true,
@@ -1681,7 +1679,9 @@ impl Kernel {
                 let (y, rest) = (self.uses(Handle::OwnMut(U64)), body.split_off(1));
                 let _ = write!(body, " *{y} ^= {graph}.target({name}) as u64;{rest}");
             }
-            self.line(&format!("{prefix}for {name} in {graph}.{method}({node}) {body}"));
+            self.line(&format!(
+                "{prefix}for {name} in {graph}.{method}({node}) {body}"
+            ));
             return true;
         }
         let s = self.one_of(&INTS);
@@ -1795,7 +1795,11 @@ impl Kernel {
         let buffer = self.uses(Handle::Atomic(s, op));
         let index = self.index(&buffer);
         let e = self.scalar_value(s, true);
-        self.line(&format!("{buffer}[{index}].fetch_{}({});", op.name(), e.text));
+        self.line(&format!(
+            "{buffer}[{index}].fetch_{}({});",
+            op.name(),
+            e.text
+        ));
         true
     }
 
@@ -1880,7 +1884,10 @@ impl Kernel {
         }
         let (a, b) = (places[0].0.clone(), places[1].0.clone());
         let (x, y) = if self.once_in(2) {
-            (self.scalar_value(s, true).text, self.scalar_value(s, true).text)
+            (
+                self.scalar_value(s, true).text,
+                self.scalar_value(s, true).text,
+            )
         } else {
             (b.clone(), a.clone())
         };
@@ -1968,7 +1975,11 @@ impl Kernel {
     // Functions.
 
     fn write_helper(&mut self) -> String {
-        let result = if self.once_in(5) { None } else { Some(self.ty()) };
+        let result = if self.once_in(5) {
+            None
+        } else {
+            Some(self.ty())
+        };
         let name = self.fresh("h");
         let before = std::mem::take(&mut self.handles);
         (self.cost, self.size, self.turns) = (0, 0, 1);
@@ -2039,7 +2050,7 @@ impl Kernel {
         let count = self.below(4);
         let helpers: Vec<_> = (0..count).map(|_| self.write_helper()).collect();
         (self.cost, self.size, self.turns) = (0, 0, 1);
-        self.fuel = 60 + 40 * self.below(3);
+        self.fuel = 80 + 60 * self.below(3);
 
         self.indent = if self.domain == Domain::Kernel { 1 } else { 2 };
         let count = 2 + self.below(9);
@@ -2249,8 +2260,8 @@ impl Written<'_> {
     }
 }
 
-/// A module with these kernels and the table `KERNELS` of their names and runners.
-pub fn module(kernels: &[(String, Source)]) -> String {
+/// What the build script writes: a module with these kernels and the table `KERNELS` of their names and runners.
+pub(crate) fn module(kernels: &[(String, Source)]) -> String {
     let mut text = String::from(
         "const OUTER_U32: u32 = 0xdead_beef;\nconst OUTER_I32: i32 = -7;\nconst OUTER_U64: u64 = 1 << 40;\nconst OUTER_F32: f32 = 0.3;\nmod outer { pub(super) const DEEP_I64: i64 = -5_000_000_000; }\n\n",
     );

@@ -10,6 +10,7 @@
 //! cargo run -p difftest -- --shrink k3                         the smallest kernel that still differs (compiles candidates)
 //! ```
 
+#[expect(dead_code, reason = "the build script writes the kernels")]
 mod generate;
 mod shrink;
 
