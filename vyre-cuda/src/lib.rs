@@ -85,8 +85,10 @@ pub mod __private {
     pub use vyre_core::dsl::*;
     pub use vyre_core::exec::{Args, Element, Outcome, Report, RunError, Slice, TopologyArgs};
     pub use vyre_core::module::{
-        BufferId, FixpointId, FrontierId, Parts, ReductionId, ScalarId, TopologyId, WaveId, here,
+        BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, ScalarId, TopologyId, WaveId,
+        here,
     };
     pub use vyre_core::native::{Column, Lane, Sweep, Until};
     pub use vyre_core::pass::Pass;
+    pub use vyre_core::record;
 }

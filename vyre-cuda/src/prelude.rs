@@ -3,6 +3,7 @@
 pub use crate::Runtime;
 pub use vyre_core::csr::Csr;
 pub use vyre_core::dsl::{
-    And, Atomic, Buf, Count, Edge, Frontier, Index, Max, Min, Node, Or, Push, Reduce, Round, Sum,
+    And, Append, Atomic, Buf, Count, Edge, Frontier, Index, List, Max, Min, Node, Or, Push, Reduce,
+    Round, Sum,
 };
 pub use vyre_macros::*;

@@ -203,3 +203,139 @@ fn approximate_functions_are_near() {
         }
     }
 }
+
+/// Lists, and frontiers whose items are structs: numbers fall to 1 by the rule of Collatz, every step is logged.
+#[wave_graph]
+mod falling {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Task {
+        pub(crate) value: u64,
+        pub(crate) node: u32,
+    }
+
+    impl Task {
+        fn next(self) -> Task {
+            let value = match self.value % 2 {
+                0 => self.value / 2,
+                _ => 3 * self.value + 1,
+            };
+            Task { value, ..self }
+        }
+    }
+
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(capacity = node)]
+        work: Frontier<Task>,
+        #[frontier(capacity = 1000)]
+        odd: Frontier<(u32, f32)>,
+        #[list(capacity = room, output)]
+        log: List<Task>,
+        #[list(capacity = node, output)]
+        starts: List<u32>,
+        #[output(per = node)]
+        slot: u32,
+        #[output(per = node)]
+        steps: u32,
+        #[output(per = node)]
+        seen: u32,
+        #[output(per = node)]
+        weight: f32,
+        room: u32,
+    }
+
+    #[wave(nodes)]
+    fn seed(v: Node, slot: &mut u32, starts: &Append<u32>, work: &Push<Task>) {
+        *slot = starts.append(v + 1);
+        let task = Task {
+            value: u64::from(v) + 1,
+            node: v,
+        };
+        if task.value > 1 {
+            work.push(task);
+        }
+    }
+
+    #[device]
+    fn note(task: Task, log: &Append<Task>) -> u32 {
+        log.append(task)
+    }
+
+    #[fixpoint(after(seed), until(work.is_empty()), max_rounds = 1000)]
+    mod rounds {
+        #[wave(items(work))]
+        fn step(task: Task, work: &Push<Task>, odd: &Push<(u32, f32)>, log: &Append<Task>) {
+            let next = task.next();
+            note(next, log);
+            if next.value % 2 == 1 {
+                odd.push((next.node, 0.5));
+            }
+            if next.value != 1 {
+                work.push(next);
+            }
+        }
+
+        /// What was pushed in the round before.
+        #[wave(items(odd))]
+        fn weigh(item: (u32, f32), weight: &Buf<Atomic<f32>>) {
+            let (node, by) = item;
+            weight[node].fetch_add(by);
+        }
+
+        #[wave(items(log, new), after(step))]
+        fn count(task: Task, steps: &Buf<Atomic<u32>>) {
+            steps[task.node].fetch_add(1);
+        }
+    }
+
+    #[wave(items(starts), after(rounds))]
+    fn look(start: u32, seen: &Buf<Atomic<u32>>) {
+        seen[start - 1].fetch_add(start);
+    }
+}
+
+#[test]
+fn lists_and_frontiers_hold_structs() {
+    let n = 60;
+    let graph = chain(n);
+    let path = |v: u32| {
+        let mut value = u64::from(v) + 1;
+        std::iter::from_fn(move || {
+            value = match value {
+                1 => return None,
+                even if even % 2 == 0 => even / 2,
+                odd => 3 * odd + 1,
+            };
+            Some(value)
+        })
+    };
+    let room = (0..n).map(|v| path(v).count() as u32).sum();
+    for runtime in runtimes() {
+        let mut session = falling::Session::new(&runtime, &graph).expect("the graph fits");
+        for _ in 0..2 {
+            let out = session.run(falling::Run { room }).expect("no trap");
+            let mut starts = out.starts.clone();
+            for v in 0..n {
+                let steps: Vec<u64> = path(v).collect();
+                assert_eq!(out.steps[v as usize], steps.len() as u32);
+                let logged = out.log.iter().filter(|t| t.node == v).map(|t| t.value);
+                assert_eq!(logged.collect::<Vec<_>>(), steps);
+                assert_eq!(starts[out.slot[v as usize] as usize], v + 1);
+                assert_eq!(out.seen[v as usize], v + 1);
+            }
+            starts.sort_unstable();
+            assert!(starts.into_iter().eq(1..=n));
+        }
+        let error = session
+            .run(falling::Run { room: room - 1 })
+            .expect_err("the list is one too small");
+        let Error::Trap(trap) = error else {
+            panic!("{error}");
+        };
+        assert_eq!(
+            (trap.index, trap.len),
+            (u64::from(room), u64::from(room) - 1)
+        );
+    }
+}

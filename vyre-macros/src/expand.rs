@@ -38,12 +38,14 @@ pub(crate) const GENERATED: [&str; 6] = ["Session", "Run", "Output", "Topology",
 pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
     let pass = x.pass(&report);
     let names = x.names();
+    let records = x.records();
     let errors = report.into_tokens();
     x.scope(
         0,
         &quote! {
             #errors
             #names
+            #records
             #pass
         },
     )
@@ -128,7 +130,9 @@ impl Expansion<'_> {
                     let (id, ty) = (s.0, scalar_type(self.program.scalars[s.index()].scalar));
                     quote! { cx.scalar::<#ty>(#id) }
                 }
-                Some((_, Slot::Csr(_) | Slot::Buffer(_) | Slot::Broken)) => return None,
+                Some((_, Slot::Csr(_) | Slot::Buffer(_) | Slot::List(_) | Slot::Broken)) => {
+                    return None;
+                }
                 None if ident == "round" => quote! { cx.round() },
                 None => return None,
             };
@@ -154,6 +158,20 @@ impl Expansion<'_> {
                 quote! { #before #name:: }
             }
         }
+    }
+
+    /// How structs that are items are taken apart.
+    fn records(&self) -> TokenStream {
+        let private = self.private();
+        let ident = |name: &String| format_ident!("{name}");
+        self.fields
+            .records
+            .iter()
+            .map(|(name, fields)| {
+                let (name, fields) = (ident(name), fields.iter().map(ident));
+                quote! { #private::record!(#name { #(#fields),* }); }
+            })
+            .collect()
     }
 
     /// `Topology`, `Run`, `Output`, `Session` and `PLAN`.
@@ -194,6 +212,13 @@ impl Expansion<'_> {
                 Slot::Reduction(r) => {
                     let ty = scalar_type(self.program.reductions[r.index()].scalar);
                     outputs.push(quote! { #docs pub #ident: #ty });
+                }
+                Slot::List(l) => {
+                    if let (true, FieldKind::List { item, .. }) =
+                        (self.program.lists[l.index()].output, &field.kind)
+                    {
+                        outputs.push(quote! { #docs pub #ident: ::std::vec::Vec<#item> });
+                    }
                 }
                 Slot::Csr(_) | Slot::Frontier(_) | Slot::Broken => {}
             }
@@ -479,7 +504,11 @@ impl Expansion<'_> {
                         inputs.push(self.slice(b.0, quote! { run.#name }));
                     }
                 }
-                Slot::Csr(_) | Slot::Frontier(_) | Slot::Reduction(_) | Slot::Broken => {}
+                Slot::Csr(_)
+                | Slot::Frontier(_)
+                | Slot::List(_)
+                | Slot::Reduction(_)
+                | Slot::Broken => {}
             }
         }
         quote! {
@@ -509,6 +538,12 @@ impl Expansion<'_> {
                     members.push(
                         quote! { #name: outcome.reduction::<#ty>(#private::ReductionId(#id)) },
                     );
+                }
+                Slot::List(l) => {
+                    if self.program.lists[l.index()].output {
+                        let id = l.0;
+                        members.push(quote! { #name: outcome.take_list(#private::ListId(#id)) });
+                    }
                 }
                 Slot::Csr(_) | Slot::Frontier(_) | Slot::Scalar(_) | Slot::Broken => {}
             }
@@ -543,6 +578,10 @@ fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> Token
         args.push(p.to_token_stream());
         match *kind {
             ParamKind::Index => *args.last_mut().expect("just pushed") = quote! { lane.index },
+            ParamKind::Record => {
+                *args.last_mut().expect("just pushed") =
+                    Ident::new("item", Span::mixed_site()).to_token_stream();
+            }
             ParamKind::Edge => *args.last_mut().expect("just pushed") = quote! { lane.edge() },
             ParamKind::Round => lets.push(quote! { let #p = cx.round(); }),
             ParamKind::Uniform(Uniform::Scalar(s), scalar) => {
@@ -585,6 +624,14 @@ fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> Token
                 let id = f.0;
                 column(quote! { cx.push(#id) });
             }
+            ParamKind::PushItems(f) => {
+                let id = f.0;
+                column(quote! { cx.push_items(#id) });
+            }
+            ParamKind::Append(l) => {
+                let id = l.0;
+                column(quote! { cx.append(#id) });
+            }
             ParamKind::Reduce {
                 id,
                 op,
@@ -596,10 +643,20 @@ fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> Token
             }
         }
     }
+    let item = sweep
+        .params
+        .iter()
+        .any(|p| p.kind == ParamKind::Record)
+        .then(|| {
+            let item = Ident::new("item", Span::mixed_site());
+            quote! { #item, }
+        });
+    let records = item.is_some();
     let method = match sweep.domain {
         Domain::Once => "once",
         Domain::Range(_) => "range",
         Domain::Nodes => "nodes",
+        Domain::Items(_) if records => "records",
         Domain::Items(_) => "items",
         Domain::ListItems(..) => "records",
         Domain::Edges(_) => "edges",
@@ -609,7 +666,7 @@ fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> Token
     let (columns, names) = (tuple(columns), tuple(names));
     quote! {
         #(#lets)*
-        cx.#method(#columns, |lane, #names| #call(#(#args),*));
+        cx.#method(#columns, |lane, #item #names| #call(#(#args),*));
     }
 }
 

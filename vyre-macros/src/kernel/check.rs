@@ -38,10 +38,29 @@ pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Optio
             "write results to a buffer parameter, `y: &mut f32`",
         );
     }
-    for (name, binding) in env.bindings {
-        c.bind(name.to_string(), *binding);
-    }
     let mut params = Vec::new();
+    for (name, binding) in env.bindings {
+        let written = f.sig.inputs.iter().find_map(|i| match i {
+            syn::FnArg::Typed(t) => match &*t.pat {
+                syn::Pat::Ident(p) if p.ident == *name => Some((&*t.ty, p.mutability.is_some())),
+                _ => None,
+            },
+            syn::FnArg::Receiver(_) => None,
+        });
+        match (binding, written) {
+            (Binding::Record, Some((ty, mutable))) => {
+                let ty = c.ty(ty);
+                let id = c.declare(name, ty, mutable);
+                params.push(Param::Copy(id, Kind::Record));
+            }
+            (Binding::PushItems(_) | Binding::Append(_), Some((ty, _))) => {
+                if let Some(of) = c.handle(ty) {
+                    c.name(name.to_string(), Name::Handle(Handle::Bound(*binding), of));
+                }
+            }
+            _ => c.bind(name.to_string(), *binding),
+        }
+    }
     for input in &f.sig.inputs {
         if let syn::FnArg::Typed(p) = input
             && let syn::Pat::Ident(p) = &*p.pat
@@ -54,6 +73,66 @@ pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Optio
     }
     let body = c.body(&f.block);
     c.finish(f.sig.ident.to_string(), params, body)
+}
+
+/// See [`super::record`].
+pub(super) fn record(
+    ty: &syn::Type,
+    helpers: &super::Helpers,
+    report: &mut Report,
+) -> Option<super::Record> {
+    fn walk(ty: &Ty, into: &mut super::Record) -> Option<()> {
+        match ty {
+            Ty::Scalar(s) => into.fields.push(*s),
+            Ty::Tuple(_) => {}
+            Ty::Struct(s) if !s.0.tuple => {}
+            _ => return None,
+        }
+        for t in ty.fields().unwrap_or_default() {
+            walk(&t, into)?;
+        }
+        if let Ty::Struct(s) = ty
+            && !into.structs.iter().any(|(n, _)| *n == s.0.name)
+        {
+            let names = s.0.fields.iter().map(|(n, _)| n.clone()).collect();
+            into.structs.push((s.0.name.clone(), names));
+        }
+        Some(())
+    }
+    let env = Env {
+        bindings: &[],
+        helpers,
+    };
+    let mut c = Checker::new(env, report, Role::Helper, helpers.modules.len());
+    let found = c.ty(ty);
+    if found == Ty::Error || c.failed {
+        return None;
+    }
+    let mut record = super::Record {
+        fields: Vec::new(),
+        structs: Vec::new(),
+    };
+    if walk(&found, &mut record).is_none() || record.fields.is_empty() {
+        report.error_help(
+            first_token(ty),
+            "items of this type are not in the language",
+            "an item is a scalar, a tuple of scalars, or a struct with named fields of these",
+        );
+        return None;
+    }
+    if record.fields.len() > vyre_core::module::MAX_FIELDS {
+        report.error_help(
+            first_token(ty),
+            format!(
+                "an item has at most {} scalars; this one has {}",
+                vyre_core::module::MAX_FIELDS,
+                record.fields.len()
+            ),
+            "keep the rest in a buffer, and its index in the item",
+        );
+        return None;
+    }
+    Some(record)
 }
 
 /// Checks an `until` condition.
@@ -328,7 +407,7 @@ impl<'a> Checker<'a> {
                 }
                 syn::FnArg::Typed(t) => t,
             };
-            let handle = types::handle(&typed.ty);
+            let handle = self.handle(&typed.ty);
             self.handles.push(handle);
             if let Some(h) = handle {
                 if let syn::Pat::Ident(p) = &*typed.pat {
@@ -514,6 +593,8 @@ impl<'a> Checker<'a> {
             Binding::AtomicBuf { scalar, .. } => Name::Handle(h, HandleTy::AtomicBuf(scalar)),
             Binding::Csr(_) => Name::Handle(h, HandleTy::Csr),
             Binding::Push(_) => Name::Handle(h, HandleTy::Push),
+            // Their types are in the signature.
+            Binding::PushItems(_) | Binding::Append(_) | Binding::Record => return,
             Binding::Reduce {
                 op, scalar, count, ..
             } => Name::Handle(h, HandleTy::Reduce { op, scalar, count }),
@@ -546,6 +627,34 @@ impl<'a> Checker<'a> {
     }
 
     // Types
+
+    /// The handle type that a parameter's type names.
+    fn handle(&mut self, ty: &syn::Type) -> Option<HandleTy> {
+        let Some((of, append)) = types::items(ty) else {
+            return types::handle(ty);
+        };
+        if !append && matches!(of, syn::Type::Path(p) if p.path.is_ident("Node")) {
+            return Some(HandleTy::Push);
+        }
+        let of = self.ty(of);
+        let mut records = self.env.helpers.records.borrow_mut();
+        let id = match records.iter().position(|t| *t == of) {
+            Some(id) => id,
+            None => {
+                records.push(of);
+                records.len() - 1
+            }
+        };
+        Some(if append {
+            HandleTy::Append(id)
+        } else {
+            HandleTy::PushItems(id)
+        })
+    }
+
+    fn record(&self, id: usize) -> Ty {
+        self.env.helpers.records.borrow()[id].clone()
+    }
 
     fn unify(&mut self, expected: &Ty, found: &Expr) {
         self.agree(expected, &found.ty);

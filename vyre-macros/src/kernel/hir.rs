@@ -223,6 +223,14 @@ pub(super) enum Kind {
         value: Box<Expr>,
         site: Span,
     },
+    /// `log.append(item)`: the slot.
+    Append {
+        list: Handle,
+        value: Box<Expr>,
+        site: Span,
+    },
+    /// The whole item, where it is not a node or index.
+    Record,
     /// No value: `count.inc()`.
     Reduce(Handle, Option<Box<Expr>>),
     Assert {

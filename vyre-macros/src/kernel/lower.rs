@@ -55,6 +55,10 @@ pub(super) fn body(f: &Function, tables: &mut Tables, report: &mut Report) -> Op
     };
     l.frames.push(Frame::new(f, Vec::new()));
     for p in &f.params {
+        if let Param::Copy(var, Kind::Record) = p {
+            l.take_record(*var);
+            continue;
+        }
         if let Param::Copy(var, kind) = p {
             let value = match kind {
                 Kind::Uniform(u) => ir::Expr::Uniform(*u, l.scalar_of(&f.vars[var.0].ty)),
@@ -404,7 +408,7 @@ impl<'f> Lowerer<'_, 'f> {
             return Vec::new();
         }
         vec![match &e.kind {
-            Kind::Error | Kind::Handle(_) | Kind::AtomicPlace { .. } => {
+            Kind::Error | Kind::Handle(_) | Kind::AtomicPlace { .. } | Kind::Record => {
                 self.fault("mismatched types: a value is expected");
                 return Vec::new();
             }
@@ -486,6 +490,15 @@ impl<'f> Lowerer<'_, 'f> {
                     new: Box::new(new),
                     site,
                 }
+            }
+            Kind::Append { list, value, site } => {
+                let fields = self.record_fields(value);
+                let Some(Binding::Append(list)) = self.binding(*list) else {
+                    self.fault("a list is expected");
+                    return Vec::new();
+                };
+                let site = self.site(*site);
+                ir::Expr::Append { list, fields, site }
             }
             Kind::Len(h) => ir::Expr::Len(self.buffer(*h).0),
             Kind::Csr {
@@ -671,6 +684,35 @@ impl<'f> Lowerer<'_, 'f> {
         };
         let supers = std::iter::repeat_n(quote!(super::), up);
         quote!(#(#supers)* #path)
+    }
+
+    /// The work item, field by field, as a variable.
+    fn take_record(&mut self, var: VarId) {
+        let ty = &self.f().vars[var.0].ty;
+        let dest = self.dest(ty);
+        for (field, leaf) in self.item.fields.iter_mut().zip(&dest.leaves) {
+            if let place::Storage::Local(local) = leaf {
+                *field = Some(*local);
+            }
+        }
+        self.frame().vars[var.0] = Some(Slot::Kept(dest));
+    }
+
+    /// The scalars of an item that is pushed or appended, each of its own type.
+    fn record_fields(&mut self, value: &'f Expr) -> Vec<ir::Expr> {
+        let scalars = self.parts(&value.ty);
+        let values = self.value(value);
+        values
+            .into_iter()
+            .zip(scalars)
+            .map(|(v, s)| {
+                if s == Scalar::U8 {
+                    cast_ir(Scalar::U32, Scalar::U8, v)
+                } else {
+                    v
+                }
+            })
+            .collect()
     }
 
     fn load_own(&mut self, h: Handle, span: Span) -> ir::Expr {

@@ -27,7 +27,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use vyre_core::ir;
 use vyre_core::module::{
-    BufferId, ConstantId, FrontierId, ReduceOp, ReductionId, Scalar, SiteId, TopologyId, Uniform,
+    BufferId, ConstantId, FrontierId, ListId, ReduceOp, ReductionId, Scalar, SiteId, TopologyId,
+    Uniform,
 };
 
 /// Which part of the work item a parameter is.
@@ -66,6 +67,12 @@ pub(crate) enum Binding {
     Csr(TopologyId),
     /// `out: &Push`.
     Push(FrontierId),
+    /// `out: &Push<T>` of a frontier whose items are not nodes.
+    PushItems(FrontierId),
+    /// `log: &Append<T>`.
+    Append(ListId),
+    /// An item of such a frontier, or of a list.
+    Record,
     /// `s: &Reduce<..>`; `count` for `Count`.
     Reduce {
         id: ReductionId,
@@ -94,6 +101,8 @@ pub(crate) struct Helpers {
     modules: Vec<HelperModule>,
     /// Names of the functions being checked, outermost first.
     running: RefCell<Vec<String>>,
+    /// Types of items of lists and frontiers, each once.
+    records: RefCell<Vec<types::Ty>>,
 }
 
 #[derive(Default)]
@@ -427,6 +436,19 @@ fn start(e: &syn::Expr) -> Span {
         Expr::Match(e) => e.match_token.span,
         other => first_token(other),
     }
+}
+
+/// What the items of a list or frontier consist of.
+pub(crate) struct Record {
+    /// Types of its scalars, in order.
+    pub(crate) fields: Vec<Scalar>,
+    /// The structs in it, innermost first, with the names of their fields.
+    pub(crate) structs: Vec<(String, Vec<String>)>,
+}
+
+/// The parts of a type of items, in sight of the innermost module; `None` when it was reported.
+pub(crate) fn record(ty: &syn::Type, helpers: &Helpers, report: &mut Report) -> Option<Record> {
+    check::record(ty, helpers, report)
 }
 
 /// Compiles the body of a wave or kernel. `None` when an error was reported (or left to rustc).

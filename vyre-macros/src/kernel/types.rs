@@ -146,6 +146,9 @@ pub(super) enum HandleTy {
     Atomic(Scalar),
     Csr,
     Push,
+    /// Of items of a type that [`super::Helpers`] numbers.
+    PushItems(usize),
+    Append(usize),
     Reduce {
         op: ReduceOp,
         scalar: Scalar,
@@ -171,6 +174,8 @@ impl fmt::Display for HandleTy {
             HandleTy::Atomic(s) => write!(f, "Atomic<{}>", s.name()),
             HandleTy::Csr => write!(f, "&Csr"),
             HandleTy::Push => write!(f, "&Push"),
+            HandleTy::PushItems(_) => write!(f, "&Push<_>"),
+            HandleTy::Append(_) => write!(f, "&Append<_>"),
             HandleTy::Reduce { count: true, .. } => write!(f, "&Reduce<Count>"),
             HandleTy::Reduce { op, scalar, .. } => write!(f, "&Reduce<{op:?}<{}>>", scalar.name()),
             HandleTy::Frontier => write!(f, "Frontier"),
@@ -367,6 +372,32 @@ impl Unifier {
             Ty::Error => "_".to_owned(),
             Ty::Handle(h) => h.to_string(),
         }
+    }
+}
+
+/// The type of the items of `&Push<T>` (false) or `&Append<T>` (true).
+pub(super) fn items(ty: &syn::Type) -> Option<(&syn::Type, bool)> {
+    match ty {
+        syn::Type::Paren(t) => items(&t.elem),
+        syn::Type::Group(t) => items(&t.elem),
+        syn::Type::Reference(r) if r.mutability.is_none() => {
+            let syn::Type::Path(p) = &*r.elem else {
+                return None;
+            };
+            let last = p.path.segments.last()?;
+            let syn::PathArguments::AngleBracketed(a) = &last.arguments else {
+                return None;
+            };
+            let Some(syn::GenericArgument::Type(t)) = a.args.first() else {
+                return None;
+            };
+            match last.ident.to_string().as_str() {
+                "Push" => Some((t, false)),
+                "Append" => Some((t, true)),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

@@ -5,16 +5,16 @@ use super::syntax::{
     DomainArgs, Field, FieldKind, Graph, Per, Wave, ident_of, int_literal, scalar_of, show,
     type_word,
 };
-use crate::kernel::Tables;
+use crate::kernel::{self, Helpers, Tables};
 use crate::report::{Report, did_you_mean};
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, GenericArgument, Ident, Pat, PathArguments, Type};
 use vyre_core::module::{
-    Buffer, BufferId, ConstantId, Domain, Extent, FixpointId, Frontier, FrontierId, Program,
-    ReduceOp, Reduction, ReductionId, Role, Scalar, ScalarId, ScalarParam, Topology, TopologyId,
-    Uniform,
+    Buffer, BufferId, ConstantId, Domain, Extent, FixpointId, Frontier, FrontierId, List, ListId,
+    Program, ReduceOp, Reduction, ReductionId, Role, Scalar, ScalarId, ScalarParam, Topology,
+    TopologyId, Uniform,
 };
 
 /// What a field became.
@@ -23,6 +23,7 @@ pub(crate) enum Slot {
     Csr(TopologyId),
     Buffer(BufferId),
     Frontier(FrontierId),
+    List(ListId),
     Reduction(ReductionId),
     Scalar(ScalarId),
     /// Already reported.
@@ -46,6 +47,8 @@ pub(crate) struct Fields<'g> {
     /// Length of each buffer.
     lengths: Vec<Length>,
     counts: Vec<bool>,
+    /// Structs that are items, innermost first, with the names of their fields.
+    pub(crate) records: Vec<(String, Vec<String>)>,
 }
 
 /// A wave whose parameters are understood.
@@ -86,6 +89,10 @@ pub(crate) enum ParamKind {
     },
     Csr(TopologyId),
     Push(FrontierId),
+    PushItems(FrontierId),
+    Append(ListId),
+    /// The item of such a frontier or of a list.
+    Record,
     Reduce {
         id: ReductionId,
         op: ReduceOp,
@@ -108,6 +115,8 @@ pub(crate) enum Written {
     AtomicBuf(Scalar),
     Csr,
     Push,
+    /// `&Push<T>`
+    PushItems,
     Append,
     Reduce(ReduceOp, Scalar, bool),
     Other,
@@ -163,6 +172,8 @@ pub(crate) fn written(ty: &Type) -> Written {
                         _ => Written::Other,
                     },
                     ("Append", _) => Written::Append,
+                    ("Push", _) if type_word(arg).as_deref() == Some("Node") => Written::Push,
+                    ("Push", _) => Written::PushItems,
                     ("Reduce", _) => reduce_marker(arg)
                         .map_or(Written::Other, |(op, s, c)| Written::Reduce(op, s, c)),
                     _ => Written::Other,
@@ -171,6 +182,16 @@ pub(crate) fn written(ty: &Type) -> Written {
             }
         }
         _ => Written::Other,
+    }
+}
+
+/// The type of the items of `&Push<T>` or `&Append<T>`, as written.
+fn written_item(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Group(g) => written_item(&g.elem),
+        Type::Paren(p) => written_item(&p.elem),
+        Type::Reference(r) => generic(&r.elem).map(|(_, item)| show(item)),
+        _ => None,
     }
 }
 
@@ -233,10 +254,16 @@ impl<'g> Fields<'g> {
             slots: Vec::with_capacity(graph.fields.len()),
             lengths: Vec::new(),
             counts: Vec::new(),
+            records: Vec::new(),
         };
+        let mut helpers = Helpers::default();
+        if let Some(scope) = graph.scopes.first() {
+            helpers.enter(&scope.items);
+        }
         // Ids first: a size can name a field declared after it.
         let (mut csrs, mut buffers, mut frontiers, mut reductions, mut scalars) =
             (0u16, 0u16, 0u16, 0u16, 0u16);
+        let mut lists = 0u16;
         let next = |n: &mut u16| {
             let id = *n;
             *n = n.saturating_add(1);
@@ -247,6 +274,7 @@ impl<'g> Fields<'g> {
                 FieldKind::Csr { .. } => Slot::Csr(TopologyId(next(&mut csrs))),
                 FieldKind::Column { .. } => Slot::Buffer(BufferId(next(&mut buffers))),
                 FieldKind::Frontier { .. } => Slot::Frontier(FrontierId(next(&mut frontiers))),
+                FieldKind::List { .. } => Slot::List(ListId(next(&mut lists))),
                 FieldKind::Reduction { .. } => Slot::Reduction(ReductionId(next(&mut reductions))),
                 FieldKind::Scalar(_) => Slot::Scalar(ScalarId(next(&mut scalars))),
                 FieldKind::Broken => Slot::Broken,
@@ -257,6 +285,7 @@ impl<'g> Fields<'g> {
             let output = matches!(
                 field.kind,
                 FieldKind::Reduction { .. }
+                    | FieldKind::List { output: true, .. }
                     | FieldKind::Column {
                         role: Role::Output,
                         ..
@@ -307,7 +336,31 @@ impl<'g> Fields<'g> {
                         init,
                     });
                 }
-                FieldKind::Frontier { capacity, unique } => {
+                FieldKind::List {
+                    capacity,
+                    item,
+                    output,
+                } => {
+                    let length = this.length(capacity, report);
+                    let capacity =
+                        extent(&length.unwrap_or(Length::Fixed(0)), Some(capacity), tables);
+                    let fields = this.record(item, &helpers, report);
+                    program.lists.push(List {
+                        name,
+                        fields,
+                        capacity,
+                        output: *output,
+                    });
+                }
+                FieldKind::Frontier {
+                    capacity,
+                    unique,
+                    item,
+                } => {
+                    let fields = match item {
+                        Some(item) => this.record(item, &helpers, report),
+                        None => Vec::new(),
+                    };
                     let capacity = match capacity {
                         Some(per) => match this.length(per, report) {
                             Some(length) => extent(&length, Some(per), tables),
@@ -317,13 +370,13 @@ impl<'g> Fields<'g> {
                         None => Extent::NodesPlusEdges,
                     };
                     program.frontiers.push(Frontier {
-                        fields: vec![],
+                        fields,
                         name,
                         capacity,
                         unique: *unique,
                         owner: None,
                     });
-                    if csrs == 0 {
+                    if csrs == 0 && item.is_none() {
                         this.needs_topology(&field.name, "a frontier", report);
                     }
                 }
@@ -345,6 +398,19 @@ impl<'g> Fields<'g> {
             }
         }
         this
+    }
+
+    /// The fields of items of a type; the structs in it are noted.
+    fn record(&mut self, ty: &Type, helpers: &Helpers, report: &mut Report) -> Vec<Scalar> {
+        let Some(record) = kernel::record(ty, helpers, report) else {
+            return vec![Scalar::U32];
+        };
+        for s in record.structs {
+            if !self.records.contains(&s) {
+                self.records.push(s);
+            }
+        }
+        record.fields
     }
 
     fn needs_topology(&self, at: &Ident, what: &str, report: &mut Report) {
@@ -452,7 +518,17 @@ impl<'g> Fields<'g> {
 
     fn frontier(&self, name: &Ident, report: &mut Report) -> Option<FrontierId> {
         match self.find(name, report)? {
-            (_, Slot::Frontier(id)) => Some(id),
+            (field, Slot::Frontier(id)) => {
+                if let FieldKind::Frontier { item: Some(_), .. } = &field.kind {
+                    report.error_help(
+                        name.span(),
+                        format!("the items of `{name}` are not nodes: they have no edges"),
+                        "sweep them with `items(..)`, or declare `Frontier` without a type",
+                    );
+                    return None;
+                }
+                Some(id)
+            }
             (_, Slot::Broken) => None,
             (field, _) => {
                 self.wrong_kind(name, field, "a frontier", report);
@@ -575,10 +651,26 @@ impl<'g> Fields<'g> {
                 }
                 (Domain::Nodes, Some(Length::Nodes))
             }
-            DomainArgs::Items(frontier) => (
-                Domain::Items(self.frontier(frontier, report)?),
-                Some(Length::Nodes),
-            ),
+            DomainArgs::Items { of, new } => match self.find(of, report)? {
+                (field, Slot::Frontier(id)) => {
+                    if *new {
+                        report.error_help(
+                            of.span(),
+                            format!("`new` is for lists, and `{of}` is a frontier"),
+                            "a frontier's items are those that were pushed in the round before",
+                        );
+                        return None;
+                    }
+                    let nodes = matches!(field.kind, FieldKind::Frontier { item: None, .. });
+                    (Domain::Items(id), nodes.then_some(Length::Nodes))
+                }
+                (_, Slot::List(id)) => (Domain::ListItems(id, *new), None),
+                (_, Slot::Broken) => return None,
+                (field, _) => {
+                    self.wrong_kind(of, field, "a frontier or a list", report);
+                    return None;
+                }
+            },
             DomainArgs::Edges { graph, from } => {
                 let topology = self.topology(graph, report);
                 let from = match from {
@@ -653,6 +745,16 @@ impl<'g> Fields<'g> {
         {
             return None;
         }
+        if let Some(item) = args.and_then(|d| self.item(d))
+            && !params.iter().any(|p| p.kind == ParamKind::Record)
+        {
+            report.error_help(
+                wave.name().span(),
+                format!("wave `{}` does not take its item", wave.name()),
+                format!("add a parameter `item: {}`", show(item)),
+            );
+            return None;
+        }
         Some(Sweep {
             domain: domain?.0,
             params,
@@ -686,6 +788,9 @@ impl<'g> Fields<'g> {
         }
         let domain = wave.domain.as_ref();
         let word = domain.map_or("", DomainArgs::word);
+        if let Some(item) = domain.and_then(|d| self.item(d)) {
+            return self.record_param((name, ty), item, item_seen, report);
+        }
         let kind = match form {
             Written::Node | Written::Index => ParamKind::Index,
             Written::Edge => ParamKind::Edge,
@@ -756,19 +861,56 @@ impl<'g> Fields<'g> {
         }
     }
 
+    /// The type of the items of a domain, where they are neither nodes nor indices nor edges.
+    fn item(&self, domain: &DomainArgs) -> Option<&'g Type> {
+        let DomainArgs::Items { of, .. } = domain else {
+            return None;
+        };
+        match &self.get(of)?.0.kind {
+            FieldKind::List { item, .. } => Some(item),
+            FieldKind::Frontier { item, .. } => item.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The item of a list or of a frontier of items.
+    fn record_param(
+        &self,
+        (name, ty): (Option<&Ident>, &Type),
+        item: &Type,
+        item_seen: &mut Option<Ident>,
+        report: &mut Report,
+    ) -> Option<ParamKind> {
+        let at = name.map_or_else(|| ty.span(), |n| n.span());
+        if let Some(first) = item_seen {
+            match name {
+                Some(name) if name != first => self.unknown(name, report),
+                _ => report.error(at, format!("a wave has one item, and `{first}` is it")),
+            }
+            return None;
+        }
+        *item_seen = Some(name.map_or_else(|| Ident::new("_item", at), Clone::clone));
+        if show(ty) != show(item) {
+            let name = name.map_or_else(|| "_".to_owned(), |n| n.to_string());
+            if let Type::Reference(_) = ty {
+                self.unknown(&Ident::new(&name, at), report);
+            } else {
+                report.error_help(
+                    ty.span(),
+                    format!("the item is `{}`, not `{}`", show(item), show(ty)),
+                    format!("write `{name}: {}`", show(item)),
+                );
+            }
+            return None;
+        }
+        Some(ParamKind::Record)
+    }
+
     /// A parameter that is a field.
     fn bound(&self, b: &Bound<'_>, program: &Program, report: &mut Report) -> Option<ParamKind> {
         let form = written(b.ty);
         let name = &b.field.name;
         let span = b.ty.span();
-        if form == Written::Append {
-            report.error_help(
-                span,
-                "lists are not supported yet",
-                "push onto a frontier, or use a buffer with an atomic counter",
-            );
-            return None;
-        }
         match b.slot {
             Slot::Csr(id) => match form {
                 Written::Csr => Some(ParamKind::Csr(id)),
@@ -777,13 +919,35 @@ impl<'g> Fields<'g> {
                     None
                 }
             },
-            Slot::Frontier(id) => match form {
-                Written::Push => Some(ParamKind::Push(id)),
-                _ => {
-                    self.mismatch(b, &["&Push".to_owned()], report);
-                    None
+            Slot::Frontier(id) => {
+                let FieldKind::Frontier { item, .. } = &b.field.kind else {
+                    return None;
+                };
+                match (item, form) {
+                    (None, Written::Push) => Some(ParamKind::Push(id)),
+                    (Some(item), Written::PushItems) if written_item(b.ty) == Some(show(item)) => {
+                        Some(ParamKind::PushItems(id))
+                    }
+                    (item, _) => {
+                        let wanted = item.as_ref().map_or_else(
+                            || "&Push".to_owned(),
+                            |item| format!("&Push<{}>", show(item)),
+                        );
+                        self.mismatch(b, &[wanted], report);
+                        None
+                    }
                 }
-            },
+            }
+            Slot::List(id) => {
+                let FieldKind::List { item, .. } = &b.field.kind else {
+                    return None;
+                };
+                if form == Written::Append && written_item(b.ty) == Some(show(item)) {
+                    return Some(ParamKind::Append(id));
+                }
+                self.mismatch(b, &[format!("&Append<{}>", show(item))], report);
+                None
+            }
             Slot::Scalar(id) => {
                 let scalar = program.scalars[id.index()].scalar;
                 match form.value() {
@@ -1008,7 +1172,7 @@ fn item_type(domain: &DomainArgs) -> Option<&'static str> {
     match domain {
         DomainArgs::Once => None,
         DomainArgs::Range(_) => Some("Index"),
-        DomainArgs::Nodes(_) | DomainArgs::Items(_) => Some("Node"),
+        DomainArgs::Nodes(_) | DomainArgs::Items { .. } => Some("Node"),
         DomainArgs::Edges { .. } => Some("Edge"),
     }
 }
@@ -1018,6 +1182,7 @@ fn describe(kind: &FieldKind) -> &'static str {
         FieldKind::Csr { .. } => "a topology",
         FieldKind::Column { .. } => "a buffer",
         FieldKind::Frontier { .. } => "a frontier",
+        FieldKind::List { .. } => "a list",
         FieldKind::Reduction { .. } => "a reduction",
         FieldKind::Scalar(_) => "a scalar",
         FieldKind::Broken => "a field",

@@ -497,7 +497,7 @@ fn domain_uses(domain: Domain, args: Option<&DomainArgs>) -> Vec<Use> {
         span,
     };
     let (first, second) = match args {
-        Some(DomainArgs::Items(f)) => (Some(f), None),
+        Some(DomainArgs::Items { of, .. }) => (Some(of), None),
         Some(DomainArgs::Edges { graph, from }) => (Some(graph), from.as_ref()),
         _ => (None, None),
     };
@@ -517,6 +517,9 @@ fn domain_uses(domain: Domain, args: Option<&DomainArgs>) -> Vec<Use> {
 fn binding(kind: ParamKind) -> Binding {
     match kind {
         ParamKind::Index => Binding::Item(ItemField::Index),
+        ParamKind::Record => Binding::Record,
+        ParamKind::PushItems(f) => Binding::PushItems(f),
+        ParamKind::Append(l) => Binding::Append(l),
         ParamKind::Edge => Binding::EdgeItem,
         ParamKind::Round => Binding::Round,
         ParamKind::Uniform(u, scalar) => Binding::Scalar(u, scalar),
@@ -549,14 +552,15 @@ fn binding(kind: ParamKind) -> Binding {
 
 fn resource(kind: ParamKind) -> Option<Resource> {
     match kind {
-        ParamKind::Index | ParamKind::Edge | ParamKind::Round => None,
+        ParamKind::Index | ParamKind::Edge | ParamKind::Record | ParamKind::Round => None,
         ParamKind::Uniform(Uniform::Reduction(r), _) => Some(Resource::Reduction(r)),
         ParamKind::Uniform(..) => None,
         ParamKind::Own { buffer, .. }
         | ParamKind::Buf { buffer, .. }
         | ParamKind::AtomicBuf { buffer, .. } => Some(Resource::Buffer(buffer)),
         ParamKind::Csr(t) => Some(Resource::Topology(t)),
-        ParamKind::Push(f) => Some(Resource::Frontier(f)),
+        ParamKind::Push(f) | ParamKind::PushItems(f) => Some(Resource::Frontier(f)),
+        ParamKind::Append(l) => Some(Resource::List(l)),
         ParamKind::Reduce { id, .. } => Some(Resource::Reduction(id)),
     }
 }
@@ -574,7 +578,7 @@ fn condition_bindings(fields: &Fields<'_>, program: &Program) -> Vec<(Ident, Bin
                 Slot::Scalar(s) => {
                     Binding::Scalar(Uniform::Scalar(s), program.scalars[s.index()].scalar)
                 }
-                Slot::Csr(_) | Slot::Buffer(_) | Slot::Broken => return None,
+                Slot::Csr(_) | Slot::Buffer(_) | Slot::List(_) | Slot::Broken => return None,
             };
             Some((field.name.clone(), binding))
         })

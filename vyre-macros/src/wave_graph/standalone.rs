@@ -148,7 +148,7 @@ fn kernel(attr: TokenStream, mut function: ItemFn, mut report: Report) -> TokenS
                 refuse("topology", &mut report);
                 FieldKind::Broken
             }
-            Written::Push => {
+            Written::Push | Written::PushItems => {
                 refuse("frontier", &mut report);
                 FieldKind::Broken
             }

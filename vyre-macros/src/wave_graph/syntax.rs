@@ -117,8 +117,15 @@ pub(crate) enum DomainArgs {
     Once,
     Range(Expr),
     Nodes(Option<Ident>),
-    Items(Ident),
-    Edges { graph: Ident, from: Option<Ident> },
+    /// The items of a frontier or list; `new`: only those of a list that this wave has not swept.
+    Items {
+        of: Ident,
+        new: bool,
+    },
+    Edges {
+        graph: Ident,
+        from: Option<Ident>,
+    },
 }
 
 impl DomainArgs {
@@ -128,7 +135,7 @@ impl DomainArgs {
             DomainArgs::Once => "once",
             DomainArgs::Range(_) => "range",
             DomainArgs::Nodes(_) => "nodes",
-            DomainArgs::Items(_) => "items",
+            DomainArgs::Items { .. } => "items",
             DomainArgs::Edges { .. } => "edges",
         }
     }
@@ -155,6 +162,13 @@ pub(crate) enum FieldKind {
     Frontier {
         capacity: Option<Per>,
         unique: bool,
+        /// Type of the items, where they are not nodes.
+        item: Option<Box<Type>>,
+    },
+    List {
+        capacity: Per,
+        item: Box<Type>,
+        output: bool,
     },
     Reduction {
         op: ReduceOp,
@@ -312,6 +326,21 @@ pub(crate) fn take_attrs(attrs: &mut Vec<Attribute>, name: &str) -> Vec<Attribut
         .partition(|a| attr_name(a) == name);
     *attrs = kept;
     taken
+}
+
+/// `T` of `Word<T>`.
+pub(crate) fn item_of<'t>(ty: &'t Type, word: &str) -> Option<&'t Type> {
+    let Type::Path(p) = ty else { return None };
+    let last = p.path.segments.last()?;
+    let syn::PathArguments::AngleBracketed(args) = &last.arguments else {
+        return None;
+    };
+    match args.args.first() {
+        Some(syn::GenericArgument::Type(t)) if last.ident == word && args.args.len() == 1 => {
+            Some(t)
+        }
+        _ => None,
+    }
 }
 
 /// A u64 literal.
@@ -922,8 +951,27 @@ impl Taker<'_> {
             },
             "items" => {
                 let (at, inner) = arg.list("items(frontier)", self.report)?;
-                let [frontier] = self.names(at, inner, "items(frontier)")?;
-                Some(DomainArgs::Items(frontier))
+                let names = Punctuated::<Ident, Token![,]>::parse_terminated
+                    .parse2(inner)
+                    .ok()
+                    .map(|p| p.into_iter().collect::<Vec<_>>());
+                match names.as_deref() {
+                    Some([of]) => Some(DomainArgs::Items {
+                        of: of.clone(),
+                        new: false,
+                    }),
+                    Some([of, new]) if new == "new" => Some(DomainArgs::Items {
+                        of: of.clone(),
+                        new: true,
+                    }),
+                    _ => {
+                        self.report.error(
+                            at,
+                            "write `items(frontier)`, `items(list)` or `items(list, new)`",
+                        );
+                        None
+                    }
+                }
             }
             _ => {
                 let (at, inner) = arg.list("edges(graph)", self.report)?;
@@ -1165,6 +1213,18 @@ impl Taker<'_> {
                 );
                 None
             }
+            _ if item_of(ty, "List").is_some() || item_of(ty, "Frontier").is_some() => {
+                let (what, word) = match item_of(ty, "List") {
+                    Some(_) => ("list", "list(capacity = n)"),
+                    None => ("frontier", "frontier(capacity = n)"),
+                };
+                self.report.error_help(
+                    ty.span(),
+                    format!("`{name}` is a {what} without its attribute"),
+                    format!("write `#[{word}] {name}: {}`", show(ty)),
+                );
+                None
+            }
             _ => self.scalar(ty).map(FieldKind::Scalar),
         }
     }
@@ -1241,7 +1301,30 @@ impl Taker<'_> {
                         _ => unknown_arg(&arg, "frontier", &["capacity", "unique"], self.report),
                     }
                 }
-                self.expect_word(ty, "Frontier", "frontier")?;
+                let item = match item_of(ty, "Frontier") {
+                    Some(item) if type_word(item).as_deref() == Some("Node") => None,
+                    Some(item) => Some(Box::new(item.clone())),
+                    None => {
+                        self.expect_word(ty, "Frontier", "frontier")?;
+                        None
+                    }
+                };
+                if let (Some(item), true) = (&item, unique) {
+                    self.report.error_help(
+                        item.span(),
+                        "a `unique` frontier holds nodes",
+                        "leave the type of the items out, or `unique`",
+                    );
+                    return None;
+                }
+                if let (Some(item), None) = (&item, &capacity) {
+                    self.report.error_help(
+                        item.span(),
+                        "a frontier of items has no natural capacity",
+                        "say how many items it holds: `#[frontier(capacity = n)]`",
+                    );
+                    return None;
+                }
                 if let (Some(_), true) = (&capacity, unique) {
                     self.report.error_help(
                         attr.span(),
@@ -1249,15 +1332,48 @@ impl Taker<'_> {
                         "remove `capacity`",
                     );
                 }
-                FieldKind::Frontier { capacity, unique }
+                FieldKind::Frontier {
+                    capacity,
+                    unique,
+                    item,
+                }
             }
             "list" => {
-                self.report.error_help(
-                    attr.span(),
-                    "lists are not supported yet",
-                    "use a frontier, or a buffer with an atomic counter",
-                );
-                return None;
+                let (mut capacity, mut output) = (None, false);
+                for arg in args {
+                    match arg.name.to_string().as_str() {
+                        "capacity" => {
+                            let value = arg.value("capacity = N", self.report)?;
+                            capacity = Some(self.per(value)?);
+                        }
+                        "output" => {
+                            arg.flag(self.report);
+                            output = true;
+                        }
+                        _ => unknown_arg(&arg, "list", &["capacity", "output"], self.report),
+                    }
+                }
+                let Some(item) = item_of(ty, "List") else {
+                    self.report.error_help(
+                        ty.span(),
+                        format!("`#[list]` needs the type `List<T>`, not `{}`", show(ty)),
+                        "`T` is the type of an item: a scalar, a tuple or a struct",
+                    );
+                    return None;
+                };
+                let Some(capacity) = capacity else {
+                    self.report.error_help(
+                        attr.path().span(),
+                        format!("list `{name}` has no capacity"),
+                        "say how many items it holds: `#[list(capacity = n)]`",
+                    );
+                    return None;
+                };
+                FieldKind::List {
+                    capacity,
+                    item: Box::new(item.clone()),
+                    output,
+                }
             }
             "reduce" => self.reduction(attr, args, ty)?,
             _ => {

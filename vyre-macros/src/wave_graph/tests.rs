@@ -188,7 +188,7 @@ fn names_are_checked_and_near_misses_suggested() {
     );
     assert_eq!(
         error("#[wave(items(dist))] fn w(v: Node) {}"),
-        "`dist` is a buffer, not a frontier"
+        "`dist` is a buffer, not a frontier or a list"
     );
     assert_eq!(
         error("#[wave(node)] fn w(v: Node) {}"),
@@ -452,7 +452,55 @@ fn data_is_checked() {
         ),
         (
             "pub struct Data { #[list(capacity = 4)] d: u32 } #[wave(once)] fn w() {}",
-            "lists are not supported yet",
+            "`#[list]` needs the type `List<T>`, not `u32`",
+        ),
+        (
+            "pub struct Data { #[list] d: List<u32> } #[wave(once)] fn w() {}",
+            "list `d` has no capacity",
+        ),
+        (
+            "pub struct Data { d: List<u32> } #[wave(once)] fn w() {}",
+            "`d` is a list without its attribute",
+        ),
+        (
+            "pub struct Data { #[frontier] d: Frontier<u64> } #[wave(once)] fn w() {}",
+            "a frontier of items has no natural capacity",
+        ),
+        (
+            "pub struct Data { #[frontier(unique)] d: Frontier<u64> } #[wave(once)] fn w() {}",
+            "a `unique` frontier holds nodes",
+        ),
+        (
+            "pub struct Data { #[list(capacity = 4)] d: List<[u32; 2]> } #[wave(once)] fn w() {}",
+            "items of this type are not in the language",
+        ),
+        (
+            "pub struct P(u32); pub struct Data { #[list(capacity = 4)] d: List<P> } #[wave(once)] fn w() {}",
+            "items of this type are not in the language",
+        ),
+        (
+            "type F = f64; pub struct Data { #[list(capacity = 4)] d: List<(F, F, F, F, F, F, F, F, F)> } #[wave(once)] fn w() {}",
+            "an item has at most 8 scalars; this one has 9",
+        ),
+        (
+            "pub struct Data { #[list(capacity = 4)] d: List<u64> } #[wave(once)] fn w(d: &Append<u32>) {}",
+            "`d` is a list; it cannot be taken as `&Append<u32>`",
+        ),
+        (
+            "pub struct Data { #[list(capacity = 4)] d: List<u64> } #[wave(items(d))] fn w(x: u32) {}",
+            "the item is `u64`, not `u32`",
+        ),
+        (
+            "pub struct Data { #[list(capacity = 4)] d: List<u64> } #[wave(items(d))] fn w() {}",
+            "wave `w` does not take its item",
+        ),
+        (
+            "pub struct Data { #[topology] g: Csr, #[frontier] d: Frontier } #[wave(items(d, new))] fn w(v: Node) {}",
+            "`new` is for lists, and `d` is a frontier",
+        ),
+        (
+            "pub struct Data { #[topology] g: Csr, #[frontier(capacity = 9)] d: Frontier<u64> } #[wave(edges(g, from = d))] fn w(e: Edge) {}",
+            "the items of `d` are not nodes: they have no edges",
         ),
         (
             "pub struct Data { #[reduce(mean)] d: f32 } #[wave(once)] fn w() {}",

@@ -460,7 +460,8 @@ impl Checker<'_> {
             HandleTy::Atomic(_) => methods::ATOMIC,
             HandleTy::Buf(_) | HandleTy::AtomicBuf(_) => &["len", "is_empty"],
             HandleTy::Csr => &["neighbors", "edges", "target", "degree"],
-            HandleTy::Push => &["push"],
+            HandleTy::Push | HandleTy::PushItems(_) => &["push"],
+            HandleTy::Append(_) => &["append"],
             HandleTy::Reduce { count: true, .. } => &["inc"],
             HandleTy::Reduce {
                 op: ReduceOp::Sum, ..
@@ -569,11 +570,30 @@ impl Checker<'_> {
                     Ty::U32,
                 )
             }
-            HandleTy::Push => {
+            HandleTy::Append(of) => {
                 let Some(value) = args.next() else {
                     return self.wrong(span);
                 };
-                self.unify(&Ty::U32, &value);
+                let of = self.record(of);
+                self.unify(&of, &value);
+                (
+                    Kind::Append {
+                        list: handle,
+                        value: Box::new(value),
+                        site,
+                    },
+                    Ty::U32,
+                )
+            }
+            HandleTy::Push | HandleTy::PushItems(_) => {
+                let Some(value) = args.next() else {
+                    return self.wrong(span);
+                };
+                let of = match h {
+                    HandleTy::PushItems(of) => self.record(of),
+                    _ => Ty::U32,
+                };
+                self.unify(&of, &value);
                 (
                     Kind::Push {
                         frontier: handle,
@@ -804,6 +824,12 @@ impl Checker<'_> {
                     } else if let (Ty::Handle(found), Some(expected)) =
                         (&a.ty, f.handles.get(i).copied().flatten())
                         && !fits(*found, expected)
+                        // `Push` is `Push<u32>`: the declaration says what the items are.
+                        && !matches!(
+                            (found, expected),
+                            (HandleTy::Push, HandleTy::PushItems(of)) | (&HandleTy::PushItems(of), HandleTy::Push)
+                                if self.record(of) == Ty::U32
+                        )
                     {
                         self.leave(format!(
                             "mismatched types: expected `{expected}`, found `{found}`"

@@ -57,10 +57,20 @@ impl<'f> Lowerer<'_, 'f> {
                 value,
                 site,
             } => {
-                let value = self.scalar(value);
-                let Some(Binding::Push(frontier)) = self.binding(*frontier) else {
-                    return self.fault("a frontier is expected");
+                let frontier = match self.binding(*frontier) {
+                    Some(Binding::PushItems(frontier)) => {
+                        let fields = self.record_fields(value);
+                        let site = self.site(*site);
+                        return self.emit(ir::Stmt::PushItem {
+                            frontier,
+                            fields,
+                            site,
+                        });
+                    }
+                    Some(Binding::Push(frontier)) => frontier,
+                    _ => return self.fault("a frontier is expected"),
                 };
+                let value = self.scalar(value);
                 let site = self.site(*site);
                 self.emit(ir::Stmt::Push {
                     frontier,

@@ -11,6 +11,7 @@ pub(super) fn is_pure(e: &ir::Expr) -> bool {
         | E::AtomicLoad { .. }
         | E::Atomic { .. }
         | E::CompareExchange { .. }
+        | E::Append { .. }
         | E::Csr { .. } => false,
         E::Binary {
             site: Some(_),
