@@ -86,6 +86,193 @@ pub fn components(graph: &Csr) -> Vec<u32> {
     (0..nodes).map(|v| root(&mut parent, v)).collect()
 }
 
+/// Core numbers by peeling in rising order of degree; edges count where they end.
+///
+/// ```
+/// use vyre_cuda::Csr;
+/// // A triangle with a tail, both directions.
+/// let pairs = [(0, 1), (1, 2), (2, 0), (2, 3)];
+/// let edges: Vec<_> = pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+/// let g = Csr::from_edges(4, &edges).unwrap();
+/// assert_eq!(vyre_examples::oracle::cores(&g), [2, 2, 2, 1]);
+/// ```
+pub fn cores(graph: &Csr) -> Vec<u32> {
+    let nodes = graph.node_count() as u32;
+    let mut degree = vec![0u32; nodes as usize];
+    for v in 0..nodes {
+        for t in graph.neighbors(v) {
+            degree[t as usize] += 1;
+        }
+    }
+    let most = degree.iter().copied().max().unwrap_or(0);
+    let mut buckets: Vec<Vec<u32>> = vec![Vec::new(); most as usize + 1];
+    for v in 0..nodes {
+        buckets[degree[v as usize] as usize].push(v);
+    }
+    let mut core = vec![u32::MAX; nodes as usize];
+    for k in 0..=most {
+        while let Some(v) = buckets[k as usize].pop() {
+            if core[v as usize] != u32::MAX {
+                continue;
+            }
+            core[v as usize] = k;
+            for t in graph.neighbors(v) {
+                let t = t as usize;
+                if core[t] == u32::MAX && degree[t] > k {
+                    degree[t] -= 1;
+                    buckets[degree[t] as usize].push(t as u32);
+                }
+            }
+        }
+    }
+    core
+}
+
+/// Luby's algorithm with the draws of the `mis` example: 1 for each chosen node.
+///
+/// ```
+/// use vyre_cuda::Csr;
+/// use vyre_examples::oracle::{luby, not_maximal};
+/// let g = Csr::from_edges(3, &[(0, 1), (1, 2)]).unwrap();
+/// assert_eq!(not_maximal(&g, &luby(&g, 1)), None);
+/// assert_eq!(not_maximal(&g, &[1, 1, 0]).unwrap(), "nodes 0 and 1 are both chosen and share an edge");
+/// assert_eq!(not_maximal(&g, &[1, 0, 0]).unwrap(), "node 2 could be added");
+/// ```
+pub fn luby(graph: &Csr, seed: u32) -> Vec<u32> {
+    let draw = |v: u32, round: u32| {
+        let mut h = (u64::from(round) << 32 | u64::from(v)) ^ u64::from(seed).rotate_left(17);
+        h = (h ^ h >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        h = (h ^ h >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        (h & 0xffff_ffff_0000_0000) | u64::from(v)
+    };
+    let nodes = graph.node_count() as u32;
+    let edges =
+        || (0..nodes).flat_map(|v| graph.neighbors(v).map(move |t| (v as usize, t as usize)));
+    let mut state = vec![None; nodes as usize];
+    for (v, t) in edges() {
+        if v == t {
+            state[v] = Some(false);
+        }
+    }
+    for round in 0.. {
+        if state.iter().all(Option::is_some) {
+            break;
+        }
+        let mut best = vec![0u64; nodes as usize];
+        for (v, t) in edges() {
+            if state[v].is_none() && state[t].is_none() {
+                best[t] = best[t].max(draw(v as u32, round));
+                best[v] = best[v].max(draw(t as u32, round));
+            }
+        }
+        for v in 0..nodes {
+            if state[v as usize].is_none() && draw(v, round) > best[v as usize] {
+                state[v as usize] = Some(true);
+            }
+        }
+        for (v, t) in edges() {
+            if state[v] == Some(true) && state[t].is_none() {
+                state[t] = Some(false);
+            }
+            if state[t] == Some(true) && state[v].is_none() {
+                state[v] = Some(false);
+            }
+        }
+    }
+    state
+        .into_iter()
+        .map(|s| u32::from(s == Some(true)))
+        .collect()
+}
+
+/// What keeps the chosen nodes (1) from being a maximal independent set.
+pub fn not_maximal(graph: &Csr, chosen: &[u32]) -> Option<String> {
+    let mut covered: Vec<bool> = chosen.iter().map(|&c| c == 1).collect();
+    for v in 0..graph.node_count() as u32 {
+        for t in graph.neighbors(v) {
+            let (a, b) = (chosen[v as usize] == 1, chosen[t as usize] == 1);
+            if a && b {
+                return Some(format!(
+                    "nodes {v} and {t} are both chosen and share an edge"
+                ));
+            }
+            covered[t as usize] |= a || v == t;
+            covered[v as usize] |= b || v == t;
+        }
+    }
+    let free = covered.iter().position(|&c| !c)?;
+    Some(format!("node {free} could be added"))
+}
+
+/// A minimum spanning forest by Kruskal's algorithm, the edge of lower index first among equal weights: 1 for each edge of it.
+///
+/// ```
+/// use vyre_cuda::Csr;
+/// let g = Csr::from_edges(3, &[(0, 1), (0, 2), (1, 2)]).unwrap();
+/// assert_eq!(vyre_examples::oracle::spanning_forest(&g, &[5, 1, 2]), [0, 1, 1]);
+/// ```
+pub fn spanning_forest(graph: &Csr, weights: &[u32]) -> Vec<u32> {
+    let nodes = graph.node_count() as u32;
+    let mut edges: Vec<(u32, u32, u32, u32)> = (0..nodes)
+        .flat_map(|v| graph.edges(v).map(move |e| (e, v)))
+        .map(|(e, v)| (weights[e as usize], e, v, graph.target(e)))
+        .collect();
+    edges.sort_unstable();
+    let mut parent: Vec<u32> = (0..nodes).collect();
+    let mut chosen = vec![0; edges.len()];
+    for (_, e, a, b) in edges {
+        let mut roots = [a, b];
+        for v in &mut roots {
+            while parent[*v as usize] != *v {
+                parent[*v as usize] = parent[parent[*v as usize] as usize];
+                *v = parent[*v as usize];
+            }
+        }
+        if roots[0] != roots[1] {
+            parent[roots[0] as usize] = roots[1];
+            chosen[e as usize] = 1;
+        }
+    }
+    chosen
+}
+
+/// Shortest distances by the Bellman-Ford algorithm (`i64::MAX` without a path); `None` when a cycle of negative length can be
+/// reached.
+///
+/// ```
+/// use vyre_cuda::Csr;
+/// use vyre_examples::oracle::bellman_ford;
+/// let g = Csr::from_edges(3, &[(0, 1), (1, 2), (2, 1)]).unwrap();
+/// assert_eq!(bellman_ford(&g, &[4, -3, 3], 0), Some(vec![0, 4, 1]));
+/// assert_eq!(bellman_ford(&g, &[4, -3, 2], 0), None);
+/// ```
+pub fn bellman_ford(graph: &Csr, weights: &[i32], source: u32) -> Option<Vec<i64>> {
+    let nodes = graph.node_count() as u32;
+    let mut dist = vec![i64::MAX; nodes as usize];
+    dist[source as usize] = 0;
+    for _ in 0..=nodes {
+        let mut shrank = false;
+        for v in 0..nodes {
+            let near = dist[v as usize];
+            if near == i64::MAX {
+                continue;
+            }
+            for e in graph.edges(v) {
+                let far = near + i64::from(weights[e as usize]);
+                let t = graph.target(e) as usize;
+                if far < dist[t] {
+                    dist[t] = far;
+                    shrank = true;
+                }
+            }
+        }
+        if !shrank {
+            return Some(dist);
+        }
+    }
+    None
+}
+
 /// Parameters of [`pagerank`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PageRank {
