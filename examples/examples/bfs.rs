@@ -84,7 +84,7 @@ impl Example for Bfs {
             ),
         );
         job.say_time();
-        job.plan(bfs::PLAN);
+        job.plan(bfs::PLAN)?;
         job.figure("source", source);
         job.figure("reached", reached);
         job.figure("depth", depth);

@@ -104,7 +104,7 @@ impl Example for Components {
         );
         job.say("found", found);
         job.say_time();
-        job.plan(components::PLAN);
+        job.plan(components::PLAN)?;
         job.figure("components", components);
         job.figure("largest", largest);
         job.check(

@@ -150,7 +150,7 @@ impl Example for PageRank {
         }
         job.say("sum", format!("{sum:.6}; last step {:.2e}", out.moved));
         job.say_time();
-        job.plan(pagerank::PLAN);
+        job.plan(pagerank::PLAN)?;
         job.figure("sum", sum);
         job.figure("residual", f64::from(out.moved));
         let parameters = oracle::PageRank {

@@ -141,7 +141,7 @@ impl Example for Reachability {
         );
         job.save(1, &out.depth)?;
         job.print_plan(reachability::PLAN);
-        Ok(())
+        job.pictures(reachability::PLAN)
     }
 }
 

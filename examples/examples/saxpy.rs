@@ -66,7 +66,7 @@ impl Example for Saxpy {
         let sum: f64 = y.iter().map(|&y| f64::from(y)).sum();
         job.say("computed", format!("{} elements, sum {sum}", count(len)));
         job.say_time();
-        job.plan(saxpy::PLAN);
+        job.plan(saxpy::PLAN)?;
         job.figure("sum", sum);
         let a = self.a;
         job.check(

@@ -101,7 +101,7 @@ impl Example for Sssp {
         );
         job.say("farthest", format!("{} ({weights})", count(farthest)));
         job.say_time();
-        job.plan(sssp::PLAN);
+        job.plan(sssp::PLAN)?;
         job.figure("source", source);
         job.figure("reached", reached);
         job.figure("farthest", farthest);

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thiserror::Error;
-use vyre_cuda::{Report, Runtime};
+use vyre_cuda::{Plan, Report, Runtime};
 
 /// Options of every example.
 #[derive(Clone, Debug, clap::Args)]
@@ -53,6 +53,15 @@ pub struct Shared {
     /// Print the compile-time plan of the pass
     #[arg(long)]
     pub plan: bool,
+    /// Write the plan as a picture: waves by barrier group, what they read and write, bytes
+    #[arg(long, value_name = "FILE")]
+    pub plan_svg: Option<PathBuf>,
+    /// Write the plan as a Graphviz graph
+    #[arg(long, value_name = "FILE")]
+    pub plan_dot: Option<PathBuf>,
+    /// Write the plan as a Mermaid flowchart
+    #[arg(long, value_name = "FILE")]
+    pub plan_mermaid: Option<PathBuf>,
     /// Run N times in one session and report the median time
     #[arg(long, value_name = "N", default_value = "1")]
     pub repeat: NonZeroU32,
@@ -110,6 +119,14 @@ pub enum Failure {
         oracle: &'static str,
         /// The first difference.
         difference: String,
+    },
+    /// `--plan-svg`, `--plan-dot`, `--plan-mermaid`.
+    #[error("cannot write {}: {error}", path.display())]
+    Picture {
+        /// As given.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
     },
     /// Stdout cannot be written.
     #[error("cannot write to stdout: {0}")]
@@ -347,15 +364,34 @@ impl Job<'_> {
         self.figures.push((name, value.into()));
     }
 
-    /// Prints the plan, indented, where `--plan` asks for it.
-    pub fn plan(&mut self, plan: impl Display) {
+    /// Prints the plan, indented, where `--plan` asks for it, and writes the pictures that are asked for.
+    pub fn plan(&mut self, plan: Plan) -> Result<(), Failure> {
         if self.shared.plan {
             self.print_plan(plan);
         }
+        self.pictures(plan)
+    }
+
+    /// Writes the pictures of a plan that are asked for.
+    pub fn pictures(&mut self, plan: Plan) -> Result<(), Failure> {
+        let shared = self.shared;
+        for (path, picture) in [
+            (&shared.plan_svg, Plan::svg as fn(&Plan) -> String),
+            (&shared.plan_dot, Plan::dot),
+            (&shared.plan_mermaid, Plan::mermaid),
+        ] {
+            let Some(path) = path else { continue };
+            std::fs::write(path, picture(&plan)).map_err(|error| Failure::Picture {
+                path: path.clone(),
+                error,
+            })?;
+            self.say("written", path.display().to_string());
+        }
+        Ok(())
     }
 
     /// Prints the plan, indented.
-    pub fn print_plan(&mut self, plan: impl Display) {
+    pub fn print_plan(&mut self, plan: Plan) {
         self.say("plan", "fixed at compile time");
         for line in plan.to_string().trim_end().lines() {
             self.print(format!("    {line}").trim_end());

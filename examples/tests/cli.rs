@@ -1,4 +1,4 @@
-//! The shared command line, with an example that needs no pass: it counts edges.
+//! The shared command line, with an example that counts edges. Its pass is there for its plan only.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -6,6 +6,12 @@ use std::path::PathBuf;
 use vyre_cuda::Report;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
 use vyre_examples::graph::GraphSpec;
+
+/// One for each element.
+#[vyre_cuda::kernel]
+fn degree(x: &mut u32) {
+    *x = 1;
+}
 
 /// Counts edges out of each node
 #[derive(clap::Parser)]
@@ -54,7 +60,7 @@ impl Example for Degrees {
         }
         job.say("source", source);
         job.say_time();
-        job.plan("group 0: count\ngroup 1: done\n");
+        job.plan(degree::PLAN)?;
         job.figure("source", source);
         job.check(
             "a loop",
@@ -128,8 +134,37 @@ fn repeat_reports_the_median() {
 #[test]
 fn plan_is_printed_when_asked_for() {
     assert!(!run(&[]).out.contains("group"));
-    let plan = "  plan      fixed at compile time\n    group 0: count\n    group 1: done\n";
-    assert!(run(&["--plan"]).out.ends_with(plan));
+    let plan = run(&["--plan"]).out;
+    assert!(
+        plan.contains("  plan      fixed at compile time\n    pass degree "),
+        "{plan}"
+    );
+    assert!(
+        plan.contains("schedule: 1 barrier group, 0 barriers"),
+        "{plan}"
+    );
+}
+
+#[test]
+fn pictures_of_the_plan_are_written_where_asked_for() {
+    for (option, begin) in [
+        ("--plan-svg", "<svg "),
+        ("--plan-dot", "digraph \"degree\" {"),
+        ("--plan-mermaid", "flowchart TD"),
+    ] {
+        let path = std::env::temp_dir().join(format!("vyre{option}-{}", std::process::id()));
+        let ran = run(&[option, path.to_str().unwrap()]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        let picture = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert!(picture.starts_with(begin), "{picture}");
+        let ran = run(&[option, "/no/such/directory/plan"]);
+        assert_eq!(ran.code, 1);
+        assert!(
+            ran.err
+                .starts_with("error: cannot write /no/such/directory/plan: ")
+        );
+    }
 }
 
 #[test]

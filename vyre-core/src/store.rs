@@ -15,7 +15,7 @@ use crate::module::{
     Resource, Role, Site, Step, WaveId,
 };
 use crate::plan::compact::{self, CompactError, Slot};
-use crate::plan::footprint::{Allocation, Life, footprint};
+use crate::plan::footprint::{Allocation, Life, footprint, groups_of};
 use crate::plan::thresholds::Thresholds;
 use crate::trap::{Trap, TrapKind, WHOLE_WAVE};
 use std::borrow::Cow;
@@ -873,18 +873,7 @@ impl Store {
         let mut total = vec![0u64; program.fixpoints.len()];
         let mut round = total.clone();
         let mut first = vec![0usize; total.len()];
-        // Barrier group of each step, as the footprint counts them.
-        let ends = |s: &Step| matches!(s, Step::Barrier | Step::Until(_));
-        let mut groups = 0;
-        let group: Vec<u32> = program
-            .schedule
-            .iter()
-            .map(|s| {
-                let this = groups;
-                groups += u32::from(ends(s));
-                this
-            })
-            .collect();
+        let group = groups_of(&program.schedule);
         let mut at = 0;
         loop {
             match program.schedule[at] {

@@ -69,8 +69,8 @@ inventory::collect!(RegisteredPass);
 ///
 /// # fn main() {
 /// let passes = vyre_cuda::passes();
-/// assert_eq!(passes[0].manifest().id, "example.double");
-/// assert_eq!(passes[0].manifest().title, "Doubles.");
+/// let double = passes.iter().find(|p| p.manifest().id == "example.double").unwrap();
+/// assert_eq!(double.manifest().title, "Doubles.");
 /// # }
 /// ```
 pub fn passes() -> Vec<RegisteredPass> {

@@ -117,6 +117,9 @@ fn scratch_of_different_phases_can_share_memory() {
     assert_eq!(takes.resident_bytes, 24_004 + 8_000 + 8);
     assert_eq!(takes.peak_bytes, takes.resident_bytes + 48_000 + 4_000);
     assert_eq!(takes.separate_bytes, takes.peak_bytes + 8_000);
+    // No group without waves, though two fixpoints end one after the other.
+    let waves: Vec<usize> = takes.groups.iter().map(|g| g.waves.len()).collect();
+    assert_eq!(waves, [2, 1, 1, 1, 1]);
     assert!(takes.fit(takes.peak_bytes, Allocation::Shared).is_ok());
     assert!(takes.fit(takes.peak_bytes, Allocation::Separate).is_err());
     let buffers: Vec<_> = takes.shareable().into_iter().map(|(_, b)| b).collect();
@@ -213,4 +216,24 @@ fn a_level_over_its_budget_is_split_and_memory_is_shared() {
             "the graph has 1001 nodes; the pass's limits allow 1000"
         );
     }
+}
+
+#[test]
+fn pictures_hold_every_wave_and_resource() {
+    let plan = phases::PLAN;
+    if let Some(path) = std::env::var_os("VYRE_PICTURE") {
+        std::fs::write(path, plan.svg()).unwrap();
+    }
+    let program = plan.program();
+    for picture in [plan.svg(), plan.dot(), plan.mermaid()] {
+        for wave in &program.waves {
+            assert!(picture.contains(&wave.name), "{}: {picture}", wave.name);
+        }
+        for buffer in &program.buffers {
+            assert!(picture.contains(&buffer.name), "{}: {picture}", buffer.name);
+        }
+        assert!(picture.contains("front.is_empty()"), "{picture}");
+    }
+    let text = plan.to_string();
+    assert!(text.contains("until started == 0"), "{text}");
 }

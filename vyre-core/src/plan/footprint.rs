@@ -265,6 +265,22 @@ impl Footprint {
     }
 }
 
+/// The barrier group of each step. A group is the waves between two barriers, and there is no group without waves: a barrier and the
+/// beginning of a fixpoint count with the group that comes next, the end of a round and the end with the one before.
+pub fn groups_of(schedule: &[Step]) -> Vec<u32> {
+    // Groups begun, and whether the last still goes on.
+    let (mut begun, mut open) = (0u32, false);
+    let group = |step: &Step| {
+        begun += u32::from(matches!(step, Step::Wave(_)) && !open);
+        open = matches!(step, Step::Wave(_));
+        match step {
+            Step::Wave(_) | Step::Until(_) | Step::End => begun.saturating_sub(1),
+            Step::Barrier | Step::Loop(_) => begun,
+        }
+    };
+    schedule.iter().map(group).collect()
+}
+
 /// Groups of a schedule, and when buffers and frontiers are used in it.
 struct Lives {
     groups: Vec<Group>,
@@ -275,7 +291,7 @@ struct Lives {
 impl Lives {
     fn of(program: &Program) -> Lives {
         let mut lives = Lives {
-            groups: vec![Group::default()],
+            groups: Vec::new(),
             buffers: vec![Life::Never; program.buffers.len()],
             frontiers: vec![Life::Never; program.frontiers.len()],
         };
@@ -283,10 +299,10 @@ impl Lives {
         let mut open: Vec<FixpointId> = Vec::new();
         let mut outermost = 0;
         let mut inside: Vec<Resource> = Vec::new();
-        for step in &program.schedule {
-            let now = lives.groups.len() as u32 - 1;
+        for (step, now) in program.schedule.iter().zip(groups_of(&program.schedule)) {
             match *step {
                 Step::Wave(w) => {
+                    lives.groups.resize(now as usize + 1, Group::default());
                     lives.groups[now as usize].waves.push(w);
                     for resource in uses(program, w) {
                         lives.extend(resource, now, now);
@@ -295,7 +311,6 @@ impl Lives {
                         }
                     }
                 }
-                Step::Barrier => lives.groups.push(Group::default()),
                 Step::Loop(f) => {
                     if open.is_empty() {
                         outermost = now;
@@ -322,14 +337,9 @@ impl Lives {
                             lives.extend(resource, outermost, now);
                         }
                     }
-                    lives.groups.push(Group::default());
                 }
-                Step::End => {}
+                Step::Barrier | Step::End => {}
             }
-        }
-        // The end of a fixpoint's round closes a group even when nothing follows.
-        while lives.groups.last().is_some_and(|g| g.waves.is_empty()) {
-            lives.groups.pop();
         }
         lives
     }

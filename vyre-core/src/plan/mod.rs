@@ -49,6 +49,7 @@ pub mod hazard;
 pub mod launch;
 pub mod memory;
 pub mod passes;
+pub mod picture;
 pub mod route;
 pub mod session;
 pub mod show;

@@ -1,12 +1,15 @@
-//! The static plan as text: what `println!("{}", bfs::PLAN)` shows.
+//! The static plan as text: what `println!("{}", bfs::PLAN)` shows. [`super::picture`] draws the same.
 //!
 //! Everything in it was decided at compile time; sizes are symbolic in nodes and edges.
 
+use crate::exec::Sizes;
 use crate::module::{
     Access, Domain, Extent, FixpointId, Frontier, Mode, Parts, Program, ReduceOp, Resource, Role,
     Step, TopologyId, UpdateOp, WaveId, Width, row_words,
 };
-use std::fmt;
+use crate::plan::check;
+use crate::plan::footprint::{Footprint, footprint};
+use std::fmt::{self, Write};
 
 /// The plan of a pass, made at compile time.
 #[derive(Clone, Copy, Debug)]
@@ -26,15 +29,40 @@ impl Plan {
             .program()
             .expect("the macro verified the program it emitted")
     }
+
+    /// A picture without need of a viewer's plugins: waves by barrier group, what each reads and writes, what lives when.
+    pub fn svg(&self) -> String {
+        super::picture::svg(&self.program())
+    }
+
+    /// The wave graph for Graphviz.
+    pub fn dot(&self) -> String {
+        super::picture::dot(&self.program())
+    }
+
+    /// The wave graph for Mermaid.
+    pub fn mermaid(&self) -> String {
+        super::picture::mermaid(&self.program())
+    }
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        show(&self.program(), f)
+        f.write_str(&text(&self.program()))
     }
 }
 
-fn show(p: &Program, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// The plan of a program, as [`Plan`] shows it.
+pub fn text(p: &Program) -> String {
+    let mut out = String::new();
+    show(p, &mut out).expect("a string takes everything");
+    out
+}
+
+/// The widest list of accesses on one line.
+const ACCESS_COLUMNS: usize = 56;
+
+fn show(p: &Program, f: &mut String) -> fmt::Result {
     let order = if p.order_free {
         "order-free: every backend gives the same bits"
     } else {
@@ -44,71 +72,20 @@ fn show(p: &Program, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if !p.manifest.title.is_empty() {
         writeln!(f, "  {}", p.manifest.title)?;
     }
+    let sizes = Symbolic::of(p);
     writeln!(f, "\ndata")?;
-    for t in &p.topologies {
-        let what = match t.reverse_of {
-            Some(of) => format!("CSR, reverse of {}", p.topologies[of.index()].name),
-            None => "CSR, nodes + edges".to_owned(),
-        };
-        row(f, "topology", &t.name, &what, "4 B x (nodes + edges)")?;
-    }
+    let mut table = Table::default();
     for s in &p.scalars {
-        row(f, "scalar", &s.name, s.scalar.name(), "")?;
+        table.row(["  scalar", &s.name, s.scalar.name(), ""]);
     }
-    for b in &p.buffers {
-        let role = match b.role {
-            Role::Topology => "topology",
-            Role::Input => "input",
-            Role::Output => "output",
-            Role::Scratch => "scratch",
-            Role::InOut => "in-out",
-        };
-        let n = extent(p, b.extent);
-        row(
-            f,
-            role,
-            &b.name,
-            &format!("{} x {n}", b.scalar.name()),
-            &bytes(b.scalar.size_bytes(), &n),
-        )?;
+    for (item, size) in sizes.items.iter().zip(&sizes.item_sizes) {
+        let (kind, what) = describe(p, *item);
+        let (kind, size) = (format!("  {kind}"), size.to_string());
+        table.row([&kind, p.name_of(*item), &what, &size]);
     }
-    for x in &p.frontiers {
-        let n = extent(p, x.capacity);
-        let unique = if x.unique { ", unique" } else { "" };
-        row(
-            f,
-            "frontier",
-            &x.name,
-            &format!("up to {n}{unique}{}", owner(p, x)),
-            &bytes(2 * x.item_bytes(), &n),
-        )?;
-    }
-    for l in &p.lists {
-        let n = extent(p, l.capacity);
-        let names: Vec<&str> = l.fields.iter().map(|s| s.name()).collect();
-        row(
-            f,
-            "list",
-            &l.name,
-            &format!("up to {n} of {}", names.join(", ")),
-            &bytes(l.item_bytes(), &n),
-        )?;
-    }
-    for r in &p.reductions {
-        row(
-            f,
-            "reduction",
-            &r.name,
-            &format!("{} of {}", reduce_name(r.op), r.scalar.name()),
-            "8 B",
-        )?;
-    }
+    table.write(f)?;
 
-    let groups = p
-        .schedule
-        .split(|s| !matches!(s, Step::Wave(_)))
-        .filter(|g| !g.is_empty())
-        .count();
+    let groups = sizes.groups.len();
     let barriers = p
         .schedule
         .iter()
@@ -120,76 +97,206 @@ fn show(p: &Program, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         count(groups, "barrier group"),
         count(barriers, "barrier")
     )?;
+    show_schedule(p, &sizes, f)?;
+    show_memory(p, &sizes, f)
+}
+
+fn show_schedule(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
+    let mut table = Table::default();
     let mut depth = 1;
-    for (i, step) in p.schedule.iter().enumerate() {
+    for (at, step) in p.schedule.iter().enumerate() {
         let indent = "  ".repeat(depth);
         match *step {
-            Step::Wave(w) => show_wave(p, w, &indent, f)?,
-            Step::Barrier => writeln!(f, "{indent}--- barrier")?,
+            Step::Wave(w) => show_wave(p, w, (sizes, &indent), &mut table),
+            Step::Barrier => table.line(format!("{indent}--- barrier{}", split_note(p, at))),
             Step::Loop(x) => {
                 let fp = &p.fixpoints[x.index()];
-                writeln!(
-                    f,
+                table.line(format!(
                     "{indent}fixpoint {} (at most {} rounds)",
                     fp.name,
                     thousands(fp.max_rounds)
-                )?;
+                ));
                 depth += 1;
             }
             Step::Until(x) => {
                 depth -= 1;
-                show_until(p, x, &"  ".repeat(depth), f)?;
+                table.line(format!(
+                    "{}--- barrier, {}",
+                    "  ".repeat(depth),
+                    until(p, x)
+                ));
             }
-            Step::End => debug_assert_eq!(i + 1, p.schedule.len()),
+            Step::End => debug_assert_eq!(at + 1, p.schedule.len()),
         }
     }
-    Ok(())
+    table.write(f)
 }
 
-fn show_wave(p: &Program, id: WaveId, indent: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// A barrier that nothing but the budget asks for says so.
+pub(super) fn split_note(p: &Program, at: usize) -> String {
+    let Some(budget) = p.manifest.budget_bytes else {
+        return String::new();
+    };
+    let mut without = p.clone();
+    without.schedule.remove(at);
+    if check::program(&without).is_empty() {
+        format!(": the level is split to fit {}", bytes(budget))
+    } else {
+        String::new()
+    }
+}
+
+fn show_wave(p: &Program, id: WaveId, (sizes, indent): (&Symbolic, &str), table: &mut Table) {
     let w = &p.waves[id.index()];
     let k = &p.kernels[w.kernel.index()];
-    write!(f, "{indent}{:<12} {:<28}", w.name, domain(p, w.domain))?;
-    let verbs: Vec<String> = w.accesses.iter().filter_map(|a| access(p, a)).collect();
-    writeln!(
-        f,
-        " {:<44} {:>3} words {:>2} rows",
-        verbs.join(", "),
-        k.code.len(),
-        k.rows
-    )
-}
-
-fn show_until(
-    p: &Program,
-    id: FixpointId,
-    indent: &str,
-    f: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
-    let x = &p.fixpoints[id.index()];
-    write!(f, "{indent}--- barrier, next round of {}", x.name)?;
-    for (a, b) in &x.swaps {
-        write!(
-            f,
-            "; swap {} and {}",
-            p.buffers[a.index()].name,
-            p.buffers[b.index()].name
-        )?;
+    let group = sizes.groups.iter().position(|g| g.waves.contains(&id));
+    let name = format!("{indent}{} {}", group.unwrap_or(0), w.name);
+    let mut lines = vec![String::new()];
+    for verb in w.accesses.iter().filter_map(|a| access(p, a)) {
+        let line = lines.last_mut().expect("there is one from the start");
+        if line.is_empty() {
+            *line = verb;
+        } else if line.len() + verb.len() + 2 > ACCESS_COLUMNS {
+            line.push(',');
+            lines.push(verb);
+        } else {
+            *line += ", ";
+            *line += &verb;
+        }
     }
-    writeln!(f)
+    let size = format!("{:>3} words {:>2} rows", k.code.len(), k.rows);
+    for (i, line) in lines.iter().enumerate() {
+        if i == 0 {
+            table.row([&name, &domain(p, w.domain), line, &size]);
+        } else {
+            table.row(["", "", line, ""]);
+        }
+    }
 }
 
-fn access(p: &Program, a: &Access) -> Option<String> {
-    let name = match a.resource {
-        Resource::Topology(_) => return None,
-        Resource::Buffer(b) => &p.buffers[b.index()].name,
-        Resource::Frontier(x) => &p.frontiers[x.index()].name,
-        Resource::Reduction(r) => &p.reductions[r.index()].name,
-        Resource::List(l) => &p.lists[l.index()].name,
-    };
+/// What happens at the end of a round.
+pub(super) fn until(p: &Program, id: FixpointId) -> String {
+    let x = &p.fixpoints[id.index()];
+    let mut text = String::new();
+    for (a, b) in &x.swaps {
+        let (a, b) = (&p.buffers[a.index()].name, &p.buffers[b.index()].name);
+        let _ = write!(text, "swap {a} and {b}, ");
+    }
+    let _ = write!(text, "next round of {}", x.name);
+    if !x.condition.is_empty() {
+        let _ = write!(text, " until {}", x.condition);
+    }
+    text
+}
+
+fn show_memory(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
+    writeln!(f, "\nmemory")?;
+    let mut table = Table::default();
+    let at_limits = sizes.at_limits(p);
+    let concrete =
+        |bytes: Option<u64>| bytes.map_or(String::new(), |b| format!("{} B", thousands(b)));
+    let resident = at_limits.as_ref().map(|l| l.resident_bytes);
+    table.row([
+        "  whole run",
+        &sizes.resident.to_string(),
+        &concrete(resident),
+    ]);
+    for (i, (group, size)) in sizes.groups.iter().zip(&sizes.group_sizes).enumerate() {
+        if *size == sizes.resident && sizes.group_sizes.iter().all(|s| s == size) {
+            continue;
+        }
+        let waves: Vec<&str> = group
+            .waves
+            .iter()
+            .map(|w| p.waves[w.index()].name.as_str())
+            .collect();
+        let label = format!("  group {i}: {}", shortened(&waves));
+        let live = at_limits.as_ref().map(|l| l.groups[i].live_bytes);
+        table.row([&label, &size.to_string(), &concrete(live)]);
+    }
+    table.write(f)?;
+    if let Some(budget) = p.manifest.budget_bytes {
+        let peak = at_limits.map(|l| l.peak_bytes);
+        let peak = peak.map_or(String::new(), |b| {
+            format!("; {} B at the limits", thousands(b))
+        });
+        writeln!(f, "  budget {}{peak}", bytes(budget))?;
+    }
+    if let (None, None) = (p.manifest.max_nodes, p.manifest.max_edges) {
+        return Ok(());
+    }
+    let limit = |n: Option<u64>, what| n.map(|n| format!("{} {what}", thousands(n)));
+    let limits = [
+        limit(p.manifest.max_nodes, "nodes"),
+        limit(p.manifest.max_edges, "edges"),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    writeln!(f, "  limits {}", limits.join(", "))
+}
+
+/// A few names, and how many more.
+fn shortened(names: &[&str]) -> String {
+    match names {
+        [a, b, c, d, more @ ..] if !more.is_empty() => {
+            format!("{a}, {b}, {c}, {d} and {} more", more.len())
+        }
+        _ => names.join(", "),
+    }
+}
+
+/// What a resource is: its kind, and its shape.
+pub(super) fn describe(p: &Program, resource: Resource) -> (&'static str, String) {
+    match resource {
+        Resource::Topology(t) => (
+            "topology",
+            match p.topologies[t.index()].reverse_of {
+                Some(of) => format!("CSR, reverse of {}", p.topologies[of.index()].name),
+                None => "CSR".to_owned(),
+            },
+        ),
+        Resource::Buffer(b) => {
+            let b = &p.buffers[b.index()];
+            let role = match b.role {
+                Role::Topology => "topology",
+                Role::Input => "input",
+                Role::Output => "output",
+                Role::Scratch => "scratch",
+                Role::InOut => "in-out",
+            };
+            (
+                role,
+                format!("{} x {}", b.scalar.name(), extent(p, b.extent)),
+            )
+        }
+        Resource::Frontier(x) => {
+            let x = &p.frontiers[x.index()];
+            let unique = if x.unique { ", unique" } else { "" };
+            let n = extent(p, x.capacity);
+            ("frontier", format!("up to {n}{unique}{}", owner(p, x)))
+        }
+        Resource::List(l) => {
+            let l = &p.lists[l.index()];
+            let names: Vec<&str> = l.fields.iter().map(|s| s.name()).collect();
+            let n = extent(p, l.capacity);
+            ("list", format!("up to {n} of {}", names.join(", ")))
+        }
+        Resource::Reduction(r) => {
+            let r = &p.reductions[r.index()];
+            let what = format!("{} of {}", reduce_name(r.op), r.scalar.name());
+            ("reduction", what)
+        }
+    }
+}
+
+pub(super) fn access(p: &Program, a: &Access) -> Option<String> {
+    let name = p.name_of(a.resource);
     let verb = match a.mode {
-        Mode::Read if matches!(a.resource, Resource::Frontier(_)) => return None,
+        Mode::Read if matches!(a.resource, Resource::Frontier(_) | Resource::Topology(_)) => {
+            return None;
+        }
         Mode::Read => "reads",
+        // Sweeping it and pushing to it.
+        Mode::Write if matches!(a.resource, Resource::Frontier(_)) => "pushes",
         Mode::Write => "writes",
         Mode::Update(op) => match op {
             UpdateOp::Add => "adds to",
@@ -206,7 +313,7 @@ fn access(p: &Program, a: &Access) -> Option<String> {
     Some(format!("{verb} {name}"))
 }
 
-fn domain(p: &Program, d: Domain) -> String {
+pub(super) fn domain(p: &Program, d: Domain) -> String {
     let graph = |t: TopologyId| &p.topologies[t.index()].name;
     match d {
         Domain::Once => "once".to_owned(),
@@ -230,12 +337,8 @@ fn extent(p: &Program, e: Extent) -> String {
         Extent::Constant(c) => thousands(p.constants[c.index()].bits),
         Extent::Scalar(s) => p.scalars[s.index()].name.clone(),
         Extent::Nodes => "nodes".to_owned(),
-        Extent::Edges(t) if p.topologies.len() == 1 => {
-            debug_assert_eq!(t.index(), 0);
-            "edges".to_owned()
-        }
-        Extent::Edges(t) => format!("edges({})", p.topologies[t.index()].name),
-        Extent::NodesPlusEdges => "nodes + edges".to_owned(),
+        Extent::Edges(t) => edges_of(p, t),
+        Extent::NodesPlusEdges => "(nodes + edges)".to_owned(),
         Extent::NodeBits(width) => match width {
             Width::Fixed(bits) => format!("nodes x {}", row_words(bits)),
             Width::Constant(c) => {
@@ -246,18 +349,18 @@ fn extent(p: &Program, e: Extent) -> String {
     }
 }
 
+fn edges_of(p: &Program, t: TopologyId) -> String {
+    if p.topologies.len() == 1 {
+        "edges".to_owned()
+    } else {
+        format!("edges({})", p.topologies[t.index()].name)
+    }
+}
+
 fn owner(p: &Program, x: &Frontier) -> String {
     x.owner.map_or(String::new(), |o| {
         format!(", flips with {}", p.fixpoints[o.index()].name)
     })
-}
-
-fn bytes(each: u64, n: &str) -> String {
-    if n.contains(' ') {
-        format!("{each} B x ({n})")
-    } else {
-        format!("{each} B x {n}")
-    }
 }
 
 fn reduce_name(op: ReduceOp) -> &'static str {
@@ -270,19 +373,183 @@ fn reduce_name(op: ReduceOp) -> &'static str {
     }
 }
 
-fn row(f: &mut fmt::Formatter<'_>, kind: &str, name: &str, what: &str, size: &str) -> fmt::Result {
-    writeln!(
-        f,
-        "{}",
-        format!("  {kind:<10} {name:<12} {what:<40} {size:>24}").trim_end()
-    )
+/// Bytes as a sum of multiples: `16 B + 8 B x nodes`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Size {
+    fixed: u64,
+    /// Bytes for each of a named quantity.
+    terms: Vec<(String, u64)>,
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut plus = "";
+        for (name, each) in &self.terms {
+            write!(f, "{plus}{each} B x {name}")?;
+            plus = " + ";
+        }
+        if self.fixed > 0 || self.terms.is_empty() {
+            write!(f, "{plus}{} B", thousands(self.fixed))?;
+        }
+        Ok(())
+    }
+}
+
+/// What the program takes, for any size: every figure of a footprint is a sum of multiples of nodes, edges and scalars, so it is found
+/// by asking for the footprint of nothing and of one of each.
+pub(super) struct Symbolic {
+    pub(super) items: Vec<Resource>,
+    pub(super) item_sizes: Vec<Size>,
+    pub(super) footprint: Footprint,
+    pub(super) groups: Vec<crate::plan::footprint::Group>,
+    pub(super) group_sizes: Vec<Size>,
+    pub(super) resident: Size,
+}
+
+impl Symbolic {
+    pub(super) fn of(p: &Program) -> Symbolic {
+        let nothing = Sizes {
+            nodes: 0,
+            edges: vec![0; p.topologies.len()],
+            scalars: vec![0; p.scalars.len()],
+        };
+        let ask = |sizes: &Sizes| footprint(p, sizes).unwrap_or_default();
+        let none = ask(&nothing);
+        let mut probes = vec![(
+            "nodes".to_owned(),
+            Sizes {
+                nodes: 1,
+                ..nothing.clone()
+            },
+        )];
+        for t in (0..p.topologies.len()).filter(|&t| p.topologies[t].reverse_of.is_none()) {
+            // A reverse has the edges of its original.
+            let mut sizes = nothing.clone();
+            for (i, other) in p.topologies.iter().enumerate() {
+                let same = i == t || other.reverse_of == Some(TopologyId(t as u16));
+                sizes.edges[i] = u64::from(same);
+            }
+            let given = p.topologies.iter().filter(|t| t.reverse_of.is_none());
+            let name = match given.count() {
+                1 => "edges".to_owned(),
+                _ => edges_of(p, TopologyId(t as u16)),
+            };
+            probes.push((name, sizes));
+        }
+        // Rows of bits take nodes times words of a scalar; the rest is linear.
+        for (s, scalar) in p.scalars.iter().enumerate() {
+            let mut sizes = nothing.clone();
+            sizes.scalars[s] = 1;
+            probes.push((scalar.name.clone(), sizes.clone()));
+            sizes.nodes = 1;
+            probes.push((format!("nodes x words({})", scalar.name), sizes));
+        }
+        let probes: Vec<(String, Footprint)> = probes
+            .into_iter()
+            .map(|(name, sizes)| (name, ask(&sizes)))
+            .collect();
+        let size = |of: &dyn Fn(&Footprint) -> u64| Size {
+            fixed: of(&none),
+            terms: probes
+                .iter()
+                .map(|(name, probe)| {
+                    let each = of(probe) - of(&none);
+                    if !name.starts_with("nodes x ") {
+                        return (name.clone(), each);
+                    }
+                    // What nodes and the scalar take each for itself is counted already.
+                    let scalar = &name["nodes x words(".len()..name.len() - 1];
+                    let alone = probes.iter().filter(|(n, _)| n == "nodes" || n == scalar);
+                    let alone: u64 = alone.map(|(_, probe)| of(probe) - of(&none)).sum();
+                    (name.clone(), each.saturating_sub(alone))
+                })
+                .filter(|(_, each)| *each > 0)
+                .collect(),
+        };
+        Symbolic {
+            items: none.items.iter().map(|i| i.resource).collect(),
+            item_sizes: (0..none.items.len())
+                .map(|i| size(&|x| x.items[i].bytes))
+                .collect(),
+            groups: none.groups.clone(),
+            group_sizes: (0..none.groups.len())
+                .map(|g| size(&|x| x.groups[g].live_bytes))
+                .collect(),
+            resident: size(&|x| x.resident_bytes),
+            footprint: none,
+        }
+    }
+
+    /// The footprint of the largest graph that is allowed; `None` where limits are missing or lengths are scalars.
+    fn at_limits(&self, p: &Program) -> Option<Footprint> {
+        let edges = match p.manifest.max_edges {
+            Some(edges) => edges,
+            None if p.topologies.is_empty() => 0,
+            None => return None,
+        };
+        let sizes = Sizes {
+            nodes: p.manifest.max_nodes?,
+            edges: vec![edges; p.topologies.len()],
+            scalars: Vec::new(),
+        };
+        footprint(p, &sizes).ok()
+    }
+}
+
+/// Lines of cells; each column is as wide as its widest cell, and the last is not padded.
+#[derive(Default)]
+struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn row<const N: usize>(&mut self, cells: [&str; N]) {
+        self.rows
+            .push(cells.iter().map(|c| (*c).to_owned()).collect());
+    }
+
+    /// A line between rows that has no columns.
+    fn line(&mut self, text: String) {
+        self.rows.push(vec![text]);
+    }
+
+    fn write(&self, f: &mut String) -> fmt::Result {
+        let mut widths = Vec::new();
+        for row in self.rows.iter().filter(|r| r.len() > 1) {
+            widths.resize(widths.len().max(row.len()), 0);
+            for (cell, width) in row.iter().zip(&mut widths) {
+                *width = cell.chars().count().max(*width);
+            }
+        }
+        for row in &self.rows {
+            let mut line = String::new();
+            for (cell, width) in row.iter().zip(&widths) {
+                let _ = write!(line, "{cell:<width$}  ");
+            }
+            if row.len() == 1 {
+                line.clone_from(&row[0]);
+            }
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
 }
 
 fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-fn thousands(n: u64) -> String {
+/// `4 GiB` where that is exact.
+pub(super) fn bytes(n: u64) -> String {
+    for (unit, shift) in [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)] {
+        if n >= 1 << shift && n.trailing_zeros() >= shift {
+            return format!("{} {unit}", thousands(n >> shift));
+        }
+    }
+    format!("{} B", thousands(n))
+}
+
+pub(super) fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, c) in digits.chars().enumerate() {
