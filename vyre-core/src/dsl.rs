@@ -23,9 +23,9 @@ pub use crate::csr::Csr;
 pub use crate::exec::Record;
 pub use crate::views::{Atomic, AtomicElement, Buf};
 
-use crate::exec::Element;
+use crate::exec::{Element, Slice};
 use crate::fault;
-use crate::module::{ReduceOp, row_words};
+use crate::module::{MAX_FIELDS, ReduceOp, row_words};
 use crate::views::{Sink, from_atomic, into_atomic};
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -60,6 +60,65 @@ pub struct Frontier<T = Node> {
 #[derive(Clone, Copy, Debug)]
 pub struct List<T> {
     _declared_only: PhantomData<T>,
+}
+
+/// A whole struct-of-arrays buffer, read-only: `&Records<T>` for a field of `Data` whose type is a struct `T`.
+///
+/// Storage is one array for each field on every backend, so elements are read by value: there is no `T` in memory to
+/// refer to. A lane's own element is a plain `&T` or `&mut T`. In a body, `get` is one load for each field that is used,
+/// after a check of the index against the first field's length.
+///
+/// ```
+/// use vyre_core::dsl::Records;
+/// use vyre_core::exec::Slice;
+/// let points: Records<(u32, f32)> = Records::new(&[Slice::U32(&[4, 5]), Slice::F32(&[0.5, 1.5])]);
+/// assert_eq!((points.get(1), points.len()), ((5, 1.5), 2));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Records<'a, T> {
+    fields: [Slice<'a>; MAX_FIELDS],
+    len: u32,
+    item: PhantomData<T>,
+}
+
+impl<'a, T: Record> Records<'a, T> {
+    /// One slice for each field of `T`, all of one length.
+    pub fn new(fields: &[Slice<'a>]) -> Records<'a, T> {
+        let len = fields.first().map_or(0, Slice::len);
+        assert!(
+            fields.iter().all(|f| f.len() == len),
+            "fields of one length"
+        );
+        let at = |i| fields.get(i).copied().unwrap_or(Slice::U8(&[]));
+        Records {
+            fields: std::array::from_fn(at),
+            len: u32::try_from(len).expect("buffers are indexed by u32"),
+            item: PhantomData,
+        }
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Has no elements.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// An element. Out of bounds, a lane traps with the index, the length and its own position.
+    #[inline]
+    #[track_caller]
+    pub fn get(&self, index: u32) -> T {
+        if index >= self.len {
+            fault::out_of_bounds(index, self.len as usize);
+        }
+        let bits = self.fields.map(|f| f.get(index as usize).unwrap_or(0));
+        T::take(&bits).0
+    }
 }
 
 /// A row of bits for each node: bit vectors as wide as the run says. Every access is atomic and relaxed.

@@ -82,6 +82,9 @@ macro_rules! columns {
             pub fn is_empty(&self) -> bool { self.len() == 0 }
             /// Bytes of it.
             pub fn bytes(&self) -> u64 { self.len() as u64 * self.scalar().size_bytes() }
+            /// Raw bits of an element.
+            #[inline]
+            pub fn get(&self, i: usize) -> Option<u64> { match self { $(Slice::$variant(v) => v.get(i).map(|x| x.to_bits64()),)* } }
             /// Copies it.
             pub fn to_column(&self) -> Column { match self { $(Slice::$variant(v) => Column::$variant(v.to_vec()),)* } }
         }

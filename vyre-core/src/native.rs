@@ -8,15 +8,17 @@
 //! A faulting lane unwinds to its chunk, which notes the fault and goes on with the next lane.
 
 use crate::csr::Csr;
-use crate::dsl::{Append, Bits, Edge, Push, Reduce, Reduction, Seen};
+use crate::dsl::{Append, Bits, Edge, Push, Records, Reduce, Reduction, Seen};
+use crate::exec;
 use crate::exec::{
     Args, Counters, Element, Executor, Followed, LaunchHint, Limits, Outcome, Progress, Record,
-    Rows, RunError, TopologyArgs,
+    Rows, RunError, Slice, TopologyArgs,
 };
 use crate::fault::{self, Fault, InLane, Lanes};
 use crate::isa::Op;
 use crate::module::{
-    Access, Domain, Extent, FixpointId, KernelId, ListId, Mode, Program, Resource, UpdateOp, WaveId,
+    Access, Domain, Extent, FixpointId, KernelId, ListId, MAX_FIELDS, Mode, Program, Resource,
+    Role, Scalar, UpdateOp, WaveId,
 };
 use crate::pass::Pass;
 use crate::plan::footprint::Allocation;
@@ -204,6 +206,136 @@ impl<T: AtomicElement> Column for OwnMut<'_, T> {
         view[lane.index].put(*local);
     }
     #[inline]
+    fn close(&self, _: T) {}
+}
+
+/// Columns of a struct-of-arrays buffer, borrowed for reading.
+#[derive(Debug)]
+pub struct Fields<'s, T> {
+    columns: Vec<Ref<'s, exec::Column>>,
+    item: PhantomData<fn() -> T>,
+}
+
+impl<T: Record> Fields<'_, T> {
+    /// The whole buffer.
+    pub fn view(&self) -> Records<'_, T> {
+        let fields: Vec<Slice<'_>> = self.columns.iter().map(|c| c.as_slice()).collect();
+        Records::new(&fields)
+    }
+}
+
+/// `&T` of a struct: the lane's own element, read.
+impl<T: Record> Column for Fields<'_, T> {
+    type Item<'l> = &'l T;
+    type View<'v>
+        = Records<'v, T>
+    where
+        Self: 'v;
+    type Local = T;
+
+    fn view(&self) -> Records<'_, T> {
+        Fields::view(self)
+    }
+    fn begin(&self) -> T {
+        T::take(&[0; MAX_FIELDS]).0
+    }
+    fn open(_: Records<'_, T>) -> T {
+        T::take(&[0; MAX_FIELDS]).0
+    }
+    #[inline]
+    fn get<'l>(view: &'l Records<'_, T>, local: &'l mut T, lane: Lane) -> &'l T {
+        *local = view.get(lane.index);
+        local
+    }
+    #[inline]
+    fn put(_: &Records<'_, T>, _: &mut T, _: Lane) {}
+    fn close(&self, _: T) {}
+}
+
+macro_rules! cells {
+    ($($variant:ident $ty:ty;)*) => {
+        /// One column of a struct-of-arrays buffer, borrowed for writing.
+        #[derive(Debug)]
+        enum CellColumn<'s> { $($variant(RefMut<'s, Buf<Atomic<$ty>>>),)* }
+
+        #[derive(Clone, Copy, Debug)]
+        enum Cells<'v> { $($variant(&'v Buf<Atomic<$ty>>),)* }
+
+        impl CellColumn<'_> {
+            fn cells(&self) -> Cells<'_> {
+                match self { $(CellColumn::$variant(cells) => Cells::$variant(cells),)* }
+            }
+        }
+
+        impl Cells<'_> {
+            #[inline]
+            fn get(self, index: u32) -> u64 {
+                match self { $(Cells::$variant(cells) => cells[index].get().to_bits64(),)* }
+            }
+            #[inline]
+            fn put(self, index: u32, bits: u64) {
+                match self { $(Cells::$variant(cells) => cells[index].put(<$ty>::from_bits64(bits)),)* }
+            }
+        }
+
+        impl<'s> Sweep<'s> {
+            fn cell_column(&self, id: u16) -> CellColumn<'s> {
+                match self.store.program.buffers[id as usize].scalar {
+                    $(Scalar::$variant => CellColumn::$variant(self.cells(id)),)*
+                }
+            }
+        }
+    };
+}
+cells! { Bool bool; U8 u8; U32 u32; I32 i32; F32 f32; U64 u64; I64 i64; F64 f64; }
+
+/// `&mut T` of a struct: the lane's own element, read and written back when the lane is done.
+#[derive(Debug)]
+pub struct FieldsMut<'s, T> {
+    columns: Vec<CellColumn<'s>>,
+    item: PhantomData<fn() -> T>,
+}
+
+/// The shareable side of [`FieldsMut`].
+#[derive(Clone, Copy, Debug)]
+pub struct FieldsView<'v> {
+    cells: [Option<Cells<'v>>; MAX_FIELDS],
+}
+
+impl<T: Record> Column for FieldsMut<'_, T> {
+    type Item<'l> = &'l mut T;
+    type View<'v>
+        = FieldsView<'v>
+    where
+        Self: 'v;
+    type Local = T;
+
+    fn view(&self) -> FieldsView<'_> {
+        let cells = |i: usize| self.columns.get(i).map(CellColumn::cells);
+        FieldsView {
+            cells: std::array::from_fn(cells),
+        }
+    }
+    fn begin(&self) -> T {
+        T::take(&[0; MAX_FIELDS]).0
+    }
+    fn open(_: FieldsView<'_>) -> T {
+        T::take(&[0; MAX_FIELDS]).0
+    }
+    #[inline]
+    fn get<'l>(view: &'l FieldsView<'_>, local: &'l mut T, lane: Lane) -> &'l mut T {
+        let bits = view.cells.map(|c| c.map_or(0, |c| c.get(lane.index)));
+        *local = T::take(&bits).0;
+        local
+    }
+    #[inline]
+    fn put(view: &FieldsView<'_>, local: &mut T, lane: Lane) {
+        for (cells, bits) in view.cells.iter().zip(local.fields()) {
+            if let Some(cells) = cells {
+                cells.put(lane.index, bits);
+            }
+        }
+    }
     fn close(&self, _: T) {}
 }
 
@@ -489,10 +621,10 @@ impl<T: AtomicElement> Shared<'_, T> {
     }
 }
 
-/// `&Bits`: a buffer of bit rows. The rows are in the guard until it is dropped.
+/// `&Bits`: a buffer of bit rows. The rows are in the guard until it is dropped; of a topology's buffer, a copy is.
 #[derive(Debug)]
 pub struct Rowed<'s> {
-    values: RefMut<'s, Vec<u32>>,
+    values: Option<RefMut<'s, Vec<u32>>>,
     bits: Bits,
 }
 
@@ -506,7 +638,9 @@ impl Rowed<'_> {
 
 impl Drop for Rowed<'_> {
     fn drop(&mut self) {
-        *self.values = std::mem::take(&mut self.bits).into_words();
+        if let Some(values) = &mut self.values {
+            **values = std::mem::take(&mut self.bits).into_words();
+        }
     }
 }
 
@@ -585,14 +719,22 @@ impl<'s> Sweep<'s> {
             unreachable!("the glue takes rows of a buffer of rows");
         };
         let width = sizes.width(program, width).expect("a run has its scalars");
+        let nodes = sizes.nodes as u32;
+        if program.buffers[id as usize].role == Role::Topology {
+            let words = self.values::<u32>(id).clone();
+            return Rowed {
+                values: None,
+                bits: Bits::from_words(words, nodes, width),
+            };
+        }
         let buffer = self.store.buffers[id as usize].borrow_mut();
         let mut values = RefMut::map(buffer, |c| {
             u32::in_column_mut(c).expect("rows of bits are words")
         });
         let words = std::mem::take(&mut *values);
         Rowed {
-            values,
-            bits: Bits::from_words(words, sizes.nodes as u32, width),
+            values: Some(values),
+            bits: Bits::from_words(words, nodes, width),
         }
     }
 
@@ -607,6 +749,24 @@ impl<'s> Sweep<'s> {
     pub fn own_mut<T: AtomicElement>(&self, id: u16) -> OwnMut<'s, T> {
         OwnMut {
             values: self.cells(id),
+        }
+    }
+
+    /// A struct-of-arrays buffer, read-only: a column of the lanes' own elements, or with [`Fields::view`] the whole
+    /// buffer. `ids` are the buffers of the fields, in order.
+    pub fn fields<T: Record>(&self, ids: &[u16]) -> Fields<'s, T> {
+        let column = |&id: &u16| Ref::map(self.store.buffers[id as usize].borrow(), |h| &**h);
+        Fields {
+            columns: ids.iter().map(column).collect(),
+            item: PhantomData,
+        }
+    }
+
+    /// Each lane's own element of a struct-of-arrays buffer.
+    pub fn fields_mut<T: Record>(&self, ids: &[u16]) -> FieldsMut<'s, T> {
+        FieldsMut {
+            columns: ids.iter().map(|&id| self.cell_column(id)).collect(),
+            item: PhantomData,
         }
     }
 
@@ -733,7 +893,7 @@ impl<'s> Sweep<'s> {
         };
         self.sweep(&columns, &kernel, chunks(len), |chunk| {
             let (next, end) = borders(len, chunk);
-            Records {
+            ItemWalk {
                 items,
                 span: Span {
                     next: (range.start + next) as u32,
@@ -1005,12 +1165,12 @@ impl Walk for Span {
 }
 
 /// Items by position; a trap names an item by its key.
-struct Records<'a> {
+struct ItemWalk<'a> {
     items: &'a Rows,
     span: Span,
 }
 
-impl Walk for Records<'_> {
+impl Walk for ItemWalk<'_> {
     #[inline]
     fn walk(&mut self, body: impl FnMut(Lane)) {
         self.span.walk(body);

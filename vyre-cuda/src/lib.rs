@@ -83,7 +83,9 @@ pub mod __private {
     pub use crate::passes::RegisteredPass;
     pub use inventory;
     pub use vyre_core::dsl::*;
-    pub use vyre_core::exec::{Args, Element, Outcome, Report, RunError, Slice, TopologyArgs};
+    pub use vyre_core::exec::{
+        Args, Element, Outcome, Record, Report, RunError, Slice, TopologyArgs,
+    };
     pub use vyre_core::module::{
         BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, ScalarId, TopologyId, WaveId,
         here,

@@ -565,7 +565,10 @@ impl Executor for Megakernel {
         if let Some(trap) = self.trap(&words) {
             return Err(RunError::Trap(Box::new(trap)));
         }
-        let mut outcome = Outcome::default();
+        let mut outcome = Outcome {
+            rows: self.sizes.rows(&self.program),
+            ..Outcome::default()
+        };
         if pinned {
             let places = match places {
                 Some(places) => places,

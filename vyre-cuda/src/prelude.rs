@@ -3,7 +3,7 @@
 pub use crate::Runtime;
 pub use vyre_core::csr::Csr;
 pub use vyre_core::dsl::{
-    And, Append, Atomic, Buf, Count, Edge, Frontier, Index, List, Max, Min, Node, Or, Push, Reduce,
-    Round, Sum,
+    And, Append, Atomic, Bits, Buf, Count, Edge, Frontier, Index, List, Max, Min, Node, Or, Push,
+    Records, Reduce, Round, Sum,
 };
 pub use vyre_macros::*;

@@ -4,6 +4,7 @@ mod bfs;
 mod bits;
 mod lists;
 mod probe;
+mod records;
 mod updates;
 
 use std::collections::VecDeque;
