@@ -492,3 +492,61 @@ fn updates_of_rows_are_updates() {
     // A row is read and another one changed.
     assert_eq!(mode(1), Mode::Write);
 }
+
+/// Copies each node's row of a topology's buffer.
+struct Copying;
+
+impl vyre_core::pass::Pass for Copying {
+    type Topology<'a> = TopologyArgs<'a>;
+    type Run<'a> = ();
+    type Output = Outcome;
+    const PARTS: Parts = Parts {
+        skeleton: b"",
+        constants: &[],
+        sites: &[],
+    };
+
+    fn topology(topology: Self::Topology<'_>) -> TopologyArgs<'_> {
+        topology
+    }
+    fn args((): Self::Run<'_>) -> Args<'_> {
+        Args::default()
+    }
+    fn output(outcome: Outcome) -> Outcome {
+        outcome
+    }
+    fn wave(cx: &Sweep<'_>) {
+        let (from, to) = (cx.bits(0), cx.bits(1));
+        let (from, to) = (from.view(), to.view());
+        cx.nodes((), |lane, ()| {
+            to.or_from(lane.index, from, lane.index);
+        });
+    }
+    fn until(_: &Until<'_>) -> bool {
+        unreachable!()
+    }
+}
+
+#[test]
+fn rows_of_a_topology_are_read() {
+    let buffers = vec![
+        rows("from", Width::Fixed(33), Role::Topology),
+        rows("to", Width::Fixed(33), Role::Output),
+    ];
+    let nothing = body("copy", vec![], vec![]);
+    let mut program = program(&[nothing], &[Domain::Nodes], buffers);
+    program.scalars.clear();
+    let graph = Csr::from_edges(NODES as usize, &[]).expect("no edges");
+    let words = [1, 0, 2, 1, 3, 0];
+    let topology = TopologyArgs {
+        graphs: vec![&graph],
+        columns: vec![(BufferId(0), Slice::U32(&words))],
+    };
+    let separate = Allocation::Separate;
+    let executor = NativeExecutor::<Copying>::new(Arc::new(program), &topology, separate);
+    let mut executor = executor.expect("fits");
+    for _ in 0..2 {
+        let mut out = executor.run(&Args::default()).expect("runs");
+        assert_eq!(out.take_bits(BufferId(1)).into_words(), words);
+    }
+}
