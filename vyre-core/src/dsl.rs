@@ -358,6 +358,13 @@ impl std::fmt::Debug for Bits {
     }
 }
 
+impl Clone for Bits {
+    fn clone(&self) -> Bits {
+        let words = self.words.iter().map(|w| w.load()).collect();
+        Bits::from_words(words, self.nodes, self.width)
+    }
+}
+
 impl PartialEq for Bits {
     fn eq(&self, other: &Bits) -> bool {
         let words = |b: &Bits| b.words.iter().map(|w| w.load()).collect::<Vec<_>>();

@@ -54,6 +54,7 @@ mod decide;
 pub mod device;
 pub mod error;
 mod image;
+pub mod language;
 mod megakernel;
 mod passes;
 pub mod prelude;

@@ -13,7 +13,7 @@ use crate::wave_graph::syntax::{FieldKind, Graph, Piece, Scope, visible_to_graph
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::AttrStyle;
-use vyre_core::module::{Domain, Program, ReduceOp, Role, Scalar, Uniform};
+use vyre_core::module::{Domain, Extent, Program, ReduceOp, Role, Scalar, Uniform};
 
 /// What the stages before have made.
 pub(crate) struct Expansion<'a> {
@@ -202,6 +202,9 @@ impl Expansion<'_> {
                         Role::Input => {
                             borrows = true;
                             inputs.push(quote! { #docs pub #ident: &'a [#ty] });
+                        }
+                        Role::Output if matches!(buffer.extent, Extent::NodeBits(_)) => {
+                            outputs.push(quote! { #docs pub #ident: #private::Bits });
                         }
                         Role::Output => {
                             outputs.push(quote! { #docs pub #ident: ::std::vec::Vec<#ty> });
@@ -527,7 +530,13 @@ impl Expansion<'_> {
             match slot {
                 Slot::Buffer(b) => {
                     let buffer = &self.program.buffers[b.index()];
-                    if let Role::Output | Role::InOut = buffer.role {
+                    if matches!(buffer.extent, Extent::NodeBits(_)) {
+                        if buffer.role == Role::Output {
+                            let id = b.0;
+                            members
+                                .push(quote! { #name: outcome.take_bits(#private::BufferId(#id)) });
+                        }
+                    } else if let Role::Output | Role::InOut = buffer.role {
                         let (id, ty) = (b.0, scalar_type(buffer.scalar));
                         members
                             .push(quote! { #name: outcome.take::<#ty>(#private::BufferId(#id)) });
@@ -615,6 +624,10 @@ fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> Token
             ParamKind::AtomicBuf { buffer, scalar } => {
                 let (id, ty) = (buffer.0, scalar_type(scalar));
                 lets.push(quote! { let #p = cx.atomic::<#ty>(#id); let #p = #p.view(); });
+            }
+            ParamKind::Bits { buffer, .. } => {
+                let id = buffer.0;
+                lets.push(quote! { let #p = cx.bits(#id); let #p = #p.view(); });
             }
             ParamKind::Csr(t) => {
                 let id = t.0;

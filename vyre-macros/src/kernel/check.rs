@@ -592,6 +592,7 @@ impl<'a> Checker<'a> {
             Binding::Buf { scalar, .. } => Name::Handle(h, HandleTy::Buf(scalar)),
             Binding::AtomicBuf { scalar, .. } => Name::Handle(h, HandleTy::AtomicBuf(scalar)),
             Binding::Csr(_) => Name::Handle(h, HandleTy::Csr),
+            Binding::Bits { .. } => Name::Handle(h, HandleTy::Bits),
             Binding::Push(_) => Name::Handle(h, HandleTy::Push),
             // Their types are in the signature.
             Binding::PushItems(_) | Binding::Append(_) | Binding::Record => return,

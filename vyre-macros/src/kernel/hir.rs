@@ -130,6 +130,12 @@ pub(super) enum Source {
         /// `.step_by(n)`, with the method's name.
         step: Option<(Box<Expr>, Span)>,
     },
+    /// `rows.ones(v)`.
+    Ones {
+        rows: Handle,
+        of: Box<Expr>,
+        site: Span,
+    },
     /// `g.neighbors(v)` or, with `edges`, `g.edges(v)`.
     Adjacent {
         graph: Handle,
@@ -227,6 +233,14 @@ pub(super) enum Kind {
     Append {
         list: Handle,
         value: Box<Expr>,
+        site: Span,
+    },
+    /// A method of a row of bits; the second rows of `or_from` and its likes.
+    Rows {
+        rows: Handle,
+        method: &'static str,
+        other: Option<Handle>,
+        args: Vec<Expr>,
         site: Span,
     },
     /// The whole item, where it is not a node or index.

@@ -20,10 +20,11 @@ use super::{Binding, ItemField, Tables};
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use vyre_core::ir::build::{self, RowOp};
 use vyre_core::ir::{
     self, ArrayId, AtomicOp, BinaryOp, CompareOp, CsrQuery, ItemLocals, LocalId, UnaryOp,
 };
-use vyre_core::module::{BufferId, Scalar, SiteId, TopologyId, Uniform};
+use vyre_core::module::{BufferId, Scalar, SiteId, TopologyId, Uniform, Width};
 use vyre_core::trap::TrapKind;
 
 use place::{Dest, Way};
@@ -500,6 +501,7 @@ impl<'f> Lowerer<'_, 'f> {
                 let site = self.site(*site);
                 ir::Expr::Append { list, fields, site }
             }
+            Kind::Rows { .. } => return self.bits(e, true).into_iter().collect(),
             Kind::Len(h) => ir::Expr::Len(self.buffer(*h).0),
             Kind::Csr {
                 query,
@@ -684,6 +686,80 @@ impl<'f> Lowerer<'_, 'f> {
         };
         let supers = std::iter::repeat_n(quote!(super::), up);
         quote!(#(#supers)* #path)
+    }
+
+    /// The rows of bits that a handle names.
+    fn rows(&mut self, h: Handle) -> build::Bits {
+        let (buffer, width) = match self.binding(h) {
+            Some(Binding::Bits { buffer, width }) => (buffer, width),
+            _ => {
+                self.fault("rows of bits are expected");
+                (BufferId(0), Width::Fixed(0))
+            }
+        };
+        let uniform = |u| ir::Expr::Uniform(u, Scalar::U32);
+        let width = match width {
+            Width::Fixed(n) => ir::Expr::Literal(Scalar::U32, n.into()),
+            Width::Constant(c) => uniform(Uniform::Constant(c)),
+            Width::Scalar(s) => uniform(Uniform::Scalar(s)),
+        };
+        build::Bits { buffer, width }
+    }
+
+    /// A method of a row of bits; where the result is not wanted, an update stays one.
+    fn bits(&mut self, e: &'f Expr, wanted: bool) -> Option<ir::Expr> {
+        let Kind::Rows {
+            rows,
+            method,
+            other,
+            args,
+            site,
+        } = &e.kind
+        else {
+            return None;
+        };
+        let refs: Vec<&Expr> = args.iter().collect();
+        let values = self.operands(&refs);
+        let values: Vec<ir::Expr> = args
+            .iter()
+            .zip(values)
+            .map(|(a, v)| self.single(v, &a.ty))
+            .collect();
+        let rows = self.rows(*rows);
+        let other = other.map(|h| self.rows(h));
+        let site = self.site(*site);
+        let mut s = build::Sequence::new(&mut self.locals, &mut self.out, site);
+        let s = &mut s;
+        let mut values = values.into_iter();
+        let mut next = || values.next().unwrap_or(ir::Expr::Literal(Scalar::U32, 0));
+        let (a, b, c) = (next(), next(), next());
+        let from = other.as_ref().unwrap_or(&rows);
+        match *method {
+            "get" => Some(rows.get(s, a, b)),
+            "set" => rows.set(s, a, b, wanted),
+            "unset" => rows.unset(s, a, b, wanted),
+            "word" => Some(rows.word(s, a, b)),
+            "or_word" => rows.or_word(s, (a, b, c), wanted),
+            "and_word" => rows.and_word(s, (a, b, c), wanted),
+            "count" => Some(rows.count(s, a)),
+            "width" => Some(rows.width.clone()),
+            "words" => Some(rows.words()),
+            "or" | "or_from" => rows.combine(s, RowOp::Or, a, (from, b), wanted),
+            "and" | "and_from" => rows.combine(s, RowOp::And, a, (from, b), wanted),
+            "and_not" | "and_not_from" => rows.combine(s, RowOp::AndNot, a, (from, b), wanted),
+            "clear" => {
+                rows.clear(s, a);
+                None
+            }
+            "store_word" => {
+                rows.store_word(s, a, b, c);
+                None
+            }
+            _ => {
+                self.fault("a method of rows of bits is expected");
+                None
+            }
+        }
     }
 
     /// The work item, field by field, as a variable.

@@ -179,6 +179,27 @@ pub(super) fn method(name: &str) -> Option<&'static Method> {
     METHODS.iter().find(|m| m.name == name)
 }
 
+/// Methods of `Bits`, each with its number of arguments and its result: a bool, a u32 or nothing.
+pub(super) const BITS: &[(&str, usize, Option<Scalar>)] = &[
+    ("and", 2, Some(Scalar::Bool)),
+    ("and_from", 3, Some(Scalar::Bool)),
+    ("and_not", 2, Some(Scalar::Bool)),
+    ("and_not_from", 3, Some(Scalar::Bool)),
+    ("and_word", 3, Some(Scalar::U32)),
+    ("clear", 1, None),
+    ("count", 1, Some(Scalar::U32)),
+    ("get", 2, Some(Scalar::Bool)),
+    ("or", 2, Some(Scalar::Bool)),
+    ("or_from", 3, Some(Scalar::Bool)),
+    ("or_word", 3, Some(Scalar::U32)),
+    ("set", 2, Some(Scalar::Bool)),
+    ("store_word", 3, None),
+    ("unset", 2, Some(Scalar::Bool)),
+    ("width", 0, Some(Scalar::U32)),
+    ("word", 2, Some(Scalar::U32)),
+    ("words", 0, Some(Scalar::U32)),
+];
+
 /// Methods of `Atomic<T>`.
 pub(super) const ATOMIC: &[&str] = &[
     "load",

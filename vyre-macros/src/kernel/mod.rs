@@ -28,7 +28,7 @@ use std::rc::Rc;
 use vyre_core::ir;
 use vyre_core::module::{
     BufferId, ConstantId, FrontierId, ListId, ReduceOp, ReductionId, Scalar, SiteId, TopologyId,
-    Uniform,
+    Uniform, Width,
 };
 
 /// Which part of the work item a parameter is.
@@ -71,6 +71,8 @@ pub(crate) enum Binding {
     PushItems(FrontierId),
     /// `log: &Append<T>`.
     Append(ListId),
+    /// `rows: &Bits`.
+    Bits { buffer: BufferId, width: Width },
     /// An item of such a frontier, or of a list.
     Record,
     /// `s: &Reduce<..>`; `count` for `Count`.

@@ -149,6 +149,7 @@ pub(super) enum HandleTy {
     /// Of items of a type that [`super::Helpers`] numbers.
     PushItems(usize),
     Append(usize),
+    Bits,
     Reduce {
         op: ReduceOp,
         scalar: Scalar,
@@ -176,6 +177,7 @@ impl fmt::Display for HandleTy {
             HandleTy::Push => write!(f, "&Push"),
             HandleTy::PushItems(_) => write!(f, "&Push<_>"),
             HandleTy::Append(_) => write!(f, "&Append<_>"),
+            HandleTy::Bits => write!(f, "&Bits"),
             HandleTy::Reduce { count: true, .. } => write!(f, "&Reduce<Count>"),
             HandleTy::Reduce { op, scalar, .. } => write!(f, "&Reduce<{op:?}<{}>>", scalar.name()),
             HandleTy::Frontier => write!(f, "Frontier"),
@@ -434,6 +436,7 @@ pub(super) fn handle(ty: &syn::Type) -> Option<HandleTy> {
             match (name.as_str(), argument) {
                 ("Csr", None) => Some(HandleTy::Csr),
                 ("Push", None) => Some(HandleTy::Push),
+                ("Bits", None) => Some(HandleTy::Bits),
                 ("Buf", Some(t)) => match last(t)? {
                     (inner, Some(t)) if inner == "Atomic" => scalar(t).map(HandleTy::AtomicBuf),
                     _ => scalar(t).map(HandleTy::Buf),

@@ -14,7 +14,7 @@ use syn::{Expr, FnArg, GenericArgument, Ident, Pat, PathArguments, Type};
 use vyre_core::module::{
     Buffer, BufferId, ConstantId, Domain, Extent, FixpointId, Frontier, FrontierId, List, ListId,
     Program, ReduceOp, Reduction, ReductionId, Role, Scalar, ScalarId, ScalarParam, Topology,
-    TopologyId, Uniform,
+    TopologyId, Uniform, Width,
 };
 
 /// What a field became.
@@ -38,6 +38,8 @@ pub(crate) enum Length {
     Constant(String),
     Nodes,
     Edges(TopologyId),
+    /// Rows of this many bits, one for each node.
+    NodeBits(Box<Length>),
 }
 
 /// `Data`, resolved.
@@ -91,6 +93,10 @@ pub(crate) enum ParamKind {
     Push(FrontierId),
     PushItems(FrontierId),
     Append(ListId),
+    Bits {
+        buffer: BufferId,
+        width: Width,
+    },
     /// The item of such a frontier or of a list.
     Record,
     Reduce {
@@ -117,6 +123,7 @@ pub(crate) enum Written {
     Push,
     /// `&Push<T>`
     PushItems,
+    Bits,
     Append,
     Reduce(ReduceOp, Scalar, bool),
     Other,
@@ -160,6 +167,7 @@ pub(crate) fn written(ty: &Type) -> Written {
             match type_word(&r.elem).as_deref() {
                 Some("Csr") => return Written::Csr,
                 Some("Push") => return Written::Push,
+                Some("Bits") => return Written::Bits,
                 _ => {}
             }
             match generic(&r.elem) {
@@ -567,6 +575,11 @@ impl<'g> Fields<'g> {
             }
             Per::Edge(graph) => self.topology(graph, report).map(Length::Edges),
             Per::Len(e) => self.len(e, report),
+            Per::NodeBits(width) => {
+                self.length(&Per::Node, report)?;
+                let width = self.len(width, report)?;
+                Some(Length::NodeBits(Box::new(width)))
+            }
         }
     }
 
@@ -1007,6 +1020,13 @@ impl<'g> Fields<'g> {
         let declared = &program.buffers[buffer.index()];
         let scalar = declared.scalar;
         let t = scalar.name();
+        if let Extent::NodeBits(width) = declared.extent {
+            if form == Written::Bits {
+                return Some(ParamKind::Bits { buffer, width });
+            }
+            self.mismatch(b, &["&Bits".to_owned()], report);
+            return None;
+        }
         let (element, own, writes) = match form {
             Written::Ref(s) => (s, Some(false), false),
             Written::RefMut(s) => (s, Some(true), true),
@@ -1095,7 +1115,7 @@ impl<'g> Fields<'g> {
         if length.as_ref() != Some(actual) {
             let word = b.wave.domain.as_ref().map_or("", DomainArgs::word);
             let shape = match actual {
-                Length::Nodes => "one element per node".to_owned(),
+                Length::Nodes | Length::NodeBits(_) => "one element per node".to_owned(),
                 Length::Edges(t) => {
                     format!(
                         "one element per edge of `{}`",
@@ -1195,6 +1215,13 @@ fn plain_extent(length: &Length) -> Option<Extent> {
         Length::Scalar(s) => Some(Extent::Scalar(*s)),
         Length::Nodes => Some(Extent::Nodes),
         Length::Edges(t) => Some(Extent::Edges(*t)),
+        Length::NodeBits(width) => match **width {
+            Length::Fixed(n) => Some(Extent::NodeBits(Width::Fixed(
+                u32::try_from(n).unwrap_or(u32::MAX),
+            ))),
+            Length::Scalar(s) => Some(Extent::NodeBits(Width::Scalar(s))),
+            _ => None,
+        },
         Length::Constant(_) => None,
     }
 }
@@ -1202,6 +1229,9 @@ fn plain_extent(length: &Length) -> Option<Extent> {
 fn extent(length: &Length, per: Option<&Per>, tables: &mut Tables) -> Extent {
     match (plain_extent(length), per) {
         (Some(extent), _) => extent,
+        (None, Some(Per::NodeBits(e))) => Extent::NodeBits(Width::Constant(
+            tables.constant(e.to_token_stream(), Scalar::U32),
+        )),
         (None, Some(Per::Len(e))) => {
             Extent::Constant(tables.constant(e.to_token_stream(), Scalar::U32))
         }

@@ -520,6 +520,7 @@ fn binding(kind: ParamKind) -> Binding {
         ParamKind::Record => Binding::Record,
         ParamKind::PushItems(f) => Binding::PushItems(f),
         ParamKind::Append(l) => Binding::Append(l),
+        ParamKind::Bits { buffer, width } => Binding::Bits { buffer, width },
         ParamKind::Edge => Binding::EdgeItem,
         ParamKind::Round => Binding::Round,
         ParamKind::Uniform(u, scalar) => Binding::Scalar(u, scalar),
@@ -557,6 +558,7 @@ fn resource(kind: ParamKind) -> Option<Resource> {
         ParamKind::Uniform(..) => None,
         ParamKind::Own { buffer, .. }
         | ParamKind::Buf { buffer, .. }
+        | ParamKind::Bits { buffer, .. }
         | ParamKind::AtomicBuf { buffer, .. } => Some(Resource::Buffer(buffer)),
         ParamKind::Csr(t) => Some(Resource::Topology(t)),
         ParamKind::Push(f) | ParamKind::PushItems(f) => Some(Resource::Frontier(f)),

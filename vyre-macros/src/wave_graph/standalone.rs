@@ -148,6 +148,10 @@ fn kernel(attr: TokenStream, mut function: ItemFn, mut report: Report) -> TokenS
                 refuse("topology", &mut report);
                 FieldKind::Broken
             }
+            Written::Bits => {
+                refuse("rows of bits", &mut report);
+                FieldKind::Broken
+            }
             Written::Push | Written::PushItems => {
                 refuse("frontier", &mut report);
                 FieldKind::Broken

@@ -185,6 +185,8 @@ pub(crate) enum Per {
     Node,
     Edge(Ident),
     Len(Box<Expr>),
+    /// A row of this many bits for each node.
+    NodeBits(Box<Expr>),
 }
 
 /// One argument of an attribute: `name`, `name = value` or `name(...)`.
@@ -1442,11 +1444,15 @@ impl Taker<'_> {
         (attr, ty, name): (&Attribute, &Type, &Ident),
     ) -> Option<FieldKind> {
         let (mut per, mut init) = (None, None);
+        let mut bits = None;
         for arg in args {
             match arg.name.to_string().as_str() {
                 "per" => {
                     let value = arg.value("per = node", self.report)?;
                     per = Some(self.per(value)?);
+                }
+                "bits" if role != Role::Input => {
+                    bits = Some(arg.value("bits = WIDTH", self.report)?);
                 }
                 "init" if role != Role::Input => {
                     init = Some(Box::new(arg.value("init = VALUE", self.report)?));
@@ -1455,11 +1461,28 @@ impl Taker<'_> {
                     let known: &[&str] = if role == Role::Input {
                         &["per"]
                     } else {
-                        &["per", "init"]
+                        &["per", "init", "bits"]
                     };
                     unknown_arg(&arg, word, known, self.report);
                 }
             }
+        }
+        let rows = type_word(ty).as_deref() == Some("Bits");
+        if rows || bits.is_some() {
+            let (true, Some(bits), Some(Per::Node), None) = (rows, bits, &per, &init) else {
+                self.report.error_help(
+                    attr.path().span(),
+                    format!("`{name}` is no buffer of rows of bits"),
+                    format!("write `#[{}(per = node, bits = WIDTH)] {name}: Bits`; the rows start empty", if role == Role::Input { "scratch" } else { word }),
+                );
+                return None;
+            };
+            return Some(FieldKind::Column {
+                role,
+                scalar: Scalar::U32,
+                per: Some(Per::NodeBits(Box::new(bits))),
+                init: None,
+            });
         }
         if per.is_none() {
             if role == Role::Input && scalar_of(ty).is_some() {

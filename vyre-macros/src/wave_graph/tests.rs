@@ -455,6 +455,18 @@ fn data_is_checked() {
             "`#[list]` needs the type `List<T>`, not `u32`",
         ),
         (
+            "pub struct Data { #[topology] g: Csr, #[output(per = node)] d: Bits } #[wave(once)] fn w() {}",
+            "`d` is no buffer of rows of bits",
+        ),
+        (
+            "pub struct Data { #[topology] g: Csr, #[output(per = node, bits = 64)] d: u64 } #[wave(once)] fn w() {}",
+            "`d` is no buffer of rows of bits",
+        ),
+        (
+            "pub struct Data { #[topology] g: Csr, #[output(per = node, bits = 64)] d: Bits } #[wave(once)] fn w(d: &Buf<u32>) {}",
+            "`d` is a buffer; it cannot be taken as `&Buf<u32>`",
+        ),
+        (
             "pub struct Data { #[list] d: List<u32> } #[wave(once)] fn w() {}",
             "list `d` has no capacity",
         ),

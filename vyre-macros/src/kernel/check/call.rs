@@ -455,6 +455,9 @@ impl Checker<'_> {
     ) -> Expr {
         let name = m.method.to_string();
         let site = m.method.span();
+        if h == HandleTy::Bits {
+            return self.bits_method(m, receiver, span);
+        }
         let args = self.arguments(m);
         let known: &[&str] = match h {
             HandleTy::Atomic(_) => methods::ATOMIC,
@@ -479,7 +482,7 @@ impl Checker<'_> {
                 op: ReduceOp::And, ..
             } => &["and"],
             HandleTy::Frontier => &["len", "is_empty"],
-            HandleTy::Edge | HandleTy::Own { .. } => &[],
+            HandleTy::Edge | HandleTy::Own { .. } | HandleTy::Bits => &[],
         };
         if !known.contains(&name.as_str()) {
             let help = match (did_you_mean(&name, known.iter().copied()), known) {
@@ -610,9 +613,73 @@ impl Checker<'_> {
                 }
                 (Kind::Reduce(handle, value.map(Box::new)), Ty::UNIT)
             }
-            HandleTy::Edge | HandleTy::Own { .. } | HandleTy::Atomic(_) => return self.wrong(span),
+            HandleTy::Edge | HandleTy::Own { .. } | HandleTy::Atomic(_) | HandleTy::Bits => {
+                return self.wrong(span);
+            }
         };
         Expr { kind, ty, span }
+    }
+
+    fn bits_method(&mut self, m: &syn::ExprMethodCall, receiver: Expr, span: Span) -> Expr {
+        let name = m.method.to_string();
+        let site = m.method.span();
+        let mut args = self.arguments(m);
+        let Some((method, takes, result)) = methods::BITS.iter().find(|(n, ..)| *n == name) else {
+            let near = did_you_mean(&name, methods::BITS.iter().map(|(n, ..)| *n));
+            let help = match (name.as_str(), near) {
+                ("ones", _) => "write `for bit in rows.ones(v)`".to_owned(),
+                (_, Some(near)) => format!("did you mean `{near}`?"),
+                (_, None) => "it has `get`, `set`, `unset`, `or`, `and`, `and_not`, their `_from` and `_word` forms, `ones` and `count`".to_owned(),
+            };
+            self.error(
+                site,
+                format!("`&Bits` has no method `{name}` here in the kernel language"),
+                help,
+            );
+            return self.wrong(span);
+        };
+        let Kind::Handle(rows) = receiver.kind else {
+            return self.wrong(span);
+        };
+        if args.len() != *takes {
+            self.leave(format!("`{name}` takes {takes} arguments"));
+            return self.wrong(span);
+        }
+        let mut other = None;
+        if name.ends_with("_from") {
+            let from = args.remove(1);
+            let (Kind::Handle(h), Ty::Handle(HandleTy::Bits)) = (&from.kind, &from.ty) else {
+                self.leave("mismatched types: `&Bits` is expected");
+                return self.wrong(span);
+            };
+            other = Some(*h);
+            if let (
+                Handle::Bound(Binding::Bits { width: a, .. }),
+                Handle::Bound(Binding::Bits { width: b, .. }),
+            ) = (rows, *h)
+                && a != b
+            {
+                self.error(
+                    from.span,
+                    "these rows have another width",
+                    "declare both with the same `bits = ..`",
+                );
+            }
+        }
+        for a in &args {
+            self.unify(&Ty::U32, a);
+        }
+        Expr {
+            kind: Kind::Rows {
+                rows,
+                method,
+                other,
+                args,
+                site,
+            },
+            ty: result.map_or(Ty::UNIT, Ty::Scalar),
+            span,
+        }
     }
 
     pub(super) fn atomic(

@@ -422,8 +422,23 @@ impl Checker<'_> {
                             },
                             ty,
                         )),
-                        other @ Source::Adjacent { .. } => Some((other, ty)),
+                        other @ (Source::Adjacent { .. } | Source::Ones { .. }) => {
+                            Some((other, ty))
+                        }
                     };
+                }
+                if name == "ones"
+                    && let Some((rows, HandleTy::Bits)) = self.handle_path(inner)
+                    && m.args.len() == 1
+                {
+                    let of = self.value(&m.args[0]);
+                    self.unify(&Ty::U32, &of);
+                    let source = Source::Ones {
+                        rows,
+                        of: Box::new(of),
+                        site: m.method.span(),
+                    };
+                    return Some((source, Ty::U32));
                 }
                 let edges = name == "edges";
                 if (edges || name == "neighbors")

@@ -174,6 +174,11 @@ impl<'f> Lowerer<'_, 'f> {
                     }
                 }
             }
+            Kind::Rows { .. } => {
+                if let Some(value) = self.bits(e, false) {
+                    self.drop_value(value);
+                }
+            }
             Kind::Match(value, arms) => {
                 self.match_arms(value, arms, &Dest::unit());
             }
@@ -757,6 +762,22 @@ impl<'f> Lowerer<'_, 'f> {
                         (s, self.counter(s, b), a, false)
                     }
                 }
+            }
+            Source::Ones { rows, of, site } => {
+                let of = self.scalar(of);
+                let rows = self.rows(*rows);
+                let site = self.site(*site);
+                let mut s = build::Sequence::new(&mut self.locals, &mut self.out, site);
+                let (head, bit) = rows.ones(&mut s, of);
+                self.enter(id, Dest::unit());
+                let (block, ()) = self.block(|l| {
+                    l.out = head;
+                    if let Some(var) = var {
+                        l.bind(var, vec![ir::Expr::Local(bit)]);
+                    }
+                    l.discard(body);
+                });
+                return self.leave_loop(block);
             }
             Source::Adjacent {
                 graph, of, site, ..
