@@ -121,6 +121,7 @@ impl Example for BellmanFord {
         };
         let mut session = bellman_ford::Session::new(job.runtime(), topology)?;
         let run = bellman_ford::Run { source, nodes };
+        job.watch(session.progress());
         let out = job.measure(|| session.run(run), |out| &out.report)?;
 
         let cycle = out.shrank;

@@ -2,7 +2,9 @@
 //!
 //! `cargo run --release --example bfs -- --graph grid:1000x1000 --source 0 --check`
 
+use std::num::NonZeroU32;
 use std::process::ExitCode;
+use vyre_cuda::Report;
 use vyre_cuda::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
 use vyre_examples::{graph::GraphSpec, oracle};
@@ -47,6 +49,12 @@ pub mod bfs {
 #[derive(clap::Parser)]
 #[command(name = "bfs")]
 pub struct Bfs {
+    /// Search from N nodes in one batch: the source, and others spread evenly over the graph
+    #[arg(long, value_name = "N")]
+    batch: Option<NonZeroU32>,
+    /// Say what was decided for the last launches, and what came of it
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     shared: Shared,
 }
@@ -69,6 +77,10 @@ impl Example for Bfs {
         let graph = job.graph();
         let source = job.source()?;
         let mut session = bfs::Session::new(job.runtime(), &graph.csr)?;
+        if let Some(queries) = self.batch {
+            return self.run_batch(job, &mut session, (source, queries.get()));
+        }
+        job.watch(session.progress());
         let out = job.measure(|| session.run(bfs::Run { source }), |out| &out.report)?;
 
         let reached = out.dist.iter().filter(|&&d| d != UNSEEN).count();
@@ -84,6 +96,7 @@ impl Example for Bfs {
             ),
         );
         job.say_time();
+        self.explain(job, &session);
         job.plan(bfs::PLAN)?;
         job.figure("source", source);
         job.figure("reached", reached);
@@ -94,6 +107,96 @@ impl Example for Bfs {
             |expected| first_difference("distance", &out.dist, expected),
         );
         job.save(1, &out.dist)
+    }
+}
+
+impl Bfs {
+    fn explain(&self, job: &mut Job<'_>, session: &bfs::Session) {
+        if self.explain {
+            job.say("decided", "for the last launches:");
+            for line in session.explain().to_string().lines() {
+                job.print(format_args!("    {line}"));
+            }
+        }
+    }
+
+    fn run_batch(
+        &self,
+        job: &mut Job<'_>,
+        session: &mut bfs::Session,
+        (source, queries): (u32, u32),
+    ) -> Result<(), Failure> {
+        let graph = job.graph();
+        let nodes = graph.csr.node_count() as u64;
+        let sources: Vec<u32> = (0..u64::from(queries))
+            .map(|i| ((u64::from(source) + i * nodes / u64::from(queries)) % nodes) as u32)
+            .collect();
+        let (dists, launches, _) = job.measure(
+            || {
+                for &source in &sources {
+                    session.submit(bfs::Run { source }, 0);
+                }
+                let batch = session.run_batch()?;
+                let mut report = Report {
+                    wall_ns: batch.wall_ns,
+                    rounds: vec![0],
+                    ..Report::default()
+                };
+                let mut dists = Vec::with_capacity(sources.len());
+                for (_, result) in batch.results {
+                    let out = result?;
+                    report.rounds[0] += out.report.total_rounds();
+                    dists.push(out.dist);
+                }
+                Ok((dists, batch.launches, report))
+            },
+            |(_, _, report)| report,
+        )?;
+        let seen = || dists.iter().flatten().copied().filter(|&d| d != UNSEEN);
+        let (reached, depth) = (seen().count(), seen().max().unwrap_or(0));
+        let launched = match launches {
+            Some(n) => format!(
+                " in {} {}",
+                count(n),
+                if n == 1 { "launch" } else { "launches" }
+            ),
+            None => String::new(),
+        };
+        job.say("queries", format!("{}{launched}", count(queries)));
+        job.say(
+            "reached",
+            format!(
+                "{} nodes in all, {} a query on average, depth {}",
+                count(reached),
+                count(reached as u64 / u64::from(queries)),
+                count(depth)
+            ),
+        );
+        job.say_time();
+        self.explain(job, session);
+        job.plan(bfs::PLAN)?;
+        job.figure("source", source);
+        job.figure("queries", queries);
+        job.figure("launches", launches);
+        job.figure("reached", reached);
+        job.figure("depth", depth);
+        job.check(
+            "breadth-first search with a queue, from each source",
+            || {
+                let from = |&source: &u32| oracle::bfs(&graph.csr, source);
+                sources.iter().map(from).collect::<Vec<_>>()
+            },
+            |expected| {
+                let pairs = sources.iter().zip(dists.iter().zip(expected));
+                pairs
+                    .filter_map(|(source, (ours, expected))| {
+                        let what = format!("distance from {source}");
+                        first_difference(&what, ours, expected)
+                    })
+                    .next()
+            },
+        );
+        job.save(nodes as u32, &dists.concat())
     }
 }
 

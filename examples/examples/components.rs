@@ -87,6 +87,7 @@ impl Example for Components {
     fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
         let graph = job.graph();
         let mut session = components::Session::new(job.runtime(), &graph.csr)?;
+        job.watch(session.progress());
         let out = job.measure(|| session.run(components::Run {}), |out| &out.report)?;
 
         let mut sizes = vec![0u32; out.label.len()];

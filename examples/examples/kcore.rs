@@ -98,6 +98,7 @@ impl Example for KCore {
     fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
         let graph = job.graph();
         let mut session = kcore::Session::new(job.runtime(), &graph.csr)?;
+        job.watch(session.progress());
         let out = job.measure(|| session.run(kcore::Run {}), |out| &out.report)?;
 
         let deepest = out.core.iter().copied().max().unwrap_or(0);

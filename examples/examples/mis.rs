@@ -122,6 +122,7 @@ impl Example for Mis {
         let graph = job.graph();
         let mut session = mis::Session::new(job.runtime(), &graph.csr)?;
         let seed = self.seed;
+        job.watch(session.progress());
         let out = job.measure(|| session.run(mis::Run { seed }), |out| &out.report)?;
 
         let chosen: Vec<u32> = out.state.iter().map(|&s| u32::from(s == CHOSEN)).collect();

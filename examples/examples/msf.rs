@@ -147,6 +147,7 @@ impl Example for Msf {
             weight: &weight,
         };
         let mut session = msf::Session::new(job.runtime(), topology)?;
+        job.watch(session.progress());
         let out = job.measure(|| session.run(msf::Run {}), |out| &out.report)?;
 
         let edges: u32 = out.chosen.iter().sum();

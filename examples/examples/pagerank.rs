@@ -135,6 +135,7 @@ impl Example for PageRank {
             tolerance,
         };
         let mut session = pagerank::Session::new(job.runtime(), &graph.csr)?;
+        job.watch(session.progress());
         let out = job.measure(|| session.run(run()), |out| &out.report)?;
 
         let sum: f64 = out.rank.iter().map(|&r| f64::from(r)).sum();

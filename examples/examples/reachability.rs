@@ -103,6 +103,7 @@ impl Example for Reachability {
         let entry = job.source()?;
         let mut session = reachability::Session::new(job.runtime(), &graph.csr)?;
         let run = || reachability::Run { entry };
+        job.watch(session.progress());
         let out = job.measure(|| session.run(run()), |out| &out.report)?;
 
         let from = match &graph.functions {

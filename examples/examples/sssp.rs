@@ -85,6 +85,7 @@ impl Example for Sssp {
             weight: &weight,
         };
         let mut session = sssp::Session::new(job.runtime(), topology)?;
+        job.watch(session.progress());
         let out = job.measure(|| session.run(sssp::Run { source }), |out| &out.report)?;
 
         let reached = out.dist.iter().filter(|&&d| d != UNREACHED).count();

@@ -8,14 +8,14 @@ use crate::graph::{Graph, GraphError, GraphSpec};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fmt::{self, Display};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use thiserror::Error;
-use vyre_cuda::{Plan, Report, Runtime};
+use vyre_cuda::{Plan, Progress, Report, Runtime, Thresholds};
 
 /// Options of every example.
 #[derive(Clone, Debug, clap::Args)]
@@ -62,6 +62,9 @@ pub struct Shared {
     /// Write the plan as a Mermaid flowchart
     #[arg(long, value_name = "FILE")]
     pub plan_mermaid: Option<PathBuf>,
+    /// Load thresholds of the launch policy that `calibrate` wrote
+    #[arg(long, value_name = "FILE")]
+    pub thresholds: Option<PathBuf>,
     /// Run N times in one session and report the median time
     #[arg(long, value_name = "N", default_value = "1")]
     pub repeat: NonZeroU32,
@@ -153,8 +156,10 @@ pub trait Example: clap::Parser {
 
 /// The `main` function of an example.
 pub fn main<E: Example>() -> ExitCode {
+    let terminal = io::stderr().is_terminal();
     // Line-buffered: what a long run has to say appears when it is said.
-    run::<E>(std::env::args_os(), &mut io::stdout(), &mut io::stderr()).into()
+    let (mut out, mut err) = (io::stdout(), io::stderr());
+    run_on::<E>(std::env::args_os(), &mut out, &mut err, terminal).into()
 }
 
 /// Runs an example with these arguments (the first is the program's name) and returns its exit code: 0, 1 after a
@@ -164,12 +169,22 @@ pub fn run<E: Example>(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> u8 {
+    run_on::<E>(args, out, err, false)
+}
+
+/// As [`run`]; on a terminal, long runs show how far they are.
+fn run_on<E: Example>(
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    terminal: bool,
+) -> u8 {
     let mut stdout = Output {
         to: out,
         error: None,
     };
     let (failure, code) = match E::try_parse_from(args) {
-        Ok(example) => match run_parsed(&example, stdout) {
+        Ok(example) => match run_parsed(&example, stdout, terminal) {
             Ok(()) => return 0,
             Err(failure) => (failure.to_string(), 1),
         },
@@ -197,9 +212,22 @@ fn one_line(message: &str) -> String {
     lines.collect::<Vec<_>>().join("; ").replace(":; ", ": ")
 }
 
-fn run_parsed<'a, E: Example>(example: &'a E, out: Output<'a>) -> Result<(), Failure> {
+fn load_thresholds(path: &Path) -> Result<Thresholds, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string());
+    let thresholds = text.and_then(|t| Thresholds::read(&t).map_err(|e| e.to_string()));
+    thresholds.map_err(|e| Failure::Other(format!("cannot load {}: {e}", path.display())))
+}
+
+fn run_parsed<'a, E: Example>(
+    example: &'a E,
+    out: Output<'a>,
+    terminal: bool,
+) -> Result<(), Failure> {
     let shared = example.shared();
-    let runtime = shared.backend.runtime()?;
+    let mut runtime = shared.backend.runtime()?;
+    if let Some(path) = &shared.thresholds {
+        runtime = runtime.with_thresholds(load_thresholds(path)?);
+    }
     let spec = match &shared.graph {
         Some(spec) => Some(spec.clone()),
         None => example.default_graph()?,
@@ -214,6 +242,8 @@ fn run_parsed<'a, E: Example>(example: &'a E, out: Output<'a>) -> Result<(), Fai
         sizes: (0, 0),
         timing: None,
         difference: None,
+        terminal,
+        progress: None,
     };
     let command = E::command();
     let about = command.get_about().map(ToString::to_string);
@@ -241,6 +271,8 @@ pub struct Job<'a> {
     sizes: (usize, usize),
     timing: Option<Timing>,
     difference: Option<Failure>,
+    terminal: bool,
+    progress: Option<Arc<Progress>>,
 }
 
 impl Job<'_> {
@@ -326,6 +358,11 @@ impl Job<'_> {
         })
     }
 
+    /// Shows the progress of the runs to come, where stderr is a terminal.
+    pub fn watch(&mut self, progress: Option<Arc<Progress>>) {
+        self.progress = progress.filter(|_| self.terminal);
+    }
+
     /// Runs the pass `--repeat` times, keeps the median time, and returns the last result.
     pub fn measure<T>(
         &mut self,
@@ -335,7 +372,7 @@ impl Job<'_> {
         let mut reports = Vec::new();
         let mut last = None;
         for _ in 0..self.shared.repeat.get() {
-            let result = run()?;
+            let result = watched(self.progress.as_deref(), &mut run)?;
             reports.push(report(&result).clone());
             last = Some(result);
         }
@@ -496,6 +533,54 @@ impl Job<'_> {
         self.out.finish()?;
         self.difference.map_or(Ok(()), Err)
     }
+}
+
+/// Runs something and shows the progress it makes on stderr, if it takes long.
+fn watched<T>(progress: Option<&Progress>, run: impl FnOnce() -> T) -> T {
+    const PATIENCE: Duration = Duration::from_millis(500);
+    const PERIOD: Duration = Duration::from_millis(100);
+    let Some(progress) = progress else {
+        return run();
+    };
+    let (done, waits) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let started = Instant::now();
+            let mut shown = false;
+            let mut wait = PATIENCE;
+            while waits.recv_timeout(wait) == Err(mpsc::RecvTimeoutError::Timeout) {
+                let line = progress_line(progress, started.elapsed());
+                eprint!("\r{line}\x1b[K");
+                (shown, wait) = (true, PERIOD);
+            }
+            if shown {
+                eprint!("\r\x1b[K");
+            }
+        });
+        let result = run();
+        drop(done);
+        result
+    })
+}
+
+/// How far a run is, on one line.
+///
+/// ```
+/// use std::time::Duration;
+/// let progress = vyre_cuda::Progress::default();
+/// progress.set(12_000, 345);
+/// let line = vyre_examples::cli::progress_line(&progress, Duration::from_secs(2));
+/// assert_eq!(line, "  round 12,000, frontier 345, 6,000 rounds/s");
+/// ```
+pub fn progress_line(progress: &Progress, elapsed: Duration) -> String {
+    let rounds = progress.rounds();
+    let rate = rounds as f64 / elapsed.as_secs_f64().max(1e-3);
+    format!(
+        "  round {}, frontier {}, {} rounds/s",
+        count(rounds),
+        count(progress.frontier()),
+        count(rate as u64)
+    )
 }
 
 /// Describes the first place where two results differ.

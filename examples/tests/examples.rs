@@ -16,7 +16,9 @@ macro_rules! examples {
 
 examples! {
     bfs "../examples/bfs.rs";
+    calibrate "../examples/calibrate.rs";
     components "../examples/components.rs";
+    evidence "../examples/evidence.rs";
     pagerank "../examples/pagerank.rs";
     reachability "../examples/reachability.rs";
     saxpy "../examples/saxpy.rs";
@@ -60,6 +62,77 @@ fn error<E: Example>(args: &str) -> String {
 fn assert_has(json: &Value, fields: Value) {
     for (name, value) in fields.as_object().unwrap() {
         assert_eq!(json[name], *value, "{name} in {json}");
+    }
+}
+
+#[test]
+fn a_batch_of_searches_says_how_many_launches_it_took() {
+    for (backend, launches) in [("native", 1), ("vir0", 20)] {
+        let args = format!("--graph grid:12x10 --source 5 --batch 20 --backend {backend}");
+        assert_has(
+            &figures::<bfs::Bfs>(&args),
+            serde_json::json!({
+                "queries": 20, "launches": launches, "reached": 20 * 120, "source": 5, "depth": 20,
+            }),
+        );
+    }
+    // More queries than nodes, repeated; decisions on request.
+    let args = "--graph chain:3 --batch 9 --repeat 2 --explain --backend native";
+    let (code, out, _) = ran::<bfs::Bfs>(args);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("launch 2 of 9 queries: "), "{out}");
+}
+
+#[test]
+fn measured_thresholds_are_loaded() {
+    let file = std::env::temp_dir().join(format!("vyre-thresholds-{}", std::process::id()));
+    let path = file.display();
+    let (code, out, err) = ran::<calibrate::Calibrate>(&format!("--backend vir0 --file {path}"));
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let args = format!("--graph chain:9 --backend native --thresholds {path}");
+    assert_has(&figures::<bfs::Bfs>(&args), serde_json::json!({"depth": 8}));
+    std::fs::write(&file, "parallel_form = 3\n").unwrap();
+    assert_eq!(
+        error::<bfs::Bfs>(&args),
+        format!("cannot load {path}: line 1: there is no threshold `parallel_form`")
+    );
+    std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn cpu_measurements_are_no_evidence_and_the_verdict_says_why() {
+    let file = std::env::temp_dir().join(format!("vyre-evidence-{}.csv", std::process::id()));
+    let args = format!(
+        "--graph rmat:7:4 --runs 4 --backend native --json --csv {}",
+        file.display()
+    );
+    let (code, out, err) = ran::<evidence::Evidence>(&args);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let json: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    assert_has(
+        &json,
+        serde_json::json!({
+            "accepted": false,
+            "verdict": "no evidence: sample 0 was measured on `native`; it must be `cuda`",
+        }),
+    );
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let samples = vyre_cuda::plan::evidence::read(&text).unwrap();
+    assert_eq!(samples.len(), 2);
+    for sample in &samples {
+        assert_eq!(
+            (sample.backend_id.as_str(), sample.repetitions),
+            ("native", 4)
+        );
+        // The region that was timed uploaded no graph, allocated nothing and waited only for its end.
+        let timed = (
+            sample.timed_graph_uploads,
+            sample.timed_host_allocations,
+            sample.timed_host_syncs,
+        );
+        assert_eq!(timed, (0, 0, 0));
+        assert!(sample.ratio() > 0.0);
     }
 }
 

@@ -35,6 +35,10 @@ macro_rules! columns {
             pub fn is_empty(&self) -> bool { self.len() == 0 }
             /// Elements that it has memory for.
             pub fn capacity(&self) -> usize { match self { $(Column::$variant(v) => v.capacity(),)* } }
+            /// Takes memory for so many elements in all.
+            pub fn reserve(&mut self, len: usize) {
+                match self { $(Column::$variant(v) => v.reserve_exact(len.saturating_sub(v.len())),)* }
+            }
             /// Borrows it.
             pub fn as_slice(&self) -> Slice<'_> { match self { $(Column::$variant(v) => Slice::$variant(v),)* } }
             /// Makes it `len` elements with these raw bits, in the memory it has where that suffices.

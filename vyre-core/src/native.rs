@@ -1459,6 +1459,8 @@ impl<P: Pass> Executor for NativeExecutor<P> {
             });
         }
         self.store.parallel_from = parallel_from;
+        let stores = std::iter::once(&mut self.store).chain(&mut self.slots);
+        Store::level(&mut stores.collect::<Vec<_>>());
         let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.sort_unstable_by_key(|&(at, _)| at);
         done.into_iter().map(|(_, result)| result).collect()

@@ -498,6 +498,41 @@ impl Store {
         Ok(())
     }
 
+    /// Gives each of these states of a session the memory that the largest came to need, so that it does not matter which
+    /// of them runs what next.
+    pub(crate) fn level(stores: &mut [&mut Store]) {
+        let Some(first) = stores.first() else { return };
+        let (buffers, frontiers) = (first.buffers.len(), first.frontiers.len());
+        for id in 0..buffers {
+            let has = stores
+                .iter_mut()
+                .map(|s| s.buffers[id].get_mut().capacity());
+            let most = has.max().unwrap_or(0);
+            for store in &mut *stores {
+                if let Held::Own(column) = store.buffers[id].get_mut()
+                    && column.capacity() < most
+                {
+                    column.reserve(most);
+                    store.counts.allocations += 1;
+                }
+            }
+        }
+        for id in 0..frontiers {
+            let most = stores.iter().map(|s| s.frontiers[id].allocated).max();
+            let most = most.unwrap_or(0);
+            for store in &mut *stores {
+                let frontier = &mut store.frontiers[id];
+                if frontier.records.is_none() && frontier.allocated < most {
+                    for list in [frontier.items.get_mut(), frontier.next.get_mut()] {
+                        list.reserve_exact(most.saturating_sub(list.len()));
+                    }
+                    frontier.allocated = most;
+                    store.counts.allocations += 1;
+                }
+            }
+        }
+    }
+
     fn check_type(&self, id: BufferId, values: &Slice<'_>) -> Result<(), RunError> {
         let buffer = &self.program.buffers[id.index()];
         if buffer.scalar == values.scalar() {

@@ -122,6 +122,14 @@ impl Runtime {
         &self.thresholds
     }
 
+    /// The CUDA device, where this is one.
+    pub fn cuda_device(&self) -> Option<&Device> {
+        match &self.backend {
+            Backend::Cuda(device) => Some(device),
+            Backend::Native | Backend::Vir0 => None,
+        }
+    }
+
     /// Memory that sessions share, and how much of it they took; `None` where nothing was set.
     pub fn memory(&self) -> Option<(u64, u64)> {
         let budget = self.budget.as_ref()?;

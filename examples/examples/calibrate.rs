@@ -1,0 +1,130 @@
+//! Measures the machine at hand and writes thresholds of the launch policy, which other examples load.
+//!
+//! `cargo run --release --example calibrate -- --file thresholds.txt`, then `--thresholds thresholds.txt` elsewhere.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use vyre_cuda::prelude::*;
+use vyre_cuda::{Error, Thresholds};
+use vyre_examples::cli::{self, Example, Failure, Job, Shared, count};
+use vyre_examples::graph::GraphSpec;
+
+/// Adds to each element: memory-bound, as sweeps are.
+#[wave_graph]
+#[pass(id = "calibrate.sweep", unproven)]
+pub mod sweep {
+    pub struct Data {
+        #[output(per = n)]
+        sum: u32,
+        n: u32,
+        rounds: u32,
+        #[reduce(count)]
+        lanes: u64,
+    }
+
+    #[fixpoint(until(lanes == 0), max_rounds = 1_000_000)]
+    mod repeat {
+        #[wave(range(n))]
+        fn add(i: Index, round: Round, rounds: u32, sum: &mut u32, lanes: &Reduce<Count>) {
+            *sum = (*sum ^ i).wrapping_mul(0x9e37_79b9);
+            if round + 1 < rounds {
+                lanes.inc();
+            }
+        }
+    }
+}
+
+/// Measure this machine, and write thresholds for --thresholds
+#[derive(clap::Parser)]
+#[command(name = "calibrate")]
+pub struct Calibrate {
+    /// Write the thresholds here; otherwise they are printed
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Sizes of a sweep, in items.
+const SIZES: [u32; 7] = [16_384, 32_768, 65_536, 131_072, 262_144, 524_288, 1_048_576];
+/// Sweeps of a measured run.
+const SWEEPS: u32 = 16;
+/// Runs of which the fastest counts.
+const TRIES: usize = 5;
+
+impl Calibrate {
+    /// Nanoseconds of a sweep over `n` items where sweeps of `parallel_from` items take all threads.
+    fn time(session: &mut sweep::Session, n: u32, parallel_from: u64) -> Result<f64, Error> {
+        session.set_thresholds(Thresholds {
+            parallel_from,
+            ..Thresholds::default()
+        });
+        let mut best = f64::INFINITY;
+        for _ in 0..TRIES {
+            let out = session.run(sweep::Run { n, rounds: SWEEPS })?;
+            best = best.min(out.report.wall_ns as f64);
+        }
+        Ok(best / f64::from(SWEEPS))
+    }
+}
+
+impl Example for Calibrate {
+    const NAME: &'static str = "calibrate";
+
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn default_graph(&self) -> Result<Option<GraphSpec>, Failure> {
+        Ok(None)
+    }
+
+    fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
+        let mut thresholds = *job.runtime().thresholds();
+        let mut text = format!("# measured on {}\n", job.runtime());
+        if job.runtime().backend() == "native" {
+            let mut session = sweep::Session::new(job.runtime(), ())?;
+            // The smallest size from which all threads are faster at every larger size too.
+            let mut from = u64::MAX;
+            for n in SIZES.into_iter().rev() {
+                let alone = Calibrate::time(&mut session, n, u64::MAX)?;
+                let together = Calibrate::time(&mut session, n, 0)?;
+                job.say(
+                    "sweep",
+                    format!(
+                        "{} items: {:.1} us on one thread, {:.1} us on all",
+                        count(n),
+                        alone / 1e3,
+                        together / 1e3
+                    ),
+                );
+                if together >= alone {
+                    break;
+                }
+                from = n.into();
+            }
+            thresholds.parallel_from = from;
+        } else {
+            text += "# nothing is measured on this backend yet: these are the thresholds as they were\n";
+        }
+        let written = thresholds.write();
+        write!(text, "{written}").expect("writing to a string does not fail");
+        job.say_time();
+        job.figure("parallel_from", thresholds.parallel_from);
+        match &self.file {
+            Some(path) => {
+                let done = std::fs::write(path, text);
+                done.map_err(|e| Failure::Other(format!("cannot write {}: {e}", path.display())))?;
+                let path = path.display().to_string();
+                job.say("written", path);
+            }
+            None => job.print(text.trim_end()),
+        }
+        Ok(())
+    }
+}
+
+fn main() -> ExitCode {
+    cli::main::<Calibrate>()
+}

@@ -1,0 +1,326 @@
+//! Measures what residency is worth: breadth-first searches from many sources, once with everything orchestrated by the
+//! host and three ways that keep the graph resident. Writes the samples, reads them back, and says what they prove.
+//!
+//! `cargo run --release --example evidence -- --csv evidence.csv`
+//!
+//! - naive: each search makes a session (allocations, upload), and each level is a launch with uploads and a readback;
+//! - per level: the graph stays, the rest is as above;
+//! - single: one resident launch a search;
+//! - shared: the searches of a sample are one batch, and share launches where the backend can.
+//!
+//! A sample's `timed_*` counters are the runtime's own, of the shared searches: a wait at the very end, for the results, is
+//! what the wall time includes, so only further ones count as syncs.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+use vyre_cuda::plan::evidence::{self, Sample};
+use vyre_cuda::prelude::*;
+use vyre_cuda::{Counters, Csr, Error};
+use vyre_examples::cli::{self, Example, Failure, Job, Shared, count};
+use vyre_examples::graph::GraphSpec;
+
+const UNSEEN: u32 = u32::MAX;
+
+/// A search in one launch.
+#[wave_graph]
+#[pass(id = "evidence.resident", unproven)]
+pub mod resident {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_294_967_295)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// One level: the host passes the frontier in and takes the next one out.
+#[wave_graph]
+#[pass(id = "evidence.level", unproven)]
+pub mod level {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = n)]
+        items: u32,
+        #[input(per = node)]
+        before: u32,
+        #[output(per = node)]
+        dist: u32,
+        #[output(per = node)]
+        next: u32,
+        #[output(per = 1)]
+        found: u32,
+        n: u32,
+        depth: u32,
+    }
+
+    #[wave(nodes)]
+    fn copy(before: &u32, dist: &mut u32) {
+        *dist = *before;
+    }
+
+    #[wave(range(n), after(copy))]
+    fn expand(
+        items: &u32,
+        graph: &Csr,
+        depth: u32,
+        dist: &Buf<Atomic<u32>>,
+        next: &Buf<Atomic<u32>>,
+        found: &Buf<Atomic<u32>>,
+    ) {
+        for v in graph.neighbors(*items) {
+            if dist[v].compare_exchange(UNSEEN, depth + 1) {
+                let at = found[0].fetch_add(1);
+                next[at].store(v);
+            }
+        }
+    }
+}
+
+/// Measure resident runs against host-orchestrated ones, and check what that proves
+#[derive(clap::Parser)]
+#[command(name = "evidence")]
+pub struct Evidence {
+    /// Searches of a sample, from sources spread over the graph
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Samples
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    samples: u32,
+    /// The speedup that is claimed
+    #[arg(long, value_name = "X", default_value_t = 100.0)]
+    claim: f64,
+    /// Write the samples to this file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Wall times in nanoseconds a search.
+struct Times {
+    naive: f64,
+    per_level: f64,
+    single: f64,
+    shared: f64,
+    setup: f64,
+    counted: Counters,
+    launches: u64,
+}
+
+fn each(started: Instant, runs: usize) -> f64 {
+    started.elapsed().as_secs_f64() * 1e9 / runs as f64
+}
+
+/// A search, level by level from the host.
+fn by_levels(session: &mut level::Session, nodes: usize, source: u32) -> Result<Vec<u32>, Error> {
+    let mut dist = vec![UNSEEN; nodes];
+    dist[source as usize] = 0;
+    let mut items = vec![source];
+    let mut depth = 0;
+    while !items.is_empty() {
+        let out = session.run(level::Run {
+            items: &items,
+            before: &dist,
+            n: items.len() as u32,
+            depth,
+        })?;
+        dist = out.dist;
+        items.clear();
+        items.extend_from_slice(&out.next[..out.found[0] as usize]);
+        depth += 1;
+    }
+    Ok(dist)
+}
+
+/// Measures one sample; all four ways must agree.
+fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Failure> {
+    let (nodes, runs) = (graph.node_count(), sources.len());
+    let differ = |way: &str| Failure::Other(format!("{way} gives other distances"));
+
+    let started = Instant::now();
+    let mut naive = Vec::with_capacity(runs);
+    for &source in sources {
+        let mut session = level::Session::new(runtime, graph)?;
+        naive.push(by_levels(&mut session, nodes, source)?);
+    }
+    let naive_ns = each(started, runs);
+
+    let mut session = level::Session::new(runtime, graph)?;
+    by_levels(&mut session, nodes, sources[0])?;
+    let started = Instant::now();
+    for (&source, expected) in sources.iter().zip(&naive) {
+        if by_levels(&mut session, nodes, source)? != *expected {
+            return Err(differ("the level loop on a resident graph"));
+        }
+    }
+    let per_level_ns = each(started, runs);
+    drop(session);
+
+    let started = Instant::now();
+    let mut session = resident::Session::new(runtime, graph)?;
+    let setup_ns = each(started, 1);
+    session.run(resident::Run { source: sources[0] })?;
+    let started = Instant::now();
+    for (&source, expected) in sources.iter().zip(&naive) {
+        if session.run(resident::Run { source })?.dist != *expected {
+            return Err(differ("a resident launch"));
+        }
+    }
+    let single_ns = each(started, runs);
+
+    // The second batch finds the states of its queries allocated.
+    let mut shared_ns = 0.0;
+    let mut counted = Counters::default();
+    let mut launches = 0;
+    for _ in 0..2 {
+        for &source in sources {
+            session.submit(resident::Run { source }, 0);
+        }
+        let before = session.counters().unwrap_or_default();
+        let started = Instant::now();
+        let batch = session.run_batch()?;
+        shared_ns = each(started, runs);
+        counted = session.counters().unwrap_or_default().since(&before);
+        launches = batch.launches.unwrap_or(runs as u64);
+        for ((_, result), expected) in batch.results.into_iter().zip(&naive) {
+            if result?.dist != *expected {
+                return Err(differ("a batch"));
+            }
+        }
+    }
+    Ok(Times {
+        naive: naive_ns,
+        per_level: per_level_ns,
+        single: single_ns,
+        shared: shared_ns,
+        setup: setup_ns,
+        counted,
+        launches,
+    })
+}
+
+impl Example for Evidence {
+    const NAME: &'static str = "evidence";
+
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn default_graph(&self) -> Result<Option<GraphSpec>, Failure> {
+        let spec = "rmat:14:4".parse();
+        Ok(Some(spec.map_err(|e| Failure::Other(format!("{e}")))?))
+    }
+
+    fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
+        let graph = job.graph();
+        let runtime = job.runtime().clone();
+        let nodes = graph.csr.node_count() as u64;
+        if nodes == 0 {
+            return Err(Failure::Other("the graph has no nodes".into()));
+        }
+        let device = runtime.cuda_device();
+        let memory = device.and_then(|d| d.memory_bytes().ok());
+        let capability = device.map_or((0, 0), |d| d.capability());
+        let mut samples = Vec::new();
+        for sample in 0..self.samples {
+            let runs = u64::from(self.runs);
+            let source = |i| ((u64::from(sample) * 7 + i * nodes / runs) % nodes) as u32;
+            let sources: Vec<u32> = (0..runs).map(source).collect();
+            let t = measure(&runtime, &graph.csr, &sources)?;
+            let line = |ns: f64| {
+                format!(
+                    "{:.1} us a search, naive takes {:.1} times that",
+                    ns / 1e3,
+                    t.naive / ns
+                )
+            };
+            job.say("sample", format!("{sample}: {} searches", count(self.runs)));
+            job.say("naive", line(t.naive));
+            job.say("per level", line(t.per_level));
+            job.say("single", line(t.single));
+            let launches = count(t.launches);
+            job.say("shared", format!("{}, {launches} launches", line(t.shared)));
+            let honest = t.per_level / t.single;
+            job.say(
+                "honest",
+                format!("one launch against resident launches a level: {honest:.1}x"),
+            );
+            let uploads = t.counted.graph_uploads;
+            samples.push(Sample {
+                backend_id: runtime.backend().to_owned(),
+                device_ordinal: device.map_or(0, |d| d.ordinal() as u32),
+                device_memory_bytes: memory.map_or(0, |(_, total)| total),
+                compute_capability_major: capability.0 as u32,
+                compute_capability_minor: capability.1 as u32,
+                graph_nodes: nodes,
+                graph_edges: graph.csr.edge_count() as u64,
+                repetitions: runs,
+                host_orchestrated_ns: t.naive,
+                resident_megakernel_ns: t.shared,
+                setup_ns: t.setup,
+                timed_graph_uploads: uploads,
+                timed_host_allocations: t.counted.allocations,
+                timed_host_syncs: t.counted.fences.saturating_sub(1),
+            });
+        }
+        let refused = |e: evidence::EvidenceError| Failure::Other(e.to_string());
+        let text = evidence::write(&samples).map_err(refused)?;
+        let text = match &self.csv {
+            Some(path) => {
+                let io = |e| Failure::Other(format!("{}: {e}", path.display()));
+                std::fs::write(path, text).map_err(io)?;
+                let name = path.display().to_string();
+                job.say("written", name);
+                std::fs::read_to_string(path).map_err(io)?
+            }
+            None => text,
+        };
+        let read = evidence::read(&text).map_err(refused)?;
+        if read != samples {
+            return Err(Failure::Other("the file reads back differently".into()));
+        }
+        job.say_time();
+        let verdict = evidence::check(&read, self.claim);
+        let says = match &verdict {
+            Ok(v) => format!(
+                "proven: {} samples, {:.1}x to {:.1}x",
+                v.samples, v.min_ratio, v.max_ratio
+            ),
+            Err(e) => format!("no evidence: {e}"),
+        };
+        job.figure("verdict", says.clone());
+        job.say("verdict", says);
+        job.figure("accepted", verdict.is_ok());
+        let least = samples.iter().map(Sample::ratio).fold(f64::NAN, f64::min);
+        job.figure("min_ratio", least);
+        Ok(())
+    }
+}
+
+fn main() -> ExitCode {
+    cli::main::<Evidence>()
+}
