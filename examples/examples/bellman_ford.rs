@@ -141,7 +141,7 @@ impl Example for BellmanFord {
         };
         job.say("cycles", found);
         job.say_time();
-        job.plan(bellman_ford::PLAN);
+        job.plan(bellman_ford::PLAN)?;
         job.figure("source", source);
         job.figure("reached", reached);
         job.figure("negative_cycle", cycle);

@@ -106,7 +106,7 @@ impl Example for KCore {
         job.say("deepest core", count(deepest));
         job.say("nodes in it", count(inside));
         job.say_time();
-        job.plan(kcore::PLAN);
+        job.plan(kcore::PLAN)?;
         job.figure("deepest", deepest);
         job.figure("inside", inside);
         job.check(

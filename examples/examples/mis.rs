@@ -132,7 +132,7 @@ impl Example for Mis {
             format!("{} of {} nodes", count(size), count(graph.csr.node_count())),
         );
         job.say_time();
-        job.plan(mis::PLAN);
+        job.plan(mis::PLAN)?;
         job.figure("chosen", size);
         job.check(
             "Luby's algorithm on one core",

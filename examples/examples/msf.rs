@@ -154,7 +154,7 @@ impl Example for Msf {
         job.say("edges chosen", count(edges));
         job.say("total weight", count(out.total));
         job.say_time();
-        job.plan(msf::PLAN);
+        job.plan(msf::PLAN)?;
         job.figure("edges_chosen", edges);
         job.figure("total", out.total);
         job.check(
