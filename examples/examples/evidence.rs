@@ -196,16 +196,17 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
     let mut shared_ns = 0.0;
     let mut counted = Counters::default();
     let mut launches = 0;
+    let uncounted = || Failure::Other("the backend does not count what it does".into());
     for _ in 0..2 {
         for &source in sources {
             session.submit(resident::Run { source }, 0);
         }
-        let before = session.counters().unwrap_or_default();
+        let before = session.counters().ok_or_else(uncounted)?;
         let started = Instant::now();
         let batch = session.run_batch()?;
         shared_ns = each(started, runs);
-        counted = session.counters().unwrap_or_default().since(&before);
-        launches = batch.launches.unwrap_or(runs as u64);
+        counted = session.counters().ok_or_else(uncounted)?.since(&before);
+        launches = counted.launches;
         for ((_, result), expected) in batch.results.into_iter().zip(&naive) {
             if result?.dist != *expected {
                 return Err(differ("a batch"));

@@ -403,7 +403,7 @@ impl<P: Pass> Session<P> {
             queries,
             requeues: 0,
             max_age: 0,
-            slots: 1,
+            slots: self.memory.slots,
         }
     }
 }
@@ -524,8 +524,12 @@ impl Memory {
         if self.sizes.scalars == args.scalars || args.scalars.len() != program.scalars.len() {
             return Ok(());
         }
-        self.sizes.scalars.clone_from(&args.scalars);
-        self.take(program)
+        let before = std::mem::replace(&mut self.sizes.scalars, args.scalars.clone());
+        let taken = self.take(program);
+        if taken.is_err() {
+            self.sizes.scalars = before;
+        }
+        taken
     }
 
     /// Takes room for so many states of a batch, or as many as there is room for.

@@ -257,6 +257,45 @@ fn sessions_share_one_budget_and_give_it_back() {
     }
 }
 
+#[wave_graph]
+pub mod counting {
+    pub struct Data {
+        #[output(per = n)]
+        twice: u32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn double(i: Index, twice: &mut u32) {
+        *twice = 2 * i;
+    }
+}
+
+#[test]
+fn a_run_too_long_for_the_budget_is_refused_each_time_and_others_go_on() {
+    for runtime in cpu() {
+        let runtime = runtime.with_memory(400);
+        let mut session = counting::Session::new(&runtime, ()).expect("fits");
+        for _ in 0..2 {
+            let error = session.run(counting::Run { n: 101 }).unwrap_err();
+            let text = error.to_string();
+            assert!(
+                text.ends_with("; 404 bytes are needed, 400 are available"),
+                "{text}"
+            );
+        }
+        let out = session.run(counting::Run { n: 100 }).expect("fits");
+        assert_eq!(out.twice.len(), 100);
+        assert_eq!(runtime.memory(), Some((400, 400)));
+        // What was once taken stays: the buffer does not shrink.
+        assert_eq!(
+            session.run(counting::Run { n: 3 }).expect("fits").twice,
+            [0, 2, 4]
+        );
+        assert_eq!(runtime.memory(), Some((400, 400)));
+    }
+}
+
 #[test]
 fn a_topology_is_updated_without_a_new_session() {
     let graph = Csr::from_edges(4, &[(0, 1), (1, 2)]).expect("a graph");
@@ -338,6 +377,15 @@ fn a_batch_answers_every_query_by_its_id() {
         let more = session.counters().expect("counts").since(&before);
         assert_eq!(more.readback_bytes, 40 * 2_000);
         assert_eq!((more.graph_uploads, more.allocations), (0, 0));
+        // A single run between batches leaves them alone.
+        session.run(bfs::Run { source: 1 }).expect("runs");
+        let before = session.counters().expect("counts");
+        for source in 0..40 {
+            session.submit(bfs::Run { source }, 0);
+        }
+        session.run_batch().expect("runs");
+        let more = session.counters().expect("counts").since(&before);
+        assert_eq!(more.allocations, 0);
         let empty = session.run_batch().expect("nothing to do");
         assert_eq!((empty.results.len(), empty.launches), (0, Some(0)));
     }
