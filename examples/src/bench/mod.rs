@@ -21,7 +21,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use thiserror::Error;
-use vyre_cuda::Runtime;
 use workloads::{Inputs, Name, Scale, Workload};
 
 /// Measures vyre against other ways to compute the same, and checks every result
@@ -280,17 +279,9 @@ impl Bench {
             [] => Name::value_variants().to_vec(),
             named => named.to_vec(),
         };
-        let gpu = Runtime::cuda();
-        let host = report::Host {
-            cpu: report::cpu_name(),
-            threads: rayon::current_num_threads(),
-            gpu: gpu
-                .as_ref()
-                .map(Runtime::device)
-                .map_err(ToString::to_string),
-        };
+        let host = report::Host::here();
         writeln!(out, "bench on {host}")?;
-        if let Err(e) = &gpu {
+        if let Err(e) = &host.gpu {
             let waiting: Vec<&str> = rivals
                 .iter()
                 .filter(|r| r.place() == Place::Gpu)

@@ -17,14 +17,34 @@ pub struct Host {
     pub cpu: Option<String>,
     /// Threads of the parallel rivals.
     pub threads: usize,
+    /// Processes that wanted to run in the minute before, on average, where the system says so.
+    pub load: Option<f64>,
     /// The GPU, or why there is none.
     pub gpu: Result<String, String>,
+}
+
+impl Host {
+    /// This machine now.
+    pub fn here() -> Host {
+        let load = std::fs::read_to_string("/proc/loadavg").ok();
+        let gpu = vyre_cuda::Runtime::cuda();
+        Host {
+            cpu: cpu_name(),
+            threads: rayon::current_num_threads(),
+            load: load.and_then(|text| text.split(' ').next()?.parse().ok()),
+            gpu: gpu.map(|r| r.device()).map_err(|e| e.to_string()),
+        }
+    }
 }
 
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cpu = self.cpu.as_deref().unwrap_or("an unknown CPU");
         write!(f, "{cpu}, {} threads", self.threads)?;
+        // Then wall times say more about the others.
+        if let Some(load) = self.load.filter(|&load| load > 0.5) {
+            write!(f, " that others use too (load {load:.1})")?;
+        }
         match &self.gpu {
             Ok(gpu) => write!(f, "; {gpu}"),
             Err(_) => write!(f, "; no GPU"),
@@ -33,7 +53,7 @@ impl fmt::Display for Host {
 }
 
 /// Model of the CPU, where the system says so.
-pub fn cpu_name() -> Option<String> {
+fn cpu_name() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())
@@ -238,7 +258,7 @@ impl Table {
             object
         });
         json!({
-            "cpu": self.host.cpu, "threads": self.host.threads,
+            "cpu": self.host.cpu, "threads": self.host.threads, "load": self.host.load,
             "gpu": self.host.gpu.as_ref().ok(), "no_gpu": self.host.gpu.as_ref().err(),
             "cells": cells.collect::<Vec<_>>(),
         })

@@ -275,8 +275,7 @@ impl Workload {
         }
         let pairs = ranks.par_iter().zip(expected.as_slice());
         let distance: f64 = pairs.map(|(a, b)| f64::from((a - b).abs())).sum();
-        // A NaN is no number below the bound.
-        (!(distance <= BOUND)).then(|| {
+        (distance.is_nan() || distance > BOUND).then(|| {
             format!("ranks differ by {distance:.1e} in sum after {rounds} rounds; {BOUND:.0e} is allowed")
         })
     }

@@ -116,7 +116,7 @@ fn counted<'w>(mut run: impl FnMut() -> (Values, u64) + 'w) -> Ready<'w> {
 
 const UNREACHED: u32 = u32::MAX;
 
-fn row<'g>(graph: &'g Csr, v: u32) -> &'g [u32] {
+fn row(graph: &Csr, v: u32) -> &[u32] {
     let (offsets, v) = (graph.offsets(), v as usize);
     &graph.targets()[offsets[v] as usize..offsets[v + 1] as usize]
 }
