@@ -4,11 +4,11 @@
 //! implements [`Rival`] and adds it to [`all`].
 
 mod cpu;
+mod gpu;
 mod ours;
 
 use crate::bench::workloads::{Values, Workload};
 use thiserror::Error;
-use vyre_cuda::Runtime;
 
 /// One way to compute workloads.
 pub trait Rival: Sync {
@@ -97,46 +97,6 @@ impl<F: FnMut() -> Result<Measured, String>> Prepared for F {
 pub fn all() -> Vec<Box<dyn Rival>> {
     let mut all = cpu::all();
     all.extend(ours::all());
-    all.extend(AWAITED.map(|(name, about)| Box::new(Awaited { name, about }) as Box<dyn Rival>));
+    all.extend(gpu::all());
     all
-}
-
-/// Rivals on the GPU that are not written yet.
-const AWAITED: [(&str, &str); 4] = [
-    (
-        "host-loop",
-        "CUDA C, one launch a round, the counter read back after each",
-    ),
-    (
-        "queued",
-        "CUDA C, launches queued ahead, a check every k rounds",
-    ),
-    ("while-graph", "CUDA C, a CUDA graph with a WHILE node"),
-    ("compiled", "CUDA C, one compiled persistent kernel"),
-];
-
-struct Awaited {
-    name: &'static str,
-    about: &'static str,
-}
-
-impl Rival for Awaited {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn about(&self) -> &'static str {
-        self.about
-    }
-
-    fn place(&self) -> Place {
-        Place::Gpu
-    }
-
-    fn prepare<'w>(&self, _: &'w Workload) -> Result<Box<dyn Prepared + 'w>, Skip> {
-        Err(Skip::Unavailable(match Runtime::cuda() {
-            Ok(_) => "not written yet".into(),
-            Err(e) => e.to_string(),
-        }))
-    }
 }
