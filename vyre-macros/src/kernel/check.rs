@@ -102,6 +102,7 @@ pub(super) fn record(
     let env = Env {
         bindings: &[],
         helpers,
+        fields: &[],
     };
     let mut c = Checker::new(env, report, Role::Helper, helpers.modules.len());
     let found = c.ty(ty);
@@ -198,6 +199,7 @@ fn helper(name: &str, at: Span, from: usize, c: &mut Checker<'_>) -> Option<Foun
     let env = Env {
         bindings: &[],
         helpers: c.env.helpers,
+        fields: c.env.fields,
     };
     let mut inner = Checker::new(env, c.report, Role::Helper, depth);
     inner.nest = c.nest;

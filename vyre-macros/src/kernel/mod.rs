@@ -93,6 +93,8 @@ pub(crate) struct Env<'a> {
     pub(crate) bindings: &'a [(syn::Ident, Binding)],
     /// `#[device]` functions and constants of the module and those around it.
     pub(crate) helpers: &'a Helpers,
+    /// Fields of `Data`, each with the type of a parameter that takes it.
+    pub(crate) fields: &'a [(String, String)],
 }
 
 /// `#[device] fn`s and typed constants of the enclosing modules, innermost last.

@@ -324,6 +324,7 @@ fn attempt(
     let env = Env {
         bindings: &bindings,
         helpers: &scope,
+        fields: &[("weight".to_owned(), "&Buf<u32>".to_owned())],
     };
     let mut tables = Tables::default();
     tables.begin_module();

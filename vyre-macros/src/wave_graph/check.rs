@@ -513,6 +513,40 @@ impl<'g> Fields<'g> {
         self.fields.iter().zip(self.slots.iter().copied())
     }
 
+    /// Each field with the type of a parameter that takes it in any wave.
+    pub(crate) fn parameters(&self, program: &Program) -> Vec<(String, String)> {
+        let ty = |field: &Field, slot: Slot| {
+            Some(match slot {
+                Slot::Csr(_) => "&Csr".to_owned(),
+                Slot::Buffer(b) => {
+                    let buffer = &program.buffers[b.index()];
+                    let t = buffer.scalar.name();
+                    match (buffer.extent, buffer.role) {
+                        (Extent::NodeBits(_), _) => "&Bits".to_owned(),
+                        (_, Role::Topology | Role::Input) => format!("&Buf<{t}>"),
+                        _ => format!("&Buf<Atomic<{t}>>"),
+                    }
+                }
+                Slot::Frontier(_) | Slot::List(_) => match &field.kind {
+                    FieldKind::List { item, .. } => format!("&Append<{}>", show(item)),
+                    FieldKind::Frontier {
+                        item: Some(item), ..
+                    } => format!("&Push<{}>", show(item)),
+                    _ => "&Push".to_owned(),
+                },
+                Slot::Reduction(r) => {
+                    let (r, count) = (&program.reductions[r.index()], self.counts[r.index()]);
+                    format!("&Reduce<{}>", reduce_type(r.op, r.scalar, count))
+                }
+                Slot::Scalar(s) => program.scalars[s.index()].scalar.name().to_owned(),
+                Slot::Broken => return None,
+            })
+        };
+        self.iter()
+            .filter_map(|(f, slot)| Some((f.name.to_string(), ty(f, slot)?)))
+            .collect()
+    }
+
     fn topology(&self, name: &Ident, report: &mut Report) -> Option<TopologyId> {
         match self.find(name, report)? {
             (_, Slot::Csr(id)) => Some(id),

@@ -178,6 +178,7 @@ impl Builder<'_, '_> {
         let wave = &self.graph.waves[w];
         let sweep = fields.sweep(wave, &self.program, &mut self.tables, self.report);
         let Some(sweep) = sweep else { return };
+        let names = fields.parameters(&self.program);
         let bindings: Vec<(Ident, Binding)> = sweep
             .params
             .iter()
@@ -186,6 +187,7 @@ impl Builder<'_, '_> {
         let env = Env {
             bindings: &bindings,
             helpers,
+            fields: &names,
         };
         self.bodies[w] = compile_wave(&wave.function, &env, &mut self.tables, self.report);
         self.sweeps[w] = Some(sweep);
@@ -211,6 +213,7 @@ impl Builder<'_, '_> {
         let env = Env {
             bindings: &bindings,
             helpers,
+            fields: &[],
         };
         let name = scope.name.to_string();
         self.conditions[f] = compile_condition(&name, until, &env, &mut self.tables, self.report);

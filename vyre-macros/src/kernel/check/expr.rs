@@ -315,6 +315,14 @@ impl Checker<'_> {
                         span,
                     };
                 }
+                if let Some((_, ty)) = self.env.fields.iter().find(|(f, _)| *f == name) {
+                    self.error(
+                        span,
+                        format!("`{name}` is a field of `Data`, and not among the parameters"),
+                        format!("add a parameter `{name}: {ty}`"),
+                    );
+                    return self.wrong(span);
+                }
                 if name.chars().any(char::is_lowercase) {
                     self.leave(format!("cannot find value `{name}`"));
                     return self.wrong(span);

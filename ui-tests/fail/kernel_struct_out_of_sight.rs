@@ -1,0 +1,15 @@
+//! A struct that the macro cannot see is refused by name.
+
+use vyre_cuda::prelude::*;
+
+struct Point {
+    x: u32,
+}
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    let p = Point { x: i };
+    *y = p.x;
+}
+
+fn main() {}
