@@ -350,7 +350,7 @@ impl fmt::Display for Decision {
         let read = &outcome.readback;
         write!(
             f,
-            ", read {} small results in one copy of {} bytes and {} large ones of {} bytes",
+            ", read {} small results packed in {} bytes and {} large ones of {} bytes",
             read.packed, read.packed_bytes, read.direct, read.direct_bytes
         )
     }
