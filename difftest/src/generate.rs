@@ -85,6 +85,7 @@ use Scalar::*;
 const SCALARS: [Scalar; 8] = [U32, I32, U64, I64, F32, F64, Bool, U8];
 const INTS: [Scalar; 5] = [U32, I32, U64, I64, U8];
 const WIDE: [Scalar; 4] = [U32, I32, U64, I64];
+const NUMBERS: [Scalar; 6] = [U32, I32, U64, I64, F32, F64];
 
 impl Scalar {
     fn name(self) -> &'static str {
@@ -129,6 +130,9 @@ impl Scalar {
 enum Ty {
     Scalar(Scalar),
     Tuple(Vec<Ty>),
+    Array(Box<Ty>, u32),
+    /// By its number.
+    Struct(usize),
 }
 
 impl Ty {
@@ -139,6 +143,8 @@ impl Ty {
                 let parts: Vec<_> = parts.iter().map(Ty::show).collect();
                 format!("({})", parts.join(", "))
             }
+            Ty::Array(of, len) => format!("[{}; {len}]", of.show()),
+            Ty::Struct(i) => format!("T{i}"),
         }
     }
 }
@@ -208,6 +214,8 @@ struct Loop {
 #[derive(Clone, Debug)]
 struct Helper {
     name: String,
+    /// Of a method: the struct, and whether it changes it.
+    on: Option<(usize, bool)>,
     params: Vec<Ty>,
     handles: Vec<Handle>,
     result: Option<Ty>,
@@ -378,6 +386,8 @@ enum On {
     Int,
     Signed,
     Unsigned,
+    /// u32 and u64.
+    Wide,
     Float,
     Number,
 }
@@ -388,6 +398,7 @@ impl On {
             On::Int => s.is_int(),
             On::Signed => s.is_signed(),
             On::Unsigned => s.is_int() && !s.is_signed(),
+            On::Wide => matches!(s, U32 | U64),
             On::Float => s.is_float(),
             On::Number => s != Bool,
         }
@@ -402,10 +413,30 @@ enum As {
     Bool,
     /// The unsigned type of the receiver's width.
     Unsigned,
+    /// The signed one.
+    Signed,
 }
 
 /// Methods whose results are the same everywhere: name, receivers, arguments, result.
 const METHODS: &[(&str, On, &[As], As)] = &[
+    ("saturating_mul", On::Int, &[As::Same], As::Same),
+    ("swap_bytes", On::Int, &[], As::Same),
+    ("reverse_bits", On::Int, &[], As::Same),
+    ("is_multiple_of", On::Unsigned, &[As::Same], As::Bool),
+    ("cast_unsigned", On::Signed, &[], As::Unsigned),
+    ("cast_signed", On::Wide, &[], As::Signed),
+    ("clamp", On::Number, &[As::Same, As::Same], As::Same),
+    ("div_euclid", On::Number, &[As::Same], As::Same),
+    ("rem_euclid", On::Number, &[As::Same], As::Same),
+    ("div_ceil", On::Unsigned, &[As::Same], As::Same),
+    ("wrapping_div", On::Int, &[As::Same], As::Same),
+    ("wrapping_rem", On::Int, &[As::Same], As::Same),
+    ("ilog2", On::Unsigned, &[], As::U32),
+    ("next_power_of_two", On::Unsigned, &[], As::Same),
+    ("round_ties_even", On::Float, &[], As::Same),
+    ("signum", On::Float, &[], As::Same),
+    ("to_radians", On::Float, &[], As::Same),
+    ("to_degrees", On::Float, &[], As::Same),
     ("wrapping_add", On::Int, &[As::Same], As::Same),
     ("wrapping_sub", On::Int, &[As::Same], As::Same),
     ("wrapping_mul", On::Int, &[As::Same], As::Same),
@@ -476,6 +507,8 @@ const EXPRESSIONS: &[(u32, Expression)] = &[
     (2, Kernel::query),
     (1, Kernel::path_function),
     (1, Kernel::field_of_tuple),
+    (4, Kernel::element),
+    (3, Kernel::method_value),
 ];
 
 /// A statement, written to the current block; false where it does not apply.
@@ -502,6 +535,10 @@ const STATEMENTS: &[(u32, Statement)] = &[
     (1, Kernel::deferred),
     (1, Kernel::constant),
     (1, Kernel::discard),
+    (2, Kernel::assign_whole),
+    (2, Kernel::change_array),
+    (2, Kernel::method_statement),
+    (1, Kernel::let_struct),
     (2, Kernel::fault),
     (1, |k| {
         let text = k.block(None, 3);
@@ -527,6 +564,8 @@ struct Kernel {
     handles: BTreeSet<Handle>,
     helpers: Vec<Helper>,
     constants: Vec<(String, Scalar)>,
+    /// Types of the fields of each struct.
+    structs: Vec<Vec<Ty>>,
     fixed: BTreeSet<Fixed>,
     /// In a loop's condition, which a jump may not leave.
     stays: bool,
@@ -554,6 +593,7 @@ pub(crate) fn kernel(name: &str, choices: Choices) -> Source {
         handles: BTreeSet::new(),
         helpers: Vec::new(),
         constants: Vec::new(),
+        structs: Vec::new(),
         fixed: BTreeSet::new(),
         stays: false,
         helper: None,
@@ -616,8 +656,15 @@ impl Kernel {
     }
 
     fn ty(&mut self) -> Ty {
-        if !self.once_in(7) {
+        if !self.once_in(5) {
             return Ty::Scalar(self.scalar());
+        }
+        match self.below(5) {
+            0 | 1 => return self.array(),
+            2 | 3 if !self.structs.is_empty() => {
+                return Ty::Struct(self.below(self.structs.len() as u32) as usize);
+            }
+            _ => {}
         }
         let parts = 2 + self.below(2);
         let parts = (0..parts).map(|_| {
@@ -628,6 +675,15 @@ impl Kernel {
             }
         });
         Ty::Tuple(parts.collect())
+    }
+
+    fn array(&mut self) -> Ty {
+        let of = if self.once_in(8) {
+            Ty::Tuple(vec![Ty::Scalar(self.scalar()), Ty::Scalar(self.scalar())])
+        } else {
+            Ty::Scalar(self.scalar())
+        };
+        Ty::Array(Box::new(of), 1 + self.below(6))
     }
 
     // Text.
@@ -709,21 +765,70 @@ impl Kernel {
 
     /// Places in local variables that hold the type, and whether they can be assigned.
     fn places(&self, ty: &Ty) -> Vec<(String, bool)> {
-        fn within(place: String, found: &Ty, ty: &Ty, mutable: bool, to: &mut Vec<(String, bool)>) {
-            if found == ty {
-                to.push((place.clone(), mutable));
+        let mut all = self.all_places();
+        all.retain(|(_, found, _)| found == ty);
+        all.into_iter().map(|(p, _, m)| (p, m)).collect()
+    }
+
+    /// Places in local variables: text, type, whether they can be assigned.
+    fn all_places(&self) -> Vec<(String, Ty, bool)> {
+        let mut to = Vec::new();
+        for v in self.visible() {
+            // `self` may be a reference: its fields are used.
+            let first = to.len();
+            self.within(v.name.clone(), &v.ty, v.mutable, &mut to);
+            if v.name == "self" {
+                to.remove(first);
             }
-            if let Ty::Tuple(parts) = found {
+        }
+        to
+    }
+
+    fn within(&self, place: String, ty: &Ty, mutable: bool, to: &mut Vec<(String, Ty, bool)>) {
+        to.push((place.clone(), ty.clone(), mutable));
+        match ty {
+            Ty::Scalar(_) => {}
+            Ty::Tuple(parts) => {
                 for (i, part) in parts.iter().enumerate() {
-                    within(format!("{place}.{i}"), part, ty, mutable, to);
+                    self.within(format!("{place}.{i}"), part, mutable, to);
+                }
+            }
+            Ty::Array(of, len) => {
+                self.within(format!("{place}[{}]", len - 1), of, mutable, to);
+            }
+            &Ty::Struct(i) => {
+                for (k, part) in self.structs[i].iter().enumerate() {
+                    self.within(format!("{place}.f{k}"), part, mutable, to);
                 }
             }
         }
-        let mut to = Vec::new();
-        for v in self.visible() {
-            within(v.name, &v.ty, ty, v.mutable, &mut to);
+    }
+
+    /// A place in a local array by a computed index.
+    fn element_place(&mut self, s: Scalar, mutable: bool) -> Option<String> {
+        let mut arrays = self.all_places();
+        arrays.retain(|(_, ty, m)| {
+            (*m || !mutable) && matches!(ty, Ty::Array(of, _) if **of == Ty::Scalar(s))
+        });
+        if arrays.is_empty() {
+            return None;
         }
-        to
+        let (place, ty, _) = self.one_of(&arrays);
+        let Ty::Array(_, len) = ty else { return None };
+        Some(format!("{place}[{}]", self.array_index(len)))
+    }
+
+    fn array_index(&mut self, len: u32) -> String {
+        let index = self.leaf(U32, false);
+        match self.below(24) {
+            0..=3 => format!("{}", self.below(len)),
+            4..=12 => format!("({} % {len}) as usize", index.at(9)),
+            13..=22 => {
+                let mask = (len + 1).next_power_of_two() / 2 - 1;
+                format!("({} & {mask}) as usize", index.at(6))
+            }
+            _ => format!("{} as usize", index.at(Expr::CAST)),
+        }
     }
 
     fn item(&self) -> &'static [&'static str] {
@@ -780,11 +885,58 @@ impl Kernel {
     fn value(&mut self, ty: &Ty, pinned: bool) -> Expr {
         match ty {
             Ty::Scalar(s) => self.scalar_value(*s, pinned),
-            Ty::Tuple(parts) => self.tuple(ty, parts, pinned),
+            Ty::Tuple(parts) => self.composite(ty, pinned, |k| {
+                let parts: Vec<_> = parts.iter().map(|t| k.value(t, pinned).text).collect();
+                format!("({})", parts.join(", "))
+            }),
+            Ty::Array(of, len) => self.composite(ty, pinned, |k| {
+                if k.once_in(3) {
+                    format!("[{}; {len}]", k.value(of, pinned).text)
+                } else {
+                    // The first element gives the others their type.
+                    let parts: Vec<_> = (0..*len)
+                        .map(|i| k.value(of, pinned || i > 0).text)
+                        .collect();
+                    format!("[{}]", parts.join(", "))
+                }
+            }),
+            &Ty::Struct(i) => self.composite(ty, pinned, |k| k.struct_value(i)),
         }
     }
 
-    fn tuple(&mut self, ty: &Ty, parts: &[Ty], pinned: bool) -> Expr {
+    fn struct_value(&mut self, i: usize) -> String {
+        let fields = self.structs[i].clone();
+        let ty = Ty::Struct(i);
+        let way = self.below(6);
+        if way == 4 {
+            let args: Vec<_> = fields.iter().map(|t| self.value(t, true).text).collect();
+            return format!("T{i}::make({})", args.join(", "));
+        }
+        let mut order: Vec<usize> = (0..fields.len()).collect();
+        let by = self.below(order.len() as u32) as usize;
+        order.rotate_left(by);
+        let base = self.places(&ty);
+        let based = way == 5 && !base.is_empty();
+        if based {
+            order.truncate(order.len() / 2);
+        }
+        let mut parts = Vec::new();
+        for f in order {
+            parts.push(format!("f{f}: {}", self.value(&fields[f], true).text));
+        }
+        if based {
+            parts.push(format!("..{}", self.one_of(&base).0));
+        }
+        format!("T{i} {{ {} }}", parts.join(", "))
+    }
+
+    /// A value of a type with parts: one that is there, a branch, a call, or `plain`, its parts written down.
+    fn composite(
+        &mut self,
+        ty: &Ty,
+        pinned: bool,
+        plain: impl FnOnce(&mut Kernel) -> String,
+    ) -> Expr {
         self.size += 1;
         let deep = self.depth < MAX_DEPTH && self.fuel > 0;
         match self.below(8) {
@@ -810,8 +962,7 @@ impl Kernel {
             }
             _ => {}
         }
-        let parts: Vec<_> = parts.iter().map(|t| self.value(t, pinned).text).collect();
-        Expr::atom(format!("({})", parts.join(", ")))
+        Expr::atom(plain(self))
     }
 
     fn scalar_value(&mut self, s: Scalar, pinned: bool) -> Expr {
@@ -1073,6 +1224,11 @@ impl Kernel {
                 I64 => U64,
                 other => other,
             },
+            As::Signed => match receiver {
+                U32 => I32,
+                U64 => I64,
+                other => other,
+            },
         }
     }
 
@@ -1086,11 +1242,29 @@ impl Kernel {
             return None;
         }
         let (&(name, _, args, _), on) = self.one_of(&rows);
-        let receiver = self.scalar_value(on, false);
-        let args: Vec<_> = args
-            .iter()
-            .map(|a| self.scalar_value(Self::typed(*a, on), true).text)
-            .collect();
+        let mut receiver = self.scalar_value(on, false);
+        if name == "ilog2" {
+            receiver = Expr::new(format!("{} | 1", receiver.at(5)), 4);
+        }
+        let divides = name.contains("_euclid")
+            || name == "div_ceil"
+            || name.starts_with("wrapping_div")
+            || name == "wrapping_rem";
+        let args: Vec<_> = match name {
+            "clamp" if on.is_float() => vec!["-1.5".to_owned(), "300.0".to_owned()],
+            "clamp" => {
+                let low = self.below(100);
+                vec![low.to_string(), (low + self.below(100)).to_string()]
+            }
+            _ if divides && on.is_int() => {
+                let e = self.scalar_value(on, true);
+                vec![self.divisor(on, e).text]
+            }
+            _ => args
+                .iter()
+                .map(|a| self.scalar_value(Self::typed(*a, on), true).text)
+                .collect(),
+        };
         let e = Expr::atom(format!(
             "{}.{name}({})",
             receiver.at(Expr::POSTFIX),
@@ -1101,7 +1275,7 @@ impl Kernel {
 
     /// Minimum and maximum of zeros may have either sign.
     fn signless_zero(&mut self, s: Scalar, name: &str, e: Expr) -> Expr {
-        if s.is_float() && matches!(name, "min" | "max") {
+        if s.is_float() && matches!(name, "min" | "max" | "clamp") {
             Expr::new(format!("{} + 0.0", e.text), 8)
         } else {
             e
@@ -1235,6 +1409,9 @@ impl Kernel {
         } else {
             self.one_of(&INTS)
         };
+        if s != Bool && self.once_in(6) {
+            return self.matching_pair(s, arm);
+        }
         let of = self.scalar_value(s, false).at(Expr::OR);
         let mut text = format!("match {of} {{\n");
         self.indent += 1;
@@ -1294,6 +1471,48 @@ impl Kernel {
         text
     }
 
+    /// `match` on two integers.
+    fn matching_pair(&mut self, s: Scalar, arm: &mut dyn FnMut(&mut Kernel) -> String) -> String {
+        let t = self.one_of(&INTS);
+        let (a, b) = (self.scalar_value(s, false), self.scalar_value(t, false));
+        let mut text = format!("match ({}, {}) {{\n", a.text, b.text);
+        self.indent += 1;
+        let pad = self.indent * 4;
+        for _ in 0..1 + self.below(3) {
+            let visible = self.scope.len();
+            let mut parts = Vec::new();
+            for s in [s, t] {
+                let (pattern, binds) = match self.below(3) {
+                    0 => ("_".to_owned(), None),
+                    1 => {
+                        let name = self.fresh("v");
+                        (name.clone(), Some(name))
+                    }
+                    _ => self.pattern(s),
+                };
+                parts.push(pattern);
+                if let Some(name) = binds {
+                    let ty = Ty::Scalar(s);
+                    let mutable = false;
+                    self.scope.push(Var { name, ty, mutable });
+                }
+            }
+            let guard = if self.once_in(3) {
+                format!(" if {}", self.scalar_value(Bool, true).text)
+            } else {
+                String::new()
+            };
+            let body = arm(self);
+            self.scope.truncate(visible);
+            let _ = writeln!(text, "{:pad$}({}){guard} => {body},", "", parts.join(", "));
+        }
+        let body = arm(self);
+        let _ = writeln!(text, "{:pad$}_ => {body},", "");
+        self.indent -= 1;
+        let _ = write!(text, "{:1$}}}", "", self.indent * 4);
+        text
+    }
+
     fn match_value(&mut self, s: Scalar, pinned: bool) -> Option<Expr> {
         let ty = Ty::Scalar(s);
         let text = self.matching(&mut |k| {
@@ -1309,18 +1528,62 @@ impl Kernel {
     fn call(&mut self, result: Option<&Ty>) -> Option<Expr> {
         let (turns, size) = (self.turns, self.size);
         let fits = |h: &&Helper| {
-            h.result.as_ref() == result && h.cost * turns < 3000 && h.size + size < 900
+            h.on.is_none()
+                && h.result.as_ref() == result
+                && h.cost * turns < 3000
+                && h.size + size < 900
         };
         let fitting: Vec<_> = self.helpers.iter().filter(fits).cloned().collect();
         if fitting.is_empty() {
             return None;
         }
         let h = self.one_of(&fitting);
+        Some(Expr::atom(format!("{}({})", h.name, self.arguments(&h))))
+    }
+
+    fn arguments(&mut self, h: &Helper) -> String {
         self.cost += h.cost * self.turns;
         self.size += h.size;
         let mut args: Vec<_> = h.params.iter().map(|t| self.value(t, true).text).collect();
         args.extend(h.handles.iter().map(|&h| self.uses(h)));
-        Some(Expr::atom(format!("{}({})", h.name, args.join(", "))))
+        args.join(", ")
+    }
+
+    /// A call of a method of a struct on a local place.
+    fn call_method(&mut self, result: Option<&Ty>) -> Option<Expr> {
+        let (turns, size) = (self.turns, self.size);
+        let mut ways = Vec::new();
+        for (place, ty, mutable) in self.all_places() {
+            for h in &self.helpers {
+                if let (Some((of, changes)), Ty::Struct(i)) = (h.on, &ty)
+                    && of == *i
+                    && (mutable || !changes)
+                    && h.result.as_ref() == result
+                    && h.cost * turns < 3000
+                    && h.size + size < 900
+                {
+                    ways.push((place.clone(), h.clone()));
+                }
+            }
+        }
+        if ways.is_empty() {
+            return None;
+        }
+        let (place, h) = self.one_of(&ways);
+        // Arguments may not change what is borrowed.
+        let depth = self.depth;
+        self.depth = MAX_DEPTH;
+        let args = self.arguments(&h);
+        self.depth = depth;
+        Some(Expr::atom(format!("{place}.{}({args})", h.name)))
+    }
+
+    fn method_value(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
+        self.call_method(Some(&Ty::Scalar(s)))
+    }
+
+    fn element(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
+        self.element_place(s, false).map(Expr::atom)
     }
 
     fn call_value(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
@@ -1560,6 +1823,11 @@ impl Kernel {
     fn target(&mut self, s: Scalar) -> Option<String> {
         let mut places = self.places(&Ty::Scalar(s));
         places.retain(|p| p.1);
+        if self.once_in(3)
+            && let Some(element) = self.element_place(s, true)
+        {
+            return Some(element);
+        }
         if !places.is_empty() && !self.once_in(4) {
             return Some(self.one_of(&places).0);
         }
@@ -1684,6 +1952,18 @@ impl Kernel {
             ));
             return true;
         }
+        let mut arrays = self.all_places();
+        arrays.retain(|(_, ty, _)| matches!(ty, Ty::Array(..)));
+        if !arrays.is_empty() && self.once_in(3) {
+            let (place, ty, _) = self.one_of(&arrays);
+            let Ty::Array(of, len) = ty else { return false };
+            let visible = self.scope.len();
+            let name = self.declare(&of, false);
+            let body = self.body(u64::from(len), 3, open);
+            self.scope.truncate(visible);
+            self.line(&format!("{prefix}for {name} in {place} {body}"));
+            return true;
+        }
         let s = self.one_of(&INTS);
         let mask = self.one_of(&[3, 1, 7]);
         let end = {
@@ -1700,10 +1980,20 @@ impl Kernel {
             _ => (format!("{}", self.below(2)), end),
         };
         let dots = self.one_of(&["..", "..="]);
+        let step = match self.below(8) {
+            6 => format!(".step_by({})", 1 + self.below(4)),
+            7 => {
+                let e = self.leaf(U32, false);
+                format!(".step_by(({} & 3) as usize + 1)", e.at(6))
+            }
+            _ => String::new(),
+        };
         let range = if self.once_in(3) {
-            format!("({start}{dots}{end}).rev()")
-        } else {
+            format!("({start}{dots}{end}).rev(){step}")
+        } else if step.is_empty() {
             format!("{start}{dots}{end}")
+        } else {
+            format!("({start}{dots}{end}){step}")
         };
         let mutable = self.once_in(6);
         let visible = self.scope.len();
@@ -1785,21 +2075,32 @@ impl Kernel {
             Handle::Atomic(t, op) if *t == s => Some(*op),
             _ => None,
         });
-        let random = self.one_of(&UPDATES);
+        let random = if s.is_float() {
+            // Sums of floats depend on their order.
+            self.one_of(&[Update::Min, Update::Max])
+        } else {
+            self.one_of(&UPDATES)
+        };
         known.unwrap_or(random)
     }
 
+    /// A number to take the minimum or the maximum with: no zero with a sign.
+    fn number(&mut self, s: Scalar) -> String {
+        let e = self.scalar_value(s, !s.is_float());
+        if s.is_float() {
+            format!("{} + 0.0", e.at(8))
+        } else {
+            e.text
+        }
+    }
+
     fn update(&mut self) -> bool {
-        let s = self.one_of(&WIDE);
+        let s = self.one_of(&NUMBERS);
         let op = self.operation(s);
         let buffer = self.uses(Handle::Atomic(s, op));
         let index = self.index(&buffer);
-        let e = self.scalar_value(s, true);
-        self.line(&format!(
-            "{buffer}[{index}].fetch_{}({});",
-            op.name(),
-            e.text
-        ));
+        let e = self.number(s);
+        self.line(&format!("{buffer}[{index}].fetch_{}({e});", op.name()));
         true
     }
 
@@ -1822,18 +2123,18 @@ impl Kernel {
         if self.domain == Domain::Kernel {
             return false;
         }
-        let s = self.one_of(&WIDE);
+        let (s, t) = (self.one_of(&WIDE), self.one_of(&NUMBERS));
         let (r, method, of) = self.one_of(&[
             (Reduction::Sum(s), "add", Some(s)),
-            (Reduction::Min(s), "min", Some(s)),
-            (Reduction::Max(s), "max", Some(s)),
+            (Reduction::Min(t), "min", Some(t)),
+            (Reduction::Max(t), "max", Some(t)),
             (Reduction::Any, "or", Some(Bool)),
             (Reduction::All, "and", Some(Bool)),
             (Reduction::Count, "inc", None),
         ]);
         let name = self.uses(Handle::Reduce(r));
         let argument = match of {
-            Some(s) => self.scalar_value(s, true).text,
+            Some(s) => self.number(s),
             None => String::new(),
         };
         self.line(&format!("{name}.{method}({argument});"));
@@ -1927,6 +2228,72 @@ impl Kernel {
         true
     }
 
+    /// Assigns a whole tuple, array or struct.
+    fn assign_whole(&mut self) -> bool {
+        let mut places = self.all_places();
+        places.retain(|(_, ty, m)| *m && !matches!(ty, Ty::Scalar(_)));
+        if places.is_empty() {
+            return false;
+        }
+        let (place, ty, _) = self.one_of(&places);
+        let e = self.value(&ty, true);
+        self.line(&format!("{place} = {};", e.text));
+        true
+    }
+
+    fn change_array(&mut self) -> bool {
+        let mut places = self.all_places();
+        places.retain(|(_, ty, m)| *m && matches!(ty, Ty::Array(..)));
+        if places.is_empty() {
+            return false;
+        }
+        let (place, ty, _) = self.one_of(&places);
+        let Ty::Array(of, len) = ty else { return false };
+        if self.once_in(3) {
+            let e = self.value(&of, false);
+            let name = self.fresh("fill");
+            self.line(&format!("let {name} = {};", e.text));
+            self.line(&format!("{place}.fill({name});"));
+        } else {
+            // The array is borrowed before the arguments are evaluated.
+            let (a, b) = (self.array_index(len), self.array_index(len));
+            let name = self.fresh("at");
+            self.line(&format!("let {name}: (usize, usize) = ({a}, {b});"));
+            self.line(&format!("{place}.swap({name}.0, {name}.1);"));
+        }
+        true
+    }
+
+    fn method_statement(&mut self) -> bool {
+        match self.call_method(None) {
+            Some(e) => {
+                self.line(&format!("{};", e.text));
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes a struct apart.
+    fn let_struct(&mut self) -> bool {
+        if self.structs.is_empty() {
+            return false;
+        }
+        let i = self.below(self.structs.len() as u32) as usize;
+        let fields = self.structs[i].clone();
+        let e = self.value(&Ty::Struct(i), false);
+        let which = self.below(fields.len() as u32) as usize;
+        let mutable = self.once_in(2);
+        let name = self.declare(&fields[which], mutable);
+        let word = if mutable { "mut " } else { "" };
+        let rest = if fields.len() > 1 { ", .." } else { "" };
+        self.line(&format!(
+            "let T{i} {{ f{which}: {word}{name}{rest} }} = {};",
+            e.text
+        ));
+        true
+    }
+
     fn discard(&mut self) -> bool {
         let s = self.scalar();
         let e = self.scalar_value(s, false);
@@ -1974,7 +2341,42 @@ impl Kernel {
 
     // Functions.
 
-    fn write_helper(&mut self) -> String {
+    /// A struct with a constructor and a method or two.
+    fn write_struct(&mut self) -> String {
+        let i = self.structs.len();
+        let fields: Vec<Ty> = (0..1 + self.below(4))
+            .map(|_| {
+                if self.once_in(4) {
+                    self.array()
+                } else {
+                    Ty::Scalar(self.scalar())
+                }
+            })
+            .collect();
+        let list = |prefix: &str| {
+            let each = fields.iter().enumerate();
+            let each: Vec<_> = each
+                .map(|(k, t)| format!("{prefix}{k}: {}", t.show()))
+                .collect();
+            each.join(", ")
+        };
+        let given: Vec<_> = (0..fields.len()).map(|k| format!("f{k}: p{k}")).collect();
+        let (declared, params) = (list("f"), list("p"));
+        self.structs.push(fields);
+        let mut text = format!(
+            "#[derive(Clone, Copy, PartialEq)]\n    struct T{i} {{ {declared} }}\n    impl T{i} {{\n    fn make({params}) -> Self {{ T{i} {{ {} }} }}\n",
+            given.join(", ")
+        );
+        for _ in 0..self.below(3) {
+            let changes = self.once_in(2);
+            let method = self.write_helper(Some((i, changes)));
+            let _ = writeln!(text, "    {method}");
+        }
+        text.push_str("    }");
+        text
+    }
+
+    fn write_helper(&mut self, on: Option<(usize, bool)>) -> String {
         let result = if self.once_in(5) {
             None
         } else {
@@ -1988,6 +2390,19 @@ impl Kernel {
         self.scope.clear();
         let mut params = Vec::new();
         let mut text = Vec::new();
+        if let Some((i, mutable)) = on {
+            let by = if mutable {
+                "&mut self"
+            } else {
+                self.one_of(&["self", "&self"])
+            };
+            text.push(by.to_owned());
+            self.scope.push(Var {
+                name: "self".to_owned(),
+                ty: Ty::Struct(i),
+                mutable,
+            });
+        }
         for _ in 0..1 + self.below(3) {
             let ty = self.ty();
             let mutable = self.once_in(3);
@@ -2014,6 +2429,7 @@ impl Kernel {
         let text = format!("fn {name}({}){arrow} {body}", text.join(", "));
         self.helpers.push(Helper {
             name,
+            on,
             params,
             handles,
             result,
@@ -2048,7 +2464,9 @@ impl Kernel {
             .collect();
         self.indent = 1;
         let count = self.below(4);
-        let helpers: Vec<_> = (0..count).map(|_| self.write_helper()).collect();
+        let structs = self.below(3);
+        let structs: Vec<_> = (0..structs).map(|_| self.write_struct()).collect();
+        let helpers: Vec<_> = (0..count).map(|_| self.write_helper(None)).collect();
         (self.cost, self.size, self.turns) = (0, 0, 1);
         self.fuel = 80 + 60 * self.below(3);
 
@@ -2072,7 +2490,9 @@ impl Kernel {
         }
         let body = std::mem::take(&mut self.out);
         let fixed = self.fixed.iter().map(|f| f.1.to_owned());
-        let helpers: Vec<String> = fixed.chain(helpers).collect();
+        let device = |f: String| format!("#[device]\n    {f}");
+        let helpers = fixed.chain(helpers).map(device);
+        let helpers: Vec<String> = structs.into_iter().chain(helpers).collect();
         let handles: Vec<Handle> = self.handles.iter().copied().collect();
         if self.domain == Domain::Kernel {
             standalone(name, &helpers, &handles, &body)
@@ -2096,7 +2516,7 @@ fn standalone(name: &str, helpers: &[String], handles: &[Handle], body: &str) ->
     params.extend(handles.iter().map(|h| h.param()));
     let mut text = format!("#[kernel]\npub fn {name}({}) {{\n", params.join(", "));
     for h in helpers {
-        let _ = writeln!(text, "    #[device]\n    {h}");
+        let _ = writeln!(text, "    {h}");
     }
     let _ = writeln!(text, "{body}}}\n");
     let (mut before, mut args, mut after) = (String::new(), Vec::new(), Vec::new());
@@ -2196,6 +2616,7 @@ impl Written<'_> {
                 }
                 Handle::Atomic(s, op) => {
                     let init = match op {
+                        _ if s.is_float() => "0.0".to_owned(),
                         Update::Min | Update::And => format!("{}::MAX", s.name()),
                         Update::Add | Update::Max | Update::Or | Update::Xor => "0".to_owned(),
                     };
@@ -2237,7 +2658,7 @@ impl Written<'_> {
             let _ = writeln!(text, "    {c}");
         }
         for h in self.helpers {
-            let _ = writeln!(text, "    #[device]\n    {h}");
+            let _ = writeln!(text, "    {h}");
         }
         let _ = writeln!(
             text,

@@ -30,6 +30,7 @@ type Runner = fn(&Runtime, &Input) -> Result<Vec<Column>, Error>;
     clippy::all,
     unconditional_panic,
     arithmetic_overflow,
+    overflowing_literals,
     reason = "generated; faults are part of the test"
 )]
 mod kernels {
