@@ -1,0 +1,10 @@
+//! An evidence file must be there.
+use vyre_cuda::prelude::*;
+
+#[kernel]
+#[pass(id = "x.double", speedup = 1.5, evidence = "evidence/nothing.csv")]
+fn double(x: &mut f32) {
+    *x *= 2.0;
+}
+
+fn main() {}

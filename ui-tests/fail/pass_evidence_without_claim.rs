@@ -1,0 +1,10 @@
+//! Evidence proves a claim.
+use vyre_cuda::prelude::*;
+
+#[kernel]
+#[pass(id = "x.double", evidence = "evidence/made_up.csv")]
+fn double(x: &mut f32) {
+    *x *= 2.0;
+}
+
+fn main() {}
