@@ -57,6 +57,7 @@ mod image;
 pub mod language;
 mod megakernel;
 mod passes;
+pub mod pipeline;
 pub mod prelude;
 #[doc(hidden)]
 pub mod rivals;

@@ -1,0 +1,148 @@
+//! A pipeline runs what was selected, and explains what was not.
+
+use vyre_cuda::Session;
+use vyre_cuda::pipeline::{Choice, Pipeline};
+use vyre_cuda::plan::passes::{PassError, Ranking, Sample};
+use vyre_cuda::prelude::*;
+
+/// Adds one to every node, so many times as it has runs.
+///
+/// The figures of its evidence are invented.
+#[wave_graph]
+#[pass(
+    id = "test.count",
+    min_reuse = 2,
+    speedup = 1.8,
+    evidence = "evidence/made_up.csv"
+)]
+mod counting {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        count: u32,
+        step: u32,
+    }
+
+    #[wave(nodes)]
+    fn add(v: Node, step: u32, count: &mut u32) {
+        *count = v + step;
+    }
+}
+
+const SAMPLE: Sample = Sample {
+    frontier_items: 100,
+    reuse: 4,
+    readback_bytes: 0,
+    planning_budget_ns: 1_000,
+    scratch_budget_bytes: 1_000,
+    baseline_ns: Some(1_000_000),
+};
+
+/// What ran, and the last counts.
+#[derive(Default)]
+struct State {
+    ran: Vec<&'static str>,
+    counts: Vec<u32>,
+}
+
+#[test]
+fn what_is_selected_runs_and_the_rest_is_explained() {
+    let graph = Csr::from_edges(3, &[]).unwrap();
+    let runtime = Runtime::native();
+    let session = || Session::<counting::Pass>::new(&runtime, &graph).unwrap();
+    let (mut singly, mut series) = (session(), session());
+    let mut pipeline = Pipeline::new();
+    let large = Choice {
+        speedup_bps: 30_000,
+        planning_cost_ns: 900,
+        min_frontier_items: 1_000,
+        ..Choice::new("large")
+    };
+    let slower = Choice {
+        speedup_bps: 12_000,
+        planning_cost_ns: 50,
+        ..Choice::new("slower")
+    };
+    pipeline
+        .stage("count")
+        .baseline(|state: &mut State| {
+            state.ran.push("singly");
+            for step in 0..4 {
+                state.counts = singly.run(counting::Run { step })?.count;
+            }
+            Ok(())
+        })
+        .alternative(Choice::of(&counting::PLAN), |state| {
+            state.ran.push("series");
+            let runs = (0..4).map(|step| counting::Run { step });
+            state.counts = series.run_series(runs)?.count;
+            Ok(())
+        })
+        .alternative(slower, |_| unreachable!())
+        .alternative(large, |_| unreachable!());
+    let compact = Choice {
+        speedup_bps: 15_000,
+        planning_cost_ns: 100,
+        ..Choice::new("compact")
+    };
+    pipeline.stage("read").alternative(compact, |state| {
+        state.ran.push("compact");
+        Ok(())
+    });
+    pipeline
+        .stage("nothing")
+        .alternative(Choice::new("guess"), |_| unreachable!());
+
+    let mut selected = pipeline.select(&SAMPLE, Ranking::default()).unwrap();
+    assert_eq!(
+        selected.chosen().collect::<Vec<_>>(),
+        [Some("test.count"), Some("compact"), None]
+    );
+    assert_eq!(
+        selected.to_string(),
+        "count: `test.count` runs: selected, saves 1777777 ns\n  \
+           skipped `slower`: `test.count` ranks higher in this stage\n  \
+           skipped `large`: frontier has 100 items; it pays from 1000\n\
+         read: `compact` runs: selected, saves 1333233 ns\n\
+         nothing: nothing runs\n  \
+           skipped `guess`: unproven: it has no evidence\n\
+         planning 100 ns, scratch 0 bytes, projected speedup 2.7000x\n"
+    );
+    let mut state = State::default();
+    selected.run(&mut state).unwrap();
+    assert_eq!(state.ran, ["series", "compact"]);
+    assert_eq!(state.counts, [3, 4, 5]);
+
+    let once = Sample {
+        reuse: 1,
+        planning_budget_ns: 0,
+        ..SAMPLE
+    };
+    let mut state = State::default();
+    let mut selected = pipeline.select(&once, Ranking::default()).unwrap();
+    selected.run(&mut state).unwrap();
+    assert_eq!(state.ran, ["singly"]);
+    assert_eq!(state.counts, [3, 4, 5]);
+}
+
+#[test]
+fn two_alternatives_of_one_name_are_refused() {
+    let mut pipeline = Pipeline::<()>::new();
+    let choice = Choice {
+        speedup_bps: 20_000,
+        ..Choice::new("twice")
+    };
+    pipeline
+        .stage("a")
+        .alternative(choice.clone(), |()| Ok(()))
+        .alternative(choice, |()| Ok(()));
+    let refused = pipeline.select(&SAMPLE, Ranking::default()).unwrap_err();
+    assert_eq!(
+        refused,
+        PassError::DuplicateId {
+            index: 1,
+            id: "twice".into()
+        }
+    );
+}
