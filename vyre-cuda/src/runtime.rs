@@ -164,6 +164,22 @@ impl Runtime {
         }
     }
 
+    /// An executor of a program that no pass's functions belong to; `None` on the native backend, which runs those.
+    pub(crate) fn program_executor(
+        &self,
+        program: Arc<Program>,
+        topology: &TopologyArgs<'_>,
+    ) -> Result<Option<Box<dyn Executor>>, RunError> {
+        Ok(match &self.backend {
+            Backend::Cuda(device) => Some(Box::new(Megakernel::new(device, program, topology)?)),
+            Backend::Native => None,
+            Backend::Vir0 => {
+                let separate = Allocation::Separate;
+                Some(Box::new(Vir0Executor::new(program, topology, separate)?))
+            }
+        })
+    }
+
     pub(crate) fn executor<P: Pass>(
         &self,
         program: Arc<Program>,

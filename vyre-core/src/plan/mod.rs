@@ -11,6 +11,7 @@
 //! | [`footprint`] | what does a whole program take, group by group, and does it fit? |
 //! | [`fit`] | which allocation, and which further barriers, bring a program under its budget? Drives the two above |
 //! | [`arena`] | which buffers can share memory because they never live at once? |
+//! | [`fuse`] | how do two programs run in one launch with the fewest barriers? |
 //! | [`route`] | sparse, dense, hybrid or fused? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
 //! | [`evidence`] | what do measurements prove? |
@@ -45,6 +46,7 @@ pub mod compact;
 pub mod evidence;
 pub mod fit;
 pub mod footprint;
+pub mod fuse;
 pub mod hazard;
 pub mod launch;
 pub mod memory;

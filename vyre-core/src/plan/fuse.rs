@@ -1,0 +1,586 @@
+//! Two programs as one: one schedule, one launch, as few barriers as their order leaves.
+//!
+//! Both work on the same topologies. Names are scoped (`bfs.dist`), ids of the second are shifted, and an output of the first can be linked to an
+//! input of the second, which then reads it where it is. Each program keeps its own order. Where they do not conflict, groups of both
+//! share the time between two barriers; which groups pair up is chosen by dynamic programming over the two sequences, so that no
+//! pairing has fewer barriers.
+//!
+//! The result is an ordinary program for the backends that execute programs (the interpreters); the native backend calls functions of one pass
+//! and runs the two one after the other.
+
+use super::hazard::compatible;
+use crate::exec::{Args, Outcome, Report};
+use crate::isa::{Imm, Kind, Op, Word};
+use crate::module::{
+    BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, KernelId, ListId, Manifest,
+    NodeRef, Program, ReductionId, Resource, Role, ScalarId, SiteId, Step, Uniform, WaveId, Width,
+};
+use thiserror::Error;
+
+/// An output of the first program that is an input of the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Link {
+    /// Of the first program.
+    pub from: BufferId,
+    /// Of the second.
+    pub to: BufferId,
+}
+
+/// Why two programs cannot be one.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FuseError {
+    /// They do not work on the same topologies.
+    #[error("`{first}` and `{second}` have different topologies")]
+    Topologies {
+        /// Name of the first.
+        first: String,
+        /// Of the second.
+        second: String,
+    },
+    /// A link that joins what does not fit.
+    #[error(
+        "`{from}` cannot be `{to}`: a link joins an output and an input of one type and length"
+    )]
+    Link {
+        /// Output of the first.
+        from: String,
+        /// Input of the second.
+        to: String,
+    },
+    /// A table would have more than 65,536 entries.
+    #[error("together they have too many {what}")]
+    TooMany {
+        /// Which table.
+        what: &'static str,
+    },
+}
+
+/// Two programs as one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fused {
+    /// Both.
+    pub program: Program,
+    /// Barriers in the schedule, ends of rounds not counted.
+    pub barriers: usize,
+    /// The same with one program after the other.
+    pub barriers_before: usize,
+    scalars: usize,
+    reductions: usize,
+    /// Where the second program's buffers are.
+    buffers: Vec<BufferId>,
+    first_buffers: usize,
+    first_fixpoints: usize,
+}
+
+/// What the ids of the second program become.
+struct Shift {
+    buffers: Vec<BufferId>,
+    frontiers: u16,
+    lists: u16,
+    reductions: u16,
+    scalars: u16,
+    constants: u16,
+    waves: u16,
+    fixpoints: u16,
+    sites: u16,
+}
+
+impl Shift {
+    fn resource(&self, r: Resource) -> Resource {
+        match r {
+            Resource::Topology(t) => Resource::Topology(t),
+            Resource::Buffer(b) => Resource::Buffer(self.buffers[b.index()]),
+            Resource::Frontier(x) => Resource::Frontier(self.frontier(x)),
+            Resource::Reduction(r) => Resource::Reduction(ReductionId(r.0 + self.reductions)),
+            Resource::List(l) => Resource::List(self.list(l)),
+        }
+    }
+
+    fn frontier(&self, x: FrontierId) -> FrontierId {
+        FrontierId(x.0 + self.frontiers)
+    }
+
+    fn list(&self, l: ListId) -> ListId {
+        ListId(l.0 + self.lists)
+    }
+
+    fn scalar(&self, s: ScalarId) -> ScalarId {
+        ScalarId(s.0 + self.scalars)
+    }
+
+    fn constant(&self, c: ConstantId) -> ConstantId {
+        ConstantId(c.0 + self.constants)
+    }
+
+    fn fixpoint(&self, f: FixpointId) -> FixpointId {
+        FixpointId(f.0 + self.fixpoints)
+    }
+
+    fn node(&self, n: NodeRef) -> NodeRef {
+        match n {
+            NodeRef::Wave(w) => NodeRef::Wave(WaveId(w.0 + self.waves)),
+            NodeRef::Fixpoint(f) => NodeRef::Fixpoint(self.fixpoint(f)),
+        }
+    }
+
+    fn extent(&self, e: Extent) -> Extent {
+        match e {
+            Extent::Constant(c) => Extent::Constant(self.constant(c)),
+            Extent::Scalar(s) => Extent::Scalar(self.scalar(s)),
+            Extent::NodeBits(w) => Extent::NodeBits(match w {
+                Width::Fixed(bits) => Width::Fixed(bits),
+                Width::Constant(c) => Width::Constant(self.constant(c)),
+                Width::Scalar(s) => Width::Scalar(self.scalar(s)),
+            }),
+            Extent::Fixed(_) | Extent::Nodes | Extent::Edges(_) | Extent::NodesPlusEdges => e,
+        }
+    }
+
+    fn domain(&self, d: Domain) -> Domain {
+        match d {
+            Domain::Once | Domain::Nodes | Domain::Edges(_) => d,
+            Domain::Range(n) => Domain::Range(self.extent(n)),
+            Domain::Items(x) => Domain::Items(self.frontier(x)),
+            Domain::ListItems(l, new) => Domain::ListItems(self.list(l), new),
+            Domain::EdgesFrom(t, x) => Domain::EdgesFrom(t, self.frontier(x)),
+        }
+    }
+
+    fn uniform(&self, u: Uniform) -> Uniform {
+        match u {
+            Uniform::Scalar(s) => Uniform::Scalar(self.scalar(s)),
+            Uniform::Constant(c) => Uniform::Constant(self.constant(c)),
+            Uniform::Reduction(r) => Uniform::Reduction(ReductionId(r.0 + self.reductions)),
+            Uniform::FrontierLen(x) => Uniform::FrontierLen(self.frontier(x)),
+            Uniform::Round | Uniform::Nodes => u,
+        }
+    }
+
+    fn word(&self, word: Word) -> Word {
+        let imm = Op::from_code(word.op).map(|op| op.row().imm);
+        let kind = match imm {
+            Some(Imm::Resource(k) | Imm::ResourceThird(k) | Imm::Field(k, _)) => k,
+            _ => return word,
+        };
+        let id = word.resource();
+        let id = match kind {
+            Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) | Kind::Buffer => {
+                self.buffers[usize::from(id)].0
+            }
+            Kind::Topology => id,
+            Kind::Frontier | Kind::ItemFrontier => id + self.frontiers,
+            Kind::List => id + self.lists,
+            Kind::Reduction32 | Kind::Reduction64 => id + self.reductions,
+        };
+        Word {
+            imm: word.imm & 0xffff | u32::from(id) << 16,
+            ..word
+        }
+    }
+}
+
+/// Puts the second program beside the first.
+pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, FuseError> {
+    let same = |a: &Program, b: &Program| {
+        a.topologies.len() == b.topologies.len()
+            && a.topologies
+                .iter()
+                .zip(&b.topologies)
+                .all(|(a, b)| a.reverse_of == b.reverse_of)
+    };
+    if !same(first, second) {
+        return Err(FuseError::Topologies {
+            first: first.name.clone(),
+            second: second.name.clone(),
+        });
+    }
+    for (what, a, b) in [
+        ("buffers", first.buffers.len(), second.buffers.len()),
+        ("constants", first.constants.len(), second.constants.len()),
+        ("kernels", first.kernels.len(), second.kernels.len()),
+        ("sites", first.sites.len(), second.sites.len()),
+        ("frontiers", first.frontiers.len(), second.frontiers.len()),
+        ("scalars", first.scalars.len(), second.scalars.len()),
+    ] {
+        if a + b > usize::from(u16::MAX) {
+            return Err(FuseError::TooMany { what });
+        }
+    }
+    let mut next = first.buffers.len() as u16;
+    let mut buffers = Vec::new();
+    for (i, b) in second.buffers.iter().enumerate() {
+        let link = links.iter().find(|l| l.to.index() == i);
+        buffers.push(match link {
+            None => {
+                next += 1;
+                BufferId(next - 1)
+            }
+            Some(link) => {
+                let from = &first.buffers[link.from.index()];
+                let symbolic = matches!(b.extent, Extent::Constant(_) | Extent::Scalar(_));
+                let fits = from.scalar == b.scalar && from.extent == b.extent && !symbolic;
+                let roles =
+                    matches!(from.role, Role::Output | Role::InOut) && b.role == Role::Input;
+                if !fits || !roles {
+                    return Err(FuseError::Link {
+                        from: from.name.clone(),
+                        to: b.name.clone(),
+                    });
+                }
+                link.from
+            }
+        });
+    }
+    let shift = Shift {
+        buffers,
+        frontiers: first.frontiers.len() as u16,
+        lists: first.lists.len() as u16,
+        reductions: first.reductions.len() as u16,
+        scalars: first.scalars.len() as u16,
+        constants: first.constants.len() as u16,
+        waves: first.waves.len() as u16,
+        fixpoints: first.fixpoints.len() as u16,
+        sites: first.sites.len() as u16,
+    };
+    let mut program = scoped(first, second, &shift);
+    order_across(&mut program, first.waves.len());
+    let order = merge(first, second, &program, &shift);
+    let before = |p: &Program| barriers(&p.schedule);
+    let between = usize::from(matches!(first.schedule[..], [.., Step::Wave(_), Step::End]));
+    program.schedule = order;
+    Ok(Fused {
+        barriers: barriers(&program.schedule),
+        barriers_before: before(first) + between + before(second),
+        program,
+        scalars: first.scalars.len(),
+        reductions: first.reductions.len(),
+        buffers: shift.buffers,
+        first_buffers: first.buffers.len(),
+        first_fixpoints: first.fixpoints.len(),
+    })
+}
+
+/// What of the second program conflicts with something of the first comes after it: said in the program, for whoever checks the schedule.
+fn order_across(p: &mut Program, first_waves: usize) {
+    let top = |w: usize| {
+        let mut node = NodeRef::Wave(WaveId(w as u16));
+        let mut around = p.waves[w].fixpoint;
+        while let Some(f) = around {
+            node = NodeRef::Fixpoint(f);
+            around = p.fixpoints[f.index()].parent;
+        }
+        node
+    };
+    let mut found = Vec::new();
+    for x in 0..first_waves {
+        for y in first_waves..p.waves.len() {
+            if clash(p, WaveId(x as u16), WaveId(y as u16)) {
+                found.push((top(x), top(y)));
+            }
+        }
+    }
+    for (before, after) in found {
+        let list = match after {
+            NodeRef::Wave(w) => &mut p.waves[w.index()].after,
+            NodeRef::Fixpoint(f) => &mut p.fixpoints[f.index()].after,
+        };
+        if !list.contains(&before) {
+            list.push(before);
+        }
+    }
+}
+
+fn clash(p: &Program, x: WaveId, y: WaveId) -> bool {
+    let (x, y) = (&p.waves[x.index()], &p.waves[y.index()]);
+    x.accesses.iter().any(|a| {
+        let other = y.accesses.iter().find(|b| b.resource == a.resource);
+        other.is_some_and(|b| !compatible(a.mode, b.mode))
+    })
+}
+
+fn barriers(schedule: &[Step]) -> usize {
+    let barrier = |s: &&Step| matches!(s, Step::Barrier);
+    schedule.iter().filter(barrier).count()
+}
+
+/// Every table, without the schedule.
+fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
+    let mut p = first.clone();
+    let (a, b) = (&first.name, &second.name);
+    for name in p
+        .buffers
+        .iter_mut()
+        .map(|x| &mut x.name)
+        .chain(p.frontiers.iter_mut().map(|x| &mut x.name))
+        .chain(p.lists.iter_mut().map(|x| &mut x.name))
+        .chain(p.reductions.iter_mut().map(|x| &mut x.name))
+        .chain(p.scalars.iter_mut().map(|x| &mut x.name))
+        .chain(p.waves.iter_mut().map(|x| &mut x.name))
+        .chain(p.fixpoints.iter_mut().map(|x| &mut x.name))
+        .chain(p.kernels.iter_mut().map(|x| &mut x.name))
+    {
+        *name = format!("{a}.{name}");
+    }
+    let named = |name: &str| format!("{b}.{name}");
+    for (i, x) in second.buffers.iter().enumerate() {
+        if shift.buffers[i].index() >= first.buffers.len() {
+            let mut x = x.clone();
+            x.name = named(&x.name);
+            x.extent = shift.extent(x.extent);
+            x.init = x.init.map(|c| shift.constant(c));
+            p.buffers.push(x);
+        }
+    }
+    p.frontiers.extend(second.frontiers.iter().map(|x| {
+        let mut x = x.clone();
+        x.name = named(&x.name);
+        x.capacity = shift.extent(x.capacity);
+        x.owner = x.owner.map(|f| shift.fixpoint(f));
+        x
+    }));
+    p.lists.extend(second.lists.iter().map(|x| {
+        let mut x = x.clone();
+        x.name = named(&x.name);
+        x.capacity = shift.extent(x.capacity);
+        x
+    }));
+    p.reductions.extend(second.reductions.iter().map(|x| {
+        let mut x = x.clone();
+        x.name = named(&x.name);
+        x.owner = x.owner.map(|f| shift.fixpoint(f));
+        x
+    }));
+    p.scalars.extend(second.scalars.iter().map(|x| {
+        let mut x = x.clone();
+        x.name = named(&x.name);
+        x
+    }));
+    p.constants.extend(second.constants.iter().copied());
+    p.sites.extend(second.sites.iter().cloned());
+    // Waves first, then conditions.
+    let kernel = |k: &crate::module::Kernel| {
+        let mut k = k.clone();
+        k.name = named(&k.name);
+        k.code = k.code.iter().map(|&w| shift.word(w)).collect();
+        k.uniforms = k.uniforms.iter().map(|&u| shift.uniform(u)).collect();
+        for (_, site) in &mut k.sites {
+            *site = SiteId(site.0 + shift.sites);
+        }
+        k
+    };
+    let conditions = p.kernels.split_off(first.waves.len());
+    let (waves, untils) = second.kernels.split_at(second.waves.len());
+    p.kernels.extend(waves.iter().map(kernel));
+    p.kernels.extend(conditions);
+    p.kernels.extend(untils.iter().map(kernel));
+    for f in &mut p.fixpoints {
+        f.until = KernelId(f.until.0 + second.waves.len() as u16);
+    }
+    p.waves.extend(second.waves.iter().map(|w| {
+        let mut w = w.clone();
+        w.name = named(&w.name);
+        w.kernel = KernelId(w.kernel.0 + shift.waves);
+        w.domain = shift.domain(w.domain);
+        for a in &mut w.accesses {
+            a.resource = shift.resource(a.resource);
+        }
+        w.accesses.sort_unstable();
+        w.fixpoint = w.fixpoint.map(|f| shift.fixpoint(f));
+        w.after = w.after.iter().map(|&n| shift.node(n)).collect();
+        w
+    }));
+    p.fixpoints.extend(second.fixpoints.iter().map(|f| {
+        let mut f = f.clone();
+        f.name = named(&f.name);
+        f.parent = f.parent.map(|f| shift.fixpoint(f));
+        f.until = KernelId(f.until.0 + shift.waves + first.fixpoints.len() as u16);
+        for (a, b) in &mut f.swaps {
+            (*a, *b) = (shift.buffers[a.index()], shift.buffers[b.index()]);
+        }
+        f.after = f.after.iter().map(|&n| shift.node(n)).collect();
+        f.site = SiteId(f.site.0 + shift.sites);
+        f
+    }));
+    p.name = format!("{a}_{b}");
+    p.order_free = first.order_free && second.order_free;
+    let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
+    let (a, b) = (&first.manifest, &second.manifest);
+    p.manifest = Manifest {
+        id: format!("{}+{}", a.id, b.id),
+        unproven: true,
+        max_nodes: least(a.max_nodes, b.max_nodes),
+        max_edges: least(a.max_edges, b.max_edges),
+        ..Manifest::default()
+    };
+    p
+}
+
+/// A group of waves, or a whole fixpoint, of a schedule's top level.
+struct Block {
+    steps: Vec<Step>,
+    fixpoint: bool,
+}
+
+fn blocks(schedule: &[Step]) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let (mut depth, mut fresh) = (0, true);
+    for &step in schedule {
+        let inside = depth > 0;
+        match step {
+            Step::Loop(_) => depth += 1,
+            Step::Until(_) => depth -= 1,
+            Step::Wave(_) | Step::Barrier | Step::End => {}
+        }
+        match step {
+            _ if inside => blocks
+                .last_mut()
+                .expect("a loop was entered")
+                .steps
+                .push(step),
+            Step::Barrier | Step::Until(_) | Step::End => {}
+            Step::Wave(_) if !fresh => {
+                blocks
+                    .last_mut()
+                    .expect("a wave came before")
+                    .steps
+                    .push(step);
+            }
+            Step::Wave(_) | Step::Loop(_) => blocks.push(Block {
+                steps: vec![step],
+                fixpoint: matches!(step, Step::Loop(_)),
+            }),
+        }
+        fresh = depth > 0 || !matches!(step, Step::Wave(_));
+    }
+    blocks
+}
+
+fn waves(block: &Block) -> impl Iterator<Item = WaveId> {
+    block.steps.iter().filter_map(|s| match s {
+        Step::Wave(w) => Some(*w),
+        _ => None,
+    })
+}
+
+/// The fewest groups: each program in its own order, what conflicts after what it conflicts with.
+fn merge(first: &Program, second: &Program, p: &Program, shift: &Shift) -> Vec<Step> {
+    let a = blocks(&first.schedule);
+    let mut b = blocks(&second.schedule);
+    for step in b.iter_mut().flat_map(|b| &mut b.steps) {
+        *step = match *step {
+            Step::Wave(w) => Step::Wave(WaveId(w.0 + shift.waves)),
+            Step::Loop(f) => Step::Loop(shift.fixpoint(f)),
+            Step::Until(f) => Step::Until(shift.fixpoint(f)),
+            Step::Barrier | Step::End => *step,
+        };
+    }
+    let conflict = |x: &Block, y: &Block| waves(x).any(|x| waves(y).any(|y| clash(p, x, y)));
+    // Blocks of the first program that must be over before a block of the second begins.
+    let needs: Vec<usize> = b
+        .iter()
+        .map(|y| a.iter().rposition(|x| conflict(x, y)).map_or(0, |i| i + 1))
+        .collect();
+    // Least groups for what is left from (i, j), and the way there: take of the first, of the second.
+    let (n, m) = (a.len(), b.len());
+    let mut best = vec![vec![(usize::MAX, (false, false)); m + 1]; n + 1];
+    best[n][m] = (0, (false, false));
+    for i in (0..=n).rev() {
+        for j in (0..=m).rev() {
+            let ready = j < m && needs[j] <= i;
+            let both = i < n && ready && !a[i].fixpoint && !b[j].fixpoint;
+            let cost = |block: &Block| usize::from(!block.fixpoint);
+            let ways = [
+                (both, (true, true)),
+                (i < n, (true, false)),
+                (ready, (false, true)),
+            ];
+            for (open, way) in ways {
+                if !open {
+                    continue;
+                }
+                let left = best[i + usize::from(way.0)][j + usize::from(way.1)].0;
+                let here = if way.0 { cost(&a[i]) } else { cost(&b[j]) };
+                let total = left.saturating_add(here);
+                if total < best[i][j].0 {
+                    best[i][j] = (total, way);
+                }
+            }
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut schedule = Vec::new();
+    while i < n || j < m {
+        let (_, (take_a, take_b)) = best[i][j];
+        if let Some(Step::Wave(_)) = schedule.last() {
+            schedule.push(Step::Barrier);
+        }
+        if take_a {
+            schedule.extend(&a[i].steps);
+            i += 1;
+        }
+        if take_b {
+            schedule.extend(&b[j].steps);
+            j += 1;
+        }
+    }
+    schedule.push(Step::End);
+    schedule
+}
+
+impl Fused {
+    /// The arguments of both; linked inputs are left out.
+    pub fn args<'a>(&self, first: &Args<'a>, second: &Args<'a>) -> Args<'a> {
+        let mut args = first.clone();
+        args.scalars.extend(&second.scalars);
+        args.inputs
+            .extend(second.inputs.iter().filter_map(|&(id, slice)| {
+                let id = self.buffers[id.index()];
+                (id.index() >= self.first_buffers).then_some((id, slice))
+            }));
+        args
+    }
+
+    /// What each program gave. Times are those of the one launch, in both reports.
+    pub fn outcomes(&self, outcome: Outcome) -> (Outcome, Outcome) {
+        let report = |rounds: &[u64]| Report {
+            rounds: rounds.to_vec(),
+            ..outcome.report.clone()
+        };
+        let split = self.first_fixpoints.min(outcome.report.rounds.len());
+        let (a, b) = outcome.report.rounds.split_at(split);
+        let mut first = Outcome {
+            report: report(a),
+            ..Outcome::default()
+        };
+        let mut second = Outcome {
+            report: report(b),
+            ..Outcome::default()
+        };
+        for (id, column) in outcome.outputs {
+            if id.index() < self.first_buffers {
+                first.outputs.push((id, column));
+            } else if let Some(own) = self.buffers.iter().position(|&b| b == id) {
+                second.outputs.push((BufferId(own as u16), column));
+            }
+        }
+        for (id, bits) in outcome.reductions {
+            if id.index() < self.reductions {
+                first.reductions.push((id, bits));
+            } else {
+                let own = ReductionId(id.0 - self.reductions as u16);
+                second.reductions.push((own, bits));
+            }
+        }
+        (first, second)
+    }
+
+    /// Scalars of the first program.
+    pub fn first_scalars(&self) -> usize {
+        self.scalars
+    }
+
+    /// Where a buffer of the second program is.
+    pub fn second_buffer(&self, id: BufferId) -> BufferId {
+        self.buffers[id.index()]
+    }
+}

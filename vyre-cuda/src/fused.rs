@@ -1,0 +1,144 @@
+//! Two passes over one topology, run as one.
+
+use crate::error::Error;
+use crate::runtime::Runtime;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use vyre_core::exec::{Executor, Outcome, RunError, TopologyArgs};
+use vyre_core::module::{BufferId, Program};
+use vyre_core::pass::Pass;
+use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::fuse::{Fused, Link, fuse};
+use vyre_core::verify::verify;
+
+/// Two passes over one topology, in one launch where the backend runs programs: the groups of both share barriers wherever they do not
+/// conflict. The native backend calls each pass's own functions, and runs them one after the other; results are the same.
+///
+/// An output of the first can be an input of the second ([`FusedSession::new`]'s links, by field name); that input is then given as `&[]`.
+pub struct FusedSession<A, B> {
+    fused: Fused,
+    links: Vec<Link>,
+    how: How,
+    passes: PhantomData<fn() -> (A, B)>,
+}
+
+enum How {
+    Together(Box<dyn Executor>),
+    InTurn(Box<dyn Executor>, Box<dyn Executor>),
+}
+
+impl<A: Pass, B: Pass> FusedSession<A, B> {
+    /// Uploads the topology. `links` are pairs of field names: an output of the first, an input of the second.
+    pub fn new<'a>(
+        runtime: &Runtime,
+        (first, second): (impl Into<A::Topology<'a>>, impl Into<B::Topology<'a>>),
+        links: &[(&str, &str)],
+    ) -> Result<FusedSession<A, B>, Error> {
+        let (a, b) = (A::PARTS.program()?, B::PARTS.program()?);
+        let named = |p: &Program, name: &str| {
+            let at = p.buffers.iter().position(|b| b.name == name);
+            at.map(|i| BufferId(i as u16))
+                .ok_or_else(|| RunError::Invalid(format!("`{}` has no buffer `{name}`", p.name)))
+        };
+        let links = links
+            .iter()
+            .map(|(from, to)| {
+                Ok(Link {
+                    from: named(&a, from)?,
+                    to: named(&b, to)?,
+                })
+            })
+            .collect::<Result<Vec<Link>, RunError>>()?;
+        let invalid = |e: &dyn fmt::Display| RunError::Invalid(e.to_string());
+        let fused = fuse(&a, &b, &links).map_err(|e| invalid(&e))?;
+        verify(&fused.program).map_err(|e| invalid(&e[0]))?;
+        let (first, second) = (A::topology(first.into()), B::topology(second.into()));
+        let alike = first.graphs.len() == second.graphs.len()
+            && (first.graphs.iter().zip(&second.graphs))
+                .all(|(a, b)| std::ptr::eq(*a, *b) || a == b);
+        if !alike {
+            return Err(invalid(&"fused passes work on one topology").into());
+        }
+        let mut columns = first.columns.clone();
+        let moved = second.columns.iter();
+        columns.extend(moved.map(|&(id, column)| (fused.second_buffer(id), column)));
+        let both = TopologyArgs {
+            graphs: first.graphs.clone(),
+            columns,
+        };
+        let program = Arc::new(fused.program.clone());
+        let how = match runtime.program_executor(program, &both)? {
+            Some(executor) => How::Together(executor),
+            None => {
+                let separate = Allocation::Separate;
+                How::InTurn(
+                    runtime.executor::<A>(Arc::new(a), &first, separate)?,
+                    runtime.executor::<B>(Arc::new(b), &second, separate)?,
+                )
+            }
+        };
+        Ok(FusedSession {
+            fused,
+            links,
+            how,
+            passes: PhantomData,
+        })
+    }
+
+    /// Both programs as one.
+    pub fn program(&self) -> &Program {
+        &self.fused.program
+    }
+
+    /// Barriers of the one schedule, and of one schedule after the other.
+    pub fn barriers(&self) -> (usize, usize) {
+        (self.fused.barriers, self.fused.barriers_before)
+    }
+
+    /// Whether both run in one launch.
+    pub fn is_one_launch(&self) -> bool {
+        matches!(self.how, How::Together(_))
+    }
+
+    /// Runs both.
+    pub fn run(
+        &mut self,
+        first: A::Run<'_>,
+        second: B::Run<'_>,
+    ) -> Result<(A::Output, B::Output), Error> {
+        let (a, b) = (A::args(first), B::args(second));
+        let (first, second) = match &mut self.how {
+            How::Together(executor) => {
+                let args = self.fused.args(&a, &b);
+                self.fused.outcomes(executor.run(&args)?)
+            }
+            How::InTurn(one, two) => {
+                let first = one.run(&a)?;
+                let mut args = b.clone();
+                let linked = |id: BufferId| self.links.iter().any(|l| l.to == id);
+                args.inputs.retain(|(id, _)| !linked(*id));
+                for link in &self.links {
+                    let (_, column) = output(&first, link.from);
+                    args.inputs.push((link.to, column.as_slice()));
+                }
+                let second = two.run(&args)?;
+                (first, second)
+            }
+        };
+        Ok((A::output(first), B::output(second)))
+    }
+}
+
+fn output(outcome: &Outcome, id: BufferId) -> &(BufferId, vyre_core::exec::Column) {
+    let found = outcome.outputs.iter().find(|(b, _)| *b == id);
+    found.expect("a link starts at an output")
+}
+
+impl<A, B> fmt::Debug for FusedSession<A, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FusedSession")
+            .field("program", &self.fused.program.name)
+            .finish_non_exhaustive()
+    }
+}
