@@ -1,6 +1,10 @@
 //! The kernel language from source to results: each pass runs natively and on the VIR0 interpreter, with equal results.
 #![deny(warnings)]
 #![deny(clippy::all)]
+#![allow(
+    clippy::explicit_counter_loop,
+    reason = "bodies are written as users write them"
+)]
 
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Error, TrapKind};

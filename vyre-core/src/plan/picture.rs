@@ -416,7 +416,11 @@ impl Outline<'_> {
             Step::Barrier | Step::Loop(_) | Step::Until(_) | Step::End => None,
         };
         let mut waves = self.p.schedule.iter().filter_map(inside);
-        if last { waves.next_back() } else { waves.next() }
+        if last {
+            waves.next_back()
+        } else {
+            waves.next()
+        }
     }
 
     /// Every `after`: what comes before, what comes after.

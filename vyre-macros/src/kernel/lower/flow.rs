@@ -617,9 +617,7 @@ impl<'f> Lowerer<'_, 'f> {
             }
             Test::Equal(_) | Test::Within(..) => {
                 let s = self.scalar_of(&v.ty);
-                let Some(part) = v.parts.first() else {
-                    return None;
-                };
+                let part = v.parts.first()?;
                 (part.clone(), register(s))
             }
         };
