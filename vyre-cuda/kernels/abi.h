@@ -56,7 +56,7 @@ struct Image {
     u32 reduction_count;
     u32 looked;
     u32 looked_count;
-    u32 unused0;
+    u32 records;
 };
 static_assert(sizeof(Image) == 128, "");
 
@@ -91,14 +91,16 @@ static_assert(sizeof(Step) == 32, "");
 
 struct Wave {
     u64 len;
+    u64 from;
+    u64 swept_to;
     u32 kernel;
     u32 domain;
     u32 topology;
     u32 frontier;
     u32 narrow;
-    u32 unused;
+    u32 fresh;
 };
-static_assert(sizeof(Wave) == 32, "");
+static_assert(sizeof(Wave) == 48, "");
 
 struct Kernel {
     u32 index_row;
@@ -121,9 +123,9 @@ struct Kernel {
     u32 staged;
     u32 dynamic;
     u32 dynamic_count;
+    u32 fields;
     u32 unused0;
     u32 unused1;
-    u32 unused2;
 };
 static_assert(sizeof(Kernel) == 96, "");
 
@@ -165,6 +167,10 @@ struct Frontier {
     u32 hubs_len;
     u32 topology;
     u32 owned;
+    u32 record;
+    u32 trap;
+    u32 unused0;
+    u32 unused1;
     u32 stamp;
     u32 side;
     u32 third;
@@ -176,7 +182,15 @@ struct Frontier {
     u64 swept;
     u64 swept_hubs;
 };
-static_assert(sizeof(Frontier) == 160, "");
+static_assert(sizeof(Frontier) == 176, "");
+
+struct Record {
+    u64 fields[16];
+    u32 sizes;
+    u32 count;
+    u64 unused;
+};
+static_assert(sizeof(Record) == 144, "");
 
 struct Reduction {
     u64 slots;

@@ -185,6 +185,32 @@ __device__ __noinline__ void push(u32 id, Vec<K> node, u32 ok) {
     }
 }
 
+// Reserves an item of a frontier or list for each of the lanes' `ok` items: its slot, or VYRE_NONE beyond the capacity.
+template <int K>
+__device__ __noinline__ Vec<K> reserve(u32 id, u32 ok) {
+    Frontier& f = *table<Frontier>(image().frontiers, id);
+    Vec<K> slots;
+    u32 total = 0;
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        const u32 lanes = __ballot_sync(VYRE_FULL, ok >> k & 1);
+        slots.v[k] = total + __popc(lanes & lanes_below());
+        total += __popc(lanes);
+    }
+    u64 base = 0;
+    if (lane_id() == 0 && total != 0) {
+        base = atomic_add64(f.counters + f.third * 128, total);
+        if (atomicAdd(&f.local, total) > ~total) atomicAdd(&f.local_high, 1u);
+    }
+    base = __shfl_sync(VYRE_FULL, base, 0);
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        const u64 slot = base + slots.v[k];
+        slots.v[k] = slot < f.capacity ? static_cast<u32>(slot) : VYRE_NONE;
+    }
+    return slots;
+}
+
 // Macros of raw bits.
 #define S32(V) static_cast<i32>(V)
 #define U32(V) static_cast<u32>(V)
@@ -742,6 +768,28 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
                 EACH if (ACTIVE && x.v[k] >= nodes) bad |= 1u << k;
                 FAULT(bad, VYRE_TRAP_IndexOutOfBounds, a_at, nodes);
                 if (__any_sync(VYRE_FULL, mask != 0)) push<K>(imm >> 16, x, mask);
+                goto done;
+            }
+            // Items of lists and frontiers; the host gives lists numbers after the frontiers'.
+            OP(Append) OP(PushItem) {
+                x = reserve<K>(imm >> 16, mask);
+                goto store32;
+            }
+            OP(ListSt8) OP(ListSt32) OP(ListSt64) OP(ItemSt8) OP(ItemSt32) OP(ItemSt64) {
+                const Frontier& f = *table<Frontier>(image().frontiers, imm >> 16);
+                const u64 data = table<Record>(image().records, f.record)->fields[f.side * 8 + (imm & 0xffff)];
+                const bool bytes = op == VYRE_OP_ListSt8 || op == VYRE_OP_ItemSt8;
+                const bool words = op == VYRE_OP_ListSt32 || op == VYRE_OP_ItemSt32;
+                EACH_SLOWLY {
+                    const u32 slot = load_shared(a_at + k * 4);
+                    if (!ACTIVE || slot >= f.capacity) continue;
+                    if (bytes)
+                        store_global8(data + slot, ITEM32(b, b_at));
+                    else if (words)
+                        store_global(data + slot * 4ull, ITEM32(b, b_at));
+                    else
+                        store_global64(data + slot * 8ull, ITEM64(b, b_at));
+                }
                 goto done;
             }
             case VYRE_OP_Reduce32:

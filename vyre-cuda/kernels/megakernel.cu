@@ -159,7 +159,7 @@ __device__ __forceinline__ void settle(const u32* entry, u64 pushed, bool hubs) 
     if (f.pushed > f.capacity) {
         vyre_state.stop = 1;
         if (blockIdx.x == 0)
-            raise(trap_key(entry[1], VYRE_WHOLE_WAVE, entry[2]), VYRE_TRAP_FrontierOverflow, f.pushed, f.capacity);
+            raise(trap_key(entry[1], VYRE_WHOLE_WAVE, entry[2]), f.trap, f.pushed, f.capacity);
     }
     if (f.owned == 0) {
         f.swept = f.pushed;
@@ -271,14 +271,19 @@ __device__ __forceinline__ void leave() {
 }
 
 // Hands out a wave's work: how many warps of a CTA have any, and a frontier's items in what portions.
-__device__ __forceinline__ void hand_out(const Wave& wave, const Kernel& kernel) {
-    const bool items = wave.domain == VYRE_DOMAIN_Items, edges = wave.domain == VYRE_DOMAIN_EdgesFrom;
+__device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
+    const bool edges = wave.domain == VYRE_DOMAIN_EdgesFrom;
     u64 n = wave.len;
     bool hubs = wave.domain == VYRE_DOMAIN_Edges;
-    if (items || edges) {
+    if (wave.frontier != VYRE_NONE) {
         const Frontier& f = *table<Frontier>(image().frontiers, wave.frontier);
         n = f.swept;
         hubs = f.swept_hubs != 0;
+    }
+    if (wave.fresh != 0) {
+        wave.from = wave.swept_to;
+        wave.swept_to = n;
+        n -= wave.from;
     }
     u32 each = edges ? wave.narrow : 32;
     const u32 first = each * gridDim.x;  // what the first warps of all CTAs take
@@ -311,7 +316,7 @@ __device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
     if (seen >> 40 != static_cast<u64>(gridDim.x) << 16 || count == 0 || count > f.capacity ||
         round >= fixpoint.max_rounds)
         return false;
-    const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
+    Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
     const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
     __syncwarp();
     if (lane_id() < kernel.dynamic_count) stage(kernel, *table<u32>(image().lists, kernel.dynamic + lane_id()), round);
@@ -418,7 +423,7 @@ __device__ __forceinline__ void advance(u32& abort) {
         }
         switch (step.kind) {
             case VYRE_DO_WAVE: {
-                const Wave& wave = *table<Wave>(image().waves, step.id);
+                Wave& wave = *table<Wave>(image().waves, step.id);
                 stage_uniforms(wave.kernel);
                 if (lane_id() == 0) {
                     vyre_state.wave = step.id;

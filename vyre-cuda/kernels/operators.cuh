@@ -66,6 +66,57 @@ __device__ __noinline__ void sweep_flat(u64 n, u64 items, u64 targets) {
         sweep_tiles<4>(s, n, items, targets);
 }
 
+// A field of the item in a slot, zero-extended.
+__device__ __forceinline__ u64 load_field(u64 data, u32 size, u64 slot) {
+    return size == 0 ? load_global8(data + slot) : size == 1 ? load_global(data + slot * 4) : load_global64(data + slot * 8);
+}
+
+// Items with fields, from..n.
+template <int K>
+__device__ __forceinline__ void sweep_record_tiles(const Sweep& s, const Frontier& f, u64 from, u64 n) {
+    const Record& record = *table<Record>(image().records, f.record);
+    const u32 side = (f.side ^ f.owned) * 8;
+    const u32 regs = shared_address(image().registers_shared) + warp_id() * s.kernel.warp_bytes + lane_id() * (K * 4);
+    const u32* rows = table<u32>(image().lists, s.kernel.fields);
+    for (u64 first = from + static_cast<u64>(s.warp()) * (32 * K); first < n;
+         first += static_cast<u64>(s.warps()) * (32 * K)) {
+        u32 mask = 0;
+#pragma unroll 1
+        for (u32 k = 0; k < K; k++) {
+            const u64 i = first + k * 32 + lane_id();
+            if (i >= n) continue;
+            mask |= 1u << k;
+            if (s.kernel.index_row != VYRE_NONE)
+                store_shared(regs + s.kernel.index_row * (K * 128) + k * 4, static_cast<u32>(i));
+            // A trap names the item by its first field.
+            if (s.kernel.item_row != VYRE_NONE)
+                store_shared(regs + s.kernel.item_row * (K * 128) + k * 4,
+                             static_cast<u32>(load_field(record.fields[side], record.sizes & 3, i)));
+            for (u32 field = 0; field < record.count; field++) {
+                const u32 row = rows[field], size = record.sizes >> (field * 2) & 3;
+                if (row == VYRE_NONE) continue;
+                const u64 x = load_field(record.fields[side + field], size, i);
+                store_shared(regs + row * (K * 128) + k * 4, static_cast<u32>(x));
+                if (size == 2) store_shared(regs + (row + 1) * (K * 128) + k * 4, static_cast<u32>(x >> 32));
+            }
+        }
+        interpret<K>(reinterpret_cast<const uint2*>(s.kernel.code_at), regs, shared_address(s.kernel.uniforms_shared),
+                     mask, s.id);
+    }
+}
+
+__device__ __noinline__ void sweep_records(u32 frontier, u64 from) {
+    const Sweep s;
+    const Frontier& f = *table<Frontier>(image().frontiers, frontier);
+    const u64 n = f.swept;
+    if (s.kernel.k == 1 || n - from <= static_cast<u64>(s.warps()) * 32)
+        sweep_record_tiles<1>(s, f, from, n);
+    else if (s.kernel.k == 2)
+        sweep_record_tiles<2>(s, f, from, n);
+    else
+        sweep_record_tiles<4>(s, f, from, n);
+}
+
 // The stash: for each item of the warp that has edges, its node and its edge range's start less its place in the tile.
 template <int K>
 __device__ __forceinline__ void run_expanded(const Sweep& s, u32 stash, u32 place, bool some, u32 done, u32 total,
@@ -220,8 +271,13 @@ __device__ __forceinline__ void sweep_wave(u32 wave_id) {
             case VYRE_DOMAIN_Once:
             case VYRE_DOMAIN_Range:
             case VYRE_DOMAIN_Nodes: sweep_flat(wave.len, 0, 0); break;
+            case VYRE_DOMAIN_ListItems: sweep_records(wave.frontier, wave.from); break;
             case VYRE_DOMAIN_Items: {
                 const Frontier& f = *table<Frontier>(image().frontiers, wave.frontier);
+                if (f.record != VYRE_NONE) {
+                    sweep_records(wave.frontier, 0);
+                    break;
+                }
                 sweep_flat(f.swept, f.items[f.side ^ f.owned], 0);
                 break;
             }

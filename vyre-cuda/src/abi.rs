@@ -151,7 +151,7 @@ abi! {
         reduction_count: u32,
         looked: u32,
         looked_count: u32,
-        unused0: u32,
+        records: u32,
     }
 
     /// Grid-wide words: the barrier (one word a 128-byte line), the trap, the abort flag. Zeroed before a launch, except `trap_key`.
@@ -188,20 +188,24 @@ abi! {
         unused: u32,
     }
 
-    /// One wave. `narrow`: items of a frontier that a warp takes at least, so that their edges fill it.
+    /// One wave. `narrow`: items of a frontier that a warp takes at least, so that their edges fill it. `fresh`: of a list,
+    /// only what it has not swept. `from`, `swept_to`: CTA state.
     struct Wave {
         len: u64,
+        from: u64,
+        swept_to: u64,
         kernel: u32,
         domain: u32,
         topology: u32,
         frontier: u32,
         narrow: u32,
-        unused: u32,
+        fresh: u32,
     }
 
     /// One kernel. `k`: items a lane of a full tile; `warps`: warps that have registers; `item_row`: a row that keeps
     /// the item for traps. `uniforms_shared`: its staged slots; `staged`: they are its own, so that only the slots in the
-    /// list `dynamic` change after the start. `code_at`: CTA state, where the code can be fetched.
+    /// list `dynamic` change after the start. `code_at`: CTA state, where the code can be fetched. `fields`: list of
+    /// the rows of an item's fields.
     struct Kernel {
         index_row: u32,
         src_row: u32,
@@ -223,9 +227,9 @@ abi! {
         staged: u32,
         dynamic: u32,
         dynamic_count: u32,
+        fields: u32,
         unused0: u32,
         unused1: u32,
-        unused2: u32,
     }
 
     /// Where a uniform slot gets its value: raw bits, or the round of fixpoint `id`, a reduction, a frontier's length.
@@ -252,11 +256,11 @@ abi! {
         unused1: u32,
     }
 
-    /// A frontier. Pairs are double buffers, by `side`; counters are triples, used in turn (`counters`: by `third` the
+    /// A frontier, or a list, which never flips. Pairs are double buffers, by `side`; counters are triples, used in turn (`counters`: by `third` the
     /// pushes, then by barrier the sum of the CTAs' `local`). `offsets` and `ranges`: of the topology it is swept with,
     /// to fetch a node's edge range when it is pushed. From `stamp` on: CTA state. `side` and `third`: where pushes go,
     /// changed by a flip; `pushed`: since the last flip, as of the last barrier; `local`: by this CTA since the last
-    /// barrier; `attention`: it pushed hubs.
+    /// barrier; `attention`: it pushed hubs. `record`: items that are not nodes; `trap`: what an overflow is.
     struct Frontier {
         items: [u64; 2],
         ranges: [u64; 2],
@@ -271,6 +275,10 @@ abi! {
         hubs_len: u32,
         topology: u32,
         owned: u32,
+        record: u32,
+        trap: u32,
+        unused0: u32,
+        unused1: u32,
         stamp: u32,
         side: u32,
         third: u32,
@@ -281,6 +289,14 @@ abi! {
         pushed_hubs: u64,
         swept: u64,
         swept_hubs: u64,
+    }
+
+    /// Items with fields, one array for each: addresses by side and field. `sizes`: two bits a field, 1, 4 or 8 bytes.
+    struct Record {
+        fields: [u64; 16],
+        sizes: u32,
+        count: u32,
+        unused: u64,
     }
 
     /// A reduction: three slots, used in turn. `epoch`: CTA state.

@@ -17,9 +17,6 @@ use vyre_core::module::{
 /// Why a pass cannot run in the megakernel.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub(crate) enum ImageError {
-    /// Lists, and frontiers of items that are not nodes.
-    #[error("lists and frontiers of items do not run on CUDA yet")]
-    Lists,
     /// Tables, uniforms and one warp's registers must fit a CTA's shared memory.
     #[error("the pass needs {needed} bytes of shared memory; the device has {available}")]
     Shared {
@@ -68,6 +65,7 @@ pub(crate) struct Run<'a> {
     pub(crate) buffers: Vec<abi::Buffer>,
     pub(crate) topologies: Vec<abi::Topology>,
     pub(crate) frontiers: Vec<abi::Frontier>,
+    pub(crate) records: Vec<abi::Record>,
     pub(crate) fills: Vec<abi::Fill>,
     /// Items of each wave's domain, where they are known before the launch.
     pub(crate) lens: Vec<u64>,
@@ -95,7 +93,8 @@ impl Control {
         let homes = results + 8 * count(program.fixpoints.len());
         let epochs = homes + 4 * count(program.buffers.len());
         let stamps = epochs + 4 * count(program.reductions.len());
-        let reductions = (stamps + 4 * count(program.frontiers.len())).next_multiple_of(128);
+        let queues = program.frontiers.len() + program.lists.len();
+        let reductions = (stamps + 4 * count(queues)).next_multiple_of(128);
         let frontiers = (reductions + 24 * count(program.reductions.len())).next_multiple_of(128);
         Control {
             results,
@@ -104,7 +103,7 @@ impl Control {
             stamps,
             reductions,
             frontiers,
-            bytes: frontiers + FRONTIER_CONTROL_BYTES * count(program.frontiers.len()),
+            bytes: frontiers + FRONTIER_CONTROL_BYTES * count(queues),
         }
     }
 }
@@ -129,9 +128,6 @@ impl Layout {
             shared_bytes: 0,
             swept_with: vec![None; program.frontiers.len()],
         };
-        if !program.lists.is_empty() || program.frontiers.iter().any(|f| !f.fields.is_empty()) {
-            return Err(ImageError::Lists);
-        }
         for wave in &program.waves {
             if let Domain::EdgesFrom(t, f) = wave.domain {
                 layout.swept_with[f.index()].get_or_insert(t.0.into());
@@ -148,7 +144,7 @@ impl Layout {
                 Domain::Items(f) => (3, NONE, f.0.into()),
                 Domain::Edges(t) => (4, t.0.into(), NONE),
                 Domain::EdgesFrom(t, f) => (5, t.0.into(), f.0.into()),
-                Domain::ListItems(..) => return Err(ImageError::Lists),
+                Domain::ListItems(l, _) => (6, NONE, list_number(program, l.0)),
             };
             let average = degree.get(topology as usize).copied().unwrap_or(1.0);
             layout.waves.push(abi::Wave {
@@ -158,7 +154,8 @@ impl Layout {
                 topology,
                 frontier,
                 narrow: (32.0 / average.max(1.0)).round().clamp(1.0, 32.0) as u32,
-                unused: 0,
+                fresh: matches!(wave.domain, Domain::ListItems(_, true)).into(),
+                ..Default::default()
             });
         }
         layout.schedule(program);
@@ -183,8 +180,18 @@ impl Layout {
             .any(|w| op(w).row().faults != vyre_core::isa::Faults::No);
         let (mut rows, mut item_row) = (u32::from(kernel.rows).max(1), NONE);
         if is_wave && faults {
+            // An item with fields is named by the first of them, which the kernel may not use.
+            let records = match program.waves[self.kernels.len()].domain {
+                Domain::ListItems(..) => true,
+                Domain::Items(f) => !program.frontiers[f.index()].fields.is_empty(),
+                Domain::Once
+                | Domain::Range(_)
+                | Domain::Nodes
+                | Domain::Edges(_)
+                | Domain::EdgesFrom(..) => false,
+            };
             item_row = match kernel.item.index {
-                Some(row) if !kernel.code.iter().any(|w| writes(w, row)) => row.into(),
+                Some(row) if !records && !kernel.code.iter().any(|w| writes(w, row)) => row.into(),
                 _ => {
                     rows += 1;
                     rows - 1
@@ -210,10 +217,11 @@ impl Layout {
             reductions: self.list(&reductions),
             dynamic_count: dynamic.len() as u32,
             dynamic: self.list(&dynamic),
+            fields: self.list(&kernel.item.fields.map(row)),
             ..Default::default()
         };
         self.kernels.push(described);
-        self.code.extend(device_code(kernel, &reductions));
+        self.code.extend(device_code(program, kernel, &reductions));
         self.code.push(Word {
             op: Op::Ret as u8,
             ..Word::default()
@@ -347,10 +355,14 @@ impl Layout {
                     let kernel = program.waves[w.index()].kernel;
                     let code = &program.kernels[kernel.index()].code;
                     for (pc, word) in (0u32..).zip(code) {
-                        if op(word) != Op::Push {
+                        let id = if op(word) == Op::Append {
+                            list_number(program, word.resource())
+                        } else if matches!(op(word), Op::Push | Op::PushItem) {
+                            word.resource().into()
+                        } else {
                             continue;
-                        }
-                        let entry = [word.resource().into(), kernel.0.into(), pc];
+                        };
+                        let entry = [id, kernel.0.into(), pc];
                         match pushed.iter_mut().find(|e| e[0] == entry[0]) {
                             Some(e) => *e = (*e).min(entry),
                             None => pushed.push(entry),
@@ -393,7 +405,9 @@ impl Layout {
         head.values = table(values * size_of::<abi::Value>());
         head.buffers = table(program.buffers.len() * size_of::<abi::Buffer>());
         head.topologies = table(program.topologies.len() * size_of::<abi::Topology>());
-        head.frontiers = table(program.frontiers.len() * size_of::<abi::Frontier>());
+        let queues = program.frontiers.len() + program.lists.len();
+        head.frontiers = table(queues * size_of::<abi::Frontier>());
+        head.records = table(records_of(program).count() * size_of::<abi::Record>());
         head.reductions = table(program.reductions.len() * size_of::<abi::Reduction>());
         head.fixpoints = table(size_of_val(self.fixpoints.as_slice()));
         head.lists = table(size_of_val(self.lists.as_slice()));
@@ -403,7 +417,7 @@ impl Layout {
         head.kernel_count = self.kernels.len() as u32;
         head.buffer_count = program.buffers.len() as u32;
         head.fixpoint_count = self.fixpoints.len() as u32;
-        head.frontier_count = program.frontiers.len() as u32;
+        head.frontier_count = queues as u32;
         head.reduction_count = program.reductions.len() as u32;
         (head.looked, head.looked_count) = self.looked;
 
@@ -517,6 +531,7 @@ impl Layout {
         put(&mut out, head.buffers, &run.buffers);
         put(&mut out, head.topologies, &run.topologies);
         put(&mut out, head.frontiers, &run.frontiers);
+        put(&mut out, head.records, &run.records);
         let reductions: Vec<abi::Reduction> = (0u64..)
             .zip(&program.reductions)
             .map(|(i, r)| abi::Reduction {
@@ -668,9 +683,31 @@ fn unsettled(program: &Program, f: FixpointId) -> bool {
     buffers || reductions
 }
 
-/// A kernel's code with the two rewritten words: break and continue name their loop's round frame, reduce names its
-/// accumulator.
-fn device_code(kernel: &Kernel, reductions: &[u32]) -> Vec<Word> {
+/// The device's number of a list: after the frontiers.
+pub(crate) fn list_number(program: &Program, list: u16) -> u32 {
+    program.frontiers.len() as u32 + u32::from(list)
+}
+
+/// Fields of the items that are not nodes: of frontiers, then of lists; with the device's number.
+pub(crate) fn records_of(program: &Program) -> impl Iterator<Item = (u32, &[Scalar])> {
+    let frontiers = program.frontiers.iter().map(|f| f.fields.as_slice());
+    let lists = program.lists.iter().map(|l| l.fields.as_slice());
+    (0u32..)
+        .zip(frontiers.chain(lists))
+        .filter(|(_, fields)| !fields.is_empty())
+}
+
+/// Whether an instruction names a list.
+fn is_of_list(op: Op) -> bool {
+    matches!(
+        op.row().imm,
+        Imm::Resource(Kind::List) | Imm::Field(Kind::List, _)
+    )
+}
+
+/// A kernel's code with the rewritten words: break and continue name their loop's round frame, reduce names its
+/// accumulator, lists have the device's numbers.
+fn device_code(program: &Program, kernel: &Kernel, reductions: &[u32]) -> Vec<Word> {
     let mut frames = 0u32;
     // Round frames of the open loops.
     let mut loops: Vec<u32> = Vec::new();
@@ -693,6 +730,8 @@ fn device_code(kernel: &Kernel, reductions: &[u32]) -> Vec<Word> {
             let id = u32::from(word.resource());
             let slot = reductions.iter().position(|&r| r == id);
             word.imm |= slot.expect("the list has every reduction of the kernel") as u32;
+        } else if is_of_list(op) {
+            word.imm = list_number(program, word.resource()) << 16 | word.imm & 0xffff;
         }
     }
     code

@@ -6,18 +6,20 @@
 use crate::abi;
 use crate::buffer::{ALIGN, Memory, Pinned, Timer, column_from, slice_bytes};
 use crate::device::{Attempt, Device, DeviceError};
-use crate::image::{Control, FRONTIER_CONTROL_BYTES, Layout, Run, unordered};
+use crate::image::{
+    Control, FRONTIER_CONTROL_BYTES, Layout, Run, list_number, records_of, unordered,
+};
 use cudarc::driver::result;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Instant;
 use vyre_core::csr::Csr;
 use vyre_core::exec::{
-    Args, Executor, Outcome, Report, RunError, Sizes, Slice, TopologyArgs, check_columns,
+    Args, Column, Executor, Outcome, Report, RunError, Sizes, Slice, TopologyArgs, check_columns,
     resolve_topologies,
 };
 use vyre_core::module::{
-    BufferId, Domain, Extent, KernelId, Program, ReductionId, Role, Scalar, Site,
+    BufferId, Domain, Extent, KernelId, ListId, Program, ReductionId, Role, Scalar, Site,
 };
 use vyre_core::trap::{Trap, TrapKind, WHOLE_WAVE};
 
@@ -43,6 +45,7 @@ pub struct Megakernel {
     sizes: Sizes,
     graphs: Vec<Graph>,
     buffers: Vec<Memory>,
+    /// Frontiers, then lists.
     frontiers: Vec<Frontier>,
     code: Memory,
     /// Tables, then control words.
@@ -61,16 +64,17 @@ struct Graph {
     edges: u32,
 }
 
-/// Memory of a frontier: pairs of items, edge ranges and hubs; stamps of a unique one.
+/// Memory of a frontier: pairs of items, edge ranges and hubs; stamps of a unique one. Of a list, and of a frontier whose
+/// items are not nodes: an array for each field.
 #[derive(Debug)]
 struct Frontier {
     items: Memory,
+    /// By side, then by field, within `items`.
+    fields: Vec<u64>,
     ranges: Memory,
     hubs: Memory,
     stamps: Option<Memory>,
-    capacity: u64,
-    ranges_len: u64,
-    hubs_len: u64,
+    shape: Shape,
     /// Last stamp that a run used.
     stamp: u32,
 }
@@ -119,16 +123,26 @@ impl Megakernel {
         for (i, f) in program.frontiers.iter().enumerate() {
             let capacity = sizes.resolve(&program, f.capacity).unwrap_or(0);
             let swept_with = layout.swept_with[i].map(|t| &*csrs[t as usize]);
-            let shape = Shape::new(
+            let mut shape = Shape::new(
                 capacity,
                 swept_with,
                 f.owner.is_some(),
                 f.unique.then_some(sizes.nodes),
             );
+            shape.fields.clone_from(&f.fields);
+            shapes.push(shape);
+        }
+        for list in &program.lists {
+            let capacity = sizes.resolve(&program, list.capacity).unwrap_or(0);
+            let mut shape = Shape::new(capacity, None, false, None);
+            shape.fields.clone_from(&list.fields);
+            shape.sides = 1;
+            shapes.push(shape);
+        }
+        for shape in &shapes {
             shape.parts().into_iter().for_each(|b| {
                 take(b);
             });
-            shapes.push(shape);
         }
         let tables = layout.tables_bytes().next_multiple_of(ALIGN);
         let control = Control::new(&program);
@@ -167,7 +181,7 @@ impl Megakernel {
             code,
             image: Memory::new(device, image_bytes)?,
             staging: Pinned::new(device, image_bytes as usize)?,
-            control: Pinned::new(device, control.frontiers as usize)?,
+            control: Pinned::new(device, control.bytes as usize)?,
             outputs: None,
             timer: Timer::new(device)?,
             program,
@@ -247,17 +261,29 @@ impl Megakernel {
                 self.index_len(&wave.name, extent)?;
             }
         }
-        for (i, f) in program.frontiers.iter().enumerate() {
-            let capacity = self.len(f.capacity);
-            if capacity > self.frontiers[i].capacity {
-                let mut shape = self.frontiers[i].shape();
-                shape.capacity = capacity.min(u64::from(u32::MAX));
+        for list in &program.lists {
+            self.index_len(&list.name, list.capacity)?;
+        }
+        for i in 0..self.frontiers.len() {
+            let capacity = self.capacity(i);
+            if capacity > self.frontiers[i].shape.capacity {
+                let mut shape = self.frontiers[i].shape.clone();
+                shape.capacity = capacity;
                 self.room_for(shape.parts().iter().sum())?;
                 self.frontiers[i] = Frontier::new(&self.device, &shape)?;
             }
             self.frontiers[i].fresh_stamps()?;
         }
         Ok(())
+    }
+
+    /// Items that a frontier or list can hold in this run.
+    fn capacity(&self, i: usize) -> u64 {
+        let extent = match self.program.frontiers.get(i) {
+            Some(frontier) => frontier.capacity,
+            None => self.program.lists[i - self.program.frontiers.len()].capacity,
+        };
+        self.len(extent).min(u64::from(u32::MAX))
     }
 
     fn room_for(&self, bytes: u64) -> Result<(), RunError> {
@@ -314,7 +340,9 @@ impl Megakernel {
             .iter()
             .enumerate()
             .map(|(i, f)| {
-                let topology = self.layout.swept_with[i];
+                let declared = program.frontiers.get(i);
+                let topology = self.layout.swept_with.get(i).copied().flatten();
+                let record = records_of(program).position(|(id, _)| id == i as u32);
                 let counters = control_at + control.frontiers + FRONTIER_CONTROL_BYTES * i as u64;
                 abi::Frontier {
                     items: pair(&f.items),
@@ -325,16 +353,41 @@ impl Megakernel {
                     stamps: f.stamps.as_ref().map_or(0, Memory::address),
                     offsets: topology.map_or(0, |t| self.graphs[t as usize].offsets.address()),
                     nodes: self.sizes.nodes as u32,
-                    capacity: self
-                        .len(program.frontiers[i].capacity)
-                        .min(u64::from(u32::MAX)) as u32,
-                    ranges_len: f.ranges_len as u32,
-                    hubs_len: f.hubs_len as u32,
+                    capacity: self.capacity(i) as u32,
+                    ranges_len: f.shape.ranges as u32,
+                    hubs_len: f.shape.hubs as u32,
                     topology: topology.unwrap_or(abi::NONE),
-                    owned: program.frontiers[i].owner.is_some().into(),
+                    owned: declared.is_some_and(|d| d.owner.is_some()).into(),
+                    record: record.map_or(abi::NONE, |r| r as u32),
+                    trap: match declared {
+                        Some(_) => TrapKind::FrontierOverflow as u32,
+                        None => TrapKind::ListOverflow as u32,
+                    },
                     stamp: f.stamp + 1,
                     ..Default::default()
                 }
+            })
+            .collect();
+        let records = records_of(program)
+            .map(|(id, fields)| {
+                let f = &self.frontiers[id as usize];
+                let mut record = abi::Record {
+                    count: fields.len() as u32,
+                    ..Default::default()
+                };
+                for (i, field) in fields.iter().enumerate() {
+                    let size = match field.size_bytes() {
+                        1 => 0,
+                        4 => 1,
+                        _ => 2,
+                    };
+                    record.sizes |= size << (2 * i);
+                    for side in 0..2 {
+                        let at = (side % f.shape.sides as usize) * fields.len() + i;
+                        record.fields[side * 8 + i] = f.items.address() + f.fields[at];
+                    }
+                }
+                record
             })
             .collect();
         let lens = program
@@ -357,6 +410,7 @@ impl Megakernel {
             buffers,
             topologies,
             frontiers,
+            records,
             fills,
             lens,
             scalars: &self.sizes.scalars,
@@ -425,6 +479,13 @@ impl Megakernel {
                 .collect(),
             homes: count(self.program.buffers.len())
                 .map(|i| half(layout.homes + 4 * i))
+                .collect(),
+            lists: (0u16..)
+                .zip(&self.program.lists)
+                .map(|(l, _)| {
+                    let number = u64::from(list_number(&self.program, l));
+                    word(layout.frontiers + FRONTIER_CONTROL_BYTES * number)
+                })
                 .collect(),
             reductions: count(self.program.reductions.len())
                 .map(|i| {
@@ -497,6 +558,20 @@ impl Megakernel {
             .collect()
     }
 
+    /// Fields of what a list holds.
+    fn list_columns(&self, list: usize, len: u64) -> Result<Vec<Column>, RunError> {
+        let memory = &self.frontiers[self.program.frontiers.len() + list];
+        let mut columns = Vec::new();
+        for (&at, field) in memory.fields.iter().zip(&self.program.lists[list].fields) {
+            let mut bytes = vec![0; (len * field.size_bytes()) as usize];
+            // SAFETY: the stream is waited for before the target is read.
+            unsafe { memory.items.download(at, &mut bytes) }?;
+            self.device.synchronize()?;
+            columns.push(column_from(*field, len as usize, &bytes));
+        }
+        Ok(columns)
+    }
+
     /// Starts copying the outputs into page-locked memory; `homes[b]`: the buffer that holds what belongs to `b`.
     fn fetch(
         &mut self,
@@ -541,6 +616,8 @@ struct Words {
     finished: bool,
     rounds: Vec<u64>,
     homes: Vec<u32>,
+    /// Items appended to each list.
+    lists: Vec<u64>,
     reductions: Vec<u64>,
 }
 
@@ -597,6 +674,12 @@ impl Executor for Megakernel {
                     .push((id, column_from(scalar, len as usize, &bytes)));
             }
         }
+        for (l, list) in self.program.lists.iter().enumerate() {
+            if list.output {
+                let columns = self.list_columns(l, words.lists[l])?;
+                outcome.lists.push((ListId(l as u16), columns));
+            }
+        }
         for (i, r) in self.program.reductions.iter().enumerate() {
             if r.output {
                 let bits = unordered(r.op, r.scalar, words.reductions[i]);
@@ -638,9 +721,12 @@ impl Graph {
 }
 
 /// Sizes of a frontier's memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Shape {
     capacity: u64,
+    sides: u64,
+    /// Empty: the items are nodes.
+    fields: Vec<Scalar>,
     ranges: u64,
     hubs: u64,
     stamps: Option<u64>,
@@ -663,6 +749,8 @@ impl Shape {
         }
         Shape {
             capacity,
+            sides: 2,
+            fields: Vec::new(),
             ranges,
             hubs,
             stamps,
@@ -671,12 +759,32 @@ impl Shape {
 
     /// Bytes of each allocation.
     fn parts(&self) -> [u64; 4] {
+        let items = match self.fields.as_slice() {
+            [] => half(4 * self.capacity),
+            fields => fields
+                .iter()
+                .map(|f| half(f.size_bytes() * self.capacity))
+                .sum(),
+        };
         [
-            2 * half(4 * self.capacity),
+            self.sides * items,
             2 * half(8 * self.ranges),
             2 * half(16 * self.hubs),
             self.stamps.map_or(0, |n| 4 * n),
         ]
+    }
+
+    /// Where each field's array starts, by side.
+    fn field_offsets(&self) -> Vec<u64> {
+        let mut at = 0;
+        let mut offsets = Vec::new();
+        for _ in 0..self.sides {
+            for field in &self.fields {
+                offsets.push(at);
+                at += half(field.size_bytes() * self.capacity);
+            }
+        }
+        offsets
     }
 }
 
@@ -703,23 +811,13 @@ impl Frontier {
         };
         Ok(Frontier {
             items: Memory::new(device, items)?,
+            fields: shape.field_offsets(),
             ranges: Memory::new(device, ranges)?,
             hubs: Memory::new(device, hubs)?,
             stamps,
-            capacity: shape.capacity,
-            ranges_len: shape.ranges,
-            hubs_len: shape.hubs,
+            shape: shape.clone(),
             stamp: 0,
         })
-    }
-
-    fn shape(&self) -> Shape {
-        Shape {
-            capacity: self.capacity,
-            ranges: self.ranges_len,
-            hubs: self.hubs_len,
-            stamps: self.stamps.as_ref().map(|m| m.bytes() / 4),
-        }
     }
 
     /// Starts the stamps over long before they wrap.
