@@ -268,6 +268,13 @@ enum VyreExtent {
     VYRE_EXTENT_Nodes = 3,
     VYRE_EXTENT_Edges = 4,
     VYRE_EXTENT_NodesPlusEdges = 5,
+    VYRE_EXTENT_NodeBits = 6,
+};
+
+enum VyreWidth {
+    VYRE_WIDTH_Fixed = 0,
+    VYRE_WIDTH_Constant = 1,
+    VYRE_WIDTH_Scalar = 2,
 };
 
 enum VyreUniform {
