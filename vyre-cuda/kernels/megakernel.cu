@@ -142,7 +142,9 @@ __device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
         } while (seen >> 56 != gridDim.x);
         if (blockIdx.x == 0) abort = load_relaxed(VYRE_CONTROL(abort));
     }
-    return __shfl_sync(VYRE_FULL, seen, 0);
+    seen = __shfl_sync(VYRE_FULL, seen, 0);
+    __syncwarp();
+    return seen;
 }
 
 // What a CTA adds to the count of a group's pushes. A capacity is below 2^32, so that more need not be told apart.
@@ -253,6 +255,7 @@ __device__ __forceinline__ bool finished(const Fixpoint& fixpoint) {
 
 // Leaves the launch: CTA 0 writes what the host wants to know.
 __device__ __forceinline__ void leave() {
+    __syncwarp();
     if (lane_id() == 0) vyre_state.wave = VYRE_NONE;
     if (blockIdx.x != 0) return;
     const u64 results = image().results;
@@ -364,6 +367,7 @@ __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort)
         }
         side ^= 1;
         third = after(third);
+        __syncwarp();
         if (lane_id() == 0) {
             f.local = 0;
             f.side = side;
@@ -395,6 +399,8 @@ __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort)
         seen = __shfl_sync(VYRE_FULL, seen, 0);
         phase = next;
     }
+    // All lanes have read what lane 0 changes.
+    __syncwarp();
     if (lane_id() == 0) {
         fixpoint.round += done;
         fixpoint.rounds += done;
@@ -412,6 +418,7 @@ __device__ __forceinline__ void advance(u32& abort) {
     }
     u32 pc = vyre_state.pc;
     for (;;) {
+        __syncwarp();
         const Step& step = *table<Step>(image().steps, pc);
         if (step.kind == VYRE_DO_UNTIL || step.kind == VYRE_DO_BARRIER) {
             u64 seen = arrive(step, abort);

@@ -19,6 +19,8 @@ template <int K>
 __device__ __forceinline__ void run_tile(const Sweep& s, const Vec<K>& index, const Vec<K>& src, const Vec<K>& dst,
                                          u32 mask) {
     const u32 regs = shared_address(image().registers_shared) + warp_id() * s.kernel.warp_bytes + lane_id() * (K * 4);
+    // With fewer items a lane, a row's words belong to other lanes than in the tile before.
+    __syncwarp();
     // Index, src, dst and item rows.
     const uint4 rows = *reinterpret_cast<const uint4*>(&s.kernel.index_row);
     if (rows.x != VYRE_NONE) store_row<K>(regs + rows.x * (K * 128), index);
@@ -81,6 +83,7 @@ __device__ __forceinline__ void sweep_record_tiles(const Sweep& s, const Frontie
     for (u64 first = from + static_cast<u64>(s.warp()) * (32 * K); first < n;
          first += static_cast<u64>(s.warps()) * (32 * K)) {
         u32 mask = 0;
+        __syncwarp();
 #pragma unroll 1
         for (u32 k = 0; k < K; k++) {
             const u64 i = first + k * 32 + lane_id();
