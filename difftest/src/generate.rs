@@ -2551,6 +2551,10 @@ fn standalone(name: &str, helpers: &[String], handles: &[Handle], body: &str) ->
                     "    let mut {n} = input.p_{}[..{LEN}].to_vec();",
                     s.name()
                 );
+                if s.is_float() {
+                    // Of two zeros, either may be the larger.
+                    let _ = writeln!(before, "    for x in &mut {n} {{ *x += 0.0; }}");
+                }
                 args.push(format!("&mut {n}"));
                 after.push(format!("column(\"{n}\", &{n})"));
             }
