@@ -45,8 +45,9 @@ fn figures<E: Example>(args: &str) -> Value {
     assert_eq!((code, err.as_str()), (0, ""), "{args}\n{out}");
     let json: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     assert_eq!(json["check"], "equal");
-    assert!(json["sequential_ms"].as_f64().unwrap() > 0.0);
-    assert!(json["wall_ms"].as_f64().unwrap() > 0.0);
+    // Milliseconds with three decimals: a fast host rounds small runs to zero.
+    assert!(json["sequential_ms"].as_f64().unwrap() >= 0.0);
+    assert!(json["wall_ms"].as_f64().unwrap() >= 0.0);
     json
 }
 
