@@ -352,7 +352,7 @@ impl<'a> Checker<'a> {
                 "a lane runs to its end; remove `async`",
             );
         }
-        if let Some(u) = &sig.unsafety {
+        if let syn::Safety::Unsafe(u) = &sig.safety {
             self.error(
                 u.span,
                 "`unsafe` is not in the kernel language",
@@ -390,7 +390,7 @@ impl<'a> Checker<'a> {
         for input in &f.sig.inputs {
             let typed = match input {
                 syn::FnArg::Receiver(r) => {
-                    if r.colon_token.is_some() {
+                    if let syn::ReceiverKind::Typed(..) = r.kind {
                         self.error(
                             r.self_token.span,
                             "a typed `self` is not in the kernel language",
@@ -399,10 +399,14 @@ impl<'a> Checker<'a> {
                     }
                     let owner = self.owner.clone().unwrap_or_default();
                     let ty = self.named(&owner).unwrap_or(Ty::Error);
-                    self.self_ref = r.reference.is_some();
-                    self.mut_self = self.self_ref && r.mutability.is_some();
+                    let (by_ref, mutable) = match &r.kind {
+                        syn::ReceiverKind::Reference(_, _, m) => (true, m.is_some()),
+                        _ => (false, r.mutability.is_some()),
+                    };
+                    self.self_ref = by_ref;
+                    self.mut_self = by_ref && mutable;
                     let ident = syn::Ident::new("self", r.self_token.span);
-                    let id = self.declare(&ident, ty, r.mutability.is_some());
+                    let id = self.declare(&ident, ty, mutable);
                     self.handles.push(None);
                     params.push(Param::Value(id));
                     continue;

@@ -279,6 +279,7 @@ impl HelperModule {
                         item: syn::ItemFn {
                             attrs: f.attrs.clone(),
                             vis: f.vis.clone(),
+                            modifiers: syn::FnModifiers::default(),
                             sig: f.sig.clone(),
                             block: Box::new(f.block.clone()),
                         },

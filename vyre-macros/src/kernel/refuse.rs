@@ -11,7 +11,7 @@ pub(super) fn expression(e: &syn::Expr) -> (Span, String, &'static str) {
     let span = first_token(e);
     let (span, what, advice) = match e {
         Expr::Closure(c) => (
-            c.or1_token.span,
+            c.inputs_begin.span,
             "closures are not in the kernel language",
             "write the body in place, or a `#[device] fn` that takes values",
         ),
@@ -172,7 +172,7 @@ pub(super) fn ty(ty: &syn::Type, report: &mut Report) {
             "local arrays are not in the kernel language yet",
             "use separate variables, or a `#[scratch]` buffer",
         ),
-        Type::BareFn(_) => (
+        Type::FnPtr(_) => (
             "function pointers are not in the kernel language",
             "call a `#[device] fn` by name",
         ),

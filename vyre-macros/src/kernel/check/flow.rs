@@ -39,8 +39,12 @@ impl Checker<'_> {
         for arm in &m.arms {
             self.scopes.push(Vec::new());
             let mut binds = Vec::new();
-            let test = self.test(&arm.pat, &of, &mut Vec::new(), &mut binds);
-            let guard = arm.guard.as_ref().map(|(_, g)| {
+            let (pat, guard) = match &arm.pat {
+                syn::Pat::Guard(p) => (&*p.pat, Some(&p.guard)),
+                pat => (pat, None),
+            };
+            let test = self.test(pat, &of, &mut Vec::new(), &mut binds);
+            let guard = guard.map(|g| {
                 let g = self.value(g);
                 self.unify(&Ty::BOOL, &g);
                 g
