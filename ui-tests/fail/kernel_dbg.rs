@@ -1,0 +1,10 @@
+//! A lane has no console.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    *y = dbg!(i);
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! Functions are called by name.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    let f: fn(u32) -> u32 = u32::count_ones;
+    *y = f(i);
+}
+
+fn main() {}

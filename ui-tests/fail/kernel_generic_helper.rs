@@ -1,0 +1,14 @@
+//! Helpers have concrete types.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    #[device]
+    fn same<T>(x: T) -> T {
+        x
+    }
+    *y = same(i);
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! Patterns in conditions need an enum, which lanes do not have.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    if let 0 | 1 = i {
+        *y = 1;
+    }
+}
+
+fn main() {}

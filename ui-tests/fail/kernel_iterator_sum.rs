@@ -1,0 +1,10 @@
+//! Iterators are not in the language: a `for` loop says the same.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    *y = (0..i).map(|k| k * k).sum();
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! A name near a `#[device] fn` in scope is suggested.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    #[device]
+    fn mixed(x: u32) -> u32 {
+        x ^ (x >> 16)
+    }
+    *y = mixd(i);
+}
+
+fn main() {}

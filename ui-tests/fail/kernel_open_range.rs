@@ -1,0 +1,13 @@
+//! A `for` loop needs both ends.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    for k in i.. {
+        *y = k;
+        break;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! A range is written where it is used.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    let range = 0..i;
+    for k in range {
+        *y += k;
+    }
+}
+
+fn main() {}

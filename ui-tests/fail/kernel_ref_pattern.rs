@@ -1,0 +1,11 @@
+//! There are no references to locals, in patterns either.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    let ref k = i;
+    *y = *k;
+}
+
+fn main() {}

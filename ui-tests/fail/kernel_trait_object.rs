@@ -1,0 +1,10 @@
+//! Trait objects need a vtable on the device.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, shape: &dyn Send, x: u32, y: &mut u32) {
+    *y = i + x;
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! `use` belongs outside.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    use std::cmp::min;
+    *y = min(i, 3);
+}
+
+fn main() {}

@@ -1,0 +1,24 @@
+//! The same for a topology.
+
+use vyre_cuda::prelude::*;
+
+#[wave_graph]
+mod pass {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        #[scratch(per = node)]
+        mark: u32,
+    }
+
+    #[wave(nodes)]
+    fn mark_all(v: Node, graph: &Csr, dist: &mut u32) {
+        *dist = graph.dgree(v);
+    }
+}
+
+fn main() {}
