@@ -97,4 +97,5 @@ pub mod __private {
     pub use vyre_core::native::{Column, Lane, Sweep, Until};
     pub use vyre_core::pass::Pass;
     pub use vyre_core::record;
+    pub use vyre_macros::import;
 }

@@ -4,7 +4,7 @@
 //! Expanded code names only paths below `::vyre_cuda`. Constants and sites are arrays beside the user's functions, spanned
 //! at the user's tokens: rustc checks a constant's type and spelling there, and a site is where rustc says the token is.
 
-use crate::kernel::{ModuleTables, Tables, first_token};
+use crate::kernel::{ModuleTables, Site, Tables, first_token};
 use crate::report::Report;
 use crate::wave_graph::check::{Fields, Param, ParamKind, Slot, Sweep};
 use crate::wave_graph::names_in;
@@ -745,6 +745,9 @@ pub(crate) fn constant_values(tables: &ModuleTables) -> Vec<TokenStream> {
         .map(|c| {
             let ty = scalar_type(c.scalar);
             let value = &c.value;
+            if c.imported {
+                return quote! { #value };
+            }
             let bits = match c.scalar {
                 Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::I64 => {
                     quote! { __VYRE_VALUE as ::core::primitive::u64 }
@@ -767,7 +770,10 @@ pub(crate) fn site_values(tables: &ModuleTables, private: &TokenStream) -> Vec<T
     tables
         .sites
         .iter()
-        .map(|&span| respan(quote! { #private::here() }, span))
+        .map(|site| match site {
+            Site::Token(span) => respan(quote! { #private::here() }, *span),
+            Site::Imported(place) => place.clone(),
+        })
         .collect()
 }
 

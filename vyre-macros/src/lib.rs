@@ -6,6 +6,7 @@
 extern crate proc_macro;
 
 mod expand;
+mod import;
 mod kernel;
 mod pass;
 mod report;
@@ -21,13 +22,13 @@ use quote::quote;
 /// It defines `Session`, `Run`, `Output`, `Topology` and `PLAN` in the module.
 #[proc_macro_attribute]
 pub fn wave_graph(attr: TokenStream, item: TokenStream) -> TokenStream {
-    wave_graph::expand(attr.into(), item.into()).into()
+    import::expand(import::Asker::WaveGraph, attr.into(), item.into()).into()
 }
 
 /// Compiles a function to a pass of one wave over `range(n)`, and adds a module of the same name with `run` and `PLAN`.
 #[proc_macro_attribute]
 pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
-    wave_graph::standalone::expand(attr.into(), item.into()).into()
+    import::expand(import::Asker::Kernel, attr.into(), item.into()).into()
 }
 
 /// Describes a pass: `id`, `min_frontier_items`, `min_reuse`, `min_avoided_readback`, `speedup`, `evidence`, `mandatory`,
@@ -59,11 +60,17 @@ pub fn fixpoint(_attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Marks a function that waves may call; its body is inlined where it is called.
 ///
-/// A wave sees the helpers of its own module and of the modules around it, up to the `#[wave_graph]`; a `#[kernel]` sees
-/// those inside its body.
+/// It is called by its name or path, as any function of the crate is: `mix(x)` where it is in scope, `math::mix(x)`.
 #[proc_macro_attribute]
-pub fn device(_attr: TokenStream, item: TokenStream) -> TokenStream {
-    item
+pub fn device(attr: TokenStream, item: TokenStream) -> TokenStream {
+    import::expand(import::Asker::Device, attr.into(), item.into()).into()
+}
+
+/// Goes on with an expansion that asked for a function of another module.
+#[doc(hidden)]
+#[proc_macro]
+pub fn import(input: TokenStream) -> TokenStream {
+    import::resume(input.into()).into()
 }
 
 fn misplaced(item: TokenStream, message: &str, help: &str) -> TokenStream {

@@ -54,8 +54,8 @@ impl Report {
     }
 
     /// Statements for the body of a generated function (`Pass::wave`): they fail to compile when a mistake was left to rustc and rustc
-    /// found none. rustc evaluates them only in a crate that type-checks, and there are none beside errors of ours, so that one mistake
-    /// stays one message.
+    /// found none. rustc evaluates a constant of a generic function only when it generates code, so never after an error of its own, and
+    /// there are none beside errors of ours: one mistake stays one message.
     pub(crate) fn guards(&self) -> TokenStream {
         let left = if self.errors.is_empty() {
             &self.left[..]
@@ -65,7 +65,12 @@ impl Report {
         left.iter()
             .map(|message| {
                 let message = format!("vyre could not compile this pass: {message}");
-                quote! { const { ::core::panic!(#message) } }
+                quote! {{
+                    fn left_to_rustc<T>() {
+                        const { ::core::panic!(#message) }
+                    }
+                    left_to_rustc::<()>();
+                }}
             })
             .collect()
     }

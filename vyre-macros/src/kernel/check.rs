@@ -5,12 +5,12 @@ mod expr;
 mod flow;
 
 use super::hir::{
-    Arm, Block, CsrCall, Expr, Function, Handle, Kind, LoopId, Param, Pat, Place, Role, Source,
-    Step, Stmt, Test, Var, VarId,
+    Arm, Block, CsrCall, Expr, Function, Handle, Kind, LoopId, Origin, Param, Pat, Place, Role,
+    Source, Step, Stmt, Test, Var, VarId,
 };
 use super::methods::{self, As, On};
 use super::types::{self, HandleTy, Struct, StructDef, Ty, Unifier};
-use super::{Binding, Checked, Env, ItemField, Resolved, first_token, refuse, start};
+use super::{Binding, Checked, Env, ItemField, Resolved, first_token, lower, refuse, start};
 use crate::report::{Report, did_you_mean};
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -218,6 +218,75 @@ fn helper(name: &str, at: Span, from: usize, c: &mut Checker<'_>) -> Option<Foun
     };
     *helper.checked.borrow_mut() = state;
     Some(found)
+}
+
+/// Checks a function that travels, with nothing but itself and what came with it in scope.
+pub(super) fn package(
+    package: &super::Package,
+    records: &Rc<std::cell::RefCell<Vec<Ty>>>,
+    report: &mut Report,
+) -> Option<Function> {
+    let mut item = package.item.clone();
+    item.attrs.push(syn::parse_quote!(#[device]));
+    let mut helpers = super::Helpers::new(package.imports.clone());
+    helpers.records = records.clone();
+    let name = item.sig.ident.to_string();
+    helpers.enter(&[syn::Item::Fn(item)]);
+    let env = Env {
+        bindings: &[],
+        helpers: &helpers,
+        fields: &[],
+    };
+    let mut c = Checker::new(env, report, Role::Helper, 1);
+    let found = helper(&name, package.item.sig.ident.span(), 1, &mut c);
+    drop(c);
+    match found {
+        Some(Found::Function(f)) => {
+            // The one in scope is the other owner.
+            drop(helpers);
+            Rc::into_inner(f)
+        }
+        _ => None,
+    }
+}
+
+/// Checks a function of another module, once. Its own module reports what is wrong with it.
+fn import(path: &str, c: &mut Checker<'_>) -> Option<Found> {
+    if c.env.helpers.expected.iter().any(|p| p == path) {
+        c.leave(format!("`{path}` has not arrived"));
+        return Some(Found::Failed(None));
+    }
+    let import = c.env.helpers.imports.get(path)?;
+    let result = match &import.package.item.sig.output {
+        syn::ReturnType::Default => Some(Ty::UNIT),
+        syn::ReturnType::Type(_, ty) => c.known(ty),
+    };
+    let state = import.checked.borrow().clone();
+    let state = match state {
+        Checked::Done(_) | Checked::Failed => state,
+        Checked::Not | Checked::Running => {
+            let mut unseen = Report::default();
+            let checked = package(&import.package, &c.env.helpers.records, &mut unseen);
+            match checked {
+                Some(mut f) => {
+                    f.origin = Some(Origin {
+                        path: import.path.clone(),
+                        tables: lower::alone(&f),
+                    });
+                    Checked::Done(Rc::new(f))
+                }
+                None => Checked::Failed,
+            }
+        }
+    };
+    *import.checked.borrow_mut() = state.clone();
+    Some(match state {
+        Checked::Done(f) => Found::Function(f),
+        _ => {
+            c.leave(format!("`{path}` did not compile"));
+            Found::Failed(result)
+        }
+    })
 }
 
 enum Found {
@@ -518,6 +587,7 @@ impl<'a> Checker<'a> {
             depth: self.depth,
             role: self.role,
             mut_self: self.mut_self,
+            origin: None,
         })
     }
 

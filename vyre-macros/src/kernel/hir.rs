@@ -2,7 +2,7 @@
 
 use super::methods::Code;
 use super::types::{HandleTy, Ty, Unifier};
-use super::{Binding, ItemField};
+use super::{Binding, ItemField, ModuleTables};
 use proc_macro2::{Span, TokenStream};
 use std::rc::Rc;
 use vyre_core::ir::{AtomicOp, BinaryOp, CompareOp, CsrQuery, UnaryOp};
@@ -41,6 +41,17 @@ pub(super) struct Function {
     pub(super) role: Role,
     /// `&mut self`: the caller's place takes the first parameter's last value.
     pub(super) mut_self: bool,
+    /// Of a function of another module.
+    pub(super) origin: Option<Origin>,
+}
+
+/// How a function of another module is named.
+#[derive(Debug)]
+pub(super) struct Origin {
+    /// The path that calls it.
+    pub(super) path: TokenStream,
+    /// What it needs of its module.
+    pub(super) tables: ModuleTables,
 }
 
 /// What a function is for.

@@ -15,8 +15,8 @@ use super::hir::{
     Stmt, Test, VarId,
 };
 use super::methods::Code;
-use super::types::{Ty, is_float, is_int, is_signed};
-use super::{Binding, ItemField, Tables};
+use super::types::{HandleTy, Ty, is_float, is_int, is_signed};
+use super::{Binding, ItemField, ModuleTables, Tables};
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -24,7 +24,10 @@ use vyre_core::ir::build::{self, RowOp};
 use vyre_core::ir::{
     self, ArrayId, AtomicOp, BinaryOp, CompareOp, CsrQuery, ItemLocals, LocalId, UnaryOp,
 };
-use vyre_core::module::{BufferId, Scalar, SiteId, TopologyId, Uniform, Width};
+use vyre_core::module::{
+    BufferId, ConstantId, FrontierId, ListId, ReductionId, Scalar, SiteId, TopologyId, Uniform,
+    Width,
+};
 use vyre_core::trap::TrapKind;
 
 use place::{Dest, Way};
@@ -102,6 +105,67 @@ pub(super) fn body(f: &Function, tables: &mut Tables, report: &mut Report) -> Op
         block,
         value,
     })
+}
+
+/// Sites and constants of a helper, in the order in which lowering it asks for them: inlining it asks for no others.
+pub(super) fn alone(f: &Function) -> ModuleTables {
+    let mut tables = Tables::default();
+    tables.begin_module();
+    let mut l = Lowerer {
+        tables: &mut tables,
+        locals: Vec::new(),
+        arrays: Vec::new(),
+        item: ItemLocals::default(),
+        out: Vec::new(),
+        frames: Vec::new(),
+        loops: 0,
+        calls: 0,
+        fault: None,
+        depth: f.depth,
+    };
+    let any = f.handles.iter().map(|h| h.map(any_binding));
+    l.frames.push(Frame::new(f, any.collect()));
+    l.inlined(f);
+    tables.into_module()
+}
+
+/// Something that such a handle can stand for.
+fn any_binding(h: HandleTy) -> Binding {
+    let buffer = BufferId(0);
+    match h {
+        HandleTy::Edge => Binding::EdgeItem,
+        HandleTy::Own { scalar, mutable } => Binding::Own {
+            buffer,
+            scalar,
+            mutable,
+        },
+        HandleTy::Buf(scalar) => Binding::Buf { buffer, scalar },
+        HandleTy::AtomicBuf(scalar) | HandleTy::Atomic(scalar) => {
+            Binding::AtomicBuf { buffer, scalar }
+        }
+        HandleTy::Csr => Binding::Csr(TopologyId(0)),
+        HandleTy::Push => Binding::Push(FrontierId(0)),
+        HandleTy::PushItems(_) => Binding::PushItems(FrontierId(0)),
+        HandleTy::Append(_) => Binding::Append(ListId(0)),
+        HandleTy::Bits => Binding::Bits {
+            buffer,
+            width: Width::Fixed(32),
+        },
+        HandleTy::Reduce { op, scalar, count } => Binding::Reduce {
+            id: ReductionId(0),
+            op,
+            scalar,
+            count,
+        },
+        HandleTy::Frontier => Binding::Frontier(FrontierId(0)),
+    }
+}
+
+/// An entry of one of the arrays beside a function that travels.
+fn imported(path: &TokenStream, array: &str, index: usize) -> TokenStream {
+    let array = quote::format_ident!("{array}");
+    let index = proc_macro2::Literal::usize_unsuffixed(index);
+    quote!(#path::#array[#index])
 }
 
 enum Fault {
@@ -227,7 +291,60 @@ impl<'f> Lowerer<'_, 'f> {
     }
 
     fn site(&mut self, span: Span) -> SiteId {
-        self.tables.site(span)
+        let mut origins = self.origins();
+        let Some((mut path, tables)) = origins.next() else {
+            return self.tables.site(span);
+        };
+        let mut index = tables.site_index(span);
+        for (outer, tables) in origins {
+            index = index.and_then(|i| tables.imported_index(&imported(&path, "SITES", i)));
+            path = outer;
+        }
+        match index {
+            Some(i) => self.tables.imported_site(imported(&path, "SITES", i)),
+            None => {
+                self.fault("a position in a function of another module is not known");
+                SiteId(0)
+            }
+        }
+    }
+
+    /// Functions of other modules that are being inlined, innermost first, each as its caller names it.
+    fn origins(&self) -> impl Iterator<Item = (TokenStream, &'f ModuleTables)> + use<'f> {
+        let mut all = Vec::new();
+        for (i, frame) in self.frames.iter().enumerate().skip(1) {
+            if let Some(o) = &frame.f.origin {
+                let path = if all.is_empty() {
+                    self.path_from(&o.path, self.frames[i - 1].f.depth)
+                } else {
+                    o.path.clone()
+                };
+                all.push((path, &o.tables));
+            }
+        }
+        all.into_iter().rev()
+    }
+
+    /// A constant's id in the pool.
+    fn constant_id(&mut self, value: &TokenStream, s: Scalar) -> ConstantId {
+        let mut origins = self.origins();
+        let Some((mut path, tables)) = origins.next() else {
+            return self.tables.constant(value.clone(), s);
+        };
+        let mut index = tables.constant_index(value, s);
+        for (outer, tables) in origins {
+            index = index.and_then(|i| tables.constant_index(&imported(&path, "CONSTANTS", i), s));
+            path = outer;
+        }
+        match index {
+            Some(i) => self
+                .tables
+                .imported_constant(imported(&path, "CONSTANTS", i), s),
+            None => {
+                self.fault("a constant in a function of another module is not known");
+                ConstantId(0)
+            }
+        }
     }
 
     fn binding(&mut self, h: Handle) -> Option<Binding> {
@@ -667,12 +784,20 @@ impl<'f> Lowerer<'_, 'f> {
 
     /// A constant of the pool. A helper's constant is named from the module that the helper is inlined into.
     fn constant(&mut self, value: TokenStream, s: Scalar) -> ir::Expr {
-        let id = self.tables.constant(value, s);
+        let id = self.constant_id(&value, s);
         widen(s, ir::Expr::Uniform(Uniform::Constant(id), s))
     }
 
     fn path_from_here(&self, path: &TokenStream) -> TokenStream {
-        let up = self.depth.saturating_sub(self.f().depth);
+        if self.frames.iter().any(|f| f.f.origin.is_some()) {
+            return path.clone();
+        }
+        self.path_from(path, self.f().depth)
+    }
+
+    /// A path in a module of this depth, from the module that it is inlined into.
+    fn path_from(&self, path: &TokenStream, depth: usize) -> TokenStream {
+        let up = self.depth.saturating_sub(depth);
         let segments: Vec<String> = path.clone().into_iter().map(|t| t.to_string()).collect();
         let relative = segments.len() == 1
             || matches!(segments.first().map(String::as_str), Some("self" | "super"));
@@ -970,7 +1095,7 @@ impl<'f> Lowerer<'_, 'f> {
         {
             let ty = quote::format_ident!("{}", to.name());
             let path = self.path_from_here(path);
-            let id = self.tables.constant(quote!(#path as #ty), to);
+            let id = self.constant_id(&quote!(#path as #ty), to);
             return widen(to, ir::Expr::Uniform(Uniform::Constant(id), to));
         }
         let from = self.scalar_of(&inner.ty);
@@ -1065,28 +1190,7 @@ impl<'f> Lowerer<'_, 'f> {
                 self.bind(var, value);
             }
         }
-        let values = if f.returns_early {
-            let to = self.dest(&f.result);
-            let at = self.loops;
-            self.loops += 1;
-            self.frame().result = Some((at, to.clone()));
-            let (block, ()) = self.block(|l| {
-                let values = l.value(&f.body);
-                if !l.is_never(&f.body) {
-                    l.assign(&to, values);
-                    l.emit(ir::Stmt::Break { depth: 0 });
-                }
-            });
-            self.leave_loop(block);
-            self.kept(&to)
-        } else {
-            let values = self.value(&f.body);
-            if self.is_never(&f.body) {
-                self.fill(values, &f.result)
-            } else {
-                values
-            }
-        };
+        let values = self.inlined(f);
         let Some(Place::Var(var, path)) = place else {
             self.frames.pop();
             return values;
@@ -1109,6 +1213,31 @@ impl<'f> Lowerer<'_, 'f> {
             self.write(spot, left);
         }
         values
+    }
+
+    /// A helper's body, in the frame made for it.
+    fn inlined(&mut self, f: &'f Function) -> Vec<ir::Expr> {
+        if f.returns_early {
+            let to = self.dest(&f.result);
+            let at = self.loops;
+            self.loops += 1;
+            self.frame().result = Some((at, to.clone()));
+            let (block, ()) = self.block(|l| {
+                let values = l.value(&f.body);
+                if !l.is_never(&f.body) {
+                    l.assign(&to, values);
+                    l.emit(ir::Stmt::Break { depth: 0 });
+                }
+            });
+            self.leave_loop(block);
+            return self.kept(&to);
+        }
+        let values = self.value(&f.body);
+        if self.is_never(&f.body) {
+            self.fill(values, &f.result)
+        } else {
+            values
+        }
     }
 }
 

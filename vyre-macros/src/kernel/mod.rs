@@ -19,6 +19,7 @@ mod refuse;
 mod tests;
 pub(crate) mod types;
 
+use crate::import::Imports;
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -103,10 +104,27 @@ pub(crate) struct Env<'a> {
 #[derive(Default)]
 pub(crate) struct Helpers {
     modules: Vec<HelperModule>,
+    /// Functions of other modules, by the path that calls them.
+    imports: HashMap<String, Import>,
+    /// Paths of functions that are still to come.
+    expected: Vec<String>,
     /// Names of the functions being checked, outermost first.
     running: RefCell<Vec<String>>,
     /// Types of items of lists and frontiers, each once.
-    records: RefCell<Vec<types::Ty>>,
+    records: Rc<RefCell<Vec<types::Ty>>>,
+}
+
+/// A `#[device] fn` with what it calls, as it travels between modules.
+#[derive(Clone)]
+pub(crate) struct Package {
+    pub(crate) item: syn::ItemFn,
+    pub(crate) imports: Imports,
+}
+
+struct Import {
+    path: TokenStream,
+    package: Package,
+    checked: RefCell<Checked>,
 }
 
 #[derive(Default)]
@@ -160,6 +178,24 @@ enum Checked {
 }
 
 impl Helpers {
+    /// Nothing but functions of other modules.
+    pub(crate) fn new(imports: Imports) -> Helpers {
+        let name = |path: &TokenStream| path.to_string().replace(' ', "");
+        let have = imports.have.into_iter().map(|(path, package)| {
+            let import = Import {
+                path: path.clone(),
+                package,
+                checked: RefCell::default(),
+            };
+            (name(&path), import)
+        });
+        Helpers {
+            imports: have.collect(),
+            expected: imports.expected.iter().map(name).collect(),
+            ..Helpers::default()
+        }
+    }
+
     /// Enters a module: its `#[device]` functions, structs and constants come into scope, with those of its `#[device] mod`s.
     pub(crate) fn enter(&mut self, items: &[syn::Item]) {
         let mut module = HelperModule::default();
@@ -314,19 +350,30 @@ pub(crate) fn is_device(attr: &syn::Attribute) -> bool {
 }
 
 /// A named constant that a body uses: emitted as `{ const C: u32 = VALUE; C as u64 }` at the user's span.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct NamedConstant {
     /// The path (or, for `init = ..`, the expression) as written.
     pub(crate) value: TokenStream,
     /// Type it is used at.
     pub(crate) scalar: Scalar,
+    /// The value is that of another module's constant, as raw bits.
+    pub(crate) imported: bool,
 }
 
-/// Sites and named constants used in one module.
-#[derive(Default)]
+/// Where a trap points.
+#[derive(Clone, Debug)]
+pub(crate) enum Site {
+    /// To a token of this module.
+    Token(Span),
+    /// To a token of another module: an expression that gives its position.
+    Imported(TokenStream),
+}
+
+/// Sites and named constants used in one module, or in one function that travels.
+#[derive(Debug, Default)]
 pub(crate) struct ModuleTables {
-    /// Tokens whose positions traps report.
-    pub(crate) sites: Vec<Span>,
+    /// What traps point to.
+    pub(crate) sites: Vec<Site>,
     /// Named constants.
     pub(crate) constants: Vec<NamedConstant>,
     known_sites: HashMap<String, SiteId>,
@@ -345,6 +392,11 @@ impl Tables {
     /// Starts the next module; everything recorded from now on belongs to it.
     pub(crate) fn begin_module(&mut self) {
         self.modules.push(ModuleTables::default());
+    }
+
+    /// What was recorded in the only module.
+    fn into_module(mut self) -> ModuleTables {
+        self.modules.pop().unwrap_or_default()
     }
 
     /// What was recorded, by module.
@@ -375,15 +427,41 @@ impl Tables {
         }
         let id = SiteId(self.sites.min(usize::from(u16::MAX)) as u16);
         self.sites += 1;
-        module.sites.push(span);
+        module.sites.push(Site::Token(span));
         if key.contains("bytes(") {
             module.known_sites.insert(key, id);
         }
         id
     }
 
+    /// The id of a position that another module names.
+    pub(crate) fn imported_site(&mut self, place: TokenStream) -> SiteId {
+        if self.modules.is_empty() {
+            self.begin_module();
+        }
+        let module = self.modules.last_mut().expect("a module was begun");
+        let key = place.to_string();
+        if let Some(&id) = module.known_sites.get(&key) {
+            return id;
+        }
+        let id = SiteId(self.sites.min(usize::from(u16::MAX)) as u16);
+        self.sites += 1;
+        module.sites.push(Site::Imported(place));
+        module.known_sites.insert(key, id);
+        id
+    }
+
     /// The id of a named constant (or of an `init` expression), one for each spelling and type.
     pub(crate) fn constant(&mut self, value: TokenStream, scalar: Scalar) -> ConstantId {
+        self.any_constant(value, scalar, false)
+    }
+
+    /// The id of a constant of another module: `value` gives its raw bits.
+    pub(crate) fn imported_constant(&mut self, value: TokenStream, scalar: Scalar) -> ConstantId {
+        self.any_constant(value, scalar, true)
+    }
+
+    fn any_constant(&mut self, value: TokenStream, scalar: Scalar, imported: bool) -> ConstantId {
         if self.modules.is_empty() {
             self.begin_module();
         }
@@ -394,9 +472,29 @@ impl Tables {
         }
         let id = ConstantId(self.constants.min(usize::from(u16::MAX)) as u16);
         self.constants += 1;
-        module.constants.push(NamedConstant { value, scalar });
+        module.constants.push(NamedConstant {
+            value,
+            scalar,
+            imported,
+        });
         module.known_constants.insert(key, id);
         id
+    }
+}
+
+impl ModuleTables {
+    /// The position of a token in [`ModuleTables::sites`], when these are the tables of one function that travels.
+    fn site_index(&self, span: Span) -> Option<usize> {
+        Some(self.known_sites.get(&format!("{span:?}"))?.index())
+    }
+
+    fn imported_index(&self, place: &TokenStream) -> Option<usize> {
+        Some(self.known_sites.get(&place.to_string())?.index())
+    }
+
+    fn constant_index(&self, value: &TokenStream, scalar: Scalar) -> Option<usize> {
+        let key = (value.to_string(), scalar);
+        Some(self.known_constants.get(&key)?.index())
     }
 }
 
@@ -465,6 +563,13 @@ pub(crate) fn compile_wave(
 ) -> Option<ir::Body> {
     let checked = check::wave(f, env, report)?;
     lower::body(&checked, tables, report)
+}
+
+/// Compiles a function that travels, and gives what its module has to name for it. `None` when an error was reported.
+pub(crate) fn compile_package(package: &Package, report: &mut Report) -> Option<ModuleTables> {
+    let records = Rc::default();
+    let f = check::package(package, &records, report)?;
+    Some(lower::alone(&f))
 }
 
 /// Compiles the condition of `until(..)`: the body's value is its bool.

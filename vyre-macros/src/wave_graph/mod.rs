@@ -12,6 +12,7 @@ pub(crate) mod syntax;
 mod tests;
 
 use crate::expand::{self, Expansion};
+use crate::import::Imports;
 use crate::kernel::{Binding, Env, Helpers, ItemField, Tables, compile_condition, compile_wave};
 use crate::report::Report;
 use check::{Fields, ParamKind, Slot, Sweep};
@@ -36,13 +37,13 @@ use vyre_core::plan::hazard::join;
 use vyre_core::verify::verify;
 
 /// Expands `#[wave_graph(attr)] item`.
-pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {
     let mut report = Report::default();
     match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Mod(module)) => {
             let graph = syntax::graph(attr, module, &mut report);
             let parsed = report.is_empty();
-            let built = build(&graph, parsed, &mut report);
+            let built = build(&graph, imports, parsed, &mut report);
             expand::module(&built.expansion(&graph), report)
         }
         Ok(other) => {
@@ -116,7 +117,12 @@ struct Builder<'g, 'r> {
 }
 
 /// Checks, lowers, orders and verifies.
-pub(crate) fn build<'g>(graph: &'g Graph, parsed: bool, report: &mut Report) -> Built<'g> {
+pub(crate) fn build<'g>(
+    graph: &'g Graph,
+    imports: Imports,
+    parsed: bool,
+    report: &mut Report,
+) -> Built<'g> {
     let scopes = graph.scopes.len();
     let mut b = Builder {
         graph,
@@ -137,7 +143,7 @@ pub(crate) fn build<'g>(graph: &'g Graph, parsed: bool, report: &mut Report) -> 
     b.sweeps.resize_with(graph.waves.len(), || None);
     b.tables.begin_module();
     let fields = Fields::resolve(graph, &mut b.program, &mut b.tables, b.report);
-    b.compile(&fields);
+    b.compile(&fields, imports);
     let skeleton = b.assemble(&fields, parsed);
     Built {
         fields,
@@ -150,9 +156,9 @@ pub(crate) fn build<'g>(graph: &'g Graph, parsed: bool, report: &mut Report) -> 
 
 impl Builder<'_, '_> {
     /// Compiles every body, module by module: ids of constants and sites run on in that order.
-    fn compile(&mut self, fields: &Fields<'_>) {
+    fn compile(&mut self, fields: &Fields<'_>, imports: Imports) {
         let graph = self.graph;
-        let mut helpers = Helpers::default();
+        let mut helpers = Helpers::new(imports);
         let mut entered: Vec<usize> = Vec::new();
         for (s, scope) in graph.scopes.iter().enumerate() {
             if s > 0 {

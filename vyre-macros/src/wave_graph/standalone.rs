@@ -7,6 +7,7 @@ use super::syntax::{
 };
 use super::{Built, build, syntax};
 use crate::expand::{Expansion, constant_values, scalar_type, site_values};
+use crate::import::{Imports, without_inner_devices};
 use crate::kernel::is_device;
 use crate::pass;
 use crate::report::Report;
@@ -17,10 +18,10 @@ use syn::{Expr, FnArg, Ident, Item, ItemFn, Pat, Stmt, parse_quote};
 use vyre_core::module::{Role, Scalar};
 
 /// Expands `#[kernel(attr)] item`.
-pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {
     let mut report = Report::default();
     match syn::parse2::<Item>(item.clone()) {
-        Ok(Item::Fn(function)) => kernel(attr, function, report),
+        Ok(Item::Fn(function)) => kernel(attr, function, imports, report),
         Ok(Item::Mod(module)) => {
             report.error_help(
                 Span::call_site(),
@@ -62,7 +63,12 @@ struct Hidden {
     lengths: Vec<(Ident, Ident)>,
 }
 
-fn kernel(attr: TokenStream, mut function: ItemFn, mut report: Report) -> TokenStream {
+fn kernel(
+    attr: TokenStream,
+    mut function: ItemFn,
+    imports: Imports,
+    mut report: Report,
+) -> TokenStream {
     let options = options(attr, &mut report);
     let passes = syntax::take_attrs(&mut function.attrs, "pass");
     for word in ["wave", "fixpoint", "device", "wave_graph", "kernel"] {
@@ -211,7 +217,7 @@ fn kernel(attr: TokenStream, mut function: ItemFn, mut report: Report) -> TokenS
         });
     }
     // A standalone kernel has no module of its own to hold helpers: they are written in its body.
-    let original = function.clone();
+    let original = without_inner_devices(&function);
     let helpers = take_helpers(&mut function);
     let mut scope_items = vec![Item::Fn(function.clone())];
     scope_items.extend(helpers);
@@ -241,7 +247,7 @@ fn kernel(attr: TokenStream, mut function: ItemFn, mut report: Report) -> TokenS
         }],
     };
     let parsed = report.is_empty();
-    let built = build(&graph, parsed, &mut report);
+    let built = build(&graph, imports, parsed, &mut report);
     emit(&graph, &built, (&original, &arguments, &hidden), report)
 }
 

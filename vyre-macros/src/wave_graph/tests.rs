@@ -1,6 +1,7 @@
 //! What the macro says about a module, through the same stages as in a compiler.
 
 use super::*;
+use crate::import::{self, Asker, Imports};
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::str::FromStr;
@@ -38,7 +39,7 @@ fn errors(waves: &str) -> Vec<String> {
 fn all_errors(body: &str) -> Vec<String> {
     let (graph, mut report) = parse(body, TokenStream::new());
     let parsed = report.is_empty();
-    let built = build(&graph, parsed, &mut report);
+    let built = build(&graph, Imports::default(), parsed, &mut report);
     let messages: Vec<String> = report.messages().into_iter().map(|(_, m)| m).collect();
     if messages.is_empty() {
         assert!(built.skeleton.is_some(), "neither a program nor a message");
@@ -68,7 +69,7 @@ fn help(waves: &str) -> String {
 
 fn program(waves: &str) -> Program {
     let (graph, mut report) = parse(&format!("{DATA} {waves}"), TokenStream::new());
-    let built = build(&graph, true, &mut report);
+    let built = build(&graph, Imports::default(), true, &mut report);
     assert!(built.skeleton.is_some(), "{:#?}", report.messages());
     check_plan(&built.program);
     built.program
@@ -678,7 +679,7 @@ fn mutated_modules_give_messages_and_rust() {
             let mut report = Report::default();
             let graph = syntax::graph(TokenStream::new(), module, &mut report);
             let parsed = report.is_empty();
-            let built = build(&graph, parsed, &mut report);
+            let built = build(&graph, Imports::default(), parsed, &mut report);
             let internal = |(_, m): &(Span, String)| m.contains("internal error");
             assert!(!report.messages().iter().any(internal), "{shown}");
             assert_eq!(built.skeleton.is_some(), report.is_empty(), "{shown}");
@@ -686,7 +687,7 @@ fn mutated_modules_give_messages_and_rust() {
                 check_plan(&built.program);
             }
         }
-        let out = super::expand(TokenStream::new(), item);
+        let out = import::expand(Asker::WaveGraph, TokenStream::new(), item);
         if was_rust {
             rust += 1;
             syn::parse2::<syn::File>(out).expect("the expansion parses");
@@ -721,9 +722,61 @@ fn no_token_stream_panics() {
             "mod m { pub struct Data(u32); #[wave(,)] fn f(self, (a, b): (u32, u32)) {} }",
         ] {
             let item = TokenStream::from_str(item).expect("the test lexes");
-            let _ = super::expand(attr.clone(), item.clone());
-            let _ = standalone::expand(attr.clone(), item.clone());
+            for asker in [Asker::WaveGraph, Asker::Kernel, Asker::Device] {
+                let _ = import::expand(asker, attr.clone(), item.clone());
+            }
+            let _ = import::resume(item.clone());
             let _ = crate::pass::expand(attr.clone(), item);
+        }
+    }
+}
+
+/// Sources with something wrong in each, and more wrong after some tokens moved.
+#[test]
+fn mutated_sources_panic_nowhere() {
+    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/../ui-tests");
+    let mut seeds = Vec::new();
+    for folder in ["fail", "pass"] {
+        let files = std::fs::read_dir(format!("{cases}/{folder}")).expect("the cases are there");
+        let mut files: Vec<_> = files.map(|f| f.expect("a file").path()).collect();
+        files.sort();
+        for file in files
+            .iter()
+            .filter(|f| f.extension().is_some_and(|e| e == "rs"))
+        {
+            let source = std::fs::read_to_string(file).expect("a source");
+            let source: syn::File = syn::parse_str(&source).expect("it is Rust");
+            let items = source.items.into_iter();
+            seeds.extend(items.filter_map(|item| {
+                let asker = match &item {
+                    Item::Mod(_) => Asker::WaveGraph,
+                    Item::Fn(f) if f.sig.ident == "main" => return None,
+                    Item::Fn(f) if f.attrs.iter().any(crate::kernel::is_device) => Asker::Device,
+                    Item::Fn(_) => Asker::Kernel,
+                    _ => return None,
+                };
+                Some((asker, item.into_token_stream()))
+            }));
+        }
+    }
+    assert!(seeds.len() > 100, "{}", seeds.len());
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |n: u32| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        ((state >> 33) % u64::from(n)) as u32
+    };
+    for _ in 0..20 {
+        for (asker, seed) in &seeds {
+            let mut item = seed.clone();
+            for _ in 0..=random(3) {
+                item = mutate(item, &mut random);
+            }
+            let out = import::expand(*asker, TokenStream::new(), item.clone());
+            if syn::parse2::<Item>(item).is_ok() {
+                syn::parse2::<syn::File>(out).expect("the expansion parses");
+            }
         }
     }
 }
@@ -748,7 +801,7 @@ fn budgeted(waves: &str, budget: TokenStream) -> Result<Vec<Step>, Vec<String>> 
         &format!("{DATA} {waves}"),
         quote! { limits(nodes = 1_000, edges = 10_000), budget = #budget },
     );
-    let built = build(&graph, true, &mut report);
+    let built = build(&graph, Imports::default(), true, &mut report);
     let messages: Vec<String> = report.messages().into_iter().map(|(_, m)| m).collect();
     if messages.is_empty() {
         check_plan(&built.program);
@@ -791,7 +844,7 @@ fn budgets_split_levels_and_refuse_what_cannot_be_split() {
 
 fn warnings(waves: &str) -> Vec<String> {
     let (graph, mut report) = parse(&format!("{DATA} {waves}"), TokenStream::new());
-    let built = build(&graph, true, &mut report);
+    let built = build(&graph, Imports::default(), true, &mut report);
     assert!(built.skeleton.is_some(), "{:#?}", report.messages());
     report.warnings()
 }

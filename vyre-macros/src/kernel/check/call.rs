@@ -485,7 +485,14 @@ impl Checker<'_> {
             HandleTy::Edge | HandleTy::Own { .. } | HandleTy::Bits => &[],
         };
         if !known.contains(&name.as_str()) {
-            let help = match (did_you_mean(&name, known.iter().copied()), known) {
+            let near = did_you_mean(&name, known.iter().copied());
+            if near.is_some() && self.role != Role::Condition {
+                // The type has no such method for rustc either, and rustc names the one meant.
+                self.arguments(m);
+                self.leave(format!("`{h}` has no method `{name}`"));
+                return self.wrong(span);
+            }
+            let help = match (near, known) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
                 (None, []) => "use its fields".to_owned(),
                 (None, ["len", ..]) if matches!(h, HandleTy::Buf(_) | HandleTy::AtomicBuf(_)) => {
@@ -822,10 +829,12 @@ impl Checker<'_> {
                 span,
             };
         }
+        let shown = p.path.to_token_stream().to_string().replace(' ', "");
         let found = match from {
             Some(d) if local => helper(&name, at, d, self),
             _ => None,
         };
+        let found = found.or_else(|| import(&shown, self));
         let f = match found {
             Some(Found::Function(f)) => f,
             Some(Found::Failed(ty)) => {
@@ -844,9 +853,8 @@ impl Checker<'_> {
                 let near = did_you_mean(&name, self.env.helpers.names(self.depth));
                 let help = match near {
                     Some(near) if local => format!("did you mean `{near}`?"),
-                    _ => "kernels call `#[device] fn`s of their own module or the modules around it: put it there".to_owned(),
+                    _ => "kernels call `#[device] fn`s: write `#[device]` before it".to_owned(),
                 };
-                let shown = p.path.to_token_stream().to_string().replace(' ', "");
                 self.error(
                     at,
                     format!("`{shown}` is not a `#[device]` function in scope"),

@@ -1,0 +1,19 @@
+//! A call of a `#[device] fn` of another module is checked by rustc, as every call is.
+
+use vyre_cuda::prelude::*;
+
+mod math {
+    use vyre_cuda::prelude::*;
+
+    #[device]
+    pub fn half(x: f32) -> f32 {
+        x / 2.0
+    }
+}
+
+#[kernel]
+fn k(i: Index, y: &mut f32) {
+    *y = math::half(i);
+}
+
+fn main() {}

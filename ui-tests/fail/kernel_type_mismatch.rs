@@ -1,0 +1,10 @@
+//! Types are rustc's to check, and it alone reports a mismatch.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut f32) {
+    *y = i;
+}
+
+fn main() {}

@@ -1,0 +1,164 @@
+//! `#[device]` functions of other modules.
+
+#![deny(warnings)]
+
+use vyre_cuda::Error;
+use vyre_cuda::prelude::*;
+
+mod math {
+    use vyre_cuda::prelude::device;
+
+    /// Private, and named by a function that runs elsewhere.
+    const PRIME: u32 = 0x9E37_79B1;
+
+    pub(crate) mod bits {
+        use vyre_cuda::prelude::device;
+
+        #[device]
+        pub(crate) fn rotated(x: u32, by: u32) -> u32 {
+            x.rotate_left(by)
+        }
+
+        /// It faults at its own line.
+        #[device]
+        pub(crate) fn divided(x: u32, y: u32) -> u32 {
+            x / y
+        }
+    }
+
+    /// Calls another of its own module's submodule, and a sibling declared below.
+    #[device]
+    pub(crate) fn mix(x: u32) -> u32 {
+        spread(bits::rotated(x, 5))
+    }
+
+    #[device]
+    fn spread(x: u32) -> u32 {
+        x.wrapping_mul(PRIME) ^ super::SALT
+    }
+
+    #[device]
+    pub(crate) fn ratio(x: u32, y: u32) -> u32 {
+        bits::divided(x + 1, y)
+    }
+
+    /// Returns early, and reads a buffer of the caller's.
+    #[device]
+    pub(crate) fn first_above(xs: &super::Buf<u32>, limit: u32) -> u32 {
+        for i in 0..xs.len() {
+            if xs[i] > limit {
+                return i;
+            }
+        }
+        u32::MAX
+    }
+}
+
+const SALT: u32 = 77;
+
+#[device]
+fn beside(x: u32) -> u32 {
+    x + SALT
+}
+
+#[kernel]
+fn hashed(i: Index, y: &mut u32) {
+    *y = math::mix(i) ^ crate::math::bits::rotated(beside(i), 3);
+}
+
+#[kernel]
+fn divided(i: Index, y: &mut u32) {
+    *y = math::ratio(100, *y - i);
+}
+
+#[kernel]
+fn found(i: Index, xs: &Buf<u32>, y: &mut u32) {
+    *y = math::first_above(xs, i * 10);
+}
+
+#[wave_graph]
+mod labels {
+    use super::math::{bits, mix as stirred};
+
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        label: u32,
+    }
+
+    #[device]
+    fn twice(x: u32) -> u32 {
+        stirred(stirred(x))
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, label: &mut u32, front: &Push) {
+        *label = twice(v) ^ super::beside(v);
+        if v == 0 {
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()))]
+    mod rounds {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, label: &Buf<Atomic<u32>>, front: &Push) {
+            let new = bits::rotated(e.src, 1) | super::super::math::bits::rotated(e.dst, 16);
+            if label[e.dst].fetch_max(new) < new && e.dst > e.src {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+fn runtimes() -> [Runtime; 2] {
+    [Runtime::native(), Runtime::vir0()]
+}
+
+#[test]
+fn functions_of_other_modules_are_inlined() {
+    for runtime in runtimes() {
+        let mut y = [0; 9];
+        hashed::run(&runtime, &mut y).unwrap();
+        for (i, &y) in (0..).zip(&y) {
+            assert_eq!(y, math::mix(i) ^ (i + 77).rotate_left(3), "{runtime:?}");
+        }
+        let mut y = [0; 4];
+        found::run(&runtime, &[3, 11, 25, 4], &mut y).unwrap();
+        assert_eq!(y, [0, 1, 2, u32::MAX]);
+    }
+}
+
+#[test]
+fn a_graph_uses_what_it_imports() {
+    let graph = Csr::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap();
+    let labels = runtimes().map(|runtime| {
+        let mut session = labels::Session::new(&runtime, &graph).unwrap();
+        session.run(labels::Run {}).unwrap().label
+    });
+    assert_eq!(labels[0], labels[1]);
+    let first = math::mix(math::mix(0)) ^ 77;
+    assert_eq!(labels[0][0], first);
+}
+
+#[test]
+fn a_fault_points_into_the_other_module() {
+    let line = include_str!("devices.rs")
+        .lines()
+        .position(|l| l.trim() == "x / y")
+        .unwrap();
+    for runtime in runtimes() {
+        let mut y = [9, 8, 2, 7];
+        match divided::run(&runtime, &mut y).unwrap_err() {
+            Error::Trap(trap) => {
+                assert_eq!(trap.item, Some(2), "{trap}");
+                assert!(trap.site.file.ends_with("devices.rs"), "{trap}");
+                assert_eq!((trap.site.line, trap.site.column), (line as u32 + 1, 13));
+            }
+            other => panic!("{other}"),
+        }
+    }
+}

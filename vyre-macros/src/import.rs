@@ -1,0 +1,528 @@
+//! What a macro needs from other modules. A macro sees only the item that it stands on, so what may be used elsewhere
+//! travels: `#[device] fn mix` also defines a macro `mix!` beside the function, which hands the function's source (and that of
+//! what it calls) to whoever asks. Whoever calls a function that it does not know expands to `path::to::mix! { .. }` with its own
+//! item inside, and goes on, in [`resume`], when everything has arrived.
+//!
+//! Constants and positions cannot travel: a name means something else in another module, and rustc reports the place of
+//! tokens that a macro copied as the place of the macro's call. So `#[device]` also defines a module `mix` with arrays of both, in the order in
+//! which lowering asks for them, and users refer to their entries. The three have one name in three namespaces: `use math::mix;` brings all.
+
+use crate::expand::{constant_values, site_values};
+use crate::kernel::{self, Package};
+use crate::report::{Report, did_you_mean};
+use crate::wave_graph::standalone::array_names;
+use crate::wave_graph::{self, standalone};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use std::collections::HashSet;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{Item, ItemFn, UseTree};
+use vyre_core::module::Scalar;
+
+/// Functions from other modules.
+#[derive(Clone, Default)]
+pub(crate) struct Imports {
+    /// By the path that calls them.
+    pub(crate) have: Vec<(TokenStream, Package)>,
+    /// Paths of some that have not arrived yet: calling them is no error.
+    pub(crate) expected: Vec<TokenStream>,
+}
+
+/// Who asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asker {
+    WaveGraph,
+    Kernel,
+    Device,
+}
+
+impl Asker {
+    const ALL: [Asker; 3] = [Asker::WaveGraph, Asker::Kernel, Asker::Device];
+
+    fn word(self) -> &'static str {
+        match self {
+            Asker::WaveGraph => "wave_graph",
+            Asker::Kernel => "kernel",
+            Asker::Device => "device",
+        }
+    }
+
+    fn expand(self, attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {
+        match self {
+            Asker::WaveGraph => wave_graph::expand(attr, item, imports),
+            Asker::Kernel => standalone::expand(attr, item, imports),
+            Asker::Device => device(attr, item, imports),
+        }
+    }
+}
+
+/// Expands an attribute, once the functions that its item calls by names of other modules are there.
+pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> TokenStream {
+    let wanted = match syn::parse2::<Item>(item.clone()) {
+        Ok(Item::Mod(m)) if asker == Asker::WaveGraph => calls_of_module(&m),
+        Ok(Item::Fn(f)) if asker != Asker::WaveGraph => calls_of_function(&f),
+        _ => Vec::new(),
+    };
+    if !wanted.is_empty() {
+        // What is wrong whatever these functions turn out to be is said at once: rustc stops where one does not exist.
+        let imports = Imports {
+            expected: wanted.iter().map(|w| w.written.clone()).collect(),
+            ..Imports::default()
+        };
+        let tokens = asker.expand(attr.clone(), item.clone(), imports);
+        if any_token(
+            tokens.clone(),
+            &|t| matches!(t, TokenTree::Ident(i) if i == "compile_error"),
+        ) {
+            return tokens;
+        }
+    }
+    let state = State {
+        have: TokenStream::new(),
+        want: wanted,
+        asker,
+        attr,
+        item,
+    };
+    state.go_on()
+}
+
+/// `import! { PACKAGE {have} {want} asker {attr} {item} }`, which `mix!` expands to.
+pub(crate) fn resume(input: TokenStream) -> TokenStream {
+    match syn::parse2::<State>(input) {
+        Ok(state) => state.go_on(),
+        Err(e) => e.into_compile_error(),
+    }
+}
+
+/// A call as written, and the path from where the attribute stands.
+struct Wanted {
+    written: TokenStream,
+    from_here: TokenStream,
+}
+
+/// An expansion that waits for functions of other modules.
+struct State {
+    /// `{written} PACKAGE` of each that has arrived.
+    have: TokenStream,
+    want: Vec<Wanted>,
+    asker: Asker,
+    attr: TokenStream,
+    item: TokenStream,
+}
+
+impl State {
+    fn go_on(mut self) -> TokenStream {
+        if self.want.is_empty() {
+            return match packages.parse2(self.have) {
+                Ok(have) => {
+                    let imports = Imports {
+                        have,
+                        ..Imports::default()
+                    };
+                    self.asker.expand(self.attr, self.item, imports)
+                }
+                Err(e) => e.into_compile_error(),
+            };
+        }
+        let path = self.want.remove(0);
+        let (written, from_here) = (path.written, path.from_here);
+        let State {
+            have, attr, item, ..
+        } = self;
+        let asker = Ident::new(self.asker.word(), Span::call_site());
+        let want = self.want.iter().map(|w| {
+            let (written, from_here) = (&w.written, &w.from_here);
+            quote! { {#written} {#from_here} }
+        });
+        quote! { #from_here! { {#written} {#have} {#(#want)*} #asker {#attr} {#item} } }
+    }
+}
+
+fn braced(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let content;
+    syn::braced!(content in input);
+    content.parse()
+}
+
+impl Parse for State {
+    fn parse(input: ParseStream<'_>) -> syn::Result<State> {
+        let package = braced(input)?;
+        let (written, have, want) = (braced(input)?, braced(input)?, braced(input)?);
+        let asker: Ident = input.parse()?;
+        let asker = Asker::ALL.into_iter().find(|a| asker == a.word());
+        Ok(State {
+            have: quote! { #have {#written} {#package} },
+            want: wanted.parse2(want)?,
+            asker: asker.ok_or_else(|| input.error("`import!` is internal to vyre"))?,
+            attr: braced(input)?,
+            item: braced(input)?,
+        })
+    }
+}
+
+fn wanted(input: ParseStream<'_>) -> syn::Result<Vec<Wanted>> {
+    let mut all = Vec::new();
+    while !input.is_empty() {
+        let (written, from_here) = (braced(input)?, braced(input)?);
+        all.push(Wanted { written, from_here });
+    }
+    Ok(all)
+}
+
+fn packages(input: ParseStream<'_>) -> syn::Result<Vec<(TokenStream, Package)>> {
+    let mut all = Vec::new();
+    while !input.is_empty() {
+        let written = braced(input)?;
+        all.push((written, syn::parse2(braced(input)?)?));
+    }
+    Ok(all)
+}
+
+/// A package is `{ fn .. } { {written} {PACKAGE} .. }`.
+impl Parse for Package {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Package> {
+        Ok(Package {
+            item: syn::parse2(braced(input)?)?,
+            imports: Imports {
+                have: packages.parse2(braced(input)?)?,
+                ..Imports::default()
+            },
+        })
+    }
+}
+
+impl ToTokens for Package {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let item = &self.item;
+        let imports = self.imports.have.iter().map(|(written, package)| {
+            quote! { {#written} {#package} }
+        });
+        tokens.extend(quote! { {#item} {#(#imports)*} });
+    }
+}
+
+/// Expands `#[device]` on a function outside every graph and kernel.
+fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {
+    let mut report = Report::default();
+    let krate = match (|input: ParseStream<'_>| {
+        input.parse::<syn::Token![crate]>()?;
+        input.parse::<syn::Token![=]>()?;
+        input.parse::<syn::Path>()
+    })
+    .parse2(attr.clone())
+    {
+        Ok(path) => path.into_token_stream(),
+        Err(_) => {
+            if let Some(first) = attr.into_iter().next() {
+                report.error(first.span(), "`#[device]` takes no arguments");
+            }
+            quote! { ::vyre_cuda }
+        }
+    };
+    // A module keeps to itself what a graph around it would use, and a method belongs to its type.
+    let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
+        let errors = report.into_tokens();
+        return quote! { #item #errors };
+    };
+    if function.sig.receiver().is_some() || has_self(function.to_token_stream()) {
+        return item;
+    }
+    let name = &function.sig.ident;
+    let mut source = function.clone();
+    source.attrs.clear();
+    source.vis = syn::Visibility::Inherited;
+    let package = Package {
+        item: source,
+        imports,
+    };
+    let tables = kernel::compile_package(&package, &mut report);
+    let arrays = tables.filter(|t| !t.sites.is_empty() || !t.constants.is_empty());
+    let arrays = arrays.map(|t| {
+        let (constants, sites) = (
+            constant_values(&t),
+            site_values(&t, &quote! { #krate::__private }),
+        );
+        let (constants_name, sites_name) = array_names(name);
+        quote! {
+            #[doc(hidden)]
+            #[allow(dead_code, non_upper_case_globals)]
+            pub(crate) const #constants_name: &[::core::primitive::u64] = &[#(#constants),*];
+            #[doc(hidden)]
+            #[allow(dead_code, non_upper_case_globals)]
+            pub(crate) const #sites_name: &[&::core::panic::Location<'static>] = &[#(#sites),*];
+            #[doc(hidden)]
+            #[allow(unused_imports)]
+            pub(crate) mod #name {
+                pub(crate) use super::{#constants_name as CONSTANTS, #sites_name as SITES};
+            }
+        }
+    });
+    let errors = report.into_tokens();
+    let hidden = format_ident!("__vyre_device_{name}");
+    // A `$` would mean something else in the macro: such a function stays in its module.
+    let travels = (!has_dollar(package.to_token_stream())).then(|| {
+        quote! {
+            #[doc(hidden)]
+            #[allow(unused_macros)]
+            macro_rules! #hidden {
+                ($($then:tt)*) => { #krate::__private::import! { {#package} $($then)* } };
+            }
+            #[doc(hidden)]
+            #[allow(unused_imports)]
+            pub(crate) use #hidden as #name;
+        }
+    });
+    quote! { #function #errors #arrays #travels }
+}
+
+fn any_token(stream: TokenStream, test: &impl Fn(&TokenTree) -> bool) -> bool {
+    stream.into_iter().any(|t| match t {
+        TokenTree::Group(g) => any_token(g.stream(), test),
+        other => test(&other),
+    })
+}
+
+fn has_self(stream: TokenStream) -> bool {
+    any_token(stream, &|t| matches!(t, TokenTree::Ident(i) if i == "Self"))
+}
+
+fn has_dollar(stream: TokenStream) -> bool {
+    any_token(
+        stream,
+        &|t| matches!(t, TokenTree::Punct(p) if p.as_char() == '$'),
+    )
+}
+
+/// Words before `(` that call nothing.
+const KEYWORDS: [&str; 24] = [
+    "as", "break", "const", "continue", "else", "for", "if", "impl", "in", "let", "loop", "match",
+    "move", "mut", "pub", "ref", "return", "static", "struct", "type", "unsafe", "use", "where",
+    "while",
+];
+
+/// Calls of plain functions in some code, as paths, and names that the code itself declares.
+#[derive(Default)]
+struct Scan {
+    calls: Vec<Vec<Ident>>,
+    declared: HashSet<String>,
+}
+
+impl Scan {
+    fn code(&mut self, stream: TokenStream) {
+        let tokens: Vec<TokenTree> = stream.into_iter().collect();
+        let punct = |i: usize, c: char| matches!(tokens.get(i), Some(TokenTree::Punct(p)) if p.as_char() == c);
+        let mut i = 0;
+        while i < tokens.len() {
+            match &tokens[i] {
+                TokenTree::Punct(p) if p.as_char() == '#' => {
+                    let inner = usize::from(punct(i + 1, '!'));
+                    if let Some(TokenTree::Group(g)) = tokens.get(i + 1 + inner)
+                        && g.delimiter() == Delimiter::Bracket
+                    {
+                        i += 1 + inner;
+                    }
+                }
+                TokenTree::Group(g) => self.code(g.stream()),
+                TokenTree::Ident(first) => {
+                    let begin = i;
+                    let mut path = vec![first.clone()];
+                    while punct(i + 1, ':')
+                        && punct(i + 2, ':')
+                        && let Some(TokenTree::Ident(next)) = tokens.get(i + 3)
+                    {
+                        path.push(next.clone());
+                        i += 3;
+                    }
+                    let before = begin.checked_sub(1).map(|b| &tokens[b]);
+                    let after_word =
+                        |word: &str| matches!(before, Some(TokenTree::Ident(b)) if b == word);
+                    let second = begin.checked_sub(2).map(|b| &tokens[b]);
+                    let let_mut = after_word("mut")
+                        && matches!(second, Some(TokenTree::Ident(b)) if b == "let");
+                    if ["fn", "mod", "let", "struct", "use"]
+                        .iter()
+                        .any(|w| after_word(w))
+                        || let_mut
+                    {
+                        let name = &path[path.len() - 1];
+                        self.declared.insert(name.to_string());
+                    } else if let Some(TokenTree::Group(g)) = tokens.get(i + 1)
+                        && g.delimiter() == Delimiter::Parenthesis
+                        && !matches!(before, Some(TokenTree::Punct(p)) if p.as_char() == '.' || p.as_char() == ':' || p.as_char() == '\'')
+                        && is_plain_call(&path)
+                    {
+                        self.calls.push(path);
+                    }
+                }
+                _ => {}
+            }
+            i += 1;
+        }
+    }
+}
+
+/// Whether such a path can be that of a function of the user's: not a constructor, not a function of a type or of std.
+fn is_plain_call(path: &[Ident]) -> bool {
+    let words: Vec<String> = path.iter().map(Ident::to_string).collect();
+    let upper = |w: &String| w.starts_with(|c: char| c.is_uppercase());
+    let last = &words[words.len() - 1];
+    if upper(last) || KEYWORDS.contains(&last.as_str()) || last == "fn" {
+        return false;
+    }
+    if matches!(words[0].as_str(), "std" | "core" | "alloc") {
+        return false;
+    }
+    match words.len().checked_sub(2).map(|b| &words[b]) {
+        None => !matches!(words[0].as_str(), "crate" | "super" | "self"),
+        Some(before) => {
+            !upper(before)
+                && !matches!(before.as_str(), "cmp" | "mem" | "usize")
+                && !Scalar::ALL.iter().any(|s| s.name() == before)
+        }
+    }
+}
+
+fn path_tokens(path: &[Ident]) -> TokenStream {
+    quote! { #(#path)::* }
+}
+
+/// Whether a name is, or is a misspelling of, one that the code declares.
+fn known(name: &str, declared: &HashSet<String>) -> bool {
+    declared.contains(name) || did_you_mean(name, declared.iter().map(String::as_str)).is_some()
+}
+
+fn calls_of_function(f: &ItemFn) -> Vec<Wanted> {
+    let mut scan = Scan::default();
+    scan.declared.insert(f.sig.ident.to_string());
+    scan.code(f.block.to_token_stream());
+    let mut all: Vec<Wanted> = Vec::new();
+    for path in &scan.calls {
+        let first = path[0].to_string();
+        let local = match path.len() {
+            1 => known(&first, &scan.declared),
+            _ => scan.declared.contains(&first),
+        };
+        let tokens = path_tokens(path);
+        add(&mut all, (!local).then_some((tokens.clone(), tokens)));
+    }
+    all
+}
+
+fn add(all: &mut Vec<Wanted>, call: Option<(TokenStream, TokenStream)>) {
+    if let Some((written, from_here)) = call
+        && !all
+            .iter()
+            .any(|w| w.written.to_string() == written.to_string())
+    {
+        all.push(Wanted { written, from_here });
+    }
+}
+
+/// `use` declarations of a module: names, and what they stand for.
+type Uses = Vec<(String, Vec<Ident>)>;
+
+fn uses_of(tree: &UseTree, before: &[Ident], into: &mut Uses) {
+    let with = |name: &Ident| before.iter().chain([name]).cloned().collect::<Vec<_>>();
+    match tree {
+        UseTree::Path(p) => uses_of(&p.tree, &with(&p.ident), into),
+        UseTree::Name(n) => into.push((n.ident.to_string(), with(&n.ident))),
+        UseTree::Rename(r) => into.push((r.rename.to_string(), with(&r.ident))),
+        UseTree::Group(g) => g.items.iter().for_each(|t| uses_of(t, before, into)),
+        _ => {}
+    }
+}
+
+fn calls_of_module(module: &syn::ItemMod) -> Vec<Wanted> {
+    let mut declared = Scan::default();
+    declared.code(module.to_token_stream());
+    let mut all = Vec::new();
+    let mut scopes = Vec::new();
+    if let Some((_, items)) = &module.content {
+        calls_of_items(items, &declared.declared, &mut scopes, &mut all);
+    }
+    all
+}
+
+/// Calls in the items of a module that lies in as many modules as `scopes` has, and is the graph's own when it is empty.
+fn calls_of_items(
+    items: &[Item],
+    declared: &HashSet<String>,
+    scopes: &mut Vec<Uses>,
+    all: &mut Vec<Wanted>,
+) {
+    let mut uses = Uses::new();
+    for item in items {
+        if let Item::Use(u) = item
+            && u.leading_colon.is_none()
+        {
+            uses_of(&u.tree, &[], &mut uses);
+        }
+    }
+    scopes.push(uses);
+    for item in items {
+        match item {
+            Item::Mod(m) => {
+                if let Some((_, items)) = &m.content {
+                    calls_of_items(items, declared, scopes, all);
+                }
+            }
+            Item::Fn(_) | Item::Impl(_) => {
+                let mut scan = Scan::default();
+                scan.code(item.to_token_stream());
+                for path in &scan.calls {
+                    add(all, from_parent(path, scopes, (declared, &scan.declared)));
+                }
+            }
+            _ => {}
+        }
+    }
+    scopes.pop();
+}
+
+/// A call in the innermost of these modules as a path from the module around the graph; `None` when it stays inside.
+fn from_parent(
+    path: &[Ident],
+    scopes: &[Uses],
+    (declared, inside): (&HashSet<String>, &HashSet<String>),
+) -> Option<(TokenStream, TokenStream)> {
+    let first = path[0].to_string();
+    let imported = scopes.iter().enumerate().rev().find_map(|(depth, uses)| {
+        let (_, target) = uses.iter().find(|(name, _)| *name == first)?;
+        let full = target.iter().chain(&path[1..]).cloned().collect::<Vec<_>>();
+        Some((depth, full))
+    });
+    let (depth, full) = match imported {
+        Some(found) => found,
+        None if path.len() == 1 && (known(&first, declared) || inside.contains(&first)) => {
+            return None;
+        }
+        None if path.len() > 1 && declared.contains(&first) => return None,
+        None => (scopes.len() - 1, path.to_vec()),
+    };
+    if !is_plain_call(&full) {
+        return None;
+    }
+    let up = full.iter().take_while(|i| *i == "super" || *i == "self");
+    let (skipped, up) = (up.clone().count(), up.filter(|i| *i == "super").count());
+    let from_here = if skipped == 0 {
+        full
+    } else {
+        // One `super` for each module, and one for the graph's own.
+        let left = up.checked_sub(depth + 1)?;
+        let supers = std::iter::repeat_n(Ident::new("super", full[0].span()), left);
+        supers.chain(full[skipped..].iter().cloned()).collect()
+    };
+    Some((path_tokens(path), path_tokens(&from_here)))
+}
+
+/// A function without the `#[device]` on the functions inside it, which are its own.
+pub(crate) fn without_inner_devices(f: &ItemFn) -> ItemFn {
+    let mut f = f.clone();
+    for stmt in &mut f.block.stmts {
+        if let syn::Stmt::Item(Item::Fn(inner)) = stmt {
+            inner.attrs.retain(|a| !kernel::is_device(a));
+        }
+    }
+    f
+}
