@@ -9,7 +9,7 @@ use crate::report::Report;
 use crate::wave_graph::check::{Fields, Param, ParamKind, Slot, Sweep};
 use crate::wave_graph::names_in;
 use crate::wave_graph::standalone::array_names;
-use crate::wave_graph::syntax::{FieldKind, Graph, Piece, Scope, visible_to_graph};
+use crate::wave_graph::syntax::{FieldKind, Graph, Piece, visible_to_graphs};
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::AttrStyle;
@@ -65,28 +65,33 @@ impl Expansion<'_> {
             .filter(|a| matches!(a.style, AttrStyle::Inner(_)));
         let name = &scope.name;
         let mut vis = scope.vis.clone();
-        if scope.depth > 1 && matches!(vis, syn::Visibility::Inherited) {
-            vis = visible_to_graph(scope.depth - 1, name.span());
+        if scope.depth > 0 && matches!(vis, syn::Visibility::Inherited) {
+            vis = visible_to_graphs(name.span());
         }
         let import = (!scope.imports_parent).then(|| {
             quote! { #[allow(unused_imports)] use super::*; }
         });
         let pieces = scope.pieces.iter().map(|piece| match piece {
             Piece::Item(tokens) => tokens.clone(),
+            // Its functions stay where they are.
+            Piece::Wave(w) if self.graph.waves[*w].origin.is_some() => TokenStream::new(),
+            Piece::Scope(inner) if self.graph.scopes[*inner].origin.is_some() => {
+                self.included(*inner)
+            }
             // A parameter is how a wave names what it uses: there can be many.
             Piece::Wave(w) => {
                 let function = &self.graph.waves[*w].function;
                 let quiet = quiet_on_error(self.skeleton.is_some());
-                quote! { #quiet #[allow(clippy::too_many_arguments)] #function }
+                quote! { #quiet #[allow(clippy::too_many_arguments, private_interfaces)] #function }
             }
             Piece::Scope(inner) => self.scope(*inner, &TokenStream::new()),
         });
         let tables = self
             .skeleton
             .and_then(|_| self.tables.modules().get(s))
-            .map(|t| arrays(t, scope.depth, &self.private()));
+            .map(|t| arrays(t, &self.private()));
         let conditions = scope.pieces.iter().filter_map(|piece| match piece {
-            Piece::Scope(inner) => self.condition(*inner, scope),
+            Piece::Scope(inner) => self.condition(*inner),
             Piece::Item(_) | Piece::Wave(_) => None,
         });
         quote! {
@@ -102,17 +107,45 @@ impl Expansion<'_> {
         }
     }
 
+    /// What an included fixpoint needs: its entries of the arrays, and the conditions of the fixpoints in it.
+    fn included(&self, s: usize) -> TokenStream {
+        let name = included_name(s);
+        let tables = self
+            .skeleton
+            .and_then(|_| self.tables.modules().get(s))
+            .map(|t| arrays(t, &self.private()));
+        let inner = self.graph.scopes[s]
+            .pieces
+            .iter()
+            .filter_map(|piece| match piece {
+                Piece::Scope(inner) => {
+                    let (condition, included) = (self.condition(*inner), self.included(*inner));
+                    Some(quote! { #condition #included })
+                }
+                Piece::Item(_) | Piece::Wave(_) => None,
+            });
+        quote! {
+            #[doc(hidden)]
+            pub(crate) mod #name {
+                #[allow(unused_imports)]
+                use super::*;
+                #tables
+            }
+            #(#inner)*
+        }
+    }
+
     fn private(&self) -> TokenStream {
         let krate = &self.graph.options.krate;
         quote! { #krate::__private }
     }
 
     /// The condition of a fixpoint as a function beside its module, where the user's names resolve.
-    fn condition(&self, s: usize, parent: &Scope) -> Option<TokenStream> {
+    fn condition(&self, s: usize) -> Option<TokenStream> {
         self.skeleton?;
         let until = self.graph.scopes[s].fixpoint.as_ref()?.until.as_ref()?;
         let name = condition_name(s);
-        let vis = visible_to_graph(parent.depth, Span::call_site());
+        let vis = visible_to_graphs(Span::call_site());
         let private = self.private();
         let used = names_in(until);
         let lets = used.iter().filter_map(|ident| {
@@ -151,6 +184,10 @@ impl Expansion<'_> {
     /// The path of a module from the graph's module: empty for the graph's own.
     fn path(&self, s: usize) -> TokenStream {
         let scope = &self.graph.scopes[s];
+        if scope.origin.is_some() {
+            let name = included_name(s);
+            return quote! { #name:: };
+        }
         match scope.parent {
             None => TokenStream::new(),
             Some(parent) => {
@@ -420,10 +457,10 @@ impl Expansion<'_> {
             .filter_map(|((wave, sweep), id)| {
                 let sweep = sweep.as_ref()?;
                 let (path, name) = (self.path(wave.scope), wave.name());
-                let call = if self.standalone {
-                    quote! { super::#name }
-                } else {
-                    quote! { #path #name }
+                let call = match &wave.call {
+                    Some(call) => call.clone(),
+                    None if self.standalone => quote! { super::#name },
+                    None => quote! { #path #name },
                 };
                 let body = sweep_glue(sweep, &call, &self.private());
                 Some(quote! { #id => { #body } })
@@ -445,7 +482,10 @@ impl Expansion<'_> {
             .skip(1)
             .map(|(s, scope)| {
                 let id = (s - 1) as u16;
-                let path = self.path(scope.parent.unwrap_or(0));
+                let path = match scope.origin {
+                    Some(_) => TokenStream::new(),
+                    None => self.path(scope.parent.unwrap_or(0)),
+                };
                 let name = condition_name(s);
                 quote! { #id => #path #name(cx), }
             });
@@ -568,6 +608,10 @@ pub(crate) fn quiet_on_error(compiled: bool) -> TokenStream {
     } else {
         quote! { #[allow(unused)] }
     }
+}
+
+fn included_name(s: usize) -> Ident {
+    format_ident!("__vyre_included_{}", s)
 }
 
 fn condition_name(s: usize) -> Ident {
@@ -718,8 +762,8 @@ fn reduce_marker(op: ReduceOp, scalar: Scalar, count: bool, private: &TokenStrea
 }
 
 /// The values of a module's constants and the positions of its sites.
-pub(crate) fn arrays(tables: &ModuleTables, depth: usize, private: &TokenStream) -> TokenStream {
-    let vis = visible_to_graph(depth, Span::call_site());
+pub(crate) fn arrays(tables: &ModuleTables, private: &TokenStream) -> TokenStream {
+    let vis = visible_to_graphs(Span::call_site());
     let constants = (!tables.constants.is_empty()).then(|| {
         let values = constant_values(tables);
         quote! {

@@ -58,12 +58,18 @@ impl Asker {
 
 /// Expands an attribute, once the functions that its item calls by names of other modules are there.
 pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> TokenStream {
+    let mut including = false;
     let wanted = match syn::parse2::<Item>(item.clone()) {
-        Ok(Item::Mod(m)) if asker == Asker::WaveGraph => calls_of_module(&m),
+        Ok(Item::Mod(m)) if asker == Asker::WaveGraph => {
+            let mut wanted = includes_of(&m);
+            including = !wanted.is_empty();
+            wanted.extend(calls_of_module(&m));
+            wanted
+        }
         Ok(Item::Fn(f)) if asker != Asker::WaveGraph => calls_of_function(&f),
         _ => Vec::new(),
     };
-    if !wanted.is_empty() {
+    if !wanted.is_empty() && !including {
         // What is wrong whatever these functions turn out to be is said at once: rustc stops where one does not exist.
         let imports = Imports {
             expected: wanted.iter().map(|w| w.written.clone()).collect(),
@@ -202,6 +208,26 @@ impl ToTokens for Package {
     }
 }
 
+impl Package {
+    /// The macro that hands this out, under the name of the function or module.
+    pub(crate) fn travels(&self, name: &Ident, krate: &TokenStream) -> Option<TokenStream> {
+        let hidden = format_ident!("__vyre_source_of_{name}");
+        // A `$` would mean something else in the macro: such an item stays in its module.
+        (!has_dollar(self.to_token_stream())).then(|| {
+            quote! {
+                #[doc(hidden)]
+                #[allow(unused_macros)]
+                macro_rules! #hidden {
+                    ($($then:tt)*) => { #krate::__private::import! { {#self} $($then)* } };
+                }
+                #[doc(hidden)]
+                #[allow(unused_imports)]
+                pub(crate) use #hidden as #name;
+            }
+        })
+    }
+}
+
 /// Expands `#[device]` on a function outside every graph and kernel.
 fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {
     let mut report = Report::default();
@@ -233,7 +259,7 @@ fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream
     source.attrs.clear();
     source.vis = syn::Visibility::Inherited;
     let package = Package {
-        item: source,
+        item: Item::Fn(source),
         imports,
     };
     let tables = kernel::compile_package(&package, &mut report);
@@ -259,20 +285,7 @@ fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream
         }
     });
     let errors = report.into_tokens();
-    let hidden = format_ident!("__vyre_device_{name}");
-    // A `$` would mean something else in the macro: such a function stays in its module.
-    let travels = (!has_dollar(package.to_token_stream())).then(|| {
-        quote! {
-            #[doc(hidden)]
-            #[allow(unused_macros)]
-            macro_rules! #hidden {
-                ($($then:tt)*) => { #krate::__private::import! { {#package} $($then)* } };
-            }
-            #[doc(hidden)]
-            #[allow(unused_imports)]
-            pub(crate) use #hidden as #name;
-        }
-    });
+    let travels = package.travels(name, &krate);
     quote! { #function #errors #arrays #travels }
 }
 
@@ -440,6 +453,28 @@ fn calls_of_module(module: &syn::ItemMod) -> Vec<Wanted> {
     let mut scopes = Vec::new();
     if let Some((_, items)) = &module.content {
         calls_of_items(items, &declared.declared, &mut scopes, &mut all);
+    }
+    all
+}
+
+/// Graphs that a graph includes.
+fn includes_of(module: &syn::ItemMod) -> Vec<Wanted> {
+    let mut all = Vec::new();
+    for item in module.content.iter().flat_map(|(_, items)| items) {
+        let Item::Use(u) = item else { continue };
+        if !u.attrs.iter().any(|a| a.path().is_ident("include")) {
+            continue;
+        }
+        let mut uses = Uses::new();
+        uses_of(&u.tree, &[], &mut uses);
+        for (name, path) in uses {
+            let name = Ident::new(&name, path[path.len() - 1].span());
+            let scopes = [Uses::new()];
+            let nothing = HashSet::new();
+            if let Some((_, from_here)) = from_parent(&path, &scopes, (&nothing, &nothing)) {
+                add(&mut all, Some((quote! { #name }, from_here)));
+            }
+        }
     }
     all
 }

@@ -226,7 +226,10 @@ pub(super) fn package(
     records: &Rc<std::cell::RefCell<Vec<Ty>>>,
     report: &mut Report,
 ) -> Option<Function> {
-    let mut item = package.item.clone();
+    let syn::Item::Fn(function) = &package.item else {
+        return None;
+    };
+    let mut item = function.clone();
     item.attrs.push(syn::parse_quote!(#[device]));
     let mut helpers = super::Helpers::new(package.imports.clone());
     helpers.records = records.clone();
@@ -238,7 +241,7 @@ pub(super) fn package(
         fields: &[],
     };
     let mut c = Checker::new(env, report, Role::Helper, 1);
-    let found = helper(&name, package.item.sig.ident.span(), 1, &mut c);
+    let found = helper(&name, function.sig.ident.span(), 1, &mut c);
     drop(c);
     match found {
         Some(Found::Function(f)) => {
@@ -257,9 +260,12 @@ fn import(path: &str, c: &mut Checker<'_>) -> Option<Found> {
         return Some(Found::Failed(None));
     }
     let import = c.env.helpers.imports.get(path)?;
-    let result = match &import.package.item.sig.output {
-        syn::ReturnType::Default => Some(Ty::UNIT),
-        syn::ReturnType::Type(_, ty) => c.known(ty),
+    let result = match &import.package.item {
+        syn::Item::Fn(f) => match &f.sig.output {
+            syn::ReturnType::Default => Some(Ty::UNIT),
+            syn::ReturnType::Type(_, ty) => c.known(ty),
+        },
+        _ => None,
     };
     let state = import.checked.borrow().clone();
     let state = match state {

@@ -16,7 +16,7 @@ use super::hir::{
 };
 use super::methods::Code;
 use super::types::{HandleTy, Ty, is_float, is_int, is_signed};
-use super::{Binding, ItemField, ModuleTables, Tables};
+use super::{Binding, ItemField, ModuleTables, Tables, entry};
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -161,13 +161,6 @@ fn any_binding(h: HandleTy) -> Binding {
     }
 }
 
-/// An entry of one of the arrays beside a function that travels.
-fn imported(path: &TokenStream, array: &str, index: usize) -> TokenStream {
-    let array = quote::format_ident!("{array}");
-    let index = proc_macro2::Literal::usize_unsuffixed(index);
-    quote!(#path::#array[#index])
-}
-
 enum Fault {
     TooManyCalls,
     /// Something that a function without type errors does not contain.
@@ -297,11 +290,11 @@ impl<'f> Lowerer<'_, 'f> {
         };
         let mut index = tables.site_index(span);
         for (outer, tables) in origins {
-            index = index.and_then(|i| tables.imported_index(&imported(&path, "SITES", i)));
+            index = index.and_then(|i| tables.imported_index(&entry(&path, "SITES", i)));
             path = outer;
         }
         match index {
-            Some(i) => self.tables.imported_site(imported(&path, "SITES", i)),
+            Some(i) => self.tables.imported_site(entry(&path, "SITES", i)),
             None => {
                 self.fault("a position in a function of another module is not known");
                 SiteId(0)
@@ -333,13 +326,13 @@ impl<'f> Lowerer<'_, 'f> {
         };
         let mut index = tables.constant_index(value, s);
         for (outer, tables) in origins {
-            index = index.and_then(|i| tables.constant_index(&imported(&path, "CONSTANTS", i), s));
+            index = index.and_then(|i| tables.constant_index(&entry(&path, "CONSTANTS", i), s));
             path = outer;
         }
         match index {
             Some(i) => self
                 .tables
-                .imported_constant(imported(&path, "CONSTANTS", i), s),
+                .imported_constant(entry(&path, "CONSTANTS", i), s),
             None => {
                 self.fault("a constant in a function of another module is not known");
                 ConstantId(0)

@@ -114,10 +114,11 @@ pub(crate) struct Helpers {
     records: Rc<RefCell<Vec<types::Ty>>>,
 }
 
-/// A `#[device] fn` with what it calls, as it travels between modules.
+/// A `#[device] fn` or a wave graph, with what it takes from other modules, as it travels.
 #[derive(Clone)]
 pub(crate) struct Package {
-    pub(crate) item: syn::ItemFn,
+    /// A function, or the module of a wave graph.
+    pub(crate) item: syn::Item,
     pub(crate) imports: Imports,
 }
 
@@ -376,8 +377,25 @@ pub(crate) struct ModuleTables {
     pub(crate) sites: Vec<Site>,
     /// Named constants.
     pub(crate) constants: Vec<NamedConstant>,
+    /// Ids of the first of each.
+    first_site: usize,
+    first_constant: usize,
     known_sites: HashMap<String, SiteId>,
     known_constants: HashMap<(String, Scalar), ConstantId>,
+}
+
+/// An entry of an array of another module.
+pub(crate) fn entry(path: &TokenStream, array: &str, index: usize) -> TokenStream {
+    let array = quote::format_ident!("{array}");
+    let index = proc_macro2::Literal::usize_unsuffixed(index);
+    quote::quote!(#path::#array[#index])
+}
+
+/// Stands for an entry that is not there: the same source compiled to something else.
+fn lost() -> TokenStream {
+    quote::quote!(::core::compile_error!(
+        "internal error in vyre: what was included compiled differently"
+    ))
 }
 
 /// Sites and named constants of a pass. Ids run on across modules, in the order the modules were begun.
@@ -386,12 +404,33 @@ pub(crate) struct Tables {
     modules: Vec<ModuleTables>,
     sites: usize,
     constants: usize,
+    /// Sites and constants are those of another module, which has them in arrays.
+    elsewhere: Option<(TokenStream, Rc<ModuleTables>)>,
 }
 
 impl Tables {
     /// Starts the next module; everything recorded from now on belongs to it.
     pub(crate) fn begin_module(&mut self) {
-        self.modules.push(ModuleTables::default());
+        self.modules.push(ModuleTables {
+            first_site: self.sites,
+            first_constant: self.constants,
+            ..ModuleTables::default()
+        });
+    }
+
+    /// From now on tokens are of the module at this path, which recorded them in these tables.
+    pub(crate) fn enter(&mut self, path: &TokenStream, tables: &Rc<ModuleTables>) {
+        self.elsewhere = Some((path.clone(), tables.clone()));
+    }
+
+    /// From now on tokens are of this module.
+    pub(crate) fn leave(&mut self) {
+        self.elsewhere = None;
+    }
+
+    /// What was recorded, by module.
+    pub(crate) fn into_modules(self) -> Vec<ModuleTables> {
+        self.modules
     }
 
     /// What was recorded in the only module.
@@ -416,6 +455,14 @@ impl Tables {
 
     /// The id of a token's position, one for each position.
     pub(crate) fn site(&mut self, span: Span) -> SiteId {
+        if let Some((path, tables)) = self.elsewhere.take() {
+            let place = tables
+                .site_index(span)
+                .map(|i| entry(&path, "__VYRE_SITES", i));
+            let id = self.imported_site(place.unwrap_or_else(lost));
+            self.elsewhere = Some((path, tables));
+            return id;
+        }
         if self.modules.is_empty() {
             self.begin_module();
         }
@@ -436,6 +483,14 @@ impl Tables {
 
     /// The id of a position that another module names.
     pub(crate) fn imported_site(&mut self, place: TokenStream) -> SiteId {
+        if let Some((path, tables)) = self.elsewhere.take() {
+            let place = tables
+                .imported_index(&place)
+                .map(|i| entry(&path, "__VYRE_SITES", i));
+            let id = self.imported_site(place.unwrap_or_else(lost));
+            self.elsewhere = Some((path, tables));
+            return id;
+        }
         if self.modules.is_empty() {
             self.begin_module();
         }
@@ -462,6 +517,13 @@ impl Tables {
     }
 
     fn any_constant(&mut self, value: TokenStream, scalar: Scalar, imported: bool) -> ConstantId {
+        if let Some((path, tables)) = self.elsewhere.take() {
+            let place = tables.constant_index(&value, scalar);
+            let place = place.map(|i| entry(&path, "__VYRE_CONSTANTS", i));
+            let id = self.any_constant(place.unwrap_or_else(lost), scalar, true);
+            self.elsewhere = Some((path, tables));
+            return id;
+        }
         if self.modules.is_empty() {
             self.begin_module();
         }
@@ -483,18 +545,20 @@ impl Tables {
 }
 
 impl ModuleTables {
-    /// The position of a token in [`ModuleTables::sites`], when these are the tables of one function that travels.
+    /// The position of a token in [`ModuleTables::sites`], in the module's array.
     fn site_index(&self, span: Span) -> Option<usize> {
-        Some(self.known_sites.get(&format!("{span:?}"))?.index())
+        let id = self.known_sites.get(&format!("{span:?}"))?;
+        Some(id.index() - self.first_site)
     }
 
     fn imported_index(&self, place: &TokenStream) -> Option<usize> {
-        Some(self.known_sites.get(&place.to_string())?.index())
+        let id = self.known_sites.get(&place.to_string())?;
+        Some(id.index() - self.first_site)
     }
 
     fn constant_index(&self, value: &TokenStream, scalar: Scalar) -> Option<usize> {
-        let key = (value.to_string(), scalar);
-        Some(self.known_constants.get(&key)?.index())
+        let id = self.known_constants.get(&(value.to_string(), scalar))?;
+        Some(id.index() - self.first_constant)
     }
 }
 

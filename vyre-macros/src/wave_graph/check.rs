@@ -289,6 +289,10 @@ impl<'g> Fields<'g> {
             });
         }
         for field in this.fields {
+            if let Some(included) = field.origin {
+                let (path, of) = &graph.included[included].modules[0];
+                tables.enter(path, of);
+            }
             let name = field.name.to_string();
             let output = matches!(
                 field.kind,
@@ -404,6 +408,7 @@ impl<'g> Fields<'g> {
                 }),
                 FieldKind::Broken => {}
             }
+            tables.leave();
         }
         this
     }
@@ -767,7 +772,7 @@ impl<'g> Fields<'g> {
                     continue;
                 }
             };
-            let kind = match name.as_ref().and_then(|n| self.get(n)) {
+            let kind = match name.as_ref().and_then(|n| self.get(&wave.field(n))) {
                 Some((_, Slot::Broken)) => None,
                 Some((field, slot)) => self.bound(
                     &Bound {

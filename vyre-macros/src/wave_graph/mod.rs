@@ -5,6 +5,7 @@
 //! vyre-core verifies, [`crate::expand`] writes the module again with the glue behind it.
 
 pub(crate) mod check;
+pub(crate) mod include;
 pub(crate) mod order;
 pub(crate) mod standalone;
 pub(crate) mod syntax;
@@ -13,9 +14,12 @@ mod tests;
 
 use crate::expand::{self, Expansion};
 use crate::import::Imports;
-use crate::kernel::{Binding, Env, Helpers, ItemField, Tables, compile_condition, compile_wave};
+use crate::kernel::{
+    Binding, Env, Helpers, ItemField, Package, Tables, compile_condition, compile_wave,
+};
 use crate::report::Report;
 use check::{Fields, ParamKind, Slot, Sweep};
+use include::Origin;
 use order::{Use, Uses, Via};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -41,10 +45,17 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
     let mut report = Report::default();
     match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Mod(module)) => {
-            let graph = syntax::graph(attr, module, &mut report);
+            let package = Package {
+                item: Item::Mod(module.clone()),
+                imports: imports.clone(),
+            };
+            let mut graph = syntax::graph(attr, module, &mut report);
+            include::merge(&mut graph, &imports, &mut report);
             let parsed = report.is_empty();
             let built = build(&graph, imports, parsed, &mut report);
-            expand::module(&built.expansion(&graph), report)
+            let module = expand::module(&built.expansion(&graph), report);
+            let travels = package.travels(&graph.name, &graph.options.krate);
+            quote! { #module #travels }
         }
         Ok(other) => {
             let (what, help) = match other {
@@ -159,10 +170,32 @@ impl Builder<'_, '_> {
     fn compile(&mut self, fields: &Fields<'_>, imports: Imports) {
         let graph = self.graph;
         let mut helpers = Helpers::new(imports);
+        let included = |origin: Origin| {
+            let graph = &graph.included[origin.graph];
+            let mut helpers = Helpers::new(graph.imports.clone());
+            helpers.enter(&graph.items);
+            helpers
+        };
         let mut entered: Vec<usize> = Vec::new();
         for (s, scope) in graph.scopes.iter().enumerate() {
             if s > 0 {
                 self.tables.begin_module();
+            }
+            if let Some(origin) = scope.origin {
+                // Its parents are the included graph's: from the outermost to this one.
+                let mut helpers = included(origin);
+                let mut chain = vec![s];
+                while let Some(parent) = graph.scopes[chain[chain.len() - 1]]
+                    .parent
+                    .filter(|&p| p > 0)
+                {
+                    chain.push(parent);
+                }
+                for &inner in chain.iter().rev() {
+                    helpers.enter(&graph.scopes[inner].items);
+                }
+                self.pieces(&scope.pieces, fields, &helpers, Some(origin));
+                continue;
             }
             while entered.last().copied() != scope.parent {
                 entered.pop();
@@ -170,14 +203,45 @@ impl Builder<'_, '_> {
             }
             entered.push(s);
             helpers.enter(&scope.items);
+            let origin = |piece: &Piece| match piece {
+                Piece::Item(_) => None,
+                Piece::Wave(w) => graph.waves[*w].origin,
+                Piece::Scope(s) => graph.scopes[*s].origin,
+            };
             for piece in &scope.pieces {
-                match piece {
-                    Piece::Item(_) => {}
-                    Piece::Wave(w) => self.wave(*w, fields, &helpers),
-                    Piece::Scope(inner) => self.fixpoint(*inner, fields, &helpers),
+                let piece_alone = std::slice::from_ref(piece);
+                match origin(piece) {
+                    None => self.pieces(piece_alone, fields, &helpers, None),
+                    Some(Origin { graph, .. }) => {
+                        let origin = Origin { graph, scope: 0 };
+                        self.pieces(piece_alone, fields, &included(origin), Some(origin));
+                    }
                 }
             }
         }
+    }
+
+    /// Compiles parts of one module.
+    fn pieces(
+        &mut self,
+        pieces: &[Piece],
+        fields: &Fields<'_>,
+        helpers: &Helpers,
+        origin: Option<Origin>,
+    ) {
+        let graph = self.graph;
+        if let Some(o) = origin {
+            let (path, tables) = &graph.included[o.graph].modules[o.scope];
+            self.tables.enter(path, tables);
+        }
+        for piece in pieces {
+            match piece {
+                Piece::Item(_) => {}
+                Piece::Wave(w) => self.wave(*w, fields, helpers),
+                Piece::Scope(inner) => self.fixpoint(*inner, fields, helpers),
+            }
+        }
+        self.tables.leave();
     }
 
     fn wave(&mut self, w: usize, fields: &Fields<'_>, helpers: &Helpers) {
@@ -324,7 +388,7 @@ impl Builder<'_, '_> {
         program.waves = waves
             .filter_map(|(w, (((wave, sweep), uses), after))| {
                 Some(Wave {
-                    name: wave.name().to_string(),
+                    name: wave.shown(),
                     kernel: KernelId(w as u16),
                     domain: sweep.as_ref()?.domain,
                     accesses: joined(uses),
@@ -337,7 +401,7 @@ impl Builder<'_, '_> {
         program.fixpoints = scopes
             .enumerate()
             .map(|(f, (scope, after))| Fixpoint {
-                name: scope.name.to_string(),
+                name: scope.shown(),
                 parent: scope.parent.and_then(check::fixpoint_of),
                 until: KernelId((graph.waves.len() + f) as u16),
                 condition: scope

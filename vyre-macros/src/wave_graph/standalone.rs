@@ -13,6 +13,7 @@ use crate::pass;
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
+use std::collections::HashMap;
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, Ident, Item, ItemFn, Pat, Stmt, parse_quote};
 use vyre_core::module::{Role, Scalar};
@@ -206,6 +207,7 @@ fn kernel(
             name: ident.clone(),
             docs: Vec::new(),
             kind,
+            origin: None,
         });
     }
     let lengths = hidden.lengths.iter().map(|(_, len)| len);
@@ -214,6 +216,7 @@ fn kernel(
             name: len.clone(),
             docs: Vec::new(),
             kind: FieldKind::Scalar(Scalar::U32),
+            origin: None,
         });
     }
     // A standalone kernel has no module of its own to hold helpers: they are written in its body.
@@ -238,13 +241,21 @@ fn kernel(
             pieces: vec![Piece::Wave(0)],
             imports_parent: true,
             items: scope_items,
+            shown: None,
+            origin: None,
         }],
         waves: vec![Wave {
             scope: 0,
             function,
             domain: Some(DomainArgs::Range(range)),
             after: Vec::new(),
+            names: HashMap::new(),
+            call: None,
+            shown: None,
+            origin: None,
         }],
+        includes: Vec::new(),
+        included: Vec::new(),
     };
     let parsed = report.is_empty();
     let built = build(&graph, imports, parsed, &mut report);

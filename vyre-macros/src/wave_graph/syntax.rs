@@ -1,18 +1,20 @@
 //! First stage: what the annotated module says. Names are not resolved here, and the user's items are taken apart so that
 //! the expansion can put them together again without the helper attributes.
 
+use super::include::{IncludeArgs, Included, Origin};
 use crate::expand::GENERATED;
 use crate::pass::{self, Claim};
 use crate::report::{Report, did_you_mean};
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use std::collections::HashMap;
 use std::fmt::Display;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Expr, Ident, Item, ItemFn, ItemMod, Lit, Meta, Token, Type, Visibility,
+    Attribute, Expr, Ident, Item, ItemFn, ItemMod, Lit, Meta, Token, Type, Visibility, parse_quote,
     parse_quote_spanned,
 };
 use vyre_core::module::{ReduceOp, Role, Scalar};
@@ -28,6 +30,9 @@ pub(crate) struct Graph {
     pub(crate) scopes: Vec<Scope>,
     /// In source order, nested ones included.
     pub(crate) waves: Vec<Wave>,
+    /// Graphs to take in, and those taken in.
+    pub(crate) includes: Vec<IncludeArgs>,
+    pub(crate) included: Vec<Included>,
 }
 
 /// Arguments of `#[wave_graph(...)]`.
@@ -75,6 +80,17 @@ pub(crate) struct Scope {
     pub(crate) imports_parent: bool,
     /// Every item as written: helpers and constants are looked up here.
     pub(crate) items: Vec<Item>,
+    /// Name in the plan, where it differs.
+    pub(crate) shown: Option<String>,
+    /// Of an included graph.
+    pub(crate) origin: Option<Origin>,
+}
+
+impl Scope {
+    /// Name in the plan.
+    pub(crate) fn shown(&self) -> String {
+        self.shown.clone().unwrap_or_else(|| self.name.to_string())
+    }
 }
 
 /// A part of a module, in source order.
@@ -104,9 +120,29 @@ pub(crate) struct Wave {
     /// `None` after an error.
     pub(crate) domain: Option<DomainArgs>,
     pub(crate) after: Vec<Ident>,
+    /// Fields by the names of the parameters that take them, where they differ.
+    pub(crate) names: HashMap<String, Ident>,
+    /// How the function is called from the graph's module, where not by its name.
+    pub(crate) call: Option<TokenStream>,
+    /// Name in the plan, where it differs.
+    pub(crate) shown: Option<String>,
+    /// Of an included graph.
+    pub(crate) origin: Option<Origin>,
 }
 
 impl Wave {
+    /// Name in the plan.
+    pub(crate) fn shown(&self) -> String {
+        self.shown
+            .clone()
+            .unwrap_or_else(|| self.name().to_string())
+    }
+
+    /// The field that a parameter of this name takes.
+    pub(crate) fn field(&self, name: &Ident) -> Ident {
+        self.names.get(&name.to_string()).unwrap_or(name).clone()
+    }
+
     pub(crate) fn name(&self) -> &Ident {
         &self.function.sig.ident
     }
@@ -146,6 +182,8 @@ pub(crate) struct Field {
     pub(crate) name: Ident,
     pub(crate) docs: Vec<Attribute>,
     pub(crate) kind: FieldKind,
+    /// Which of the included graphs it is of.
+    pub(crate) origin: Option<usize>,
 }
 
 /// What a field declares.
@@ -593,6 +631,8 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
             fields: Vec::new(),
             scopes: Vec::new(),
             waves: Vec::new(),
+            includes: Vec::new(),
+            included: Vec::new(),
         },
         data: None,
         report,
@@ -642,6 +682,8 @@ impl Taker<'_> {
             pieces: Vec::new(),
             imports_parent: false,
             items: Vec::new(),
+            shown: None,
+            origin: None,
         });
         let Some((_, items)) = module.content else {
             self.report.error_help(
@@ -735,7 +777,12 @@ impl Taker<'_> {
                     }
                 }
             }
-            Item::Use(u) => {
+            Item::Use(mut u) => {
+                for attr in take_attrs(&mut u.attrs, "include") {
+                    self.include(&attr, &u, scope);
+                    // The plan uses it, not the code.
+                    u.attrs.push(parse_quote!(#[allow(unused_imports)]));
+                }
                 if is_use_super(&u) {
                     self.graph.scopes[scope].imports_parent = true;
                 }
@@ -852,17 +899,69 @@ impl Taker<'_> {
         self.refuse_cfg(&mut f.attrs);
         let name = f.sig.ident.clone();
         let (domain, after) = self.wave(wave, &name);
-        let depth = self.graph.scopes[scope].depth;
         if matches!(f.vis, Visibility::Inherited) {
-            f.vis = visible_to_graph(depth, name.span());
+            f.vis = visible_to_graphs(name.span());
         }
         self.graph.waves.push(Wave {
             scope,
             function: f,
             domain,
             after,
+            names: HashMap::new(),
+            call: None,
+            shown: None,
+            origin: None,
         });
         Piece::Wave(self.graph.waves.len() - 1)
+    }
+
+    /// `#[include(..)]` on a `use`.
+    fn include(&mut self, attr: &Attribute, item: &syn::ItemUse, scope: usize) {
+        if scope > 0 {
+            self.report.error_help(
+                attr.span(),
+                "`#[include]` belongs into the graph's own module",
+                "a fixpoint repeats its own waves; include the graph beside it",
+            );
+            return;
+        }
+        let mut tree = &item.tree;
+        let name = loop {
+            match tree {
+                syn::UseTree::Path(p) => tree = &p.tree,
+                syn::UseTree::Name(n) => break n.ident.clone(),
+                syn::UseTree::Rename(r) => break r.rename.clone(),
+                syn::UseTree::Group(_) | syn::UseTree::Glob(_) => {
+                    self.report.error(
+                        tree.span(),
+                        "`#[include]` takes one graph: write a `use` for each",
+                    );
+                    return;
+                }
+            }
+        };
+        let (mut fields, mut after) = (Vec::new(), Vec::new());
+        for arg in attribute_args(attr, self.report) {
+            if arg.name == "after" {
+                after = self.after(arg);
+                continue;
+            }
+            let theirs = arg.name.clone();
+            if let Some(value) = arg.value(&format!("{theirs} = field"), self.report) {
+                match ident_of(&value) {
+                    Some(ours) => fields.push((theirs, ours.clone())),
+                    None => self.report.error(
+                        value.span(),
+                        format!("write `{theirs} = field`, with a field of this graph's `Data`"),
+                    ),
+                }
+            }
+        }
+        self.graph.includes.push(IncludeArgs {
+            name,
+            fields,
+            after,
+        });
     }
 
     fn refuse_cfg(&mut self, attrs: &mut Vec<Attribute>) {
@@ -1191,6 +1290,7 @@ impl Taker<'_> {
             }
         };
         Some(Field {
+            origin: None,
             name,
             docs,
             kind: kind.unwrap_or(FieldKind::Broken),
@@ -1626,15 +1726,7 @@ fn attrs_of(item: &mut Item) -> Option<&mut Vec<Attribute>> {
     }
 }
 
-/// The visibility that lets the graph's module see an item `depth` modules below it.
-pub(crate) fn visible_to_graph(depth: usize, span: Span) -> Visibility {
-    match depth {
-        0 => Visibility::Inherited,
-        1 => parse_quote_spanned! { span => pub(super) },
-        _ => {
-            let supers = (0..depth).map(|_| quote!(super));
-            let path = quote! { #(#supers)::* };
-            parse_quote_spanned! { span => pub(in #path) }
-        }
-    }
+/// The visibility of what a graph's module, and one that includes it, have to see.
+pub(crate) fn visible_to_graphs(span: Span) -> Visibility {
+    parse_quote_spanned! { span => pub(crate) }
 }

@@ -1,0 +1,501 @@
+//! Passes built from passes: `#[include(graph = calls, source = entry)] use super::bfs;` in a graph takes over the waves and fixpoints
+//! of another, with its fields. A field that is mapped becomes the one it is mapped to; any other gets a name of its own,
+//! `bfs_dist`. Waves get names in the same way, and `after(bfs)` names all that nothing else of `bfs` waits for.
+//!
+//! What is included is compiled from its source, which travels (see [`crate::import`]); its functions, constants and positions
+//! stay where they are, and are named by their paths.
+
+use super::build;
+use super::syntax::{self, DomainArgs, FieldKind, FixpointArgs, Graph, Per, Piece, Scope, Wave};
+use crate::import::Imports;
+use crate::kernel::{ModuleTables, Package};
+use crate::report::{Report, did_you_mean};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use std::collections::HashMap;
+use std::rc::Rc;
+use syn::{Expr, Item};
+use vyre_core::module::Role;
+
+/// `#[include(field = field, .., after(wave))] use path::to::graph;`
+pub(crate) struct IncludeArgs {
+    /// The last name of the `use`.
+    pub(crate) name: Ident,
+    /// Fields of the included graph, and the fields that they are here.
+    pub(crate) fields: Vec<(Ident, Ident)>,
+    pub(crate) after: Vec<Ident>,
+}
+
+/// A graph that was included.
+pub(crate) struct Included {
+    /// What it calls from other modules.
+    pub(crate) imports: Imports,
+    /// Items of its own module, for helpers and constants.
+    pub(crate) items: Vec<Item>,
+    /// Sites and constants of its modules, by scope, and the path of each module.
+    pub(crate) modules: Vec<(TokenStream, Rc<ModuleTables>)>,
+}
+
+/// Where a wave, fixpoint or field comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// Which of [`Graph::included`].
+    pub(crate) graph: usize,
+    /// The scope in it.
+    pub(crate) scope: usize,
+}
+
+/// Takes the included graphs in.
+pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
+    for args in std::mem::take(&mut graph.includes) {
+        let package = imports
+            .have
+            .iter()
+            .find(|(path, _)| args.name == path.to_string());
+        let name = &args.name;
+        match package {
+            Some((
+                _,
+                Package {
+                    item: Item::Mod(module),
+                    imports,
+                },
+            )) => {
+                let mut unseen = Report::default();
+                let other = syntax::graph(TokenStream::new(), module.clone(), &mut unseen);
+                if !other.includes.is_empty() {
+                    report.error_help(
+                        name.span(),
+                        format!("`{name}` includes a graph itself, and is not included for that"),
+                        "include each of them here",
+                    );
+                    continue;
+                }
+                let built = build(&other, imports.clone(), unseen.is_empty(), &mut unseen);
+                if built.skeleton.is_none() {
+                    report.left_to_rustc(format!("`{name}` did not compile"));
+                    continue;
+                }
+                if !built.fields.records.is_empty() {
+                    report.error_help(
+                        name.span(),
+                        format!(
+                            "`{name}` has items that are structs, and is not included for that"
+                        ),
+                        "use scalars or tuples as items, or run the two passes one after the other",
+                    );
+                    continue;
+                }
+                let tables = built.tables.into_modules();
+                Merger {
+                    graph,
+                    args: &args,
+                    report,
+                }
+                .take(other, tables, imports.clone());
+            }
+            Some(_) => report.error_help(
+                name.span(),
+                format!("`{name}` is not a wave graph"),
+                "`#[include]` stands on the `use` of a `#[wave_graph]` module",
+            ),
+            None => report.left_to_rustc(format!("`{name}` has not arrived")),
+        }
+    }
+}
+
+struct Merger<'m> {
+    graph: &'m mut Graph,
+    args: &'m IncludeArgs,
+    report: &'m mut Report,
+}
+
+impl Merger<'_> {
+    /// A name for what has one in the included graph. It stays where it is: positions are found by their tokens.
+    fn own(&self, name: &Ident) -> Ident {
+        format_ident!("{}_{}", self.args.name, name, span = name.span())
+    }
+
+    fn take(mut self, other: Graph, tables: Vec<ModuleTables>, imports: Imports) {
+        let alias = &self.args.name;
+        let Some(names) = self.fields(&other) else {
+            replace_after(self.graph, alias, &[]);
+            return;
+        };
+        let graph = self.graph.included.len();
+        let modules = tables.into_iter().enumerate().map(|(s, tables)| {
+            let mut path = quote! { #alias };
+            let mut chain = Vec::new();
+            let mut at = Some(s);
+            while let Some(scope) = at.filter(|&s| s > 0) {
+                chain.push(&other.scopes[scope].name);
+                at = other.scopes[scope].parent;
+            }
+            for name in chain.into_iter().rev() {
+                path.extend(quote! { ::#name });
+            }
+            (path, Rc::new(tables))
+        });
+        let modules: Vec<_> = modules.collect();
+        let (first_wave, first_scope) = (self.graph.waves.len(), self.graph.scopes.len() - 1);
+        let scope_here = |s: usize| if s == 0 { 0 } else { s + first_scope };
+        let piece_here = |piece: &Piece| match piece {
+            Piece::Item(_) => None,
+            Piece::Wave(w) => Some(Piece::Wave(w + first_wave)),
+            Piece::Scope(s) => Some(Piece::Scope(scope_here(*s))),
+        };
+
+        // Nodes of the outermost level: the first wait for what the include waits for, `after(alias)` means the last.
+        let top: Vec<(Ident, &[Ident])> = other.scopes[0]
+            .pieces
+            .iter()
+            .filter_map(|p| match p {
+                Piece::Item(_) => None,
+                Piece::Wave(w) => {
+                    Some((other.waves[*w].name().clone(), &other.waves[*w].after[..]))
+                }
+                Piece::Scope(s) => {
+                    let scope = &other.scopes[*s];
+                    let after = scope.fixpoint.as_ref().map_or(&[][..], |f| &f.after[..]);
+                    Some((scope.name.clone(), after))
+                }
+            })
+            .collect();
+        let last: Vec<Ident> = top
+            .iter()
+            .filter(|(name, _)| !top.iter().any(|(_, after)| after.contains(name)))
+            .map(|(name, _)| self.own(name))
+            .collect();
+        let pieces: Vec<Piece> = other.scopes[0]
+            .pieces
+            .iter()
+            .filter_map(piece_here)
+            .collect();
+        let after_here = |this: &Merger<'_>, after: &[Ident], outermost: bool| -> Vec<Ident> {
+            if outermost && after.is_empty() {
+                this.args.after.clone()
+            } else {
+                after.iter().map(|a| this.own(a)).collect()
+            }
+        };
+
+        let items = other.scopes[0].items.clone();
+        for wave in other.waves {
+            let (path, origin) = (
+                &modules[wave.scope].0,
+                Origin {
+                    graph,
+                    scope: wave.scope,
+                },
+            );
+            let original = wave.name().clone();
+            let mut function = wave.function;
+            function.sig.ident = self.own(&original);
+            self.graph.waves.push(Wave {
+                scope: scope_here(wave.scope),
+                function,
+                domain: wave.domain.map(|d| renamed_domain(d, &names)),
+                after: after_here(&self, &wave.after, wave.scope == 0),
+                names: names.clone(),
+                call: Some(quote! { #path::#original }),
+                shown: Some(format!("{alias}::{original}")),
+                origin: Some(origin),
+            });
+        }
+        for (s, scope) in other.scopes.into_iter().enumerate().skip(1) {
+            let fixpoint = scope.fixpoint.map(|f| FixpointArgs {
+                after: after_here(&self, &f.after, scope.parent == Some(0)),
+                until: f.until.map(|e| renamed_expr(&e, &names)),
+                max_rounds: f.max_rounds,
+                swaps: f
+                    .swaps
+                    .iter()
+                    .map(|(a, b)| (renamed(a, &names), renamed(b, &names)))
+                    .collect(),
+            });
+            self.graph.scopes.push(Scope {
+                parent: scope.parent.map(scope_here),
+                depth: scope.depth,
+                shown: Some(format!("{alias}::{}", scope.name)),
+                name: self.own(&scope.name),
+                attrs: Vec::new(),
+                vis: scope.vis,
+                fixpoint,
+                pieces: scope.pieces.iter().filter_map(piece_here).collect(),
+                imports_parent: false,
+                items: scope.items,
+                origin: Some(Origin { graph, scope: s }),
+            });
+        }
+        self.graph.scopes[0].pieces.extend(pieces);
+        self.graph.included.push(Included {
+            imports,
+            items,
+            modules,
+        });
+        replace_after(self.graph, alias, &last);
+    }
+
+    /// Brings the fields in, and gives what each is called here; `None` after an error.
+    fn fields(&mut self, other: &Graph) -> Option<HashMap<String, Ident>> {
+        let errors = self.report.len();
+        let (mut names, mut new) = (HashMap::new(), Vec::new());
+        for (theirs, ours) in &self.args.fields {
+            if !other.fields.iter().any(|f| f.name == *theirs) {
+                let fields: Vec<String> = other.fields.iter().map(|f| f.name.to_string()).collect();
+                let near = did_you_mean(&theirs.to_string(), fields.iter().map(String::as_str));
+                let help = match near {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!(
+                        "its fields are {}",
+                        syntax::listed(fields.iter().map(|n| format!("`{n}`")))
+                    ),
+                };
+                let message = format!("`{theirs}` is not a field of `{}`", self.args.name);
+                self.report.error_help(theirs.span(), message, help);
+            }
+            names.insert(theirs.to_string(), ours.clone());
+        }
+        for field in &other.fields {
+            let name = field.name.to_string();
+            names.entry(name).or_insert_with(|| self.own(&field.name));
+        }
+        for field in &other.fields {
+            let here = names[&field.name.to_string()].clone();
+            let kind = renamed_kind(&field.kind, &names);
+            let found = self.graph.fields.iter().find(|f| f.name == here);
+            match (
+                self.args.fields.iter().find(|(t, _)| *t == field.name),
+                found,
+            ) {
+                (Some((theirs, ours)), Some(found)) => {
+                    if let Err(why) = stands_for(&found.kind, &kind) {
+                        self.report.error_help(
+                            ours.span(),
+                            format!("`{ours}` cannot be `{theirs}` of `{}`: {why}", self.args.name),
+                            "topologies, buffers and scalars can be shared, with one type and length",
+                        );
+                    }
+                }
+                (Some((_, ours)), None) => {
+                    let fields: Vec<String> = self
+                        .graph
+                        .fields
+                        .iter()
+                        .map(|f| f.name.to_string())
+                        .collect();
+                    let near = did_you_mean(&ours.to_string(), fields.iter().map(String::as_str));
+                    let help = match near {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => {
+                            "declare it, or leave it out: it gets a field of its own".to_owned()
+                        }
+                    };
+                    self.report.error_help(
+                        ours.span(),
+                        format!("`{ours}` is not a field of `Data`"),
+                        help,
+                    );
+                }
+                (None, Some(_)) => self.report.error_help(
+                    self.args.name.span(),
+                    format!(
+                        "`{}` of `{}` would be `{here}`, which `Data` has already",
+                        field.name, self.args.name
+                    ),
+                    format!(
+                        "rename that field, or say that it is the same: `#[include({} = {here})]`",
+                        field.name
+                    ),
+                ),
+                (None, None) => new.push(syntax::Field {
+                    name: here,
+                    docs: field.docs.clone(),
+                    kind,
+                    origin: Some(self.graph.included.len()),
+                }),
+            }
+        }
+        let whole = self.report.len() == errors;
+        if !whole {
+            // The names stay known, so that what uses them is not reported too.
+            for field in &mut new {
+                (field.kind, field.origin) = (FieldKind::Broken, None);
+            }
+        }
+        self.graph.fields.extend(new);
+        whole.then_some(names)
+    }
+}
+
+/// `after(alias)` becomes `after` of these.
+fn replace_after(graph: &mut Graph, alias: &Ident, last: &[Ident]) {
+    let waves = graph.waves.iter_mut().map(|w| &mut w.after);
+    let scopes = graph
+        .scopes
+        .iter_mut()
+        .filter_map(|s| Some(&mut s.fixpoint.as_mut()?.after));
+    for after in waves.chain(scopes) {
+        if after.contains(alias) {
+            after.retain(|a| a != alias);
+            after.extend(last.iter().cloned());
+        }
+    }
+}
+
+/// Whether a field of the including graph can stand for one of the included graph, or why not.
+fn stands_for(ours: &FieldKind, theirs: &FieldKind) -> Result<(), &'static str> {
+    match (ours, theirs) {
+        (FieldKind::Broken, _) | (_, FieldKind::Broken) => Ok(()),
+        (FieldKind::Csr { .. }, FieldKind::Csr { reverse_of: None }) => Ok(()),
+        (
+            FieldKind::Csr {
+                reverse_of: Some(a),
+            },
+            FieldKind::Csr {
+                reverse_of: Some(b),
+            },
+        ) if a == b => Ok(()),
+        (FieldKind::Scalar(a), FieldKind::Scalar(b)) if a == b => Ok(()),
+        (
+            FieldKind::Column {
+                role: our_role,
+                scalar: a,
+                per: our_per,
+                init: our_init,
+            },
+            FieldKind::Column {
+                role,
+                scalar: b,
+                per,
+                init,
+            },
+        ) => {
+            let text = |p: &Option<Per>| match p {
+                None => String::new(),
+                Some(Per::Node) => "node".to_owned(),
+                Some(Per::Edge(g)) => format!("edge({g})"),
+                Some(Per::Len(e)) => e.to_token_stream().to_string(),
+                Some(Per::NodeBits(e)) => format!("bits({})", e.to_token_stream()),
+            };
+            let first = |e: &Option<Box<Expr>>| e.as_ref().map(|e| e.to_token_stream().to_string());
+            if a != b {
+                Err("the types differ")
+            } else if text(our_per) != text(per) {
+                Err("the lengths differ")
+            } else if matches!(role, Role::Output | Role::Scratch)
+                && matches!(our_role, Role::Input | Role::Topology)
+            {
+                Err("it is written there, and given from outside here")
+            } else if *role == Role::Topology && *our_role != Role::Topology {
+                Err("it belongs to the topology there")
+            } else if init.is_some() && first(init) != first(our_init) {
+                Err("it starts with another value there")
+            } else {
+                Ok(())
+            }
+        }
+        _ => Err("they are of different kinds"),
+    }
+}
+
+fn renamed(name: &Ident, names: &HashMap<String, Ident>) -> Ident {
+    match names.get(&name.to_string()) {
+        Some(new) => Ident::new(&new.to_string(), name.span()),
+        None => name.clone(),
+    }
+}
+
+/// Fields in an expression, renamed: names that do not follow a `.`.
+fn renamed_expr(e: &Expr, names: &HashMap<String, Ident>) -> Expr {
+    fn walk(tokens: TokenStream, names: &HashMap<String, Ident>) -> TokenStream {
+        let mut after_dot = false;
+        let trees = tokens.into_iter().map(|tree| {
+            let was = std::mem::replace(
+                &mut after_dot,
+                matches!(&tree, TokenTree::Punct(p) if p.as_char() == '.'),
+            );
+            match tree {
+                TokenTree::Ident(i) if !was => TokenTree::Ident(renamed(&i, names)),
+                TokenTree::Group(g) => {
+                    let mut group = Group::new(g.delimiter(), walk(g.stream(), names));
+                    group.set_span(g.span());
+                    TokenTree::Group(group)
+                }
+                other => other,
+            }
+        });
+        trees.collect()
+    }
+    syn::parse2(walk(e.to_token_stream(), names)).unwrap_or_else(|_| e.clone())
+}
+
+fn renamed_domain(domain: DomainArgs, names: &HashMap<String, Ident>) -> DomainArgs {
+    match domain {
+        DomainArgs::Once => DomainArgs::Once,
+        DomainArgs::Range(e) => DomainArgs::Range(renamed_expr(&e, names)),
+        DomainArgs::Nodes(g) => DomainArgs::Nodes(g.map(|g| renamed(&g, names))),
+        DomainArgs::Items { of, new } => DomainArgs::Items {
+            of: renamed(&of, names),
+            new,
+        },
+        DomainArgs::Edges { graph, from } => DomainArgs::Edges {
+            graph: renamed(&graph, names),
+            from: from.map(|f| renamed(&f, names)),
+        },
+    }
+}
+
+fn renamed_per(per: &Per, names: &HashMap<String, Ident>) -> Per {
+    match per {
+        Per::Node => Per::Node,
+        Per::Edge(g) => Per::Edge(renamed(g, names)),
+        Per::Len(e) => Per::Len(Box::new(renamed_expr(e, names))),
+        Per::NodeBits(e) => Per::NodeBits(Box::new(renamed_expr(e, names))),
+    }
+}
+
+fn renamed_kind(kind: &FieldKind, names: &HashMap<String, Ident>) -> FieldKind {
+    let per = |p: &Option<Per>| p.as_ref().map(|p| renamed_per(p, names));
+    match kind {
+        FieldKind::Csr { reverse_of } => FieldKind::Csr {
+            reverse_of: reverse_of.as_ref().map(|g| renamed(g, names)),
+        },
+        FieldKind::Column {
+            role,
+            scalar,
+            per: p,
+            init,
+        } => FieldKind::Column {
+            role: *role,
+            scalar: *scalar,
+            per: per(p),
+            init: init.clone(),
+        },
+        FieldKind::Frontier {
+            capacity,
+            unique,
+            item,
+        } => FieldKind::Frontier {
+            capacity: per(capacity),
+            unique: *unique,
+            item: item.clone(),
+        },
+        FieldKind::List {
+            capacity,
+            item,
+            output,
+        } => FieldKind::List {
+            capacity: renamed_per(capacity, names),
+            item: item.clone(),
+            output: *output,
+        },
+        FieldKind::Reduction { op, count, scalar } => FieldKind::Reduction {
+            op: *op,
+            count: *count,
+            scalar: *scalar,
+        },
+        FieldKind::Scalar(s) => FieldKind::Scalar(*s),
+        FieldKind::Broken => FieldKind::Broken,
+    }
+}
