@@ -2,13 +2,13 @@
 
 use crate::error::Error;
 use crate::runtime::Runtime;
+use crate::session::Memory;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use vyre_core::exec::{Executor, Outcome, RunError, TopologyArgs};
+use vyre_core::exec::{Args, Executor, Outcome, RunError, TopologyArgs};
 use vyre_core::module::{BufferId, Program};
 use vyre_core::pass::Pass;
-use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::fuse::{Fused, Link, fuse};
 use vyre_core::verify::verify;
 
@@ -16,6 +16,8 @@ use vyre_core::verify::verify;
 /// conflict. The native backend calls each pass's own functions, and runs them one after the other; results are the same.
 ///
 /// An output of the first can be an input of the second ([`FusedSession::new`]'s links, by field name); that input is then given as `&[]`.
+///
+/// Like a session's, its memory is checked against limits and budgets before anything is allocated.
 pub struct FusedSession<A, B> {
     fused: Fused,
     links: Vec<Link>,
@@ -24,8 +26,22 @@ pub struct FusedSession<A, B> {
 }
 
 enum How {
-    Together(Box<dyn Executor>),
-    InTurn(Box<dyn Executor>, Box<dyn Executor>),
+    Together(One),
+    InTurn(One, One),
+}
+
+/// A program and what runs it.
+struct One {
+    program: Arc<Program>,
+    executor: Box<dyn Executor>,
+    memory: Memory,
+}
+
+impl One {
+    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
+        self.memory.check(&self.program, args)?;
+        self.executor.run(args)
+    }
 }
 
 impl<A: Pass, B: Pass> FusedSession<A, B> {
@@ -51,7 +67,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             })
             .collect::<Result<Vec<Link>, RunError>>()?;
         let invalid = |e: &dyn fmt::Display| RunError::Invalid(e.to_string());
-        let fused = fuse(&a, &b, &links).map_err(|e| invalid(&e))?;
+        let mut fused = fuse(&a, &b, &links).map_err(|e| invalid(&e))?;
         verify(&fused.program).map_err(|e| invalid(&e[0]))?;
         let (first, second) = (A::topology(first.into()), B::topology(second.into()));
         let alike = first.graphs.len() == second.graphs.len()
@@ -67,16 +83,41 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             graphs: first.graphs.clone(),
             columns,
         };
-        let program = Arc::new(fused.program.clone());
-        let how = match runtime.program_executor(program, &both)? {
-            Some(executor) => How::Together(executor),
-            None => {
-                let separate = Allocation::Separate;
-                How::InTurn(
-                    runtime.executor::<A>(Arc::new(a), &first, separate)?,
-                    runtime.executor::<B>(Arc::new(b), &second, separate)?,
-                )
-            }
+        let how = if runtime.runs_programs() {
+            let memory = Memory::settle(&mut fused.program, &both, runtime)?;
+            let program = Arc::new(fused.program.clone());
+            let executor =
+                runtime.program_executor(Arc::clone(&program), &both, memory.allocation)?;
+            How::Together(One {
+                program,
+                executor,
+                memory,
+            })
+        } else {
+            let (mut a, mut b) = (a, b);
+            let first_memory = Memory::settle(&mut a, &first, runtime)?;
+            let second_memory = Memory::settle(&mut b, &second, runtime)?;
+            let (a, b) = (Arc::new(a), Arc::new(b));
+            How::InTurn(
+                One {
+                    executor: runtime.executor::<A>(
+                        Arc::clone(&a),
+                        &first,
+                        first_memory.allocation,
+                    )?,
+                    program: a,
+                    memory: first_memory,
+                },
+                One {
+                    executor: runtime.executor::<B>(
+                        Arc::clone(&b),
+                        &second,
+                        second_memory.allocation,
+                    )?,
+                    program: b,
+                    memory: second_memory,
+                },
+            )
         };
         Ok(FusedSession {
             fused,
@@ -109,9 +150,9 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
     ) -> Result<(A::Output, B::Output), Error> {
         let (a, b) = (A::args(first), B::args(second));
         let (first, second) = match &mut self.how {
-            How::Together(executor) => {
+            How::Together(both) => {
                 let args = self.fused.args(&a, &b);
-                self.fused.outcomes(executor.run(&args)?)
+                self.fused.outcomes(both.run(&args)?)
             }
             How::InTurn(one, two) => {
                 let first = one.run(&a)?;

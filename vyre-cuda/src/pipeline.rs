@@ -5,6 +5,10 @@
 //! a candidate of [`plan::passes`](vyre_core::plan::passes): thresholds, a proved speedup, what it costs. [`Pipeline::select`] decides
 //! from a sample, [`Selected::run`] runs what was decided, and printing the selection explains every choice.
 //!
+//! What the runtime can do by itself is chosen in the same way: [`Choice::fusion`], [`Choice::compaction`] and [`Choice::plan_cache`] are its
+//! candidates, with a speedup that [`measured`] gives on the machine at hand. What a build or device does not have is
+//! [unavailable](Stage::unavailable), and the explanation says so.
+//!
 //! ```
 //! use vyre_cuda::pipeline::{Choice, Pipeline};
 //! use vyre_cuda::plan::passes::{Ranking, Sample};
@@ -70,6 +74,44 @@ impl Choice {
         }
     }
 
+    /// Two passes over one topology in one launch (a [`FusedSession`](crate::FusedSession)) in place of two sessions. Planning it costs more
+    /// than one run gains.
+    pub fn fusion(speedup_bps: u64) -> Choice {
+        Choice {
+            min_reuse: 2,
+            speedup_bps,
+            planning_cost_ns: 200_000,
+            ..Choice::new("vyre.fusion")
+        }
+    }
+
+    /// Small results in one copy (table B). It needs results that are worth a copy.
+    pub fn compaction(speedup_bps: u64) -> Choice {
+        Choice {
+            min_readback_bytes: 4_096,
+            speedup_bps,
+            ..Choice::new("vyre.compaction")
+        }
+    }
+
+    /// Plans kept by layout and pressure ([`Lru`](vyre_core::plan::cache::Lru)) in place of planning for every run.
+    pub fn plan_cache(speedup_bps: u64) -> Choice {
+        Choice {
+            min_reuse: 2,
+            speedup_bps,
+            ..Choice::new("vyre.plan-cache")
+        }
+    }
+
+    /// Compiled code in place of interpreted code. No backend has it yet: use it with [`Stage::unavailable`].
+    pub fn jit() -> Choice {
+        Choice {
+            min_frontier_items: 4_096,
+            min_reuse: 4,
+            ..Choice::new("vyre.jit")
+        }
+    }
+
     /// What a pass says about itself. Its costs are 0.
     pub fn of(plan: &Plan) -> Choice {
         Choice::from(plan.program().manifest)
@@ -102,6 +144,31 @@ impl From<Manifest> for Choice {
     }
 }
 
+/// The speedup of one way over another in basis points, by the median of so many timed runs of each, taken in turn after one
+/// untimed run: evidence for a [`Choice`], from the machine at hand.
+pub fn measured(
+    runs: std::num::NonZeroUsize,
+    mut before: impl FnMut() -> Result<(), Error>,
+    mut after: impl FnMut() -> Result<(), Error>,
+) -> Result<u64, Error> {
+    fn timed(work: &mut dyn FnMut() -> Result<(), Error>) -> Result<u128, Error> {
+        let begin = std::time::Instant::now();
+        work()?;
+        Ok(begin.elapsed().as_nanos().max(1))
+    }
+    before()?;
+    after()?;
+    let (mut slow, mut fast) = (Vec::new(), Vec::new());
+    for _ in 0..runs.get() {
+        slow.push(timed(&mut before)?);
+        fast.push(timed(&mut after)?);
+    }
+    slow.sort_unstable();
+    fast.sort_unstable();
+    let bps = slow[slow.len() / 2] * 10_000 / fast[fast.len() / 2];
+    Ok(u64::try_from(bps).unwrap_or(u64::MAX))
+}
+
 type Work<'p, T> = Box<dyn FnMut(&mut T) -> Result<(), Error> + 'p>;
 
 /// One thing to be done.
@@ -109,6 +176,8 @@ pub struct Stage<'p, T> {
     name: String,
     baseline: Option<Work<'p, T>>,
     alternatives: Vec<(Choice, Work<'p, T>)>,
+    /// What cannot run, and why.
+    unavailable: Vec<(Choice, String)>,
 }
 
 impl<'p, T> Stage<'p, T> {
@@ -128,6 +197,12 @@ impl<'p, T> Stage<'p, T> {
         work: impl FnMut(&mut T) -> Result<(), Error> + 'p,
     ) -> &mut Stage<'p, T> {
         self.alternatives.push((choice, Box::new(work)));
+        self
+    }
+
+    /// What would be an alternative, but is not there; never selected, and explained.
+    pub fn unavailable(&mut self, choice: Choice, why: impl Into<String>) -> &mut Stage<'p, T> {
+        self.unavailable.push((choice, why.into()));
         self
     }
 }
@@ -150,6 +225,7 @@ impl<'p, T> Pipeline<'p, T> {
             name: name.into(),
             baseline: None,
             alternatives: Vec::new(),
+            unavailable: Vec::new(),
         });
         self.stages.last_mut().expect("just pushed")
     }
@@ -305,6 +381,9 @@ impl<T> fmt::Display for Selected<'_, '_, T> {
                 if let Some(why) = verdict {
                     writeln!(f, "  skipped `{}`: {why}", choice.id)?;
                 }
+            }
+            for (choice, why) in &stage.unavailable {
+                writeln!(f, "  skipped `{}`: {why}", choice.id)?;
             }
         }
         let t = &self.totals;

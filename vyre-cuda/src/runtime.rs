@@ -165,17 +165,21 @@ impl Runtime {
     }
 
     /// An executor of a program that no pass's functions belong to; `None` on the native backend, which runs those.
+    /// Whether a program runs as it is, without the functions of a pass.
+    pub(crate) fn runs_programs(&self) -> bool {
+        !matches!(self.backend, Backend::Native)
+    }
+
     pub(crate) fn program_executor(
         &self,
         program: Arc<Program>,
         topology: &TopologyArgs<'_>,
-    ) -> Result<Option<Box<dyn Executor>>, RunError> {
+        allocation: Allocation,
+    ) -> Result<Box<dyn Executor>, RunError> {
         Ok(match &self.backend {
-            Backend::Cuda(device) => Some(Box::new(Megakernel::new(device, program, topology)?)),
-            Backend::Native => None,
-            Backend::Vir0 => {
-                let separate = Allocation::Separate;
-                Some(Box::new(Vir0Executor::new(program, topology, separate)?))
+            Backend::Cuda(device) => Box::new(Megakernel::new(device, program, topology)?),
+            Backend::Native | Backend::Vir0 => {
+                Box::new(Vir0Executor::new(program, topology, allocation)?)
             }
         })
     }

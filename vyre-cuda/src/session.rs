@@ -424,8 +424,8 @@ impl fmt::Display for Explanation<'_> {
 }
 
 /// What a session may take, and how it hands that out.
-struct Memory {
-    allocation: Allocation,
+pub(crate) struct Memory {
+    pub(crate) allocation: Allocation,
     /// The pass's own budget.
     pass_bytes: Option<u64>,
     lease: Lease,
@@ -440,7 +440,7 @@ struct Memory {
 impl Memory {
     /// Checks the real sizes against limits and budgets before anything is allocated. A pass that does not fit side by side shares
     /// memory between what never lives at once, with more barriers where that takes them.
-    fn settle(
+    pub(crate) fn settle(
         program: &mut Program,
         topology: &TopologyArgs<'_>,
         runtime: &Runtime,
@@ -519,7 +519,7 @@ impl Memory {
     }
 
     /// Lengths that depend on the run's scalars.
-    fn check(&mut self, program: &Program, args: &Args<'_>) -> Result<(), RunError> {
+    pub(crate) fn check(&mut self, program: &Program, args: &Args<'_>) -> Result<(), RunError> {
         // A wrong number of scalars is the executor's to refuse.
         if self.sizes.scalars == args.scalars || args.scalars.len() != program.scalars.len() {
             return Ok(());

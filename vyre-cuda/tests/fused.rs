@@ -76,13 +76,23 @@ fn graph() -> Csr {
 
 #[test]
 fn a_linked_pair_gives_what_two_sessions_give() {
+    linked_pair([Runtime::vir0(), Runtime::native()]);
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_linked_pair_runs_in_one_launch_on_a_device() {
+    linked_pair([Runtime::cuda().unwrap()]);
+}
+
+fn linked_pair(runtimes: impl IntoIterator<Item = Runtime>) {
     let graph = graph();
-    for runtime in [Runtime::vir0(), Runtime::native()] {
+    for runtime in runtimes {
         let topology = (&graph, &graph);
         let mut fused =
             FusedSession::<levels::Pass, busy::Pass>::new(&runtime, topology, &[("dist", "far")])
                 .unwrap();
-        assert_eq!(fused.is_one_launch(), runtime.backend() == "vir0");
+        assert_eq!(fused.is_one_launch(), runtime.backend() != "native");
         // `init` and `measure` share a group; `rate` waits for the search.
         assert_eq!(check::program(fused.program()), []);
         assert_eq!(fused.barriers(), (1, 2));
@@ -159,4 +169,24 @@ fn links_that_do_not_fit_are_refused() {
         link("dist", "nothing"),
         "invalid VIR0 program: `busy` has no buffer `nothing`"
     );
+}
+
+#[test]
+fn a_pair_that_does_not_fit_is_refused_before_it_allocates() {
+    let graph = graph();
+    let open = |bytes| {
+        let runtime = Runtime::vir0().with_memory(bytes);
+        let topology = (&graph, &graph);
+        FusedSession::<levels::Pass, busy::Pass>::new(&runtime, topology, &[("dist", "far")])
+            .map(|_| runtime.memory().unwrap().1)
+    };
+    let used = open(10_000).unwrap();
+    assert!(used > 0 && used < 10_000, "{used}");
+    assert!(open(used).is_ok());
+    let error = open(100).unwrap_err().to_string();
+    assert!(
+        error.contains("does not fit") || error.contains("do not fit"),
+        "{error}"
+    );
+    assert!(error.contains("100"), "{error}");
 }

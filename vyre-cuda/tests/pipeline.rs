@@ -1,9 +1,9 @@
 //! A pipeline runs what was selected, and explains what was not.
 
-use vyre_cuda::Session;
-use vyre_cuda::pipeline::{Choice, Pipeline};
+use vyre_cuda::pipeline::{Choice, Pipeline, measured};
 use vyre_cuda::plan::passes::{PassError, Ranking, Sample};
 use vyre_cuda::prelude::*;
+use vyre_cuda::{FusedSession, Session};
 
 /// Adds one to every node, so many times as it has runs.
 ///
@@ -145,4 +145,81 @@ fn two_alternatives_of_one_name_are_refused() {
             id: "twice".into()
         }
     );
+}
+
+/// What the runtime does by itself is selected as passes are: two passes run fused where that was measured to be faster and is run often
+/// enough, and one after the other where not.
+#[test]
+fn the_runtimes_own_optimisations_are_selected_and_run() {
+    let graph = Csr::from_edges(3, &[(0, 1)]).unwrap();
+    let runtime = Runtime::vir0();
+    let ran = |reuse, speedup_bps| {
+        let session = || Session::<counting::Pass>::new(&runtime, &graph).unwrap();
+        let (mut one, mut two) = (session(), session());
+        let topology = (&graph, &graph);
+        let mut fused =
+            FusedSession::<counting::Pass, counting::Pass>::new(&runtime, topology, &[]).unwrap();
+        let (first, second) = (counting::Run { step: 1 }, counting::Run { step: 2 });
+        let mut pipeline = Pipeline::new();
+        pipeline
+            .stage("both")
+            .baseline(|state: &mut State| {
+                state.ran.push("in turn");
+                state.counts = one.run(first)?.count;
+                state.counts.extend(two.run(second)?.count);
+                Ok(())
+            })
+            .alternative(Choice::fusion(speedup_bps), |state| {
+                state.ran.push("fused");
+                let (a, b) = fused.run(first, second)?;
+                state.counts = [a.count, b.count].concat();
+                Ok(())
+            })
+            .unavailable(Choice::jit(), "no backend compiles yet");
+        let sample = Sample {
+            reuse,
+            planning_budget_ns: 1_000_000,
+            ..SAMPLE
+        };
+        let mut selected = pipeline.select(&sample, Ranking::default()).unwrap();
+        let mut state = State::default();
+        let explained = selected.to_string();
+        selected.run(&mut state).unwrap();
+        assert_eq!(state.counts, [1, 2, 3, 2, 3, 4]);
+        (state.ran, explained)
+    };
+    let (way, explained) = ran(4, 15_000);
+    assert_eq!(way, ["fused"]);
+    assert!(
+        explained.contains("`vyre.fusion` runs: selected"),
+        "{explained}"
+    );
+    assert!(
+        explained.contains("skipped `vyre.jit`: no backend compiles yet"),
+        "{explained}"
+    );
+    let (way, explained) = ran(1, 15_000);
+    assert_eq!(way, ["in turn"]);
+    assert!(
+        explained.contains("skipped `vyre.fusion`: reuse"),
+        "{explained}"
+    );
+    let (way, explained) = ran(4, 0);
+    assert_eq!(way, ["in turn"]);
+    assert!(
+        explained.contains("skipped `vyre.fusion`: unproven"),
+        "{explained}"
+    );
+}
+
+#[test]
+fn a_speedup_is_measured_by_medians() {
+    let sleep = |ms| {
+        move || {
+            std::thread::sleep(std::time::Duration::from_millis(ms));
+            Ok(())
+        }
+    };
+    let bps = measured(5.try_into().unwrap(), sleep(8), sleep(2)).unwrap();
+    assert!((15_000..60_000).contains(&bps), "{bps}");
 }
