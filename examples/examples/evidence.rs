@@ -6,7 +6,9 @@
 //! - naive: each search makes a session (allocations, upload), and each level is a launch with uploads and a readback;
 //! - per level: the graph stays, the rest is as above;
 //! - single: one resident launch a search;
-//! - shared: the searches of a sample are one batch, and share launches where the backend can.
+//! - shared: the searches of a sample are one batch, and share launches where the backend can;
+//! - compiled, on a GPU: naive and per level once more, with a kernel a level that is compiled and a frontier that stays on
+//!   the device: the host loop that an expert writes.
 //!
 //! A sample's `timed_*` counters are the runtime's own, of the shared searches: a wait at the very end, for the results, is
 //! what the wall time includes, so only further ones count as syncs.
@@ -16,7 +18,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 use vyre_cuda::plan::evidence::{self, Sample};
 use vyre_cuda::prelude::*;
-use vyre_cuda::{Counters, Csr, Error};
+use vyre_cuda::rivals::HostLoopBfs;
+use vyre_cuda::{Counters, Csr, Device, Error};
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count};
 use vyre_examples::graph::GraphSpec;
 
@@ -123,6 +126,12 @@ pub struct Evidence {
 /// Wall times in nanoseconds a search.
 struct Times {
     naive: f64,
+    /// The part of it that makes the sessions: allocations and uploads.
+    allocation: f64,
+    /// A compiled kernel a level: from nothing, and on a resident graph.
+    compiled: Option<(f64, f64)>,
+    /// Device time of a single launch, and a search's part of a shared one.
+    device: Option<(f64, f64)>,
     per_level: f64,
     single: f64,
     shared: f64,
@@ -161,10 +170,13 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
     let (nodes, runs) = (graph.node_count(), sources.len());
     let differ = |way: &str| Failure::Other(format!("{way} gives other distances"));
 
+    let mut allocation = 0.0;
     let started = Instant::now();
     let mut naive = Vec::with_capacity(runs);
     for &source in sources {
+        let allocated = Instant::now();
         let mut session = level::Session::new(runtime, graph)?;
+        allocation += each(allocated, runs);
         naive.push(by_levels(&mut session, nodes, source)?);
     }
     let naive_ns = each(started, runs);
@@ -180,15 +192,43 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
     let per_level_ns = each(started, runs);
     drop(session);
 
+    // As well as it can be written without a runtime.
+    let compiled = match runtime.cuda_device() {
+        None => None,
+        Some(device) => {
+            let device = Device::open(device.ordinal()).map_err(Error::from)?;
+            let mut rival = HostLoopBfs::new(&device, graph).map_err(Error::from)?;
+            rival.cold(graph, sources[0]).map_err(Error::from)?;
+            let started = Instant::now();
+            for (&source, expected) in sources.iter().zip(&naive) {
+                if rival.cold(graph, source).map_err(Error::from)?.distances != *expected {
+                    return Err(differ("a compiled kernel a level"));
+                }
+            }
+            let cold = each(started, runs);
+            let started = Instant::now();
+            for (&source, expected) in sources.iter().zip(&naive) {
+                rival.run(source).map_err(Error::from)?;
+                if rival.distances().map_err(Error::from)? != *expected {
+                    return Err(differ("a compiled kernel a level on a resident graph"));
+                }
+            }
+            Some((cold, each(started, runs)))
+        }
+    };
+
     let started = Instant::now();
     let mut session = resident::Session::new(runtime, graph)?;
     let setup_ns = each(started, 1);
     session.run(resident::Run { source: sources[0] })?;
     let started = Instant::now();
+    let mut single_device = None;
     for (&source, expected) in sources.iter().zip(&naive) {
-        if session.run(resident::Run { source })?.dist != *expected {
+        let out = session.run(resident::Run { source })?;
+        if out.dist != *expected {
             return Err(differ("a resident launch"));
         }
+        single_device = out.report.device_ns;
     }
     let single_ns = each(started, runs);
 
@@ -196,6 +236,7 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
     let mut shared_ns = 0.0;
     let mut counted = Counters::default();
     let mut launches = 0;
+    let mut shared_device = None;
     let uncounted = || Failure::Other("the backend does not count what it does".into());
     for _ in 0..2 {
         for &source in sources {
@@ -208,13 +249,20 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
         counted = session.counters().ok_or_else(uncounted)?.since(&before);
         launches = counted.launches;
         for ((_, result), expected) in batch.results.into_iter().zip(&naive) {
-            if result?.dist != *expected {
+            let out = result?;
+            if out.dist != *expected {
                 return Err(differ("a batch"));
             }
+            shared_device = out.report.device_ns;
         }
     }
+    let device = single_device.zip(shared_device);
+    let device = device.map(|(one, all)| (one as f64, (all * launches) as f64 / runs as f64));
     Ok(Times {
         naive: naive_ns,
+        allocation,
+        compiled,
+        device,
         per_level: per_level_ns,
         single: single_ns,
         shared: shared_ns,
@@ -232,7 +280,7 @@ impl Example for Evidence {
     }
 
     fn default_graph(&self) -> Result<Option<GraphSpec>, Failure> {
-        let spec = "rmat:14:4".parse();
+        let spec = "rmat:14:5".parse();
         Ok(Some(spec.map_err(|e| Failure::Other(format!("{e}")))?))
     }
 
@@ -261,6 +309,16 @@ impl Example for Evidence {
             };
             job.say("sample", format!("{sample}: {} searches", count(self.runs)));
             job.say("naive", line(t.naive));
+            let rest = t.naive - t.allocation;
+            job.say(
+                "allocation",
+                format!(
+                    "and upload: {:.1} us of it; without, {:.1} times single and {:.1} times shared",
+                    t.allocation / 1e3,
+                    rest / t.single,
+                    rest / t.shared
+                ),
+            );
             job.say("per level", line(t.per_level));
             job.say("single", line(t.single));
             let launches = count(t.launches);
@@ -270,6 +328,30 @@ impl Example for Evidence {
                 "honest",
                 format!("one launch against resident launches a level: {honest:.1}x"),
             );
+            if let Some((cold, resident)) = t.compiled {
+                job.say(
+                    "compiled",
+                    format!(
+                        "a kernel a level from a host loop: {:.1} us from nothing ({:.1} times single, {:.1} times shared), {:.1} us on a resident graph ({:.1}, {:.1})",
+                        cold / 1e3,
+                        cold / t.single,
+                        cold / t.shared,
+                        resident / 1e3,
+                        resident / t.single,
+                        resident / t.shared
+                    ),
+                );
+            }
+            if let Some((single, shared)) = t.device {
+                job.say(
+                    "device",
+                    format!(
+                        "{:.1} us a single launch, {:.1} us a search of a shared one",
+                        single / 1e3,
+                        shared / 1e3
+                    ),
+                );
+            }
             let uploads = t.counted.graph_uploads;
             samples.push(Sample {
                 backend_id: runtime.backend().to_owned(),
@@ -289,7 +371,14 @@ impl Example for Evidence {
             });
         }
         let refused = |e: evidence::EvidenceError| Failure::Other(e.to_string());
+        // A further column names the device.
+        let name = runtime.device().replace(',', " ");
         let text = evidence::write(&samples).map_err(refused)?;
+        let text: String = text
+            .lines()
+            .enumerate()
+            .map(|(i, line)| format!("{line},{}\n", if i == 0 { "device_name" } else { &name }))
+            .collect();
         let text = match &self.csv {
             Some(path) => {
                 let io = |e| Failure::Other(format!("{}: {e}", path.display()));

@@ -57,8 +57,11 @@ struct Image {
     u32 looked;
     u32 looked_count;
     u32 records;
+    u32 record_count;
+    u32 unused;
+    u64 progress;
 };
-static_assert(sizeof(Image) == 128, "");
+static_assert(sizeof(Image) == 144, "");
 
 struct Control {
     u64 barrier[16];
@@ -73,9 +76,31 @@ struct Control {
     u32 abort;
     u32 aborted;
     u32 finished;
-    u64 unused[10];
+    u64 sweeps;
+    u64 items;
+    u64 widest;
+    u64 waiting;
+    u64 unused[6];
 };
 static_assert(sizeof(Control) == 512, "");
+
+struct Batch {
+    u64 next;
+    u64 slab;
+    u64 slab_bytes;
+    u64 inputs;
+    u64 inputs_bytes;
+    u64 results;
+    u64 results_bytes;
+    u64 control;
+    u64 scalars;
+    u32 control_bytes;
+    u32 queries;
+    u32 scalar_count;
+    u32 unused0;
+    u64 unused1;
+};
+static_assert(sizeof(Batch) == 96, "");
 
 struct Step {
     u32 kind;

@@ -26,6 +26,13 @@ struct State {
     u32 phase;    // barriers passed, modulo VYRE_BARRIER_WORDS
     u32 trapped;  // some lane of this CTA trapped since the last barrier
     u32 stop;
+    u32 ctas;     // CTAs of the group that runs the pass: all of the launch, or this one alone
+    u32 cta;      // this one's number among them
+    u32 query;    // of a batch
+    u32 unused;
+    u64 sweeps;   // of frontiers, the items of all of them, and of the widest
+    u64 items;
+    u64 widest;
 };
 __shared__ State vyre_state;
 

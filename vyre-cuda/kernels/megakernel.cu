@@ -7,6 +7,9 @@
 // The grid barrier is one 64-bit word: arrivals in bits 56.., CTAs that want to stop in 48.., CTAs whose pushes need a
 // look at the counters in 40.., and below them the number of items pushed to the frontier that the barrier carries. Three
 // words are used in turn: one is polled, the next is zeroed before this one's arrivals.
+//
+// In a batch every CTA is a group of its own: it takes queries from a queue and runs the whole schedule of each, and its
+// barriers are those of the CTA, which `advance` lies between anyway.
 
 #include <cstddef>
 
@@ -123,24 +126,29 @@ __device__ __forceinline__ u64 sum_address(const Frontier& f, u32 phase) {
 __device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
     const u32 phase = vyre_state.phase, next = after(phase);
     const u64 words = VYRE_CONTROL(barrier);
-    if (blockIdx.x == 0 && image().looked_count != 0) {
+    if (vyre_state.cta == 0 && image().looked_count != 0) {
         for (u32 i = lane_id(); i < image().looked_count; i += 32)
             store_relaxed64(
                 sum_address(*table<Frontier>(image().frontiers, *table<u32>(image().lists, image().looked + i)), next), 0);
     }
     __syncwarp();
     u64 seen = 0;
+    const u32 ctas = vyre_state.ctas;
     if (lane_id() == 0) {
-        if (blockIdx.x == 0) {
-            store_relaxed64(words + next * 128, 0);
-            if (abort != 0) word += VYRE_STOP;
-        }
-        add_release64(words + phase * 128, VYRE_ARRIVAL + word);
         vyre_state.phase = next;
-        do {
-            seen = load_acquire64(words + phase * 128);
-        } while (seen >> 56 != gridDim.x);
-        if (blockIdx.x == 0) abort = load_relaxed(VYRE_CONTROL(abort));
+        if (ctas == 1) {
+            seen = VYRE_ARRIVAL + word;
+        } else {
+            if (blockIdx.x == 0) {
+                store_relaxed64(words + next * 128, 0);
+                if (abort != 0) word += VYRE_STOP;
+            }
+            add_release64(words + phase * 128, VYRE_ARRIVAL + word);
+            do {
+                seen = load_acquire64(words + phase * 128);
+            } while (seen >> 56 != ctas);
+            if (blockIdx.x == 0) abort = load_relaxed(VYRE_CONTROL(abort));
+        }
     }
     seen = __shfl_sync(VYRE_FULL, seen, 0);
     __syncwarp();
@@ -160,7 +168,7 @@ __device__ __forceinline__ void settle(const u32* entry, u64 pushed, bool hubs) 
     if (hubs) f.pushed_hubs = load_relaxed64(f.hub_counters + f.third * 128);
     if (f.pushed > f.capacity) {
         vyre_state.stop = 1;
-        if (blockIdx.x == 0)
+        if (vyre_state.cta == 0)
             raise(trap_key(entry[1], VYRE_WHOLE_WAVE, entry[2]), f.trap, f.pushed, f.capacity);
     }
     if (f.owned == 0) {
@@ -216,7 +224,7 @@ __device__ __forceinline__ void flip(Frontier& f, u64 items, u64 hubs) {
     f.third = third;
     f.stamp += 1;
     // What the next round will use is zeroed now: it was last read before the barrier that ended the round before.
-    if (blockIdx.x == 0) {
+    if (vyre_state.cta == 0) {
         store_relaxed64(f.counters + after(third) * 128, 0);
         if (f.hubs_len != 0) store_relaxed64(f.hub_counters + after(third) * 128, 0);
     }
@@ -232,7 +240,7 @@ __device__ __forceinline__ void start_round(const Fixpoint& fixpoint) {
     for (u32 i = lane_id(); i < fixpoint.reduction_count; i += 32) {
         Reduction& r = *table<Reduction>(image().reductions, *table<u32>(image().lists, fixpoint.reductions + i));
         r.epoch += 1;
-        if (blockIdx.x == 0) store_relaxed64(reduction_slot(r, r.epoch + 1), ordered(r.kind, r.identity));
+        if (vyre_state.cta == 0) store_relaxed64(reduction_slot(r, r.epoch + 1), ordered(r.kind, r.identity));
     }
     __syncwarp();
 }
@@ -257,7 +265,7 @@ __device__ __forceinline__ bool finished(const Fixpoint& fixpoint) {
 __device__ __forceinline__ void leave() {
     __syncwarp();
     if (lane_id() == 0) vyre_state.wave = VYRE_NONE;
-    if (blockIdx.x != 0) return;
+    if (vyre_state.cta != 0) return;
     const u64 results = image().results;
     for (u32 i = lane_id(); i < image().fixpoint_count; i += 32)
         store_global64(results + i * 8, table<Fixpoint>(image().fixpoints, i)->rounds);
@@ -270,7 +278,18 @@ __device__ __forceinline__ void leave() {
     const u64 stamps = epochs + image().reduction_count * 4ull;
     for (u32 i = lane_id(); i < image().frontier_count; i += 32)
         store_global(stamps + i * 4, table<Frontier>(image().frontiers, i)->stamp);
-    if (lane_id() == 0) store_global(VYRE_CONTROL(finished), 1);
+    if (lane_id() == 0) {
+        store_global64(VYRE_CONTROL(sweeps), vyre_state.sweeps);
+        store_global64(VYRE_CONTROL(items), vyre_state.items);
+        store_global64(VYRE_CONTROL(widest), vyre_state.widest);
+        u64 waiting = 0;
+        for (u32 i = 0; i < image().frontier_count; i++) {
+            const Frontier& f = *table<Frontier>(image().frontiers, i);
+            if (f.owned != 0) waiting += f.pushed;
+        }
+        store_global64(VYRE_CONTROL(waiting), waiting);
+        store_global(VYRE_CONTROL(finished), 1);
+    }
 }
 
 // Hands out a wave's work: how many warps of a CTA have any, and a frontier's items in what portions.
@@ -282,6 +301,11 @@ __device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
         const Frontier& f = *table<Frontier>(image().frontiers, wave.frontier);
         n = f.swept;
         hubs = f.swept_hubs != 0;
+        if (wave.domain != VYRE_DOMAIN_ListItems) {
+            vyre_state.sweeps += 1;
+            vyre_state.items += n;
+            vyre_state.widest = max(vyre_state.widest, n);
+        }
     }
     if (wave.fresh != 0) {
         wave.from = wave.swept_to;
@@ -289,9 +313,9 @@ __device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
         n -= wave.from;
     }
     u32 each = edges ? wave.narrow : 32;
-    const u32 first = each * gridDim.x;  // what the first warps of all CTAs take
+    const u32 first = each * vyre_state.ctas;  // what the first warps of all CTAs take
     if (edges && n > static_cast<u64>(first) * kernel.warps) {
-        const u64 warps = static_cast<u64>(kernel.warps) * gridDim.x;
+        const u64 warps = static_cast<u64>(kernel.warps) * vyre_state.ctas;
         each = n > 31 * warps ? 32 : (static_cast<u32>(n) + static_cast<u32>(warps) - 1) / static_cast<u32>(warps);
     }
     vyre_state.each = each;
@@ -310,13 +334,23 @@ __device__ __noinline__ void contribute_all(const Kernel& kernel) {
     __syncwarp();
 }
 
+// Shows the host how far the run is: rounds, and the frontier.
+__device__ __noinline__ void tell(u64 frontier) {
+    const u64 at = image().progress;
+    if (at == 0 || vyre_state.cta != 0) return;
+    u64 rounds = 0;
+    for (u32 i = 0; i < image().fixpoint_count; i++) rounds += table<Fixpoint>(image().fixpoints, i)->rounds;
+    store_system64(at, rounds);
+    store_system64(at + 8, frontier);
+}
+
 // A round's end of a plain fixpoint that goes on: the same as the general way, in few steps. False when it does not
 // apply, with nothing changed.
 __device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
     Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
     Frontier& f = *table<Frontier>(image().frontiers, step.carried);
     const u64 count = seen & (VYRE_ATTENTION - 1), round = fixpoint.round + 1;
-    if (seen >> 40 != static_cast<u64>(gridDim.x) << 16 || count == 0 || count > f.capacity ||
+    if (seen >> 40 != static_cast<u64>(vyre_state.ctas) << 16 || count == 0 || count > f.capacity ||
         round >= fixpoint.max_rounds)
         return false;
     Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
@@ -329,6 +363,7 @@ __device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
         flip(f, count, 0);
         fixpoint.round = round;
         fixpoint.rounds += 1;
+        if (image().progress != 0) tell(count);
         hand_out(wave, kernel);
     }
     __syncwarp();
@@ -337,7 +372,7 @@ __device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
 
 // Rounds of a plain fixpoint whose frontier is so small that one warp a CTA holds all of it, by the control warp alone:
 // no other warp is woken, and the round's state stays in registers. `seen`: the word of the barrier just passed; returns
-// the word of the first barrier whose round is not of this kind.
+// the word of the first barrier whose round is not of this kind. For all CTAs of a launch together.
 __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort) {
     Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
     Frontier& f = *table<Frontier>(image().frontiers, step.carried);
@@ -351,7 +386,9 @@ __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort)
     const u64 arrived = static_cast<u64>(gridDim.x) << 16;
     const u32 mine = blockIdx.x * each + lane_id();
     // Rounds before the limit, and the largest count that is swept here.
-    const u64 left = fixpoint.max_rounds - fixpoint.round - 1;
+    u64 left = fixpoint.max_rounds - fixpoint.round - 1;
+    // Who watches is told between stretches of rounds.
+    if (image().progress != 0) left = min(left, 1024ull);
     const u32 limit = min(each * gridDim.x, min(f.capacity, f.ranges_len));
     const u32 round = static_cast<u32>(fixpoint.round), start_stamp = f.stamp;
     u32 done = 0, side = f.side, third = f.third, phase = vyre_state.phase;
@@ -374,6 +411,9 @@ __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort)
             f.third = third;
             f.stamp = start_stamp + done;
             if (blockIdx.x == 0) {
+                // While the items are on their way.
+                vyre_state.items += static_cast<u32>(seen);
+                vyre_state.widest = max(static_cast<u32>(vyre_state.widest), static_cast<u32>(seen));
                 store_relaxed64(counters + after(third) * 128, 0);
                 if (f.hubs_len != 0) store_relaxed64(f.hub_counters + after(third) * 128, 0);
             }
@@ -405,6 +445,7 @@ __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort)
         fixpoint.round += done;
         fixpoint.rounds += done;
         vyre_state.phase = phase;
+        vyre_state.sweeps += done;
     }
     __syncwarp();
     return seen;
@@ -417,15 +458,17 @@ __device__ __forceinline__ void advance(u32& abort) {
         if (kernel.reduction_count != 0) contribute_all(kernel);
     }
     u32 pc = vyre_state.pc;
+    u64 seen_last = 0;
     for (;;) {
         __syncwarp();
         const Step& step = *table<Step>(image().steps, pc);
         if (step.kind == VYRE_DO_UNTIL || step.kind == VYRE_DO_BARRIER) {
             u64 seen = arrive(step, abort);
             if (step.plain != 0) {
-                seen = narrow_rounds(step, seen, abort);
+                if (vyre_state.ctas == gridDim.x) seen = narrow_rounds(step, seen, abort);
                 if (next_plain_round(step, seen)) return;
             }
+            seen_last = seen;
             if (settle_all(step, seen)) return leave();
         }
         switch (step.kind) {
@@ -459,6 +502,8 @@ __device__ __forceinline__ void advance(u32& abort) {
                 Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
                 if (lane_id() == 0) {
                     fixpoint.rounds += 1;
+                    if (image().progress != 0)
+                        tell(step.carried == VYRE_NONE ? 0 : seen_last & (VYRE_ATTENTION - 1));
                     for (u32 i = 0; i < fixpoint.swap_count; i++) {
                         const u32* pair = table<u32>(image().lists, fixpoint.swaps + 2 * i);
                         Buffer &a = *table<Buffer>(image().buffers, pair[0]),
@@ -494,16 +539,85 @@ __device__ __forceinline__ void advance(u32& abort) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(VYRE_THREADS, 1) vyre_megakernel(const Image* source) {
+// An address of the image as this query on this CTA has it.
+__device__ __forceinline__ u64 moved(const Batch& batch, u64 address) {
+    if (address - batch.slab < batch.slab_bytes) return address + blockIdx.x * batch.slab_bytes;
+    if (address - batch.inputs < batch.inputs_bytes) return address + vyre_state.query * batch.inputs_bytes;
+    if (address - batch.results < batch.results_bytes) return address + vyre_state.query * batch.results_bytes;
+    return address;
+}
+
+// Makes the image in shared memory that of a batch's query, and its control words what they are before a run.
+__device__ __noinline__ void take_query(const Batch& batch) {
+    if (threadIdx.x == 0) {
+        Image& head = *reinterpret_cast<Image*>(vyre_shared);
+        head.control = moved(batch, head.control);
+        head.results = moved(batch, head.results);
+    }
+    for (u32 i = threadIdx.x; i < image().buffer_count; i += VYRE_THREADS) {
+        Buffer& buffer = *table<Buffer>(image().buffers, i);
+        buffer.data = moved(batch, buffer.data);
+    }
+    for (u32 i = threadIdx.x; i < image().frontier_count; i += VYRE_THREADS) {
+        Frontier& f = *table<Frontier>(image().frontiers, i);
+        for (u32 side = 0; side < 2; side++) {
+            f.items[side] = moved(batch, f.items[side]);
+            f.ranges[side] = moved(batch, f.ranges[side]);
+            f.hubs[side] = moved(batch, f.hubs[side]);
+        }
+        f.counters = moved(batch, f.counters);
+        f.hub_counters = moved(batch, f.hub_counters);
+        f.stamps = moved(batch, f.stamps);
+    }
+    for (u32 i = threadIdx.x; i < image().record_count * 16; i += VYRE_THREADS) {
+        u64& field = table<Record>(image().records, i / 16)->fields[i % 16];
+        field = moved(batch, field);
+    }
+    for (u32 i = threadIdx.x; i < image().reduction_count; i += VYRE_THREADS) {
+        Reduction& r = *table<Reduction>(image().reductions, i);
+        r.slots = moved(batch, r.slots);
+    }
+    for (u32 i = threadIdx.x; i < image().fill_count; i += VYRE_THREADS) {
+        Fill& fill = *table<Fill>(image().fills, i);
+        fill.address = moved(batch, fill.address);
+    }
+    const u64 scalars = batch.scalars + static_cast<u64>(vyre_state.query) * batch.scalar_count * 8;
+    for (u32 i = threadIdx.x; i < image().kernel_count; i += VYRE_THREADS) {
+        const Kernel& kernel = *table<Kernel>(image().kernels, i);
+        for (u32 slot = 0; slot < kernel.value_count; slot++) {
+            Value& value = *table<Value>(image().values, kernel.values + slot);
+            if (value.kind == VYRE_VALUE_BITS && value.id != 0) value.bits = load_global64(scalars + (value.id - 1) * 8ull);
+        }
+    }
+    __syncthreads();
+    const uint4* from = reinterpret_cast<const uint4*>(batch.control);
+    uint4* to = reinterpret_cast<uint4*>(image().control);
+    for (u32 i = threadIdx.x; i < batch.control_bytes / 16; i += VYRE_THREADS) to[i] = from[i];
+}
+
+// `batch`: many queries, or null and the image is that of the one run.
+extern "C" __global__ void __launch_bounds__(VYRE_THREADS, 1) vyre_megakernel(const Image* source, Batch* batch) {
+next_query:
     // Tables and code.
     {
         const uint4* from = reinterpret_cast<const uint4*>(source);
         uint4* to = reinterpret_cast<uint4*>(vyre_shared);
         const u32 units = source->tables_bytes / 16;
         for (u32 i = threadIdx.x; i < units; i += VYRE_THREADS) to[i] = from[i];
-        if (threadIdx.x == 0) vyre_state = State{VYRE_NONE, 0, 0, 0, 0, 0, 0, 0};
+        if (threadIdx.x == 0) {
+            vyre_state = State{VYRE_NONE};
+            vyre_state.ctas = batch != nullptr ? 1 : gridDim.x;
+            vyre_state.cta = batch != nullptr ? 0 : blockIdx.x;
+            if (batch != nullptr)
+                vyre_state.query = static_cast<u32>(atomic_add64(reinterpret_cast<u64>(&batch->next), 1));
+        }
     }
     __syncthreads();
+    if (batch != nullptr) {
+        if (vyre_state.query >= batch->queries) return;
+        take_query(*batch);
+        __syncthreads();
+    }
     if (image().code_shared != 0) {
         const uint4* from = reinterpret_cast<const uint4*>(image().code);
         uint4* to = reinterpret_cast<uint4*>(vyre_shared + image().code_shared);
@@ -525,8 +639,8 @@ extern "C" __global__ void __launch_bounds__(VYRE_THREADS, 1) vyre_megakernel(co
         const Fill& fill = *table<Fill>(image().fills, i);
         const u32 low = static_cast<u32>(fill.pattern), high = static_cast<u32>(fill.pattern >> 32);
         uint4* to = reinterpret_cast<uint4*>(fill.address);
-        const u64 stride = static_cast<u64>(gridDim.x) * VYRE_THREADS;
-        for (u64 at = static_cast<u64>(blockIdx.x) * VYRE_THREADS + threadIdx.x; at < fill.units; at += stride)
+        const u64 stride = static_cast<u64>(vyre_state.ctas) * VYRE_THREADS;
+        for (u64 at = static_cast<u64>(vyre_state.cta) * VYRE_THREADS + threadIdx.x; at < fill.units; at += stride)
             to[at] = make_uint4(low, high, low, high);
     }
     u32 abort = 0;
@@ -539,7 +653,11 @@ extern "C" __global__ void __launch_bounds__(VYRE_THREADS, 1) vyre_megakernel(co
         if (warp_id() == 0) advance(abort);
         __syncthreads();
         const u32 wave = vyre_state.wave;
-        if (wave == VYRE_NONE) return;
+        if (wave == VYRE_NONE) break;
         sweep_wave(wave);
     }
+    if (batch == nullptr) return;
+    // All have read what the next query changes.
+    __syncthreads();
+    goto next_query;
 }

@@ -145,6 +145,10 @@ __device__ __forceinline__ void store_relaxed(u64 address, u32 x) {
 __device__ __forceinline__ void store_relaxed64(u64 address, u64 x) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(x) : "memory");
 }
+// For the host to see.
+__device__ __forceinline__ void store_system64(u64 address, u64 x) {
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(address), "l"(x) : "memory");
+}
 __device__ __forceinline__ u64 load_acquire64(u64 address) {
     u64 x;
     asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(x) : "l"(address) : "memory");

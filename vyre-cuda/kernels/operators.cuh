@@ -6,13 +6,13 @@
 
 #include "interp.cuh"
 
-// The kernel being swept, and this warp's place in the grid. All but the place is the CTA's, in shared memory.
+// The kernel being swept, and this warp's place in the group. All but the place is the CTA's, in shared memory.
 struct Sweep {
     const Kernel& kernel;
     u32 id;
     __device__ __forceinline__ Sweep() : kernel(*table<Kernel>(image().kernels, vyre_state.kernel)), id(vyre_state.kernel) {}
-    __device__ __forceinline__ u32 warp() const { return warp_id() * gridDim.x + blockIdx.x; }
-    __device__ __forceinline__ u32 warps() const { return kernel.warps * gridDim.x; }
+    __device__ __forceinline__ u32 warp() const { return warp_id() * vyre_state.ctas + vyre_state.cta; }
+    __device__ __forceinline__ u32 warps() const { return kernel.warps * vyre_state.ctas; }
 };
 
 template <int K>

@@ -121,7 +121,7 @@ pub(crate) mod value {
 }
 
 abi! {
-    /// Head of the image.
+    /// Head of the image. `progress`: where the host can see rounds and the frontier while the launch runs, or 0.
     struct Image {
         code: u64,
         control: u64,
@@ -152,6 +152,9 @@ abi! {
         looked: u32,
         looked_count: u32,
         records: u32,
+        record_count: u32,
+        unused: u32,
+        progress: u64,
     }
 
     /// Grid-wide words: the barrier (one word a 128-byte line), the trap, the abort flag. Zeroed before a launch, except `trap_key`.
@@ -168,7 +171,32 @@ abi! {
         abort: u32,
         aborted: u32,
         finished: u32,
-        unused: [u64; 10],
+        sweeps: u64,
+        items: u64,
+        widest: u64,
+        waiting: u64,
+        unused: [u64; 6],
+    }
+
+    /// Many queries in one launch: every CTA takes one after another and runs it alone. The image is that of query 0 on
+    /// CTA 0: addresses in the first `slab_bytes` of `slab` are moved on by so much for each CTA, those in the first
+    /// `inputs_bytes` of `inputs` and `results_bytes` of `results` for each query. `next`: the first query that nobody
+    /// took. `control`: the control words as they are before a query. `scalars`: `scalar_count` of them a query.
+    struct Batch {
+        next: u64,
+        slab: u64,
+        slab_bytes: u64,
+        inputs: u64,
+        inputs_bytes: u64,
+        results: u64,
+        results_bytes: u64,
+        control: u64,
+        scalars: u64,
+        control_bytes: u32,
+        queries: u32,
+        scalar_count: u32,
+        unused0: u32,
+        unused1: u64,
     }
 
     /// One step of the schedule. `carried`: the frontier whose pushes travel in this barrier's word; `pushed`: list of
@@ -232,7 +260,8 @@ abi! {
         unused1: u32,
     }
 
-    /// Where a uniform slot gets its value: raw bits, or the round of fixpoint `id`, a reduction, a frontier's length.
+    /// Where a uniform slot gets its value: raw bits (of the scalar `id` - 1, if not 0), or the round of fixpoint `id`, a
+    /// reduction, a frontier's length.
     struct Value {
         bits: u64,
         kind: u32,

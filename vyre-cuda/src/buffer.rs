@@ -91,6 +91,20 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// Whether it begins with these bytes. Waits for the stream.
+    pub(crate) fn holds(&self, bytes: &[u8]) -> Result<bool, DeviceError> {
+        if bytes.len() as u64 > self.bytes {
+            return Ok(false);
+        }
+        let mut held = vec![0; bytes.len()];
+        // SAFETY: the target outlives the wait.
+        unsafe { self.download(0, &mut held) }?;
+        self.device.synchronize()?;
+        Ok(held == bytes)
+    }
+}
+
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.device.enter().is_ok() {
@@ -125,6 +139,11 @@ impl Pinned {
             data,
             bytes,
         })
+    }
+
+    /// First byte, as the device sees it: addresses are the same on both sides.
+    pub(crate) fn address(&self) -> u64 {
+        self.data as u64
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {

@@ -245,6 +245,16 @@ impl Device {
         unsafe { result::stream::synchronize(self.stream) }.attempt("cuStreamSynchronize")
     }
 
+    /// Whether the stream has nothing left to do.
+    pub(crate) fn is_idle(&self) -> Result<bool, DeviceError> {
+        self.enter()?;
+        // SAFETY: the stream lives until `drop`.
+        match unsafe { sys::cuStreamQuery(self.stream) } {
+            sys::cudaError_enum::CUDA_ERROR_NOT_READY => Ok(false),
+            other => other.result().attempt("cuStreamQuery").map(|()| true),
+        }
+    }
+
     /// Free and total device memory in bytes.
     pub fn memory_bytes(&self) -> Result<(u64, u64), DeviceError> {
         self.enter()?;

@@ -72,6 +72,8 @@ pub(crate) struct Run<'a> {
     /// Raw bits of the scalars.
     pub(crate) scalars: &'a [u64],
     pub(crate) nodes: u64,
+    /// Where the host looks for progress, or 0.
+    pub(crate) progress: u64,
 }
 
 /// Where things are in the control words.
@@ -411,14 +413,15 @@ impl Layout {
         head.reductions = table(program.reductions.len() * size_of::<abi::Reduction>());
         head.fixpoints = table(size_of_val(self.fixpoints.as_slice()));
         head.lists = table(size_of_val(self.lists.as_slice()));
-        // At most one fill a buffer.
-        head.fills = table(program.buffers.len() * size_of::<abi::Fill>());
+        // At most one fill a buffer, and one for a frontier's stamps.
+        head.fills = table((program.buffers.len() + queues) * size_of::<abi::Fill>());
         head.tables_bytes = at;
         head.kernel_count = self.kernels.len() as u32;
         head.buffer_count = program.buffers.len() as u32;
         head.fixpoint_count = self.fixpoints.len() as u32;
         head.frontier_count = queues as u32;
         head.reduction_count = program.reductions.len() as u32;
+        head.record_count = records_of(program).count() as u32;
         (head.looked, head.looked_count) = self.looked;
 
         // Uniforms, and after them as much as the widest operand byte can reach, which is read but never used.
@@ -502,6 +505,7 @@ impl Layout {
         head.control = run.control;
         head.results = run.control + control.results;
         head.fill_count = run.fills.len() as u32;
+        head.progress = run.progress;
         let mut out = vec![0; head.tables_bytes as usize];
         put(&mut out, 0, &[head]);
         put(&mut out, head.steps, &self.steps);
@@ -610,7 +614,10 @@ fn innermost(program: &Program, kernel: usize) -> Option<FixpointId> {
 fn value_of(program: &Program, uniform: &Uniform, scalars: &[u64], nodes: u64) -> abi::Value {
     use abi::value;
     let (kind, id, bits) = match *uniform {
-        Uniform::Scalar(s) => (value::BITS, 0, scalars.get(s.index()).copied().unwrap_or(0)),
+        Uniform::Scalar(s) => {
+            let bits = scalars.get(s.index()).copied().unwrap_or(0);
+            (value::BITS, s.0 + 1, bits)
+        }
         Uniform::Constant(c) => (value::BITS, 0, program.constants[c.index()].bits),
         Uniform::Nodes => (value::BITS, 0, nodes),
         Uniform::Round => (value::ROUND, 0, 0),

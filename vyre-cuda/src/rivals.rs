@@ -40,6 +40,17 @@ pub struct Timed {
     pub device_ns: u64,
 }
 
+/// One run of a rival that starts from nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cold {
+    /// What it found; `u32::MAX` where it did not get.
+    pub distances: Vec<u32>,
+    /// Host time from the first allocation to the last distance, in nanoseconds.
+    pub wall_ns: u64,
+    /// The part of it that went into device memory: freeing what the run before had, and allocating.
+    pub allocation_ns: u64,
+}
+
 impl HostLoopBfs {
     /// Uploads the graph.
     pub fn new(device: &Arc<Device>, graph: &Csr) -> Result<HostLoopBfs, DeviceError> {
@@ -151,6 +162,33 @@ impl HostLoopBfs {
             levels: level,
             wall_ns,
             device_ns: self.timer.elapsed_ns()?,
+        })
+    }
+
+    /// One search that keeps nothing: allocates, uploads the graph, searches, reads the distances back.
+    pub fn cold(&mut self, graph: &Csr, source: u32) -> Result<Cold, DeviceError> {
+        self.device.enter()?;
+        let started = Instant::now();
+        let since = || u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let device = &self.device;
+        let n = graph.node_count() as u64;
+        self.offsets = Memory::new(device, 4 * (n + 1))?;
+        self.targets = Memory::new(device, 4 * graph.edge_count() as u64)?;
+        self.dist = Memory::new(device, 4 * n)?;
+        self.fronts = [Memory::new(device, 4 * n)?, Memory::new(device, 4 * n)?];
+        self.counters = Memory::new(device, 12)?;
+        self.nodes = n as u32;
+        let allocation_ns = since();
+        self.offsets
+            .upload(0, slice_bytes(&Slice::U32(graph.offsets())))?;
+        self.targets
+            .upload(0, slice_bytes(&Slice::U32(graph.targets())))?;
+        self.run(source)?;
+        let distances = self.distances()?;
+        Ok(Cold {
+            distances,
+            wall_ns: since(),
+            allocation_ns,
         })
     }
 
