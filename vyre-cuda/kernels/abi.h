@@ -15,12 +15,17 @@ typedef long long i64;
 #define VYRE_UNIFORM_BYTES 32u
 #define VYRE_STASH_BYTES 256u
 #define VYRE_BARRIER_WORDS 3u
+#define VYRE_RANGE_HUB 256u
+#define VYRE_RANGE_PART 1024u
+#define VYRE_OP_NEIGHBORS 240u
+#define VYRE_OP_END_NEIGHBORS 241u
 #define VYRE_DO_WAVE 0u
 #define VYRE_DO_BARRIER 1u
 #define VYRE_DO_LOOP 2u
 #define VYRE_DO_ROUND 3u
 #define VYRE_DO_UNTIL 4u
 #define VYRE_DO_END 5u
+#define VYRE_DO_HUBS 6u
 #define VYRE_VALUE_BITS 0u
 #define VYRE_VALUE_ROUND 1u
 #define VYRE_VALUE_REDUCTION 2u
@@ -124,8 +129,13 @@ struct Wave {
     u32 frontier;
     u32 narrow;
     u32 fresh;
+    u64 ranges;
+    u64 sums;
+    u32 range_count;
+    u32 part_count;
+    u64 unused;
 };
-static_assert(sizeof(Wave) == 48, "");
+static_assert(sizeof(Wave) == 80, "");
 
 struct Kernel {
     u32 index_row;
@@ -149,8 +159,8 @@ struct Kernel {
     u32 dynamic;
     u32 dynamic_count;
     u32 fields;
-    u32 unused0;
-    u32 unused1;
+    u32 neighbors;
+    u32 unused;
 };
 static_assert(sizeof(Kernel) == 96, "");
 

@@ -20,7 +20,7 @@
 struct State {
     u32 wave;     // wave to sweep, VYRE_NONE to leave
     u32 active;   // warps of the CTA that may have work in it
-    u32 each;     // items of a frontier that a warp takes at once
+    u32 each;     // items of a frontier that a warp takes at once; 0: the wave's long ranges are summed up
     u32 kernel;   // its kernel
     u32 pc;       // next step
     u32 phase;    // barriers passed, modulo VYRE_BARRIER_WORDS
@@ -218,6 +218,131 @@ __device__ __noinline__ Vec<K> reserve(u32 id, u32 ok) {
     return slots;
 }
 
+// What the loop of a lifted neighbour loop takes together: its opcode, and its value of nothing.
+__device__ __forceinline__ u32 nothing(u32 op) {
+    switch (op) {
+        case VYRE_OP_AddF32:
+        case VYRE_OP_MaxI32: return 0x80000000u;
+        case VYRE_OP_MinU32:
+        case VYRE_OP_And32: return ~0u;
+        case VYRE_OP_MinI32: return 0x7fffffffu;
+        case VYRE_OP_MinF32:
+        case VYRE_OP_MaxF32: return 0x7fffffffu;  // a NaN loses
+        default: return 0;
+    }
+}
+#define VYRE_MERGES(DO)                                                     \
+    DO(Add32, p + q)                                                        \
+    DO(MinU32, min(p, q))                                                   \
+    DO(MinI32, static_cast<u32>(min(static_cast<i32>(p), static_cast<i32>(q))))  \
+    DO(MaxU32, max(p, q))                                                   \
+    DO(MaxI32, static_cast<u32>(max(static_cast<i32>(p), static_cast<i32>(q))))  \
+    DO(And32, p & q)                                                        \
+    DO(Or32, p | q)                                                         \
+    DO(Xor32, p ^ q)                                                        \
+    DO(AddF32, __float_as_uint(__fadd_rn(__uint_as_float(p), __uint_as_float(q)))) \
+    DO(MinF32, __float_as_uint(fminf(__uint_as_float(p), __uint_as_float(q)))) \
+    DO(MaxF32, __float_as_uint(fmaxf(__uint_as_float(p), __uint_as_float(q))))
+__device__ __noinline__ u32 merge(u32 op, u32 p, u32 q) {
+    switch (op) {
+#define MERGE(NAME, EXPR) case VYRE_OP_##NAME: return (EXPR);
+        VYRE_MERGES(MERGE)
+#undef MERGE
+        default: return p;
+    }
+}
+
+// Address of the word of item p of a tile (item k * 32 + lane) in a row that starts here.
+template <int K>
+__device__ __forceinline__ u32 item_address(u32 row, u32 p) {
+    return row + (p & 31) * (K * 4) + (p >> 5) * 4;
+}
+
+// Takes the values x of a tile's edges into the words of their owners in the row at `totals`: the lanes of one owner are
+// neighbours, and edges without an owner have VYRE_NONE.
+template <int K, class F>
+__device__ __forceinline__ void merge_segments(const Vec<K>& x, const Vec<K>& owner, u32 totals, F f) {
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        const u32 own = owner.v[k];
+        const u32 before = __shfl_up_sync(VYRE_FULL, own, 1);
+        const u32 starts = __ballot_sync(VYRE_FULL, lane_id() == 0 || before != own);
+        const u32 place = lane_id() - (31 - __clz(starts & (lanes_below() << 1 | 1u)));
+        u32 v = x.v[k];
+#pragma unroll
+        for (u32 step = 1; step < 32; step <<= 1) {
+            const u32 below = __shfl_up_sync(VYRE_FULL, v, step);
+            if (place >= step) v = f(below, v);
+        }
+        if (((starts >> 1 | 1u << 31) >> lane_id() & 1) && own != VYRE_NONE) {
+            const u32 at = item_address<K>(totals, own);
+            store_shared(at, f(load_shared(at), v));
+        }
+        __syncwarp();
+    }
+}
+template <int K>
+__device__ __noinline__ void merge_tile(u32 op, Vec<K> x, u32 owners, u32 totals) {
+    const Vec<K> owner = load_row<K>(owners);
+    switch (op) {
+#define MERGE(NAME, EXPR) \
+    case VYRE_OP_##NAME: merge_segments<K>(x, owner, totals, [](u32 p, u32 q) { return EXPR; }); break;
+        VYRE_MERGES(MERGE)
+#undef MERGE
+        default: break;
+    }
+}
+
+// Of the items `over`, those whose ranges were summed up before the wave: takes the sums into their words at `totals`
+// (this lane's place in the row).
+template <int K>
+__device__ __noinline__ u32 take_sums(Vec<K> begin, Vec<K> end, u32 over, u32 totals, u32 op) {
+    const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
+    const u64 ranges = wave.ranges, sums = wave.sums;
+    u32 taken = 0;
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        u32 first = 0, parts = 0;
+        if (over >> k & 1) {
+            u32 low = 0, high = wave.range_count;
+            while (high - low > 1) {
+                const u32 middle = low + (high - low) / 2;
+                if (load_topology(ranges, middle * 4ull) <= begin.v[k])
+                    low = middle;
+                else
+                    high = middle;
+            }
+            if (load_topology(ranges, low * 4ull) == begin.v[k] && load_topology(ranges, low * 4ull + 1) == end.v[k]) {
+                first = load_topology(ranges, low * 4ull + 2);
+                parts = load_topology(ranges, low * 4ull + 3);
+            }
+        }
+        for (u32 todo = __ballot_sync(VYRE_FULL, parts != 0); todo != 0; todo &= todo - 1) {
+            const u32 lane = __ffs(todo) - 1;
+            const u32 from = __shfl_sync(VYRE_FULL, first, lane), count = __shfl_sync(VYRE_FULL, parts, lane);
+            u32 total = nothing(op);
+            bool good = true;
+            for (u32 i = lane_id(); i < count; i += 32) {
+                const u64 sum = load_global64(sums + (static_cast<u64>(from) + i) * 8);
+                total = merge(op, total, static_cast<u32>(sum));
+                good = good && sum >> 32 != 0;
+            }
+            good = __all_sync(VYRE_FULL, good);
+#pragma unroll 1
+            for (u32 step = 16; step > 0; step >>= 1)
+                total = merge(op, total, __shfl_xor_sync(VYRE_FULL, total, step));
+            if (lane_id() == lane && good) {
+                store_shared(totals + k * 4, merge(op, load_shared(totals + k * 4), total));
+                taken |= 1u << k;
+            }
+        }
+    }
+    return taken;
+}
+
+// Depth while the body of a lifted neighbour loop runs.
+#define VYRE_LIFTED (1u << 31)
+
 // Macros of raw bits.
 #define S32(V) static_cast<i32>(V)
 #define U32(V) static_cast<u32>(V)
@@ -367,6 +492,7 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
     do {                                                                                           \
         const u32 bad_ = (BAD);                                                                    \
         if (__any_sync(VYRE_FULL, bad_ != 0)) {                                                    \
+            if (depth == VYRE_LIFTED) goto unlift;                                                  \
             fault<K>(kernel, regs, pc << 8 | (KIND), bad_, INDEX_ADDRESS, 0, LEN);                    \
             KILL(bad_);                                                                            \
         }                                                                                          \
@@ -890,6 +1016,66 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
                 REMASK();
                 goto done;
             }
+            // A lifted neighbour loop, whose turns are independent but for one value d that takes in what each makes: the
+            // warp's lanes share the edges of all its items, which lie a after b. Its own code follows the kernel's. No
+            // frame is open here, so the stack keeps the items and the pc, and `value` the edges done. Rows from `imm`
+            // on: first edges' places in the tile, edges, their items; row a becomes an item's first edge less its place.
+            case VYRE_OP_NEIGHBORS: {
+                const u32 fresh = regs + (imm >> 16 & 255) * ROW;
+                Vec<K> degree;
+                u32 over = 0;
+                EACH {
+                    degree.v[k] = ACTIVE && y.v[k] > x.v[k] ? y.v[k] - x.v[k] : 0;
+                    if (degree.v[k] > VYRE_RANGE_HUB) over |= 1u << k;
+                }
+                if (__any_sync(VYRE_FULL, over != 0)) {
+                    if (imm >> 24 == 0 && table<Wave>(image().waves, vyre_state.wave)->range_count != 0) {
+                        const u32 taken = take_sums<K>(x, y, over, regs + d * ROW, code[(imm & 0xffff) - 1].y);
+                        EACH if (taken >> k & 1) degree.v[k] = 0;
+                    }
+                    u32 vast = 0;
+                    EACH {
+                        if (degree.v[k] >= 1u << 24) vast = 1;
+                        x.v[k] = y.v[k] - degree.v[k];
+                    }
+                    if (__any_sync(VYRE_FULL, vast != 0)) {
+                        EACH if (ACTIVE) store_shared(a_at + k * 4, x.v[k]);
+                        goto loop;
+                    }
+                }
+                u32 total = 0;
+                EACH {
+                    u32 sum = degree.v[k];
+                    for (u32 step = 1; step < 32; step <<= 1) {
+                        const u32 below = __shfl_up_sync(VYRE_FULL, sum, step);
+                        if (lane_id() >= step) sum += below;
+                    }
+                    x.v[k] = total + sum - degree.v[k];
+                    y.v[k] -= degree.v[k] + x.v[k];
+                    total += __shfl_sync(VYRE_FULL, sum, 31);
+                }
+                store_row<K>(fresh, x);
+                store_row<K>(a_at, y);
+                stack = static_cast<u64>(pc) << 8 | mask;
+                depth = VYRE_LIFTED;
+                value = 0;
+                goto tile;
+            }
+            case VYRE_OP_END_NEIGHBORS: {
+                const uint2 origin = code[stack >> 8];
+                const u32 rows = regs - lane_id() * (K * 4);
+                merge_tile<K>(code[(origin.y & 0xffff) - 1].y, x, regs + ((origin.y >> 16 & 255) + 2) * ROW,
+                              rows + (origin.x >> 8 & 255) * ROW);
+                value += 32 * K;
+                if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0) {
+                    const u32 abort = lane_id() == 0 ? load_relaxed(VYRE_CONTROL(abort)) : 0;
+                    if (__shfl_sync(VYRE_FULL, abort, 0) != 0) {
+                        stack &= ~0xffull;
+                        value = ~0u;
+                    }
+                }
+                goto tile;
+            }
             case VYRE_OP_RetV:
                 if (mask & 1) value = x.v[0];
                 // fall through
@@ -929,6 +1115,69 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
     done:
         pc++;
         word = next;
+        continue;
+    // The next edges of a lifted loop, or its end.
+    tile: {
+        const uint2 origin = code[stack >> 8];
+        const u32 rows = regs - lane_id() * (K * 4), last = 31 * (K * 4) + (K - 1) * 4;
+        const u32 fresh = origin.y >> 16 & 255, base_row = rows + (origin.x >> 16 & 255) * ROW;
+        __syncwarp();
+        const u32 total = load_shared(rows + (origin.x >> 24) * ROW + last) - load_shared(base_row + last);
+        if (value >= total) {
+            alive = mask = static_cast<u32>(stack) & 255;
+            stack = 0;
+            depth = 0;
+            if (origin.y >> 24 != 0) return value;
+            pc = code[(origin.y & 0xffff) - 1].x;
+            word = code[pc];
+            continue;
+        }
+        Vec<K> edge, owner;
+        u32 now = 0;
+        EACH {
+            const u32 at = value + k * 32 + lane_id();
+            u32 p = 0;
+#pragma unroll
+            for (u32 step = 16 * K; step > 0; step >>= 1)
+                if (load_shared(item_address<K>(rows + fresh * ROW, p + step)) <= at) p += step;
+            edge.v[k] = load_shared(item_address<K>(base_row, p)) + at;
+            owner.v[k] = VYRE_NONE;
+            if (at < total) {
+                now |= 1u << k;
+                owner.v[k] = p;
+            }
+        }
+        alive = mask = now;
+        store_row<K>(regs + (fresh + 1) * ROW, edge);
+        store_row<K>(regs + (fresh + 2) * ROW, owner);
+        pc = origin.y & 0xffff;
+        word = code[pc];
+        continue;
+    }
+    // A turn of a lifted loop faults: go on with the plain loop where the edges done end, which finds the first fault.
+    unlift: {
+        pc = static_cast<u32>(stack >> 8);
+        const uint2 origin = code[pc];
+        if (origin.y >> 24 != 0) return 0;
+        const u32 base_at = regs + (origin.x >> 16 & 255) * ROW;
+        const Vec<K> place = load_row<K>(regs + (origin.y >> 16 & 255) * ROW), ends = load_row<K>(regs + (origin.x >> 24) * ROW);
+        Vec<K> begin = load_row<K>(base_at);
+        EACH {
+            begin.v[k] += place.v[k];
+            if (value > place.v[k]) begin.v[k] += min(value - place.v[k], ends.v[k] - begin.v[k]);
+        }
+        __syncwarp();
+        store_row<K>(base_at, begin);
+        alive = mask = static_cast<u32>(stack) & 255;
+        stack = 0;
+        depth = 0;
+    }
+    loop:
+        SET_FRAME(depth, mask);
+        SET_FRAME(depth + 1, mask);
+        depth += VYRE_FRAMES_PER_LOOP;
+        pc++;
+        word = code[pc];
         continue;
     jump:
         pc = imm;

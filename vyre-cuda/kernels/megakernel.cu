@@ -455,7 +455,10 @@ __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort)
 __device__ __forceinline__ void advance(u32& abort) {
     if (vyre_state.wave != VYRE_NONE) {
         const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
-        if (kernel.reduction_count != 0) contribute_all(kernel);
+        if (vyre_state.each == 0)
+            grid_barrier(0, abort);  // all parts of long ranges are there; traps and pushes stay for the group's barrier
+        else if (kernel.reduction_count != 0)
+            contribute_all(kernel);
     }
     u32 pc = vyre_state.pc;
     u64 seen_last = 0;
@@ -480,6 +483,27 @@ __device__ __forceinline__ void advance(u32& abort) {
                     vyre_state.kernel = wave.kernel;
                     vyre_state.pc = pc + 1;
                     hand_out(wave, *table<Kernel>(image().kernels, wave.kernel));
+                }
+                __syncwarp();
+                return;
+            }
+            case VYRE_DO_HUBS: {
+                Wave& wave = *table<Wave>(image().waves, step.id);
+                pc++;
+                if (wave.range_count == 0) break;
+                if (vyre_state.ctas != gridDim.x) {
+                    // The sums are the grid's: a CTA of its own walks long ranges as it does all others.
+                    __syncwarp();
+                    if (lane_id() == 0) wave.range_count = 0;
+                    break;
+                }
+                stage_uniforms(wave.kernel);
+                if (lane_id() == 0) {
+                    vyre_state.wave = step.id;
+                    vyre_state.kernel = wave.kernel;
+                    vyre_state.pc = pc;
+                    vyre_state.each = 0;
+                    vyre_state.active = table<Kernel>(image().kernels, wave.kernel)->warps;
                 }
                 __syncwarp();
                 return;

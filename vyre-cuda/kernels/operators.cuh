@@ -257,8 +257,48 @@ __device__ __noinline__ void sweep_edges(u32 topology_id) {
     }
 }
 
+// The parts of the long ranges of a wave's neighbour loop.
+template <int K>
+__device__ __forceinline__ void sum_parts(const Sweep& s, const Wave& wave) {
+    const u32 regs = shared_address(image().registers_shared) + warp_id() * s.kernel.warp_bytes + lane_id() * (K * 4);
+    const uint2* code = reinterpret_cast<const uint2*>(s.kernel.code_at) + s.kernel.neighbors;
+    const u64 ranges = wave.ranges;
+    const u32 rows = code[0].x, total = regs + (rows >> 8 & 255) * (K * 128), op = code[1].y;
+    for (u32 part = s.warp(); part < wave.part_count; part += s.warps()) {
+        const u64 at = warp_last_not_above(wave.range_count, part,
+                                           [&](u32 i) { return load_topology(ranges, i * 4ull + 2); }) * 4ull;
+        const u32 first = (part - load_topology(ranges, at + 2)) * VYRE_RANGE_PART;
+        const u32 begin = load_topology(ranges, at) + first, end = load_topology(ranges, at + 1);
+        __syncwarp();
+        if (lane_id() == 0) {
+            store_shared(total, nothing(op));
+            store_shared(regs + (rows >> 16 & 255) * (K * 128), begin);
+            store_shared(regs + (rows >> 24) * (K * 128), end - begin > VYRE_RANGE_PART ? begin + VYRE_RANGE_PART : end);
+        }
+        __syncwarp();
+        const u64 good = interpret<K>(code, regs, shared_address(s.kernel.uniforms_shared), lane_id() == 0, s.id) != 0;
+        __syncwarp();
+        if (lane_id() == 0) store_global64(wave.sums + part * 8ull, good << 32 | load_shared(total));
+    }
+}
+
+__device__ __noinline__ void sum_ranges(u32 wave_id) {
+    const Sweep s;
+    const Wave& wave = *table<Wave>(image().waves, wave_id);
+    if (s.kernel.k == 1)
+        sum_parts<1>(s, wave);
+    else if (s.kernel.k == 2)
+        sum_parts<2>(s, wave);
+    else
+        sum_parts<4>(s, wave);
+}
+
 // The sweep of one wave by one warp.
 __device__ __forceinline__ void sweep_wave(u32 wave_id) {
+    if (vyre_state.each == 0) {
+        if (warp_id() < vyre_state.active) sum_ranges(wave_id);
+        return;
+    }
     const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
     const u32 reductions = kernel.reduction_count;
     const u32 accumulators = shared_address(image().registers_shared) + warp_id() * kernel.warp_bytes +

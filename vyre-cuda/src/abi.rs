@@ -20,6 +20,14 @@ pub(crate) const WARPS: u32 = 32;
 pub(crate) const MAX_CTAS: u32 = 255;
 /// Out-degree above which a frontier item is split into chunks of this many edges.
 pub(crate) const HUB_EDGES: u32 = 512;
+/// Edges above which a neighbour loop's range is summed up before the wave, and edges of one part of it.
+pub(crate) const RANGE_HUB: u32 = 256;
+/// See [`RANGE_HUB`].
+pub(crate) const RANGE_PART: u32 = 1024;
+/// Opcodes that only the device has: a lifted neighbour loop, and the end of its body.
+pub(crate) const OP_NEIGHBORS: u32 = 0xf0;
+/// See [`OP_NEIGHBORS`].
+pub(crate) const OP_END_NEIGHBORS: u32 = 0xf1;
 /// Bytes of a staged uniform slot: the low half four times, then the high half four times.
 pub(crate) const UNIFORM_BYTES: u32 = 32;
 /// Bytes of a warp's stash, where a balanced edge tile finds its items.
@@ -59,7 +67,8 @@ macro_rules! abi {
             for (name, value) in [
                 ("NONE", NONE), ("THREADS", THREADS), ("WARPS", WARPS), ("MAX_CTAS", MAX_CTAS),
                 ("HUB_EDGES", HUB_EDGES), ("UNIFORM_BYTES", UNIFORM_BYTES), ("STASH_BYTES", STASH_BYTES),
-                ("BARRIER_WORDS", BARRIER_WORDS),
+                ("BARRIER_WORDS", BARRIER_WORDS), ("RANGE_HUB", RANGE_HUB), ("RANGE_PART", RANGE_PART),
+                ("OP_NEIGHBORS", OP_NEIGHBORS), ("OP_END_NEIGHBORS", OP_END_NEIGHBORS),
             ] {
                 writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
             }
@@ -85,13 +94,14 @@ macro_rules! abi {
 
 /// Tags of device tables that are not tags of VIR0.
 #[cfg(test)]
-const TAGS: [(&str, u32); 11] = [
+const TAGS: [(&str, u32); 12] = [
     ("DO_WAVE", step::WAVE),
     ("DO_BARRIER", step::BARRIER),
     ("DO_LOOP", step::LOOP),
     ("DO_ROUND", step::ROUND),
     ("DO_UNTIL", step::UNTIL),
     ("DO_END", step::END),
+    ("DO_HUBS", step::HUBS),
     ("VALUE_BITS", value::BITS),
     ("VALUE_ROUND", value::ROUND),
     ("VALUE_REDUCTION", value::REDUCTION),
@@ -110,6 +120,7 @@ pub(crate) mod step {
     pub(crate) const ROUND: u32 = 3;
     pub(crate) const UNTIL: u32 = 4;
     pub(crate) const END: u32 = 5;
+    pub(crate) const HUBS: u32 = 6;
 }
 
 /// Kinds of [`Value`].
@@ -217,7 +228,8 @@ abi! {
     }
 
     /// One wave. `narrow`: items of a frontier that a warp takes at least, so that their edges fill it. `fresh`: of a list,
-    /// only what it has not swept. `from`, `swept_to`: CTA state.
+    /// only what it has not swept. `from`, `swept_to`: CTA state. `ranges`: the long edge ranges that its neighbour loop
+    /// meets, by start (begin, end, first part, parts); `sums`: what the loop makes of each part, and whether it could.
     struct Wave {
         len: u64,
         from: u64,
@@ -228,12 +240,17 @@ abi! {
         frontier: u32,
         narrow: u32,
         fresh: u32,
+        ranges: u64,
+        sums: u64,
+        range_count: u32,
+        part_count: u32,
+        unused: u64,
     }
 
     /// One kernel. `k`: items a lane of a full tile; `warps`: warps that have registers; `item_row`: a row that keeps
     /// the item for traps. `uniforms_shared`: its staged slots; `staged`: they are its own, so that only the slots in the
     /// list `dynamic` change after the start. `code_at`: CTA state, where the code can be fetched. `fields`: list of
-    /// the rows of an item's fields.
+    /// the rows of an item's fields. `neighbors`: where, after `code_at`, the code of its lifted neighbour loop is, in words.
     struct Kernel {
         index_row: u32,
         src_row: u32,
@@ -256,8 +273,8 @@ abi! {
         dynamic: u32,
         dynamic_count: u32,
         fields: u32,
-        unused0: u32,
-        unused1: u32,
+        neighbors: u32,
+        unused: u32,
     }
 
     /// Where a uniform slot gets its value: raw bits (of the scalar `id` - 1, if not 0), or the round of fixpoint `id`, a

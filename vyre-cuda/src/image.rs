@@ -6,6 +6,7 @@
 
 use crate::abi::{self, NONE, Pod};
 use crate::buffer::bytes_of;
+use crate::lift;
 use thiserror::Error;
 use vyre_core::isa::{
     FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, Slot, UNIFORM_BASE, Word,
@@ -54,6 +55,8 @@ pub(crate) struct Layout {
     pub(crate) shared_bytes: u32,
     /// The topology that a frontier's items carry edge ranges of.
     pub(crate) swept_with: Vec<Option<u32>>,
+    /// By wave, the topology whose long edge ranges its neighbour loop meets.
+    pub(crate) ranges_of: Vec<Option<u16>>,
 }
 
 /// Addresses and sizes of one run.
@@ -69,11 +72,22 @@ pub(crate) struct Run<'a> {
     pub(crate) fills: Vec<abi::Fill>,
     /// Items of each wave's domain, where they are known before the launch.
     pub(crate) lens: Vec<u64>,
+    /// Long ranges of the waves that have some in [`Layout::ranges_of`].
+    pub(crate) ranges: Vec<Ranges>,
     /// Raw bits of the scalars.
     pub(crate) scalars: &'a [u64],
     pub(crate) nodes: u64,
     /// Where the host looks for progress, or 0.
     pub(crate) progress: u64,
+}
+
+/// The long edge ranges of a wave: addresses of the list and of the parts' sums, how many there are of each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ranges {
+    pub(crate) list: u64,
+    pub(crate) sums: u64,
+    pub(crate) count: u32,
+    pub(crate) parts: u32,
 }
 
 /// Where things are in the control words.
@@ -129,6 +143,7 @@ impl Layout {
             head: abi::Image::default(),
             shared_bytes: 0,
             swept_with: vec![None; program.frontiers.len()],
+            ranges_of: Vec::new(),
         };
         for wave in &program.waves {
             if let Domain::EdgesFrom(t, f) = wave.domain {
@@ -200,6 +215,8 @@ impl Layout {
                 }
             };
         }
+        let lift = lift::of_wave(program, self.kernels.len(), rows);
+        rows += lift.as_ref().map_or(0, |l| l.rows);
         let row = |r: Option<u8>| r.map_or(NONE, u32::from);
         let dynamic: Vec<u32> = (0u32..)
             .zip(&kernel.uniforms)
@@ -220,14 +237,27 @@ impl Layout {
             dynamic_count: dynamic.len() as u32,
             dynamic: self.list(&dynamic),
             fields: self.list(&kernel.item.fields.map(row)),
+            neighbors: lift.as_ref().map_or(0, |_| kernel.code.len() as u32 + 1),
             ..Default::default()
         };
         self.kernels.push(described);
-        self.code.extend(device_code(program, kernel, &reductions));
-        self.code.push(Word {
+        let mut code = device_code(program, kernel, &reductions);
+        code.push(Word {
             op: Op::Ret as u8,
             ..Word::default()
         });
+        if let Some(lift) = &lift {
+            let body = code.len() + lift::BODY;
+            code[lift.at] = Word {
+                imm: lift.word.imm | body as u32,
+                ..lift.word
+            };
+            code.extend(&lift.code);
+        }
+        if is_wave {
+            self.ranges_of.push(lift.and_then(|l| l.topology));
+        }
+        self.code.extend(code);
         if self.code.len() % 2 == 1 {
             self.code.push(Word::default());
         }
@@ -285,7 +315,12 @@ impl Layout {
                 ..Default::default()
             };
             match *step {
-                Step::Wave(_) => self.steps.push(plain(abi::step::WAVE)),
+                Step::Wave(w) => {
+                    if self.ranges_of[w.index()].is_some() {
+                        self.steps.push(plain(abi::step::HUBS));
+                    }
+                    self.steps.push(plain(abi::step::WAVE));
+                }
                 Step::Loop(f) => {
                     self.steps.push(plain(abi::step::LOOP));
                     self.fixpoints[f.index()].body = self.steps.len() as u32;
@@ -512,6 +547,12 @@ impl Layout {
         let mut waves = self.waves.clone();
         for (wave, &len) in waves.iter_mut().zip(&run.lens) {
             wave.len = len;
+        }
+        for (wave, ranges) in waves.iter_mut().zip(&run.ranges) {
+            wave.ranges = ranges.list;
+            wave.sums = ranges.sums;
+            wave.range_count = ranges.count;
+            wave.part_count = ranges.parts;
         }
         put(&mut out, head.waves, &waves);
         put(&mut out, head.kernels, &self.kernels);

@@ -56,6 +56,7 @@ pub mod error;
 mod fused;
 mod image;
 pub mod language;
+mod lift;
 mod megakernel;
 mod passes;
 pub mod pipeline;

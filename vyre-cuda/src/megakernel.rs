@@ -11,8 +11,9 @@ use crate::abi;
 use crate::buffer::{ALIGN, Memory, Pinned, Timer, bytes_of, column_from, slice_bytes};
 use crate::device::{Attempt, Device, DeviceError};
 use crate::image::{
-    Control, FRONTIER_CONTROL_BYTES, Layout, Run, list_number, records_of, unordered,
+    Control, FRONTIER_CONTROL_BYTES, Layout, Ranges, Run, list_number, records_of, unordered,
 };
+use crate::lift::long_ranges;
 use cudarc::driver::result;
 use std::ffi::c_void;
 use std::num::NonZeroU64;
@@ -66,6 +67,8 @@ pub struct Megakernel {
     queues: Vec<Queue>,
     needs: Needs,
     code: Memory,
+    /// By wave: the list and the parts' sums of the long ranges that its neighbour loop meets.
+    ranges: Vec<Option<LongRanges>>,
     /// Tables, then the slab: control words and small results.
     image: Memory,
     staging: Pinned,
@@ -81,6 +84,14 @@ pub struct Megakernel {
     progress: Arc<Progress>,
     /// Rounds and frontier, as the device tells them.
     told: Pinned,
+}
+
+#[derive(Debug)]
+struct LongRanges {
+    list: Memory,
+    sums: Memory,
+    count: u32,
+    parts: u32,
 }
 
 #[derive(Debug)]
@@ -304,6 +315,7 @@ impl Megakernel {
         let tables = layout.tables_bytes().next_multiple_of(ALIGN);
         let image_bytes = tables + needs.slab_bytes;
         let code_bytes = 8 * layout.code.len() as u64;
+        let long = ranges_of(&layout, &csrs);
 
         let graphs = csrs.iter().map(|g| {
             up(4 * (g.node_count() as u64 + 1)).saturating_add(up(4 * g.edge_count() as u64))
@@ -313,7 +325,7 @@ impl Megakernel {
         let needed = graphs
             .chain(buffers)
             .chain(queues)
-            .chain([up(image_bytes), up(code_bytes)])
+            .chain([up(image_bytes), up(code_bytes), long_bytes(&long)])
             .fold(0, u64::saturating_add);
         room_for(device, "the session", needed)?;
 
@@ -329,6 +341,7 @@ impl Megakernel {
         let code = Memory::new(device, code_bytes)?;
         let words: Vec<u8> = layout.code.iter().flat_map(|w| w.to_bytes()).collect();
         code.upload(0, &words)?;
+        let ranges = LongRanges::upload(device, &long)?;
         let mut this = Megakernel {
             device: Arc::clone(device),
             sizes,
@@ -336,6 +349,7 @@ impl Megakernel {
             buffers: program.buffers.iter().map(|_| None).collect(),
             queues: Vec::new(),
             code,
+            ranges,
             image: Memory::new(device, image_bytes)?,
             staging: Pinned::new(device, (tables + control_bytes) as usize)?,
             controls: Pinned::new(device, control_bytes as usize)?,
@@ -637,6 +651,17 @@ impl Megakernel {
             records,
             fills,
             lens,
+            ranges: (self.ranges.iter())
+                .map(|long| match long {
+                    Some(long) => Ranges {
+                        list: long.list.address(),
+                        sums: long.sums.address(),
+                        count: long.count,
+                        parts: long.parts,
+                    },
+                    None => Ranges::default(),
+                })
+                .collect(),
             scalars: &self.sizes.scalars,
             nodes: self.sizes.nodes,
             progress: places.progress,
@@ -1509,7 +1534,9 @@ impl Executor for Megakernel {
         let graphs = graphs.map(|(g, _)| csr_bytes(g) + 2 * ALIGN);
         let queues = shapes.iter().zip(&self.queues);
         let queues = queues.filter(|(s, q)| **s != q.shape);
-        let more: u64 = graphs.sum::<u64>() + queues.map(|(s, _)| s.bytes()).sum::<u64>();
+        let long = ranges_of(&layout, &csrs);
+        let more =
+            graphs.sum::<u64>() + queues.map(|(s, _)| s.bytes()).sum::<u64>() + long_bytes(&long);
         room_for(&self.device, "the update", more)?;
 
         let mut uploaded = 0;
@@ -1525,6 +1552,7 @@ impl Executor for Megakernel {
                 self.counts.allocations += 1;
             }
         }
+        self.ranges = LongRanges::upload(&self.device, &long)?;
         self.layout = layout;
         self.sizes = sizes;
         self.batch = None;
@@ -1585,6 +1613,41 @@ impl Drop for Megakernel {
         if self.device.enter().is_ok() {
             let _ = self.device.synchronize();
         }
+    }
+}
+
+/// What a wave's neighbour loop meets of long ranges, and how many parts they have.
+type Long = Option<(Vec<[u32; 4]>, u32)>;
+
+/// The long ranges of each wave's neighbour loop.
+fn ranges_of(layout: &Layout, csrs: &[&Csr]) -> Vec<Long> {
+    let of = |t: u16| long_ranges(csrs[usize::from(t)].offsets());
+    let all = layout.ranges_of.iter().map(|t| t.map(of));
+    all.map(|long| long.filter(|(ranges, _)| !ranges.is_empty()))
+        .collect()
+}
+
+fn long_bytes(long: &[Long]) -> u64 {
+    let of =
+        |(ranges, parts): &(Vec<_>, u32)| up(16 * ranges.len() as u64) + up(8 * u64::from(*parts));
+    long.iter().flatten().map(of).sum()
+}
+
+impl LongRanges {
+    fn upload(device: &Arc<Device>, long: &[Long]) -> Result<Vec<Option<Self>>, DeviceError> {
+        let one = |(ranges, parts): &(Vec<[u32; 4]>, u32)| {
+            let list = Memory::new(device, 16 * ranges.len() as u64)?;
+            list.upload(0, slice_bytes(&Slice::U32(ranges.as_flattened())))?;
+            Ok(LongRanges {
+                list,
+                sums: Memory::new(device, 8 * u64::from(*parts))?,
+                count: ranges.len() as u32,
+                parts: *parts,
+            })
+        };
+        long.iter()
+            .map(|long| long.as_ref().map(one).transpose())
+            .collect()
     }
 }
 

@@ -516,7 +516,14 @@ fn pagerank_agrees(runtime: &Runtime) {
                 n: n as u32,
             })
             .expect("runs");
-        assert_eq!(out.rank, rank);
+        if runtime.backend() == "cuda" {
+            // The device adds up a node's neighbours in another order.
+            for (a, b) in out.rank.iter().zip(&rank) {
+                assert!((a - b).abs() <= 1e-6 * b.abs().max(1e-3), "{a} {b}");
+            }
+        } else {
+            assert_eq!(out.rank, rank);
+        }
         assert_eq!(out.report.total_rounds(), rounds);
     }
 }

@@ -830,3 +830,141 @@ fn the_host_loop_is_beaten() {
         assert!(ratio >= 3.0, "{ratio}");
     }
 }
+
+/// Neighbour loops that the megakernel lifts: one after another in one kernel would leave all but the first plain, so
+/// each has a wave of its own.
+#[wave_graph]
+#[pass(id = "test.loops", unproven)]
+pub mod loops {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        x: u32,
+        #[input(per = node)]
+        small: f32,
+        #[output(per = node)]
+        sum: u32,
+        #[output(per = node)]
+        least: u32,
+        #[output(per = node)]
+        most: i32,
+        #[output(per = node)]
+        bits: u32,
+        #[output(per = node)]
+        count: u32,
+        #[output(per = node)]
+        odd: u32,
+        #[output(per = node)]
+        exact: f32,
+        /// What an edge's target is looked up beyond.
+        shift: u32,
+    }
+
+    #[wave(nodes)]
+    fn sums(v: Node, graph: &Csr, x: &Buf<u32>, sum: &mut u32) {
+        let mut total = v;
+        for u in graph.neighbors(v) {
+            total += x[u] ^ 5;
+        }
+        *sum = total;
+    }
+
+    #[wave(nodes)]
+    fn minima(v: Node, graph: &Csr, x: &Buf<u32>, shift: u32, least: &mut u32) {
+        let mut best = u32::MAX;
+        if v % 7 == 3 {
+            *least = 77;
+            return;
+        }
+        for u in graph.neighbors(v) {
+            best = best.min(x[u + shift] + shift);
+        }
+        *least = best;
+    }
+
+    #[wave(nodes)]
+    fn maxima(v: Node, graph: &Csr, x: &Buf<u32>, most: &mut i32) {
+        let mut best = -1_000_000;
+        for e in graph.edges(v) {
+            let u = graph.target(e);
+            best = best.max(x[u] as i32 - e as i32);
+        }
+        *most = best;
+    }
+
+    #[wave(nodes)]
+    fn unions(v: Node, graph: &Csr, x: &Buf<u32>, bits: &mut u32) {
+        let mut all = 0;
+        for u in graph.neighbors(v) {
+            all |= 1 << (x[u] & 31);
+        }
+        *bits = all;
+    }
+
+    #[wave(nodes)]
+    fn counts(v: Node, graph: &Csr, count: &mut u32) {
+        let mut n = 3;
+        for _u in graph.neighbors(v) {
+            n += 1;
+        }
+        *count = n;
+    }
+
+    /// Not lifted: a turn depends on the one before in another way.
+    #[wave(nodes)]
+    fn folds(v: Node, graph: &Csr, x: &Buf<u32>, odd: &mut u32) {
+        let mut hash = 1;
+        for u in graph.neighbors(v) {
+            hash = hash * 31 + x[u];
+        }
+        *odd = hash;
+    }
+
+    /// Sums of small integers, which floats hold exactly in any order.
+    #[wave(nodes)]
+    fn floats(v: Node, graph: &Csr, small: &Buf<f32>, exact: &mut f32) {
+        let mut total = 0.5;
+        for u in graph.neighbors(v) {
+            total += small[u];
+        }
+        *exact = total;
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn lifted_neighbour_loops_agree() {
+    let (cuda, reference) = (Runtime::cuda().unwrap(), Runtime::native());
+    for graph in [hubs(), grid(300, 40), grid(1, 500), grid(3, 1)] {
+        let n = graph.node_count() as u32;
+        let x: Vec<u32> = (0..n).map(|v| v.wrapping_mul(2_654_435_761) >> 9).collect();
+        let small: Vec<f32> = x.iter().map(|&x| (x % 16) as f32).collect();
+        let mut on_cuda = loops::Session::new(&cuda, &graph).unwrap();
+        let mut on_cpu = loops::Session::new(&reference, &graph).unwrap();
+        // With a shift, the neighbours near the end are out of bounds: the trap is that of the lowest node.
+        for shift in [0, 1, 40, 5_000, n] {
+            let run = || loops::Run {
+                x: &x,
+                small: &small,
+                shift,
+            };
+            match (on_cpu.run(run()), on_cuda.run(run())) {
+                (Ok(a), Ok(b)) => {
+                    assert_eq!(a.sum, b.sum);
+                    assert_eq!(a.least, b.least);
+                    assert_eq!(a.most, b.most);
+                    assert_eq!(a.bits, b.bits);
+                    assert_eq!(a.count, b.count);
+                    assert_eq!(a.odd, b.odd);
+                    assert_eq!(a.exact, b.exact);
+                }
+                (a, b) => assert_eq!(
+                    a.map(|_| ()).unwrap_err().to_string(),
+                    b.map(|_| ()).unwrap_err().to_string(),
+                    "shift {shift}"
+                ),
+            }
+        }
+    }
+}

@@ -1,0 +1,453 @@
+//! Neighbour loops that reduce, found in a kernel's code: `for u in graph.neighbors(v) { total += share[u]; }`.
+//!
+//! One lane that walks a hub's edges alone keeps its whole warp waiting. Where the turns of such a loop depend on each
+//! other through one value only, which takes in what every turn makes by an operation that may be done in any order, the
+//! warp's lanes share the edges of all its items instead. Integers come out the same; a float sum is rounded in another
+//! order, as that of a grid reduction is.
+//!
+//! The loop's own code stays behind the word that replaces its `loop`: when a turn faults, the device goes back to it, so
+//! that the trap is the one that the plain loop raises.
+
+use crate::abi;
+use vyre_core::isa::{IMM, Imm, MAX_ROWS, Op, Slot, UNIFORM_BASE, Word};
+use vyre_core::module::{Domain, Kernel, Program};
+
+/// A loop that can be lifted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lift {
+    /// Pc of its `loop` word.
+    pub(crate) at: usize,
+    /// What replaces that word, but for the pc of the body.
+    pub(crate) word: Word,
+    /// Code to append: the same word for parts of long ranges, what follows the loop and how values are taken together,
+    /// the body, its end. In it the body is at [`BODY`].
+    pub(crate) code: Vec<Word>,
+    /// Rows that the loop needs beyond the kernel's.
+    pub(crate) rows: u32,
+    /// The topology whose nodes' ranges it walks, if they can be summed up before the wave.
+    pub(crate) topology: Option<u16>,
+}
+
+/// Where the body is in [`Lift::code`].
+pub(crate) const BODY: usize = 2;
+const ROWS: u32 = 3;
+
+/// The first loop of a kernel that can be lifted; `rows`: the first free row.
+pub(crate) fn find(kernel: &Kernel, rows: u32, domain: &Domain) -> Option<Lift> {
+    if rows + ROWS > MAX_ROWS as u32 || kernel.code.len() + kernel.code.len() > 0xf000 {
+        return None;
+    }
+    let mut depth = 0usize;
+    for (pc, word) in kernel.code.iter().enumerate() {
+        let op = op(word);
+        if op == Op::Loop
+            && depth == 0
+            && let Some(lift) = lift(kernel, pc, rows, domain)
+        {
+            return Some(lift);
+        }
+        if matches!(op, Op::If | Op::Loop) {
+            depth += 1;
+        } else if matches!(op, Op::EndIf | Op::EndLoop) {
+            depth -= 1;
+        }
+    }
+    None
+}
+
+fn op(word: &Word) -> Op {
+    Op::from_code(word.op).expect("verified code has known opcodes")
+}
+
+fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> {
+    let code = kernel.code.as_slice();
+    let exit = code[at].imm as usize;
+    let [_, test, leave, body @ .., step, _] = code.get(at..exit)? else {
+        return None;
+    };
+    let (end, edge) = (test.a, test.b);
+    let walks = op(test) == Op::LeU32
+        && end < UNIFORM_BASE
+        && edge < UNIFORM_BASE
+        && end != edge
+        && op(leave) == Op::BreakIf
+        && (leave.a, leave.imm) == (test.d, 0)
+        && op(step) == Op::Add32
+        && (step.d, step.a, step.b, step.imm) == (edge, edge, IMM, 1);
+    if !walks || test.d == edge || test.d == end {
+        return None;
+    }
+    let merging = body.iter().position(|w| {
+        let takes_in = merges(op(w)) && (w.a == w.d) != (w.b == w.d);
+        takes_in && w.d != test.d
+    })?;
+    let merge = body[merging];
+    let (total, value) = (merge.d, if merge.a == merge.d { merge.b } else { merge.a });
+    if total == edge || total == end || total == test.d {
+        return None;
+    }
+    let edges = (rows + 1) as u8;
+    let mut known = [false; 256];
+    known[usize::from(edge)] = true;
+    let renamed = |row: u8| if row == edge { edges } else { row };
+    let mut lifted = Vec::new();
+    for (i, word) in body.iter().enumerate() {
+        if i == merging {
+            if value < UNIFORM_BASE && !known[usize::from(value)] {
+                return None;
+            }
+            continue;
+        }
+        let writes = written(word);
+        let taken = [total, edge, end].iter().any(|r| writes.contains(r));
+        let late = i > merging && writes.contains(&value);
+        if !is_straight(word) || taken || late {
+            return None;
+        }
+        if !read(word).iter().all(|&r| known[usize::from(r)]) {
+            return None;
+        }
+        writes.iter().for_each(|&r| known[usize::from(r)] = true);
+        let row = op(word).row();
+        let mut word = *word;
+        if row.a != Slot::N {
+            word.a = renamed(word.a);
+        }
+        if row.b != Slot::N {
+            word.b = renamed(word.b);
+        }
+        if row.imm == Imm::Third {
+            word.imm = word.imm & !255 | u32::from(renamed(word.third()));
+        }
+        lifted.push(word);
+    }
+    // What a turn leaves in its rows, nobody may look at afterwards.
+    let mut left: Vec<u8> = body.iter().flat_map(written).collect();
+    left.extend([test.d, edge]);
+    let live = live_in(code);
+    if left
+        .iter()
+        .any(|&r| r != total && live[exit][usize::from(r)])
+    {
+        return None;
+    }
+
+    let word = |hub: u32, body: usize| Word {
+        op: abi::OP_NEIGHBORS as u8,
+        d: total,
+        a: edge,
+        b: end,
+        imm: hub << 24 | rows << 16 | body as u32,
+    };
+    let mut code_after = vec![
+        word(1, BODY),
+        // The low word is where the loop ends, the high one what takes values in.
+        raw(exit as u32, u32::from(merge.op)),
+    ];
+    code_after.extend(lifted);
+    code_after.push(Word {
+        op: abi::OP_END_NEIGHBORS as u8,
+        d: 0,
+        a: renamed(value),
+        b: 0,
+        imm: if value == IMM { merge.imm } else { 0 },
+    });
+    code_after.push(Word::default());
+    let topology = stable(kernel, body)
+        .then(|| range_of(code, at, edge))
+        .flatten();
+    Some(Lift {
+        at,
+        word: word(0, 0),
+        code: code_after,
+        rows: ROWS,
+        topology: topology.filter(|_| *domain == Domain::Nodes),
+    })
+}
+
+/// Eight bytes that are no instruction.
+fn raw(low: u32, high: u32) -> Word {
+    let mut bytes = [0; 8];
+    bytes[..4].copy_from_slice(&low.to_le_bytes());
+    bytes[4..].copy_from_slice(&high.to_le_bytes());
+    Word::from_bytes(bytes)
+}
+
+/// Whether values may be taken in by this operation in any order.
+fn merges(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Add32
+            | Op::MinU32
+            | Op::MinI32
+            | Op::MaxU32
+            | Op::MaxI32
+            | Op::And32
+            | Op::Or32
+            | Op::Xor32
+            | Op::AddF32
+            | Op::MinF32
+            | Op::MaxF32
+    )
+}
+
+fn loads(op: Op) -> bool {
+    matches!(op, Op::Ld8 | Op::Ld32 | Op::Ld64)
+}
+
+/// Whether a word only makes a value, of its operands or of memory.
+fn is_straight(word: &Word) -> bool {
+    let op = op(word);
+    let row = op.row();
+    let asks = matches!(op, Op::CsrBegin | Op::CsrEnd | Op::CsrTarget);
+    let computes = matches!(row.imm, Imm::N | Imm::Literal | Imm::Third | Imm::Uniform);
+    matches!(row.d, Slot::W | Slot::D) && (computes || asks || loads(op))
+}
+
+/// Whether the kernel leaves the buffers alone that the loop reads.
+fn stable(kernel: &Kernel, body: &[Word]) -> bool {
+    let writes = |word: &Word, buffer: u16| {
+        let op = op(word);
+        let names = matches!(op.row().imm, Imm::Resource(_) | Imm::ResourceThird(_));
+        let asks = matches!(op, Op::Len | Op::CsrBegin | Op::CsrEnd | Op::CsrTarget);
+        let others = matches!(
+            op,
+            Op::Push | Op::PushItem | Op::Append | Op::Reduce32 | Op::Reduce64
+        );
+        names && !asks && !others && !loads(op) && word.resource() == buffer
+    };
+    body.iter()
+        .filter(|w| loads(op(w)))
+        .all(|w| !kernel.code.iter().any(|other| writes(other, w.resource())))
+}
+
+/// The topology whose `csr.begin` the loop's edges start from.
+fn range_of(code: &[Word], at: usize, edge: u8) -> Option<u16> {
+    let begin = code[..at]
+        .iter()
+        .rev()
+        .find(|w| written(w).contains(&edge))?;
+    (op(begin) == Op::CsrBegin).then(|| begin.resource())
+}
+
+fn rows_of(byte: u8, wide: bool) -> Vec<u8> {
+    match (byte < UNIFORM_BASE, wide) {
+        (false, _) => Vec::new(),
+        (true, false) => vec![byte],
+        (true, true) => vec![byte, byte + 1],
+    }
+}
+
+fn is_wide(slot: Slot) -> bool {
+    matches!(slot, Slot::D | Slot::OptD)
+}
+
+/// Rows of the array of a word that has one.
+fn array(word: &Word) -> Vec<u8> {
+    let op = op(word);
+    let wide = matches!(op, Op::RowLd64 | Op::RowSt64 | Op::RowFill64);
+    let (first, len) = word.array();
+    match op.row().imm {
+        Imm::Rows => (first..first + len * (1 + u8::from(wide))).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Rows that a word may read.
+fn read(word: &Word) -> Vec<u8> {
+    let row = op(word).row();
+    let mut rows = array(word);
+    for (slot, byte) in [(row.a, word.a), (row.b, word.b)] {
+        if slot != Slot::N {
+            rows.extend(rows_of(byte, is_wide(slot)));
+        }
+    }
+    match row.imm {
+        Imm::Third => rows.extend(rows_of(word.third(), is_wide(row.d))),
+        Imm::ResourceThird(_) => rows.extend(rows_of(word.third(), is_wide(row.b))),
+        _ => {}
+    }
+    rows
+}
+
+/// Rows that a word certainly assigns.
+fn written(word: &Word) -> Vec<u8> {
+    let row = op(word).row();
+    match row.d {
+        Slot::N => Vec::new(),
+        slot => rows_of(word.d, is_wide(slot)),
+    }
+}
+
+/// For every pc, the rows whose values may still be read. More ways through the code are assumed than there are.
+fn live_in(code: &[Word]) -> Vec<[bool; 256]> {
+    let mut live = vec![[false; 256]; code.len() + 1];
+    let loops: Vec<(usize, usize)> = (0..code.len())
+        .filter(|&pc| op(&code[pc]) == Op::Loop)
+        .map(|pc| (pc, code[pc].imm as usize))
+        .collect();
+    loop {
+        let mut changed = false;
+        for pc in (0..code.len()).rev() {
+            let word = &code[pc];
+            let op = op(word);
+            let mut next: Vec<usize> = Vec::new();
+            if !matches!(op, Op::Ret | Op::RetV | Op::Trap) {
+                next.push(pc + 1);
+            }
+            if op.row().imm == Imm::Target {
+                next.push(word.imm as usize);
+            }
+            if op.row().imm == Imm::Depth {
+                let around = loops.iter().filter(|&&(from, to)| from < pc && pc < to);
+                next.extend(around.flat_map(|&(from, to)| [from, to]));
+            }
+            let mut now = [false; 256];
+            for target in next {
+                for (all, one) in now.iter_mut().zip(live[target]) {
+                    *all |= one;
+                }
+            }
+            written(word)
+                .iter()
+                .for_each(|&r| now[usize::from(r)] = false);
+            read(word).iter().for_each(|&r| now[usize::from(r)] = true);
+            if now != live[pc] {
+                live[pc] = now;
+                changed = true;
+            }
+        }
+        if !changed {
+            return live;
+        }
+    }
+}
+
+/// The long edge ranges of a topology: begin, end, first part, number of parts.
+pub(crate) fn long_ranges(offsets: &[u32]) -> (Vec<[u32; 4]>, u32) {
+    let mut ranges = Vec::new();
+    let mut parts = 0u32;
+    for pair in offsets.windows(2) {
+        let degree = pair[1] - pair[0];
+        if degree > abi::RANGE_HUB {
+            let count = degree.div_ceil(abi::RANGE_PART);
+            ranges.push([pair[0], pair[1], parts, count]);
+            parts += count;
+        }
+    }
+    (ranges, parts)
+}
+
+/// What can be lifted in each wave, after rows have been given to what else needs them.
+pub(crate) fn of_wave(program: &Program, kernel: usize, rows: u32) -> Option<Lift> {
+    let wave = program.waves.get(kernel)?;
+    find(&program.kernels[kernel], rows, &wave.domain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vyre_core::module::ItemRows;
+
+    fn word(op: Op, d: u8, a: u8, b: u8, imm: u32) -> Word {
+        Word {
+            op: op as u8,
+            d,
+            a,
+            b,
+            imm,
+        }
+    }
+
+    /// `for u in graph.neighbors(v) { r1 += x[u] }`, then `tail`.
+    fn gather(tail: &[Word]) -> Kernel {
+        let mut code = vec![
+            word(Op::Mov32, 1, IMM, 0, 0),
+            word(Op::CsrBegin, 2, 0, 0, 0),
+            word(Op::CsrEnd, 3, 0, 0, 0),
+            word(Op::Loop, 0, 0, 0, 11),
+            word(Op::LeU32, 4, 3, 2, 0),
+            word(Op::BreakIf, 0, 4, 0, 0),
+            word(Op::CsrTarget, 4, 2, 0, 0),
+            word(Op::Ld32, 4, 4, 0, 5 << 16),
+            word(Op::AddF32, 1, 1, 4, 0),
+            word(Op::Add32, 2, 2, IMM, 1),
+            word(Op::EndLoop, 0, 0, 0, 3),
+        ];
+        code.extend_from_slice(tail);
+        code.push(word(Op::Ret, 0, 0, 0, 0));
+        Kernel {
+            name: "gather".into(),
+            code,
+            rows: 5,
+            frames: 2,
+            item: ItemRows::default(),
+            uniforms: vec![],
+            sites: vec![],
+        }
+    }
+
+    #[test]
+    fn a_sum_over_neighbours_is_lifted() {
+        let kernel = gather(&[word(Op::St32, 0, 0, 1, 6 << 16)]);
+        let lift = find(&kernel, 5, &Domain::Nodes).unwrap();
+        assert_eq!((lift.at, lift.rows, lift.topology), (3, 3, Some(0)));
+        assert_eq!(
+            lift.code,
+            [
+                word_of(abi::OP_NEIGHBORS, 1, 2, 3, 1 << 24 | 5 << 16 | 2),
+                raw(11, Op::AddF32 as u32),
+                word(Op::CsrTarget, 4, 6, 0, 0),
+                word(Op::Ld32, 4, 4, 0, 5 << 16),
+                word_of(abi::OP_END_NEIGHBORS, 0, 4, 0, 0),
+                Word::default(),
+            ]
+        );
+        // Parts are summed up in a barrier group before, so the nodes must be all nodes and the memory must rest.
+        let once = find(&kernel, 5, &Domain::Once).unwrap();
+        assert_eq!(once.topology, None);
+        let stores = gather(&[word(Op::St32, 0, 0, 1, 5 << 16)]);
+        assert_eq!(find(&stores, 5, &Domain::Nodes).unwrap().topology, None);
+    }
+
+    fn word_of(op: u32, d: u8, a: u8, b: u8, imm: u32) -> Word {
+        Word {
+            op: op as u8,
+            d,
+            a,
+            b,
+            imm,
+        }
+    }
+
+    #[test]
+    fn loops_whose_turns_depend_on_each_other_stay() {
+        let none = |change: fn(&mut Vec<Word>)| {
+            let mut kernel = gather(&[]);
+            change(&mut kernel.code);
+            assert_eq!(find(&kernel, 5, &Domain::Nodes), None);
+        };
+        // The edge, or what the last turn loaded, is looked at after the loop.
+        none(|code| code[11] = word(Op::St32, 0, 2, 1, 6 << 16));
+        none(|code| code[11] = word(Op::St32, 0, 4, 1, 6 << 16));
+        // Differences depend on the order.
+        none(|code| code[8].op = Op::SubF32 as u8);
+        // The sum is looked at in the loop.
+        none(|code| code[7] = word(Op::Add32, 4, 4, 1, 0));
+        // A value of the node itself, which other lanes do not have.
+        none(|code| code[7] = word(Op::Add32, 4, 4, 0, 0));
+        // Something happens in the loop.
+        none(|code| code[7] = word(Op::St32, 0, 4, 4, 6 << 16));
+        // Another step.
+        none(|code| code[9].imm = 2);
+    }
+
+    #[test]
+    fn long_ranges_are_cut_into_parts() {
+        let offsets = [0, 256, 513, 513, 2_513];
+        assert_eq!(
+            long_ranges(&offsets),
+            (vec![[256, 513, 0, 1], [513, 2_513, 1, 2]], 3)
+        );
+    }
+}
