@@ -41,7 +41,7 @@ const HUBS: u64 = 1 << 20;
 /// Runs of a series that are on their way before the host waits.
 const SERIES: usize = 256;
 /// Bytes that the records of one launch's queries take at most.
-const RECORDS_BYTES: u64 = 64 << 20;
+const RECORDS_BYTES: u64 = 16 << 20;
 /// Nodes and edges up to which two queries are worth sharing a launch; above, an eighth of the multiprocessors must get one.
 const SMALL_GRAPH: u64 = 1 << 18;
 /// Records' bytes from which several threads take them apart.
