@@ -1169,7 +1169,7 @@ impl Megakernel {
             .zip(read.chunks(record_bytes as usize))
             .collect();
         let threads = match std::thread::available_parallelism() {
-            Ok(n) if read.len() >= UNPACK_BYTES => n.get().min(8).min(pairs.len()),
+            Ok(n) if read.len() >= UNPACK_BYTES => n.get().min(16).min(pairs.len()),
             _ => 1,
         };
         let mut unpacked: Vec<Result<Outcome, RunError>> = if threads == 1 {
