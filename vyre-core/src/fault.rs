@@ -42,6 +42,8 @@ pub(crate) struct Fault {
     pub(crate) len: u64,
     pub(crate) site: Site,
     pub(crate) message: Option<String>,
+    /// By the panic's text, a remainder failed rather than a division.
+    pub(crate) remainder: bool,
 }
 
 /// The payload that our own checks unwind with.
@@ -127,6 +129,7 @@ pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
                 len: fault.len,
                 site: Site::from(fault.location),
                 message: None,
+                remainder: false,
             };
         }
         Err(other) => other,
@@ -143,9 +146,12 @@ pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
             len,
             site,
             message: None,
+            remainder: false,
         };
     }
-    let kind = kind_of(message.as_deref().unwrap_or_default());
+    let text = message.as_deref().unwrap_or_default();
+    let kind = kind_of(text);
+    let remainder = text.starts_with("attempt to calculate the remainder");
     let message = match kind {
         TrapKind::Assert | TrapKind::Panic | TrapKind::ArithmeticOverflow => message,
         _ => None,
@@ -156,6 +162,7 @@ pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
         len: 0,
         site,
         message,
+        remainder,
     }
 }
 

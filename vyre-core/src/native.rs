@@ -15,10 +15,10 @@ use crate::exec::{
     Rows, RunError, Slice, TopologyArgs,
 };
 use crate::fault::{self, Fault, InLane, Lanes};
-use crate::isa::Op;
+use crate::isa::{IMM, Op};
 use crate::module::{
-    Access, Domain, Extent, FixpointId, KernelId, ListId, MAX_FIELDS, Mode, Program, Resource,
-    Role, Scalar, UpdateOp, WaveId,
+    Access, Domain, Extent, FixpointId, Kernel, KernelId, ListId, MAX_FIELDS, Mode, Program,
+    Resource, Role, Scalar, SiteId, UpdateOp, WaveId,
 };
 use crate::pass::Pass;
 use crate::plan::footprint::Allocation;
@@ -1054,15 +1054,22 @@ impl Code<'_> {
 }
 
 /// The pc of the word at the fault's position. What kind of trap a panic with a message of the user's is, that word says.
+///
+/// A few methods of std panic without their caller's position (`wrapping_div` and `wrapping_rem` of signed integers, `clamp`
+/// of floats): the fault is then at the one word that can raise it, if there is only one.
 fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> u32 {
     let kernel = &program.kernels[kernel.index()];
     let at = kernel
         .sites
         .iter()
-        .find(|(_, site)| program.sites.get(site.index()) == Some(&fault.site));
-    let Some(&(pc, _)) = at else {
+        .find(|(_, site)| program.sites.get(site.index()) == Some(&fault.site))
+        .or_else(|| within_std(program, kernel, fault));
+    let Some(&(pc, site)) = at else {
         return u32::MAX;
     };
+    if let Some(site) = program.sites.get(site.index()) {
+        fault.site.clone_from(site);
+    }
     if let Some(word) = kernel.code.get(pc as usize)
         && fault.kind == TrapKind::Panic
         && let Some(Op::Assert | Op::Trap) = Op::from_code(word.op)
@@ -1071,6 +1078,36 @@ fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> u32 {
         fault.kind = kind;
     }
     pc
+}
+
+/// The word of a fault whose position is std's own, if only one site of the kernel can raise such a fault.
+fn within_std<'a>(
+    program: &Program,
+    kernel: &'a Kernel,
+    fault: &Fault,
+) -> Option<&'a (u32, SiteId)> {
+    if program.sites.iter().any(|s| s.file == fault.site.file) {
+        return None;
+    }
+    let raises = |pc: u32| {
+        let word = kernel.code.get(pc as usize)?;
+        let divides = || fault.kind == TrapKind::DivideByZero && (word.b != IMM || word.imm == 0);
+        Some(match Op::from_code(word.op)? {
+            Op::DivI32 | Op::DivI64 => divides() && !fault.remainder,
+            Op::RemI32 | Op::RemI64 => divides() && fault.remainder,
+            Op::Assert | Op::Trap => {
+                fault.kind == TrapKind::Assert
+                    && TrapKind::from_code(word.imm) == Some(TrapKind::Assert)
+            }
+            _ => false,
+        })
+    };
+    let mut able = kernel
+        .sites
+        .iter()
+        .filter(|(pc, _)| raises(*pc) == Some(true));
+    let first = able.next()?;
+    able.all(|(_, site)| *site == first.1).then_some(first)
 }
 
 /// Chunks of a sweep over `len` items.

@@ -840,6 +840,7 @@ impl Store {
                 len: capacity,
                 site: self.program.site_of(self.kernel_of(wave), pc),
                 message: None,
+                remainder: false,
             },
         }
     }

@@ -241,6 +241,7 @@ fn place(program: &Program, kernel: &Kernel, fault: crate::interp::Fault) -> Fau
         len: fault.len,
         site: program.site_of(kernel, fault.pc),
         message: None,
+        remainder: false,
     }
 }
 
