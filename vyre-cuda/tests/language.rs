@@ -343,3 +343,91 @@ fn lists_and_frontiers_hold_structs() {
         );
     }
 }
+
+/// Which variables are live before each node: what it uses, and what its successors need and it does not set.
+#[wave_graph]
+mod liveness {
+    pub(crate) const VARIABLES: u32 = 70;
+
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = node, bits = VARIABLES)]
+        sets: Bits,
+        #[input(per = node, bits = variables)]
+        uses: Bits,
+        #[output(per = node, bits = variables)]
+        live: Bits,
+        #[output(per = node)]
+        used: u32,
+        #[reduce(or)]
+        changed: bool,
+        variables: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, uses: &Bits, live: &Bits, used: &mut u32) {
+        live.or_from(v, uses, v);
+        for b in uses.ones(v) {
+            *used += b;
+        }
+    }
+
+    #[fixpoint(after(init), until(!changed), max_rounds = 100)]
+    mod rounds {
+        #[wave(edges(graph))]
+        fn flow(e: Edge, sets: &Bits, live: &Bits, changed: &Reduce<Or<bool>>) {
+            for k in 0..live.words() {
+                let through = live.word(e.dst, k) & !sets.word(e.src, k);
+                if through & !live.or_word(e.src, k, through) != 0 {
+                    changed.or(true);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_bits_are_given() {
+    const NODES: u32 = 20;
+    let graph = chain(NODES);
+    let rows = |bit: fn(u32) -> u32| {
+        let rows = vyre_cuda::__private::Bits::new(NODES, liveness::VARIABLES);
+        for v in 0..NODES {
+            rows.set(v, bit(v));
+        }
+        rows.into_words()
+    };
+    // Node v sets variable 3 * v and uses variable 5 * v % 70.
+    let (sets, uses) = (rows(|v| 3 * v), rows(|v| 5 * v % 70));
+    for runtime in runtimes() {
+        let topology = liveness::Topology {
+            graph: &graph,
+            sets: &sets,
+        };
+        let mut session = liveness::Session::new(&runtime, topology).expect("it fits");
+        for given in [&uses, &vec![0; uses.len()], &uses] {
+            let run = liveness::Run {
+                uses: given,
+                variables: liveness::VARIABLES,
+            };
+            let out = session.run(run).expect("no trap");
+            let mut after = std::collections::BTreeSet::new();
+            for v in (0..NODES).rev() {
+                after.remove(&(3 * v));
+                if given == &uses {
+                    after.insert(5 * v % 70);
+                    assert_eq!(out.used[v as usize], 5 * v % 70);
+                }
+                assert!(out.live.ones(v).eq(after.iter().copied()), "node {v}");
+            }
+        }
+        let short = liveness::Run {
+            uses: &uses[1..],
+            variables: liveness::VARIABLES,
+        };
+        let error = session.run(short).expect_err("a word is missing");
+        let error = error.to_string();
+        assert!(error.contains("59") && error.contains("60"), "{error}");
+    }
+}

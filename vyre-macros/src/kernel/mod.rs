@@ -443,6 +443,16 @@ impl Tables {
         &self.modules
     }
 
+    /// The token that a site of the module at hand points to.
+    pub(crate) fn span(&self, site: SiteId) -> Option<Span> {
+        let module = self.modules.last()?;
+        let index = site.index().checked_sub(module.first_site)?;
+        match module.sites.get(index)? {
+            Site::Token(span) => Some(*span),
+            Site::Imported(_) => None,
+        }
+    }
+
     /// Number of named constants so far: literals of the pool come after them.
     pub(crate) fn constant_count(&self) -> usize {
         self.constants

@@ -328,12 +328,18 @@ impl<'g> Fields<'g> {
                         None => None,
                     };
                     let length = length.unwrap_or(Length::Fixed(0));
-                    if matches!(role, Role::Topology) && matches!(length, Length::Scalar(_)) {
-                        report.error_help(
-                            field.name.span(),
-                            format!("topology buffer `{name}` has the length of a run's scalar"),
-                            "a topology is uploaded once per session: make it an `#[input(per = ..)]`, or give it a constant length",
-                        );
+                    if matches!(role, Role::Topology) {
+                        let (of_run, what) = match &length {
+                            Length::NodeBits(w) => (matches!(**w, Length::Scalar(_)), "width"),
+                            other => (matches!(other, Length::Scalar(_)), "length"),
+                        };
+                        if of_run {
+                            report.error_help(
+                                field.name.span(),
+                                format!("topology buffer `{name}` has the {what} of a run's scalar"),
+                                format!("a topology is uploaded once per session: make it an `#[input(per = ..)]`, or give it a constant {what}"),
+                            );
+                        }
                     }
                     let extent = extent(&length, per.as_ref(), tables);
                     let init = init

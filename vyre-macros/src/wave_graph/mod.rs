@@ -32,7 +32,7 @@ use vyre_core::exec::Sizes;
 use vyre_core::ir::Body;
 use vyre_core::lower::{Literals, LowerError, lower};
 use vyre_core::module::{
-    Access, BufferId, Constant, Domain, Fixpoint, Kernel, KernelId, Mode, Program, Resource,
+    Access, BufferId, Constant, Domain, Fixpoint, Kernel, KernelId, Mode, Program, Resource, Role,
     SiteId, Uniform, Wave,
 };
 use vyre_core::plan::fit::fit;
@@ -260,7 +260,39 @@ impl Builder<'_, '_> {
             fields: &names,
         };
         self.bodies[w] = compile_wave(&wave.function, &env, &mut self.tables, self.report);
+        self.read_only_rows(w, &sweep);
         self.sweeps[w] = Some(sweep);
+    }
+
+    /// Refuses what changes rows of bits that the caller gives: `&Bits` does not say by its type whether it is written.
+    fn read_only_rows(&mut self, w: usize, sweep: &Sweep) {
+        let Some(body) = &self.bodies[w] else { return };
+        for u in effects::uses(body) {
+            let param = sweep
+                .params
+                .iter()
+                .find(|p| resource(p.kind) == Some(u.resource));
+            let Some(check::Param {
+                name: Some(name),
+                kind: ParamKind::Bits { buffer, .. },
+            }) = param
+            else {
+                continue;
+            };
+            let role = match self.program.buffers[buffer.index()].role {
+                Role::Topology => "topology",
+                Role::Input => "input",
+                Role::Output | Role::Scratch | Role::InOut => continue,
+            };
+            if u.mode != Mode::Read {
+                let at = u.site.and_then(|site| self.tables.span(site));
+                self.report.error_help(
+                    at.unwrap_or_else(|| name.span()),
+                    format!("`{name}` is `#[{role}]`, which waves only read"),
+                    "declare the rows `#[scratch(..)]` or `#[output(..)]`, and copy them word by word with `word` and `store_word`",
+                );
+            }
+        }
     }
 
     fn fixpoint(&mut self, s: usize, fields: &Fields<'_>, helpers: &Helpers) {

@@ -1491,13 +1491,14 @@ impl Taker<'_> {
     }
 
     fn topology(&mut self, args: Vec<Arg>, ty: &Type, name: &Ident) -> Option<FieldKind> {
-        let (mut per, mut reverse_of) = (None, None);
+        let (mut per, mut reverse_of, mut bits) = (None, None, None);
         for arg in args {
             match arg.name.to_string().as_str() {
                 "per" => {
                     let value = arg.value("per = edge(graph)", self.report)?;
                     per = Some(self.per(value)?);
                 }
+                "bits" => bits = Some(arg.value("bits = WIDTH", self.report)?),
                 "reverse_of" => {
                     let value = arg.value("reverse_of = graph", self.report)?;
                     match ident_of(&value) {
@@ -1507,8 +1508,17 @@ impl Taker<'_> {
                             .error(value.span(), "`reverse_of` is the name of a topology"),
                     }
                 }
-                _ => unknown_arg(&arg, "topology", &["per", "reverse_of"], self.report),
+                _ => unknown_arg(
+                    &arg,
+                    "topology",
+                    &["per", "reverse_of", "bits"],
+                    self.report,
+                ),
             }
+        }
+        if type_word(ty).as_deref() == Some("Bits") || bits.is_some() {
+            let given = (per, bits, reverse_of.is_some());
+            return self.rows(Role::Topology, "topology", given, (name.span(), ty, name));
         }
         if let Some(per) = per {
             if let Some(of) = reverse_of {
@@ -1551,7 +1561,7 @@ impl Taker<'_> {
                     let value = arg.value("per = node", self.report)?;
                     per = Some(self.per(value)?);
                 }
-                "bits" if role != Role::Input => {
+                "bits" => {
                     bits = Some(arg.value("bits = WIDTH", self.report)?);
                 }
                 "init" if role != Role::Input => {
@@ -1559,7 +1569,7 @@ impl Taker<'_> {
                 }
                 _ => {
                     let known: &[&str] = if role == Role::Input {
-                        &["per"]
+                        &["per", "bits"]
                     } else {
                         &["per", "init", "bits"]
                     };
@@ -1567,22 +1577,9 @@ impl Taker<'_> {
                 }
             }
         }
-        let rows = type_word(ty).as_deref() == Some("Bits");
-        if rows || bits.is_some() {
-            let (true, Some(bits), Some(Per::Node), None) = (rows, bits, &per, &init) else {
-                self.report.error_help(
-                    attr.path().span(),
-                    format!("`{name}` is no buffer of rows of bits"),
-                    format!("write `#[{}(per = node, bits = WIDTH)] {name}: Bits`; the rows start empty", if role == Role::Input { "scratch" } else { word }),
-                );
-                return None;
-            };
-            return Some(FieldKind::Column {
-                role,
-                scalar: Scalar::U32,
-                per: Some(Per::NodeBits(Box::new(bits))),
-                init: None,
-            });
+        if type_word(ty).as_deref() == Some("Bits") || bits.is_some() {
+            let given = (per, bits, init.is_some());
+            return self.rows(role, word, given, (attr.path().span(), ty, name));
         }
         if per.is_none() {
             if role == Role::Input && scalar_of(ty).is_some() {
@@ -1600,6 +1597,35 @@ impl Taker<'_> {
             scalar: self.scalar(ty)?,
             per,
             init,
+        })
+    }
+
+    /// A buffer of rows of bits: its `per`, its `bits`, and whether it has an `init`, which it must not.
+    fn rows(
+        &mut self,
+        role: Role,
+        word: &str,
+        (per, bits, init): (Option<Per>, Option<Expr>, bool),
+        (at, ty, name): (Span, &Type, &Ident),
+    ) -> Option<FieldKind> {
+        let rows = type_word(ty).as_deref() == Some("Bits");
+        let (true, Some(bits), Some(Per::Node), false) = (rows, bits, per, init) else {
+            let start = match role {
+                Role::Output | Role::Scratch | Role::InOut => "the rows start empty",
+                Role::Input | Role::Topology => "the caller gives the words of all rows",
+            };
+            self.report.error_help(
+                at,
+                format!("`{name}` is no buffer of rows of bits"),
+                format!("write `#[{word}(per = node, bits = WIDTH)] {name}: Bits`; {start}"),
+            );
+            return None;
+        };
+        Some(FieldKind::Column {
+            role,
+            scalar: Scalar::U32,
+            per: Some(Per::NodeBits(Box::new(bits))),
+            init: None,
         })
     }
 
