@@ -41,10 +41,10 @@ const HUBS: u64 = 1 << 20;
 /// Runs of a series that are on their way before the host waits.
 const SERIES: usize = 256;
 /// Bytes that the records of one launch's queries take at most.
-const RECORDS_BYTES: u64 = 16 << 20;
+const RECORDS_BYTES: u64 = 32 << 20;
 /// Nodes and edges up to which two queries are worth sharing a launch; above, an eighth of the multiprocessors must get one.
 const SMALL_GRAPH: u64 = 1 << 18;
-/// Records' bytes from which several threads take them apart.
+/// Records' bytes from which several threads take them apart; eight at most.
 const UNPACK_BYTES: usize = 1 << 20;
 
 impl From<DeviceError> for RunError {
@@ -1169,7 +1169,7 @@ impl Megakernel {
             .zip(read.chunks(record_bytes as usize))
             .collect();
         let threads = match std::thread::available_parallelism() {
-            Ok(n) if read.len() >= UNPACK_BYTES => n.get().min(16).min(pairs.len()),
+            Ok(n) if read.len() >= UNPACK_BYTES => n.get().min(8).min(pairs.len()),
             _ => 1,
         };
         let mut unpacked: Vec<Result<Outcome, RunError>> = if threads == 1 {
