@@ -18,6 +18,8 @@
 #define VYRE_ARRIVAL (1ull << 56)
 #define VYRE_STOP (1ull << 48)
 #define VYRE_ATTENTION (1ull << 40)
+// Most rounds that CTA 0 runs alone between two barriers.
+#define VYRE_ALONE 64u
 
 // Float minima and maxima are kept in slots as integers of the same order, so that the hardware's atomics serve.
 __device__ __forceinline__ u64 ordered(u32 kind, u64 bits) {
@@ -373,6 +375,11 @@ __device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
 // Rounds of a plain fixpoint whose frontier is so small that one warp a CTA holds all of it, by the control warp alone:
 // no other warp is woken, and the round's state stays in registers. `seen`: the word of the barrier just passed; returns
 // the word of the first barrier whose round is not of this kind. For all CTAs of a launch together.
+//
+// ALONE: those whose frontier one warp holds. CTA 0 runs them, one after another without a barrier, while the others have
+// arrived at the next one. It says how many rounds that were beside the barrier's word, and comes there after a few dozen
+// in any case, so that the abort flag is looked at.
+template <bool ALONE>
 __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort) {
     Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
     Frontier& f = *table<Frontier>(image().frontiers, step.carried);
@@ -391,10 +398,36 @@ __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort)
     if (image().progress != 0) left = min(left, 1024ull);
     const u32 limit = min(each * gridDim.x, min(f.capacity, f.ranges_len));
     const u32 round = static_cast<u32>(fixpoint.round), start_stamp = f.stamp;
-    u32 done = 0, side = f.side, third = f.third, phase = vyre_state.phase;
+    // All sums below stay far from 2^32.
+    left = min(left, 1ull << 31);
+    u32 done = 0, side = f.side, third = f.third, phase = vyre_state.phase, alone = 0;
     for (;;) {
         const u64 count = seen & (VYRE_ATTENTION - 1);
-        if (seen >> 40 != arrived || count - 1 >= limit || done >= left || done == VYRE_NONE) break;
+        if (seen >> 40 != arrived || count - 1 >= limit || done >= left) break;
+        if (ALONE != (count <= each)) break;
+        if (ALONE && blockIdx.x != 0) {
+            if (lane_id() == 0) {
+                add_release64(words + phase * 128, VYRE_ARRIVAL);
+                do {
+                    seen = load_acquire64(words + phase * 128);
+                } while (seen >> 56 != gridDim.x);
+                alone = static_cast<u32>(load_relaxed64(words + phase * 128 + 8));
+            }
+            seen = __shfl_sync(VYRE_FULL, seen, 0);
+            alone = __shfl_sync(VYRE_FULL, alone, 0);
+            phase = after(phase);
+            done += alone;
+            side ^= alone & 1;
+            third = (third + alone) % 3;
+            if (lane_id() == 0) {
+                f.local = 0;
+                f.side = side;
+                f.third = third;
+                f.stamp = start_stamp + done;
+            }
+            __syncwarp();
+            continue;
+        }
         done++;
         const u64 items = f.items[side], ranges = f.ranges[side];
         u32 node = 0, begin = 0, end = 0;
@@ -410,6 +443,7 @@ __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort)
             f.side = side;
             f.third = third;
             f.stamp = start_stamp + done;
+            if (ALONE) vyre_state.alone = 1;
             if (blockIdx.x == 0) {
                 // While the items are on their way.
                 vyre_state.items += static_cast<u32>(seen);
@@ -422,12 +456,24 @@ __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort)
         __syncwarp();
         expand_tiles(s, targets, node, begin, end - begin, each);
         __syncwarp();
+        if (ALONE) {
+            alone++;
+            const u32 pushed = f.local;
+            const bool stay = pushed - 1 < min(each, limit) && f.attention == 0 && vyre_state.trapped == 0 &&
+                              done < left && alone < VYRE_ALONE;
+            __syncwarp();
+            if (stay) {
+                seen = arrived << 40 | pushed;
+                continue;
+            }
+        }
         const u32 next = after(phase);
         if (lane_id() == 0) {
             u64 word = VYRE_ARRIVAL + f.local + (f.attention != 0 ? VYRE_ATTENTION : 0) +
                        (vyre_state.trapped != 0 ? VYRE_STOP : 0);
             if (blockIdx.x == 0) {
                 store_relaxed64(words + next * 128, 0);
+                if (ALONE) store_relaxed64(words + phase * 128 + 8, alone);
                 if (abort != 0) word += VYRE_STOP;
             }
             add_release64(words + phase * 128, word);
@@ -438,6 +484,7 @@ __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort)
         }
         seen = __shfl_sync(VYRE_FULL, seen, 0);
         phase = next;
+        alone = 0;
     }
     // All lanes have read what lane 0 changes.
     __syncwarp();
@@ -446,6 +493,7 @@ __device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort)
         fixpoint.rounds += done;
         vyre_state.phase = phase;
         vyre_state.sweeps += done;
+        if (ALONE) vyre_state.alone = 0;
     }
     __syncwarp();
     return seen;
@@ -468,7 +516,15 @@ __device__ __forceinline__ void advance(u32& abort) {
         if (step.kind == VYRE_DO_UNTIL || step.kind == VYRE_DO_BARRIER) {
             u64 seen = arrive(step, abort);
             if (step.plain != 0) {
-                if (vyre_state.ctas == gridDim.x) seen = narrow_rounds(step, seen, abort);
+                if (vyre_state.ctas == gridDim.x) {
+                    const Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
+                    u64 round;
+                    do {
+                        round = fixpoint.round;
+                        seen = narrow_rounds<true>(step, seen, abort);
+                        seen = narrow_rounds<false>(step, seen, abort);
+                    } while (fixpoint.round != round);
+                }
                 if (next_plain_round(step, seen)) return;
             }
             seen_last = seen;
