@@ -273,6 +273,103 @@ pub fn bellman_ford(graph: &Csr, weights: &[i32], source: u32) -> Option<Vec<i64
     None
 }
 
+/// How many shortest paths from the sources go through each node, by Brandes' algorithm, with a queue and a stack.
+///
+/// ```
+/// use vyre_cuda::Csr;
+/// // Two ways around from 0 to 3, then on to 4.
+/// let g = Csr::from_edges(5, &[(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]).unwrap();
+/// assert_eq!(vyre_examples::oracle::betweenness(&g, &[0, 2]), [0.0, 1.0, 1.0, 2.0, 0.0]);
+/// ```
+pub fn betweenness(graph: &Csr, sources: &[u32]) -> Vec<f64> {
+    let nodes = graph.node_count();
+    let mut score = vec![0.0; nodes];
+    for &source in sources {
+        let mut dist = vec![UNREACHED; nodes];
+        let mut paths = vec![0.0; nodes];
+        let mut share = vec![0.0; nodes];
+        (dist[source as usize], paths[source as usize]) = (0, 1.0);
+        // Nodes in the order of the search: a queue on the way there, a stack on the way back.
+        let mut order = vec![source];
+        let mut next = 0;
+        while let Some(&v) = order.get(next) {
+            next += 1;
+            for t in graph.neighbors(v) {
+                let (v, t) = (v as usize, t as usize);
+                if dist[t] == UNREACHED {
+                    dist[t] = dist[v] + 1;
+                    order.push(t as u32);
+                }
+                if dist[t] == dist[v] + 1 {
+                    paths[t] += paths[v];
+                }
+            }
+        }
+        for &v in order.iter().rev() {
+            for t in graph.neighbors(v) {
+                let (v, t) = (v as usize, t as usize);
+                if dist[t] == dist[v] + 1 {
+                    share[v] += paths[v] / paths[t] * (1.0 + share[t]);
+                }
+            }
+            if v != source {
+                score[v as usize] += share[v as usize];
+            }
+        }
+    }
+    score
+}
+
+/// Describes the first place where sums of floats differ by more than rounding, relative to their size.
+///
+/// ```
+/// use vyre_examples::oracle::not_close;
+/// assert_eq!(not_close(&[1.0, 0.0], &[1.0 + 1e-12, 0.0], 1e-9), None);
+/// assert_eq!(not_close(&[1.0, 2.0], &[1.0, 2.5], 1e-9).unwrap(), "value of 1 is 2, not 2.5");
+/// ```
+pub fn not_close(ours: &[f64], expected: &[f64], bound: f64) -> Option<String> {
+    if ours.len() != expected.len() {
+        return Some(format!(
+            "{} values instead of {}",
+            ours.len(),
+            expected.len()
+        ));
+    }
+    // A NaN is close to nothing.
+    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= bound * b.abs().max(1.0);
+    let at = ours.iter().zip(expected).position(|pair| !close(pair))?;
+    Some(format!(
+        "value of {at} is {}, not {}",
+        ours[at], expected[at]
+    ))
+}
+
+/// Bytes of each of four classes in each line, by one scan with an automaton: `table[state * 256 + byte]` has the byte's class
+/// in the upper half and the next state in the lower one.
+///
+/// ```
+/// // State 1 is within brackets; class 1 is what stands there.
+/// let mut table = vec![0; 4096];
+/// table[256..512].fill(0x11);
+/// (table[b'[' as usize], table[256 + b']' as usize]) = (1, 0);
+/// let lines = vyre_examples::oracle::classes(b"ab[c\nd]", &table);
+/// assert_eq!(lines, [[3, 1, 0, 0], [1, 1, 0, 0]]);
+/// ```
+pub fn classes(text: &[u8], table: &[u8]) -> Vec<[u32; 4]> {
+    let mut lines = vec![[0; 4]];
+    let mut state = 0;
+    for &byte in text {
+        let entry = table[state * 256 + usize::from(byte)];
+        state = usize::from(entry & 15);
+        if byte == b'\n' {
+            lines.push([0; 4]);
+        } else if let Some(line) = lines.last_mut() {
+            line[usize::from(entry >> 4)] += 1;
+        }
+    }
+    lines
+}
+
 /// Parameters of [`pagerank`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PageRank {

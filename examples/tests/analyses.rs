@@ -14,12 +14,18 @@ macro_rules! examples {
 
 examples! {
     bellman_ford "../examples/bellman_ford.rs";
+    betweenness "../examples/betweenness.rs";
+    bitonic "../examples/bitonic.rs";
+    dfa "../examples/dfa.rs";
     kcore "../examples/kcore.rs";
     mis "../examples/mis.rs";
     msf "../examples/msf.rs";
 }
 
-use {bellman_ford::BellmanFord, kcore::KCore, mis::Mis, msf::Msf};
+use {
+    bellman_ford::BellmanFord, betweenness::Betweenness, bitonic::Bitonic, dfa::Dfa, kcore::KCore,
+    mis::Mis, msf::Msf,
+};
 
 /// The JSON of a run that succeeds and equals its oracle.
 fn figures<E: Example>(args: &str) -> Value {
@@ -89,4 +95,47 @@ fn distances_may_shrink_but_not_forever() {
         let args = format!("--graph grid:7x5 --backend {backend} --negative-cycle");
         assert_eq!(figures::<BellmanFord>(&args)["negative_cycle"], true);
     }
+}
+
+#[test]
+fn scores_are_those_of_brandes() {
+    for backend in BACKENDS {
+        for graph in GRAPHS {
+            figures::<Betweenness>(&format!("--graph {graph} --backend {backend} --sources 5"));
+        }
+        let args = format!("--graph chain:9 --backend {backend} --sources 9");
+        let chain = figures::<Betweenness>(&args);
+        // Four nodes before the middle, four after it.
+        assert_eq!((&chain["top"], &chain["most"]), (&4.into(), &16.0.into()));
+        let one = figures::<Betweenness>(&format!("--graph chain:1 --backend {backend}"));
+        assert_eq!((&one["sources"], &one["most"]), (&1.into(), &0.0.into()));
+    }
+}
+
+#[test]
+fn any_number_of_keys_is_sorted() {
+    for backend in BACKENDS {
+        for (len, steps) in [(1, 0), (2, 1), (3, 3), (64, 21), (1000, 55), (1025, 66)] {
+            let args = format!("--len {len} --backend {backend} --seed {len}");
+            assert_eq!(figures::<Bitonic>(&args)["steps"], steps);
+        }
+    }
+}
+
+#[test]
+fn lines_are_classified_wherever_a_part_begins() {
+    let file = std::env::temp_dir().join(format!("vyre-dfa-{}.c", std::process::id()));
+    let text = "int a; /* begins\n\nstill \" here\n*/ char c = '\"'; // ends\n\n  \n\"\\\" // text\n\"\n// last";
+    std::fs::write(&file, text).unwrap();
+    for backend in BACKENDS {
+        let args = format!("--text {} --backend {backend}", file.display());
+        let found = figures::<Dfa>(&args);
+        let counts =
+            ["nodes", "lines", "code", "comment", "blank"].map(|n| found[n].as_u64().unwrap());
+        assert_eq!(counts, [text.len() as u64, 9, 4, 2, 3]);
+        for len in [0, 1, 63, 64, 65, 70_000] {
+            figures::<Dfa>(&format!("--len {len} --backend {backend}"));
+        }
+    }
+    std::fs::remove_file(file).unwrap();
 }
