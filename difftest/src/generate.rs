@@ -2332,7 +2332,7 @@ impl Kernel {
                 format!("let _ = i32::MIN / ({} | -1);", i.at(5))
             }
             4 => format!("assert!({} > {at});", e.at(4)),
-            5 => format!("assert_eq!({}, {at}, \"item {{}}\", {at});", e.text),
+            5 => format!("assert_eq!({}, {at}, \"not the item\");", e.text),
             6 => "panic!(\"gone\");".to_owned(),
             _ if self.domain == Domain::Kernel => "unreachable!();".to_owned(),
             _ => {

@@ -177,7 +177,7 @@ impl Input {
 #[derive(Clone, Debug, PartialEq)]
 enum Outcome {
     Columns(Vec<Column>),
-    /// The trap without its lane, which is only informative, and its message.
+    /// The trap without its lane, which is only informative.
     Trap(Box<Trap>),
     /// Never right.
     Error(String),
@@ -188,7 +188,6 @@ fn outcome(runner: Runner, runtime: &Runtime, input: &Input) -> Outcome {
         Ok(columns) => Outcome::Columns(columns),
         Err(Error::Trap(trap)) => Outcome::Trap(Box::new(Trap {
             lane: None,
-            message: None,
             ..*trap
         })),
         Err(e) => Outcome::Error(e.to_string()),

@@ -48,7 +48,7 @@ pub enum Section {
     Schedule = 4,
     /// Program name and manifest.
     Manifest = 5,
-    /// Names and sites of the kernels, and the source positions.
+    /// Names and sites of the kernels, the source positions, and the messages.
     Debug = 6,
 }
 
@@ -228,6 +228,7 @@ fn encode_section(program: &Program, section: Section) -> Vec<u8> {
                 kernel.sites.put(to);
             }
             program.sites.put(to);
+            program.messages.put(to);
         }
     }
     out
@@ -352,6 +353,7 @@ fn decode_section(
                 kernel.sites = Vec::take(from)?;
             }
             program.sites = Vec::take(from)?;
+            program.messages = Vec::take(from)?;
         }
     }
     Ok(())

@@ -589,9 +589,20 @@ pub struct Program {
     pub manifest: Manifest,
     /// Source positions; filled in at run time.
     pub sites: Vec<Site>,
+    /// What the user says at the sites of asserts and panics, by site.
+    pub messages: Vec<(SiteId, String)>,
 }
 
 impl Program {
+    /// What the user says where a run stops at a site.
+    pub fn message(&self, site: SiteId) -> Option<&str> {
+        let at = self
+            .messages
+            .binary_search_by_key(&site, |&(s, _)| s)
+            .ok()?;
+        Some(&self.messages[at].1)
+    }
+
     /// Field name of a resource.
     pub fn name_of(&self, resource: Resource) -> &str {
         match resource {

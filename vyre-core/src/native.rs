@@ -1053,7 +1053,7 @@ impl Code<'_> {
     }
 }
 
-/// The pc of the word at the fault's position. What kind of trap a panic with a message of the user's is, that word says.
+/// The pc of the word at the fault's position. What kind of trap a panic is, that word says, and its site what the user says.
 ///
 /// A few methods of std panic without their caller's position (`wrapping_div` and `wrapping_rem` of signed integers, `clamp`
 /// of floats): the fault is then at the one word that can raise it, if there is only one.
@@ -1070,12 +1070,15 @@ fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> u32 {
     if let Some(site) = program.sites.get(site.index()) {
         fault.site.clone_from(site);
     }
+    // What a panic says is free text: it can look like any other of rustc's. What others say is formatted, on one backend.
+    let message = program.message(site);
     if let Some(word) = kernel.code.get(pc as usize)
-        && fault.kind == TrapKind::Panic
+        && (message.is_some() || matches!(fault.kind, TrapKind::Panic | TrapKind::Assert))
         && let Some(Op::Assert | Op::Trap) = Op::from_code(word.op)
         && let Some(kind) = TrapKind::from_code(word.imm)
     {
-        fault.kind = kind;
+        (fault.kind, fault.index, fault.len) = (kind, 0, 0);
+        fault.message = message.map(str::to_owned);
     }
     pc
 }

@@ -1131,6 +1131,12 @@ impl Program {
             Err(_) => Site::default(),
         }
     }
+
+    /// What the user says at a word that can trap.
+    pub(crate) fn message_of(&self, kernel: &Kernel, pc: u32) -> Option<String> {
+        let at = kernel.sites.binary_search_by_key(&pc, |&(at, _)| at).ok()?;
+        self.message(kernel.sites[at].1).map(str::to_owned)
+    }
 }
 
 fn first_push(kernel: &Kernel, onto: Resource) -> Option<u32> {

@@ -68,7 +68,7 @@ pub struct Trap {
     pub index: u64,
     /// The length or capacity that was exceeded, or the round limit.
     pub len: u64,
-    /// Message of an assert or a native panic.
+    /// What the user's assert or panic says; of a native panic that VIR0 does not have, rustc's text.
     pub message: Option<String>,
     /// Lane that saw it, informative only.
     pub lane: Option<u32>,

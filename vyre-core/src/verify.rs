@@ -228,6 +228,9 @@ pub enum Rule {
     /// Sites are in code order.
     #[error("the site of word {0} is out of order")]
     SiteOrder(u32),
+    /// Messages are in site order, one a site.
+    #[error("the message of site {0} is out of order")]
+    MessageOrder(u16),
     /// Every faulting word has a site.
     #[error("can trap but has no site")]
     NoSite,
@@ -533,6 +536,12 @@ impl<'p> Verifier<'p> {
         ] {
             let fits = count <= usize::from(u16::MAX) + 1;
             self.require(fits, || Rule::TableLength { table, count });
+        }
+        for pair in p.messages.windows(2) {
+            self.require(pair[0].0 < pair[1].0, || Rule::MessageOrder(pair[1].0.0));
+        }
+        for &(site, _) in &p.messages {
+            self.site(site);
         }
         for (i, topology) in (0..).zip(&p.topologies) {
             self.at = Place::Topology(TopologyId(i));

@@ -240,7 +240,7 @@ fn place(program: &Program, kernel: &Kernel, fault: crate::interp::Fault) -> Fau
         index: fault.index,
         len: fault.len,
         site: program.site_of(kernel, fault.pc),
-        message: None,
+        message: program.message_of(kernel, fault.pc),
         remainder: false,
     }
 }

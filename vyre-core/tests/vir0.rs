@@ -158,6 +158,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
             line: 12,
             column: 9,
         }],
+        messages: vec![(SiteId(0), "too far".into())],
     }
 }
 
@@ -1478,6 +1479,10 @@ fn each_rule_is_checked() {
     assert_eq!(
         program(|p| p.topologies[0].reverse_of = Some(TopologyId(0))),
         [(Place::Topology(TopologyId(0)), Rule::ReverseOfReverse,)]
+    );
+    assert_eq!(
+        program(|p| p.messages.push((SiteId(0), "twice".to_owned()))),
+        [(Place::Program, Rule::MessageOrder(0))]
     );
 }
 

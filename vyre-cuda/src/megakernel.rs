@@ -1426,16 +1426,19 @@ impl Reader<'_> {
         }
         let id = KernelId(kernel as u16);
         let named = &self.program.kernels[id.index()];
-        let site = match named.sites.binary_search_by_key(&pc, |&(at, _)| at) {
-            Ok(i) => self.program.sites.get(named.sites[i].1.index()).cloned(),
-            Err(_) => None,
-        };
+        let at = named.sites.binary_search_by_key(&pc, |&(at, _)| at);
+        let at = at.ok().map(|i| named.sites[i].1);
+        let site = at.and_then(|at| self.program.sites.get(at.index()).cloned());
+        let message = at.and_then(|at| self.program.message(at));
         let whole = item == WHOLE_WAVE || id.index() >= self.program.waves.len();
-        Some(trap(
-            named.name.clone(),
-            site.unwrap_or_default(),
-            (!whole).then_some(item),
-        ))
+        Some(Trap {
+            message: message.map(str::to_owned),
+            ..trap(
+                named.name.clone(),
+                site.unwrap_or_default(),
+                (!whole).then_some(item),
+            )
+        })
     }
 }
 

@@ -114,13 +114,8 @@ mod labels {
     }
 }
 
-fn runtimes() -> [Runtime; 2] {
-    [Runtime::native(), Runtime::vir0()]
-}
-
-#[test]
-fn functions_of_other_modules_are_inlined() {
-    for runtime in runtimes() {
+fn functions_of_other_modules_are_inlined(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
         let mut y = [0; 9];
         hashed::run(&runtime, &mut y).unwrap();
         for (i, &y) in (0..).zip(&y) {
@@ -132,10 +127,9 @@ fn functions_of_other_modules_are_inlined() {
     }
 }
 
-#[test]
-fn a_graph_uses_what_it_imports() {
+fn a_graph_uses_what_it_imports(runtimes: [Runtime; 2]) {
     let graph = Csr::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap();
-    let labels = runtimes().map(|runtime| {
+    let labels = runtimes.map(|runtime| {
         let mut session = labels::Session::new(&runtime, &graph).unwrap();
         session.run(labels::Run {}).unwrap().label
     });
@@ -144,13 +138,12 @@ fn a_graph_uses_what_it_imports() {
     assert_eq!(labels[0][0], first);
 }
 
-#[test]
-fn a_fault_points_into_the_other_module() {
+fn a_fault_points_into_the_other_module(runtimes: [Runtime; 2]) {
     let line = include_str!("devices.rs")
         .lines()
         .position(|l| l.trim() == "x / y")
         .unwrap();
-    for runtime in runtimes() {
+    for runtime in runtimes {
         let mut y = [9, 8, 2, 7];
         match divided::run(&runtime, &mut y).unwrap_err() {
             Error::Trap(trap) => {
@@ -161,4 +154,31 @@ fn a_fault_points_into_the_other_module() {
             other => panic!("{other}"),
         }
     }
+}
+
+/// Each test on the CPU's backends, and with the GPU in the place of the interpreter.
+macro_rules! on_every_backend {
+    ($($test:ident)*) => {
+        mod cpu {
+            use vyre_cuda::Runtime;
+            $(#[test]
+            fn $test() {
+                super::$test([Runtime::native(), Runtime::vir0()]);
+            })*
+        }
+        mod cuda {
+            use vyre_cuda::Runtime;
+            $(#[test]
+            #[ignore = "needs a CUDA device"]
+            fn $test() {
+                super::$test([Runtime::native(), Runtime::cuda().expect("a CUDA device")]);
+            })*
+        }
+    };
+}
+
+on_every_backend! {
+    functions_of_other_modules_are_inlined
+    a_graph_uses_what_it_imports
+    a_fault_points_into_the_other_module
 }

@@ -63,6 +63,7 @@ mod busy {
 
     #[wave(nodes, after(measure))]
     fn rate(degree: &u32, far: &u32, least: u32, score: &mut u32, most: &Reduce<Max<u32>>) {
+        assert!(*far != 7, "seven is too far");
         if *degree >= least && *far != 4_294_967_295 {
             *score = *degree * 100 + *far;
         }
@@ -140,6 +141,20 @@ fn passes_that_do_not_meet_share_every_barrier() {
     assert_eq!(a.score, [200, 100, 100, 200, 0, 100]);
     assert_eq!(b.score, [209, 0, 0, 209, 0, 0]);
     assert_eq!((a.most, b.most), (200, 209));
+    let (near, far) = ([0; 6], [7; 6]);
+    let (first, second) = (
+        busy::Run {
+            far: &near,
+            least: 1,
+        },
+        busy::Run {
+            far: &far,
+            least: 2,
+        },
+    );
+    let error = fused.run(first, second).unwrap_err().to_string();
+    let said = "assertion failed: seven is too far in `busy.rate` at item 0";
+    assert!(error.starts_with(said), "{error}");
     let names: Vec<&str> = fused
         .program()
         .waves

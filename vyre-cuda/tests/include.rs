@@ -90,11 +90,10 @@ mod between {
     }
 }
 
-#[test]
-fn included_graphs_run_with_names_of_their_own() {
+fn included_graphs_run_with_names_of_their_own(runtimes: [Runtime; 2]) {
     let edges = [(0, 1), (1, 2), (2, 3), (1, 4), (5, 3)];
     let graph = Csr::from_edges(6, &edges).unwrap();
-    for runtime in [Runtime::native(), Runtime::vir0()] {
+    for runtime in runtimes {
         let mut session = between::Session::new(&runtime, &graph).unwrap();
         let out = session.run(between::Run { entry: 0, end: 3 }).unwrap();
         assert_eq!(out.depth, [0, 1, 2, 3, 2, UNSEEN]);
@@ -124,4 +123,29 @@ fn what_is_included_runs_alone_as_before() {
     let mut session = passes::search::bfs::Session::new(&Runtime::native(), &graph).unwrap();
     let out = session.run(passes::search::bfs::Run { source: 0 }).unwrap();
     assert_eq!(out.dist, [0, 1, UNSEEN]);
+}
+
+/// Each test on the CPU's backends, and with the GPU in the place of the interpreter.
+macro_rules! on_every_backend {
+    ($($test:ident)*) => {
+        mod cpu {
+            use vyre_cuda::Runtime;
+            $(#[test]
+            fn $test() {
+                super::$test([Runtime::native(), Runtime::vir0()]);
+            })*
+        }
+        mod cuda {
+            use vyre_cuda::Runtime;
+            $(#[test]
+            #[ignore = "needs a CUDA device"]
+            fn $test() {
+                super::$test([Runtime::native(), Runtime::cuda().expect("a CUDA device")]);
+            })*
+        }
+    };
+}
+
+on_every_backend! {
+    included_graphs_run_with_names_of_their_own
 }

@@ -9,10 +9,6 @@
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Error, TrapKind};
 
-fn runtimes() -> [Runtime; 2] {
-    [Runtime::native(), Runtime::vir0()]
-}
-
 /// A path 0 -> 1 -> ... -> n - 1.
 fn chain(n: u32) -> Csr {
     let edges: Vec<(u32, u32)> = (1..n).map(|v| (v - 1, v)).collect();
@@ -100,10 +96,9 @@ mod bodies {
     }
 }
 
-#[test]
-fn structs_and_arrays_are_values() {
+fn structs_and_arrays_are_values(runtimes: [Runtime; 2]) {
     let graph = chain(50);
-    for runtime in runtimes() {
+    for runtime in runtimes {
         let mut session = bodies::Session::new(&runtime, &graph).expect("the graph fits");
         let out = session.run(bodies::Run {}).expect("no trap");
         for v in 0..50 {
@@ -145,12 +140,11 @@ fn sort8(i: Index, xs: &Buf<u32>, smallest: &mut u32, median: &mut u32) {
     *median = w.values[(w.len / 2) as usize];
 }
 
-#[test]
-fn a_kernel_has_structs_in_its_body() {
+fn a_kernel_has_structs_in_its_body(runtimes: [Runtime; 2]) {
     let xs: Vec<u32> = (0..1000u32)
         .map(|k| k.wrapping_mul(0x9e37_79b9) >> 20)
         .collect();
-    for runtime in runtimes() {
+    for runtime in runtimes {
         let (mut smallest, mut median) = (vec![0; 1000], vec![0; 1000]);
         sort8::run(&runtime, &xs, &mut smallest, &mut median).expect("no trap");
         for i in 0..1000 {
@@ -168,9 +162,8 @@ fn beyond(i: Index, y: &mut u32) {
     *y = table[(i / 100) as usize];
 }
 
-#[test]
-fn array_indices_trap_alike() {
-    let traps = runtimes().map(|runtime| {
+fn array_indices_trap_alike(runtimes: [Runtime; 2]) {
+    let traps = runtimes.map(|runtime| {
         match beyond::run(&runtime, &mut [0; 400]).expect_err("the index runs out") {
             Error::Trap(trap) => trap,
             other => panic!("{other}"),
@@ -194,11 +187,84 @@ fn approximate(_i: Index, x: &f64, y: &f32, fine: &mut f64, coarse: &mut f32) {
     *coarse = (*y).exp().ln() + y.sin() * y.sin() + y.cos() * y.cos();
 }
 
-#[test]
-fn approximate_functions_are_near() {
+mod sorted {
+    use vyre_cuda::prelude::*;
+
+    #[device]
+    pub(crate) fn between(x: u32, low: u32, high: u32) -> u32 {
+        assert!(low <= high, "bounds are {{low, high}}");
+        x.clamp(low, high)
+    }
+}
+
+#[kernel]
+fn says(i: Index, way: u32, y: &mut u32) {
+    if i < 3 {
+        return;
+    }
+    match way {
+        0 => assert!(*y > way, "not above"),
+        1 => debug_assert!(*y > 5),
+        2 => assert_eq!(*y, i, "neither"),
+        3 => panic!("attempt to divide by zero"),
+        4 => unreachable!("really"),
+        5 => assert_ne!(
+            *y, 0,
+            "index out of bounds: the len is 3 but the index is 4"
+        ),
+        6 => *y = sorted::between(*y, i, 2),
+        7 => todo!(),
+        8 => *y = y.ilog2(),
+        9 => debug_assert!(*y > 5, "small"),
+        _ => panic!(),
+    }
+}
+
+fn messages_are_carried(runtimes: [Runtime; 2]) {
+    use TrapKind::{Assert, Panic};
+    let expected = [
+        (Assert, Some("not above")),
+        (Assert, None),
+        (Assert, Some("neither")),
+        (Panic, Some("attempt to divide by zero")),
+        (
+            Panic,
+            Some("internal error: entered unreachable code: really"),
+        ),
+        (
+            Assert,
+            Some("index out of bounds: the len is 3 but the index is 4"),
+        ),
+        (Assert, Some("bounds are {low, high}")),
+        (Panic, Some("not yet implemented")),
+        (Panic, None),
+        (Assert, Some("small")),
+        (Panic, None),
+    ];
+    for (way, expected) in (0..).zip(expected) {
+        if matches!(way, 1 | 9) && !cfg!(debug_assertions) {
+            continue;
+        }
+        let traps = runtimes.each_ref().map(|runtime| {
+            match says::run(runtime, way, &mut [0; 6]).expect_err("each way ends in a trap") {
+                Error::Trap(mut trap) => {
+                    trap.lane = None;
+                    trap
+                }
+                other => panic!("{other}"),
+            }
+        });
+        assert_eq!(traps[0], traps[1]);
+        let trap = &traps[0];
+        assert_eq!((trap.kind, trap.message.as_deref()), expected);
+        assert_eq!((trap.item, trap.index, trap.len), (Some(3), 0, 0));
+    }
+}
+
+fn approximate_functions_are_near(runtimes: [Runtime; 2]) {
     let x: Vec<f64> = (0..1000).map(|k| f64::from(k) / 50.0).collect();
     let y: Vec<f32> = (0..1000).map(|k| k as f32 / 50.0).collect();
-    for runtime in runtimes() {
+    for runtime in runtimes {
         let (mut fine, mut coarse) = (vec![0.0; 1000], vec![0.0; 1000]);
         approximate::run(&runtime, &x, &y, &mut fine, &mut coarse).expect("equal lengths");
         for k in 0..1000 {
@@ -299,8 +365,7 @@ mod falling {
     }
 }
 
-#[test]
-fn lists_and_frontiers_hold_structs() {
+fn lists_and_frontiers_hold_structs(runtimes: [Runtime; 2]) {
     let n = 60;
     let graph = chain(n);
     let path = |v: u32| {
@@ -315,7 +380,7 @@ fn lists_and_frontiers_hold_structs() {
         })
     };
     let room = (0..n).map(|v| path(v).count() as u32).sum();
-    for runtime in runtimes() {
+    for runtime in runtimes {
         let mut session = falling::Session::new(&runtime, &graph).expect("the graph fits");
         for _ in 0..2 {
             let out = session.run(falling::Run { room }).expect("no trap");
@@ -387,8 +452,7 @@ mod liveness {
     }
 }
 
-#[test]
-fn rows_of_bits_are_given() {
+fn rows_of_bits_are_given(runtimes: [Runtime; 2]) {
     const NODES: u32 = 20;
     let graph = chain(NODES);
     let rows = |bit: fn(u32) -> u32| {
@@ -400,7 +464,7 @@ fn rows_of_bits_are_given() {
     };
     // Node v sets variable 3 * v and uses variable 5 * v % 70.
     let (sets, uses) = (rows(|v| 3 * v), rows(|v| 5 * v % 70));
-    for runtime in runtimes() {
+    for runtime in runtimes {
         let topology = liveness::Topology {
             graph: &graph,
             sets: &sets,
@@ -430,4 +494,35 @@ fn rows_of_bits_are_given() {
         let error = error.to_string();
         assert!(error.contains("59") && error.contains("60"), "{error}");
     }
+}
+
+/// Each test on the CPU's backends, and with the GPU in the place of the interpreter.
+macro_rules! on_every_backend {
+    ($($test:ident)*) => {
+        mod cpu {
+            use vyre_cuda::Runtime;
+            $(#[test]
+            fn $test() {
+                super::$test([Runtime::native(), Runtime::vir0()]);
+            })*
+        }
+        mod cuda {
+            use vyre_cuda::Runtime;
+            $(#[test]
+            #[ignore = "needs a CUDA device"]
+            fn $test() {
+                super::$test([Runtime::native(), Runtime::cuda().expect("a CUDA device")]);
+            })*
+        }
+    };
+}
+
+on_every_backend! {
+    structs_and_arrays_are_values
+    a_kernel_has_structs_in_its_body
+    array_indices_trap_alike
+    messages_are_carried
+    approximate_functions_are_near
+    lists_and_frontiers_hold_structs
+    rows_of_bits_are_given
 }

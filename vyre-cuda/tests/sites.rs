@@ -79,7 +79,7 @@ mod faults {
             17 => n = 1 + early(v, zero),
             18 => assert!(v == zero),
             19 => assert_eq!(v, zero),
-            20 => assert!(v == zero, "v is {v}"),
+            20 => assert!(v == zero, "v is not zero"),
             21 => panic!("gone"),
             22 => { let k = { n += 1; n }; n = k + given[k * 30]; }
             23 => n = { given[v + 50] } + 1,
@@ -151,17 +151,7 @@ fn faults_point_to_the_same_token_on_both_backends() {
     for which in 0..=36 {
         let native = trap(&Runtime::native(), which).expect("each of these faults");
         let vir0 = trap(&Runtime::vir0(), which).expect("each of these faults");
-        let key = |t: &Trap| {
-            (
-                t.kind,
-                t.site.clone(),
-                t.item,
-                t.index,
-                t.len,
-                t.kernel.clone(),
-            )
-        };
-        assert_eq!(key(&native), key(&vir0), "case {which}");
+        assert_eq!(native, vir0, "case {which}");
         assert!(native.site.file.ends_with("sites.rs"), "{native}");
     }
     assert_eq!(trap(&Runtime::vir0(), 37), None);

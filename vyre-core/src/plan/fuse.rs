@@ -357,14 +357,18 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
     }));
     p.constants.extend(second.constants.iter().copied());
     p.sites.extend(second.sites.iter().cloned());
+    let site = |s: SiteId| SiteId(s.0 + shift.sites);
+    let messages = second.messages.iter();
+    p.messages
+        .extend(messages.map(|(s, text)| (site(*s), text.clone())));
     // Waves first, then conditions.
     let kernel = |k: &crate::module::Kernel| {
         let mut k = k.clone();
         k.name = named(&k.name);
         k.code = k.code.iter().map(|&w| shift.word(w)).collect();
         k.uniforms = k.uniforms.iter().map(|&u| shift.uniform(u)).collect();
-        for (_, site) in &mut k.sites {
-            *site = SiteId(site.0 + shift.sites);
+        for (_, s) in &mut k.sites {
+            *s = site(*s);
         }
         k
     };
@@ -398,7 +402,7 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
             (*a, *b) = (shift.buffers[a.index()], shift.buffers[b.index()]);
         }
         f.after = f.after.iter().map(|&n| shift.node(n)).collect();
-        f.site = SiteId(f.site.0 + shift.sites);
+        f.site = site(f.site);
         f
     }));
     p.name = format!("{a}_{b}");

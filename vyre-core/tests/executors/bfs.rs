@@ -304,5 +304,6 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
                 column: 1,
             })
             .collect(),
+        messages: vec![],
     }
 }

@@ -287,6 +287,7 @@ pub(crate) fn program(body: &Body) -> Program {
             Step::End,
         ],
         order_free: false,
+        messages: vec![],
         manifest: Manifest::default(),
         sites: vec![],
     }

@@ -262,11 +262,11 @@ pub(super) enum Kind {
         cond: Box<Expr>,
         /// `debug_assert!`: only where debug assertions are on.
         debug: bool,
-        /// A message of the user's: natively a plain panic.
-        message: bool,
+        message: Option<String>,
         site: Span,
     },
-    Panic(Span),
+    /// With its message.
+    Panic(Span, Option<String>),
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     Compare(CompareOp, Box<Expr>, Box<Expr>),

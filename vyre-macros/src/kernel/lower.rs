@@ -736,7 +736,7 @@ impl<'f> Lowerer<'_, 'f> {
             | Kind::Push { .. }
             | Kind::Reduce(..)
             | Kind::Assert { .. }
-            | Kind::Panic(_)
+            | Kind::Panic(..)
             | Kind::Assign(..)
             | Kind::AssignOp(..)
             | Kind::Discard(_)

@@ -406,6 +406,8 @@ pub(crate) struct Tables {
     constants: usize,
     /// Sites and constants are those of another module, which has them in arrays.
     elsewhere: Option<(TokenStream, Rc<ModuleTables>)>,
+    /// What the user says at the sites of asserts and panics.
+    messages: BTreeMap<SiteId, String>,
 }
 
 impl Tables {
@@ -514,6 +516,19 @@ impl Tables {
         module.sites.push(Site::Imported(place));
         module.known_sites.insert(key, id);
         id
+    }
+
+    /// What the user says where the run stops at a site.
+    pub(crate) fn say(&mut self, site: SiteId, message: &Option<String>) {
+        if let Some(text) = message {
+            self.messages.insert(site, text.clone());
+        }
+    }
+
+    /// What is said, by site.
+    pub(crate) fn messages(&self) -> Vec<(SiteId, String)> {
+        let said = self.messages.iter();
+        said.map(|(&site, text)| (site, text.clone())).collect()
     }
 
     /// The id of a named constant (or of an `init` expression), one for each spelling and type.

@@ -532,7 +532,7 @@ const SEEDS: &[&str] = &[
     "let (m, n) = (a / 3, b); let k = match m { 0 => 1, 1 | 2..=9 => n, _ => { out.push(m); 7 } }; k as u64",
     "for w in g.neighbors(a) { if at[w].compare_exchange(LIMIT, b + 1) { out.push(w); } } at[0].fetch_min(3) as u64",
     "let f = if x < y { x.max(y) } else { -y }; let mut h = f * 2.0; h -= 1.5; h.to_bits() as u64",
-    "let k = loop { if t && a > 3 || !t { break i64::MAX; } return; }; assert!(k != 0, \"{}\", k); k as u64 >> 3",
+    "let k = loop { if t && a > 3 || !t { break i64::MAX; } return; }; assert!(k != 0, \"zero\"); k as u64 >> 3",
     "let v = helper(a, { 1 + 2 }); while v > 3 { break; } (v as f32).sqrt() as u64 ^ *result",
 ];
 
@@ -601,11 +601,12 @@ fn mutated_source_never_panics() {
         if let Some((body, tables)) = attempt("f", helpers, &body, &mut report) {
             compiled += 1;
             assert!(report.is_empty());
-            // rustc refuses a variable that is read before it is assigned.
+            // rustc refuses a variable that is read before it is assigned, and an operator that a type lacks.
             let lowered = lower(&body, &mut Literals::new(tables.constant_count()));
             let unassigned = LowerError::Invalid("a local that is read before it is assigned");
             assert!(
-                lowered.is_ok() || lowered.as_ref() == Err(&unassigned),
+                matches!(lowered, Ok(_) | Err(LowerError::Unsupported { .. }))
+                    || lowered.as_ref() == Err(&unassigned),
                 "{tokens}: {lowered:?}"
             );
         }

@@ -386,8 +386,8 @@ impl Builder<'_, '_> {
         for (body, at) in bodies {
             match lower(body, &mut literals) {
                 Ok(kernel) => kernels.push(kernel),
-                // A variable that is read before it is assigned: rustc's to report.
-                Err(e @ LowerError::Invalid(_)) => {
+                // A variable that is read before it is assigned, an operator that a type lacks: rustc's to report.
+                Err(e @ (LowerError::Invalid(_) | LowerError::Unsupported { .. })) => {
                     self.report.left_to_rustc(format!("`{}`: {e}", body.name));
                 }
                 Err(e) => self.report.error(at, format!("`{}`: {e}", body.name)),
@@ -452,6 +452,7 @@ impl Builder<'_, '_> {
             })
             .collect();
         program.schedule = order.schedule;
+        program.messages = self.tables.messages();
         let bodies: Vec<&Body> = self.bodies.iter().flatten().collect();
         program.order_free = effects::order_free(program, &bodies);
         if let Err(errors) = verify(program) {

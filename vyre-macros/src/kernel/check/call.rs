@@ -970,6 +970,42 @@ impl Checker<'_> {
         }
     }
 
+    /// The text of a message, which a lane cannot format.
+    fn message(&mut self, args: &[syn::Expr]) -> Option<String> {
+        const ADVICE: &str =
+            "a lane cannot format: write the text only; the trap names kernel, place and item";
+        let (first, rest) = args.split_first()?;
+        let syn::Expr::Lit(syn::ExprLit {
+            lit: syn::Lit::Str(text),
+            ..
+        }) = first
+        else {
+            let what = "a message is a string literal";
+            if let syn::Expr::Macro(_) = first {
+                self.error(first_token(first), what, ADVICE);
+            } else {
+                self.leave(what);
+            }
+            return None;
+        };
+        let what = "a message with arguments is not in the kernel language";
+        let mut said = String::new();
+        let value = text.value();
+        let mut left = value.chars().peekable();
+        while let Some(c) = left.next() {
+            if matches!(c, '{' | '}') && left.next_if_eq(&c).is_none() {
+                self.error(text.span(), what, ADVICE);
+                return None;
+            }
+            said.push(c);
+        }
+        if let Some(argument) = rest.first() {
+            self.error(first_token(argument), what, ADVICE);
+            return None;
+        }
+        Some(said)
+    }
+
     pub(super) fn mac(&mut self, m: &syn::Macro) -> Expr {
         use syn::parse::Parser;
         let span = first_token(&m.path);
@@ -990,11 +1026,12 @@ impl Checker<'_> {
                 Ok(args) if !args.is_empty() => {
                     let cond = self.value(&args[0]);
                     self.unify(&Ty::BOOL, &cond);
+                    let message = self.message(&args[1..]);
                     Expr {
                         kind: Kind::Assert {
                             cond: Box::new(cond),
                             debug,
-                            message: args.len() > 1,
+                            message,
                             site: span,
                         },
                         ty: Ty::UNIT,
@@ -1022,11 +1059,12 @@ impl Checker<'_> {
                         ty: Ty::BOOL,
                         span,
                     });
+                    let message = self.message(&args[2..]);
                     Expr {
                         kind: Kind::Assert {
                             cond,
                             debug,
-                            message: false,
+                            message,
                             site: span,
                         },
                         ty: Ty::UNIT,
@@ -1038,10 +1076,29 @@ impl Checker<'_> {
                     self.wrong(span)
                 }
             },
-            "panic" | "unreachable" | "todo" | "unimplemented" if !debug => Expr {
-                kind: Kind::Panic(span),
-                ty: Ty::Never,
-                span,
+            "panic" | "unreachable" | "todo" | "unimplemented" if !debug => match arguments() {
+                Ok(args) => {
+                    let text = self.message(&args);
+                    let std = match name.as_str() {
+                        "unreachable" => Some("internal error: entered unreachable code"),
+                        "todo" => Some("not yet implemented"),
+                        "unimplemented" => Some("not implemented"),
+                        _ => None,
+                    };
+                    let message = match (std, text) {
+                        (Some(std), Some(text)) => Some(format!("{std}: {text}")),
+                        (std, text) => text.or(std.map(str::to_owned)),
+                    };
+                    Expr {
+                        kind: Kind::Panic(span, message),
+                        ty: Ty::Never,
+                        span,
+                    }
+                }
+                Err(_) => {
+                    self.leave(format!("`{name}!` takes a message"));
+                    self.wrong(span)
+                }
             },
             _ => {
                 let (at, what, advice) = refuse::macros(m);

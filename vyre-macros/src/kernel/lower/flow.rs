@@ -95,15 +95,13 @@ impl<'f> Lowerer<'_, 'f> {
                 message,
                 site,
             } => {
-                let kind = if *message {
-                    TrapKind::Panic
-                } else {
-                    TrapKind::Assert
-                };
-                self.assert(cond, kind, *debug, *site);
+                let at = self.site(*site);
+                self.tables.say(at, message);
+                self.assert(cond, *debug, at);
             }
-            Kind::Panic(span) => {
+            Kind::Panic(span, message) => {
                 let site = self.site(*span);
+                self.tables.say(site, message);
                 let cond = ir::Expr::Literal(Scalar::Bool, 0);
                 self.emit(ir::Stmt::Assert {
                     cond,
@@ -197,8 +195,8 @@ impl<'f> Lowerer<'_, 'f> {
         }
     }
 
-    pub(super) fn assert(&mut self, cond: &'f Expr, kind: TrapKind, debug: bool, span: Span) {
-        let site = self.site(span);
+    fn assert(&mut self, cond: &'f Expr, debug: bool, site: SiteId) {
+        let kind = TrapKind::Assert;
         if !debug {
             let cond = self.scalar(cond);
             return self.emit(ir::Stmt::Assert { cond, kind, site });
