@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 use vyre_cuda::plan::evidence::{self, Sample};
 use vyre_cuda::prelude::*;
-use vyre_cuda::rivals::HostLoopBfs;
+use vyre_cuda::rivals::{self, Column, Kernels, Rival, RivalError, Way};
 use vyre_cuda::{Counters, Csr, Device, Error};
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count};
 use vyre_examples::graph::GraphSpec;
@@ -201,19 +201,28 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
         None => None,
         Some(device) => {
             let device = Device::open(device.ordinal()).map_err(Error::from)?;
-            let mut rival = HostLoopBfs::new(&device, graph).map_err(Error::from)?;
-            rival.cold(graph, sources[0]).map_err(Error::from)?;
+            let kernels = Kernels::load(&device).map_err(Error::from)?;
+            let problem = rivals::Problem::Bfs { graph };
+            let search = |rival: &mut Rival<'_>, source| {
+                rival.set_source(source);
+                rival.run()?;
+                rival.results()
+            };
+            let from_nothing =
+                |source| search(&mut Rival::new(&kernels, problem, Way::HostLoop)?, source);
+            let other = |e: RivalError| Failure::Other(e.to_string());
+            from_nothing(sources[0]).map_err(other)?;
             let started = Instant::now();
             for (&source, expected) in sources.iter().zip(&naive) {
-                if rival.cold(graph, source).map_err(Error::from)?.distances != *expected {
+                if from_nothing(source).map_err(other)? != Column::U32(expected.clone()) {
                     return Err(differ("a compiled kernel a level"));
                 }
             }
             let cold = each(started, runs);
+            let mut rival = Rival::new(&kernels, problem, Way::HostLoop).map_err(other)?;
             let started = Instant::now();
             for (&source, expected) in sources.iter().zip(&naive) {
-                rival.run(source).map_err(Error::from)?;
-                if rival.distances().map_err(Error::from)? != *expected {
+                if search(&mut rival, source).map_err(other)? != Column::U32(expected.clone()) {
                     return Err(differ("a compiled kernel a level on a resident graph"));
                 }
             }

@@ -1,6 +1,7 @@
 //! The benchmark at its small scale, and what it measures with.
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -238,14 +239,14 @@ fn run_on(rival: &str, workload: &Workload) -> Option<Measured> {
     Some(prepared.run().unwrap())
 }
 
-/// Every rival on the CPU gives the right result, again and again; the interpreter only where it need not do much.
-fn all_agree(workload: &Workload) {
+/// Every rival there gives the right result, again and again; the interpreter only where it need not do much.
+fn all_agree(place: Place, workload: &Workload) {
     let small = workload.work() < 1000;
     let takes_part = |name: &str| small || name != "vir0";
     let rivals = rivals::all();
     for rival in rivals
         .iter()
-        .filter(|r| r.place() == Place::Cpu && takes_part(r.name()))
+        .filter(|r| r.place() == place && takes_part(r.name()))
     {
         if let Some(measured) = run_on(rival.name(), workload) {
             let difference = workload.difference(&measured.values, measured.rounds);
@@ -257,6 +258,16 @@ fn all_agree(workload: &Workload) {
 /// Larger than the small scale, so that every parallel path is taken.
 #[test]
 fn rivals_agree_on_wide_graphs() {
+    agree_on_wide_graphs(Place::Cpu);
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn gpu_rivals_agree_on_wide_graphs() {
+    agree_on_wide_graphs(Place::Gpu);
+}
+
+fn agree_on_wide_graphs(place: Place) {
     let load = |text: &str| Arc::new(text.parse::<GraphSpec>().unwrap().load().unwrap().csr);
     for text in ["rmat:13:8", "rmat:13:1:7", "grid:3000x2", "grid:120x120"] {
         let graph = load(text);
@@ -280,33 +291,53 @@ fn rivals_agree_on_wide_graphs() {
             Problem::PageRank { graph },
         ];
         for problem in problems {
-            all_agree(&Workload::new(Name::BfsRmat20, problem));
+            all_agree(place, &Workload::new(Name::BfsRmat20, problem));
         }
     }
     for seed in 0..2 {
         let cfg = Arc::new(Cfg::generated(20_000, seed));
         let predecessors = Arc::new(cfg.predecessors());
-        all_agree(&Workload::new(
-            Name::Liveness,
-            Problem::Liveness { cfg, predecessors },
-        ));
+        all_agree(
+            place,
+            &Workload::new(Name::Liveness, Problem::Liveness { cfg, predecessors }),
+        );
     }
-    all_agree(&Workload::new(Name::Hash, Problem::Hash { len: 100_000 }));
+    all_agree(
+        place,
+        &Workload::new(Name::Hash, Problem::Hash { len: 100_000 }),
+    );
     let numbers = |period: u32| (0..200_000).map(|i: u32| (i % period) as f32).collect();
-    all_agree(&Workload::new(
-        Name::Saxpy,
-        Problem::Saxpy {
-            x: numbers(9),
-            y: numbers(5),
-        },
-    ));
+    all_agree(
+        place,
+        &Workload::new(
+            Name::Saxpy,
+            Problem::Saxpy {
+                x: numbers(9),
+                y: numbers(5),
+            },
+        ),
+    );
 }
 
 #[test]
 fn rivals_agree_on_tiny_and_unusual_graphs() {
+    agree_on_tiny_and_unusual_graphs(Place::Cpu);
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn gpu_rivals_agree_on_tiny_and_unusual_graphs() {
+    agree_on_tiny_and_unusual_graphs(Place::Gpu);
+}
+
+fn agree_on_tiny_and_unusual_graphs(place: Place) {
     let graph = |nodes, edges: &[(u32, u32)]| Arc::new(Csr::from_edges(nodes, edges).unwrap());
+    // A hub whose edges one warp should not sweep alone.
+    let star = (1..9000).flat_map(|v| [(0, v), (v, 0), (v, v / 2), (v / 2, v)]);
+    let star: Vec<(u32, u32)> = star.collect::<BTreeSet<_>>().into_iter().collect();
     // A lone node; isolated nodes at the end; a source without edges; a triangle with a tail.
     let graphs = [
+        graph(9010, &star),
         graph(1, &[]),
         graph(4, &[(0, 1), (1, 0)]),
         graph(4, &[(1, 2), (2, 1)]),
@@ -326,30 +357,39 @@ fn rivals_agree_on_tiny_and_unusual_graphs() {
     ];
     for graph in graphs {
         let weights = Arc::new(graph::hashed_weights(&graph));
-        all_agree(&Workload::new(
-            Name::BfsRmat20,
-            Problem::Bfs {
-                graph: graph.clone(),
-                symmetric: true,
-            },
-        ));
-        all_agree(&Workload::new(
-            Name::SsspRmat22,
-            Problem::Sssp {
-                graph: graph.clone(),
-                weights,
-            },
-        ));
-        all_agree(&Workload::new(
-            Name::PageRankRmat22,
-            Problem::PageRank {
-                graph: graph.clone(),
-            },
-        ));
-        all_agree(&Workload::new(
-            Name::ComponentsRmat22,
-            Problem::Components { graph },
-        ));
+        all_agree(
+            place,
+            &Workload::new(
+                Name::BfsRmat20,
+                Problem::Bfs {
+                    graph: graph.clone(),
+                    symmetric: true,
+                },
+            ),
+        );
+        all_agree(
+            place,
+            &Workload::new(
+                Name::SsspRmat22,
+                Problem::Sssp {
+                    graph: graph.clone(),
+                    weights,
+                },
+            ),
+        );
+        all_agree(
+            place,
+            &Workload::new(
+                Name::PageRankRmat22,
+                Problem::PageRank {
+                    graph: graph.clone(),
+                },
+            ),
+        );
+        all_agree(
+            place,
+            &Workload::new(Name::ComponentsRmat22, Problem::Components { graph }),
+        );
     }
     // Loops, unreachable blocks, a block that follows itself.
     let successors = graph(6, &[(0, 1), (1, 0), (1, 2), (3, 3), (3, 4), (5, 0)]);
@@ -366,7 +406,7 @@ fn rivals_agree_on_tiny_and_unusual_graphs() {
             predecessors,
         },
     );
-    all_agree(&workload);
+    all_agree(place, &workload);
     let top = 1 << 63;
     assert_eq!(cfg::liveness(&cfg), [top, top, top, 6, 4, 8]);
 }

@@ -233,6 +233,11 @@ impl Device {
         self.stream
     }
 
+    /// The device's primary context.
+    pub(crate) fn context(&self) -> sys::CUcontext {
+        self.context
+    }
+
     /// Makes the context current on this thread.
     pub(crate) fn enter(&self) -> Result<(), DeviceError> {
         // SAFETY: the primary context stays retained until `drop`.
@@ -341,7 +346,7 @@ mod tests {
 
     #[test]
     fn the_checked_in_ptx_was_built_from_the_checked_in_sources() {
-        let sources = [
+        let megakernel = [
             "megakernel.cu",
             "operators.cuh",
             "interp.cuh",
@@ -349,16 +354,18 @@ mod tests {
             "abi.h",
             "isa.h",
         ];
-        assert_eq!(
-            MEGAKERNEL_PTX.lines().next(),
-            Some(source_hash(&sources).as_str()),
-            "run scripts/build-ptx"
-        );
-        assert_eq!(
-            crate::rivals::PTX.lines().next(),
-            Some(source_hash(&["rivals.cu"]).as_str()),
-            "run scripts/build-ptx"
-        );
+        let modules: [(&str, &[&str]); 3] = [
+            (MEGAKERNEL_PTX, &megakernel),
+            (crate::rivals::PTX, &["rivals.cu", "rivals.cuh"]),
+            (crate::rivals::CLUSTER_PTX, &["cluster.cu"]),
+        ];
+        for (ptx, sources) in modules {
+            assert_eq!(
+                ptx.lines().next(),
+                Some(source_hash(sources).as_str()),
+                "run scripts/build-ptx"
+            );
+        }
     }
 
     #[test]

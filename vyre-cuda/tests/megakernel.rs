@@ -18,7 +18,7 @@ use vyre_core::plan::footprint::Allocation;
 use vyre_core::verify::verify;
 use vyre_core::vir0::Vir0Executor;
 use vyre_cuda::prelude::*;
-use vyre_cuda::rivals::HostLoopBfs;
+use vyre_cuda::rivals::{Column, Kernels, Problem, Rival, Way};
 use vyre_cuda::{Device, Megakernel};
 
 const X: u16 = 0;
@@ -787,7 +787,7 @@ fn spread(mut ns: Vec<u64>) -> String {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn the_host_loop_is_beaten() {
-    let device = device();
+    let kernels = Kernels::load(&device()).unwrap();
     let runtime = Runtime::cuda().unwrap();
     let repeats = 15;
     println!("{}", runtime.device());
@@ -796,7 +796,8 @@ fn the_host_loop_is_beaten() {
         ("grid:1x20000", grid(1, 20_000)),
     ] {
         let mut session = bfs::Session::new(&runtime, &graph).unwrap();
-        let mut rival = HostLoopBfs::new(&device, &graph).unwrap();
+        let problem = Problem::Bfs { graph: &graph };
+        let mut rival = Rival::new(&kernels, problem, Way::HostLoop).unwrap();
         let expected = bfs::Session::new(&Runtime::native(), &graph)
             .unwrap()
             .run(bfs::Run { source: 0 })
@@ -806,9 +807,9 @@ fn the_host_loop_is_beaten() {
             (vec![], vec![], vec![], vec![]);
         for i in 0..repeats + 2 {
             let out = session.run(bfs::Run { source: 0 }).unwrap();
-            let timed = rival.run(0).unwrap();
+            let timed = rival.run().unwrap();
             assert_eq!(out.dist, expected);
-            assert_eq!(rival.distances().unwrap(), expected);
+            assert_eq!(rival.results().unwrap(), Column::U32(expected.clone()));
             if i >= 2 {
                 ours.push(out.report.device_ns.unwrap());
                 ours_wall.push(out.report.wall_ns);

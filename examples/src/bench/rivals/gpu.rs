@@ -1,70 +1,56 @@
 //! What one would write in CUDA C, without vyre. The kernels are vyre-cuda's; here they get their names and their inputs.
 
-use super::{Measured, Place, Prepared, Rival, Skip};
-use crate::bench::workloads::{Problem, Values, Workload};
-use vyre_cuda::rivals::HostLoopBfs;
-use vyre_cuda::{Device, DeviceError};
+use super::{Measured, Place, Prepared, Rival, Skip, bucket_width};
+use crate::bench::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
+use std::sync::{Arc, Mutex, PoisonError};
+use vyre_cuda::Device;
+use vyre_cuda::rivals::{self, Column, Kernels, Way};
 
 pub(super) fn all() -> Vec<Box<dyn Rival>> {
-    let awaited = AWAITED.map(|(name, about)| Box::new(Awaited { name, about }) as Box<dyn Rival>);
-    std::iter::once(Box::new(HostLoop) as Box<dyn Rival>)
-        .chain(awaited)
-        .collect()
+    let rival = |name, about, way| Box::new(Gpu { name, about, way }) as Box<dyn Rival>;
+    vec![
+        rival(
+            "host-loop",
+            "CUDA C, one launch a step, what it leaves read back after each",
+            Way::HostLoop,
+        ),
+        rival(
+            "queued",
+            "CUDA C, steps launched ahead, a look at what they left every 32",
+            Way::Queued,
+        ),
+        rival(
+            "while-graph",
+            "CUDA C, a CUDA graph with a WHILE node around four steps",
+            Way::WhileGraph,
+        ),
+        rival(
+            "compiled",
+            "CUDA C, one compiled persistent kernel",
+            Way::Compiled,
+        ),
+    ]
 }
 
-fn unavailable(e: DeviceError) -> Skip {
-    Skip::Unavailable(e.to_string())
+/// The kernels of this process's first device, loaded when first asked for.
+pub(crate) fn kernels() -> Result<Arc<Kernels>, Skip> {
+    static LOADED: Mutex<Option<Arc<Kernels>>> = Mutex::new(None);
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kernels) = &*loaded {
+        return Ok(Arc::clone(kernels));
+    }
+    let device = Device::open(0).map_err(|e| Skip::Unavailable(e.to_string()))?;
+    let kernels = Kernels::load(&device).map_err(|e| Skip::Unavailable(e.to_string()))?;
+    Ok(Arc::clone(loaded.insert(kernels)))
 }
 
-struct HostLoop;
-
-impl Rival for HostLoop {
-    fn name(&self) -> &'static str {
-        "host-loop"
-    }
-
-    fn about(&self) -> &'static str {
-        "CUDA C, one launch a level, the frontier's length read back after each"
-    }
-
-    fn place(&self) -> Place {
-        Place::Gpu
-    }
-
-    fn prepare<'w>(&self, workload: &'w Workload) -> Result<Box<dyn Prepared + 'w>, Skip> {
-        let Problem::Bfs { graph, .. } = &workload.problem else {
-            return Err(Skip::NoAlgorithm);
-        };
-        let device = Device::open(0).map_err(unavailable)?;
-        let mut search = HostLoopBfs::new(&device, graph).map_err(unavailable)?;
-        Ok(Box::new(move || {
-            let timed = search.run(0).map_err(|e| e.to_string())?;
-            let dist = search.distances().map_err(|e| e.to_string())?;
-            Ok(Measured {
-                values: Values::U32(dist),
-                rounds: Some(u64::from(timed.levels)),
-                device_ns: Some(timed.device_ns),
-            })
-        }))
-    }
-}
-
-/// Not written yet.
-const AWAITED: [(&str, &str); 3] = [
-    (
-        "queued",
-        "CUDA C, launches queued ahead, a check every k rounds",
-    ),
-    ("while-graph", "CUDA C, a CUDA graph with a WHILE node"),
-    ("compiled", "CUDA C, one compiled persistent kernel"),
-];
-
-struct Awaited {
+struct Gpu {
     name: &'static str,
     about: &'static str,
+    way: Way,
 }
 
-impl Rival for Awaited {
+impl Rival for Gpu {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -77,8 +63,52 @@ impl Rival for Awaited {
         Place::Gpu
     }
 
-    fn prepare<'w>(&self, _: &'w Workload) -> Result<Box<dyn Prepared + 'w>, Skip> {
-        let device = Device::open(0);
-        Err(device.map_or_else(unavailable, |_| Skip::Unavailable("not written yet".into())))
+    fn prepare<'w>(&self, workload: &'w Workload) -> Result<Box<dyn Prepared + 'w>, Skip> {
+        let kernels = kernels()?;
+        let problem = match &workload.problem {
+            Problem::Bfs { graph, .. } => rivals::Problem::Bfs { graph },
+            Problem::Sssp { graph, weights } => rivals::Problem::Sssp {
+                graph,
+                weights,
+                width: bucket_width(graph, weights),
+            },
+            Problem::PageRank { graph } => rivals::Problem::PageRank {
+                graph,
+                damping: DAMPING,
+                tolerance: TOLERANCE,
+            },
+            Problem::Components { graph } => rivals::Problem::Components { graph },
+            Problem::Liveness { cfg, predecessors } => rivals::Problem::Liveness {
+                predecessors,
+                uses: &cfg.uses,
+                defs: &cfg.defs,
+            },
+            Problem::Saxpy { x, y } => rivals::Problem::Saxpy {
+                factor: FACTOR,
+                x,
+                y,
+            },
+            Problem::Hash { len } => rivals::Problem::Hash {
+                len: *len,
+                seed: SEED,
+            },
+        };
+        let unavailable = |e: rivals::RivalError| Skip::Unavailable(e.to_string());
+        let mut rival = rivals::Rival::new(&kernels, problem, self.way).map_err(unavailable)?;
+        rival.tune().map_err(unavailable)?;
+        Ok(Box::new(move || {
+            let timed = rival.run().map_err(|e| e.to_string())?;
+            let values = match rival.results().map_err(|e| e.to_string())? {
+                Column::U32(values) => Values::U32(values),
+                Column::U64(values) => Values::U64(values),
+                Column::F32(values) => Values::F32(values),
+                other => return Err(format!("a result of another type: {other:?}")),
+            };
+            Ok(Measured {
+                values,
+                rounds: (timed.steps > 1).then_some(u64::from(timed.steps)),
+                device_ns: Some(timed.device_ns),
+            })
+        }))
     }
 }

@@ -4,11 +4,12 @@
 //! implements [`Rival`] and adds it to [`all`].
 
 mod cpu;
-mod gpu;
+pub(super) mod gpu;
 mod ours;
 
 use crate::bench::workloads::{Values, Workload};
 use thiserror::Error;
+use vyre_cuda::Csr;
 
 /// One way to compute workloads.
 pub trait Rival: Sync {
@@ -91,6 +92,14 @@ impl<F: FnMut() -> Result<Measured, String>> Prepared for F {
     fn run(&mut self) -> Result<Measured, String> {
         self()
     }
+}
+
+/// Width of a bucket of distances, by the rule of Davidson and others (Work-efficient parallel GPU methods for
+/// single-source shortest paths): a warp's lanes times mean weight by mean degree.
+fn bucket_width(graph: &Csr, weights: &[u32]) -> u32 {
+    let sum: u64 = weights.iter().map(|&w| u64::from(w)).sum();
+    let (nodes, edges) = (graph.node_count() as f64, graph.edge_count().max(1) as f64);
+    (32.0 * (sum as f64 / edges) * (nodes / edges)).max(1.0) as u32
 }
 
 /// Everyone, in the order of the tables.

@@ -1,7 +1,7 @@
 //! vyre's own backends, through the door that users take. Search, ranks, components and saxpy are the passes of the
 //! examples of these names; shortest paths by distance, liveness and the hash loop are here.
 
-use super::{Measured, Place, Prepared, Rival, Skip};
+use super::{Measured, Place, Prepared, Rival, Skip, bucket_width};
 use crate::bench::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
 use crate::cli::count;
 use vyre_cuda::prelude::*;
@@ -175,13 +175,6 @@ mod near_far {
 
 /// Distance of a node without a path.
 const UNREACHED: u32 = u32::MAX;
-
-/// Width of a bucket of distances, by the rule of the paper: a warp's lanes times mean weight by mean degree.
-fn bucket_width(graph: &Csr, weights: &[u32]) -> u32 {
-    let sum: u64 = weights.iter().map(|&w| u64::from(w)).sum();
-    let (nodes, edges) = (graph.node_count() as f64, graph.edge_count().max(1) as f64);
-    (32.0 * (sum as f64 / edges) * (nodes / edges)).max(1.0) as u32
-}
 
 /// 32 steps of integer arithmetic that depend on each other; see [`crate::bench::workloads::hashed`].
 #[kernel]
