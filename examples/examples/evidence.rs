@@ -202,7 +202,10 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
         Some(device) => {
             let device = Device::open(device.ordinal()).map_err(Error::from)?;
             let kernels = Kernels::load(&device).map_err(Error::from)?;
-            let problem = rivals::Problem::Bfs { graph };
+            let problem = rivals::Problem::Bfs {
+                graph,
+                symmetric: false,
+            };
             let search = |rival: &mut Rival<'_>, source| {
                 rival.set_source(source);
                 rival.run()?;

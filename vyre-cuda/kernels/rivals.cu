@@ -4,8 +4,12 @@
 #include "rivals.cuh"
 
 // Breadth-first search: a bit a node says that it was seen; who sets it pushes. Bits are read from the first-level cache,
-// where an old one costs an atomic and no more.
+// where an old one costs an atomic and no more. Where every edge has its reverse (`width` is the number of edges then) and a
+// frontier has many of them, nodes that were not seen look for one that was instead (Beamer, Asanovic, Patterson:
+// Direction-optimizing breadth-first search): all that were seen before the step and have such a neighbour are in the frontier.
 struct Bfs {
+    enum : u32 { SIDE = 1, PULL = 2, SERIAL = 32 };
+
     DEVICE static void begin(const Params& p, Control& control, Span span) {
         u32* dist = static_cast<u32*>(p.out);
         const u32 thread = span.warp * 32 + lane_id(), threads = span.warps * 32;
@@ -20,29 +24,68 @@ struct Bfs {
             first.deepest = end - begin;
         }
     }
-    DEVICE static void advance(const Params&, const Control&, const Results& in, Head& head) {
-        head.done = in.pushed == 0;
+    DEVICE static void advance(const Params& p, const Control&, const Results& in, Head& head) {
+        const u32 items = u32(in.pushed), edges = u32(in.pushed >> 32);
+        head.done = items == 0;
+        head.value += edges;
+        const bool pulled = (head.state & PULL) != 0;
+        const bool many = pulled ? items > p.nodes / 24 : edges > (p.width - head.value) / 14 && edges > p.nodes / 4;
+        const u32 side = (head.state & SIDE) ^ pulled;
+        head.state = side | (p.width != 0 && many ? PULL : 0);
     }
-    DEVICE static bool solo(const Results& in, const Head&) {
-        return in.deepest <= SHALLOW && in.pushed >> 32 <= SOLO;
+    DEVICE static bool solo(const Results& in, const Head& head) {
+        return in.deepest <= SHALLOW && in.pushed >> 32 <= SOLO && (head.state & PULL) == 0;
+    }
+    DEVICE static bool seen(const u32* marks, u32 node) { return (marks[node / 32] >> node % 32 & 1) != 0; }
+
+    // Whether a neighbour was seen: the first edges by each lane, the rest of long lists by all.
+    DEVICE static bool reached(const Params& p, const u32* marks, u32 begin, u32 end) {
+        bool found = false;
+        const u32 stop = min(end, begin + SERIAL);
+        u32 edge = begin;
+        for (; edge < stop && !found; ++edge) found = seen(marks, load_nc(p.targets + edge));
+        for (u32 left = __ballot_sync(FULL, !found && edge < end); left != 0; left &= left - 1) {
+            const u32 owner = __ffs(left) - 1, last = __shfl_sync(FULL, end, owner);
+            u32 at = __shfl_sync(FULL, edge, owner) + lane_id();
+            bool any = false;
+            for (; !any && at - lane_id() < last; at += 32)
+                any = __any_sync(FULL, at < last && seen(marks, load_nc(p.targets + at)));
+            if (lane_id() == owner) found = any;
+        }
+        return found;
     }
     DEVICE static void step(const Params& p, Control&, const Results& in, const Head& head, Results& out, Span span) {
         __shared__ u32 entries[THREADS / 32][QUEUE][3];
         u32* dist = static_cast<u32*>(p.out);
+        u32* marks = p.marks[head.state & SIDE];
         Queue queue(entries[threadIdx.x >> 5], Frontier{p.front[head.step + 1 & 1], &out});
-        sweep(p, in, p.front[head.step & 1], span, [&](bool valid, u32, u32 target, u32) {
-            bool found = false;
-            u32 begin = 0, end = 0;
-            u32* word = p.marks[0] + target / 32;
-            const u32 bit = 1u << target % 32;
-            if (valid && (*word & bit) == 0) {
-                begin = load_nc(p.offsets + target);
-                end = load_nc(p.offsets + target + 1);
-                found = (atomicOr(word, bit) & bit) == 0;
-                if (found) dist[target] = head.step;
+        if ((head.state & PULL) != 0) {
+            u32* after = p.marks[~head.state & SIDE];
+            for (u32 word = span.warp; word < (p.nodes + 31) / 32; word += span.warps) {
+                const u32 before = marks[word], v = word * 32 + lane_id();
+                const bool looks = (before >> lane_id() & 1) == 0 && v < p.nodes;
+                const u32 begin = looks ? load_nc(p.offsets + v) : 0, end = looks ? load_nc(p.offsets + v + 1) : 0;
+                const bool found = reached(p, marks, begin, end);
+                if (found) dist[v] = head.step;
+                const u32 all = before | __ballot_sync(FULL, found);
+                if (lane_id() == 0) after[word] = all;
+                queue.push(found, v, begin, end);
             }
-            queue.push(found, target, begin, end);
-        });
+        } else {
+            sweep(p, in, p.front[head.step & 1], span, [&](bool valid, u32, u32 target, u32) {
+                bool found = false;
+                u32 begin = 0, end = 0;
+                u32* word = marks + target / 32;
+                const u32 bit = 1u << target % 32;
+                if (valid && (*word & bit) == 0) {
+                    begin = load_nc(p.offsets + target);
+                    end = load_nc(p.offsets + target + 1);
+                    found = (atomicOr(word, bit) & bit) == 0;
+                    if (found) dist[target] = head.step;
+                }
+                queue.push(found, target, begin, end);
+            });
+        }
         queue.close();
     }
 };
@@ -71,8 +114,8 @@ struct Sssp {
     // Without near nodes the pile is split. Nobody pushes to its side that is read then.
     DEVICE static void advance(const Params& p, const Control& control, const Results& in, Head& head) {
         if (in.pushed != 0) return;
-        head.done = control.far[head.splits & 3] == 0;
-        head.splits += 1;
+        head.done = control.far[head.state & 3] == 0;
+        head.state += 1;
         head.value = head.value + p.width < p.width ? FULL : head.value + p.width;
     }
     DEVICE static bool solo(const Results& in, const Head&) {
@@ -84,7 +127,7 @@ struct Sssp {
         u32* dist = static_cast<u32*>(p.out);
         const u32 warp = threadIdx.x >> 5;
         Queue near(entries[0][warp], Frontier{p.front[head.step + 1 & 1], &out});
-        Queue far(entries[1][warp], Pile{p.front[2 + (head.splits & 1)], control.far + (head.splits & 3)});
+        Queue far(entries[1][warp], Pile{p.front[2 + (head.state & 1)], control.far + (head.state & 3)});
         if (in.pushed != 0) {
             sweep(p, in, p.front[head.step & 1], span, [&](bool valid, u32 edge, u32 target, u32 node) {
                 bool is_near = false, is_far = false;
@@ -107,9 +150,9 @@ struct Sssp {
                 far.push(is_far, target, begin, end);
             });
         } else {
-            if (is_leader()) control.far[head.splits + 1 & 3] = 0;
-            const Item* pile = p.front[2 + (head.splits + 1 & 1)];
-            const u32 count = control.far[head.splits + 3 & 3];
+            if (is_leader()) control.far[head.state + 1 & 3] = 0;
+            const Item* pile = p.front[2 + (head.state + 1 & 1)];
+            const u32 count = control.far[head.state + 3 & 3];
             for (u32 first = span.warp * 32; first < count; first += span.warps * 32) {
                 const bool valid = first + lane_id() < count;
                 const Item item = valid ? load_item(pile + first + lane_id()) : Item{};

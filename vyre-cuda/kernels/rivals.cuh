@@ -39,8 +39,8 @@ struct Results {
 struct alignas(16) Head {
     u32 step;          // counts from 1
     u32 done;          // 1: finished; 2: out of steps
-    u32 splits;        // shortest paths: how often the far pile was split
-    u32 value;         // shortest paths: distances below are near; PageRank: what every rank starts from
+    u32 state;         // search: bit 0 names the bitmap, bit 1 says pull; shortest paths: how often the far pile was split
+    u32 value;         // search: edges looked at; shortest paths: distances below are near; PageRank: where ranks start
 };
 
 struct alignas(64) Slot {

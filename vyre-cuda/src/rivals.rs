@@ -42,6 +42,8 @@ pub enum Problem<'a> {
     Bfs {
         /// The graph.
         graph: &'a Csr,
+        /// Every edge has its reverse: wide frontiers are pulled.
+        symmetric: bool,
     },
     /// Distances from node 0 as u32, `u32::MAX` where nothing leads.
     Sssp {
@@ -224,7 +226,7 @@ mod control {
         /// The slot that the step of this turn reads.
         pub(super) fn read(bytes: &[u8], turn: u32) -> Slot {
             let at = turn as usize % 4 * SLOT;
-            let splits = word(bytes, at + 8) as usize;
+            let state = word(bytes, at + 8) as usize;
             let moved = bytes[at + 32..at + 40].try_into();
             Slot {
                 step: word(bytes, at),
@@ -232,7 +234,7 @@ mod control {
                 items: word(bytes, at + 16),
                 edges: word(bytes, at + 20),
                 moved: f64::from_le_bytes(moved.expect("the slice has 8 bytes")),
-                far: word(bytes, 4 * SLOT + splits % 4 * 4),
+                far: word(bytes, 4 * SLOT + state % 4 * 4),
             }
         }
     }
@@ -493,7 +495,7 @@ impl<'a> Rival<'a> {
         self.launch_begin()?;
         let mut turn = 0;
         let mut ctas = match self.problem {
-            Problem::Bfs { graph } | Problem::Sssp { graph, .. } => {
+            Problem::Bfs { graph, .. } | Problem::Sssp { graph, .. } => {
                 let degree = graph.degree(self.params.source);
                 degree.div_ceil(THREADS).clamp(1, self.ctas)
             }
@@ -667,10 +669,15 @@ fn describe(
 ) -> Result<(&'static str, u64), DeviceError> {
     const ITEM: u64 = 16;
     Ok(match *problem {
-        Problem::Bfs { graph } => {
+        Problem::Bfs { graph, symmetric } => {
             up.graph(graph, params)?;
             let n = u64::from(params.nodes);
-            params.marks[0] = up.room(n.div_ceil(32) * 4)?;
+            params.marks = [up.room(n.div_ceil(32) * 4)?, up.room(n.div_ceil(32) * 4)?];
+            params.width = if symmetric {
+                graph.edge_count() as u32
+            } else {
+                0
+            };
             for side in 0..2 {
                 params.front[side] = up.room(n * ITEM)?;
             }

@@ -796,7 +796,10 @@ fn the_host_loop_is_beaten() {
         ("grid:1x20000", grid(1, 20_000)),
     ] {
         let mut session = bfs::Session::new(&runtime, &graph).unwrap();
-        let problem = Problem::Bfs { graph: &graph };
+        let problem = Problem::Bfs {
+            graph: &graph,
+            symmetric: true,
+        };
         let mut rival = Rival::new(&kernels, problem, Way::HostLoop).unwrap();
         let expected = bfs::Session::new(&Runtime::native(), &graph)
             .unwrap()

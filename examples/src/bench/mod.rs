@@ -4,6 +4,7 @@
 //! prepares once, warms up once, and then runs until its time is up. Inputs are made once and shared; a result that
 //! differs from a sequential oracle's makes the cell wrong and the process fail.
 
+mod micro;
 pub mod report;
 pub mod rivals;
 pub mod workloads;
@@ -77,6 +78,12 @@ enum Command {
         #[arg(long, value_name = "FILE", num_args = 1..)]
         elf: Vec<PathBuf>,
     },
+    /// Measures what a round on the GPU is made of
+    Micro {
+        /// Print one JSON object as the last line
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -99,6 +106,8 @@ enum Failure {
     Write(#[from] crate::formats::FormatError),
     #[error("{0}")]
     Plot(String),
+    #[error("{0}")]
+    Micro(String),
     #[error("cannot write to stdout: {0}")]
     Stdout(#[from] io::Error),
     #[error("{0} of the cells failed or gave a wrong result")]
@@ -131,6 +140,7 @@ pub fn run(
     };
     let done = match &bench.command {
         Some(Command::Cfg { out: to, elf }) => write_cfg(to, elf, out),
+        Some(Command::Micro { json }) => write_micro(*json, out),
         None if bench.list => list(out),
         None => bench.measure(out),
     };
@@ -184,6 +194,26 @@ fn write_cfg(to: &Path, elf: &[PathBuf], out: &mut dyn Write) -> Result<(), Fail
         count(bytes),
         time(started.elapsed())
     )?;
+    Ok(())
+}
+
+fn write_micro(json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let host = report::Host::here();
+    writeln!(out, "bench micro on {host}")?;
+    let lines = micro::measure().map_err(Failure::Micro)?;
+    for (name, ns) in &lines {
+        match ns {
+            Ok(ns) => writeln!(out, "  {name:<44} {:>12.3} us", ns / 1e3)?,
+            Err(why) => writeln!(out, "  {name:<44} {why}")?,
+        }
+    }
+    if json {
+        let object: serde_json::Map<_, _> = lines
+            .into_iter()
+            .map(|(name, ns)| (name, ns.map_or_else(Into::into, Into::into)))
+            .collect();
+        writeln!(out, "{}", serde_json::Value::Object(object))?;
+    }
     Ok(())
 }
 

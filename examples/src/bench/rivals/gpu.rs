@@ -66,7 +66,10 @@ impl Rival for Gpu {
     fn prepare<'w>(&self, workload: &'w Workload) -> Result<Box<dyn Prepared + 'w>, Skip> {
         let kernels = kernels()?;
         let problem = match &workload.problem {
-            Problem::Bfs { graph, .. } => rivals::Problem::Bfs { graph },
+            Problem::Bfs { graph, symmetric } => rivals::Problem::Bfs {
+                graph,
+                symmetric: *symmetric,
+            },
             Problem::Sssp { graph, weights } => rivals::Problem::Sssp {
                 graph,
                 weights,
