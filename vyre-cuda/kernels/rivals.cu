@@ -8,7 +8,8 @@
 // frontier has many of them, nodes that were not seen look for one that was instead (Beamer, Asanovic, Patterson:
 // Direction-optimizing breadth-first search): all that were seen before the step and have such a neighbour are in the frontier.
 struct Bfs {
-    enum : u32 { SIDE = 1, PULL = 2, SERIAL = 32 };
+    // Names of `state`, edges a lane looks at by itself, and edges of frontiers for which an atomic is sooner done than a look.
+    enum : u32 { SIDE = 1, PULL = 2, SERIAL = 32, EAGER = 8192 };
 
     DEVICE static void begin(const Params& p, Control& control, Span span) {
         u32* dist = static_cast<u32*>(p.out);
@@ -54,11 +55,11 @@ struct Bfs {
         }
         return found;
     }
-    DEVICE static void step(const Params& p, Control&, const Results& in, const Head& head, Results& out, Span span) {
+    DEVICE static void step(const Params& p, Control&, const Results& in, const Head& head, Fronts fronts, Span span) {
         __shared__ u32 entries[THREADS / 32][QUEUE][3];
         u32* dist = static_cast<u32*>(p.out);
         u32* marks = p.marks[head.state & SIDE];
-        Queue queue(entries[threadIdx.x >> 5], Frontier{p.front[head.step + 1 & 1], &out});
+        Queue queue(entries[threadIdx.x >> 5], Frontier{fronts.to, fronts.out});
         if ((head.state & PULL) != 0) {
             u32* after = p.marks[~head.state & SIDE];
             for (u32 word = span.warp; word < (p.nodes + 31) / 32; word += span.warps) {
@@ -72,12 +73,13 @@ struct Bfs {
                 queue.push(found, v, begin, end);
             }
         } else {
-            sweep(p, in, p.front[head.step & 1], span, [&](bool valid, u32, u32 target, u32) {
+            const bool eager = in.pushed >> 32 <= EAGER;
+            sweep(p, in, fronts.from, span, [&](bool valid, u32, u32 target, u32) {
                 bool found = false;
                 u32 begin = 0, end = 0;
                 u32* word = marks + target / 32;
                 const u32 bit = 1u << target % 32;
-                if (valid && (*word & bit) == 0) {
+                if (valid && (eager || (*word & bit) == 0)) {
                     begin = load_nc(p.offsets + target);
                     end = load_nc(p.offsets + target + 1);
                     found = (atomicOr(word, bit) & bit) == 0;
@@ -121,15 +123,15 @@ struct Sssp {
     DEVICE static bool solo(const Results& in, const Head&) {
         return in.pushed != 0 && in.deepest <= SHALLOW && in.pushed >> 32 <= SOLO;
     }
-    DEVICE static void step(const Params& p, Control& control, const Results& in, const Head& head, Results& out,
+    DEVICE static void step(const Params& p, Control& control, const Results& in, const Head& head, Fronts fronts,
                             Span span) {
         __shared__ u32 entries[2][THREADS / 32][QUEUE][3];
         u32* dist = static_cast<u32*>(p.out);
         const u32 warp = threadIdx.x >> 5;
-        Queue near(entries[0][warp], Frontier{p.front[head.step + 1 & 1], &out});
+        Queue near(entries[0][warp], Frontier{fronts.to, fronts.out});
         Queue far(entries[1][warp], Pile{p.front[2 + (head.state & 1)], control.far + (head.state & 3)});
         if (in.pushed != 0) {
-            sweep(p, in, p.front[head.step & 1], span, [&](bool valid, u32 edge, u32 target, u32 node) {
+            sweep(p, in, fronts.from, span, [&](bool valid, u32 edge, u32 target, u32 node) {
                 bool is_near = false, is_far = false;
                 u32 begin = 0, end = 0;
                 if (valid) {
@@ -234,7 +236,7 @@ struct PageRank {
         }
         return warp_sum(sums[0] + sums[1] + (sums[2] + sums[3]));
     }
-    DEVICE static void step(const Params& p, Control&, const Results&, const Head& head, Results& out, Span span) {
+    DEVICE static void step(const Params& p, Control&, const Results&, const Head& head, Fronts fronts, Span span) {
         __shared__ float sums[THREADS / 32][32];
         const float* share = p.share[head.step & 1];
         float* next = p.share[head.step + 1 & 1];
@@ -282,7 +284,7 @@ struct PageRank {
             if (valid && degree <= HUB) finish(p, base, next, row, degree, mine[lane], moves);
             __syncwarp();
         }
-        add_up(moves, out);
+        add_up(moves, *fronts.out);
     }
 };
 KERNELS(pagerank, PageRank, 4)
@@ -323,7 +325,7 @@ struct Components {
             above = next;
         }
     }
-    DEVICE static void step(const Params& p, Control&, const Results&, const Head& head, Results&, Span span) {
+    DEVICE static void step(const Params& p, Control&, const Results&, const Head& head, Fronts, Span span) {
         u32* parent = static_cast<u32*>(p.out);
         const u32 hub = head.step == 4 ? load_relaxed(parent + p.source) : 0;
         for (u32 first = span.warp * 32; first < p.nodes; first += span.warps * 32) {
@@ -335,7 +337,8 @@ struct Components {
             }
             u32 begin = valid ? load_nc(p.offsets + v) : 0, end = valid ? load_nc(p.offsets + v + 1) : 0;
             if (head.step == 2) {
-                if (begin + 1 < end) link(parent, v, load_nc(p.targets + begin + 1));
+                // `begin` has left out the first edge where it leads up.
+                for (u32 edge = begin; edge < min(end, begin + 2); ++edge) link(parent, v, load_nc(p.targets + edge));
                 continue;
             }
             const u32 rest = valid && end - begin > 2 && load_relaxed(parent + v) != hub ? end - begin - 2 : 0;
@@ -364,10 +367,10 @@ struct Liveness {
     DEVICE static bool solo(const Results& in, const Head& head) {
         return head.step > 1 && in.deepest <= SHALLOW && in.pushed >> 32 <= SOLO;
     }
-    DEVICE static void step(const Params& p, Control&, const Results& in, const Head& head, Results& out, Span span) {
+    DEVICE static void step(const Params& p, Control&, const Results& in, const Head& head, Fronts fronts, Span span) {
         __shared__ u32 entries[THREADS / 32][QUEUE][3];
         u64* live = static_cast<u64*>(p.out);
-        Queue queue(entries[threadIdx.x >> 5], Frontier{p.front[head.step + 1 & 1], &out});
+        Queue queue(entries[threadIdx.x >> 5], Frontier{fronts.to, fronts.out});
         if (head.step == 1) {
             for (u32 first = span.warp * 32; first < p.nodes; first += span.warps * 32) {
                 const u32 v = first + lane_id();
@@ -375,7 +378,7 @@ struct Liveness {
                 queue.push(uses, v, uses ? load_nc(p.offsets + v) : 0, uses ? load_nc(p.offsets + v + 1) : 0);
             }
         } else {
-            sweep(p, in, p.front[head.step & 1], span, [&](bool valid, u32, u32 target, u32 node) {
+            sweep(p, in, fronts.from, span, [&](bool valid, u32, u32 target, u32 node) {
                 bool grew = false;
                 u32 begin = 0, end = 0;
                 if (valid) {
@@ -395,16 +398,9 @@ struct Liveness {
 };
 KERNELS(liveness, Liveness, 5)
 
-// One kernel each: nothing is left for a second step.
-struct Once {
-    DEVICE static void begin(const Params&, Control&, Span) {}
-    DEVICE static void advance(const Params&, const Control&, const Results&, Head& head) { head.done = head.step > 1; }
-    DEVICE static bool solo(const Results&, const Head&) { return false; }
-};
-
 // y = a * x + y: four elements an access, four accesses on their way.
-struct Saxpy : Once {
-    DEVICE static void step(const Params& p, Control&, const Results&, const Head&, Results&, Span span) {
+struct Saxpy {
+    DEVICE static void step(const Params& p, Span span) {
         const float4* x = reinterpret_cast<const float4*>(p.share[0]);
         float4* y = static_cast<float4*>(p.out);
         const float a = p.factor;
@@ -426,10 +422,10 @@ struct Saxpy : Once {
         }
     }
 };
-KERNELS(saxpy, Saxpy, 4)
+ONE_KERNEL(saxpy, Saxpy, 4)
 
 // 32 steps that depend on each other, for four numbers a thread.
-struct Hash : Once {
+struct Hash {
     DEVICE static u32 hashed(u32 index, u32 seed) {
         u32 h = index ^ seed;
 #pragma unroll
@@ -439,7 +435,7 @@ struct Hash : Once {
         }
         return h;
     }
-    DEVICE static void step(const Params& p, Control&, const Results&, const Head&, Results&, Span span) {
+    DEVICE static void step(const Params& p, Span span) {
         u32* out = static_cast<u32*>(p.out);
         const u32 thread = span.warp * 32 + lane_id(), threads = span.warps * 32, quads = p.nodes / 4;
         for (u32 q = thread; q < quads; q += threads) {
@@ -451,7 +447,7 @@ struct Hash : Once {
         if (rest < p.nodes) out[rest] = hashed(rest, p.source);
     }
 };
-KERNELS(hash, Hash, 8)
+ONE_KERNEL(hash, Hash, 8)
 
 // Barriers and nothing else.
 extern "C" __global__ void __launch_bounds__(THREADS) grid_barriers(Control* control, u32 rounds) {

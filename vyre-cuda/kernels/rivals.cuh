@@ -16,7 +16,7 @@ typedef unsigned long long u64;
 #define THREADS 256
 // Frontiers whose largest degree is no larger are shared out by items, others by edges.
 #define SHALLOW 64
-// Frontiers with no more edges are left to one CTA where steps need no launch.
+// Frontiers with no more edges are left to one CTA where steps need no launch, and kept in its shared memory.
 #define SOLO 256
 // Polls of a barrier, at least half a microsecond each, before it gives up.
 #define PATIENCE (1u << 24)
@@ -83,7 +83,8 @@ struct Span {
 DEVICE u32 lane_id() { return threadIdx.x & 31; }
 DEVICE u32 lanes_below() { return (1u << lane_id()) - 1; }
 DEVICE Span cta_span() { return {threadIdx.x >> 5, THREADS / 32}; }
-DEVICE Span grid_span() { return {(blockIdx.x * THREADS + threadIdx.x) >> 5, gridDim.x * (THREADS / 32)}; }
+// Neighbouring shares go to different multiprocessors.
+DEVICE Span grid_span() { return {(threadIdx.x >> 5) * gridDim.x + blockIdx.x, gridDim.x * (THREADS / 32)}; }
 DEVICE bool is_leader() { return blockIdx.x == 0 && threadIdx.x == 0; }
 
 // Topology never changes during a launch.
@@ -104,7 +105,7 @@ DEVICE u32 load_relaxed(const u32* at) {
 }
 DEVICE Item load_item(const Item* at) {
     Item i;
-    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ld.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(i.prefix), "=r"(i.begin), "=r"(i.end), "=r"(i.node)
                  : "l"(at)
                  : "memory");
@@ -273,8 +274,8 @@ DEVICE void sweep(const Params& p, const Results& in, const Item* items, Span sp
 
 // What the step of slot `turn` does. Every thread reads the same words and decides for itself; one writes the decision down.
 template <class P>
-DEVICE Head open(const Params& p, Control& control, u32 turn, Results& in) {
-    const Slot& slot = control.slots[turn & 3];
+DEVICE Head open(const Params& p, const Control& control, Slot* slots, u32 turn, Results& in) {
+    const Slot& slot = slots[turn & 3];
     Head head = slot.head;
     in = slot.results;
     if (head.done == 0) {
@@ -283,19 +284,27 @@ DEVICE Head open(const Params& p, Control& control, u32 turn, Results& in) {
         if (head.done == 0 && head.step > p.max_steps) head.done = 2;
     }
     if (is_leader()) {
-        control.slots[turn + 1 & 3].head = head;
-        control.slots[turn + 2 & 3].results = Results{};
+        slots[turn + 1 & 3].head = head;
+        slots[turn + 2 & 3].results = Results{};
     }
     return head;
 }
+
+// Where a step's frontier is and where the next one goes.
+struct Fronts {
+    const Item* from;
+    Item* to;
+    Results* out;
+};
 
 // One step a kernel. The last one of a graph's loop body clears the loop's condition.
 template <class P>
 DEVICE void step_kernel(const Params& p, Control* control, u32 turn, cudaGraphConditionalHandle loop) {
     Results in;
-    const Head head = open<P>(p, *control, turn, in);
+    const Head head = open<P>(p, *control, control->slots, turn, in);
     if (head.done == 0) {
-        P::step(p, *control, in, head, control->slots[turn + 1 & 3].results, grid_span());
+        const Fronts fronts{p.front[head.step & 1], p.front[head.step + 1 & 1], &control->slots[turn + 1 & 3].results};
+        P::step(p, *control, in, head, fronts, grid_span());
     } else if (loop != 0 && is_leader()) {
         cudaGraphSetConditional(loop, 0);
     }
@@ -321,9 +330,16 @@ DEVICE bool meet(Control& control, u32& generation, bool gently) {
     return !__syncthreads_or(lost);
 }
 
+// What CTA 0 has at hand while it works alone.
+struct Nearby {
+    Slot slots[4];
+    Item items[2][SOLO];
+};
+
 // All steps in one kernel, whose CTAs are resident together. Steps on small frontiers are CTA 0's alone, while the others wait.
 template <class P>
 DEVICE void persistent_kernel(const Params& p, Control* shared) {
+    __shared__ Nearby nearby;
     Control& control = *shared;
     u32 generation = 0, turn = 0;
     bool alone = false;
@@ -331,11 +347,18 @@ DEVICE void persistent_kernel(const Params& p, Control* shared) {
     if (!meet(control, generation, false)) return;
     for (;;) {
         Results in;
-        const Head head = open<P>(p, control, turn, in);
+        const Head head = open<P>(p, control, alone ? nearby.slots : control.slots, turn, in);
         const bool solo = head.done == 0 && P::solo(in, head);
         const bool works = head.done == 0 && (solo ? blockIdx.x == 0 : !alone);
         if (works) {
-            P::step(p, control, in, head, control.slots[turn + 1 & 3].results, solo ? cta_span() : grid_span());
+            if (solo && !alone) {
+                if (is_leader()) nearby.slots[turn + 1 & 3] = {head, Results{}}, nearby.slots[turn + 2 & 3].results = Results{};
+                __syncthreads();
+            }
+            const Item* from = alone ? nearby.items[turn & 1] : p.front[head.step & 1];
+            Item* to = solo ? nearby.items[turn + 1 & 1] : p.front[head.step + 1 & 1];
+            Slot* slots = solo ? nearby.slots : control.slots;
+            P::step(p, control, in, head, {from, to, &slots[turn + 1 & 3].results}, solo ? cta_span() : grid_span());
             turn += 1;
             if (solo) {
                 alone = true;
@@ -344,8 +367,15 @@ DEVICE void persistent_kernel(const Params& p, Control* shared) {
             }
         } else if (!solo && !alone) {
             return;
-        } else if (is_leader()) {
-            control.turn = turn;
+        } else if (alone) {
+            // Back to the others, with what they have missed.
+            for (u32 i = threadIdx.x; i < u32(in.pushed); i += THREADS)
+                p.front[head.step & 1][i] = nearby.items[turn & 1][i];
+            if (is_leader()) {
+                control.slots[turn & 3] = nearby.slots[turn & 3];
+                control.slots[turn + 1 & 3].results = Results{};
+                control.turn = turn;
+            }
         }
         if (!meet(control, generation, solo)) return;
         if (!works) turn = control.turn, alone = false;
@@ -364,4 +394,15 @@ DEVICE void persistent_kernel(const Params& p, Control* shared) {
     extern "C" __global__ void __launch_bounds__(THREADS, CTAS)                                                      \
         NAME##_persistent(const __grid_constant__ Params p, Control* control) {                                      \
         persistent_kernel<P>(p, control);                                                                            \
+    }
+
+// Nothing is left for a second step: no control, and a persistent kernel is a kernel.
+#define ONE_KERNEL(NAME, P, CTAS)                                                                                    \
+    extern "C" __global__ void __launch_bounds__(THREADS, CTAS)                                                      \
+        NAME##_step(const __grid_constant__ Params p, Control*, u32, cudaGraphConditionalHandle) {                   \
+        P::step(p, grid_span());                                                                                     \
+    }                                                                                                                \
+    extern "C" __global__ void __launch_bounds__(THREADS, CTAS)                                                      \
+        NAME##_persistent(const __grid_constant__ Params p, Control*) {                                              \
+        P::step(p, grid_span());                                                                                     \
     }

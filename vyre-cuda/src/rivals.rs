@@ -248,6 +248,7 @@ pub struct Rival<'a> {
     problem: Problem<'a>,
     way: Way,
     params: Params,
+    /// The step's, where there is nothing to begin.
     begin: sys::CUfunction,
     step: sys::CUfunction,
     persistent: sys::CUfunction,
@@ -320,11 +321,15 @@ impl<'a> Rival<'a> {
         };
         let persistent = kernels.function(&format!("{name}_persistent"))?;
         let step = kernels.function(&format!("{name}_step"))?;
+        let begin = match problem {
+            Problem::Saxpy { .. } | Problem::Hash { .. } => step,
+            _ => kernels.function(&format!("{name}_begin"))?,
+        };
         let rival = Rival {
             problem,
             way,
             params,
-            begin: kernels.function(&format!("{name}_begin"))?,
+            begin,
             step,
             persistent,
             held: up.held,
@@ -399,10 +404,15 @@ impl<'a> Rival<'a> {
         }
         let started = Instant::now();
         self.timer.start()?;
-        self.control.set_bytes(0)?;
-        let last = match (self.way, self.fixed_steps()) {
+        let fixed = self.fixed_steps();
+        if fixed != Some(1) {
+            self.control.set_bytes(0)?;
+        }
+        let last = match (self.way, fixed) {
             (Way::HostLoop | Way::Queued, Some(steps)) => {
-                self.launch_begin()?;
+                if steps > 1 {
+                    self.launch_begin()?;
+                }
                 (0..steps).try_for_each(|turn| self.launch_step(turn, self.ctas))?;
                 None
             }
@@ -436,7 +446,7 @@ impl<'a> Rival<'a> {
         };
         let wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         // A step that found nothing to do was opened, and did nothing.
-        let steps = seen.step - u32::from(seen.done == 1);
+        let steps = fixed.unwrap_or(seen.step - u32::from(seen.done == 1));
         if seen.done == 2 {
             return Err(RivalError::NoEnd(steps));
         }
@@ -466,7 +476,7 @@ impl<'a> Rival<'a> {
         Ok(column_from(scalar, nodes, self.result.as_slice()))
     }
 
-    /// Steps of a problem whose number of them is known.
+    /// Steps of a problem whose number of them is known. Where it is one, there is nothing to begin or to control.
     fn fixed_steps(&self) -> Option<u32> {
         match self.problem {
             Problem::Saxpy { .. } | Problem::Hash { .. } => Some(1),
@@ -557,8 +567,9 @@ impl<'a> Rival<'a> {
         let begin = node(self.begin, 0);
         match self.fixed_steps() {
             Some(steps) => {
+                let first = (steps > 1).then_some(begin);
                 let steps = (0..steps).map(|turn| node(self.step, turn));
-                let nodes: Vec<Node<'_, Params>> = std::iter::once(begin).chain(steps).collect();
+                let nodes: Vec<Node<'_, Params>> = first.into_iter().chain(steps).collect();
                 Graph::chain(&nodes)
             }
             None => {

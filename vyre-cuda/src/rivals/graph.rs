@@ -192,7 +192,7 @@ impl Graph {
         unsafe { add_node(&mut added, plan.0, from_ref(&before), 1, &mut node) }
             .result()
             .attempt("cuGraphAddNode")?;
-        if node.bodies == null_mut() {
+        if node.bodies.is_null() {
             return Err(RivalError::NoConditionalNodes);
         }
         // SAFETY: the driver has pointed it to an array of `size` graphs, which belong to the node.

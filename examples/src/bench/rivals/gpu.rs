@@ -99,6 +99,10 @@ impl Rival for Gpu {
         let unavailable = |e: rivals::RivalError| Skip::Unavailable(e.to_string());
         let mut rival = rivals::Rival::new(&kernels, problem, self.way).map_err(unavailable)?;
         rival.tune().map_err(unavailable)?;
+        let has_rounds = !matches!(
+            workload.problem,
+            Problem::Saxpy { .. } | Problem::Hash { .. }
+        );
         Ok(Box::new(move || {
             let timed = rival.run().map_err(|e| e.to_string())?;
             let values = match rival.results().map_err(|e| e.to_string())? {
@@ -109,7 +113,7 @@ impl Rival for Gpu {
             };
             Ok(Measured {
                 values,
-                rounds: (timed.steps > 1).then_some(u64::from(timed.steps)),
+                rounds: has_rounds.then_some(u64::from(timed.steps)),
                 device_ns: Some(timed.device_ns),
             })
         }))
