@@ -359,6 +359,22 @@ impl Rows {
     }
 }
 
+/// Takes rows of structs apart: a column for each scalar, in consecutive buffers.
+pub fn columns_of<T: Record>(
+    rows: &[T],
+    first: BufferId,
+    scalars: &[Scalar],
+) -> Vec<(BufferId, Column)> {
+    let mut taken = Rows::new(scalars);
+    for column in &mut taken.columns {
+        column.reserve(rows.len());
+    }
+    for row in rows {
+        taken.push(&row.fields());
+    }
+    (first.0..).map(BufferId).zip(taken.columns).collect()
+}
+
 /// What a session is created from.
 #[derive(Clone, Debug, Default)]
 pub struct TopologyArgs<'a> {
@@ -420,6 +436,20 @@ impl Outcome {
             .expect("the list is an output of the pass");
         let rows = Rows {
             columns: self.lists.swap_remove(at).1,
+        };
+        (0..rows.len()).map(|i| rows.record(i)).collect()
+    }
+
+    /// Takes an output of rows of structs, which lie in consecutive buffers. Panics as [`Outcome::take`].
+    pub fn take_rows<T: Record>(&mut self, first: BufferId, scalars: usize) -> Vec<T> {
+        let columns = (0..scalars as u16).map(|i| {
+            let id = BufferId(first.0 + i);
+            let at = self.outputs.iter().position(|(b, _)| *b == id);
+            let at = at.expect("the buffer is an output of the pass");
+            self.outputs.swap_remove(at).1
+        });
+        let rows = Rows {
+            columns: columns.collect(),
         };
         (0..rows.len()).map(|i| rows.record(i)).collect()
     }

@@ -1,7 +1,7 @@
 //! The contract between the macros' expansion and the runtime: what a generated pass provides.
 
-use crate::exec::{Args, Outcome, TopologyArgs};
-use crate::module::Parts;
+use crate::exec::{Args, Column, Outcome, TopologyArgs};
+use crate::module::{BufferId, Parts};
 use crate::native::{Sweep, Until};
 
 /// A compiled pass. Implemented by the macros' expansion only.
@@ -19,6 +19,14 @@ pub trait Pass: 'static {
     fn topology(topology: Self::Topology<'_>) -> TopologyArgs<'_>;
     /// Untyped form of the arguments.
     fn args(run: Self::Run<'_>) -> Args<'_>;
+    /// Topology columns that the caller gives as rows of structs, taken apart: [`Pass::topology`] leaves them out.
+    fn topology_rows(_: &Self::Topology<'_>) -> Vec<(BufferId, Column)> {
+        Vec::new()
+    }
+    /// Inputs that the caller gives as rows of structs, taken apart: [`Pass::args`] leaves them out.
+    fn rows(_: &Self::Run<'_>) -> Vec<(BufferId, Column)> {
+        Vec::new()
+    }
     /// Typed form of an outcome.
     fn output(outcome: Outcome) -> Self::Output;
     /// Sweeps one wave natively: calls the user's own function for every item of `cx.wave()`.

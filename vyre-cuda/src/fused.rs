@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::runtime::Runtime;
-use crate::session::Memory;
+use crate::session::{Memory, args, slices};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -69,7 +69,11 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         let invalid = |e: &dyn fmt::Display| RunError::Invalid(e.to_string());
         let mut fused = fuse(&a, &b, &links).map_err(|e| invalid(&e))?;
         verify(&fused.program).map_err(|e| invalid(&e[0]))?;
-        let (first, second) = (A::topology(first.into()), B::topology(second.into()));
+        let (first, second) = (first.into(), second.into());
+        let rows = (A::topology_rows(&first), B::topology_rows(&second));
+        let (mut first, mut second) = (A::topology(first), B::topology(second));
+        first.columns.extend(slices(&rows.0));
+        second.columns.extend(slices(&rows.1));
         let alike = first.graphs.len() == second.graphs.len()
             && (first.graphs.iter().zip(&second.graphs))
                 .all(|(a, b)| std::ptr::eq(*a, *b) || a == b);
@@ -148,7 +152,8 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         first: A::Run<'_>,
         second: B::Run<'_>,
     ) -> Result<(A::Output, B::Output), Error> {
-        let (a, b) = (A::args(first), B::args(second));
+        let rows = (A::rows(&first), B::rows(&second));
+        let (a, b) = (args::<A>(first, &rows.0), args::<B>(second, &rows.1));
         let (first, second) = match &mut self.how {
             How::Together(both) => {
                 let args = self.fused.args(&a, &b);

@@ -86,14 +86,18 @@ pub use vyre_macros::*;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::passes::RegisteredPass;
+
+    /// Columns by buffer.
+    pub type Columns = Vec<(BufferId, vyre_core::exec::Column)>;
+
     pub use inventory;
     pub use vyre_core::dsl::*;
     pub use vyre_core::exec::{
-        Args, Element, Outcome, Record, Report, RunError, Slice, TopologyArgs,
+        Args, Element, Outcome, Record, Report, RunError, Slice, TopologyArgs, columns_of,
     };
     pub use vyre_core::module::{
-        BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, ScalarId, TopologyId, WaveId,
-        here,
+        BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, Scalar, ScalarId, TopologyId,
+        WaveId, here,
     };
     pub use vyre_core::native::{Column, Lane, Sweep, Until};
     pub use vyre_core::pass::Pass;

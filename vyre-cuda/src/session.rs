@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 use vyre_core::exec::{
-    Args, Column, Counters, Executor, Progress, Report, RunError, Sizes, TopologyArgs,
+    Args, Column, Counters, Executor, Progress, Report, RunError, Sizes, Slice, TopologyArgs,
 };
 use vyre_core::module::{Buffer, BufferId, Frontier, List, Program, Resource, Role};
 use vyre_core::pass::Pass;
@@ -67,6 +67,23 @@ impl Query {
     }
 }
 
+/// Untyped arguments of a run, rows of structs among them.
+pub(crate) fn args<'r, 'a: 'r, P: Pass>(
+    run: P::Run<'a>,
+    rows: &'r [(BufferId, Column)],
+) -> Args<'r> {
+    let mut args: Args<'r> = P::args(run);
+    args.inputs.extend(slices(rows));
+    args
+}
+
+/// Columns, borrowed.
+pub(crate) fn slices(
+    columns: &[(BufferId, Column)],
+) -> impl Iterator<Item = (BufferId, Slice<'_>)> {
+    columns.iter().map(|(id, c)| (*id, c.as_slice()))
+}
+
 /// What a batch gave.
 #[derive(Debug)]
 pub struct Batch<T> {
@@ -87,7 +104,10 @@ impl<P: Pass> Session<P> {
         topology: impl Into<P::Topology<'a>>,
     ) -> Result<Session<P>, Error> {
         let mut program = P::PARTS.program()?;
-        let topology = P::topology(topology.into());
+        let topology = topology.into();
+        let rows = P::topology_rows(&topology);
+        let mut topology = P::topology(topology);
+        topology.columns.extend(slices(&rows));
         let memory = Memory::settle(&mut program, &topology, runtime)?;
         let program = Arc::new(program);
         Ok(Session {
@@ -117,7 +137,8 @@ impl<P: Pass> Session<P> {
 
     /// Runs the pass once. After a trap or a refused argument the session is as before and can run again.
     pub fn run(&mut self, run: P::Run<'_>) -> Result<P::Output, Error> {
-        self.series(&[P::args(run)])
+        let rows = P::rows(&run);
+        self.series(&[args::<P>(run, &rows)])
     }
 
     /// Runs the pass several times, one after another, and reads back what the last run leaves. The first error ends it.
@@ -126,7 +147,10 @@ impl<P: Pass> Session<P> {
         &mut self,
         runs: impl IntoIterator<Item = P::Run<'a>>,
     ) -> Result<P::Output, Error> {
-        let series: Vec<Args<'_>> = runs.into_iter().map(P::args).collect();
+        let runs: Vec<P::Run<'a>> = runs.into_iter().collect();
+        let rows: Vec<Vec<(BufferId, Column)>> = runs.iter().map(P::rows).collect();
+        let runs = runs.into_iter().zip(&rows);
+        let series: Vec<Args<'_>> = runs.map(|(run, rows)| args::<P>(run, rows)).collect();
         if series.is_empty() {
             return Err(RunError::Length {
                 name: "runs".to_owned(),
@@ -155,6 +179,7 @@ impl<P: Pass> Session<P> {
     /// Puts a query in line for the next batch, higher priorities first. Inputs are copied; what is wrong with them is said
     /// when the query runs.
     pub fn submit(&mut self, run: P::Run<'_>, priority: i32) -> QueryId {
+        let rows = P::rows(&run);
         let args = P::args(run);
         let id = QueryId(self.next_query);
         self.next_query += 1;
@@ -164,7 +189,10 @@ impl<P: Pass> Session<P> {
             priority,
             age: Age::default(),
             scalars: args.scalars,
-            inputs: inputs.map(|(id, s)| (id, s.to_column())).collect(),
+            inputs: inputs
+                .map(|(id, s)| (id, s.to_column()))
+                .chain(rows)
+                .collect(),
         });
         id
     }
@@ -260,7 +288,10 @@ impl<P: Pass> Session<P> {
     /// What is equal to what is there is not uploaded again. After an error the session is as before.
     pub fn update<'a>(&mut self, topology: impl Into<P::Topology<'a>>) -> Result<(), Error> {
         let mut program = P::PARTS.program()?;
-        let topology = P::topology(topology.into());
+        let topology = topology.into();
+        let rows = P::topology_rows(&topology);
+        let mut topology = P::topology(topology);
+        topology.columns.extend(slices(&rows));
         // What the session has is available to what it becomes.
         let had = self.memory.lease.bytes();
         let given = self.memory.lease.resize(0);

@@ -261,6 +261,236 @@ fn messages_are_carried(runtimes: [Runtime; 2]) {
     }
 }
 
+/// Buffers of structs: every role, own elements and whole buffers, nested structs, tuples, swapped in a fixpoint.
+#[wave_graph]
+mod springs {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Vector {
+        pub(crate) x: f64,
+        pub(crate) y: f64,
+    }
+
+    impl Vector {
+        const ZERO: Vector = Vector { x: 0.0, y: 0.0 };
+
+        fn plus(self, other: Vector) -> Vector {
+            Vector {
+                x: self.x + other.x,
+                y: self.y + other.y,
+            }
+        }
+
+        fn scale(&mut self, by: f64) {
+            self.x *= by;
+            self.y *= by;
+        }
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Body {
+        pub(crate) place: Vector,
+        pub(crate) moves: u32,
+        pub(crate) fixed: bool,
+        pub(crate) kind: u8,
+    }
+
+    const START: Body = Body {
+        place: Vector::ZERO,
+        moves: 7,
+        fixed: false,
+        kind: 250,
+    };
+
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = node)]
+        anchor: Vector,
+        #[topology(per = edge(graph))]
+        spring: (f64, u32),
+        #[input(per = node)]
+        given: Body,
+        #[scratch(per = node)]
+        before: Vector,
+        #[scratch(per = node)]
+        after: Vector,
+        #[output(per = node, init = START)]
+        body: Body,
+        #[output(per = 2, init = (1, -1))]
+        pair: (u32, i32),
+        #[output(per = edge(graph))]
+        pull: Vector,
+        rounds: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, given: &Body, anchor: &Vector, body: &mut Body, before: &mut Vector) {
+        *before = given.place.plus(*anchor);
+        if v % 3 == 2 {
+            return;
+        }
+        let kept = body.moves;
+        *body = *given;
+        body.moves += kept;
+        body.kind = body.kind.wrapping_add(10);
+        if v == 0 {
+            body.place.scale(2.0);
+            *body = Body {
+                fixed: true,
+                ..*body
+            };
+        }
+    }
+
+    #[fixpoint(after(init), until(round + 1 >= rounds), swap(before, after))]
+    mod steps {
+        #[wave(nodes)]
+        fn step(
+            v: Node,
+            graph: &Csr,
+            spring: &Records<(f64, u32)>,
+            before: &Records<Vector>,
+            body: &Body,
+            after: &mut Vector,
+        ) {
+            let mut sum = before.get(v);
+            for e in graph.edges(v) {
+                let (force, every) = spring.get(e);
+                if every != 0 {
+                    sum.x += before.get(graph.target(e)).x * force;
+                    sum.y -= spring.get(e).0;
+                }
+            }
+            sum.scale(if body.fixed { 1.0 } else { 0.5 });
+            // Parts that change places.
+            *after = sum;
+            *after = Vector {
+                x: after.y,
+                y: after.x,
+            };
+        }
+    }
+
+    #[wave(edges(graph), after(steps))]
+    fn measure(e: Edge, before: &Records<Vector>, pull: &mut Vector) {
+        let (from, to) = (before.get(e.src), before.get(e.dst));
+        *pull = Vector {
+            x: from.x - to.x,
+            ..Vector::ZERO
+        };
+        pull.y = f64::from(before.len());
+    }
+
+    #[wave(range(2))]
+    fn count(i: Index, pair: &mut (u32, i32)) {
+        pair.0 += i;
+        pair.1 -= pair.0 as i32;
+    }
+}
+
+fn buffers_hold_structs(runtimes: [Runtime; 2]) {
+    use springs::{Body, Run, Topology, Vector};
+    let n = 40;
+    let edges: Vec<(u32, u32)> = (0..3 * n).map(|k| (k % n, k * k % n)).collect();
+    let graph = Csr::from_edges(n as usize, &edges).expect("edges name nodes");
+    let vector = |k: u32| Vector {
+        x: f64::from(k) / 4.0,
+        y: -f64::from(k % 5),
+    };
+    let anchor: Vec<Vector> = (0..n).map(|v| vector(100 - v)).collect();
+    let spring: Vec<(f64, u32)> = (0..3 * n).map(|e| (f64::from(e) / 8.0, e % 3)).collect();
+    let given: Vec<Body> = (0..n)
+        .map(|v| Body {
+            place: vector(v),
+            moves: v,
+            fixed: v % 2 == 0,
+            kind: 240 + (v % 16) as u8,
+        })
+        .collect();
+    let rounds = 3;
+    let topology = || Topology {
+        graph: &graph,
+        anchor: &anchor,
+        spring: &spring,
+    };
+    // By hand.
+    let mut body = vec![
+        Body {
+            place: Vector { x: 0.0, y: 0.0 },
+            moves: 7,
+            fixed: false,
+            kind: 250,
+        };
+        n as usize
+    ];
+    let mut place = Vec::new();
+    for v in 0..n as usize {
+        place.push(Vector {
+            x: given[v].place.x + anchor[v].x,
+            y: given[v].place.y + anchor[v].y,
+        });
+        if v % 3 != 2 {
+            body[v] = given[v];
+            body[v].moves += 7;
+            body[v].kind = body[v].kind.wrapping_add(10);
+        }
+    }
+    body[0].place.x *= 2.0;
+    body[0].place.y *= 2.0;
+    body[0].fixed = true;
+    for _ in 0..rounds {
+        let step = |v: u32| {
+            let mut sum = place[v as usize];
+            for e in graph.edges(v) {
+                let (force, every) = spring[e as usize];
+                if every != 0 {
+                    sum.x += place[graph.target(e) as usize].x * force;
+                    sum.y -= force;
+                }
+            }
+            let by = if body[v as usize].fixed { 1.0 } else { 0.5 };
+            Vector {
+                x: sum.y * by,
+                y: sum.x * by,
+            }
+        };
+        place = (0..n).map(step).collect();
+    }
+    for runtime in &runtimes {
+        let mut session = springs::Session::new(runtime, topology()).expect("it fits");
+        let run = Run {
+            given: &given,
+            rounds,
+        };
+        let out = session.run(run).expect("no trap");
+        assert_eq!(out.body, body);
+        assert_eq!(out.pair, [(1, -2), (2, -3)]);
+        for v in 0..n {
+            for e in graph.edges(v) {
+                let to = graph.target(e) as usize;
+                let expected = Vector {
+                    x: place[v as usize].x - place[to].x,
+                    y: f64::from(n),
+                };
+                assert_eq!(out.pull[e as usize], expected);
+            }
+        }
+        // Queries of a batch, and a topology that changes.
+        let query = session.submit(run, 0);
+        let batch = session.run_batch().expect("it runs");
+        assert_eq!(batch.results[0].0, query);
+        assert_eq!(batch.results[0].1.as_ref().expect("no trap").body, body);
+        session.update(topology()).expect("it fits");
+        assert_eq!(session.run(run).expect("no trap").pull, out.pull);
+        let short = Run {
+            given: &given[1..],
+            rounds,
+        };
+        let error = session.run(short).expect_err("too short").to_string();
+        assert_eq!(error, "`given.place.x` has 39 elements; the pass needs 40");
+    }
+}
+
 fn approximate_functions_are_near(runtimes: [Runtime; 2]) {
     let x: Vec<f64> = (0..1000).map(|k| f64::from(k) / 50.0).collect();
     let y: Vec<f32> = (0..1000).map(|k| k as f32 / 50.0).collect();
@@ -522,6 +752,7 @@ on_every_backend! {
     a_kernel_has_structs_in_its_body
     array_indices_trap_alike
     messages_are_carried
+    buffers_hold_structs
     approximate_functions_are_near
     lists_and_frontiers_hold_structs
     rows_of_bits_are_given

@@ -163,7 +163,10 @@ impl Expansion<'_> {
                     let (id, ty) = (s.0, scalar_type(self.program.scalars[s.index()].scalar));
                     quote! { cx.scalar::<#ty>(#id) }
                 }
-                Some((_, Slot::Csr(_) | Slot::Buffer(_) | Slot::List(_) | Slot::Broken)) => {
+                Some((
+                    _,
+                    Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::List(_) | Slot::Broken,
+                )) => {
                     return None;
                 }
                 None if ident == "round" => quote! { cx.round() },
@@ -245,6 +248,19 @@ impl Expansion<'_> {
                         }
                         Role::Output => {
                             outputs.push(quote! { #docs pub #ident: ::std::vec::Vec<#ty> });
+                        }
+                        Role::Topology | Role::Scratch | Role::InOut => {}
+                    }
+                }
+                Slot::Rows(b, _) => {
+                    let Some(item) = field.item() else { continue };
+                    match self.program.buffers[b.index()].role {
+                        Role::Input => {
+                            borrows = true;
+                            inputs.push(quote! { #docs pub #ident: &'a [#item] });
+                        }
+                        Role::Output => {
+                            outputs.push(quote! { #docs pub #ident: ::std::vec::Vec<#item> });
                         }
                         Role::Topology | Role::Scratch | Role::InOut => {}
                     }
@@ -332,6 +348,14 @@ impl Expansion<'_> {
                     let ty = scalar_type(self.program.buffers[b.index()].scalar);
                     members.push(quote! { #docs pub #ident: &'a [#ty] });
                 }
+                (
+                    Slot::Rows(..),
+                    FieldKind::Column {
+                        role: Role::Topology,
+                        item,
+                        ..
+                    },
+                ) => members.push(quote! { #docs pub #ident: &'a [#item] }),
                 _ => {}
             }
         }
@@ -378,6 +402,7 @@ impl Expansion<'_> {
             Some(_) => (self.wave_glue(), self.until_glue()),
         };
         let (topology, args, output) = (self.topology_glue(), self.args_glue(), self.output_glue());
+        let rows = self.rows_glue();
         let listed = self.skeleton.map(|_| {
             let items = self.graph.claim.items();
             quote! {
@@ -405,6 +430,7 @@ impl Expansion<'_> {
 
                 fn topology(topology: Self::Topology<'_>) -> #private::TopologyArgs<'_> { #topology }
                 fn args(run: Self::Run<'_>) -> #private::Args<'_> { #args }
+                #rows
                 fn output(mut outcome: #private::Outcome) -> Output { #output }
                 fn wave(cx: &#private::Sweep<'_>) { #wave }
                 fn until(cx: &#private::Until<'_>) -> bool { #until }
@@ -532,6 +558,50 @@ impl Expansion<'_> {
         quote! { (#private::BufferId(#buffer), <#ty as #private::Element>::slice(#value)) }
     }
 
+    /// The methods that take rows of structs apart, where a pass has some.
+    fn rows_glue(&self) -> TokenStream {
+        let private = self.private();
+        let of = |role: Role, given: &TokenStream| {
+            let rows = self.fields.iter().filter_map(|(field, slot)| {
+                let Slot::Rows(first, count) = slot else {
+                    return None;
+                };
+                if self.program.buffers[first.index()].role != role {
+                    return None;
+                }
+                let buffers = &self.program.buffers[first.index()..][..usize::from(count)];
+                let scalars = buffers
+                    .iter()
+                    .map(|b| format_ident!("{}", format!("{:?}", b.scalar)));
+                let (name, first) = (&field.name, first.0);
+                Some(quote! {
+                    #private::columns_of(
+                        #given.#name,
+                        #private::BufferId(#first),
+                        &[#(#private::Scalar::#scalars),*],
+                    )
+                })
+            });
+            let mut rows = rows.peekable();
+            rows.peek().is_some().then(|| {
+                quote! {
+                    let mut all = ::std::vec::Vec::new();
+                    #(all.extend(#rows);)*
+                    all
+                }
+            })
+        };
+        let topology = of(Role::Topology, &quote! { topology }).map(|body| {
+            quote! {
+                fn topology_rows(topology: &Self::Topology<'_>) -> #private::Columns { #body }
+            }
+        });
+        let run = of(Role::Input, &quote! { run }).map(|body| {
+            quote! { fn rows(run: &Self::Run<'_>) -> #private::Columns { #body } }
+        });
+        quote! { #topology #run }
+    }
+
     fn args_glue(&self) -> TokenStream {
         let private = self.private();
         let (mut scalars, mut inputs) = (Vec::new(), Vec::new());
@@ -548,6 +618,7 @@ impl Expansion<'_> {
                     }
                 }
                 Slot::Csr(_)
+                | Slot::Rows(..)
                 | Slot::Frontier(_)
                 | Slot::List(_)
                 | Slot::Reduction(_)
@@ -580,6 +651,14 @@ impl Expansion<'_> {
                         let (id, ty) = (b.0, scalar_type(buffer.scalar));
                         members
                             .push(quote! { #name: outcome.take::<#ty>(#private::BufferId(#id)) });
+                    }
+                }
+                Slot::Rows(first, count) => {
+                    if let Role::Output = self.program.buffers[first.index()].role {
+                        let (first, count) = (first.0, usize::from(count));
+                        members.push(quote! {
+                            #name: outcome.take_rows(#private::BufferId(#first), #count)
+                        });
                     }
                 }
                 Slot::Reduction(r) => {
@@ -684,6 +763,25 @@ fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> Token
             ParamKind::PushItems(f) => {
                 let id = f.0;
                 column(quote! { cx.push_items(#id) });
+            }
+            ParamKind::OwnRows {
+                first,
+                count,
+                mutable,
+            } => {
+                let ids = first.0..first.0 + count;
+                column(if mutable {
+                    quote! { cx.fields_mut(&[#(#ids),*]) }
+                } else {
+                    quote! { cx.fields(&[#(#ids),*]) }
+                });
+            }
+            ParamKind::Records { first, count } => {
+                let ids = first.0..first.0 + count;
+                lets.push(quote! {
+                    let #p = cx.fields(&[#(#ids),*]);
+                    let #p = &#p.view();
+                });
             }
             ParamKind::Append(l) => {
                 let id = l.0;

@@ -53,7 +53,16 @@ pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Optio
                 let id = c.declare(name, ty, mutable);
                 params.push(Param::Copy(id, Kind::Record));
             }
-            (Binding::PushItems(_) | Binding::Append(_), Some((ty, _))) => {
+            (Binding::OwnRecord { first, mutable }, Some((syn::Type::Reference(r), _))) => {
+                let ty = c.ty(&r.elem);
+                let id = c.declare(name, ty, *mutable);
+                c.refs.push(id);
+                params.push(Param::Own(id, *first));
+            }
+            (
+                Binding::PushItems(_) | Binding::Append(_) | Binding::Records { .. },
+                Some((ty, _)),
+            ) => {
                 if let Some(of) = c.handle(ty) {
                     c.name(name.to_string(), Name::Handle(Handle::Bound(*binding), of));
                 }
@@ -81,15 +90,23 @@ pub(super) fn record(
     helpers: &super::Helpers,
     report: &mut Report,
 ) -> Option<super::Record> {
-    fn walk(ty: &Ty, into: &mut super::Record) -> Option<()> {
+    fn walk(ty: &Ty, path: &mut Vec<syn::Member>, into: &mut super::Record) -> Option<()> {
         match ty {
-            Ty::Scalar(s) => into.fields.push(*s),
+            Ty::Scalar(scalar) => into.fields.push(super::Part {
+                path: path.clone(),
+                scalar: *scalar,
+            }),
             Ty::Tuple(_) => {}
             Ty::Struct(s) if !s.0.tuple => {}
             _ => return None,
         }
-        for t in ty.fields().unwrap_or_default() {
-            walk(&t, into)?;
+        for (i, t) in ty.fields().unwrap_or_default().iter().enumerate() {
+            path.push(match ty {
+                Ty::Struct(s) => quote::format_ident!("{}", s.0.fields[i].0).into(),
+                _ => i.into(),
+            });
+            walk(t, path, into)?;
+            path.pop();
         }
         if let Ty::Struct(s) = ty
             && !into.structs.iter().any(|(n, _)| *n == s.0.name)
@@ -113,11 +130,11 @@ pub(super) fn record(
         fields: Vec::new(),
         structs: Vec::new(),
     };
-    if walk(&found, &mut record).is_none() || record.fields.is_empty() {
+    if walk(&found, &mut Vec::new(), &mut record).is_none() || record.fields.is_empty() {
         report.error_help(
             first_token(ty),
-            "items of this type are not in the language",
-            "an item is a scalar, a tuple of scalars, or a struct with named fields of these",
+            "items and elements of this type are not in the language",
+            "they are scalars, tuples of scalars, or structs with named fields of these",
         );
         return None;
     }
@@ -125,11 +142,11 @@ pub(super) fn record(
         report.error_help(
             first_token(ty),
             format!(
-                "an item has at most {} scalars; this one has {}",
+                "an item or element has at most {} scalars; this one has {}",
                 vyre_core::module::MAX_FIELDS,
                 record.fields.len()
             ),
-            "keep the rest in a buffer, and its index in the item",
+            "keep the rest in a buffer of its own, for items by an index",
         );
         return None;
     }
@@ -372,8 +389,8 @@ struct Checker<'a> {
     quiet: bool,
     /// The type that `Self` names.
     owner: Option<String>,
-    /// The variable that `self` refers to, through `&self` or `&mut self`.
-    self_ref: bool,
+    /// Variables that stand for what a reference refers to: `self` through `&self` or `&mut self`, an own element that is a struct.
+    refs: Vec<VarId>,
     mut_self: bool,
     /// Values of the body's own integer constants.
     const_values: Vec<(String, i128)>,
@@ -402,7 +419,7 @@ impl<'a> Checker<'a> {
             failed: false,
             quiet: false,
             owner: None,
-            self_ref: false,
+            refs: Vec::new(),
             mut_self: false,
             const_values: Vec::new(),
         }
@@ -478,10 +495,12 @@ impl<'a> Checker<'a> {
                         syn::ReceiverKind::Reference(_, _, m) => (true, m.is_some()),
                         _ => (false, r.mutability.is_some()),
                     };
-                    self.self_ref = by_ref;
                     self.mut_self = by_ref && mutable;
                     let ident = syn::Ident::new("self", r.self_token.span);
                     let id = self.declare(&ident, ty, mutable);
+                    if by_ref {
+                        self.refs.push(id);
+                    }
                     self.handles.push(None);
                     params.push(Param::Value(id));
                     continue;
@@ -677,7 +696,11 @@ impl<'a> Checker<'a> {
             Binding::Bits { .. } => Name::Handle(h, HandleTy::Bits),
             Binding::Push(_) => Name::Handle(h, HandleTy::Push),
             // Their types are in the signature.
-            Binding::PushItems(_) | Binding::Append(_) | Binding::Record => return,
+            Binding::PushItems(_)
+            | Binding::Append(_)
+            | Binding::Records { .. }
+            | Binding::OwnRecord { .. }
+            | Binding::Record => return,
             Binding::Reduce {
                 op, scalar, count, ..
             } => Name::Handle(h, HandleTy::Reduce { op, scalar, count }),
@@ -713,10 +736,12 @@ impl<'a> Checker<'a> {
 
     /// The handle type that a parameter's type names.
     fn handle(&mut self, ty: &syn::Type) -> Option<HandleTy> {
-        let Some((of, append)) = types::items(ty) else {
+        let Some((of, handle)) = types::items(ty) else {
             return types::handle(ty);
         };
-        if !append && matches!(of, syn::Type::Path(p) if p.path.is_ident("Node")) {
+        if let HandleTy::PushItems(_) = handle(0)
+            && matches!(of, syn::Type::Path(p) if p.path.is_ident("Node"))
+        {
             return Some(HandleTy::Push);
         }
         let of = self.ty(of);
@@ -728,11 +753,7 @@ impl<'a> Checker<'a> {
                 records.len() - 1
             }
         };
-        Some(if append {
-            HandleTy::Append(id)
-        } else {
-            HandleTy::PushItems(id)
-        })
+        Some(handle(id))
     }
 
     fn record(&self, id: usize) -> Ty {

@@ -6,7 +6,7 @@ use super::{Binding, ItemField, ModuleTables};
 use proc_macro2::{Span, TokenStream};
 use std::rc::Rc;
 use vyre_core::ir::{AtomicOp, BinaryOp, CompareOp, CsrQuery, UnaryOp};
-use vyre_core::module::Uniform;
+use vyre_core::module::{BufferId, Uniform};
 
 /// A local variable of a function: index into [`Function::vars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,8 @@ pub(super) enum Param {
     Value(VarId),
     /// A handle of the caller's.
     Handle,
+    /// A wave's reference to the item's own element, a struct, as a variable that lies in the buffers from this one on.
+    Own(VarId, BufferId),
     /// A wave's `mut` parameter: a variable that starts as this value.
     Copy(VarId, Kind),
 }
@@ -212,6 +214,12 @@ pub(super) enum Kind {
     Own(Handle),
     Load {
         buffer: Handle,
+        index: Box<Expr>,
+        site: Span,
+    },
+    /// `points.get(i)`
+    Get {
+        records: Handle,
         index: Box<Expr>,
         site: Span,
     },

@@ -59,6 +59,10 @@ pub(super) fn body(f: &Function, tables: &mut Tables, report: &mut Report) -> Op
     };
     l.frames.push(Frame::new(f, Vec::new()));
     for p in &f.params {
+        if let Param::Own(var, first) = p {
+            l.refer(*var, *first);
+            continue;
+        }
         if let Param::Copy(var, Kind::Record) = p {
             l.take_record(*var);
             continue;
@@ -147,6 +151,7 @@ fn any_binding(h: HandleTy) -> Binding {
         HandleTy::Push => Binding::Push(FrontierId(0)),
         HandleTy::PushItems(_) => Binding::PushItems(FrontierId(0)),
         HandleTy::Append(_) => Binding::Append(ListId(0)),
+        HandleTy::Records(_) => Binding::Records { first: buffer },
         HandleTy::Bits => Binding::Bits {
             buffer,
             width: Width::Fixed(32),
@@ -354,6 +359,8 @@ impl<'f> Lowerer<'_, 'f> {
                 | Binding::AtomicBuf { buffer, scalar }
                 | Binding::Own { buffer, scalar, .. },
             ) => (buffer, scalar),
+            // All of its buffers have one length.
+            Some(Binding::Records { first }) => (first, Scalar::U32),
             _ => {
                 self.fault("a buffer is expected");
                 (BufferId(0), Scalar::U32)
@@ -578,6 +585,7 @@ impl<'f> Lowerer<'_, 'f> {
                     },
                 )
             }
+            Kind::Get { .. } => return self.get(e, 0, usize::MAX),
             Kind::AtomicLoad(place) => {
                 let (buffer, scalar, index, site) = self.atomic_place(place);
                 ir::Expr::AtomicLoad {
@@ -892,6 +900,44 @@ impl<'f> Lowerer<'_, 'f> {
         self.frame().vars[var.0] = Some(Slot::Kept(dest));
     }
 
+    /// The variable is the item's own element.
+    fn refer(&mut self, var: VarId, first: BufferId) {
+        let ty = self.ty(&self.f().vars[var.0].ty);
+        let scalars = self.parts(&ty);
+        let leaves = (first.0..).map(BufferId).zip(scalars);
+        let leaves = leaves.map(|(b, s)| place::Storage::Own(b, s)).collect();
+        self.item(ItemField::Index);
+        self.frame().vars[var.0] = Some(Slot::Kept(Dest { ty, leaves }));
+    }
+
+    /// Some of the scalars of `points.get(i)`. Each load checks the index: the buffers have one length.
+    fn get(&mut self, e: &'f Expr, from: usize, count: usize) -> Vec<ir::Expr> {
+        let Kind::Get {
+            records,
+            index,
+            site,
+        } = &e.kind
+        else {
+            return Vec::new();
+        };
+        let scalars = self.parts(&e.ty);
+        let (index, first) = (self.scalar(index), self.buffer(*records).0);
+        let count = count.min(scalars.len());
+        let index = if count > 1 { self.leaf(index) } else { index };
+        let site = self.site(*site);
+        let wanted = (first.0..).zip(scalars).skip(from).take(count);
+        let load = |(b, scalar)| {
+            let load = ir::Expr::Load {
+                buffer: BufferId(b),
+                scalar,
+                index: Box::new(index.clone()),
+                site,
+            };
+            widen(scalar, load)
+        };
+        wanted.map(load).collect()
+    }
+
     /// The scalars of an item that is pushed or appended, each of its own type.
     fn record_fields(&mut self, value: &'f Expr) -> Vec<ir::Expr> {
         let scalars = self.parts(&value.ty);
@@ -1152,7 +1198,7 @@ impl<'f> Lowerer<'_, 'f> {
             match (p, &a.kind) {
                 (Param::Handle, Kind::Handle(h)) => handles.push(self.binding(*h)),
                 (Param::Handle, _) => handles.push(None),
-                (Param::Value(_) | Param::Copy(..), _) => {
+                (Param::Value(_) | Param::Copy(..) | Param::Own(..), _) => {
                     handles.push(None);
                     given.push(a);
                 }
@@ -1165,7 +1211,7 @@ impl<'f> Lowerer<'_, 'f> {
         self.frames.push(Frame::new(f, handles));
         let vars = f.params.iter().filter_map(|p| match p {
             Param::Value(id) => Some(*id),
-            Param::Handle | Param::Copy(..) => None,
+            Param::Handle | Param::Copy(..) | Param::Own(..) => None,
         });
         for (var, value) in vars.zip(values) {
             // Pure values of locals that the helper cannot assign are named, not copied.

@@ -72,6 +72,10 @@ pub(crate) enum Binding {
     PushItems(FrontierId),
     /// `log: &Append<T>`.
     Append(ListId),
+    /// `p: &T`, `p: &mut T` of a struct: the item's own element, its scalars in consecutive buffers.
+    OwnRecord { first: BufferId, mutable: bool },
+    /// `ps: &Records<T>`.
+    Records { first: BufferId },
     /// `rows: &Bits`.
     Bits { buffer: BufferId, width: Width },
     /// An item of such a frontier, or of a list.
@@ -630,10 +634,17 @@ fn start(e: &syn::Expr) -> Span {
     }
 }
 
-/// What the items of a list or frontier consist of.
+/// A scalar of a struct or tuple.
+pub(crate) struct Part {
+    /// The way to it.
+    pub(crate) path: Vec<syn::Member>,
+    pub(crate) scalar: Scalar,
+}
+
+/// What the items of a list or frontier, or the elements of a buffer, consist of.
 pub(crate) struct Record {
-    /// Types of its scalars, in order.
-    pub(crate) fields: Vec<Scalar>,
+    /// Its scalars, in order.
+    pub(crate) fields: Vec<Part>,
     /// The structs in it, innermost first, with the names of their fields.
     pub(crate) structs: Vec<(String, Vec<String>)>,
 }

@@ -211,6 +211,9 @@ pub(super) fn named_type(name: &str, at: Span, report: &mut Report) {
         }
         "Option" | "Result" => "use a sentinel value such as `u32::MAX`",
         "Self" => "name the type",
+        _ if name.starts_with(char::is_uppercase) => {
+            "use a scalar, or a struct of the `#[wave_graph]` module or of the `#[kernel]`'s body: the macro sees no other"
+        }
         _ => "use one of bool, u8, u32, i32, u64, i64, f32, f64",
     };
     let message = format!("type `{name}` is not in the kernel language");

@@ -149,6 +149,7 @@ pub(super) enum HandleTy {
     /// Of items of a type that [`super::Helpers`] numbers.
     PushItems(usize),
     Append(usize),
+    Records(usize),
     Bits,
     Reduce {
         op: ReduceOp,
@@ -177,6 +178,7 @@ impl fmt::Display for HandleTy {
             HandleTy::Push => write!(f, "&Push"),
             HandleTy::PushItems(_) => write!(f, "&Push<_>"),
             HandleTy::Append(_) => write!(f, "&Append<_>"),
+            HandleTy::Records(_) => write!(f, "&Records<_>"),
             HandleTy::Bits => write!(f, "&Bits"),
             HandleTy::Reduce { count: true, .. } => write!(f, "&Reduce<Count>"),
             HandleTy::Reduce { op, scalar, .. } => write!(f, "&Reduce<{op:?}<{}>>", scalar.name()),
@@ -377,8 +379,11 @@ impl Unifier {
     }
 }
 
-/// The type of the items of `&Push<T>` (false) or `&Append<T>` (true).
-pub(super) fn items(ty: &syn::Type) -> Option<(&syn::Type, bool)> {
+/// The handle's type, given the number that [`super::Helpers`] has for its items' type.
+type Handled = fn(usize) -> HandleTy;
+
+/// The type of the items of `&Push<T>`, `&Append<T>` or `&Records<T>`, and the handle's.
+pub(super) fn items(ty: &syn::Type) -> Option<(&syn::Type, Handled)> {
     match ty {
         syn::Type::Paren(t) => items(&t.elem),
         syn::Type::Group(t) => items(&t.elem),
@@ -394,8 +399,9 @@ pub(super) fn items(ty: &syn::Type) -> Option<(&syn::Type, bool)> {
                 return None;
             };
             match last.ident.to_string().as_str() {
-                "Push" => Some((t, false)),
-                "Append" => Some((t, true)),
+                "Push" => Some((t, HandleTy::PushItems)),
+                "Append" => Some((t, HandleTy::Append)),
+                "Records" => Some((t, HandleTy::Records)),
                 _ => None,
             }
         }

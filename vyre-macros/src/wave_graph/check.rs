@@ -8,7 +8,7 @@ use super::syntax::{
 use crate::kernel::{self, Helpers, Tables};
 use crate::report::{Report, did_you_mean};
 use proc_macro2::Span;
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, GenericArgument, Ident, Pat, PathArguments, Type};
 use vyre_core::module::{
@@ -22,6 +22,8 @@ use vyre_core::module::{
 pub(crate) enum Slot {
     Csr(TopologyId),
     Buffer(BufferId),
+    /// Elements that are structs: the first of the buffers of their scalars, and how many these are.
+    Rows(BufferId, u16),
     Frontier(FrontierId),
     List(ListId),
     Reduction(ReductionId),
@@ -49,7 +51,7 @@ pub(crate) struct Fields<'g> {
     /// Length of each buffer.
     lengths: Vec<Length>,
     counts: Vec<bool>,
-    /// Structs that are items, innermost first, with the names of their fields.
+    /// Structs that are items or elements, innermost first, with the names of their fields.
     pub(crate) records: Vec<(String, Vec<String>)>,
 }
 
@@ -93,6 +95,17 @@ pub(crate) enum ParamKind {
     Push(FrontierId),
     PushItems(FrontierId),
     Append(ListId),
+    /// `&T`, `&mut T` of a struct.
+    OwnRows {
+        first: BufferId,
+        count: u16,
+        mutable: bool,
+    },
+    /// `&Records<T>`
+    Records {
+        first: BufferId,
+        count: u16,
+    },
     Bits {
         buffer: BufferId,
         width: Width,
@@ -125,8 +138,22 @@ pub(crate) enum Written {
     PushItems,
     Bits,
     Append,
+    /// `&Records<T>`
+    Records,
     Reduce(ReduceOp, Scalar, bool),
     Other,
+}
+
+impl Slot {
+    /// The buffers of a field, if it has some.
+    pub(crate) fn buffers(self) -> impl Iterator<Item = BufferId> {
+        let (first, count) = match self {
+            Slot::Buffer(b) => (b.0, 1),
+            Slot::Rows(b, n) => (b.0, n),
+            _ => (0, 0),
+        };
+        (first..first.saturating_add(count)).map(BufferId)
+    }
 }
 
 impl Written {
@@ -180,6 +207,7 @@ pub(crate) fn written(ty: &Type) -> Written {
                         _ => Written::Other,
                     },
                     ("Append", _) => Written::Append,
+                    ("Records", _) => Written::Records,
                     ("Push", _) if type_word(arg).as_deref() == Some("Node") => Written::Push,
                     ("Push", _) => Written::PushItems,
                     ("Reduce", _) => reduce_marker(arg)
@@ -272,23 +300,41 @@ impl<'g> Fields<'g> {
         let (mut csrs, mut buffers, mut frontiers, mut reductions, mut scalars) =
             (0u16, 0u16, 0u16, 0u16, 0u16);
         let mut lists = 0u16;
+        let mut rows: Vec<Vec<kernel::Part>> = Vec::new();
         let next = |n: &mut u16| {
             let id = *n;
             *n = n.saturating_add(1);
             id
         };
         for field in this.fields {
-            this.slots.push(match field.kind {
+            let slot = match field.kind {
                 FieldKind::Csr { .. } => Slot::Csr(TopologyId(next(&mut csrs))),
-                FieldKind::Column { .. } => Slot::Buffer(BufferId(next(&mut buffers))),
+                FieldKind::Column { item: None, .. } => Slot::Buffer(BufferId(next(&mut buffers))),
+                FieldKind::Column {
+                    item: Some(ref item),
+                    ..
+                } => match this.record(item, &helpers, report) {
+                    None => Slot::Broken,
+                    Some(parts) => {
+                        let (first, count) = (BufferId(buffers), parts.len() as u16);
+                        buffers = buffers.saturating_add(count);
+                        rows.push(parts);
+                        Slot::Rows(first, count)
+                    }
+                },
                 FieldKind::Frontier { .. } => Slot::Frontier(FrontierId(next(&mut frontiers))),
                 FieldKind::List { .. } => Slot::List(ListId(next(&mut lists))),
                 FieldKind::Reduction { .. } => Slot::Reduction(ReductionId(next(&mut reductions))),
                 FieldKind::Scalar(_) => Slot::Scalar(ScalarId(next(&mut scalars))),
                 FieldKind::Broken => Slot::Broken,
-            });
+            };
+            this.slots.push(slot);
         }
-        for field in this.fields {
+        let mut rows = rows.into_iter();
+        for (at, field) in this.fields.iter().enumerate() {
+            if this.slots[at] == Slot::Broken {
+                continue;
+            }
             if let Some(included) = field.origin {
                 let (path, of) = &graph.included[included].modules[0];
                 tables.enter(path, of);
@@ -320,6 +366,7 @@ impl<'g> Fields<'g> {
                 FieldKind::Column {
                     role,
                     scalar,
+                    item,
                     per,
                     init,
                 } => {
@@ -342,17 +389,32 @@ impl<'g> Fields<'g> {
                         }
                     }
                     let extent = extent(&length, per.as_ref(), tables);
-                    let init = init
-                        .as_ref()
-                        .map(|e| tables.constant(e.to_token_stream(), *scalar));
-                    this.lengths.push(length);
-                    program.buffers.push(Buffer {
-                        name,
-                        scalar: *scalar,
-                        extent,
-                        role: *role,
-                        init,
-                    });
+                    let parts = match item {
+                        Some(_) => rows.next().unwrap_or_default(),
+                        None => vec![kernel::Part {
+                            path: Vec::new(),
+                            scalar: *scalar,
+                        }],
+                    };
+                    for kernel::Part { path, scalar } in parts {
+                        let init = init.as_ref().map(|e| {
+                            let value = match &path[..] {
+                                [] => e.to_token_stream(),
+                                path => quote! { (#e) #(.#path)* },
+                            };
+                            tables.constant(value, scalar)
+                        });
+                        this.lengths.push(length.clone());
+                        program.buffers.push(Buffer {
+                            name: path.iter().fold(name.clone(), |name, member| {
+                                format!("{name}.{}", member.to_token_stream())
+                            }),
+                            scalar,
+                            extent,
+                            role: *role,
+                            init,
+                        });
+                    }
                 }
                 FieldKind::List {
                     capacity,
@@ -362,7 +424,7 @@ impl<'g> Fields<'g> {
                     let length = this.length(capacity, report);
                     let capacity =
                         extent(&length.unwrap_or(Length::Fixed(0)), Some(capacity), tables);
-                    let fields = this.record(item, &helpers, report);
+                    let fields = this.scalars(at, item, &helpers, report);
                     program.lists.push(List {
                         name,
                         fields,
@@ -376,7 +438,7 @@ impl<'g> Fields<'g> {
                     item,
                 } => {
                     let fields = match item {
-                        Some(item) => this.record(item, &helpers, report),
+                        Some(item) => this.scalars(at, item, &helpers, report),
                         None => Vec::new(),
                     };
                     let capacity = match capacity {
@@ -419,17 +481,34 @@ impl<'g> Fields<'g> {
         this
     }
 
-    /// The fields of items of a type; the structs in it are noted.
-    fn record(&mut self, ty: &Type, helpers: &Helpers, report: &mut Report) -> Vec<Scalar> {
-        let Some(record) = kernel::record(ty, helpers, report) else {
-            return vec![Scalar::U32];
-        };
+    /// The scalars of the items of a field; the structs in it are noted.
+    fn scalars(
+        &mut self,
+        field: usize,
+        ty: &Type,
+        helpers: &Helpers,
+        report: &mut Report,
+    ) -> Vec<Scalar> {
+        let parts = self.record(ty, helpers, report).unwrap_or_else(|| {
+            self.slots[field] = Slot::Broken;
+            Vec::new()
+        });
+        parts.into_iter().map(|part| part.scalar).collect()
+    }
+
+    fn record(
+        &mut self,
+        ty: &Type,
+        helpers: &Helpers,
+        report: &mut Report,
+    ) -> Option<Vec<kernel::Part>> {
+        let record = kernel::record(ty, helpers, report)?;
         for s in record.structs {
             if !self.records.contains(&s) {
                 self.records.push(s);
             }
         }
-        record.fields
+        Some(record.fields)
     }
 
     fn needs_topology(&self, at: &Ident, what: &str, report: &mut Report) {
@@ -538,6 +617,10 @@ impl<'g> Fields<'g> {
                         _ => format!("&Buf<Atomic<{t}>>"),
                     }
                 }
+                Slot::Rows(..) => match &field.kind {
+                    FieldKind::Column { item: Some(t), .. } => format!("&Records<{}>", show(t)),
+                    _ => return None,
+                },
                 Slot::Frontier(_) | Slot::List(_) => match &field.kind {
                     FieldKind::List { item, .. } => format!("&Append<{}>", show(item)),
                     FieldKind::Frontier {
@@ -590,10 +673,10 @@ impl<'g> Fields<'g> {
         }
     }
 
-    /// A buffer that a fixpoint may swap.
-    pub(crate) fn buffer(&self, name: &Ident, report: &mut Report) -> Option<BufferId> {
+    /// The buffers of a field that a fixpoint may swap.
+    fn swapped(&self, name: &Ident, report: &mut Report) -> Option<Vec<BufferId>> {
         match self.find(name, report)? {
-            (_, Slot::Buffer(id)) => Some(id),
+            (_, slot @ (Slot::Buffer(_) | Slot::Rows(..))) => Some(slot.buffers().collect()),
             (_, Slot::Broken) => None,
             (field, _) => {
                 self.wrong_kind(name, field, "a buffer", report);
@@ -1049,6 +1132,7 @@ impl<'g> Fields<'g> {
                 }
             }
             Slot::Buffer(id) => self.buffer_param(b, id, form, program, report),
+            Slot::Rows(first, count) => self.rows_param(b, (first, count), program, report),
             Slot::Broken => None,
         }
     }
@@ -1129,7 +1213,12 @@ impl<'g> Fields<'g> {
             None if form == Written::Buf(scalar) => Some(ParamKind::Buf { buffer, scalar }),
             None => Some(ParamKind::AtomicBuf { buffer, scalar }),
             Some(mutable) => {
-                self.check_own(b, buffer, mutable, program, report)?;
+                let instead = if mutable {
+                    format!("take `{name}: &Buf<Atomic<{t}>>` to update any element")
+                } else {
+                    format!("take `{name}: &Buf<{t}>` to read any element")
+                };
+                self.check_own(b, buffer, (mutable, instead), program, report)?;
                 Some(ParamKind::Own {
                     buffer,
                     scalar,
@@ -1139,23 +1228,72 @@ impl<'g> Fields<'g> {
         }
     }
 
+    /// A parameter that is a buffer of structs.
+    fn rows_param(
+        &self,
+        b: &Bound<'_>,
+        (first, count): (BufferId, u16),
+        program: &Program,
+        report: &mut Report,
+    ) -> Option<ParamKind> {
+        let FieldKind::Column {
+            item: Some(item), ..
+        } = &b.field.kind
+        else {
+            return None;
+        };
+        let name = &b.field.name;
+        let t = show(item);
+        if written(b.ty) == Written::Records && written_item(b.ty).as_ref() == Some(&t) {
+            return Some(ParamKind::Records { first, count });
+        }
+        let read_only = match program.buffers[first.index()].role {
+            Role::Topology => Some("topology"),
+            Role::Input => Some("input"),
+            Role::Output | Role::Scratch | Role::InOut => None,
+        };
+        let mutable = match b.ty {
+            Type::Reference(r) if show(&r.elem) == t => r.mutability.is_some(),
+            _ => {
+                let mut allowed = vec![format!("&{t}")];
+                allowed.extend(read_only.is_none().then(|| format!("&mut {t}")));
+                allowed.push(format!("&Records<{t}>"));
+                self.mismatch(b, &allowed, report);
+                return None;
+            }
+        };
+        if let (true, Some(role)) = (mutable, read_only) {
+            report.error_help(
+                b.ty.span(),
+                format!("`{name}` is `#[{role}]`, which waves only read"),
+                format!("take `{name}: &{t}`, or declare it `#[scratch(..)]` or `#[output(..)]`"),
+            );
+            return None;
+        }
+        let instead = if mutable {
+            "only the fields of `Data` that are scalars have atomics: give what any lane updates a buffer of its own".to_owned()
+        } else {
+            format!("take `{name}: &Records<{t}>` to read any element")
+        };
+        self.check_own(b, first, (mutable, instead), program, report)?;
+        Some(ParamKind::OwnRows {
+            first,
+            count,
+            mutable,
+        })
+    }
+
     /// `&T` and `&mut T` need a domain that gives each lane one element; `&mut T` needs each element to have one lane.
     fn check_own(
         &self,
         b: &Bound<'_>,
         buffer: BufferId,
-        mutable: bool,
+        (mutable, instead): (bool, String),
         program: &Program,
         report: &mut Report,
     ) -> Option<()> {
         let (domain, length) = b.domain?;
         let name = &b.field.name;
-        let t = program.buffers[buffer.index()].scalar.name();
-        let instead = if mutable {
-            format!("take `{name}: &Buf<Atomic<{t}>>` to update any element")
-        } else {
-            format!("take `{name}: &Buf<{t}>` to read any element")
-        };
         let actual = &self.lengths[buffer.index()];
         if length.as_ref() != Some(actual) {
             let word = b.wave.domain.as_ref().map_or("", DomainArgs::word);
@@ -1284,20 +1422,30 @@ fn extent(length: &Length, per: Option<&Per>, tables: &mut Tables) -> Extent {
     }
 }
 
-/// Checks a `swap(a, b)`: two writable buffers of equal type, shape and role.
+/// Checks a `swap(a, b)`: two writable buffers of equal type, shape and role. Gives the pairs that trade places.
 pub(crate) fn swap(
     (a, b): &(Ident, Ident),
     fields: &Fields<'_>,
     program: &Program,
     report: &mut Report,
-) -> Option<(BufferId, BufferId)> {
-    let (x, y) = (fields.buffer(a, report), fields.buffer(b, report));
+) -> Option<Vec<(BufferId, BufferId)>> {
+    let (x, y) = (fields.swapped(a, report), fields.swapped(b, report));
     let (x, y) = (x?, y?);
     if x == y {
         report.error(b.span(), format!("`{a}` cannot be swapped with itself"));
         return None;
     }
-    let (left, right) = (&program.buffers[x.index()], &program.buffers[y.index()]);
+    let item = |name: &Ident| match fields.get(name).map(|(f, _)| &f.kind) {
+        Some(FieldKind::Column { item: Some(t), .. }) => Some(show(t)),
+        _ => None,
+    };
+    let of = |name: &Ident, id: BufferId| {
+        item(name).unwrap_or_else(|| program.buffers[id.index()].scalar.name().to_owned())
+    };
+    let (left, right) = (
+        &program.buffers[x[0].index()],
+        &program.buffers[y[0].index()],
+    );
     for (name, buffer) in [(a, left), (b, right)] {
         if matches!(buffer.role, Role::Topology | Role::Input) {
             report.error_help(
@@ -1308,13 +1456,10 @@ pub(crate) fn swap(
             return None;
         }
     }
-    let difference = if left.scalar != right.scalar {
-        Some(format!(
-            "`{a}` has {} elements and `{b}` has {}",
-            left.scalar.name(),
-            right.scalar.name()
-        ))
-    } else if fields.lengths[x.index()] != fields.lengths[y.index()] {
+    let (first, second) = (of(a, x[0]), of(b, y[0]));
+    let difference = if first != second {
+        Some(format!("`{a}` has {first} elements and `{b}` has {second}"))
+    } else if fields.lengths[x[0].index()] != fields.lengths[y[0].index()] {
         Some("their lengths differ".to_owned())
     } else if left.role != right.role {
         Some("one is `#[output]`, the other `#[scratch]`".to_owned())
@@ -1329,7 +1474,7 @@ pub(crate) fn swap(
         );
         return None;
     }
-    Some((x, y))
+    Some(x.into_iter().zip(y).collect())
 }
 
 /// The innermost fixpoint around a scope.

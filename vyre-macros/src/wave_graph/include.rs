@@ -80,9 +80,9 @@ pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
                     report.error_help(
                         name.span(),
                         format!(
-                            "`{name}` has items that are structs, and is not included for that"
+                            "`{name}` has items or elements that are structs, and is not included for that"
                         ),
-                        "use scalars or tuples as items, or run the two passes one after the other",
+                        "use scalars or tuples, or run the two passes one after the other",
                     );
                     continue;
                 }
@@ -361,12 +361,14 @@ fn stands_for(ours: &FieldKind, theirs: &FieldKind) -> Result<(), &'static str> 
             FieldKind::Column {
                 role: our_role,
                 scalar: a,
+                item: _,
                 per: our_per,
                 init: our_init,
             },
             FieldKind::Column {
                 role,
                 scalar: b,
+                item: _,
                 per,
                 init,
             },
@@ -378,8 +380,12 @@ fn stands_for(ours: &FieldKind, theirs: &FieldKind) -> Result<(), &'static str> 
                 Some(Per::Len(e)) => e.to_token_stream().to_string(),
                 Some(Per::NodeBits(e)) => format!("bits({})", e.to_token_stream()),
             };
+            let item = |f: &FieldKind| match f {
+                FieldKind::Column { item: Some(i), .. } => i.to_token_stream().to_string(),
+                _ => String::new(),
+            };
             let first = |e: &Option<Box<Expr>>| e.as_ref().map(|e| e.to_token_stream().to_string());
-            if a != b {
+            if a != b || item(ours) != item(theirs) {
                 Err("the types differ")
             } else if text(our_per) != text(per) {
                 Err("the lengths differ")
@@ -464,11 +470,13 @@ fn renamed_kind(kind: &FieldKind, names: &HashMap<String, Ident>) -> FieldKind {
         FieldKind::Column {
             role,
             scalar,
+            item,
             per: p,
             init,
         } => FieldKind::Column {
             role: *role,
             scalar: *scalar,
+            item: item.clone(),
             per: per(p),
             init: init.clone(),
         },

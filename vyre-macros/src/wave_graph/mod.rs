@@ -268,10 +268,7 @@ impl Builder<'_, '_> {
     fn read_only_rows(&mut self, w: usize, sweep: &Sweep) {
         let Some(body) = &self.bodies[w] else { return };
         for u in effects::uses(body) {
-            let param = sweep
-                .params
-                .iter()
-                .find(|p| resource(p.kind) == Some(u.resource));
+            let param = sweep.params.iter().find(|p| takes(p.kind, u.resource));
             let Some(check::Param {
                 name: Some(name),
                 kind: ParamKind::Bits { buffer, .. },
@@ -302,9 +299,9 @@ impl Builder<'_, '_> {
         self.sites[f] = self.tables.site(scope.name.span());
         for pair in &args.swaps {
             let swap = check::swap(pair, fields, &self.program, self.report);
-            self.swaps[f].extend(swap);
+            self.swaps[f].extend(swap.into_iter().flatten());
         }
-        let swapped: Vec<BufferId> = self.swaps[f].iter().flat_map(|&(a, b)| [a, b]).collect();
+        let swapped: Vec<&Ident> = args.swaps.iter().flat_map(|(a, b)| [a, b]).collect();
         if let Some(twice) = (0..swapped.len()).find(|&i| swapped[..i].contains(&swapped[i])) {
             let name = &args.swaps[twice / 2].1;
             self.report
@@ -519,10 +516,7 @@ impl Builder<'_, '_> {
             if let (Some(sweep), Some(body)) = (&self.sweeps[w], &self.bodies[w]) {
                 list.extend(domain_uses(sweep.domain, wave.domain.as_ref()));
                 for u in effects::uses(body) {
-                    let param = sweep
-                        .params
-                        .iter()
-                        .find(|p| resource(p.kind) == Some(u.resource));
+                    let param = sweep.params.iter().find(|p| takes(p.kind, u.resource));
                     let span = param
                         .and_then(|p| p.name.as_ref())
                         .map_or_else(|| wave.name().span(), Ident::span);
@@ -555,15 +549,13 @@ impl Builder<'_, '_> {
                     });
                 }
             }
-            for (name, buffer) in args.swaps.iter().flat_map(|(a, b)| [a, b]).filter_map(|n| {
-                fields
-                    .iter()
-                    .find(|(f, _)| f.name == *n)
-                    .and_then(|(_, slot)| match slot {
-                        Slot::Buffer(id) => Some((n, id)),
-                        _ => None,
-                    })
-            }) {
+            let swapped = args.swaps.iter().flat_map(|(a, b)| [a, b]);
+            let swapped = swapped.flat_map(|n| {
+                let slot = fields.iter().find(|(f, _)| f.name == *n);
+                let buffers = slot.into_iter().flat_map(|(_, slot)| slot.buffers());
+                buffers.map(move |id| (n, id))
+            });
+            for (name, buffer) in swapped {
                 scopes[s].push(Use {
                     access: Access {
                         resource: Resource::Buffer(buffer),
@@ -626,6 +618,8 @@ fn binding(kind: ParamKind) -> Binding {
         ParamKind::Record => Binding::Record,
         ParamKind::PushItems(f) => Binding::PushItems(f),
         ParamKind::Append(l) => Binding::Append(l),
+        ParamKind::OwnRows { first, mutable, .. } => Binding::OwnRecord { first, mutable },
+        ParamKind::Records { first, .. } => Binding::Records { first },
         ParamKind::Bits { buffer, width } => Binding::Bits { buffer, width },
         ParamKind::Edge => Binding::EdgeItem,
         ParamKind::Round => Binding::Round,
@@ -657,19 +651,27 @@ fn binding(kind: ParamKind) -> Binding {
     }
 }
 
-fn resource(kind: ParamKind) -> Option<Resource> {
+/// Whether a parameter is how a wave gets at a resource.
+fn takes(kind: ParamKind, resource: Resource) -> bool {
+    let buffers = |first: BufferId, count: u16| match resource {
+        Resource::Buffer(b) => (first.0..first.0 + count).contains(&b.0),
+        _ => false,
+    };
     match kind {
-        ParamKind::Index | ParamKind::Edge | ParamKind::Record | ParamKind::Round => None,
-        ParamKind::Uniform(Uniform::Reduction(r), _) => Some(Resource::Reduction(r)),
-        ParamKind::Uniform(..) => None,
+        ParamKind::Index | ParamKind::Edge | ParamKind::Record | ParamKind::Round => false,
+        ParamKind::Uniform(Uniform::Reduction(r), _) => resource == Resource::Reduction(r),
+        ParamKind::Uniform(..) => false,
         ParamKind::Own { buffer, .. }
         | ParamKind::Buf { buffer, .. }
         | ParamKind::Bits { buffer, .. }
-        | ParamKind::AtomicBuf { buffer, .. } => Some(Resource::Buffer(buffer)),
-        ParamKind::Csr(t) => Some(Resource::Topology(t)),
-        ParamKind::Push(f) | ParamKind::PushItems(f) => Some(Resource::Frontier(f)),
-        ParamKind::Append(l) => Some(Resource::List(l)),
-        ParamKind::Reduce { id, .. } => Some(Resource::Reduction(id)),
+        | ParamKind::AtomicBuf { buffer, .. } => buffers(buffer, 1),
+        ParamKind::OwnRows { first, count, .. } | ParamKind::Records { first, count } => {
+            buffers(first, count)
+        }
+        ParamKind::Csr(t) => resource == Resource::Topology(t),
+        ParamKind::Push(f) | ParamKind::PushItems(f) => resource == Resource::Frontier(f),
+        ParamKind::Append(l) => resource == Resource::List(l),
+        ParamKind::Reduce { id, .. } => resource == Resource::Reduction(id),
     }
 }
 
@@ -686,7 +688,9 @@ fn condition_bindings(fields: &Fields<'_>, program: &Program) -> Vec<(Ident, Bin
                 Slot::Scalar(s) => {
                     Binding::Scalar(Uniform::Scalar(s), program.scalars[s.index()].scalar)
                 }
-                Slot::Csr(_) | Slot::Buffer(_) | Slot::List(_) | Slot::Broken => return None,
+                Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::List(_) | Slot::Broken => {
+                    return None;
+                }
             };
             Some((field.name.clone(), binding))
         })

@@ -124,6 +124,7 @@ fn kernel(
         let column = |role: Role, scalar: Scalar, len: &Ident| FieldKind::Column {
             role,
             scalar,
+            item: None,
             per: Some(Per::Len(Box::new(parse_quote!(#len)))),
             init: None,
         };
@@ -161,6 +162,10 @@ fn kernel(
             }
             Written::Push | Written::PushItems => {
                 refuse("frontier", &mut report);
+                FieldKind::Broken
+            }
+            Written::Records => {
+                refuse("buffers of structs", &mut report);
                 FieldKind::Broken
             }
             Written::Append => {

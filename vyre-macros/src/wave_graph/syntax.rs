@@ -193,7 +193,10 @@ pub(crate) enum FieldKind {
     },
     Column {
         role: Role,
+        /// Of the elements, where they are no structs.
         scalar: Scalar,
+        /// Their type, where they are structs or tuples: a buffer for each of its scalars.
+        item: Option<Box<Type>>,
         per: Option<Per>,
         init: Option<Box<Expr>>,
     },
@@ -216,6 +219,16 @@ pub(crate) enum FieldKind {
     Scalar(Scalar),
     /// Already reported: what uses it is not reported again.
     Broken,
+}
+
+impl Field {
+    /// The type of a buffer's elements, where they are structs or tuples.
+    pub(crate) fn item(&self) -> Option<&Type> {
+        match &self.kind {
+            FieldKind::Column { item, .. } => item.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// Number of elements, as written after `per =` or `capacity =`.
@@ -1363,6 +1376,25 @@ impl Taker<'_> {
         scalar
     }
 
+    /// The type of a buffer's elements: a scalar, or what may be a tuple or a struct of scalars.
+    fn element(&mut self, ty: &Type) -> Option<(Scalar, Option<Box<Type>>)> {
+        const OTHERS: [&str; 10] = [
+            "Csr", "Frontier", "List", "Bits", "Edge", "String", "Buf", "Push", "Append", "Reduce",
+        ];
+        let may_be_struct = match ty {
+            Type::Tuple(t) => !t.elems.is_empty(),
+            _ => type_word(ty).is_some_and(|w| {
+                scalar_of(ty).is_none()
+                    && w.starts_with(char::is_uppercase)
+                    && !OTHERS.contains(&w.as_str())
+            }),
+        };
+        if may_be_struct {
+            return Some((Scalar::U32, Some(Box::new(ty.clone()))));
+        }
+        Some((self.scalar(ty)?, None))
+    }
+
     fn expect_word(&mut self, ty: &Type, word: &str, attribute: &str) -> Option<()> {
         if type_word(ty).as_deref() == Some(word) {
             return Some(());
@@ -1525,9 +1557,11 @@ impl Taker<'_> {
                 self.report
                     .error(of.span(), "`reverse_of` is for a `Csr`, not for a buffer");
             }
+            let (scalar, item) = self.element(ty)?;
             return Some(FieldKind::Column {
                 role: Role::Topology,
-                scalar: self.scalar(ty)?,
+                scalar,
+                item,
                 per: Some(per),
                 init: None,
             });
@@ -1592,9 +1626,11 @@ impl Taker<'_> {
             );
             return None;
         }
+        let (scalar, item) = self.element(ty)?;
         Some(FieldKind::Column {
             role,
-            scalar: self.scalar(ty)?,
+            scalar,
+            item,
             per,
             init,
         })
@@ -1624,6 +1660,7 @@ impl Taker<'_> {
         Some(FieldKind::Column {
             role,
             scalar: Scalar::U32,
+            item: None,
             per: Some(Per::NodeBits(Box::new(bits))),
             init: None,
         })

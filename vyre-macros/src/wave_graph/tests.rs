@@ -485,15 +485,15 @@ fn data_is_checked() {
         ),
         (
             "pub struct Data { #[list(capacity = 4)] d: List<[u32; 2]> } #[wave(once)] fn w() {}",
-            "items of this type are not in the language",
+            "items and elements of this type are not in the language",
         ),
         (
             "pub struct P(u32); pub struct Data { #[list(capacity = 4)] d: List<P> } #[wave(once)] fn w() {}",
-            "items of this type are not in the language",
+            "items and elements of this type are not in the language",
         ),
         (
             "type F = f64; pub struct Data { #[list(capacity = 4)] d: List<(F, F, F, F, F, F, F, F, F)> } #[wave(once)] fn w() {}",
-            "an item has at most 8 scalars; this one has 9",
+            "an item or element has at most 8 scalars; this one has 9",
         ),
         (
             "pub struct Data { #[list(capacity = 4)] d: List<u64> } #[wave(once)] fn w(d: &Append<u32>) {}",

@@ -82,7 +82,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn field(&mut self, f: &syn::ExprField, span: Span) -> Expr {
-        let base = self.expr(&f.base, None);
+        let base = self.base(&f.base);
         match (&base.kind, self.types.resolve(&base.ty), &f.member) {
             (&Kind::Handle(h), Ty::Handle(HandleTy::Edge), syn::Member::Named(name)) => {
                 let field = match name.to_string().as_str() {
@@ -170,7 +170,7 @@ impl Checker<'_> {
         if self.iterator_chain(m) {
             return self.wrong(span);
         }
-        let receiver = self.expr(&m.receiver, None);
+        let receiver = self.base(&m.receiver);
         let receiver = self.read(receiver);
         if let Some(t) = &m.turbofish {
             self.error(
@@ -465,6 +465,7 @@ impl Checker<'_> {
             HandleTy::Csr => &["neighbors", "edges", "target", "degree"],
             HandleTy::Push | HandleTy::PushItems(_) => &["push"],
             HandleTy::Append(_) => &["append"],
+            HandleTy::Records(_) => &["get", "len", "is_empty"],
             HandleTy::Reduce { count: true, .. } => &["inc"],
             HandleTy::Reduce {
                 op: ReduceOp::Sum, ..
@@ -533,7 +534,21 @@ impl Checker<'_> {
         };
         let mut args = args.into_iter();
         let (kind, ty) = match h {
-            HandleTy::Buf(_) | HandleTy::AtomicBuf(_) => {
+            HandleTy::Records(of) if name == "get" => {
+                let Some(index) = args.next() else {
+                    return self.wrong(span);
+                };
+                self.unify(&Ty::U32, &index);
+                (
+                    Kind::Get {
+                        records: handle,
+                        index: Box::new(index),
+                        site,
+                    },
+                    self.record(of),
+                )
+            }
+            HandleTy::Buf(_) | HandleTy::AtomicBuf(_) | HandleTy::Records(_) => {
                 let (kind, ty) = (Kind::Len(handle), Ty::U32);
                 if name == "is_empty" {
                     let zero = Expr {
@@ -911,7 +926,7 @@ impl Checker<'_> {
                         ));
                     }
                 }
-                Param::Copy(..) => {}
+                Param::Copy(..) | Param::Own(..) => {}
             }
         }
         let ty = f.types.resolve(&f.result);

@@ -273,6 +273,16 @@ impl Checker<'_> {
             let name = ident.to_string();
             match self.lookup(&name) {
                 Some(Name::Var(id)) => {
+                    if name != "self" && self.refs.contains(&id) {
+                        self.error(
+                            span,
+                            format!(
+                                "`{name}` refers to the item's own element, and is not a value"
+                            ),
+                            format!("write `*{name}` to copy the element"),
+                        );
+                        return self.wrong(span);
+                    }
                     return Expr {
                         kind: Kind::Var(id),
                         ty: self.vars[id.0].ty.clone(),
@@ -447,10 +457,10 @@ impl Checker<'_> {
     pub(super) fn unary(&mut self, u: &syn::ExprUnary, span: Span, hint: Option<Scalar>) -> Expr {
         let op = match u.op {
             syn::UnOp::Deref(_) => {
-                let inner = self.expr(&u.expr, None);
-                if self.self_ref && is_self(&u.expr) {
+                if let Some(inner) = self.referred(&u.expr) {
                     return inner;
                 }
+                let inner = self.expr(&u.expr, None);
                 return match (&inner.kind, &inner.ty) {
                     (_, Ty::Handle(HandleTy::Own { .. })) => Expr {
                         span,
@@ -628,7 +638,7 @@ impl Checker<'_> {
                 expr,
                 ..
             }) => {
-                if self.self_ref && is_self(expr) {
+                if self.referred(expr).is_some() {
                     return self.place(expr);
                 }
                 let inner = self.expr(expr, None);
@@ -708,12 +718,34 @@ impl Checker<'_> {
         }
     }
 
+    /// What a name refers to, where it is that of a reference.
+    pub(super) fn referred(&self, e: &syn::Expr) -> Option<Expr> {
+        let syn::Expr::Path(p) = strip(e) else {
+            return None;
+        };
+        match self.lookup(&p.path.get_ident()?.to_string()) {
+            Some(Name::Var(id)) if self.refs.contains(&id) => Some(Expr {
+                kind: Kind::Var(id),
+                ty: self.vars[id.0].ty.clone(),
+                span: first_token(p),
+            }),
+            _ => None,
+        }
+    }
+
+    /// An expression of which a field or a method follows, which also see through references.
+    pub(super) fn base(&mut self, e: &syn::Expr) -> Expr {
+        self.referred(e).unwrap_or_else(|| self.expr(e, None))
+    }
+
     /// Whether an expression names a variable or a part of one.
     pub(super) fn in_variable(&self, e: &syn::Expr) -> bool {
         match strip(e) {
             syn::Expr::Field(f) => self.in_variable(&f.base),
             syn::Expr::Index(i) => self.in_variable(&i.expr),
-            syn::Expr::Unary(u) => matches!(u.op, syn::UnOp::Deref(_)) && is_self(&u.expr),
+            syn::Expr::Unary(u) => {
+                matches!(u.op, syn::UnOp::Deref(_)) && self.referred(&u.expr).is_some()
+            }
             syn::Expr::Path(p) => p
                 .path
                 .get_ident()
@@ -798,10 +830,6 @@ impl Checker<'_> {
             span,
         }
     }
-}
-
-fn is_self(e: &syn::Expr) -> bool {
-    matches!(strip(e), syn::Expr::Path(p) if p.path.is_ident("self"))
 }
 
 fn arithmetic(op: &syn::BinOp) -> Option<BinaryOp> {

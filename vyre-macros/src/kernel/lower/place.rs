@@ -4,11 +4,12 @@
 
 use super::*;
 
-/// A local, or all elements of a local array.
+/// A local, all elements of a local array, or the item's own element of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Storage {
     Local(LocalId),
     Array(ArrayId),
+    Own(BufferId, Scalar),
 }
 
 /// Room for a value of a type without variables in it.
@@ -101,6 +102,7 @@ fn touches(e: &ir::Expr, storage: Storage) -> bool {
     let mut found = match (e, storage) {
         (ir::Expr::Local(l), Storage::Local(to)) => *l == to,
         (ir::Expr::ArrayLoad { array, .. }, Storage::Array(to)) => *array == to,
+        (ir::Expr::Load { buffer, .. }, Storage::Own(to, _)) => *buffer == to,
         _ => false,
     };
     e.each_operand(&mut |x| found = found || touches(x, storage));
@@ -160,7 +162,7 @@ impl<'f> Lowerer<'_, 'f> {
 
     /// What is kept there.
     pub(super) fn kept(&mut self, from: &Dest) -> Vec<ir::Expr> {
-        let site = if from.leaves.iter().any(|s| matches!(s, Storage::Array(_))) {
+        let site = if from.leaves.iter().any(|s| !matches!(s, Storage::Local(_))) {
             self.own_site()
         } else {
             SiteId(0)
@@ -174,6 +176,8 @@ impl<'f> Lowerer<'_, 'f> {
 
     pub(super) fn read(&mut self, spot: &Spot) -> Vec<ir::Expr> {
         let all = leaves(&spot.to.ty);
+        let own = spot.to.leaves.iter().any(|s| matches!(s, Storage::Own(..)));
+        let item = own.then(|| self.item(ItemField::Index));
         elements(&spot.to.ty)
             .into_iter()
             .map(|(l, at)| match spot.to.leaves[l] {
@@ -184,6 +188,16 @@ impl<'f> Lowerer<'_, 'f> {
                     index: Box::new(position(spot.base.as_ref(), all[l].1.unwrap_or(1), at)),
                     site: spot.site,
                 },
+                Storage::Own(buffer, scalar) => {
+                    let index = item.clone().expect("the item was asked for");
+                    let load = ir::Expr::Load {
+                        buffer,
+                        scalar,
+                        index: Box::new(index),
+                        site: spot.site,
+                    };
+                    widen(scalar, load)
+                }
             })
             .collect()
     }
@@ -230,6 +244,22 @@ impl<'f> Lowerer<'_, 'f> {
                         self.emit(ir::Stmt::ArrayAssign { array, values });
                     }
                 }
+                Storage::Own(buffer, scalar) => {
+                    for value in values {
+                        let value = if scalar == Scalar::U8 {
+                            cast_ir(Scalar::U32, Scalar::U8, value)
+                        } else {
+                            value
+                        };
+                        let (index, site) = (self.item(ItemField::Index), self.own_site());
+                        self.emit(ir::Stmt::Store {
+                            buffer,
+                            index,
+                            value,
+                            site,
+                        });
+                    }
+                }
             }
         }
     }
@@ -245,7 +275,7 @@ impl<'f> Lowerer<'_, 'f> {
     pub(super) fn walk(&mut self, mut to: Dest, way: &[Way<'f>]) -> Spot {
         let mut base: Option<ir::Expr> = None;
         let mut site = SiteId(0);
-        if to.leaves.iter().any(|s| matches!(s, Storage::Array(_))) {
+        if to.leaves.iter().any(|s| !matches!(s, Storage::Local(_))) {
             site = self.own_site();
         }
         for step in way {
@@ -359,6 +389,20 @@ impl<'f> Lowerer<'_, 'f> {
         }
     }
 
+    /// `points.get(i)` of a field of it, and the position of the field's first scalar.
+    fn element_field(&mut self, e: &'f Expr) -> Option<(&'f Expr, usize)> {
+        match &e.kind {
+            Kind::Get { .. } => Some((e, 0)),
+            Kind::Field(base, at) => {
+                let (get, from) = self.element_field(base)?;
+                let tys = self.ty(&base.ty).fields()?;
+                let before = tys.iter().take(*at).map(|t| self.parts(t).len());
+                Some((get, from + before.sum::<usize>()))
+            }
+            _ => None,
+        }
+    }
+
     /// A field or element of something.
     pub(super) fn part(&mut self, e: &'f Expr) -> Vec<ir::Expr> {
         if let Some((var, way)) = self.way(e)
@@ -368,6 +412,10 @@ impl<'f> Lowerer<'_, 'f> {
         }
         match &e.kind {
             Kind::Field(base, at) => {
+                if let Some((get, from)) = self.element_field(e) {
+                    let count = self.parts(&e.ty).len();
+                    return self.get(get, from, count);
+                }
                 let values = self.value(base);
                 let ty = self.ty(&base.ty);
                 let Some(tys) = ty.fields() else {
