@@ -451,8 +451,20 @@ impl<T: Record> Push<T> {
             }
         }
         if !self.items.push(item, self.limit) {
-            self.refused.set(self.refused.get() + 1);
+            self.full(item);
         }
+    }
+
+    #[cold]
+    fn full(&self, item: T) {
+        if self.seen.as_ref().is_some_and(|seen| !seen.alone) {
+            // Most are repeats: the limit is above the number of nodes.
+            self.items.deduplicate(|item| item.key());
+            if self.items.push(item, self.limit) {
+                return;
+            }
+        }
+        self.refused.set(self.refused.get() + 1);
     }
 }
 

@@ -414,8 +414,13 @@ impl Column for PushColumn<'_> {
             stamp: view.stamp,
             alone: false,
         });
+        // A chunk's repeats go when it is merged, or when they are more than there are nodes: they do not count as overflow.
+        let limit = match seen {
+            Some(_) => 2 * view.nodes as usize,
+            None => view.limit,
+        };
         Pushed {
-            push: Push::over(items, view.nodes.into(), view.limit, seen),
+            push: Push::over(items, view.nodes.into(), limit, seen),
             direct: false,
         }
     }

@@ -337,4 +337,12 @@ impl<T> Sink<T> {
         items.push(item);
         true
     }
+
+    /// Drops items that an earlier one of the same key repeats.
+    pub(crate) fn deduplicate<K: Eq + std::hash::Hash>(&self, key: impl Fn(&T) -> K) {
+        // SAFETY: as in `push`.
+        let items = unsafe { &mut *self.0.get() };
+        let mut seen = std::collections::HashSet::new();
+        items.retain(|item| seen.insert(key(item)));
+    }
 }

@@ -624,6 +624,40 @@ fn reductions_agree(runtime: &Runtime) {
     }
 }
 
+#[wave_graph]
+pub mod dense {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(unique)]
+        ends: Frontier,
+        #[output(per = node)]
+        visits: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn reach(e: Edge, ends: &Push) {
+        for _ in 0..3 {
+            ends.push(e.dst);
+        }
+    }
+
+    #[wave(items(ends), after(reach))]
+    fn visit(v: Node, visits: &mut u32) {
+        *visits += v + 1;
+    }
+}
+
+fn repeated_pushes_need_no_room(runtime: &Runtime) {
+    // Each chunk of the sweep pushes far more often than there are nodes.
+    let edges: Vec<(u32, u32)> = (0..30_000).map(|k| (k % 100, k * 7 % 50)).collect();
+    let graph = Csr::from_edges(100, &edges).expect("edges name nodes");
+    let mut session = dense::Session::new(runtime, &graph).expect("a session");
+    let out = session.run(dense::Run {}).expect("fits");
+    let expected: Vec<u32> = (0..100).map(|v| if v < 50 { v + 1 } else { 0 }).collect();
+    assert_eq!(out.visits, expected);
+}
+
 fn fault(session: &mut faults::Session, way: u32) -> Trap {
     match session.run(faults::Run { way }) {
         Err(Error::Trap(trap)) => *trap,
@@ -696,6 +730,7 @@ macro_rules! backend_tests {
         backend_tests! { @one reductions_agree, $runtime $(, $ignore)? }
         backend_tests! { @one nested_fixpoints_agree, $runtime $(, $ignore)? }
         backend_tests! { @one swapped_buffers_agree, $runtime $(, $ignore)? }
+        backend_tests! { @one repeated_pushes_need_no_room, $runtime $(, $ignore)? }
         backend_tests! { @one traps_agree, $runtime $(, $ignore)? }
     };
     (@one $test:ident, $runtime:expr $(, $ignore:meta)?) => {
