@@ -5,9 +5,14 @@
 //! the plainest, so shrinking needs to know nothing about the language. A feature of the language is one more row of
 //! [`EXPRESSIONS`], [`STATEMENTS`] or [`METHODS`].
 //!
-//! Kernels are order-free: they write their own elements, update atomics by one operation a buffer, push, and reduce. What may
-//! differ between backends is kept out of the values: the sign of zero from `min` and `max` (zero is added), and the bits and
-//! the sign of NaN (see [`Fixed`]).
+//! A pass is a standalone kernel, or a graph of waves: some, then perhaps a fixpoint of some (one may have a fixpoint of its
+//! own), then perhaps some more, with the `after`s that their conflicts ask for. Its fields are what its waves take.
+//!
+//! Kernels are order-free: they write their own elements, update atomics and rows of bits by one operation a wave, store one
+//! value, claim, push, append, reduce, and read what other waves left. What may differ between backends is kept out of the
+//! values: the sign of zero from `min` and `max` (zero is added), the bits and the sign of NaN (see [`Fixed`]), the rounding of
+//! float sums (small integers are added), and approximate functions, whose results leave the kernel at once and are compared
+//! within their bound.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -65,6 +70,8 @@ pub(crate) fn mix(mut x: u64) -> u64 {
 pub(crate) struct Source {
     /// The pass, and a function of the same name with `run_` before it that runs it.
     pub(crate) text: String,
+    /// Which of several faults is reported depends on the order of items: items of more than a word do not name one.
+    pub(crate) loose: bool,
     /// The choices it was grown from.
     pub(crate) choices: Vec<u32>,
 }
@@ -264,66 +271,182 @@ enum Reduction {
     Count,
 }
 
+impl Reduction {
+    fn ty(self) -> Scalar {
+        match self {
+            Reduction::Sum(s) | Reduction::Min(s) | Reduction::Max(s) => s,
+            Reduction::Any | Reduction::All => Bool,
+            Reduction::Count => U64,
+        }
+    }
+}
+
+/// What a buffer has an element for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Shape {
+    Node,
+    Edge,
+    N,
+}
+
 /// A parameter of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Handle {
     Uniform(Scalar),
-    Own(Scalar),
-    OwnMut(Scalar),
+    Round,
+    /// The item's own element of an input.
+    Own(Shape, Scalar),
+    /// The item's own element of what this wave, by its number, writes.
+    OwnMut(Shape, u8, Scalar),
+    /// Where this wave leaves what approximate functions give.
+    Approximate(Shape, u8, Scalar),
+    /// What another wave wrote: the item's own element, or all of it.
+    Left(Shape, u8, Scalar),
+    LeftAll(Shape, u8, Scalar),
     Buf(Scalar),
     Atomic(Scalar, Update),
+    /// What other waves made of an atomic buffer.
+    Totals(Scalar, Update),
+    /// A buffer in which one value is stored.
+    Mark(Scalar),
+    /// An element a node, which the first to come takes; one such place a wave.
+    Claim(u8),
     Graph,
+    Back,
     /// The number of nodes.
     Nodes,
     Push,
-    Reduce(Reduction),
+    PushThing,
+    Append,
+    /// Rows of bits: given with the run, given with the session, changed by one operation, read.
+    BitsIn,
+    BitsTop,
+    Bits(Update),
+    BitsSeen,
+    Reduce(u8, Reduction),
+    /// The value of a reduction of an earlier wave.
+    Reduced(u8, Reduction),
 }
 
 /// Length of whole buffers.
 const LEN: u32 = 16;
+/// The reductions of helpers, which any wave may call.
+const HELPERS: u8 = 9;
 
 impl Handle {
     fn name(self) -> String {
+        let shape = |s: Shape| match s {
+            Shape::Node => "",
+            Shape::Edge => "e",
+            Shape::N => "n",
+        };
         match self {
             Handle::Uniform(s) => format!("s_{}", s.name()),
-            Handle::Own(s) => format!("x_{}", s.name()),
-            Handle::OwnMut(s) => format!("y_{}", s.name()),
+            Handle::Round => "round".to_owned(),
+            Handle::Own(of, s) => format!("x{}_{}", shape(of), s.name()),
+            Handle::OwnMut(_, w, s) | Handle::Left(_, w, s) | Handle::LeftAll(_, w, s) => {
+                format!("y{w}_{}", s.name())
+            }
+            Handle::Approximate(_, w, s) => format!("z{w}_{}", s.name()),
             Handle::Buf(s) => format!("b_{}", s.name()),
-            Handle::Atomic(s, op) => format!("a_{}_{}", s.name(), op.name()),
+            Handle::Atomic(s, op) | Handle::Totals(s, op) => {
+                format!("a_{}_{}", s.name(), op.name())
+            }
+            Handle::Mark(s) => format!("m_{}", s.name()),
+            Handle::Claim(w) => format!("claim{w}"),
             Handle::Graph => "graph".to_owned(),
+            Handle::Back => "back".to_owned(),
             Handle::Nodes => "nodes".to_owned(),
             Handle::Push => "front".to_owned(),
-            Handle::Reduce(Reduction::Sum(s)) => format!("sum_{}", s.name()),
-            Handle::Reduce(Reduction::Min(s)) => format!("min_{}", s.name()),
-            Handle::Reduce(Reduction::Max(s)) => format!("max_{}", s.name()),
-            Handle::Reduce(Reduction::Any) => "any".to_owned(),
-            Handle::Reduce(Reduction::All) => "all".to_owned(),
-            Handle::Reduce(Reduction::Count) => "count".to_owned(),
+            Handle::PushThing => "things".to_owned(),
+            Handle::Append => "list".to_owned(),
+            Handle::BitsIn => "given".to_owned(),
+            Handle::BitsTop => "fixed".to_owned(),
+            Handle::Bits(_) | Handle::BitsSeen => "rows".to_owned(),
+            Handle::Reduce(w, r) | Handle::Reduced(w, r) => match r {
+                Reduction::Sum(s) => format!("sum{w}_{}", s.name()),
+                Reduction::Min(s) => format!("min{w}_{}", s.name()),
+                Reduction::Max(s) => format!("max{w}_{}", s.name()),
+                Reduction::Any => format!("any{w}"),
+                Reduction::All => format!("all{w}"),
+                Reduction::Count => format!("count{w}"),
+            },
         }
     }
 
-    fn ty(self) -> String {
+    fn ty(self, items: &Items) -> String {
         match self {
             Handle::Uniform(s) => s.name().to_owned(),
-            Handle::Own(s) => format!("&{}", s.name()),
-            Handle::OwnMut(s) => format!("&mut {}", s.name()),
-            Handle::Buf(s) => format!("&Buf<{}>", s.name()),
-            Handle::Atomic(s, _) => format!("&Buf<Atomic<{}>>", s.name()),
-            Handle::Graph => "&Csr".to_owned(),
+            Handle::Round => "Round".to_owned(),
+            Handle::Own(_, s) | Handle::Left(_, _, s) => format!("&{}", s.name()),
+            Handle::OwnMut(_, _, s) | Handle::Approximate(_, _, s) => format!("&mut {}", s.name()),
+            Handle::Buf(s) | Handle::LeftAll(_, _, s) | Handle::Totals(s, _) => {
+                format!("&Buf<{}>", s.name())
+            }
+            Handle::Atomic(s, _) | Handle::Mark(s) => format!("&Buf<Atomic<{}>>", s.name()),
+            Handle::Claim(_) => "&Buf<Atomic<u32>>".to_owned(),
+            Handle::Graph | Handle::Back => "&Csr".to_owned(),
             Handle::Nodes => "u32".to_owned(),
             Handle::Push => "&Push".to_owned(),
-            Handle::Reduce(Reduction::Sum(s)) => format!("&Reduce<Sum<{}>>", s.name()),
-            Handle::Reduce(Reduction::Min(s)) => format!("&Reduce<Min<{}>>", s.name()),
-            Handle::Reduce(Reduction::Max(s)) => format!("&Reduce<Max<{}>>", s.name()),
-            Handle::Reduce(Reduction::Any) => "&Reduce<Or<bool>>".to_owned(),
-            Handle::Reduce(Reduction::All) => "&Reduce<And<bool>>".to_owned(),
-            Handle::Reduce(Reduction::Count) => "&Reduce<Count>".to_owned(),
+            Handle::PushThing => format!("&Push<{}>", items.thing.show()),
+            Handle::Append => format!("&Append<{}>", items.listed.show()),
+            Handle::BitsIn | Handle::BitsTop | Handle::Bits(_) | Handle::BitsSeen => {
+                "&Bits".to_owned()
+            }
+            Handle::Reduce(_, Reduction::Sum(s)) => format!("&Reduce<Sum<{}>>", s.name()),
+            Handle::Reduce(_, Reduction::Min(s)) => format!("&Reduce<Min<{}>>", s.name()),
+            Handle::Reduce(_, Reduction::Max(s)) => format!("&Reduce<Max<{}>>", s.name()),
+            Handle::Reduce(_, Reduction::Any) => "&Reduce<Or<bool>>".to_owned(),
+            Handle::Reduce(_, Reduction::All) => "&Reduce<And<bool>>".to_owned(),
+            Handle::Reduce(_, Reduction::Count) => "&Reduce<Count>".to_owned(),
+            Handle::Reduced(_, r) => r.ty().name().to_owned(),
         }
     }
 
-    fn param(self) -> String {
-        format!("{}: {}", self.name(), self.ty())
+    fn param(self, items: &Items) -> String {
+        format!("{}: {}", self.name(), self.ty(items))
     }
+
+    /// How a wave that takes it uses the field of its name.
+    fn mode(self) -> Mode {
+        match self {
+            Handle::Atomic(_, op) | Handle::Bits(op) => Mode::Update(op),
+            Handle::Push | Handle::PushThing | Handle::Append | Handle::Reduce(..) => {
+                Mode::Update(Update::Add)
+            }
+            Handle::OwnMut(..) | Handle::Approximate(..) | Handle::Mark(_) | Handle::Claim(_) => {
+                Mode::Write
+            }
+            Handle::Uniform(_)
+            | Handle::Round
+            | Handle::Own(..)
+            | Handle::Left(..)
+            | Handle::LeftAll(..)
+            | Handle::Buf(_)
+            | Handle::Totals(..)
+            | Handle::Graph
+            | Handle::Back
+            | Handle::Nodes
+            | Handle::BitsIn
+            | Handle::BitsTop
+            | Handle::BitsSeen
+            | Handle::Reduced(..) => Mode::Read,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Read,
+    Update(Update),
+    Write,
+}
+
+/// The items of the frontier of things and of the list: a scalar or a struct of scalars.
+#[derive(Clone, Debug)]
+struct Items {
+    thing: Ty,
+    listed: Ty,
 }
 
 /// What the kernel is swept over.
@@ -334,6 +457,80 @@ enum Domain {
     Edges,
     /// A standalone `#[kernel]`.
     Kernel,
+    Once,
+    /// Edges of the reversed graph.
+    BackEdges,
+    /// The frontier of nodes, the edges out of it, the frontier of things.
+    Front,
+    FrontEdges,
+    Things,
+    /// The list: all of it, or what is new.
+    List,
+    News,
+}
+
+impl Domain {
+    fn text(self) -> &'static str {
+        match self {
+            Domain::Nodes => "nodes",
+            Domain::Range | Domain::Kernel => "range(n)",
+            Domain::Edges => "edges(graph)",
+            Domain::Once => "once",
+            Domain::BackEdges => "edges(back)",
+            Domain::Front => "items(front)",
+            Domain::FrontEdges => "edges(graph, from = front)",
+            Domain::Things => "items(things)",
+            Domain::List => "items(list)",
+            Domain::News => "items(list, new)",
+        }
+    }
+
+    /// The field that is swept.
+    fn swept(self) -> Option<&'static str> {
+        match self {
+            Domain::Front | Domain::FrontEdges => Some("front"),
+            Domain::Things => Some("things"),
+            Domain::List | Domain::News => Some("list"),
+            _ => None,
+        }
+    }
+
+    fn has_edges(self) -> bool {
+        matches!(self, Domain::Edges | Domain::BackEdges | Domain::FrontEdges)
+    }
+
+    /// Which buffers have an element for the item.
+    fn shape(self) -> Option<Shape> {
+        match self {
+            Domain::Nodes | Domain::Front => Some(Shape::Node),
+            Domain::Edges | Domain::FrontEdges => Some(Shape::Edge),
+            Domain::Range | Domain::Kernel => Some(Shape::N),
+            Domain::Once | Domain::BackEdges | Domain::Things | Domain::List | Domain::News => None,
+        }
+    }
+}
+
+/// A wave that is written.
+#[derive(Clone, Debug)]
+struct Wave {
+    name: String,
+    domain: Domain,
+    handles: BTreeSet<Handle>,
+    body: String,
+}
+
+/// A node of the pass: a wave by its number, or a fixpoint.
+#[derive(Clone, Debug)]
+enum Part {
+    Wave(usize),
+    Loop {
+        name: String,
+        /// `until` and what follows it.
+        arguments: String,
+        /// What `until` looks at.
+        reads: Vec<String>,
+        parts: Vec<Part>,
+    },
 }
 
 /// Helpers with the same bits on every backend where Rust's own functions leave them open.
@@ -509,6 +706,8 @@ const EXPRESSIONS: &[(u32, Expression)] = &[
     (1, Kernel::field_of_tuple),
     (4, Kernel::element),
     (3, Kernel::method_value),
+    (4, Kernel::left),
+    (3, Kernel::bits_value),
 ];
 
 /// A statement, written to the current block; false where it does not apply.
@@ -540,6 +739,13 @@ const STATEMENTS: &[(u32, Statement)] = &[
     (2, Kernel::method_statement),
     (1, Kernel::let_struct),
     (2, Kernel::fault),
+    (2, Kernel::append),
+    (2, Kernel::push_thing),
+    (3, Kernel::change_bits),
+    (1, Kernel::for_ones),
+    (1, Kernel::mark),
+    (1, Kernel::claim),
+    (1, Kernel::approximate),
     (1, |k| {
         let text = k.block(None, 3);
         k.line(&text);
@@ -553,6 +759,13 @@ const MAX_DEPTH: u32 = 5;
 struct Kernel {
     choices: Choices,
     domain: Domain,
+    /// Number of the wave, and whether it is in a fixpoint.
+    wave: u8,
+    repeats: bool,
+    items: Items,
+    /// The frontier of nodes drops repeats.
+    unique: bool,
+    waves: Vec<Wave>,
     /// The lines of the current block.
     out: String,
     indent: usize,
@@ -584,6 +797,14 @@ pub(crate) fn kernel(name: &str, choices: Choices) -> Source {
     let mut k = Kernel {
         choices,
         domain: Domain::Nodes,
+        wave: 0,
+        repeats: false,
+        items: Items {
+            thing: Ty::Scalar(U32),
+            listed: Ty::Scalar(U32),
+        },
+        unique: false,
+        waves: Vec::new(),
         out: String::new(),
         indent: 0,
         depth: 0,
@@ -603,8 +824,14 @@ pub(crate) fn kernel(name: &str, choices: Choices) -> Source {
         size: 0,
     };
     let text = k.pass(name);
+    let loose = k.waves.iter().any(|w| match w.domain {
+        Domain::Things => !one_word(&k.items.thing),
+        Domain::List | Domain::News => !one_word(&k.items.listed),
+        _ => false,
+    });
     Source {
         text,
+        loose,
         choices: k.choices.drawn,
     }
 }
@@ -758,6 +985,54 @@ impl Kernel {
         h.name()
     }
 
+    /// Whether the wave may take it: not where it takes the field in another way or sweeps it.
+    fn free(&self, h: Handle) -> bool {
+        let swept = self.helper.is_none() && self.domain.swept() == Some(h.name().as_str());
+        let may = !swept || self.repeats && h != Handle::Append;
+        may && self.handles.iter().all(|o| *o == h || o.name() != h.name())
+    }
+
+    /// Graph, frontiers, lists, bits, reductions: not in a standalone kernel.
+    fn in_graph(&self) -> bool {
+        self.domain != Domain::Kernel
+    }
+
+    /// The wave's own element of this type, if its items have one to write.
+    fn own_mut(&mut self, s: Scalar) -> Option<Handle> {
+        if self.helper.is_some() {
+            return None;
+        }
+        let repeated = matches!(self.domain, Domain::Front | Domain::FrontEdges) && !self.unique;
+        let shape = self.domain.shape().filter(|_| !repeated)?;
+        Some(Handle::OwnMut(shape, self.wave, s))
+    }
+
+    /// Folds bits into something that leaves the kernel.
+    fn sink(&mut self, bits: &str) {
+        match self.own_mut(U64) {
+            Some(y) => {
+                let y = self.uses(y);
+                self.line(&format!("*{y} = {y}.rotate_left(5) ^ ({bits});"));
+            }
+            None => {
+                let index = self.leaf(U32, false);
+                let a = self.uses(Handle::Atomic(U64, Update::Add));
+                let index = format!("{} & {}", index.at(6), LEN - 1);
+                self.line(&format!("{a}[{index}].fetch_add({bits});"));
+            }
+        }
+    }
+
+    /// A handle of an earlier wave, as this one sees it, among those that `see` takes.
+    fn earlier(&mut self, see: impl Fn(Handle) -> Option<Handle>) -> Option<Handle> {
+        let mut all = BTreeSet::new();
+        for wave in &self.waves {
+            all.extend(wave.handles.iter().filter_map(|&h| see(h)));
+        }
+        let all: Vec<Handle> = all.into_iter().filter(|h| self.free(*h)).collect();
+        (!all.is_empty()).then(|| self.one_of(&all))
+    }
+
     fn fixed(&mut self, f: Fixed) -> &'static str {
         self.fixed.insert(f);
         f.0
@@ -834,9 +1109,13 @@ impl Kernel {
     fn item(&self) -> &'static [&'static str] {
         match (&self.helper, self.domain) {
             (Some(_), _) => &[],
-            (None, Domain::Nodes) => &["v"],
+            (None, Domain::Nodes | Domain::Front) => &["v"],
             (None, Domain::Range | Domain::Kernel) => &["i"],
-            (None, Domain::Edges) => &["e.src", "e.dst", "e.index"],
+            (None, Domain::Edges | Domain::BackEdges | Domain::FrontEdges) => {
+                &["e.src", "e.dst", "e.index"]
+            }
+            // These are in scope.
+            (None, Domain::Once | Domain::Things | Domain::List | Domain::News) => &[],
         }
     }
 
@@ -854,14 +1133,17 @@ impl Kernel {
             let first = constants.first()?.0.clone();
             return Some(Expr::atom(first));
         }
-        Some(match self.below(5) {
-            0 if s == U32 => Expr::atom(self.one_of(self.item())),
-            1 => Expr::new(format!("*{}", self.uses(Handle::Own(s))), Expr::UNARY),
-            2 => Expr::new(format!("*{}", self.uses(Handle::OwnMut(s))), Expr::UNARY),
+        let own = self.domain.shape().map(|of| Handle::Own(of, s));
+        let written = self.own_mut(s);
+        Some(match self.below(6) {
+            0 if s == U32 && !self.item().is_empty() => Expr::atom(self.one_of(self.item())),
+            1 if own.is_some() => Expr::new(format!("*{}", self.uses(own?)), Expr::UNARY),
+            2 if written.is_some() => Expr::new(format!("*{}", self.uses(written?)), Expr::UNARY),
             3 => {
                 let constants: Vec<_> = self.constants.iter().filter(|c| c.1 == s).collect();
                 Expr::atom(constants.first()?.0.clone())
             }
+            4 if s == U32 && self.repeats => Expr::atom(self.uses(Handle::Round)),
             _ => Expr::atom(self.uses(Handle::Uniform(s))),
         })
     }
@@ -870,8 +1152,8 @@ impl Kernel {
     fn node(&mut self) -> String {
         let other = self.once_in(3);
         match self.domain {
-            Domain::Nodes if !other => "v".to_owned(),
-            Domain::Edges if !other => self.one_of(&["e.src", "e.dst"]).to_owned(),
+            Domain::Nodes | Domain::Front if !other => "v".to_owned(),
+            of if of.has_edges() && !other => self.one_of(&["e.src", "e.dst"]).to_owned(),
             _ => {
                 let e = self.scalar_value(U32, false);
                 let nodes = self.uses(Handle::Nodes);
@@ -1407,6 +1689,15 @@ impl Kernel {
         }
     }
 
+    /// ` if ..`: it may not change what is matched, so no statement fits in.
+    fn guard(&mut self) -> String {
+        let depth = self.depth;
+        self.depth = depth.max(MAX_DEPTH - 1);
+        let cond = self.scalar_value(Bool, true);
+        self.depth = depth;
+        format!(" if {}", cond.text)
+    }
+
     /// `match` with the body of each arm made by `arm`.
     fn matching(&mut self, arm: &mut dyn FnMut(&mut Kernel) -> String) -> String {
         let s = if self.once_in(5) {
@@ -1446,11 +1737,7 @@ impl Kernel {
                         mutable: false,
                     });
                 }
-                let guard = if guarded {
-                    format!(" if {}", self.scalar_value(Bool, true).text)
-                } else {
-                    String::new()
-                };
+                let guard = if guarded { self.guard() } else { String::new() };
                 let body = arm(self);
                 self.scope.truncate(visible);
                 let _ = writeln!(text, "{:pad$}{pattern}{guard} => {body},", "");
@@ -1503,7 +1790,7 @@ impl Kernel {
                 }
             }
             let guard = if self.once_in(3) {
-                format!(" if {}", self.scalar_value(Bool, true).text)
+                self.guard()
             } else {
                 String::new()
             };
@@ -1537,6 +1824,7 @@ impl Kernel {
                 && h.result.as_ref() == result
                 && h.cost * turns < 3000
                 && h.size + size < 900
+                && h.handles.iter().all(|h| self.fits(*h))
         };
         let fitting: Vec<_> = self.helpers.iter().filter(fits).cloned().collect();
         if fitting.is_empty() {
@@ -1546,11 +1834,19 @@ impl Kernel {
         Some(Expr::atom(format!("{}({})", h.name, self.arguments(&h))))
     }
 
+    /// Whether a helper that takes it can be called here.
+    fn fits(&self, h: Handle) -> bool {
+        let grows = matches!(h, Handle::PushThing | Handle::Append);
+        self.free(h) && !(grows && self.repeats && self.turns > 1)
+    }
+
     fn arguments(&mut self, h: &Helper) -> String {
         self.cost += h.cost * self.turns;
         self.size += h.size;
+        // Taken first, so that no argument takes a field in another way.
+        let handles: Vec<_> = h.handles.iter().map(|&h| self.uses(h)).collect();
         let mut args: Vec<_> = h.params.iter().map(|t| self.value(t, true).text).collect();
-        args.extend(h.handles.iter().map(|&h| self.uses(h)));
+        args.extend(handles);
         args.join(", ")
     }
 
@@ -1566,6 +1862,7 @@ impl Kernel {
                     && h.result.as_ref() == result
                     && h.cost * turns < 3000
                     && h.size + size < 900
+                    && h.handles.iter().all(|h| self.fits(*h))
                 {
                     ways.push((place.clone(), h.clone()));
                 }
@@ -1836,10 +2133,8 @@ impl Kernel {
         if !places.is_empty() && !self.once_in(4) {
             return Some(self.one_of(&places).0);
         }
-        if self.helper.is_some() {
-            return None;
-        }
-        Some(format!("*{}", self.uses(Handle::OwnMut(s))))
+        let own = self.own_mut(s)?;
+        Some(format!("*{}", self.uses(own)))
     }
 
     fn assignment(&mut self) -> bool {
@@ -1894,8 +2189,7 @@ impl Kernel {
         let s = self.scalar();
         let e = self.scalar_value(s, false);
         let e = self.as_u64(s, &e);
-        let y = self.uses(Handle::OwnMut(U64));
-        self.line(&format!("*{y} = {y}.rotate_left(5) ^ ({e});"));
+        self.sink(&e);
         true
     }
 
@@ -1940,16 +2234,23 @@ impl Kernel {
         let graph = self.helper.is_none() && self.domain != Domain::Kernel;
         if graph && self.once_in(2) {
             let node = self.node();
-            let graph = self.uses(Handle::Graph);
+            let graph = if self.once_in(4) {
+                self.uses(Handle::Back)
+            } else {
+                self.uses(Handle::Graph)
+            };
             let edges = self.once_in(2);
             let visible = self.scope.len();
             let name = self.declare(&Ty::Scalar(U32), false);
             let mut body = self.body(8, 3, open);
             self.scope.truncate(visible);
             let method = if edges { "edges" } else { "neighbors" };
-            if edges && self.once_in(2) {
+            if edges
+                && self.once_in(2)
+                && let Some(y) = self.own_mut(U64)
+            {
                 // The target is read first, where the loop's variable still has its name.
-                let (y, rest) = (self.uses(Handle::OwnMut(U64)), body.split_off(1));
+                let (y, rest) = (self.uses(y), body.split_off(1));
                 let _ = write!(body, " *{y} ^= {graph}.target({name}) as u64;{rest}");
             }
             self.line(&format!(
@@ -2081,16 +2382,19 @@ impl Kernel {
             _ => None,
         });
         let random = if s.is_float() {
-            // Sums of floats depend on their order.
-            self.one_of(&[Update::Min, Update::Max])
+            self.one_of(&[Update::Min, Update::Max, Update::Add])
         } else {
             self.one_of(&UPDATES)
         };
         known.unwrap_or(random)
     }
 
-    /// A number to take the minimum or the maximum with: no zero with a sign.
-    fn number(&mut self, s: Scalar) -> String {
+    /// A number to update with: no zero with a sign for minima, and sums of floats are exact in any order.
+    fn number(&mut self, s: Scalar, sums: bool) -> String {
+        if sums && s.is_float() {
+            let e = self.scalar_value(U32, false);
+            return format!("({} & 15) as {}", e.at(6), s.name());
+        }
         let e = self.scalar_value(s, !s.is_float());
         if s.is_float() {
             format!("{} + 0.0", e.at(8))
@@ -2102,20 +2406,36 @@ impl Kernel {
     fn update(&mut self) -> bool {
         let s = self.one_of(&NUMBERS);
         let op = self.operation(s);
-        let buffer = self.uses(Handle::Atomic(s, op));
+        let handle = Handle::Atomic(s, op);
+        if !self.free(handle) {
+            return false;
+        }
+        let buffer = self.uses(handle);
         let index = self.index(&buffer);
-        let e = self.number(s);
-        self.line(&format!("{buffer}[{index}].fetch_{}({e});", op.name()));
+        let e = self.number(s, op == Update::Add);
+        let method = if op == Update::Add && self.once_in(4) {
+            "sub"
+        } else {
+            op.name()
+        };
+        self.line(&format!("{buffer}[{index}].fetch_{method}({e});"));
         true
     }
 
+    /// What may be pushed or appended here: in a fixpoint, once an item.
+    fn may_grow(&mut self, h: Handle) -> bool {
+        // The type of its items names structs, which come before their methods.
+        let method = self.scope.iter().any(|v| v.name == "self");
+        !method && self.in_graph() && self.free(h) && !(self.repeats && self.turns > 1)
+    }
+
     fn push(&mut self) -> bool {
-        if self.helper.is_some() || self.domain == Domain::Kernel {
+        if self.helper.is_some() || !self.may_grow(Handle::Push) {
             return false;
         }
         let node = self.node();
         let front = self.uses(Handle::Push);
-        if self.once_in(3) {
+        if self.once_in(3) && !self.repeats {
             self.line(&format!("{front}.push({node});"));
         } else {
             let cond = self.condition();
@@ -2124,11 +2444,253 @@ impl Kernel {
         true
     }
 
-    fn reduce(&mut self) -> bool {
-        if self.domain == Domain::Kernel {
+    fn push_thing(&mut self) -> bool {
+        self.grow(Handle::PushThing, "push")
+    }
+
+    fn append(&mut self) -> bool {
+        self.grow(Handle::Append, "append")
+    }
+
+    fn grow(&mut self, h: Handle, method: &str) -> bool {
+        if !self.may_grow(h) {
             return false;
         }
-        let (s, t) = (self.one_of(&WIDE), self.one_of(&NUMBERS));
+        let ty = match h {
+            Handle::Append => self.items.listed.clone(),
+            _ => self.items.thing.clone(),
+        };
+        // The value may use what grows no more than the wave may.
+        let to = self.uses(h);
+        let e = self.value(&ty, true);
+        if self.once_in(3) && !self.repeats {
+            self.line(&format!("{to}.{method}({});", e.text));
+        } else {
+            let cond = self.condition();
+            self.line(&format!("if {cond} {{ {to}.{method}({}); }}", e.text));
+        }
+        true
+    }
+
+    /// A node index for rows of bits, in helpers too.
+    fn row(&mut self) -> String {
+        if self.helper.is_none() {
+            return self.node();
+        }
+        let e = self.leaf(U32, false);
+        format!("{} % 3", e.at(9))
+    }
+
+    /// A bit or a word of a row, mostly one that is there.
+    fn bit(&mut self, rows: &str, of: &str) -> String {
+        let e = self.scalar_value(U32, false);
+        if self.once_in(30) {
+            return e.text;
+        }
+        format!("{} % {rows}.{of}()", e.at(9))
+    }
+
+    /// Rows that this wave reads.
+    fn seen_rows(&mut self) -> String {
+        let known = self.waves.iter().any(|w| {
+            let mut all = w.handles.iter();
+            all.any(|h| matches!(h, Handle::Bits(_)))
+        });
+        match self.below(4) {
+            0 | 1 => self.uses(Handle::BitsIn),
+            2 => self.uses(Handle::BitsTop),
+            _ if known && self.free(Handle::BitsSeen) => self.uses(Handle::BitsSeen),
+            _ => self.uses(Handle::BitsIn),
+        }
+    }
+
+    fn bits_value(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
+        if !self.in_graph() || !matches!(s, U32 | Bool) {
+            return None;
+        }
+        let rows = self.seen_rows();
+        let v = self.row();
+        Some(Expr::atom(match s {
+            Bool => {
+                let bit = self.bit(&rows, "width");
+                format!("{rows}.get({v}, {bit})")
+            }
+            _ => match self.below(6) {
+                0..=2 => {
+                    let word = self.bit(&rows, "words");
+                    format!("{rows}.word({v}, {word})")
+                }
+                3 => format!("{rows}.width()"),
+                4 => format!("{rows}.words()"),
+                _ => format!("{rows}.count({v})"),
+            },
+        }))
+    }
+
+    fn change_bits(&mut self) -> bool {
+        if !self.in_graph() {
+            return false;
+        }
+        let known = self.handles.iter().find_map(|h| match h {
+            Handle::Bits(op) => Some(*op),
+            _ => None,
+        });
+        let random = self.one_of(&[Update::Or, Update::Or, Update::And]);
+        let op = known.unwrap_or(random);
+        if !self.free(Handle::Bits(op)) {
+            return false;
+        }
+        let rows = self.uses(Handle::Bits(op));
+        let v = self.row();
+        let or = op == Update::Or;
+        let text = match self.below(4) {
+            0 | 1 => {
+                let bit = self.bit(&rows, "width");
+                let method = if or { "set" } else { "unset" };
+                format!("{rows}.{method}({v}, {bit});")
+            }
+            2 => {
+                let word = self.bit(&rows, "words");
+                let e = self.scalar_value(U32, true);
+                format!("{rows}.{}_word({v}, {word}, {});", op.name(), e.text)
+            }
+            _ => {
+                let from = self.uses(Handle::BitsIn);
+                let w = self.row();
+                let method = match (or, self.once_in(2)) {
+                    (true, _) => "or_from",
+                    (false, false) => "and_from",
+                    (false, true) => "and_not_from",
+                };
+                format!("{rows}.{method}({v}, {from}, {w});")
+            }
+        };
+        self.line(&text);
+        true
+    }
+
+    fn for_ones(&mut self) -> bool {
+        if !self.in_graph() || !self.may_loop() {
+            return false;
+        }
+        let (prefix, open) = self.new_loop();
+        let rows = self.seen_rows();
+        let v = self.row();
+        let visible = self.scope.len();
+        let name = self.declare(&Ty::Scalar(U32), false);
+        let body = self.body(20, 2, open);
+        self.scope.truncate(visible);
+        self.line(&format!("{prefix}for {name} in {rows}.ones({v}) {body}"));
+        true
+    }
+
+    /// One value for all who store.
+    fn mark(&mut self) -> bool {
+        if !self.in_graph() {
+            return false;
+        }
+        let s = self.one_of(&NUMBERS);
+        let buffer = self.uses(Handle::Mark(s));
+        let index = self.index(&buffer);
+        let value = if s.is_float() { "7.5" } else { "7" };
+        self.line(&format!("{buffer}[{index}].store({value});"));
+        true
+    }
+
+    /// Who comes first takes a node, and pushes or counts it; only one place of a wave does.
+    fn claim(&mut self) -> bool {
+        let claim = Handle::Claim(self.wave);
+        if self.helper.is_some() || !self.in_graph() || self.handles.contains(&claim) {
+            return false;
+        }
+        let node = self.node();
+        let (at, held) = (self.fresh("at"), self.uses(claim));
+        let new = match self.below(3) {
+            0 if self.repeats => self.uses(Handle::Round),
+            1 => self.uses(Handle::Uniform(U32)),
+            _ => "5".to_owned(),
+        };
+        let count = Handle::Reduce(self.wave, Reduction::Count);
+        let then = if self.free(Handle::Push) && !self.once_in(3) {
+            format!("{}.push({at});", self.uses(Handle::Push))
+        } else {
+            format!("{}.inc();", self.uses(count))
+        };
+        self.line(&format!("let {at} = {node};"));
+        self.line(&format!(
+            "if {held}[{at}].compare_exchange(u32::MAX, {new}) {{ {then} }}"
+        ));
+        true
+    }
+
+    /// Leaves what an approximate function gives.
+    fn approximate(&mut self) -> bool {
+        let s = self.one_of(&[F32, F64]);
+        let Some(Handle::OwnMut(shape, wave, _)) = self.own_mut(s) else {
+            return false;
+        };
+        let e = self.scalar_value(s, false);
+        let function = self.one_of(&["exp", "ln", "sin", "cos"]);
+        let z = self.uses(Handle::Approximate(shape, wave, s));
+        self.line(&format!("*{z} = {}.{function}();", e.at(Expr::POSTFIX)));
+        true
+    }
+
+    /// What earlier waves left.
+    fn left(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
+        if self.helper.is_some() || self.waves.is_empty() {
+            return None;
+        }
+        let own = self.domain.shape();
+        let found = match self.below(4) {
+            0 | 1 => {
+                let whole = self.once_in(2);
+                self.earlier(|h| match h {
+                    Handle::OwnMut(shape, w, t) if t == s => {
+                        Some(if own == Some(shape) && !whole {
+                            Handle::Left(shape, w, s)
+                        } else {
+                            Handle::LeftAll(shape, w, s)
+                        })
+                    }
+                    _ => None,
+                })
+            }
+            2 => self.earlier(|h| match h {
+                Handle::Atomic(t, op) if t == s => Some(Handle::Totals(s, op)),
+                _ => None,
+            }),
+            _ => self.earlier(|h| match h {
+                Handle::Reduce(w, r) if r.ty() == s && w != HELPERS => Some(Handle::Reduced(w, r)),
+                _ => None,
+            }),
+        }?;
+        Some(match found {
+            Handle::Left(..) => Expr::new(format!("*{}", self.uses(found)), Expr::UNARY),
+            Handle::LeftAll(shape, ..) => {
+                let buffer = self.uses(found);
+                let index = if shape == Shape::Node {
+                    self.node()
+                } else {
+                    let e = self.scalar_value(U32, false);
+                    format!("{} % {buffer}.len()", e.at(9))
+                };
+                Expr::atom(format!("{buffer}[{index}]"))
+            }
+            Handle::Totals(..) => {
+                let buffer = self.uses(found);
+                let index = self.index(&buffer);
+                Expr::atom(format!("{buffer}[{index}]"))
+            }
+            _ => Expr::atom(self.uses(found)),
+        })
+    }
+
+    fn reduce(&mut self) -> bool {
+        if !self.in_graph() {
+            return false;
+        }
+        let (s, t) = (self.one_of(&NUMBERS), self.one_of(&NUMBERS));
         let (r, method, of) = self.one_of(&[
             (Reduction::Sum(s), "add", Some(s)),
             (Reduction::Min(t), "min", Some(t)),
@@ -2137,9 +2699,14 @@ impl Kernel {
             (Reduction::All, "and", Some(Bool)),
             (Reduction::Count, "inc", None),
         ]);
-        let name = self.uses(Handle::Reduce(r));
+        let by = if self.helper.is_some() {
+            HELPERS
+        } else {
+            self.wave
+        };
+        let name = self.uses(Handle::Reduce(by, r));
         let argument = match of {
-            Some(s) => self.number(s),
+            Some(s) => self.number(s, matches!(r, Reduction::Sum(_))),
             None => String::new(),
         };
         self.line(&format!("{name}.{method}({argument});"));
@@ -2334,7 +2901,7 @@ impl Kernel {
             4 => format!("assert!({} > {at});", e.at(4)),
             5 => format!("assert_eq!({}, {at}, \"not the item\");", e.text),
             6 => "panic!(\"gone\");".to_owned(),
-            _ if self.domain == Domain::Kernel => "unreachable!();".to_owned(),
+            _ if !self.in_graph() || !self.free(Handle::Push) => "unreachable!();".to_owned(),
             _ => {
                 let front = self.uses(Handle::Push);
                 format!("{front}.push({} | 0x8000_0000);", e.at(5))
@@ -2366,10 +2933,10 @@ impl Kernel {
             each.join(", ")
         };
         let given: Vec<_> = (0..fields.len()).map(|k| format!("f{k}: p{k}")).collect();
-        let (declared, params) = (list("f"), list("p"));
+        let (declared, params) = (list("pub f"), list("p"));
         self.structs.push(fields);
         let mut text = format!(
-            "#[derive(Clone, Copy, PartialEq)]\n    struct T{i} {{ {declared} }}\n    impl T{i} {{\n    fn make({params}) -> Self {{ T{i} {{ {} }} }}\n",
+            "#[derive(Clone, Copy, Debug, PartialEq)]\n    pub struct T{i} {{ {declared} }}\n    impl T{i} {{\n    fn make({params}) -> Self {{ T{i} {{ {} }} }}\n",
             given.join(", ")
         );
         for _ in 0..self.below(3) {
@@ -2426,7 +2993,7 @@ impl Kernel {
         let handles: Vec<_> = std::mem::replace(&mut self.handles, before)
             .into_iter()
             .collect();
-        text.extend(handles.iter().map(|h| h.param()));
+        text.extend(handles.iter().map(|h| h.param(&self.items)));
         let arrow = result
             .as_ref()
             .map(|ty| format!(" -> {}", ty.show()))
@@ -2446,14 +3013,200 @@ impl Kernel {
         text
     }
 
-    fn pass(&mut self, name: &str) -> String {
-        self.domain = self.weighted(&[
-            (5, Domain::Nodes),
+    /// A wave's body, up to what its locals leave.
+    fn write_body(&mut self, statements: u32) -> String {
+        let count = 2 + self.below(statements);
+        for _ in 0..count {
+            self.statement();
+        }
+        let visible: Vec<_> = SCALARS
+            .iter()
+            .flat_map(|&s| {
+                let places = self.places(&Ty::Scalar(s));
+                places.into_iter().map(move |p| (s, p.0))
+            })
+            .take(10)
+            .collect();
+        for (s, place) in visible {
+            let e = self.as_u64(s, &Expr::atom(place));
+            self.sink(&e);
+        }
+        self.scope.clear();
+        std::mem::take(&mut self.out)
+    }
+
+    /// Writes a wave over a domain; its number.
+    fn write_wave(&mut self, domain: Domain, repeats: bool, fuel: u32) -> usize {
+        let number = self.waves.len();
+        (self.domain, self.repeats, self.wave) = (domain, repeats, number as u8);
+        (self.cost, self.size, self.turns) = (0, 0, 1);
+        self.fuel = fuel;
+        self.indent = 2;
+        let item = match domain {
+            Domain::Things => Some(self.items.thing.clone()),
+            Domain::List | Domain::News => Some(self.items.listed.clone()),
+            _ => None,
+        };
+        self.scope.extend(item.map(|ty| Var {
+            name: "item".to_owned(),
+            ty,
+            mutable: false,
+        }));
+        let body = self.write_body(if fuel > 60 { 9 } else { 5 });
+        self.waves.push(Wave {
+            name: format!("w{number}"),
+            domain,
+            handles: std::mem::take(&mut self.handles),
+            body,
+        });
+        number
+    }
+
+    /// Whether some wave has such a handle.
+    fn taken(&self, h: Handle) -> bool {
+        self.waves.iter().any(|w| w.handles.contains(&h))
+    }
+
+    fn sweeps(&self, field: &str) -> bool {
+        self.waves.iter().any(|w| w.domain.swept() == Some(field))
+    }
+
+    /// Waves of a fixpoint, and what ends it.
+    fn write_loop(&mut self, name: &str, inner: bool, fuel: u32) -> Part {
+        let first = self.waves.len();
+        let mut parts = Vec::new();
+        let count = 1 + self.below(3);
+        for i in 0..count {
+            if i == 1 && !inner && self.once_in(3) {
+                parts.push(self.write_loop("inner", true, fuel));
+                continue;
+            }
+            let domain = self.weighted(&[
+                (4, Domain::Nodes),
+                (3, Domain::Front),
+                (3, Domain::FrontEdges),
+                (2, Domain::Edges),
+                (2, Domain::Things),
+                (1, Domain::News),
+                (1, Domain::List),
+                (1, Domain::BackEdges),
+                (1, Domain::Range),
+                (1, Domain::Once),
+            ]);
+            parts.push(Part::Wave(self.write_wave(domain, true, fuel)));
+        }
+        let rounds = 1 + self.below(if inner { 3 } else { 4 });
+        let (mut until, mut reads) = (format!("round + 1 >= {rounds}"), Vec::new());
+        let of_these: BTreeSet<Handle> = self.waves[first..]
+            .iter()
+            .flat_map(|w| w.handles.iter().copied())
+            .collect();
+        let mut more = Vec::new();
+        for h in of_these {
+            let name = h.name();
+            match h {
+                Handle::Push | Handle::PushThing => more.push((format!("{name}.is_empty()"), name)),
+                Handle::Reduce(HELPERS, _) => {}
+                Handle::Reduce(_, r) => more.push((
+                    match r.ty() {
+                        Bool => format!("!{name}"),
+                        t if t.is_float() => format!("{name} < 3.0"),
+                        _ => format!("{name} < 20"),
+                    },
+                    name,
+                )),
+                _ => {}
+            }
+        }
+        if !more.is_empty() && self.once_in(2) {
+            let (text, name) = self.one_of(&more);
+            until = format!("{text} || {until}");
+            reads.push(name);
+        }
+        let limit = if self.once_in(12) {
+            rounds - 1
+        } else {
+            rounds + 3
+        };
+        let mut arguments = format!("until({until}), max_rounds = {}", limit.max(1));
+        // Two buffers of one kind change places.
+        let written: Vec<Handle> = self.waves[first..]
+            .iter()
+            .flat_map(|w| w.handles.iter().copied())
+            .filter(|h| matches!(h, Handle::OwnMut(..)))
+            .collect();
+        let mut pairs = Vec::new();
+        for (i, &a) in written.iter().enumerate() {
+            for &b in &written[..i] {
+                if let (Handle::OwnMut(p, _, s), Handle::OwnMut(q, _, t)) = (a, b)
+                    && (p, s) == (q, t)
+                {
+                    pairs.push((a.name(), b.name()));
+                }
+            }
+        }
+        if !inner && !pairs.is_empty() && self.once_in(2) {
+            let (a, b) = self.one_of(&pairs);
+            let _ = write!(arguments, ", swap({a}, {b})");
+            reads.push(a);
+            reads.push(b);
+        }
+        Part::Loop {
+            name: name.to_owned(),
+            arguments,
+            reads,
+            parts,
+        }
+    }
+
+    /// The waves of a graph, in order.
+    fn write_parts(&mut self) -> Vec<Part> {
+        let single = !self.once_in(2);
+        let fuel = if single {
+            80 + 60 * self.below(3)
+        } else {
+            30 + 15 * self.below(3)
+        };
+        let domain = self.weighted(&[
+            (6, Domain::Nodes),
             (2, Domain::Range),
-            (2, Domain::Edges),
-            (3, Domain::Kernel),
+            (3, Domain::Edges),
+            (1, Domain::Once),
+            (1, Domain::BackEdges),
         ]);
-        if self.domain != Domain::Kernel {
+        let mut parts = vec![Part::Wave(self.write_wave(domain, false, fuel))];
+        if !single {
+            if self.once_in(3) {
+                let domain = self.one_of(&[Domain::Nodes, Domain::Edges, Domain::List]);
+                parts.push(Part::Wave(self.write_wave(domain, false, fuel)));
+            }
+            if !self.once_in(4) {
+                parts.push(self.write_loop("rounds", false, fuel));
+            }
+            if self.once_in(2) {
+                let domain =
+                    self.one_of(&[Domain::Nodes, Domain::Range, Domain::Edges, Domain::List]);
+                parts.push(Part::Wave(self.write_wave(domain, false, fuel)));
+            }
+        }
+        // What is pushed is swept.
+        for (h, domain) in [
+            (Handle::Push, Domain::Front),
+            (Handle::PushThing, Domain::Things),
+            (Handle::Append, Domain::News),
+        ] {
+            let listed = h == Handle::Append && !self.once_in(3);
+            if self.taken(h) && !self.sweeps(&h.name()) && !listed {
+                parts.push(Part::Wave(self.write_wave(domain, false, 12)));
+            }
+        }
+        parts
+    }
+
+    fn pass(&mut self, name: &str) -> String {
+        let alone = self.once_in(4);
+        self.domain = if alone { Domain::Kernel } else { Domain::Nodes };
+        if !alone {
             for i in 0..self.below(3) {
                 let s = self.scalar();
                 self.constants.push((format!("K{i}"), s));
@@ -2471,54 +3224,91 @@ impl Kernel {
         let count = self.below(4);
         let structs = self.below(3);
         let structs: Vec<_> = (0..structs).map(|_| self.write_struct()).collect();
-        let helpers: Vec<_> = (0..count).map(|_| self.write_helper(None)).collect();
-        (self.cost, self.size, self.turns) = (0, 0, 1);
-        self.fuel = 80 + 60 * self.below(3);
-
-        self.indent = if self.domain == Domain::Kernel { 1 } else { 2 };
-        let count = 2 + self.below(9);
-        for _ in 0..count {
-            self.statement();
-        }
-        let visible: Vec<_> = SCALARS
-            .iter()
-            .flat_map(|&s| {
-                let places = self.places(&Ty::Scalar(s));
-                places.into_iter().map(move |p| (s, p.0))
-            })
-            .take(10)
-            .collect();
-        for (s, place) in visible {
-            let e = self.as_u64(s, &Expr::atom(place));
-            let y = self.uses(Handle::OwnMut(U64));
-            self.line(&format!("*{y} = {y}.rotate_left(5) ^ ({e});"));
-        }
-        let body = std::mem::take(&mut self.out);
-        let fixed = self.fixed.iter().map(|f| f.1.to_owned());
-        let device = |f: String| format!("#[device]\n    {f}");
-        let helpers = fixed.chain(helpers).map(device);
-        let helpers: Vec<String> = structs.into_iter().chain(helpers).collect();
-        let handles: Vec<Handle> = self.handles.iter().copied().collect();
-        if self.domain == Domain::Kernel {
-            standalone(name, &helpers, &handles, &body)
-        } else {
-            let written = Written {
-                name,
-                domain: self.domain,
-                constants: &constants,
-                helpers: &helpers,
-                handles: &handles,
-                body: &body,
+        if !alone {
+            self.unique = self.once_in(2);
+            self.items = Items {
+                thing: self.item_type(),
+                listed: self.item_type(),
             };
-            written.graph()
+        }
+        let helpers: Vec<_> = (0..count).map(|_| self.write_helper(None)).collect();
+        let device = |f: String| format!("#[device]\n    {f}");
+        if alone {
+            (self.cost, self.size, self.turns) = (0, 0, 1);
+            self.fuel = 80 + 60 * self.below(3);
+            self.indent = 1;
+            let body = self.write_body(9);
+            let fixed = self.fixed.iter().map(|f| f.1.to_owned());
+            let helpers = fixed.chain(helpers).map(device);
+            let helpers: Vec<String> = structs.into_iter().chain(helpers).collect();
+            let handles: Vec<Handle> = self.handles.iter().copied().collect();
+            return standalone(name, &helpers, &handles, &body);
+        }
+        let parts = self.write_parts();
+        let helpers = self.called(helpers);
+        let capacities = [
+            self.one_of(&[3_000, 700, 60]),
+            self.one_of(&[20_000, 1_000, 40]),
+        ];
+        let fixed = self.fixed.iter().map(|f| f.1.to_owned());
+        let helpers = fixed.chain(helpers).map(device);
+        let written = Written {
+            name,
+            constants: &constants,
+            helpers: &structs.into_iter().chain(helpers).collect::<Vec<_>>(),
+            structs: &self.structs,
+            items: &self.items,
+            unique: self.unique,
+            capacities,
+            waves: &self.waves,
+            parts: &parts,
+        };
+        written.graph()
+    }
+
+    /// Without helpers that take a field which no wave takes.
+    fn called(&self, mut helpers: Vec<String>) -> Vec<String> {
+        loop {
+            let calls = |helper: &str| {
+                let name = helper.split_inclusive('(').next().unwrap_or_default();
+                let name = name.trim_start_matches("fn ");
+                let bodies = self.waves.iter().map(|w| &w.body);
+                let mut texts = bodies.chain(helpers.iter().filter(|h| *h != helper));
+                texts.any(|t| t.contains(name))
+            };
+            let kept: Vec<String> = helpers.iter().filter(|h| calls(h)).cloned().collect();
+            if kept.len() == helpers.len() {
+                return kept;
+            }
+            helpers = kept;
         }
     }
+
+    /// A scalar, or a struct of scalars.
+    fn item_type(&mut self) -> Ty {
+        let flat: Vec<usize> = (0..self.structs.len())
+            .filter(|&i| self.structs[i].iter().all(|t| matches!(t, Ty::Scalar(_))))
+            .collect();
+        if !flat.is_empty() && self.once_in(2) {
+            return Ty::Struct(self.one_of(&flat));
+        }
+        Ty::Scalar(self.scalar())
+    }
+}
+
+/// Whether an item is one word that says all of it.
+fn one_word(ty: &Ty) -> bool {
+    matches!(ty, Ty::Scalar(U32 | I32 | Bool | U8))
 }
 
 /// A standalone `#[kernel]` and its runner.
 fn standalone(name: &str, helpers: &[String], handles: &[Handle], body: &str) -> String {
     let mut params = vec!["i: Index".to_owned()];
-    params.extend(handles.iter().map(|h| h.param()));
+    let items = Items {
+        thing: Ty::Scalar(U32),
+        listed: Ty::Scalar(U32),
+    };
+    params.extend(handles.iter().map(|h| h.param(&items)));
     let mut text = format!("#[kernel]\npub fn {name}({}) {{\n", params.join(", "));
     for h in helpers {
         let _ = writeln!(text, "    {h}");
@@ -2530,11 +3320,11 @@ fn standalone(name: &str, helpers: &[String], handles: &[Handle], body: &str) ->
         let n = h.name();
         match h {
             Handle::Uniform(s) => args.push(format!("input.s_{}", s.name())),
-            Handle::Own(s) => {
+            Handle::Own(_, s) => {
                 sliced = true;
                 args.push(format!("&input.p_{}[..input.n as usize]", s.name()));
             }
-            Handle::OwnMut(s) => {
+            Handle::OwnMut(_, _, s) | Handle::Approximate(_, _, s) => {
                 sliced = true;
                 let _ = writeln!(
                     before,
@@ -2542,23 +3332,31 @@ fn standalone(name: &str, helpers: &[String], handles: &[Handle], body: &str) ->
                     s.name()
                 );
                 args.push(format!("&mut {n}"));
-                after.push(format!("column(\"{n}\", &{n})"));
+                let near = if matches!(h, Handle::Approximate(..)) {
+                    "near"
+                } else {
+                    "column"
+                };
+                after.push(format!("{near}(\"{n}\", &{n})"));
             }
             Handle::Buf(s) => args.push(format!("&input.p_{}[..{LEN}]", s.name())),
-            Handle::Atomic(s, _) => {
+            Handle::Atomic(s, op) => {
                 let _ = writeln!(
                     before,
                     "    let mut {n} = input.p_{}[..{LEN}].to_vec();",
                     s.name()
                 );
-                if s.is_float() {
+                if s.is_float() && *op == Update::Add {
+                    // Exact sums start at an integer.
+                    let _ = writeln!(before, "    {n}.fill(0.0);");
+                } else if s.is_float() {
                     // Of two zeros, either may be the larger.
                     let _ = writeln!(before, "    for x in &mut {n} {{ *x += 0.0; }}");
                 }
                 args.push(format!("&mut {n}"));
                 after.push(format!("column(\"{n}\", &{n})"));
             }
-            Handle::Graph | Handle::Nodes | Handle::Push | Handle::Reduce(_) => {}
+            _ => unreachable!("only in a graph: {h:?}"),
         }
     }
     if !sliced {
@@ -2576,92 +3374,317 @@ fn standalone(name: &str, helpers: &[String], handles: &[Handle], body: &str) ->
 /// The parts of a `#[wave_graph]`.
 struct Written<'a> {
     name: &'a str,
-    domain: Domain,
     constants: &'a [String],
     helpers: &'a [String],
-    handles: &'a [Handle],
-    body: &'a str,
+    structs: &'a [Vec<Ty>],
+    items: &'a Items,
+    unique: bool,
+    /// Of the frontier of things, and of the list.
+    capacities: [u32; 2],
+    waves: &'a [Wave],
+    parts: &'a [Part],
+}
+
+/// Declarations of fields, and what the runner gives and gets.
+#[derive(Default)]
+struct Fields {
+    declared: Vec<String>,
+    topology: Vec<String>,
+    run: Vec<String>,
+    out: Vec<String>,
 }
 
 impl Written<'_> {
+    /// What a node of the pass uses, and how.
+    fn modes(&self, part: &Part) -> Vec<(String, Mode)> {
+        match part {
+            Part::Wave(w) => {
+                let wave = &self.waves[*w];
+                let swept = wave.domain.swept().map(|f| (f.to_owned(), Mode::Read));
+                let taken = wave.handles.iter().map(|h| (h.name(), h.mode()));
+                taken.chain(swept).collect()
+            }
+            Part::Loop { parts, reads, .. } => {
+                let inner = parts.iter().flat_map(|p| self.modes(p));
+                let seen = reads.iter().map(|f| (f.clone(), Mode::Write));
+                inner.chain(seen).collect()
+            }
+        }
+    }
+
+    fn conflict(&self, a: &Part, b: &Part) -> bool {
+        let others = self.modes(b);
+        self.modes(a).iter().any(|(name, mode)| {
+            let mut same = others.iter().filter(|(n, _)| n == name);
+            same.any(|(_, m)| m != mode || *m == Mode::Write)
+        })
+    }
+
+    fn write(&self, parts: &[Part], text: &mut String, pad: usize) {
+        for (i, part) in parts.iter().enumerate() {
+            let before: Vec<&str> = parts[..i]
+                .iter()
+                .filter(|p| self.conflict(p, part))
+                .map(|p| match p {
+                    Part::Wave(w) => self.waves[*w].name.as_str(),
+                    Part::Loop { name, .. } => name,
+                })
+                .collect();
+            let after = if before.is_empty() {
+                String::new()
+            } else {
+                format!("after({})", before.join(", "))
+            };
+            match part {
+                Part::Wave(w) => {
+                    let wave = &self.waves[*w];
+                    let item = match wave.domain {
+                        Domain::Nodes | Domain::Front => Some("v: Node".to_owned()),
+                        Domain::Range | Domain::Kernel => Some("i: Index".to_owned()),
+                        Domain::Edges | Domain::BackEdges | Domain::FrontEdges => {
+                            Some("e: Edge".to_owned())
+                        }
+                        Domain::Things => Some(format!("item: {}", self.items.thing.show())),
+                        Domain::List | Domain::News => {
+                            Some(format!("item: {}", self.items.listed.show()))
+                        }
+                        Domain::Once => None,
+                    };
+                    let taken = wave.handles.iter().map(|h| h.param(self.items));
+                    let params: Vec<_> = item.into_iter().chain(taken).collect();
+                    let after = if after.is_empty() {
+                        after
+                    } else {
+                        format!(", {after}")
+                    };
+                    let _ = writeln!(
+                        text,
+                        "{:pad$}#[wave({}{after})]\n{:pad$}fn {}({}) {{\n{}{:pad$}}}",
+                        "",
+                        wave.domain.text(),
+                        "",
+                        wave.name,
+                        params.join(", "),
+                        wave.body,
+                        ""
+                    );
+                }
+                Part::Loop {
+                    name,
+                    arguments,
+                    parts,
+                    ..
+                } => {
+                    let after = if after.is_empty() {
+                        after
+                    } else {
+                        format!("{after}, ")
+                    };
+                    let _ = writeln!(
+                        text,
+                        "{:pad$}#[fixpoint({after}{arguments})]\n{:pad$}mod {name} {{\n{:pad$}    use super::*;",
+                        "", "", ""
+                    );
+                    self.write(parts, text, pad + 4);
+                    let _ = writeln!(text, "{:pad$}}}", "");
+                }
+            }
+        }
+    }
+
+    fn field(&self, h: Handle, to: &mut Fields) {
+        let n = h.name();
+        let per = |shape: Shape| match shape {
+            Shape::Node => "node",
+            Shape::Edge => "edge(graph)",
+            Shape::N => "n",
+        };
+        let len = |shape: Shape| match shape {
+            Shape::Node => "input.graph.node_count()",
+            Shape::Edge => "input.graph.edge_count()",
+            Shape::N => "input.n as usize",
+        };
+        match h {
+            Handle::Uniform(s) => {
+                to.declared.push(format!("{n}: {}", s.name()));
+                to.run.push(format!("{n}: input.{n}"));
+            }
+            Handle::Own(shape, s) => {
+                let given = format!("{n}: &input.p_{}[..{}]", s.name(), len(shape));
+                let topology = shape != Shape::N && matches!(s, I32 | F64 | U8);
+                let role = if topology { "topology" } else { "input" };
+                to.declared
+                    .push(format!("#[{role}(per = {})] {n}: {}", per(shape), s.name()));
+                if topology {
+                    to.topology.push(given);
+                } else {
+                    to.run.push(given);
+                }
+            }
+            Handle::OwnMut(shape, _, s) | Handle::Approximate(shape, _, s) => {
+                to.declared
+                    .push(format!("#[output(per = {})] {n}: {}", per(shape), s.name()));
+                let near = if matches!(h, Handle::Approximate(..)) {
+                    "near"
+                } else {
+                    "column"
+                };
+                to.out.push(format!("{near}(\"{n}\", &out.{n})"));
+            }
+            Handle::Buf(s) => {
+                to.declared
+                    .push(format!("#[input(per = {LEN})] {n}: {}", s.name()));
+                to.run.push(format!("{n}: &input.p_{}[..{LEN}]", s.name()));
+            }
+            Handle::Atomic(s, op) => {
+                let init = match op {
+                    _ if s.is_float() => "0.0".to_owned(),
+                    Update::Min | Update::And => format!("{}::MAX", s.name()),
+                    Update::Add | Update::Max | Update::Or | Update::Xor => "0".to_owned(),
+                };
+                to.declared.push(format!(
+                    "#[output(per = {LEN}, init = {init})] {n}: {}",
+                    s.name()
+                ));
+                to.out.push(format!("column(\"{n}\", &out.{n})"));
+            }
+            Handle::Mark(s) => {
+                to.declared
+                    .push(format!("#[output(per = {LEN})] {n}: {}", s.name()));
+                to.out.push(format!("column(\"{n}\", &out.{n})"));
+            }
+            Handle::Claim(_) => {
+                to.declared
+                    .push(format!("#[output(per = node, init = u32::MAX)] {n}: u32"));
+                to.out.push(format!("column(\"{n}\", &out.{n})"));
+            }
+            Handle::Back => to
+                .declared
+                .push("#[topology(reverse_of = graph)] back: Csr".to_owned()),
+            Handle::Nodes => {
+                to.declared.push("nodes: u32".to_owned());
+                to.run
+                    .push("nodes: input.graph.node_count() as u32".to_owned());
+            }
+            Handle::Push => {
+                let unique = if self.unique { "(unique)" } else { "" };
+                to.declared
+                    .push(format!("#[frontier{unique}] front: Frontier"));
+            }
+            Handle::PushThing => to.declared.push(format!(
+                "#[frontier(capacity = {})] things: Frontier<{}>",
+                self.capacities[0],
+                self.items.thing.show()
+            )),
+            Handle::Append => {
+                to.declared.push(format!(
+                    "#[list(capacity = {}, output)] list: List<{}>",
+                    self.capacities[1],
+                    self.items.listed.show()
+                ));
+                let fields: Vec<String> = match &self.items.listed {
+                    Ty::Struct(i) => (0..self.structs[*i].len())
+                        .map(|f| format!("t.f{f}.raw()"))
+                        .collect(),
+                    _ => vec!["t.raw()".to_owned()],
+                };
+                to.out.push(format!(
+                    "rows(\"list\", out.list.iter().map(|t| vec![{}]))",
+                    fields.join(", ")
+                ));
+            }
+            Handle::BitsIn => {
+                to.declared
+                    .push("#[input(per = node, bits = width)] given: Bits".to_owned());
+                to.run.push("given: &input.given".to_owned());
+            }
+            Handle::BitsTop => {
+                to.declared
+                    .push("#[topology(per = node, bits = 70)] fixed: Bits".to_owned());
+                to.topology.push("fixed: &input.fixed".to_owned());
+            }
+            Handle::Bits(_) => {
+                to.declared
+                    .push("#[output(per = node, bits = width)] rows: Bits".to_owned());
+                to.out
+                    .push("column(\"rows\", &out.rows.into_words())".to_owned());
+            }
+            Handle::Reduce(_, r) => {
+                let op = match r {
+                    Reduction::Sum(_) => "sum",
+                    Reduction::Min(_) => "min",
+                    Reduction::Max(_) => "max",
+                    Reduction::Any => "or",
+                    Reduction::All => "and",
+                    Reduction::Count => "count",
+                };
+                to.declared
+                    .push(format!("#[reduce({op})] {n}: {}", r.ty().name()));
+                to.out.push(format!("column(\"{n}\", &[out.{n}])"));
+            }
+            Handle::Round
+            | Handle::Graph
+            | Handle::Left(..)
+            | Handle::LeftAll(..)
+            | Handle::Totals(..)
+            | Handle::BitsSeen
+            | Handle::Reduced(..) => {}
+        }
+    }
+
     fn graph(&self) -> String {
         let name = self.name;
-        let (per, domain, item) = match self.domain {
-            Domain::Nodes => ("node", "nodes", "v: Node"),
-            Domain::Edges => ("edge(graph)", "edges(graph)", "e: Edge"),
-            Domain::Range | Domain::Kernel => ("n", "range(n)", "i: Index"),
-        };
-        let len = match self.domain {
-            Domain::Nodes => "input.graph.node_count()",
-            Domain::Edges => "input.graph.edge_count()",
-            Domain::Range | Domain::Kernel => "input.n as usize",
-        };
-        let mut fields = vec!["#[topology] graph: Csr".to_owned()];
-        let (mut run, mut out) = (Vec::new(), Vec::new());
-        let mut params = vec![item.to_owned()];
-        if self.domain == Domain::Range {
-            fields.push("n: u32".to_owned());
-            run.push("n: input.n".to_owned());
+        let mut all: BTreeSet<Handle> = BTreeSet::new();
+        for wave in self.waves {
+            all.extend(wave.handles.iter().copied());
+            all.extend(match wave.domain {
+                Domain::BackEdges => Some(Handle::Back),
+                Domain::Front | Domain::FrontEdges => Some(Handle::Push),
+                Domain::Things => Some(Handle::PushThing),
+                Domain::List | Domain::News => Some(Handle::Append),
+                _ => None,
+            });
         }
-        for &h in self.handles {
-            let n = h.name();
-            params.push(h.param());
-            match h {
-                Handle::Uniform(s) => {
-                    fields.push(format!("{n}: {}", s.name()));
-                    run.push(format!("{n}: input.{n}"));
-                }
-                Handle::Own(s) => {
-                    fields.push(format!("#[input(per = {per})] {n}: {}", s.name()));
-                    run.push(format!("{n}: &input.p_{}[..{len}]", s.name()));
-                }
-                Handle::OwnMut(s) => {
-                    fields.push(format!("#[output(per = {per})] {n}: {}", s.name()));
-                    out.push(format!("column(\"{n}\", &out.{n})"));
-                }
-                Handle::Buf(s) => {
-                    fields.push(format!("#[input(per = {LEN})] {n}: {}", s.name()));
-                    run.push(format!("{n}: &input.p_{}[..{LEN}]", s.name()));
-                }
-                Handle::Atomic(s, op) => {
-                    let init = match op {
-                        _ if s.is_float() => "0.0".to_owned(),
-                        Update::Min | Update::And => format!("{}::MAX", s.name()),
-                        Update::Add | Update::Max | Update::Or | Update::Xor => "0".to_owned(),
-                    };
-                    fields.push(format!(
-                        "#[output(per = {LEN}, init = {init})] {n}: {}",
-                        s.name()
-                    ));
-                    out.push(format!("column(\"{n}\", &out.{n})"));
-                }
-                Handle::Graph => {}
-                Handle::Nodes => {
-                    fields.push("nodes: u32".to_owned());
-                    run.push("nodes: input.graph.node_count() as u32".to_owned());
-                }
-                Handle::Push => {
-                    fields.push("#[frontier] front: Frontier".to_owned());
-                    fields.push("#[output(per = node)] visits: u32".to_owned());
-                    out.push("column(\"visits\", &out.visits)".to_owned());
-                }
-                Handle::Reduce(r) => {
-                    let (op, ty) = match r {
-                        Reduction::Sum(s) => ("sum", s.name()),
-                        Reduction::Min(s) => ("min", s.name()),
-                        Reduction::Max(s) => ("max", s.name()),
-                        Reduction::Any => ("or", "bool"),
-                        Reduction::All => ("and", "bool"),
-                        Reduction::Count => ("count", "u64"),
-                    };
-                    fields.push(format!("#[reduce({op})] {n}: {ty}"));
-                    out.push(format!("column(\"{n}\", &[out.{n}])"));
-                }
+        let mut fields = Fields {
+            declared: vec!["#[topology] graph: Csr".to_owned()],
+            topology: vec!["graph: &input.graph".to_owned()],
+            ..Fields::default()
+        };
+        let shaped = |h: &Handle| {
+            matches!(
+                h,
+                Handle::OwnMut(Shape::N, ..)
+                    | Handle::Own(Shape::N, _)
+                    | Handle::Approximate(Shape::N, ..)
+            )
+        };
+        if all.iter().any(shaped) || self.waves.iter().any(|w| w.domain == Domain::Range) {
+            fields.declared.push("n: u32".to_owned());
+            fields.run.push("n: input.n".to_owned());
+        }
+        let wide = |h: &Handle| matches!(h, Handle::BitsIn | Handle::Bits(_));
+        if all.iter().any(wide) {
+            fields.declared.push("width: u32".to_owned());
+            fields.run.push("width: input.width".to_owned());
+        }
+        // Rows are changed in two ways, and are one field.
+        let mut declared = BTreeSet::new();
+        for &h in &all {
+            let seen = matches!(
+                h,
+                Handle::Left(..)
+                    | Handle::LeftAll(..)
+                    | Handle::Totals(..)
+                    | Handle::Reduced(..)
+                    | Handle::BitsSeen
+            );
+            if !seen && declared.insert(h.name()) {
+                self.field(h, &mut fields);
             }
         }
         let mut text = format!(
             "#[wave_graph]\npub mod {name} {{\n    use super::*;\n    pub struct Data {{\n        {},\n    }}\n",
-            fields.join(",\n        ")
+            fields.declared.join(",\n        ")
         );
         for c in self.constants {
             let _ = writeln!(text, "    {c}");
@@ -2669,22 +3692,17 @@ impl Written<'_> {
         for h in self.helpers {
             let _ = writeln!(text, "    {h}");
         }
+        self.write(self.parts, &mut text, 4);
+        let topology = if fields.topology.len() == 1 {
+            "&input.graph".to_owned()
+        } else {
+            format!("{name}::Topology {{ {} }}", fields.topology.join(", "))
+        };
         let _ = writeln!(
             text,
-            "    #[wave({domain})]\n    fn sweep({}) {{\n{}    }}",
-            params.join(", "),
-            self.body
-        );
-        if self.handles.contains(&Handle::Push) {
-            text.push_str(
-                "    #[wave(items(front), after(sweep))]\n    fn visit(v: Node, visits: &Buf<Atomic<u32>>) { visits[v].fetch_add(1); }\n",
-            );
-        }
-        let _ = writeln!(
-            text,
-            "}}\n\npub fn run_{name}(runtime: &Runtime, input: &Input) -> Result<Vec<Column>, Error> {{\n    let mut session = {name}::Session::new(runtime, &input.graph)?;\n    let out = session.run({name}::Run {{ {} }})?;\n    Ok(vec![{}])\n}}",
-            run.join(", "),
-            out.join(", ")
+            "}}\n\npub fn run_{name}(runtime: &Runtime, input: &Input) -> Result<Vec<Column>, Error> {{\n    let mut session = {name}::Session::new(runtime, {topology})?;\n    let out = session.run({name}::Run {{ {} }})?;\n    Ok(vec![{}])\n}}",
+            fields.run.join(", "),
+            fields.out.join(", ")
         );
         text
     }
@@ -2699,9 +3717,9 @@ pub(crate) fn module(kernels: &[(String, Source)]) -> String {
         text.push_str(&source.text);
         text.push('\n');
     }
-    text.push_str("pub const KERNELS: &[(&str, Runner)] = &[\n");
-    for (name, _) in kernels {
-        let _ = writeln!(text, "    (\"{name}\", run_{name}),");
+    text.push_str("pub const KERNELS: &[(&str, Runner, bool)] = &[\n");
+    for (name, source) in kernels {
+        let _ = writeln!(text, "    (\"{name}\", run_{name}, {}),", source.loose);
     }
     text.push_str("];\n");
     text
