@@ -2899,7 +2899,10 @@ impl Kernel {
                 format!("let _ = i32::MIN / ({} | -1);", i.at(5))
             }
             4 => format!("assert!({} > {at});", e.at(4)),
-            5 => format!("assert_eq!({}, {at}, \"not the item\");", e.text),
+            5 => format!(
+                "assert_eq!({}, {at}, \"item {{{{}}}} is not {at}\");",
+                e.text
+            ),
             6 => "panic!(\"gone\");".to_owned(),
             _ if !self.in_graph() || !self.free(Handle::Push) => "unreachable!();".to_owned(),
             _ => {
