@@ -291,6 +291,7 @@ fn uniform(program: &Program, kernel: &Kernel, slot: usize) -> String {
         Some(Uniform::Round) => "round".into(),
         Some(&Uniform::FrontierLen(id)) => format!("len({})", frontier(program, id)),
         Some(Uniform::Nodes) => "nodes".into(),
+        Some(&Uniform::ListLen(id)) => format!("len({})", list(program, id)),
     }
 }
 

@@ -569,6 +569,9 @@ impl<'b> Accesses<'b> {
             Expr::Uniform(Uniform::FrontierLen(id), _) => {
                 self.add(Resource::Frontier(*id), Kind::Load, None, false);
             }
+            Expr::Uniform(Uniform::ListLen(id), _) => {
+                self.add(Resource::List(*id), Kind::Load, None, false);
+            }
             Expr::Load {
                 buffer,
                 index,

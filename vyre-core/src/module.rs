@@ -327,6 +327,8 @@ pub enum Uniform {
     FrontierLen(FrontierId),
     /// Number of nodes, u32.
     Nodes,
+    /// Items of a list, u32.
+    ListLen(ListId),
 }
 
 /// Where the operator puts the work item before the code starts; `None`: the kernel does not use it.

@@ -1371,12 +1371,12 @@ pub struct FrontierView {
 }
 
 impl FrontierView {
-    /// Items pushed since the last flip.
+    /// Items pushed since the last flip, or appended since the run began.
     pub fn len(self) -> u32 {
         self.len
     }
 
-    /// Nothing was pushed since the last flip.
+    /// There are none.
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
@@ -1397,6 +1397,13 @@ impl Until<'_> {
     pub fn frontier(&self, id: u16) -> FrontierView {
         FrontierView {
             len: self.store.frontiers[id as usize].len() as u32,
+        }
+    }
+
+    /// A list.
+    pub fn list(&self, id: u16) -> FrontierView {
+        FrontierView {
+            len: self.store.lists[id as usize].items.borrow().len() as u32,
         }
     }
 

@@ -219,8 +219,8 @@ pub enum Rule {
     /// Round of which fixpoint?
     #[error("reads the round outside any fixpoint")]
     RoundOutside,
-    /// The length of a frontier is settled at a round's end only.
-    #[error("reads a frontier's length in a wave")]
+    /// The length of a frontier or list is settled at a round's end only.
+    #[error("reads a frontier's or a list's length in a wave")]
     FrontierLenInWave,
     /// The last word of a wave is `ret`, of a condition `ret.b32`.
     #[error("does not end in {0}")]

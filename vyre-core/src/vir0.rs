@@ -94,6 +94,7 @@ impl Vir0<'_> {
                 Uniform::Round => round.into(),
                 Uniform::FrontierLen(f) => store.frontiers[f.index()].len(),
                 Uniform::Nodes => store.sizes.nodes,
+                Uniform::ListLen(l) => store.lists[l.index()].items.borrow().len() as u64,
             });
         }
     }

@@ -414,7 +414,10 @@ impl Layout {
         let fixpoint = (step.kind == abi::step::UNTIL).then_some(FixpointId(step.id as u16));
         if let Some(first) = pushed
             .iter()
-            .position(|e| fixpoint.is_some() && program.frontiers[e[0] as usize].owner == fixpoint)
+            .position(|e| {
+                let frontier = program.frontiers.get(e[0] as usize);
+                fixpoint.is_some() && frontier.is_some_and(|f| f.owner == fixpoint)
+            })
             .or((!pushed.is_empty()).then_some(0))
         {
             pushed[..=first].rotate_right(1);
@@ -664,6 +667,7 @@ fn value_of(program: &Program, uniform: &Uniform, scalars: &[u64], nodes: u64) -
         Uniform::Round => (value::ROUND, 0, 0),
         Uniform::Reduction(r) => (value::REDUCTION, r.0, 0),
         Uniform::FrontierLen(f) => (value::FRONTIER, f.0, 0),
+        Uniform::ListLen(l) => (value::FRONTIER, list_number(program, l.0) as u16, 0),
     };
     abi::Value {
         bits,

@@ -491,6 +491,56 @@ fn buffers_hold_structs(runtimes: [Runtime; 2]) {
     }
 }
 
+/// Grows a list round by round, until it is long enough.
+#[wave_graph]
+mod grows {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[list(capacity = 1_000, output)]
+        found: List<(u32, u64)>,
+        #[list(capacity = 10)]
+        never: List<u32>,
+        #[output(per = 1)]
+        steps: u32,
+        enough: u32,
+    }
+
+    #[fixpoint(until(found.len() >= enough && never.is_empty()), max_rounds = 50)]
+    mod rounds {
+        #[wave(once)]
+        fn count(steps: &mut u32) {
+            *steps += 1;
+        }
+
+        #[wave(nodes)]
+        fn find(v: Node, round: Round, found: &Append<(u32, u64)>, never: &Append<u32>) {
+            if v <= round {
+                found.append((v, u64::from(round) << 40));
+            }
+            if v > 1_000 {
+                never.append(v);
+            }
+        }
+    }
+}
+
+fn a_condition_sees_lists(runtimes: [Runtime; 2]) {
+    let graph = chain(9);
+    for runtime in runtimes {
+        let mut session = grows::Session::new(&runtime, &graph).expect("it fits");
+        for (enough, steps, len) in [(0, 1, 1), (1, 1, 1), (2, 2, 3), (15, 5, 15), (60, 11, 63)] {
+            let out = session.run(grows::Run { enough }).expect("no trap");
+            assert_eq!((out.steps[0], out.found.len()), (steps, len));
+            assert_eq!(out.report.rounds, [u64::from(steps)]);
+        }
+        match session.run(grows::Run { enough: 1_001 }) {
+            Err(Error::Trap(trap)) => assert_eq!(trap.kind, TrapKind::RoundLimit),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 fn approximate_functions_are_near(runtimes: [Runtime; 2]) {
     let x: Vec<f64> = (0..1000).map(|k| f64::from(k) / 50.0).collect();
     let y: Vec<f32> = (0..1000).map(|k| k as f32 / 50.0).collect();
@@ -753,6 +803,7 @@ on_every_backend! {
     array_indices_trap_alike
     messages_are_carried
     buffers_hold_structs
+    a_condition_sees_lists
     approximate_functions_are_near
     lists_and_frontiers_hold_structs
     rows_of_bits_are_given

@@ -163,10 +163,11 @@ impl Expansion<'_> {
                     let (id, ty) = (s.0, scalar_type(self.program.scalars[s.index()].scalar));
                     quote! { cx.scalar::<#ty>(#id) }
                 }
-                Some((
-                    _,
-                    Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::List(_) | Slot::Broken,
-                )) => {
+                Some((_, Slot::List(l))) => {
+                    let id = l.0;
+                    quote! { cx.list(#id) }
+                }
+                Some((_, Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken)) => {
                     return None;
                 }
                 None if ident == "round" => quote! { cx.round() },
@@ -725,7 +726,11 @@ fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> Token
                 lets.push(quote! { let #p = cx.reduction::<#ty>(#id); });
             }
             ParamKind::Uniform(
-                Uniform::Constant(_) | Uniform::Round | Uniform::FrontierLen(_) | Uniform::Nodes,
+                Uniform::Constant(_)
+                | Uniform::Round
+                | Uniform::FrontierLen(_)
+                | Uniform::ListLen(_)
+                | Uniform::Nodes,
                 _,
             ) => unreachable!("a parameter is a scalar or a reduction"),
             ParamKind::Own {

@@ -320,6 +320,7 @@ impl Lives {
                     if let Some(until) = program.kernels.get(fixpoint.until.index()) {
                         inside.extend(until.uniforms.iter().filter_map(|u| match *u {
                             Uniform::FrontierLen(x) => Some(Resource::Frontier(x)),
+                            Uniform::ListLen(x) => Some(Resource::List(x)),
                             _ => None,
                         }));
                     }

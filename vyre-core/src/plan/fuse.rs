@@ -152,6 +152,7 @@ impl Shift {
             Uniform::Constant(c) => Uniform::Constant(self.constant(c)),
             Uniform::Reduction(r) => Uniform::Reduction(ReductionId(r.0 + self.reductions)),
             Uniform::FrontierLen(x) => Uniform::FrontierLen(self.frontier(x)),
+            Uniform::ListLen(x) => Uniform::ListLen(self.list(x)),
             Uniform::Round | Uniform::Nodes => u,
         }
     }

@@ -81,6 +81,10 @@ impl<'p> Verifier<'p> {
                     self.frontier(id);
                     self.require(wave.is_none(), || Rule::FrontierLenInWave);
                 }
+                Uniform::ListLen(id) => {
+                    self.list(id);
+                    self.require(wave.is_none(), || Rule::FrontierLenInWave);
+                }
                 Uniform::Nodes => {}
             }
         }

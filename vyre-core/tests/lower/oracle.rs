@@ -71,7 +71,7 @@ pub(crate) fn uniform(u: Uniform) -> u64 {
         Uniform::Constant(_) => u32::MAX.into(),
         Uniform::Round => 3,
         Uniform::Nodes => LEN.into(),
-        Uniform::Reduction(_) | Uniform::FrontierLen(_) => 11,
+        Uniform::Reduction(_) | Uniform::FrontierLen(_) | Uniform::ListLen(_) => 11,
     }
 }
 

@@ -705,6 +705,7 @@ impl<'a> Checker<'a> {
                 op, scalar, count, ..
             } => Name::Handle(h, HandleTy::Reduce { op, scalar, count }),
             Binding::Frontier(_) => Name::Handle(h, HandleTy::Frontier),
+            Binding::List(_) => Name::Handle(h, HandleTy::List),
         };
         self.name(name, what);
     }

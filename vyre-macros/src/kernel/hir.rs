@@ -241,7 +241,7 @@ pub(super) enum Kind {
         of: Box<Expr>,
         site: Span,
     },
-    /// `front.len()` of a condition; `is_empty` when the flag is set.
+    /// `front.len()` or `list.len()` of a condition; `is_empty` when the flag is set.
     FrontierLen(Handle, bool),
     Push {
         frontier: Handle,

@@ -163,6 +163,7 @@ fn any_binding(h: HandleTy) -> Binding {
             count,
         },
         HandleTy::Frontier => Binding::Frontier(FrontierId(0)),
+        HandleTy::List => Binding::List(ListId(0)),
     }
 }
 
@@ -650,8 +651,13 @@ impl<'f> Lowerer<'_, 'f> {
                 }
             }
             Kind::FrontierLen(h, empty) => match self.binding(*h) {
-                Some(Binding::Frontier(f)) => {
-                    let len = ir::Expr::Uniform(Uniform::FrontierLen(f), Scalar::U32);
+                Some(of @ (Binding::Frontier(_) | Binding::List(_))) => {
+                    let len = match of {
+                        Binding::List(l) => Uniform::ListLen(l),
+                        Binding::Frontier(f) => Uniform::FrontierLen(f),
+                        _ => unreachable!("the pattern has no others"),
+                    };
+                    let len = ir::Expr::Uniform(len, Scalar::U32);
                     if *empty {
                         compare(
                             CompareOp::Eq,

@@ -89,6 +89,8 @@ pub(crate) enum Binding {
     },
     /// A frontier in an `until` condition: `len()`, `is_empty()`.
     Frontier(FrontierId),
+    /// A list in an `until` condition: `len()`, `is_empty()`.
+    List(ListId),
 }
 
 /// What a body can name.

@@ -157,6 +157,7 @@ pub(super) enum HandleTy {
         count: bool,
     },
     Frontier,
+    List,
 }
 
 impl fmt::Display for HandleTy {
@@ -183,6 +184,7 @@ impl fmt::Display for HandleTy {
             HandleTy::Reduce { count: true, .. } => write!(f, "&Reduce<Count>"),
             HandleTy::Reduce { op, scalar, .. } => write!(f, "&Reduce<{op:?}<{}>>", scalar.name()),
             HandleTy::Frontier => write!(f, "Frontier"),
+            HandleTy::List => write!(f, "List"),
         }
     }
 }

@@ -675,7 +675,7 @@ fn takes(kind: ParamKind, resource: Resource) -> bool {
     }
 }
 
-/// What `until(..)` can name: frontiers, reductions, scalars, and `round`.
+/// What `until(..)` can name: frontiers, lists, reductions, scalars, and `round`.
 fn condition_bindings(fields: &Fields<'_>, program: &Program) -> Vec<(Ident, Binding)> {
     let mut bindings: Vec<(Ident, Binding)> = fields
         .iter()
@@ -688,9 +688,8 @@ fn condition_bindings(fields: &Fields<'_>, program: &Program) -> Vec<(Ident, Bin
                 Slot::Scalar(s) => {
                     Binding::Scalar(Uniform::Scalar(s), program.scalars[s.index()].scalar)
                 }
-                Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::List(_) | Slot::Broken => {
-                    return None;
-                }
+                Slot::List(l) => Binding::List(l),
+                Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken => return None,
             };
             Some((field.name.clone(), binding))
         })

@@ -482,7 +482,7 @@ impl Checker<'_> {
             HandleTy::Reduce {
                 op: ReduceOp::And, ..
             } => &["and"],
-            HandleTy::Frontier => &["len", "is_empty"],
+            HandleTy::Frontier | HandleTy::List => &["len", "is_empty"],
             HandleTy::Edge | HandleTy::Own { .. } | HandleTy::Bits => &[],
         };
         if !known.contains(&name.as_str()) {
@@ -565,8 +565,10 @@ impl Checker<'_> {
                     (kind, ty)
                 }
             }
-            HandleTy::Frontier if name == "is_empty" => (Kind::FrontierLen(handle, true), Ty::BOOL),
-            HandleTy::Frontier => (Kind::FrontierLen(handle, false), Ty::U32),
+            HandleTy::Frontier | HandleTy::List if name == "is_empty" => {
+                (Kind::FrontierLen(handle, true), Ty::BOOL)
+            }
+            HandleTy::Frontier | HandleTy::List => (Kind::FrontierLen(handle, false), Ty::U32),
             HandleTy::Csr if name == "neighbors" || name == "edges" => {
                 self.error(
                     site,
