@@ -39,8 +39,8 @@ pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
     let pass = x.pass(&report);
     let names = x.names();
     let records = x.records();
-    let errors = report.into_tokens();
-    x.scope(
+    let errors = report.errors();
+    let module = x.scope(
         0,
         &quote! {
             #errors
@@ -48,7 +48,8 @@ pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
             #records
             #pass
         },
-    )
+    );
+    report.mended(module)
 }
 
 impl Expansion<'_> {

@@ -248,7 +248,7 @@ fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream
     };
     // A module keeps to itself what a graph around it would use, and a method belongs to its type.
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
-        let errors = report.into_tokens();
+        let errors = report.errors();
         return quote! { #item #errors };
     };
     if function.sig.receiver().is_some() || has_self(function.to_token_stream()) {
@@ -284,8 +284,9 @@ fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream
             }
         }
     });
-    let errors = report.into_tokens();
+    let errors = report.errors();
     let travels = package.travels(name, &krate);
+    let function = report.mended(function.to_token_stream());
     quote! { #function #errors #arrays #travels }
 }
 

@@ -76,6 +76,6 @@ pub fn import(input: TokenStream) -> TokenStream {
 fn misplaced(item: TokenStream, message: &str, help: &str) -> TokenStream {
     let mut report = report::Report::default();
     report.error_help(proc_macro2::Span::call_site(), message, help);
-    let (item, errors) = (proc_macro2::TokenStream::from(item), report.into_tokens());
+    let (item, errors) = (proc_macro2::TokenStream::from(item), report.errors());
     quote! { #item #errors }.into()
 }

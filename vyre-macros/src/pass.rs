@@ -342,7 +342,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
             "`#[pass]` describes a whole pass",
             "put it on a `#[wave_graph]` module or a `#[kernel]` function",
         );
-        let errors = report.into_tokens();
+        let errors = report.errors();
         return quote! { #item #errors };
     };
     let moved: Attribute = {

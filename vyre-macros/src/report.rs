@@ -1,6 +1,6 @@
 //! The error collector: every stage reports here, and everything found in one compile is shown in one compile.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use std::fmt::Display;
 
@@ -10,6 +10,7 @@ pub(crate) struct Report {
     errors: Vec<(Span, String)>,
     warnings: Vec<(Span, &'static str, String)>,
     left: Vec<String>,
+    meant: Vec<(Span, String)>,
 }
 
 impl Report {
@@ -41,6 +42,32 @@ impl Report {
     /// Nothing is shown for it; see [`Report::guards`].
     pub(crate) fn left_to_rustc(&mut self, message: impl Display) {
         self.left.push(message.to_string());
+    }
+
+    /// A misspelled name was reported, with the one that was meant: see [`Report::mended`].
+    pub(crate) fn meant(&mut self, span: Span, name: &str) {
+        self.meant.push((span, name.to_owned()));
+    }
+
+    /// What is emitted again, with the names that were meant in the place of misspelled ones: rustc would report these too.
+    pub(crate) fn mended(&self, tokens: TokenStream) -> TokenStream {
+        if self.meant.is_empty() {
+            return tokens;
+        }
+        let mend = |tree| match tree {
+            TokenTree::Ident(i) => {
+                let at = format!("{:?}", i.span());
+                let meant = self.meant.iter().find(|(s, _)| format!("{s:?}") == at);
+                TokenTree::Ident(meant.map_or(i, |(span, name)| Ident::new(name, *span)))
+            }
+            TokenTree::Group(g) => {
+                let mut group = Group::new(g.delimiter(), self.mended(g.stream()));
+                group.set_span(g.span());
+                TokenTree::Group(group)
+            }
+            other => other,
+        };
+        tokens.into_iter().map(mend).collect()
     }
 
     /// Nothing was reported, and nothing left to rustc.
@@ -76,13 +103,13 @@ impl Report {
     }
 
     /// One `compile_error!` an error, at its span; warnings where there are no errors. What was left to rustc is not among them.
-    pub(crate) fn into_tokens(self) -> TokenStream {
+    pub(crate) fn errors(&self) -> TokenStream {
         if self.errors.is_empty() && self.left.is_empty() {
-            let warnings = self.warnings.into_iter();
+            let warnings = self.warnings.iter();
             return warnings
                 .map(|(span, name, note)| {
                     let (item, used) =
-                        (Ident::new(name, Span::call_site()), Ident::new(name, span));
+                        (Ident::new(name, Span::call_site()), Ident::new(name, *span));
                     quote! {
                         #[allow(non_upper_case_globals, clippy::all, clippy::pedantic)]
                         const _: () = {
@@ -95,8 +122,8 @@ impl Report {
                 .collect();
         }
         self.errors
-            .into_iter()
-            .map(|(span, message)| quote_spanned! { span => ::core::compile_error! { #message } })
+            .iter()
+            .map(|(span, message)| quote_spanned! { *span => ::core::compile_error! { #message } })
             .collect()
     }
 

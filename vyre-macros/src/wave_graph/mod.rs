@@ -77,12 +77,12 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
                 format!("`#[wave_graph]` marks a module, not {what}"),
                 help,
             );
-            let errors = report.into_tokens();
+            let errors = report.errors();
             quote! { #other #errors }
         }
         Err(e) => {
             report.syn(e);
-            let errors = report.into_tokens();
+            let errors = report.errors();
             quote! { #item #errors }
         }
     }

@@ -12,7 +12,7 @@ use crate::kernel::is_device;
 use crate::pass;
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use std::collections::HashMap;
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, Ident, Item, ItemFn, Pat, Stmt, parse_quote};
@@ -29,17 +29,17 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
                 "`#[kernel]` marks a function",
                 "a module of waves is a `#[wave_graph]`",
             );
-            let errors = report.into_tokens();
+            let errors = report.errors();
             quote! { #module #errors }
         }
         Ok(other) => {
             report.error(Span::call_site(), "`#[kernel]` marks a function");
-            let errors = report.into_tokens();
+            let errors = report.errors();
             quote! { #other #errors }
         }
         Err(e) => {
             report.syn(e);
-            let errors = report.into_tokens();
+            let errors = report.errors();
             quote! { #item #errors }
         }
     }
@@ -412,7 +412,8 @@ fn emit(
         quote! { ::core::unreachable!() }
     };
     let quiet = crate::expand::quiet_on_error(built.skeleton.is_some());
-    let errors = report.into_tokens();
+    let errors = report.errors();
+    let function = report.mended(function.to_token_stream());
     quote! {
         #quiet
         #[allow(clippy::too_many_arguments)]

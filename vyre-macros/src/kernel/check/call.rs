@@ -341,6 +341,16 @@ impl Checker<'_> {
             }
             _ => {
                 let _ = receiver;
+                let near = did_you_mean(&name, ["len", "is_empty", "swap", "fill"]);
+                if let Some(near) = near {
+                    self.report.meant(at, near);
+                    self.error(
+                        at,
+                        format!("an array has no method `{name}`"),
+                        format!("did you mean `{near}`?"),
+                    );
+                    return self.wrong(span);
+                }
                 let advice = match name.as_str() {
                     "iter" | "into_iter" | "iter_mut" => "write `for x in array` or index it",
                     "get" | "get_mut" | "first" | "last" => {
@@ -378,24 +388,31 @@ impl Checker<'_> {
                 span,
             };
         }
-        let Some(row) = methods::method(name) else {
-            let help = match (
-                methods::instead(name),
-                did_you_mean(name, methods::METHODS.iter().map(|m| m.name)),
-            ) {
-                (Some(advice), _) => advice.to_owned(),
-                (None, Some(near)) => format!("did you mean `{near}`?"),
-                (None, None) => "write it with operators, or as a `#[device] fn`".to_owned(),
-            };
-            self.error(
-                at,
-                format!("method `{name}` is not in the kernel language"),
-                help,
-            );
-            for a in args {
-                self.value(a);
+        let row = match methods::method(name) {
+            Some(row) => row,
+            None => {
+                let on = self.types.scalar(&receiver.ty);
+                let known = methods::METHODS
+                    .iter()
+                    .filter(|m| on.is_none_or(|s| m.on.holds(s)));
+                let near = did_you_mean(name, known.map(|m| m.name));
+                let near = near.filter(|_| methods::instead(name).is_none());
+                let help = match (methods::instead(name), near) {
+                    (Some(advice), _) => advice.to_owned(),
+                    (None, Some(near)) => format!("did you mean `{near}`?"),
+                    (None, None) => "write it with operators, or as a `#[device] fn`".to_owned(),
+                };
+                let what = format!("method `{name}` is not in the kernel language");
+                self.error(at, what, help);
+                let Some((near, row)) = near.and_then(|n| Some((n, methods::method(n)?))) else {
+                    for a in args {
+                        self.value(a);
+                    }
+                    return self.wrong(span);
+                };
+                self.report.meant(at, near);
+                row
             }
-            return self.wrong(span);
         };
         if row.args.len() != args.len() {
             self.leave(format!("`{name}` takes {} arguments", row.args.len()));
@@ -650,6 +667,9 @@ impl Checker<'_> {
         let mut args = self.arguments(m);
         let Some((method, takes, result)) = methods::BITS.iter().find(|(n, ..)| *n == name) else {
             let near = did_you_mean(&name, methods::BITS.iter().map(|(n, ..)| *n));
+            if let Some(near) = near {
+                self.report.meant(site, near);
+            }
             let help = match (name.as_str(), near) {
                 ("ones", _) => "write `for bit in rows.ones(v)`".to_owned(),
                 (_, Some(near)) => format!("did you mean `{near}`?"),
@@ -869,7 +889,10 @@ impl Checker<'_> {
                 }
                 let near = did_you_mean(&name, self.env.helpers.names(self.depth));
                 let help = match near {
-                    Some(near) if local => format!("did you mean `{near}`?"),
+                    Some(near) if local => {
+                        self.report.meant(at, near);
+                        format!("did you mean `{near}`?")
+                    }
                     _ => "kernels call `#[device] fn`s: write `#[device]` before it".to_owned(),
                 };
                 self.error(
