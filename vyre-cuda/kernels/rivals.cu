@@ -8,8 +8,8 @@
 // frontier has many of them, nodes that were not seen look for one that was instead (Beamer, Asanovic, Patterson:
 // Direction-optimizing breadth-first search): all that were seen before the step and have such a neighbour are in the frontier.
 struct Bfs {
-    // Names of `state`, edges a lane looks at by itself, and edges of frontiers for which an atomic is sooner done than a look.
-    enum : u32 { SIDE = 1, PULL = 2, SERIAL = 32, EAGER = 8192 };
+    // Bits of `state`, and edges of a node that a lane looks at by itself.
+    enum : u32 { SIDE = 1, PULL = 2, SERIAL = 32 };
 
     DEVICE static void begin(const Params& p, Control& control, Span span) {
         u32* dist = static_cast<u32*>(p.out);
@@ -378,12 +378,13 @@ struct Liveness {
                 queue.push(uses, v, uses ? load_nc(p.offsets + v) : 0, uses ? load_nc(p.offsets + v + 1) : 0);
             }
         } else {
+            const bool eager = in.pushed >> 32 <= EAGER;
             sweep(p, in, fronts.from, span, [&](bool valid, u32, u32 target, u32 node) {
                 bool grew = false;
                 u32 begin = 0, end = 0;
                 if (valid) {
                     const u64 through = live[node] & ~load_nc(p.defs + target);
-                    if ((through & ~live[target]) != 0) {
+                    if (through != 0 && (eager || (through & ~live[target]) != 0)) {
                         begin = load_nc(p.offsets + target);
                         end = load_nc(p.offsets + target + 1);
                         grew = (through & ~atomicOr(live + target, through)) != 0 &&

@@ -18,6 +18,8 @@ typedef unsigned long long u64;
 #define SHALLOW 64
 // Frontiers with no more edges are left to one CTA where steps need no launch, and kept in its shared memory.
 #define SOLO 256
+// Frontiers with no more edges go straight for an atomic, where others look first whether it would change anything.
+#define EAGER 8192
 // Polls of a barrier, at least half a microsecond each, before it gives up.
 #define PATIENCE (1u << 24)
 
@@ -83,8 +85,7 @@ struct Span {
 DEVICE u32 lane_id() { return threadIdx.x & 31; }
 DEVICE u32 lanes_below() { return (1u << lane_id()) - 1; }
 DEVICE Span cta_span() { return {threadIdx.x >> 5, THREADS / 32}; }
-// Neighbouring shares go to different multiprocessors.
-DEVICE Span grid_span() { return {(threadIdx.x >> 5) * gridDim.x + blockIdx.x, gridDim.x * (THREADS / 32)}; }
+DEVICE Span grid_span() { return {(blockIdx.x * THREADS + threadIdx.x) >> 5, gridDim.x * (THREADS / 32)}; }
 DEVICE bool is_leader() { return blockIdx.x == 0 && threadIdx.x == 0; }
 
 // Topology never changes during a launch.
@@ -396,13 +397,9 @@ DEVICE void persistent_kernel(const Params& p, Control* shared) {
         persistent_kernel<P>(p, control);                                                                            \
     }
 
-// Nothing is left for a second step: no control, and a persistent kernel is a kernel.
+// Nothing is left for a second step, so there is nothing to control.
 #define ONE_KERNEL(NAME, P, CTAS)                                                                                    \
     extern "C" __global__ void __launch_bounds__(THREADS, CTAS)                                                      \
         NAME##_step(const __grid_constant__ Params p, Control*, u32, cudaGraphConditionalHandle) {                   \
-        P::step(p, grid_span());                                                                                     \
-    }                                                                                                                \
-    extern "C" __global__ void __launch_bounds__(THREADS, CTAS)                                                      \
-        NAME##_persistent(const __grid_constant__ Params p, Control*) {                                              \
         P::step(p, grid_span());                                                                                     \
     }

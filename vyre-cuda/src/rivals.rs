@@ -248,10 +248,10 @@ pub struct Rival<'a> {
     problem: Problem<'a>,
     way: Way,
     params: Params,
-    /// The step's, where there is nothing to begin.
-    begin: sys::CUfunction,
     step: sys::CUfunction,
-    persistent: sys::CUfunction,
+    /// The kernel that sets up and the persistent one, where one step is not all.
+    begin: Option<sys::CUfunction>,
+    persistent: Option<sys::CUfunction>,
     /// Everything that `params` names, but for the results.
     held: Vec<Memory>,
     out: Memory,
@@ -319,12 +319,14 @@ impl<'a> Rival<'a> {
             let flags = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING;
             result::event::create(flags).attempt("cuEventCreate")
         };
-        let persistent = kernels.function(&format!("{name}_persistent"))?;
-        let step = kernels.function(&format!("{name}_step"))?;
-        let begin = match problem {
-            Problem::Saxpy { .. } | Problem::Hash { .. } => step,
-            _ => kernels.function(&format!("{name}_begin"))?,
+        let kernel = |what| kernels.function(&format!("{name}_{what}"));
+        let step = kernel("step")?;
+        let (begin, persistent) = match problem {
+            Problem::Saxpy { .. } | Problem::Hash { .. } => (None, None),
+            _ => (Some(kernel("begin")?), Some(kernel("persistent")?)),
         };
+        let resident = persistent.filter(|_| way == Way::Compiled);
+        let ctas = full(device, resident.unwrap_or(step))?;
         let rival = Rival {
             problem,
             way,
@@ -339,14 +341,7 @@ impl<'a> Rival<'a> {
             result: Pinned::new(device, out_bytes as usize)?,
             checks: [event()?, event()?],
             timer: Timer::new(device)?,
-            ctas: full(
-                device,
-                if way == Way::Compiled {
-                    persistent
-                } else {
-                    step
-                },
-            )?,
+            ctas,
             graph: None,
             kernels: Arc::clone(kernels),
         };
@@ -360,7 +355,7 @@ impl<'a> Rival<'a> {
             return Ok(());
         }
         let (most, each) = (self.ctas, self.kernels.device.multiprocessors());
-        let mut tried: Vec<u32> = [1, 2, 3, 4].map(|n| n * each).into();
+        let mut tried = vec![each, 2 * each, 3 * each, 4 * each];
         tried.retain(|&ctas| ctas < most);
         tried.push(most);
         let mut best = (u64::MAX, most);
@@ -409,24 +404,22 @@ impl<'a> Rival<'a> {
             self.control.set_bytes(0)?;
         }
         let last = match (self.way, fixed) {
-            (Way::HostLoop | Way::Queued, Some(steps)) => {
-                if steps > 1 {
-                    self.launch_begin()?;
-                }
-                (0..steps).try_for_each(|turn| self.launch_step(turn, self.ctas))?;
-                None
-            }
-            (Way::HostLoop, None) => Some(self.host_loop()?),
-            (Way::Queued, None) => Some(self.queued()?),
             (Way::WhileGraph, _) => {
                 let graph = self.graph.as_ref().expect("it was just made");
                 graph.launch(device.stream())?;
                 None
             }
-            (Way::Compiled, _) => {
+            (Way::Compiled, _) if self.persistent.is_some() => {
                 self.launch_persistent()?;
                 None
             }
+            (_, Some(steps)) => {
+                self.launch_begin()?;
+                (0..steps).try_for_each(|turn| self.launch_step(turn, self.ctas))?;
+                None
+            }
+            (Way::HostLoop, None) => Some(self.host_loop()?),
+            (Way::Queued | Way::Compiled, None) => Some(self.queued()?),
         };
         self.timer.end()?;
         let seen = match last {
@@ -564,30 +557,29 @@ impl<'a> Rival<'a> {
             control,
             turn,
         };
-        let begin = node(self.begin, 0);
+        let begin = self.begin.map(|begin| node(begin, 0));
         match self.fixed_steps() {
             Some(steps) => {
-                let first = (steps > 1).then_some(begin);
                 let steps = (0..steps).map(|turn| node(self.step, turn));
-                let nodes: Vec<Node<'_, Params>> = first.into_iter().chain(steps).collect();
+                let nodes: Vec<Node<'_, Params>> = begin.into_iter().chain(steps).collect();
                 Graph::chain(&nodes)
             }
             None => {
                 // As many steps as slots, so that every turn of the loop is the same.
                 let body: Vec<Node<'_, Params>> =
                     (0..4).map(|turn| node(self.step, turn)).collect();
-                Graph::repeat(&self.kernels.device, &begin, &body)
+                Graph::repeat(&self.kernels.device, begin.as_slice(), &body)
             }
         }
     }
 
     fn launch_begin(&self) -> Result<(), DeviceError> {
+        let Some(begin) = self.begin else {
+            return Ok(());
+        };
         let (mut params, mut control) = (self.params, self.control.address());
-        self.launch(
-            self.begin,
-            self.ctas,
-            &mut [at(&mut params), at(&mut control)],
-        )
+        let params = &mut [at(&mut params), at(&mut control)];
+        self.launch(begin, self.ctas, params)
     }
 
     fn launch_step(&self, mut turn: u32, ctas: u32) -> Result<(), DeviceError> {
@@ -615,21 +607,16 @@ impl<'a> Rival<'a> {
     }
 
     fn launch_persistent(&self) -> Result<(), DeviceError> {
+        let Some(persistent) = self.persistent else {
+            return Ok(());
+        };
         let (mut params, mut control) = (self.params, self.control.address());
         let params = &mut [at(&mut params), at(&mut control)];
-        let (grid, stream) = ((self.ctas, 1, 1), self.kernels.device.stream());
+        let (grid, block) = ((self.ctas, 1, 1), (THREADS, 1, 1));
+        let stream = self.kernels.device.stream();
         // SAFETY: as in `launch`; the driver refuses more CTAs than can be resident.
-        unsafe {
-            result::launch_cooperative_kernel(
-                self.persistent,
-                grid,
-                (THREADS, 1, 1),
-                0,
-                stream,
-                params,
-            )
-        }
-        .attempt("cuLaunchCooperativeKernel")
+        unsafe { result::launch_cooperative_kernel(persistent, grid, block, 0, stream, params) }
+            .attempt("cuLaunchCooperativeKernel")
     }
 
     /// Copies the control to the host, in stream order.

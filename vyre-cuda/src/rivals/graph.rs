@@ -155,7 +155,7 @@ impl Graph {
     /// `first`, then `body` until its last kernel clears the loop's condition.
     pub(super) fn repeat<P: Copy>(
         device: &Device,
-        first: &Node<'_, P>,
+        first: &[Node<'_, P>],
         body: &[Node<'_, P>],
     ) -> Result<Graph, RivalError> {
         let lookup = |name, version| function(name, version).ok_or(RivalError::NoConditionalNodes);
@@ -170,7 +170,7 @@ impl Graph {
             )
         };
         let plan = Plan::new()?;
-        let before = add(plan.0, std::slice::from_ref(first), 0)?;
+        let before = add(plan.0, first, 0)?;
         let mut handle = 0;
         // SAFETY: writes to a live local; the context is the device's.
         unsafe { create(&mut handle, plan.0, device.context(), 1, ASSIGN_DEFAULT) }
@@ -189,9 +189,17 @@ impl Graph {
         };
         let mut added = null_mut();
         // SAFETY: the parameters have the size and layout of `CUgraphNodeParams`, with zeros where nothing is said.
-        unsafe { add_node(&mut added, plan.0, from_ref(&before), 1, &mut node) }
-            .result()
-            .attempt("cuGraphAddNode")?;
+        unsafe {
+            add_node(
+                &mut added,
+                plan.0,
+                from_ref(&before),
+                usize::from(!before.is_null()),
+                &mut node,
+            )
+        }
+        .result()
+        .attempt("cuGraphAddNode")?;
         if node.bodies.is_null() {
             return Err(RivalError::NoConditionalNodes);
         }
