@@ -30,6 +30,7 @@ use rayon::prelude::*;
 use std::cell::{Cell, Ref, RefMut};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -821,16 +822,16 @@ impl<'s> Sweep<'s> {
     pub fn once<C, F>(&self, columns: C, kernel: F)
     where
         C: Column,
-        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
-        self.span(1, &columns, &kernel);
+        self.span(1, &columns, kernel);
     }
 
     /// Sweeps the indices of the wave's range.
     pub fn range<C, F>(&self, columns: C, kernel: F)
     where
         C: Column,
-        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         let Domain::Range(extent) = self.domain() else {
             unreachable!("the glue sweeps the wave's own domain");
@@ -839,30 +840,30 @@ impl<'s> Sweep<'s> {
             .store
             .len_of("range", extent)
             .expect("ranges were checked when the run began");
-        self.span(len, &columns, &kernel);
+        self.span(len, &columns, kernel);
     }
 
     /// Sweeps every node.
     pub fn nodes<C, F>(&self, columns: C, kernel: F)
     where
         C: Column,
-        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
-        self.span(self.store.sizes.nodes as usize, &columns, &kernel);
+        self.span(self.store.sizes.nodes as usize, &columns, kernel);
     }
 
     /// Sweeps the items of the wave's frontier.
     pub fn items<C, F>(&self, columns: C, kernel: F)
     where
         C: Column,
-        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         let Domain::Items(frontier) = self.domain() else {
             unreachable!("the glue sweeps the wave's own domain");
         };
         let items = self.store.frontiers[frontier.index()].items.borrow();
         let items: &[u32] = &items;
-        self.sweep(&columns, &kernel, chunks(items.len()), |chunk| {
+        self.sweep(&columns, kernel, chunks(items.len()), |chunk| {
             let (next, end) = borders(items.len(), chunk);
             Items {
                 items: &items[..end],
@@ -876,7 +877,7 @@ impl<'s> Sweep<'s> {
     where
         T: Record,
         C: Column,
-        F: for<'l> Fn(Lane, T, C::Item<'l>) + Sync,
+        F: for<'l> Fn(Lane, T, C::Item<'l>) + Sync + Copy,
     {
         let (items, range) = match self.domain() {
             Domain::Items(f) => {
@@ -893,10 +894,10 @@ impl<'s> Sweep<'s> {
             _ => unreachable!("the glue sweeps the wave's own domain"),
         };
         let (items, len): (&Rows, usize) = (&items, range.len());
-        let kernel = |lane: Lane, columns: C::Item<'_>| {
+        let kernel = move |lane: Lane, columns: C::Item<'_>| {
             kernel(lane, items.record(lane.index as usize), columns);
         };
-        self.sweep(&columns, &kernel, chunks(len), |chunk| {
+        self.sweep(&columns, kernel, chunks(len), |chunk| {
             let (next, end) = borders(len, chunk);
             ItemWalk {
                 items,
@@ -912,14 +913,14 @@ impl<'s> Sweep<'s> {
     pub fn edges<C, F>(&self, columns: C, kernel: F)
     where
         C: Column,
-        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         let Domain::Edges(topology) = self.domain() else {
             unreachable!("the glue sweeps the wave's own domain");
         };
         let graph = self.csr(topology.0);
         let edges = graph.edge_count();
-        self.sweep(&columns, &kernel, chunks(edges), |chunk| {
+        self.sweep(&columns, kernel, chunks(edges), |chunk| {
             let (next, end) = borders(edges, chunk);
             let after = graph.offsets().partition_point(|&o| o as usize <= next);
             AllEdges {
@@ -935,7 +936,7 @@ impl<'s> Sweep<'s> {
     pub fn edges_from<C, F>(&self, columns: C, kernel: F)
     where
         C: Column,
-        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         let Domain::EdgesFrom(topology, frontier) = self.domain() else {
             unreachable!("the glue sweeps the wave's own domain");
@@ -946,15 +947,15 @@ impl<'s> Sweep<'s> {
         let mut cuts = self.store.cuts.borrow_mut();
         cut_edges(&mut cuts, graph.csr.offsets(), items, graph.max_degree);
         let cuts: &[Cut] = &cuts;
-        self.sweep(&columns, &kernel, cuts.len() - 1, |chunk| {
+        self.sweep(&columns, kernel, cuts.len() - 1, |chunk| {
             EdgesFrom::new(&graph.csr, items, cuts[chunk], cuts[chunk + 1])
         });
     }
 
-    fn span<C, F>(&self, len: usize, columns: &C, kernel: &F)
+    fn span<C, F>(&self, len: usize, columns: &C, kernel: F)
     where
         C: Column,
-        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         self.sweep(columns, kernel, chunks(len), |chunk| {
             let (next, end) = borders(len, chunk);
@@ -968,12 +969,12 @@ impl<'s> Sweep<'s> {
     fn sweep<C, F, W>(
         &self,
         columns: &C,
-        kernel: &F,
+        kernel: F,
         chunks: usize,
         walk: impl Fn(usize) -> W + Sync,
     ) where
         C: Column,
-        F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
         W: Walk,
     {
         let view = columns.view();
@@ -986,8 +987,9 @@ impl<'s> Sweep<'s> {
         if chunks == 1 || few || rayon::current_num_threads() == 1 || columns.in_order() {
             for chunk in 0..chunks {
                 let _in_lane = InLane::enter(Lanes::Alone);
-                let mut local = columns.begin();
-                let found = run_chunk::<C, F, W>(&code, view, &mut local, walk(chunk), kernel);
+                let local = columns.begin();
+                let walk = || walk(chunk);
+                let (local, found) = run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
                 columns.close(local);
                 self.store.fail(found);
             }
@@ -997,9 +999,8 @@ impl<'s> Sweep<'s> {
             .into_par_iter()
             .map(|chunk| {
                 let _in_lane = InLane::enter(Lanes::Shared);
-                let mut local = C::open(view);
-                let found = run_chunk::<C, F, W>(&code, view, &mut local, walk(chunk), kernel);
-                (local, found)
+                let walk = || walk(chunk);
+                run_chunk::<C, F, W>(&code, (view, C::open(view)), walk, kernel)
             })
             .collect();
         for (local, found) in done {
@@ -1009,29 +1010,31 @@ impl<'s> Sweep<'s> {
     }
 }
 
-/// Runs the lanes of one chunk on this thread, which has entered them; the lowest of their faults.
+/// Runs the lanes of one chunk on this thread, which has entered them; the chunk's state, and the lowest of the faults.
+///
+/// What the loop needs is made or copied here, where the compiler sees all of its uses and keeps it in registers.
 fn run_chunk<C, F, W>(
     code: &Code<'_>,
-    view: C::View<'_>,
-    local: &mut C::Local,
-    mut walk: W,
-    kernel: &F,
-) -> Option<Box<Pending>>
+    (view, mut local): (C::View<'_>, C::Local),
+    walk: impl FnOnce() -> W,
+    kernel: F,
+) -> (C::Local, Option<Box<Pending>>)
 where
     C: Column,
-    F: for<'l> Fn(Lane, C::Item<'l>) + Sync,
+    F: for<'l> Fn(Lane, C::Item<'l>) + Copy,
     W: Walk,
 {
+    let mut walk = walk();
     let mut found = None;
     loop {
         let lanes = AssertUnwindSafe(|| {
             walk.walk(|lane| {
-                kernel(lane, C::get(&view, local, lane));
-                C::put(&view, local, lane);
+                kernel(lane, C::get(&view, &mut local, lane));
+                C::put(&view, &mut local, lane);
             });
         });
         match catch_unwind(lanes) {
-            Ok(()) => return found,
+            Ok(()) => return (local, found),
             Err(payload) => {
                 let pending = code.locate(walk.current(), fault::classify(payload));
                 found = lowest(found, Some(Box::new(pending)));
@@ -1284,48 +1287,48 @@ impl Walk for AllEdges<'_> {
 
 struct EdgesFrom<'a> {
     graph: &'a Csr,
-    items: &'a [u32],
-    to: Cut,
-    /// Item after the current one.
-    item: usize,
+    /// Nodes all of whose edges are the chunk's, and one more of which only some are.
+    whole: slice::Iter<'a, u32>,
+    part: Option<(u32, u32)>,
+    /// The current node, the targets of its edges that were not visited, and the index after its last edge.
     src: u32,
-    next: u32,
+    rest: slice::Iter<'a, u32>,
     end: u32,
 }
 
+// Inlined whatever it takes: a walk whose address is taken is not kept in registers.
 impl<'a> EdgesFrom<'a> {
+    #[inline(always)]
     fn new(graph: &'a Csr, items: &'a [u32], from: Cut, to: Cut) -> Self {
         let mut walk = EdgesFrom {
             graph,
-            items,
-            to,
-            item: from.item,
+            whole: items[from.item..to.item].iter(),
+            part: (to.edges > 0).then(|| (items[to.item], to.edges)),
             src: 0,
-            next: 0,
+            rest: [].iter(),
             end: 0,
         };
-        if walk.enter() {
-            walk.next += from.edges;
+        if from.edges > 0 {
+            walk.enter();
+            walk.rest = walk.rest.as_slice()[from.edges as usize..].iter();
         }
         walk
     }
 
-    /// Starts the next item; false at the end of the chunk.
-    #[inline]
+    /// Starts the next node; false at the end of the chunk.
+    #[inline(always)]
     fn enter(&mut self) -> bool {
-        let last = self.item == self.to.item;
-        if self.item > self.to.item || (last && self.to.edges == 0) {
-            return false;
-        }
-        self.src = self.items[self.item];
-        let edges = self.graph.edges(self.src);
-        self.item += 1;
-        self.next = edges.start;
-        self.end = if last {
-            edges.start + self.to.edges
-        } else {
-            edges.end
+        let (src, count) = match self.whole.next() {
+            Some(&src) => (src, None),
+            None => match self.part.take() {
+                Some((src, count)) => (src, Some(count)),
+                None => return false,
+            },
         };
+        let edges = self.graph.edges(src);
+        self.src = src;
+        self.end = count.map_or(edges.end, |count| edges.start + count);
+        self.rest = self.graph.targets()[edges.start as usize..self.end as usize].iter();
         true
     }
 }
@@ -1333,17 +1336,11 @@ impl<'a> EdgesFrom<'a> {
 impl Walk for EdgesFrom<'_> {
     #[inline]
     fn walk(&mut self, mut body: impl FnMut(Lane)) {
-        let targets = self.graph.targets();
         loop {
-            let src = self.src;
-            while self.next < self.end {
-                let index = self.next;
-                self.next += 1;
-                body(Lane {
-                    index,
-                    src,
-                    dst: targets[index as usize],
-                });
+            while let Some(&dst) = self.rest.next() {
+                let index = self.current();
+                let src = self.src;
+                body(Lane { index, src, dst });
             }
             if !self.enter() {
                 return;
@@ -1351,8 +1348,9 @@ impl Walk for EdgesFrom<'_> {
         }
     }
 
+    #[inline]
     fn current(&self) -> u32 {
-        self.next - 1
+        self.end - self.rest.len() as u32 - 1
     }
 }
 

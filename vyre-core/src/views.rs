@@ -331,8 +331,8 @@ impl<T> Sink<T> {
         // SAFETY: `UnsafeCell` makes the sink `!Sync`, so only this thread is here; the reference does not leave this call,
         // and nothing called below can reach the sink again.
         let items = unsafe { &mut *self.0.get() };
-        if items.len() == items.capacity() && items.len() >= limit {
-            return false;
+        if items.len() == items.capacity() {
+            return Sink::grow(items, item, limit);
         }
         items.push(item);
         true
@@ -344,5 +344,15 @@ impl<T> Sink<T> {
         let items = unsafe { &mut *self.0.get() };
         let mut seen = std::collections::HashSet::new();
         items.retain(|item| seen.insert(key(item)));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(items: &mut Vec<T>, item: T, limit: usize) -> bool {
+        let fits = items.len() < limit;
+        if fits {
+            items.push(item);
+        }
+        fits
     }
 }

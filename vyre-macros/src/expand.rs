@@ -83,7 +83,8 @@ impl Expansion<'_> {
             Piece::Wave(w) => {
                 let function = &self.graph.waves[*w].function;
                 let quiet = quiet_on_error(self.skeleton.is_some());
-                quote! { #quiet #[allow(clippy::too_many_arguments, private_interfaces)] #function }
+                let inline = inlined(function);
+                quote! { #quiet #inline #[allow(clippy::too_many_arguments, private_interfaces)] #function }
             }
             Piece::Scope(inner) => self.scope(*inner, &TokenStream::new()),
         });
@@ -691,6 +692,12 @@ pub(crate) fn quiet_on_error(compiled: bool) -> TokenStream {
     }
 }
 
+/// A lane is too short for a call.
+pub(crate) fn inlined(function: &syn::ItemFn) -> Option<TokenStream> {
+    let says = function.attrs.iter().any(|a| a.path().is_ident("inline"));
+    (!says).then(|| quote! { #[inline] })
+}
+
 fn included_name(s: usize) -> Ident {
     format_ident!("__vyre_included_{}", s)
 }
@@ -827,7 +834,7 @@ fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> Token
     let (columns, names) = (tuple(columns), tuple(names));
     quote! {
         #(#lets)*
-        cx.#method(#columns, |lane, #item #names| #call(#(#args),*));
+        cx.#method(#columns, move |lane, #item #names| #call(#(#args),*));
     }
 }
 

@@ -412,10 +412,12 @@ fn emit(
         quote! { ::core::unreachable!() }
     };
     let quiet = crate::expand::quiet_on_error(built.skeleton.is_some());
+    let inline = crate::expand::inlined(function);
     let errors = report.errors();
     let function = report.mended(function.to_token_stream());
     quote! {
         #quiet
+        #inline
         #[allow(clippy::too_many_arguments)]
         #function
         #arrays
