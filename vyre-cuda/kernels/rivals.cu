@@ -34,6 +34,7 @@ struct Bfs {
         const u32 side = (head.state & SIDE) ^ pulled;
         head.state = side | (p.width != 0 && many ? PULL : 0);
     }
+    enum : bool { SWEEPS = true };
     DEVICE static bool solo(const Results& in, const Head& head) {
         return in.deepest <= SHALLOW && in.pushed >> 32 <= SOLO && (head.state & PULL) == 0;
     }
@@ -74,7 +75,7 @@ struct Bfs {
             }
         } else {
             const bool eager = in.pushed >> 32 <= EAGER;
-            sweep(p, in, fronts.from, span, [&](bool valid, u32, u32 target, u32) {
+            sweep(p, in, fronts, span, [&](bool valid, u32, u32 target, u32) {
                 bool found = false;
                 u32 begin = 0, end = 0;
                 u32* word = marks + target / 32;
@@ -120,6 +121,7 @@ struct Sssp {
         head.state += 1;
         head.value = head.value + p.width < p.width ? FULL : head.value + p.width;
     }
+    enum : bool { SWEEPS = true };
     DEVICE static bool solo(const Results& in, const Head&) {
         return in.pushed != 0 && in.deepest <= SHALLOW && in.pushed >> 32 <= SOLO;
     }
@@ -131,7 +133,7 @@ struct Sssp {
         Queue near(entries[0][warp], Frontier{fronts.to, fronts.out});
         Queue far(entries[1][warp], Pile{p.front[2 + (head.state & 1)], control.far + (head.state & 3)});
         if (in.pushed != 0) {
-            sweep(p, in, fronts.from, span, [&](bool valid, u32 edge, u32 target, u32 node) {
+            sweep(p, in, fronts, span, [&](bool valid, u32 edge, u32 target, u32 node) {
                 bool is_near = false, is_far = false;
                 u32 begin = 0, end = 0;
                 if (valid) {
@@ -223,6 +225,7 @@ struct PageRank {
         head.done = head.step > 1 && in.moved < p.tolerance;
         head.value = __float_as_uint((1.0f - p.factor + p.factor * float(in.dangling)) / p.nodes);
     }
+    enum : bool { SWEEPS = false };
     DEVICE static bool solo(const Results&, const Head&) { return false; }
 
     DEVICE static float gather(const Params& p, const float* share, u32 begin, u32 end) {
@@ -305,6 +308,7 @@ struct Components {
     DEVICE static void advance(const Params&, const Control&, const Results&, Head& head) {
         head.done = head.step > STEPS;
     }
+    enum : bool { SWEEPS = false };
     DEVICE static bool solo(const Results&, const Head&) { return false; }
 
     DEVICE static void link(u32* parent, u32 u, u32 v) {
@@ -364,6 +368,7 @@ struct Liveness {
     DEVICE static void advance(const Params&, const Control&, const Results& in, Head& head) {
         head.done = head.step > 1 && in.pushed == 0;
     }
+    enum : bool { SWEEPS = true };
     DEVICE static bool solo(const Results& in, const Head& head) {
         return head.step > 1 && in.deepest <= SHALLOW && in.pushed >> 32 <= SOLO;
     }
@@ -379,7 +384,7 @@ struct Liveness {
             }
         } else {
             const bool eager = in.pushed >> 32 <= EAGER;
-            sweep(p, in, fronts.from, span, [&](bool valid, u32, u32 target, u32 node) {
+            sweep(p, in, fronts, span, [&](bool valid, u32, u32 target, u32 node) {
                 bool grew = false;
                 u32 begin = 0, end = 0;
                 if (valid) {

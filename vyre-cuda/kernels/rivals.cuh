@@ -50,7 +50,8 @@ struct alignas(64) Slot {
     Results results;
 };
 
-// Zeroed before each run. Step s reads slot s - 1, adds to slot s and clears slot s + 1, all modulo 4.
+// Zeroed before each run. The step of turn t, whose number is t + 1, reads slot t, adds to slot t + 1 and clears slot t + 2,
+// all modulo 4; it takes frontier t + 1 and makes frontier t, modulo 2.
 struct Control {
     Slot slots[4];
     u32 far[4];        // items of the far pile, by split
@@ -256,18 +257,33 @@ DEVICE u32 find(const Item* items, u32 count, u32 edge) {
     return low;
 }
 
+// Where a step's frontier is and where the next one goes. `ahead` is the item with the number of this warp, fetched before it
+// was known whether there is one.
+struct Fronts {
+    const Item* from;
+    Item* to;
+    Results* out;
+    Item ahead;
+};
+
 // Every edge of a frontier, shared out among the warps of a span.
 template <class F>
-DEVICE void sweep(const Params& p, const Results& in, const Item* items, Span span, F f) {
+DEVICE void sweep(const Params& p, const Results& in, const Fronts& fronts, Span span, F f) {
     const u32 count = u32(in.pushed), edges = u32(in.pushed >> 32);
-    if (in.deepest <= SHALLOW) {
-        const u32 each = min((count + span.warps - 1) / span.warps, 32u);
-        for (u32 first = span.warp * each; first < count; first += span.warps * each)
-            walk(p, items, first, min(first + each, count), 0, FULL, f);
-    } else {
+    if (in.deepest > SHALLOW) {
         const u32 each = min(edges / span.warps / 32 * 32 + 32, 4096u);
         for (u32 lo = span.warp * each; lo < edges; lo += span.warps * each)
-            walk(p, items, find(items, count, lo), count, lo, min(lo + each, edges), f);
+            walk(p, fronts.from, find(fronts.from, count, lo), count, lo, min(lo + each, edges), f);
+    } else if (count > span.warps) {
+        const u32 each = min((count + span.warps - 1) / span.warps, 32u);
+        for (u32 first = span.warp * each; first < count; first += span.warps * each)
+            walk(p, fronts.from, first, min(first + each, count), 0, FULL, f);
+    } else if (span.warp < count) {
+        for (u32 base = fronts.ahead.begin; base < fronts.ahead.end; base += 32) {
+            const u32 edge = base + lane_id();
+            const bool valid = edge < fronts.ahead.end;
+            f(valid, edge, valid ? load_nc(p.targets + edge) : 0, fronts.ahead.node);
+        }
     }
 }
 
@@ -291,21 +307,16 @@ DEVICE Head open(const Params& p, const Control& control, Slot* slots, u32 turn,
     return head;
 }
 
-// Where a step's frontier is and where the next one goes.
-struct Fronts {
-    const Item* from;
-    Item* to;
-    Results* out;
-};
-
 // One step a kernel. The last one of a graph's loop body clears the loop's condition.
 template <class P>
 DEVICE void step_kernel(const Params& p, Control* control, u32 turn, cudaGraphConditionalHandle loop) {
+    const Span span = grid_span();
+    Fronts fronts{p.front[turn + 1 & 1], p.front[turn & 1], &control->slots[turn + 1 & 3].results};
+    if (P::SWEEPS && span.warp < p.nodes) fronts.ahead = load_item(fronts.from + span.warp);
     Results in;
     const Head head = open<P>(p, *control, control->slots, turn, in);
     if (head.done == 0) {
-        const Fronts fronts{p.front[head.step & 1], p.front[head.step + 1 & 1], &control->slots[turn + 1 & 3].results};
-        P::step(p, *control, in, head, fronts, grid_span());
+        P::step(p, *control, in, head, fronts, span);
     } else if (loop != 0 && is_leader()) {
         cudaGraphSetConditional(loop, 0);
     }
@@ -347,6 +358,9 @@ DEVICE void persistent_kernel(const Params& p, Control* shared) {
     P::begin(p, control, grid_span());
     if (!meet(control, generation, false)) return;
     for (;;) {
+        const Span span = alone ? cta_span() : grid_span();
+        Fronts fronts{alone ? nearby.items[turn & 1] : p.front[turn + 1 & 1]};
+        if (P::SWEEPS && span.warp < p.nodes) fronts.ahead = load_item(fronts.from + span.warp);
         Results in;
         const Head head = open<P>(p, control, alone ? nearby.slots : control.slots, turn, in);
         const bool solo = head.done == 0 && P::solo(in, head);
@@ -356,10 +370,9 @@ DEVICE void persistent_kernel(const Params& p, Control* shared) {
                 if (is_leader()) nearby.slots[turn + 1 & 3] = {head, Results{}}, nearby.slots[turn + 2 & 3].results = Results{};
                 __syncthreads();
             }
-            const Item* from = alone ? nearby.items[turn & 1] : p.front[head.step & 1];
-            Item* to = solo ? nearby.items[turn + 1 & 1] : p.front[head.step + 1 & 1];
-            Slot* slots = solo ? nearby.slots : control.slots;
-            P::step(p, control, in, head, {from, to, &slots[turn + 1 & 3].results}, solo ? cta_span() : grid_span());
+            fronts.to = solo ? nearby.items[turn + 1 & 1] : p.front[turn & 1];
+            fronts.out = &(solo ? nearby.slots : control.slots)[turn + 1 & 3].results;
+            P::step(p, control, in, head, fronts, solo ? cta_span() : span);
             turn += 1;
             if (solo) {
                 alone = true;
@@ -371,7 +384,7 @@ DEVICE void persistent_kernel(const Params& p, Control* shared) {
         } else if (alone) {
             // Back to the others, with what they have missed.
             for (u32 i = threadIdx.x; i < u32(in.pushed); i += THREADS)
-                p.front[head.step & 1][i] = nearby.items[turn & 1][i];
+                p.front[turn + 1 & 1][i] = nearby.items[turn & 1][i];
             if (is_leader()) {
                 control.slots[turn & 3] = nearby.slots[turn & 3];
                 control.slots[turn + 1 & 3].results = Results{};
