@@ -3,9 +3,9 @@
 use super::rivals::gpu;
 use crate::graph;
 use std::time::Instant;
+use vyre_cuda::Error;
 use vyre_cuda::prelude::*;
 use vyre_cuda::rivals::{Barrier, barrier_ns};
-use vyre_cuda::{Device, Error};
 
 /// Rounds of one thread that counts them.
 #[wave_graph]
@@ -108,13 +108,6 @@ fn round_ns(mut run: impl FnMut(u32) -> Result<Option<u64>, Error>) -> Result<f6
     Ok((median_ns(MANY)? - few) / f64::from(MANY - FEW))
 }
 
-/// Milliseconds matter to who starts a process: so much of it is the driver's.
-fn opening() -> Result<f64, String> {
-    let started = Instant::now();
-    Device::open(0).map_err(|e| e.to_string())?;
-    Ok(started.elapsed().as_nanos() as f64)
-}
-
 /// A session of a pass that the runtime has not seen, and its first run, as the host sees it.
 fn first_result(runtime: &Runtime) -> Result<f64, Error> {
     let graph = graph::grid(10, 10).expect("the grid has nodes");
@@ -125,8 +118,9 @@ fn first_result(runtime: &Runtime) -> Result<f64, Error> {
 
 /// All of them, in the order in which they are shown. Fails without a GPU.
 pub(super) fn measure() -> Result<Vec<Line>, String> {
-    let opening = opening()?;
+    let started = Instant::now();
     let runtime = Runtime::cuda().map_err(|e| e.to_string())?;
+    let opening = started.elapsed().as_nanos() as f64;
     let kernels = gpu::kernels().map_err(|skip| skip.to_string())?;
     let mut lines = vec![("opening the device".into(), Ok(opening))];
     let first = first_result(&runtime).map_err(|e| e.to_string());
