@@ -198,6 +198,24 @@ impl Expr {
     }
 }
 
+/// A struct of the user's.
+#[derive(Clone, Debug)]
+struct Struct {
+    fields: Vec<Ty>,
+    /// Its fields have no names.
+    tuple: bool,
+}
+
+impl Struct {
+    fn field(&self, k: usize) -> String {
+        if self.tuple {
+            k.to_string()
+        } else {
+            format!("f{k}")
+        }
+    }
+}
+
 /// A local variable.
 #[derive(Clone, Debug)]
 struct Var {
@@ -303,6 +321,12 @@ enum Handle {
     /// What another wave wrote: the item's own element, or all of it.
     Left(Shape, u8, Scalar),
     LeftAll(Shape, u8, Scalar),
+    /// Buffers of structs, as those of scalars above: given (the element, all), written by a wave, left by another.
+    Record(Shape),
+    Records(Shape),
+    RecordMut(Shape, u8),
+    RecordLeft(Shape, u8),
+    RecordsLeft(Shape, u8),
     Buf(Scalar),
     Atomic(Scalar, Update),
     /// What other waves made of an atomic buffer.
@@ -348,6 +372,10 @@ impl Handle {
                 format!("y{w}_{}", s.name())
             }
             Handle::Approximate(_, w, s) => format!("z{w}_{}", s.name()),
+            Handle::Record(of) | Handle::Records(of) => format!("rec_{}", shape(of)),
+            Handle::RecordMut(_, w) | Handle::RecordLeft(_, w) | Handle::RecordsLeft(_, w) => {
+                format!("rec{w}")
+            }
             Handle::Buf(s) => format!("b_{}", s.name()),
             Handle::Atomic(s, op) | Handle::Totals(s, op) => {
                 format!("a_{}_{}", s.name(), op.name())
@@ -380,6 +408,11 @@ impl Handle {
             Handle::Round => "Round".to_owned(),
             Handle::Own(_, s) | Handle::Left(_, _, s) => format!("&{}", s.name()),
             Handle::OwnMut(_, _, s) | Handle::Approximate(_, _, s) => format!("&mut {}", s.name()),
+            Handle::Record(_) | Handle::RecordLeft(..) => format!("&{}", items.record.show()),
+            Handle::RecordMut(..) => format!("&mut {}", items.record.show()),
+            Handle::Records(_) | Handle::RecordsLeft(..) => {
+                format!("&Records<{}>", items.record.show())
+            }
             Handle::Buf(s) | Handle::LeftAll(_, _, s) | Handle::Totals(s, _) => {
                 format!("&Buf<{}>", s.name())
             }
@@ -414,14 +447,20 @@ impl Handle {
             Handle::Push | Handle::PushThing | Handle::Append | Handle::Reduce(..) => {
                 Mode::Update(Update::Add)
             }
-            Handle::OwnMut(..) | Handle::Approximate(..) | Handle::Mark(_) | Handle::Claim(_) => {
-                Mode::Write
-            }
+            Handle::OwnMut(..)
+            | Handle::RecordMut(..)
+            | Handle::Approximate(..)
+            | Handle::Mark(_)
+            | Handle::Claim(_) => Mode::Write,
             Handle::Uniform(_)
             | Handle::Round
             | Handle::Own(..)
             | Handle::Left(..)
             | Handle::LeftAll(..)
+            | Handle::Record(_)
+            | Handle::Records(_)
+            | Handle::RecordLeft(..)
+            | Handle::RecordsLeft(..)
             | Handle::Buf(_)
             | Handle::Totals(..)
             | Handle::Graph
@@ -442,11 +481,13 @@ enum Mode {
     Write,
 }
 
-/// The items of the frontier of things and of the list: a scalar or a struct of scalars.
+/// The items of the frontier of things and of the list: a scalar or a struct of scalars. Elements of buffers of structs: no
+/// scalar.
 #[derive(Clone, Debug)]
 struct Items {
     thing: Ty,
     listed: Ty,
+    record: Ty,
 }
 
 /// What the kernel is swept over.
@@ -708,6 +749,8 @@ const EXPRESSIONS: &[(u32, Expression)] = &[
     (3, Kernel::method_value),
     (4, Kernel::left),
     (3, Kernel::bits_value),
+    (2, Kernel::record_field),
+    (2, Kernel::other_module),
 ];
 
 /// A statement, written to the current block; false where it does not apply.
@@ -777,8 +820,7 @@ struct Kernel {
     handles: BTreeSet<Handle>,
     helpers: Vec<Helper>,
     constants: Vec<(String, Scalar)>,
-    /// Types of the fields of each struct.
-    structs: Vec<Vec<Ty>>,
+    structs: Vec<Struct>,
     fixed: BTreeSet<Fixed>,
     /// In a loop's condition, which a jump may not leave.
     stays: bool,
@@ -802,6 +844,7 @@ pub(crate) fn kernel(name: &str, choices: Choices) -> Source {
         items: Items {
             thing: Ty::Scalar(U32),
             listed: Ty::Scalar(U32),
+            record: Ty::Tuple(vec![Ty::Scalar(U32), Ty::Scalar(U32)]),
         },
         unique: false,
         waves: Vec::new(),
@@ -1016,9 +1059,12 @@ impl Kernel {
             }
             None => {
                 let index = self.leaf(U32, false);
-                let a = self.uses(Handle::Atomic(U64, Update::Add));
+                let ops = [Update::Add, Update::Xor, Update::Max, Update::Min];
+                let free = |op: &Update| self.free(Handle::Atomic(U64, *op));
+                let op = ops.into_iter().find(free).unwrap_or(Update::Or);
+                let a = self.uses(Handle::Atomic(U64, op));
                 let index = format!("{} & {}", index.at(6), LEN - 1);
-                self.line(&format!("{a}[{index}].fetch_add({bits});"));
+                self.line(&format!("{a}[{index}].fetch_{}({bits});", op.name()));
             }
         }
     }
@@ -1054,6 +1100,8 @@ impl Kernel {
             self.within(v.name.clone(), &v.ty, v.mutable, &mut to);
             if v.name == "self" {
                 to.remove(first);
+            } else if v.name.starts_with("rec") {
+                to[first].0.insert(0, '*');
             }
         }
         to
@@ -1072,8 +1120,9 @@ impl Kernel {
                 self.within(format!("{place}[{}]", len - 1), of, mutable, to);
             }
             &Ty::Struct(i) => {
-                for (k, part) in self.structs[i].iter().enumerate() {
-                    self.within(format!("{place}.f{k}"), part, mutable, to);
+                let of = &self.structs[i];
+                for (k, part) in of.fields.iter().enumerate() {
+                    self.within(format!("{place}.{}", of.field(k)), part, mutable, to);
                 }
             }
         }
@@ -1123,15 +1172,24 @@ impl Kernel {
     fn name_of(&mut self, ty: &Ty) -> Option<Expr> {
         let locals = self.places(ty);
         let &Ty::Scalar(s) = ty else {
-            return (!locals.is_empty()).then(|| Expr::atom(self.one_of(&locals).0));
+            if locals.is_empty() {
+                return None;
+            }
+            let place = self.one_of(&locals).0;
+            let binds = if place.starts_with('*') {
+                Expr::UNARY
+            } else {
+                Expr::POSTFIX
+            };
+            return Some(Expr::new(place, binds));
         };
         if !locals.is_empty() && !self.once_in(3) {
             return Some(Expr::atom(self.one_of(&locals).0));
         }
+        let constants: Vec<_> = self.constants.iter().filter(|c| c.1 == s).collect();
+        let constants: Vec<String> = constants.into_iter().map(|c| c.0.clone()).collect();
         if self.helper.is_some() {
-            let constants: Vec<_> = self.constants.iter().filter(|c| c.1 == s).collect();
-            let first = constants.first()?.0.clone();
-            return Some(Expr::atom(first));
+            return (!constants.is_empty()).then(|| Expr::atom(self.one_of(&constants)));
         }
         let own = self.domain.shape().map(|of| Handle::Own(of, s));
         let written = self.own_mut(s);
@@ -1139,10 +1197,7 @@ impl Kernel {
             0 if s == U32 && !self.item().is_empty() => Expr::atom(self.one_of(self.item())),
             1 if own.is_some() => Expr::new(format!("*{}", self.uses(own?)), Expr::UNARY),
             2 if written.is_some() => Expr::new(format!("*{}", self.uses(written?)), Expr::UNARY),
-            3 => {
-                let constants: Vec<_> = self.constants.iter().filter(|c| c.1 == s).collect();
-                Expr::atom(constants.first()?.0.clone())
-            }
+            3 if !constants.is_empty() => Expr::atom(self.one_of(&constants)),
             4 if s == U32 && self.repeats => Expr::atom(self.uses(Handle::Round)),
             _ => Expr::atom(self.uses(Handle::Uniform(s))),
         })
@@ -1187,12 +1242,14 @@ impl Kernel {
     }
 
     fn struct_value(&mut self, i: usize) -> String {
-        let fields = self.structs[i].clone();
+        let of = self.structs[i].clone();
+        let fields = &of.fields;
         let ty = Ty::Struct(i);
         let way = self.below(6);
-        if way == 4 {
+        if way == 4 || of.tuple && way != 5 {
             let args: Vec<_> = fields.iter().map(|t| self.value(t, true).text).collect();
-            return format!("T{i}::make({})", args.join(", "));
+            let make = if way == 4 { "::make" } else { "" };
+            return format!("T{i}{make}({})", args.join(", "));
         }
         let mut order: Vec<usize> = (0..fields.len()).collect();
         let by = self.below(order.len() as u32) as usize;
@@ -1204,7 +1261,8 @@ impl Kernel {
         }
         let mut parts = Vec::new();
         for f in order {
-            parts.push(format!("f{f}: {}", self.value(&fields[f], true).text));
+            let e = self.value(&fields[f], true);
+            parts.push(format!("{}: {}", of.field(f), e.text));
         }
         if based {
             parts.push(format!("..{}", self.one_of(&base).0));
@@ -1222,6 +1280,11 @@ impl Kernel {
         self.size += 1;
         let deep = self.depth < MAX_DEPTH && self.fuel > 0;
         match self.below(8) {
+            4 if *ty == self.items.record => {
+                if let Some(e) = self.record() {
+                    return e;
+                }
+            }
             5 => {
                 if let Some(e) = self.name_of(ty) {
                     return e;
@@ -1245,6 +1308,43 @@ impl Kernel {
             _ => {}
         }
         Expr::atom(plain(self))
+    }
+
+    /// An element of a whole buffer of structs.
+    fn record(&mut self) -> Option<Expr> {
+        if self.helper.is_some() || !self.in_graph() {
+            return None;
+        }
+        let left = self.earlier(|h| match h {
+            Handle::RecordMut(shape, w) => Some(Handle::RecordsLeft(shape, w)),
+            _ => None,
+        });
+        let shape = self.one_of(&[Shape::Node, Shape::Node, Shape::Edge]);
+        let h = left.unwrap_or(Handle::Records(shape));
+        if !self.free(h) {
+            return None;
+        }
+        let of = self.uses(h);
+        let index = match h {
+            Handle::Records(Shape::Node) | Handle::RecordsLeft(Shape::Node, _) => self.node(),
+            _ => {
+                let e = self.scalar_value(U32, false);
+                format!("{} % {of}.len()", e.at(9))
+            }
+        };
+        Some(Expr::atom(format!("{of}.get({index})")))
+    }
+
+    /// A field of such an element.
+    fn record_field(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
+        let mut paths = leaves(&self.items.record, &self.structs)?;
+        paths.retain(|(_, t)| *t == s);
+        if paths.is_empty() {
+            return None;
+        }
+        let (path, _) = self.one_of(&paths);
+        let e = self.record()?;
+        Some(Expr::atom(format!("{}{path}", e.text)))
     }
 
     fn scalar_value(&mut self, s: Scalar, pinned: bool) -> Expr {
@@ -1877,6 +1977,7 @@ impl Kernel {
         self.depth = MAX_DEPTH;
         let args = self.arguments(&h);
         self.depth = depth;
+        let place = place.trim_start_matches('*');
         Some(Expr::atom(format!("{place}.{}({args})", h.name)))
     }
 
@@ -2043,6 +2144,19 @@ impl Kernel {
     }
 
     /// Lengths and degrees.
+    fn other_module(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
+        let (name, args) = match s {
+            U32 => ("outer::scramble", &[U32][..]),
+            F64 => ("outer::inner::between", &[F64, F64][..]),
+            _ => return None,
+        };
+        let args: Vec<_> = args
+            .iter()
+            .map(|&a| self.scalar_value(a, true).text)
+            .collect();
+        Some(Expr::atom(format!("{name}({})", args.join(", "))))
+    }
+
     fn query(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
         let graph = self.helper.is_none() && self.domain != Domain::Kernel;
         match s {
@@ -2852,12 +2966,19 @@ impl Kernel {
             return false;
         }
         let i = self.below(self.structs.len() as u32) as usize;
-        let fields = self.structs[i].clone();
+        let of = self.structs[i].clone();
+        let fields = &of.fields;
         let e = self.value(&Ty::Struct(i), false);
         let which = self.below(fields.len() as u32) as usize;
         let mutable = self.once_in(2);
         let name = self.declare(&fields[which], mutable);
         let word = if mutable { "mut " } else { "" };
+        if of.tuple {
+            let mut parts = vec!["_".to_owned(); fields.len()];
+            parts[which] = format!("{word}{name}");
+            self.line(&format!("let T{i}({}) = {};", parts.join(", "), e.text));
+            return true;
+        }
         let rest = if fields.len() > 1 { ", .." } else { "" };
         self.line(&format!(
             "let T{i} {{ f{which}: {word}{name}{rest} }} = {};",
@@ -2916,32 +3037,45 @@ impl Kernel {
 
     // Functions.
 
-    /// A struct with a constructor and a method or two.
+    /// A struct with a constructor, perhaps a constant, and a method or two.
     fn write_struct(&mut self) -> String {
         let i = self.structs.len();
+        let tuple = self.once_in(4);
         let fields: Vec<Ty> = (0..1 + self.below(4))
-            .map(|_| {
-                if self.once_in(4) {
-                    self.array()
-                } else {
-                    Ty::Scalar(self.scalar())
-                }
+            .map(|_| match self.below(9) {
+                6 | 7 => self.array(),
+                8 if i > 0 => Ty::Struct(self.below(i as u32) as usize),
+                _ => Ty::Scalar(self.scalar()),
             })
             .collect();
-        let list = |prefix: &str| {
-            let each = fields.iter().enumerate();
-            let each: Vec<_> = each
-                .map(|(k, t)| format!("{prefix}{k}: {}", t.show()))
-                .collect();
-            each.join(", ")
+        let of = Struct { fields, tuple };
+        let numbered = || (0usize..).zip(&of.fields);
+        let list = |text: &dyn Fn(usize, &Ty) -> String| {
+            let all: Vec<_> = numbered().map(|(k, t)| text(k, t)).collect();
+            all.join(", ")
         };
-        let given: Vec<_> = (0..fields.len()).map(|k| format!("f{k}: p{k}")).collect();
-        let (declared, params) = (list("pub f"), list("p"));
-        self.structs.push(fields);
+        let params = list(&|k, t| format!("p{k}: {}", t.show()));
+        let (declared, made) = if tuple {
+            (
+                format!("({});", list(&|_, t| format!("pub {}", t.show()))),
+                format!("Self({})", list(&|k, _| format!("p{k}"))),
+            )
+        } else {
+            (
+                format!(" {{ {} }}", list(&|k, t| format!("pub f{k}: {}", t.show()))),
+                format!("T{i} {{ {} }}", list(&|k, _| format!("f{k}: p{k}"))),
+            )
+        };
+        self.structs.push(of);
         let mut text = format!(
-            "#[derive(Clone, Copy, Debug, PartialEq)]\n    pub struct T{i} {{ {declared} }}\n    impl T{i} {{\n    fn make({params}) -> Self {{ T{i} {{ {} }} }}\n",
-            given.join(", ")
+            "#[derive(Clone, Copy, Debug, PartialEq)]\n    pub struct T{i}{declared}\n    impl T{i} {{\n    fn make({params}) -> Self {{ {made} }}\n"
         );
+        if self.once_in(2) {
+            let s = self.scalar();
+            let e = self.literal(s, true);
+            let _ = writeln!(text, "    const LIMIT: {} = {};", s.name(), e.text);
+            self.constants.push((format!("T{i}::LIMIT"), s));
+        }
         for _ in 0..self.below(3) {
             let changes = self.once_in(2);
             let method = self.write_helper(Some((i, changes)));
@@ -3055,6 +3189,7 @@ impl Kernel {
             ty,
             mutable: false,
         }));
+        self.element_of_records();
         let body = self.write_body(if fuel > 60 { 9 } else { 5 });
         self.waves.push(Wave {
             name: format!("w{number}"),
@@ -3063,6 +3198,34 @@ impl Kernel {
             body,
         });
         number
+    }
+
+    /// The item's own elements of buffers of structs.
+    fn element_of_records(&mut self) {
+        let Some(shape) = self.domain.shape() else {
+            return;
+        };
+        let mut taken = Vec::new();
+        if self.once_in(4) {
+            taken.push(Handle::Record(shape));
+        }
+        if self.once_in(3) && self.own_mut(U32).is_some() {
+            taken.push(Handle::RecordMut(shape, self.wave));
+        }
+        if self.once_in(2) {
+            taken.extend(self.earlier(|h| match h {
+                Handle::RecordMut(of, w) if of == shape => Some(Handle::RecordLeft(of, w)),
+                _ => None,
+            }));
+        }
+        for h in taken {
+            let name = self.uses(h);
+            self.scope.push(Var {
+                name,
+                ty: self.items.record.clone(),
+                mutable: matches!(h, Handle::RecordMut(..)),
+            });
+        }
     }
 
     /// Whether some wave has such a handle.
@@ -3232,6 +3395,7 @@ impl Kernel {
             self.items = Items {
                 thing: self.item_type(),
                 listed: self.item_type(),
+                record: self.record_type(),
             };
         }
         let helpers: Vec<_> = (0..count).map(|_| self.write_helper(None)).collect();
@@ -3287,15 +3451,74 @@ impl Kernel {
         }
     }
 
-    /// A scalar, or a struct of scalars.
+    /// Structs with names for their fields that hold at most eight scalars, and no array.
+    fn flat_structs(&self) -> Vec<usize> {
+        let flat = |i: &usize| {
+            let leaves = leaves(&Ty::Struct(*i), &self.structs);
+            leaves.is_some_and(|l| l.len() <= 8) && !self.structs[*i].tuple
+        };
+        (0..self.structs.len()).filter(flat).collect()
+    }
+
     fn item_type(&mut self) -> Ty {
-        let flat: Vec<usize> = (0..self.structs.len())
-            .filter(|&i| self.structs[i].iter().all(|t| matches!(t, Ty::Scalar(_))))
-            .collect();
+        let flat = self.flat_structs();
         if !flat.is_empty() && self.once_in(2) {
             return Ty::Struct(self.one_of(&flat));
         }
         Ty::Scalar(self.scalar())
+    }
+
+    fn record_type(&mut self) -> Ty {
+        let flat = self.flat_structs();
+        if !flat.is_empty() && !self.once_in(4) {
+            return Ty::Struct(self.one_of(&flat));
+        }
+        let parts = (0..1 + self.below(3)).map(|_| Ty::Scalar(self.scalar()));
+        let first = Ty::Scalar(U32);
+        Ty::Tuple([first].into_iter().chain(parts).collect())
+    }
+}
+
+/// The scalars of a type, by their paths; none with an array.
+fn leaves(ty: &Ty, structs: &[Struct]) -> Option<Vec<(String, Scalar)>> {
+    let parts: Vec<(String, &Ty)> = match ty {
+        Ty::Scalar(s) => return Some(vec![(String::new(), *s)]),
+        Ty::Array(..) => return None,
+        Ty::Tuple(parts) => (0..).map(|k: usize| k.to_string()).zip(parts).collect(),
+        &Ty::Struct(i) => {
+            let of = &structs[i];
+            (0..).map(|k| of.field(k)).zip(&of.fields).collect()
+        }
+    };
+    let mut all = Vec::new();
+    for (name, part) in parts {
+        let inner = leaves(part, structs)?;
+        all.extend(
+            inner
+                .into_iter()
+                .map(|(path, s)| (format!(".{name}{path}"), s)),
+        );
+    }
+    Some(all)
+}
+
+/// A value of the type from number `k` of the input's columns.
+fn given(ty: &Ty, structs: &[Struct], pass: &str) -> String {
+    match ty {
+        Ty::Scalar(s) => format!("input.p_{}[k]", s.name()),
+        Ty::Tuple(parts) => {
+            let parts: Vec<_> = parts.iter().map(|t| given(t, structs, pass)).collect();
+            format!("({})", parts.join(", "))
+        }
+        Ty::Array(of, len) => format!("[{}; {len}]", given(of, structs, pass)),
+        &Ty::Struct(i) => {
+            let of = &structs[i];
+            let parts: Vec<_> = (0..)
+                .zip(&of.fields)
+                .map(|(k, t)| format!("{}: {}", of.field(k), given(t, structs, pass)))
+                .collect();
+            format!("{pass}::T{i} {{ {} }}", parts.join(", "))
+        }
     }
 }
 
@@ -3310,6 +3533,7 @@ fn standalone(name: &str, helpers: &[String], handles: &[Handle], body: &str) ->
     let items = Items {
         thing: Ty::Scalar(U32),
         listed: Ty::Scalar(U32),
+        record: Ty::Tuple(vec![Ty::Scalar(U32), Ty::Scalar(U32)]),
     };
     params.extend(handles.iter().map(|h| h.param(&items)));
     let mut text = format!("#[kernel]\npub fn {name}({}) {{\n", params.join(", "));
@@ -3379,7 +3603,7 @@ struct Written<'a> {
     name: &'a str,
     constants: &'a [String],
     helpers: &'a [String],
-    structs: &'a [Vec<Ty>],
+    structs: &'a [Struct],
     items: &'a Items,
     unique: bool,
     /// Of the frontier of things, and of the list.
@@ -3395,6 +3619,8 @@ struct Fields {
     topology: Vec<String>,
     run: Vec<String>,
     out: Vec<String>,
+    /// Statements that make what is given.
+    before: Vec<String>,
 }
 
 impl Written<'_> {
@@ -3495,6 +3721,13 @@ impl Written<'_> {
         }
     }
 
+    /// The bits of the scalars of `t`.
+    fn raw(&self, ty: &Ty) -> String {
+        let paths = leaves(ty, self.structs).unwrap_or_default();
+        let each: Vec<_> = paths.iter().map(|(p, _)| format!("t{p}.raw()")).collect();
+        each.join(", ")
+    }
+
     fn field(&self, h: Handle, to: &mut Fields) {
         let n = h.name();
         let per = |shape: Shape| match shape {
@@ -3533,6 +3766,35 @@ impl Written<'_> {
                     "column"
                 };
                 to.out.push(format!("{near}(\"{n}\", &out.{n})"));
+            }
+            Handle::Record(of) | Handle::Records(of) => {
+                let ty = self.items.record.show();
+                let role = if of == Shape::Edge {
+                    "topology"
+                } else {
+                    "input"
+                };
+                to.declared
+                    .push(format!("#[{role}(per = {})] {n}: {ty}", per(of)));
+                let value = given(&self.items.record, self.structs, self.name);
+                to.before.push(format!(
+                    "let {n}: Vec<_> = (0..{}).map(|k| {value}).collect();",
+                    len(of)
+                ));
+                let given = format!("{n}: &{n}");
+                match of {
+                    Shape::Edge => to.topology.push(given),
+                    Shape::Node | Shape::N => to.run.push(given),
+                }
+            }
+            Handle::RecordMut(of, _) => {
+                let ty = self.items.record.show();
+                to.declared
+                    .push(format!("#[output(per = {})] {n}: {ty}", per(of)));
+                to.out.push(format!(
+                    "records(\"{n}\", out.{n}.iter().map(|t| vec![{}]))",
+                    self.raw(&self.items.record)
+                ));
             }
             Handle::Buf(s) => {
                 to.declared
@@ -3585,15 +3847,10 @@ impl Written<'_> {
                     self.capacities[1],
                     self.items.listed.show()
                 ));
-                let fields: Vec<String> = match &self.items.listed {
-                    Ty::Struct(i) => (0..self.structs[*i].len())
-                        .map(|f| format!("t.f{f}.raw()"))
-                        .collect(),
-                    _ => vec!["t.raw()".to_owned()],
-                };
+                let fields = self.raw(&self.items.listed);
                 to.out.push(format!(
                     "rows(\"list\", out.list.iter().map(|t| vec![{}]))",
-                    fields.join(", ")
+                    fields
                 ));
             }
             Handle::BitsIn => {
@@ -3629,6 +3886,8 @@ impl Written<'_> {
             | Handle::Graph
             | Handle::Left(..)
             | Handle::LeftAll(..)
+            | Handle::RecordLeft(..)
+            | Handle::RecordsLeft(..)
             | Handle::Totals(..)
             | Handle::BitsSeen
             | Handle::Reduced(..) => {}
@@ -3658,6 +3917,8 @@ impl Written<'_> {
                 h,
                 Handle::OwnMut(Shape::N, ..)
                     | Handle::Own(Shape::N, _)
+                    | Handle::Record(Shape::N)
+                    | Handle::RecordMut(Shape::N, _)
                     | Handle::Approximate(Shape::N, ..)
             )
         };
@@ -3677,6 +3938,8 @@ impl Written<'_> {
                 h,
                 Handle::Left(..)
                     | Handle::LeftAll(..)
+                    | Handle::RecordLeft(..)
+                    | Handle::RecordsLeft(..)
                     | Handle::Totals(..)
                     | Handle::Reduced(..)
                     | Handle::BitsSeen
@@ -3703,7 +3966,8 @@ impl Written<'_> {
         };
         let _ = writeln!(
             text,
-            "}}\n\npub fn run_{name}(runtime: &Runtime, input: &Input) -> Result<Vec<Column>, Error> {{\n    let mut session = {name}::Session::new(runtime, {topology})?;\n    let out = session.run({name}::Run {{ {} }})?;\n    Ok(vec![{}])\n}}",
+            "}}\n\npub fn run_{name}(runtime: &Runtime, input: &Input) -> Result<Vec<Column>, Error> {{\n    {}\n    let mut session = {name}::Session::new(runtime, {topology})?;\n    let out = session.run({name}::Run {{ {} }})?;\n    Ok(vec![{}])\n}}",
+            fields.before.join("\n    "),
             fields.run.join(", "),
             fields.out.join(", ")
         );
@@ -3714,7 +3978,20 @@ impl Written<'_> {
 /// What the build script writes: a module with these kernels and the table `KERNELS` of their names and runners.
 pub(crate) fn module(kernels: &[(String, Source)]) -> String {
     let mut text = String::from(
-        "const OUTER_U32: u32 = 0xdead_beef;\nconst OUTER_I32: i32 = -7;\nconst OUTER_U64: u64 = 1 << 40;\nconst OUTER_F32: f32 = 0.3;\nmod outer { pub(super) const DEEP_I64: i64 = -5_000_000_000; }\n\n",
+        "const OUTER_U32: u32 = 0xdead_beef;\nconst OUTER_I32: i32 = -7;\nconst OUTER_U64: u64 = 1 << 40;\nconst OUTER_F32: f32 = 0.3;\nmod outer {
+    use vyre_cuda::prelude::*;
+    pub(super) const DEEP_I64: i64 = -5_000_000_000;
+    const OWN: u32 = 0x9e37_79b1;
+    #[device]
+    pub fn scramble(x: u32) -> u32 { let mut h = x ^ OWN; while h & 7 != 0 { h = (h ^ h >> 5).wrapping_mul(OWN | 1) >> 1; } h }
+    pub mod inner {
+        use vyre_cuda::prelude::*;
+        #[device]
+        pub fn between(a: f64, b: f64) -> f64 { if a < b { a / 2.0 + b / 2.0 } else { super::DEEP_I64 as f64 - b } }
+    }
+}
+
+",
     );
     for (_, source) in kernels {
         text.push_str(&source.text);

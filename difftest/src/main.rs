@@ -34,7 +34,7 @@ type Runner = fn(&Runtime, &Input) -> Result<Vec<Column>, Error>;
     reason = "generated; faults are part of the test"
 )]
 mod kernels {
-    use super::{Column, Input, Raw as _, Runner, column, near, rows};
+    use super::{Column, Input, Raw as _, Runner, column, near, records, rows};
     use vyre_cuda::Error;
     use vyre_cuda::prelude::*;
 
@@ -98,6 +98,13 @@ fn near<T: Raw>(name: &'static str, values: &[T]) -> Column {
         near,
         ..column(name, values)
     }
+}
+
+/// Structs, each as the bits of its scalars.
+fn records(name: &'static str, items: impl Iterator<Item = Vec<u64>>) -> Column {
+    let bits = items.flatten().collect();
+    let near = None;
+    Column { name, bits, near }
 }
 
 /// Items in no order: sorted.

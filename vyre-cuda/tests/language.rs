@@ -776,6 +776,77 @@ fn rows_of_bits_are_given(runtimes: [Runtime; 2]) {
     }
 }
 
+const OUTSIDE: u32 = 7;
+
+/// Constants of a body and of its structs, where no path from outside leads.
+#[kernel]
+fn body_constants(i: Index, y: &mut u32, z: &mut f64) {
+    const BASE: u32 = OUTSIDE * 100;
+
+    struct Scale;
+
+    impl Scale {
+        const STEP: u32 = BASE + 1;
+        const TWICE: u32 = 2 * Self::STEP;
+        const HALF: f64 = 0.5;
+
+        fn twice() -> u32 {
+            Self::TWICE
+        }
+    }
+
+    #[device]
+    fn of(i: u32) -> u32 {
+        if i == 0 { BASE } else { Scale::STEP }
+    }
+
+    *y += match *y {
+        Scale::STEP => 1,
+        _ => of(i) + Scale::twice(),
+    };
+    *z = Scale::HALF;
+}
+
+fn constants_may_stand_in_the_body(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let (mut y, mut z) = ([0, 3, 701], [0.0; 3]);
+        body_constants::run(&runtime, &mut y, &mut z).expect("no trap");
+        assert_eq!((y, z), ([2102, 2106, 702], [0.5; 3]));
+    }
+}
+
+mod elsewhere {
+    use vyre_cuda::prelude::*;
+
+    #[device]
+    pub(super) fn half(x: f64) -> f64 {
+        x / 2.0
+    }
+}
+
+#[kernel]
+fn made(y: &mut f64) {
+    #[derive(Clone, Copy)]
+    struct Pair {
+        a: f64,
+        b: f64,
+    }
+
+    let pair = Pair {
+        b: 1.0,
+        a: elsewhere::half(*y),
+    };
+    *y = pair.a - pair.b;
+}
+
+fn a_field_may_be_given_by_another_module(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let mut y = [8.0, 3.0];
+        made::run(&runtime, &mut y).expect("no trap");
+        assert_eq!(y, [3.0, 0.5]);
+    }
+}
+
 /// Each test on the CPU's backends, and with the GPU in the place of the interpreter.
 macro_rules! on_every_backend {
     ($($test:ident)*) => {
@@ -800,6 +871,8 @@ macro_rules! on_every_backend {
 on_every_backend! {
     structs_and_arrays_are_values
     a_kernel_has_structs_in_its_body
+    constants_may_stand_in_the_body
+    a_field_may_be_given_by_another_module
     array_indices_trap_alike
     messages_are_carried
     buffers_hold_structs

@@ -363,7 +363,9 @@ impl Scan {
                         self.declared.insert(name.to_string());
                     } else if let Some(TokenTree::Group(g)) = tokens.get(i + 1)
                         && g.delimiter() == Delimiter::Parenthesis
-                        && !matches!(before, Some(TokenTree::Punct(p)) if p.as_char() == '.' || p.as_char() == ':' || p.as_char() == '\'')
+                        && !matches!(before, Some(TokenTree::Punct(p)) if p.as_char() == '.' || p.as_char() == '\'')
+                        // One colon is a field's.
+                        && !(begin >= 2 && punct(begin - 1, ':') && punct(begin - 2, ':'))
                         && is_plain_call(&path)
                     {
                         self.calls.push(path);

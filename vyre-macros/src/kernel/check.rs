@@ -389,6 +389,8 @@ struct Checker<'a> {
     quiet: bool,
     /// The type that `Self` names.
     owner: Option<String>,
+    /// Constants whose values are being checked where they are used.
+    in_constants: usize,
     /// Variables that stand for what a reference refers to: `self` through `&self` or `&mut self`, an own element that is a struct.
     refs: Vec<VarId>,
     mut_self: bool,
@@ -419,6 +421,7 @@ impl<'a> Checker<'a> {
             failed: false,
             quiet: false,
             owner: None,
+            in_constants: 0,
             refs: Vec::new(),
             mut_self: false,
             const_values: Vec::new(),

@@ -151,6 +151,8 @@ struct DeclaredConstant {
     value: syn::Expr,
     /// `#[device] mod`s between the module and the constant.
     inside: Vec<syn::Ident>,
+    /// It stands in a function's body: its value is written where it is used.
+    in_body: bool,
 }
 
 struct StructItem {
@@ -208,6 +210,16 @@ impl Helpers {
         let mut module = HelperModule::default();
         module.add(items, &[]);
         self.modules.push(module);
+    }
+
+    /// Enters the body of a standalone kernel as if it were a module: its constants have no path that leads to them.
+    pub(crate) fn enter_body(&mut self, items: &[syn::Item]) {
+        self.enter(items);
+        if let Some(module) = self.modules.last_mut() {
+            for constant in module.constants.values_mut() {
+                constant.in_body = true;
+            }
+        }
     }
 
     /// Leaves the module entered last.
@@ -280,6 +292,7 @@ impl HelperModule {
                         ty: (*c.ty).clone(),
                         value: (*c.expr).clone(),
                         inside: inside.to_vec(),
+                        in_body: false,
                     };
                     self.constants.insert(c.ident.to_string(), constant);
                 }
@@ -338,6 +351,7 @@ impl HelperModule {
                         ty: c.ty.clone(),
                         value: c.expr.clone(),
                         inside: inside.to_vec(),
+                        in_body: false,
                     };
                     self.constants
                         .insert(format!("{owner}::{}", c.ident), constant);

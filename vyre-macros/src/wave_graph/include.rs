@@ -214,6 +214,7 @@ impl Merger<'_> {
                     .collect(),
             });
             self.graph.scopes.push(Scope {
+                in_body: false,
                 parent: scope.parent.map(scope_here),
                 depth: scope.depth,
                 shown: Some(format!("{alias}::{}", scope.name)),

@@ -202,7 +202,11 @@ impl Builder<'_, '_> {
                 helpers.leave();
             }
             entered.push(s);
-            helpers.enter(&scope.items);
+            if scope.in_body {
+                helpers.enter_body(&scope.items);
+            } else {
+                helpers.enter(&scope.items);
+            }
             let origin = |piece: &Piece| match piece {
                 Piece::Item(_) => None,
                 Piece::Wave(w) => graph.waves[*w].origin,

@@ -229,6 +229,12 @@ fn kernel(
     let helpers = take_helpers(&mut function);
     let mut scope_items = vec![Item::Fn(function.clone())];
     scope_items.extend(helpers);
+    // Helpers see the body's constants; the body itself reads them as it goes.
+    let constants = function.block.stmts.iter().filter_map(|stmt| match stmt {
+        Stmt::Item(item @ Item::Const(_)) => Some(item.clone()),
+        _ => None,
+    });
+    scope_items.extend(constants);
     let items = &hidden.items;
     let range: Expr = parse_quote!(#items);
     let graph = Graph {
@@ -237,6 +243,7 @@ fn kernel(
         claim,
         fields,
         scopes: vec![Scope {
+            in_body: true,
             parent: None,
             depth: 0,
             name: name.clone(),

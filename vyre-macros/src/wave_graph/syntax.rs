@@ -80,6 +80,8 @@ pub(crate) struct Scope {
     pub(crate) imports_parent: bool,
     /// Every item as written: helpers and constants are looked up here.
     pub(crate) items: Vec<Item>,
+    /// The items stand in a function's body, where no path from outside leads.
+    pub(crate) in_body: bool,
     /// Name in the plan, where it differs.
     pub(crate) shown: Option<String>,
     /// Of an included graph.
@@ -686,6 +688,7 @@ impl Taker<'_> {
         let mut attrs = module.attrs;
         self.refuse_cfg(&mut attrs);
         self.graph.scopes.push(Scope {
+            in_body: false,
             parent,
             depth,
             name: module.ident.clone(),

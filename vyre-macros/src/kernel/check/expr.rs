@@ -338,6 +338,9 @@ impl Checker<'_> {
                     return self.wrong(span);
                 }
             }
+            if let Some(value) = self.constant_in_body(&name, None) {
+                return value;
+            }
             return self.constant(p, declared, span);
         }
         let names: Vec<String> = p
@@ -391,6 +394,9 @@ impl Checker<'_> {
                 self.leave(format!("no constant `{last}` of `{owner}`"));
                 return self.wrong(span);
             }
+            if let Some(value) = self.constant_in_body(&format!("{owner}::{last}"), Some(&owner)) {
+                return value;
+            }
             let mut path = p.clone();
             for s in &mut path.path.segments {
                 if s.ident == "Self" {
@@ -424,6 +430,26 @@ impl Checker<'_> {
             None
         };
         self.constant(p, declared, span)
+    }
+
+    /// The value of a constant of a kernel's body, or of a struct there: it sees no variable.
+    fn constant_in_body(&mut self, name: &str, owner: Option<&str>) -> Option<Expr> {
+        /// A constant that needs itself is rustc's to report.
+        const NESTED: usize = 64;
+        let of = self.env.helpers.constant(name, self.depth)?;
+        if !of.in_body || self.in_constants >= NESTED {
+            return None;
+        }
+        let ty = self.known(&of.ty)?;
+        let scopes = std::mem::replace(&mut self.scopes, vec![Vec::new()]);
+        let before = std::mem::replace(&mut self.owner, owner.map(str::to_owned));
+        self.in_constants += 1;
+        let value = self.value(&of.value);
+        self.in_constants -= 1;
+        self.owner = before;
+        self.scopes = scopes;
+        self.unify(&ty, &value);
+        Some(value)
     }
 
     pub(super) fn constant(
