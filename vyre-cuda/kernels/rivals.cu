@@ -233,59 +233,71 @@ struct PageRank {
         for (u32 edge = begin + lane_id(); edge < end; edge += 128) {
             u32 targets[4];
 #pragma unroll
-            for (u32 k = 0; k < 4; ++k) targets[k] = edge + 32 * k < end ? load_nc(p.targets + edge + 32 * k) : FULL;
+            for (u32 k = 0; k < 4; ++k) targets[k] = edge + 32 * k < end ? __ldcs(p.targets + edge + 32 * k) : FULL;
 #pragma unroll
             for (u32 k = 0; k < 4; ++k) sums[k] += targets[k] != FULL ? share[targets[k]] : 0;
         }
         return warp_sum(sums[0] + sums[1] + (sums[2] + sums[3]));
+    }
+    // A part is a row, its edges from and to, and the number of the row's first part.
+    DEVICE static void sum_part(const Params& p, float base, const float* share, float* next, uint4 part, Moves& moves) {
+        const float sum = gather(p, share, part.y, part.z);
+        if (lane_id() == 0) {
+            const u32 degree = p.offsets[part.x + 1] - p.offsets[part.x];
+            atomicAdd(p.sums + part.w, sum);
+            __threadfence();
+            if (atomicAdd(p.arrived + part.w, 1) == (degree + HUB - 1) / HUB - 1) {
+                p.arrived[part.w] = 0;
+                finish(p, base, next, part.x, degree, atomicExch(p.sums + part.w, 0), moves);
+            }
+        }
+    }
+    DEVICE static void sum_unit(const Params& p, float base, const float* share, float* next, const u32* unit, float* mine,
+                                Moves& moves) {
+        const u32 lane = lane_id(), row = unit[0] + lane;
+        const bool valid = row < unit[1];
+        const u32 begin = valid ? load_nc(p.offsets + row) : 0, end = valid ? load_nc(p.offsets + row + 1) : 0;
+        const u32 degree = end - begin, short_degree = degree < LONG ? degree : 0;
+        const u32 sum = scan_inclusive(short_degree);
+        mine[lane] = 0;
+        __syncwarp();
+        const u32 all = __shfl_sync(FULL, sum, 31);
+        expand(p, {sum - short_degree, begin, lane}, 0, all, [&](bool valid, u32, u32 target, u32 owner) {
+            float x = valid ? share[target] : 0;
+            for (u32 step = 1; step < 32; step <<= 1) {
+                const float below = __shfl_up_sync(FULL, x, step);
+                const u32 other = __shfl_up_sync(FULL, owner, step);
+                if (lane >= step && other == owner) x += below;
+            }
+            if (__shfl_down_sync(FULL, owner, 1) != owner || lane == 31) mine[owner] += x;
+            __syncwarp();
+        });
+        for (u32 rows = __ballot_sync(FULL, degree >= LONG && degree <= HUB); rows != 0; rows &= rows - 1) {
+            const u32 owner = __ffs(rows) - 1;
+            const float x = gather(p, share, __shfl_sync(FULL, begin, owner), __shfl_sync(FULL, end, owner));
+            if (lane == owner) mine[lane] = x;
+        }
+        if (valid && degree <= HUB) finish(p, base, next, row, degree, mine[lane], moves);
+        __syncwarp();
     }
     DEVICE static void step(const Params& p, Control&, const Results&, const Head& head, Fronts fronts, Span span) {
         __shared__ float sums[THREADS / 32][32];
         const float* share = p.share[head.step & 1];
         float* next = p.share[head.step + 1 & 1];
         const float base = __uint_as_float(head.value);
-        const u32 lane = lane_id();
         Moves moves{};
-        for (u32 i = span.warp; i < p.part_count; i += span.warps) {
-            const uint4 part = p.parts[i];  // row, edges from, to, the row's first part
-            const float sum = gather(p, share, part.y, part.z);
-            if (lane == 0) {
-                const u32 degree = p.offsets[part.x + 1] - p.offsets[part.x];
-                atomicAdd(p.sums + part.w, sum);
-                __threadfence();
-                if (atomicAdd(p.arrived + part.w, 1) == (degree + HUB - 1) / HUB - 1) {
-                    p.arrived[part.w] = 0;
-                    finish(p, base, next, part.x, degree, atomicExch(p.sums + part.w, 0), moves);
-                }
-            }
-        }
         float* mine = sums[threadIdx.x >> 5];
-        for (u32 i = span.warp; i < p.unit_count; i += span.warps) {
-            const u32 first = p.units[i], row = first + lane;
-            const bool valid = row < p.units[i + 1];
-            const u32 begin = valid ? load_nc(p.offsets + row) : 0, end = valid ? load_nc(p.offsets + row + 1) : 0;
-            const u32 degree = end - begin, short_degree = degree < LONG ? degree : 0;
-            const u32 sum = scan_inclusive(short_degree);
-            mine[lane] = 0;
-            __syncwarp();
-            const u32 all = __shfl_sync(FULL, sum, 31);
-            expand(p, {sum - short_degree, begin, lane}, 0, all, [&](bool valid, u32, u32 target, u32 owner) {
-                float x = valid ? share[target] : 0;
-                for (u32 step = 1; step < 32; step <<= 1) {
-                    const float below = __shfl_up_sync(FULL, x, step);
-                    const u32 other = __shfl_up_sync(FULL, owner, step);
-                    if (lane >= step && other == owner) x += below;
-                }
-                if (__shfl_down_sync(FULL, owner, 1) != owner || lane == 31) mine[owner] += x;
-                __syncwarp();
-            });
-            for (u32 rows = __ballot_sync(FULL, degree >= LONG && degree <= HUB); rows != 0; rows &= rows - 1) {
-                const u32 owner = __ffs(rows) - 1;
-                const float x = gather(p, share, __shfl_sync(FULL, begin, owner), __shfl_sync(FULL, end, owner));
-                if (lane == owner) mine[lane] = x;
+        // Warps take the next part or unit when they are done with one, and ask ahead.
+        u32 taken = span.warp;
+        while (taken < p.part_count + p.unit_count) {
+            u32 ahead = 0;
+            if (lane_id() == 0) ahead = atomicAdd(&fronts.out->taken, 1);
+            if (taken < p.part_count) {
+                sum_part(p, base, share, next, p.parts[taken], moves);
+            } else {
+                sum_unit(p, base, share, next, p.units + (taken - p.part_count), mine, moves);
             }
-            if (valid && degree <= HUB) finish(p, base, next, row, degree, mine[lane], moves);
-            __syncwarp();
+            taken = __shfl_sync(FULL, ahead, 0) + span.warps;
         }
         add_up(moves, *fronts.out);
     }

@@ -32,7 +32,7 @@ struct alignas(16) Item {
 struct Results {
     u64 pushed;        // items of the next frontier, and in the high word their edges
     u32 deepest;       // the largest degree among them, where above SHALLOW
-    u32 unused;
+    u32 taken;         // PageRank: parts and units that warps have taken in the step that adds to these results
     double moved;      // PageRank: by how much ranks moved
     double dangling;   // and what sits on nodes without edges
 };

@@ -120,6 +120,9 @@ pub enum RivalError {
     /// It did not end.
     #[error("no end after {0} steps")]
     NoEnd(u32),
+    /// CTAs of the persistent kernel waited too long for each other.
+    #[error("the barrier was given up")]
+    Aborted,
 }
 
 /// One run.
@@ -202,12 +205,17 @@ const _: () = assert!(size_of::<Params>() == 176);
 /// `Control` of rivals.cuh, in bytes: four slots, and what the host reads of the rest.
 mod control {
     pub(super) const BYTES: u64 = 512;
-    /// The slots and the lengths of the far pile.
-    pub(super) const READ: usize = 272;
+    /// The slots, the lengths of the far pile, and whether the barrier was given up.
+    pub(super) const READ: usize = 280;
     const SLOT: usize = 64;
 
     fn word(bytes: &[u8], at: usize) -> u32 {
         u32::from_le_bytes(bytes[at..at + 4].try_into().expect("the slice has 4 bytes"))
+    }
+
+    /// Whether CTAs have waited too long for each other.
+    pub(super) fn aborted(bytes: &[u8]) -> bool {
+        word(bytes, 276) != 0
     }
 
     /// A slot as the host reads it.
@@ -345,6 +353,7 @@ impl<'a> Rival<'a> {
             graph: None,
             kernels: Arc::clone(kernels),
         };
+        rival.control.set_bytes(0)?;
         device.synchronize()?;
         Ok(rival)
     }
@@ -430,6 +439,9 @@ impl<'a> Rival<'a> {
             None => {
                 self.look(0)?;
                 device.synchronize()?;
+                if control::aborted(self.seen.as_slice()) {
+                    return Err(RivalError::Aborted);
+                }
                 // The last step that anybody opened.
                 let slots = (0..4).map(|turn| self.slot(0, turn));
                 slots
