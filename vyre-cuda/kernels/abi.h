@@ -12,6 +12,8 @@ typedef long long i64;
 #define VYRE_WARPS 32u
 #define VYRE_MAX_CTAS 255u
 #define VYRE_HUB_EDGES 512u
+#define VYRE_WORD_BYTES 32u
+#define VYRE_FIXED 2146435072u
 #define VYRE_UNIFORM_BYTES 32u
 #define VYRE_STASH_BYTES 256u
 #define VYRE_BARRIER_WORDS 3u
@@ -19,6 +21,53 @@ typedef long long i64;
 #define VYRE_RANGE_PART 1024u
 #define VYRE_OP_NEIGHBORS 240u
 #define VYRE_OP_END_NEIGHBORS 241u
+// Cases of the opcodes below VYRE_OP_NEIGHBORS that there are not.
+#define VYRE_NO_OPS \
+    case 0x00: \
+    case 0x07: \
+    case 0x0e: \
+    case 0x0f: \
+    case 0x25: \
+    case 0x26: \
+    case 0x27: \
+    case 0x28: \
+    case 0x29: \
+    case 0x2a: \
+    case 0x2b: \
+    case 0x2c: \
+    case 0x2d: \
+    case 0x2e: \
+    case 0x2f: \
+    case 0x46: \
+    case 0x47: \
+    case 0x5d: \
+    case 0x5e: \
+    case 0x5f: \
+    case 0x6d: \
+    case 0x6e: \
+    case 0x6f: \
+    case 0x84: \
+    case 0x85: \
+    case 0x86: \
+    case 0x87: \
+    case 0x9d: \
+    case 0x9e: \
+    case 0x9f: \
+    case 0xaa: \
+    case 0xab: \
+    case 0xac: \
+    case 0xad: \
+    case 0xae: \
+    case 0xaf: \
+    case 0xce: \
+    case 0xcf: \
+    case 0xdb: \
+    case 0xdc: \
+    case 0xdd: \
+    case 0xde: \
+    case 0xdf: \
+    case 0xee: \
+    case 0xef:
 #define VYRE_DO_WAVE 0u
 #define VYRE_DO_BARRIER 1u
 #define VYRE_DO_LOOP 2u
@@ -133,16 +182,19 @@ struct Wave {
     u64 sums;
     u32 range_count;
     u32 part_count;
-    u64 unused;
+    u64 parts;
+    u64 chunks;
+    u32 chunk_count;
+    u32 unused;
 };
-static_assert(sizeof(Wave) == 80, "");
+static_assert(sizeof(Wave) == 96, "");
 
 struct Kernel {
     u32 index_row;
     u32 src_row;
     u32 dst_row;
     u32 item_row;
-    u64 code_at;
+    u32 code_at;
     u32 code;
     u32 k;
     u32 uniforms_shared;
@@ -160,7 +212,8 @@ struct Kernel {
     u32 dynamic_count;
     u32 fields;
     u32 neighbors;
-    u32 unused;
+    u32 ahead;
+    u32 ahead_count;
 };
 static_assert(sizeof(Kernel) == 96, "");
 

@@ -8,8 +8,11 @@
 // Mask frames are K bits wide in one 64-bit stack a lane. `if` takes two (saved, else), a loop two (exit, round). `break`
 // clears its lanes from the loop's round frame and above, `continue` from above it, `ret` and traps from all.
 //
-// The code is that of the program with two words rewritten by the host: the immediate of break and continue words is the
-// loop's round frame, and the low half of a reduce word's immediate is the accumulator's number.
+// A word of code is the program's, then where its operands a and b lie when a lane has as many items as the kernel takes
+// at most (from the lane's place in row 0, or if the top bit is set from the start of the kernel's code, less VYRE_FIXED),
+// then its immediate four times. The code is that of the program with two words rewritten by the host: the immediate of
+// break and continue words is the loop's round frame, and the low half of a reduce word's immediate is the accumulator's
+// number.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +33,7 @@ struct State {
     u32 cta;      // this one's number among them
     u32 query;    // of a batch
     u32 alone;    // nobody else pushes until the next barrier, and one warp of this CTA does
+    u32 taken;    // tiles of the wave that this CTA's warps took
     u64 sweeps;   // of frontiers, the items of all of them, and of the widest
     u64 items;
     u64 widest;
@@ -219,6 +223,22 @@ __device__ __noinline__ Vec<K> reserve(u32 id, u32 ok) {
     return slots;
 }
 
+// Word i of the code at a shared address.
+__device__ __forceinline__ uint4 word_at(u32 code, u32 i) {
+    uint4 word;
+    asm("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+        : "r"(code + i * VYRE_WORD_BYTES));
+    return word;
+}
+
+// The same without what the host added to it.
+__device__ __forceinline__ uint4 short_word_at(u32 code, u32 i) {
+    uint4 word = make_uint4(0, 0, 0, 0);
+    asm("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(word.x), "=r"(word.y) : "r"(code + i * VYRE_WORD_BYTES));
+    return word;
+}
+
 // What the loop of a lifted neighbour loop takes together: its opcode, and its value of nothing.
 __device__ __forceinline__ u32 nothing(u32 op) {
     switch (op) {
@@ -343,6 +363,170 @@ __device__ __noinline__ u32 take_sums(Vec<K> begin, Vec<K> end, u32 over, u32 to
 
 // Depth while the body of a lifted neighbour loop runs.
 #define VYRE_LIFTED (1u << 31)
+// Bits of the word of a lifted neighbour loop: it sums up a part of a long range; its body is a gather.
+#define VYRE_OF_PART (1u << 24)
+#define VYRE_GATHER (1u << 25)
+
+// Bodies of lifted neighbour loops that load an element for each neighbour and take it in are not interpreted: these are
+// the operations that they may take it in by.
+#define VYRE_GATHERS(DO)                                                    \
+    DO(Add32, p + q)                                                        \
+    DO(MinU32, min(p, q))                                                   \
+    DO(MaxU32, max(p, q))                                                   \
+    DO(Or32, p | q)                                                         \
+    DO(AddF32, __float_as_uint(__fadd_rn(__uint_as_float(p), __uint_as_float(q))))
+
+// What such a body loads: the elements `data` of the targets of edges.
+struct Gather {
+    u64 targets, data;
+    u32 edges, len;
+    // `body`: where its words are, of which the first names the topology, the second the buffer.
+    __device__ __forceinline__ Gather(u32 body) {
+        const Topology& topology = *table<Topology>(image().topologies, word_at(body, 0).y >> 16);
+        const Buffer& buffer = *table<Buffer>(image().buffers, word_at(body, 1).y >> 16);
+        targets = topology.targets;
+        edges = topology.edges;
+        data = buffer.data;
+        len = buffer.len;
+    }
+};
+
+// The edges of the warp's items, 128 a turn, four that follow each other to a lane. `place`: the items' first edges' places
+// among all `total`; `some`: which of them have any; at `bases` in shared memory, for each item, its first edge less that
+// place; at `scratch`, 512 bytes. Takes the elements into the items' words at `totals`. Returns how many edges are done, fewer
+// than `total` if one of the next 128 is a fault; VYRE_NONE when the run is aborted.
+template <int K, class F>
+__device__ __forceinline__ u32 gather_tiles(const Gather& g, const Vec<K>& place, u32 some, u32 bases, u32 scratch,
+                                            u32 totals, u32 total, u32 none, F f) {
+    const u32 lane = lane_id(), mine = scratch + lane * 16;
+    u32 last = 0, turns = 0;  // number of the last item with edges so far, from one
+    for (u32 done = 0; done < total; done += 128) {
+        store_row<4>(mine, Vec<4>{{0, 0, 0, 0}});
+        __syncwarp();
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            if ((some >> k & 1) && place.v[k] - done < 128) store_shared(scratch + (place.v[k] - done) * 4, k * 32 + lane + 1);
+        __syncwarp();
+        Vec<4> own = load_row<4>(mine);
+        own.v[1] = max(own.v[0], own.v[1]);
+        own.v[2] = max(own.v[1], own.v[2]);
+        own.v[3] = max(own.v[2], own.v[3]);
+        u32 most = own.v[3];
+#pragma unroll
+        for (u32 step = 1; step < 32; step <<= 1) most = max(most, __shfl_up_sync(VYRE_FULL, most, step));
+        const u32 below = __shfl_up_sync(VYRE_FULL, most, 1), before = lane == 0 ? last : max(last, below);
+        last = max(last, __shfl_sync(VYRE_FULL, most, 31));
+        Vec<4> x;
+        u32 target[4];
+        bool bad = false;
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const u32 at = done + lane * 4 + j;
+            const bool ok = at < total;
+            own.v[j] = ok ? max(own.v[j], before) : 0;
+            const u32 edge = ok ? load_shared(item_address<K>(bases, own.v[j] - 1)) + at : 0;
+            bad = bad || (ok && edge >= g.edges);
+            target[j] = load_topology_if(ok && edge < g.edges, g.targets, edge, 0);
+        }
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const bool ok = own.v[j] != 0;
+            bad = bad || (ok && target[j] >= g.len);
+            x.v[j] = load_global_if(ok && target[j] < g.len, g.data + target[j] * 4ull, none);
+        }
+        if (__any_sync(VYRE_FULL, bad)) return done;
+        // Of each lane's last item, what is its own so far; then with what the lanes below have of it.
+        const u32 head = own.v[0], tail = own.v[3];
+        u32 sum = x.v[3];
+        if (own.v[2] == tail) sum = f(x.v[2], sum);
+        if (own.v[1] == tail) sum = f(x.v[1], sum);
+        if (head == tail) sum = f(x.v[0], sum);
+        const u32 tail_below = __shfl_up_sync(VYRE_FULL, tail, 1), head_above = __shfl_down_sync(VYRE_FULL, head, 1);
+        const bool joins = lane != 0 && tail_below == head;
+        const u32 starts = __ballot_sync(VYRE_FULL, !joins || head != tail);
+        const u32 run = lane - (31 - __clz(starts & (lanes_below() << 1 | 1u)));
+#pragma unroll
+        for (u32 step = 1; step < 32; step <<= 1) {
+            const u32 earlier = __shfl_up_sync(VYRE_FULL, sum, step);
+            if (run >= step) sum = f(earlier, sum);
+        }
+        const u32 carried = __shfl_up_sync(VYRE_FULL, sum, 1);
+        // Every item's sum of this tile is complete in the lane of its last edge here.
+        auto take = [&](u32 owner, u32 value) {
+            if (owner == 0) return;
+            const u32 at = item_address<K>(totals, owner - 1);
+            store_shared(at, f(load_shared(at), value));
+        };
+        u32 running = joins ? f(carried, x.v[0]) : x.v[0];
+#pragma unroll
+        for (int j = 1; j < 4; j++) {
+            if (own.v[j] != own.v[j - 1]) {
+                take(own.v[j - 1], running);
+                running = x.v[j];
+            } else {
+                running = f(running, x.v[j]);
+            }
+        }
+        if (lane == 31 || head_above != tail) take(tail, running);
+        __syncwarp();
+        if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0) {
+            const u32 abort = lane == 0 ? load_relaxed(VYRE_CONTROL(abort)) : 0;
+            if (__shfl_sync(VYRE_FULL, abort, 0) != 0) return VYRE_NONE;
+        }
+    }
+    return total;
+}
+template <int K>
+__device__ __noinline__ u32 gather(u32 op, u32 body, Vec<K> place, u32 some, u32 bases, u32 scratch, u32 totals,
+                                   u32 total) {
+    const Gather g(body);
+    const u32 none = nothing(op);
+    switch (op) {
+#define GATHER(NAME, EXPR)                                                                          \
+    case VYRE_OP_##NAME:                                                                            \
+        return gather_tiles<K>(g, place, some, bases, scratch, totals, total, none,                 \
+                               [](u32 p, u32 q) { return EXPR; });
+        VYRE_GATHERS(GATHER)
+#undef GATHER
+        default: return 0;
+    }
+}
+
+// The edges begin..end, by the whole warp: whether none is a fault, and in the low half what they come to.
+template <class F>
+__device__ __forceinline__ u64 gather_edges(const Gather& g, u32 begin, u32 end, u32 none, F f) {
+    constexpr int EACH_TURN = 8;
+    u32 total = none;
+    bool bad = end > g.edges;
+    const u32 limit = min(end, g.edges);
+    for (u64 first = static_cast<u64>(begin) + lane_id(); first - lane_id() < limit; first += 32 * EACH_TURN) {
+        u32 target[EACH_TURN], x[EACH_TURN];
+#pragma unroll
+        for (int j = 0; j < EACH_TURN; j++) target[j] = load_topology_if(first + j * 32 < limit, g.targets, first + j * 32, 0);
+#pragma unroll
+        for (int j = 0; j < EACH_TURN; j++) {
+            const bool ok = first + j * 32 < limit;
+            bad = bad || (ok && target[j] >= g.len);
+            x[j] = load_global_if(ok && target[j] < g.len, g.data + target[j] * 4ull, none);
+        }
+#pragma unroll
+        for (int j = 0; j < EACH_TURN; j++) total = f(total, x[j]);
+    }
+#pragma unroll
+    for (u32 step = 16; step > 0; step >>= 1) total = f(total, __shfl_xor_sync(VYRE_FULL, total, step));
+    return static_cast<u64>(!__any_sync(VYRE_FULL, bad)) << 32 | total;
+}
+__device__ __noinline__ u64 gather_part(u32 op, u32 body, u32 begin, u32 end) {
+    const Gather g(body);
+    const u32 none = nothing(op);
+    switch (op) {
+#define GATHER(NAME, EXPR) \
+    case VYRE_OP_##NAME: return gather_edges(g, begin, end, none, [](u32 p, u32 q) { return EXPR; });
+        VYRE_GATHERS(GATHER)
+#undef GATHER
+        default: return 0;
+    }
+}
 
 // Macros of raw bits.
 #define S32(V) static_cast<i32>(V)
@@ -459,16 +643,20 @@ __device__ __forceinline__ u64 every_frame(u32 mask) {
 
 // Runs a kernel; all 32 lanes call it. `regs`: this lane's place in row 0. `mask`: its items. Returns a condition's value.
 template <int K>
-__device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms, u32 mask, u32 kernel) {
+__device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask, u32 kernel) {
     static_assert(K == 1 || K == 2 || K == 4, "items a lane");
     constexpr u32 ROW = K * 128, ALL = (1u << K) - 1;
     const u32 uniform_base = uniforms - VYRE_UNIFORM_BASE * VYRE_UNIFORM_BYTES;
     u32 alive = mask;     // items that are not dead
-    bool whole = true;    // warp-uniform: mask == alive in every lane; of no use when a lane has one item
     u64 stack = 0;
     u32 depth = 0, pc = 0, value = 0, turns = 0;
-    uint2 word = code[0];
 
+    uint4 word = K > 1 ? word_at(code, 0) : short_word_at(code, 0);
+#define FETCH(PC) (K > 1 ? word_at(code, PC) : short_word_at(code, PC))
+#define A_BYTE (word.x >> 16 & 255)
+#define B_BYTE (word.x >> 24)
+// Where the values of operand a lie: an immediate is read from the code.
+#define A_PLACE (K == 1 && A_BYTE == VYRE_IMM ? code + pc * VYRE_WORD_BYTES + 16 : a_at)
 #define OPERAND(BYTE) ((BYTE) < VYRE_UNIFORM_BASE ? regs + (BYTE) * ROW : uniform_base + (BYTE) * VYRE_UNIFORM_BYTES)
 #define HIGH(BYTE, ADDRESS) ((ADDRESS) + ((BYTE) < VYRE_UNIFORM_BASE ? ROW : 16u))
 #define FRAME(I) (static_cast<u32>(stack >> ((I) * K)) & ALL)
@@ -476,17 +664,12 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
 #define EACH_SLOWLY _Pragma("unroll 1") for (u32 k = 0; k < K; k++)
 #define ACTIVE (mask >> k & 1)
 #define SET_FRAME(I, M) (stack = (stack & ~(static_cast<u64>(ALL) << ((I) * K))) | (static_cast<u64>(M) << ((I) * K)))
-#define REMASK()                                                   \
-    do {                                                           \
-        if (K > 1) whole = __all_sync(VYRE_FULL, mask == alive);   \
-    } while (0)
 #define KILL(BAD)                               \
     do {                                        \
         const u32 dead_ = (BAD);                \
         stack &= ~every_frame<K>(dead_);        \
         mask &= ~dead_;                         \
         alive &= ~dead_;                        \
-        REMASK();                               \
     } while (0)
 // A fault of the lanes' `BAD` items; they are dead afterwards.
 #define FAULT(BAD, KIND, INDEX_ADDRESS, LEN)                                                       \
@@ -499,26 +682,55 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
         }                                                                                          \
     } while (0)
 
-    enum { DONE, STORE32, STORE64 };
     for (;;) {
-        const uint2 next = code[pc + 1];
-        const u32 op = word.x & 255, d = word.x >> 8 & 255, a = word.x >> 16 & 255, b = word.x >> 24, imm = word.y;
-        const u32 a_at = OPERAND(a), b_at = OPERAND(b);
+        // With several items a lane, other warps have work while this one waits for a word.
+        if (K > 1) word = FETCH(pc);
+        const uint4 next = K > 1 ? word : FETCH(pc + 1);
+        const u32 op = word.x & 255, d = word.x >> 8 & 255, imm = word.y;
+        u32 a_at, b_at;
+        if (K > 1) {
+            a_at = S32(word.z) < 0 ? word.z + code + VYRE_FIXED : word.z + regs;
+            b_at = S32(word.w) < 0 ? word.w + code + VYRE_FIXED : word.w + regs;
+        } else {
+            a_at = OPERAND(A_BYTE);
+            b_at = OPERAND(B_BYTE);
+        }
         Vec<K> x = load_row<K>(a_at), y = load_row<K>(b_at);
-        if (a == VYRE_IMM) EACH x.v[k] = imm;
-        if (b == VYRE_IMM) EACH y.v[k] = imm;
-        Vec<K> high;  // high halves of a 64-bit result whose low halves are in x
-        EACH high.v[k] = 0;
-        u32 bad = 0, len = 0, then = DONE;
+        if (K == 1 && A_BYTE == VYRE_IMM) x.v[0] = imm;
+        if (K == 1 && B_BYTE == VYRE_IMM) y.v[0] = imm;
 
         switch (op) {
+// Ends of operations with a result, a copy for each: results need not come to the same registers, nor in other orders.
+#define STORE_ROW(ADDRESS, R)                                                                   \
+    do {                                                                                        \
+        if (K > 1 && mask == alive)                                                             \
+            store_row<K>((ADDRESS), R);                                                         \
+        else                                                                                    \
+            EACH store_shared_if(ACTIVE, (ADDRESS) + k * 4, R.v[k]);                            \
+    } while (0)
+#define STORE32(R)                             \
+    do {                                       \
+        STORE_ROW(regs + d * ROW, R);          \
+        goto done;                             \
+    } while (0)
+#define STORE32_IF_USED(R)                     \
+    do {                                       \
+        if (d == VYRE_IMM) goto done;          \
+        STORE32(R);                            \
+    } while (0)
+#define STORE64(LOW, HIGH_)                      \
+    do {                                         \
+        STORE_ROW(regs + d * ROW, LOW);          \
+        STORE_ROW(regs + d * ROW + ROW, HIGH_);  \
+        goto done;                             \
+    } while (0)
 #define W1(NAME, EXPR)          \
     case VYRE_OP_##NAME: {      \
         EACH {                  \
             const u32 p = x.v[k]; \
             x.v[k] = (EXPR);    \
         }                       \
-        goto store32;           \
+        STORE32(x);              \
     }
 #define W2(NAME, EXPR)                                  \
     case VYRE_OP_##NAME: {                              \
@@ -526,7 +738,7 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
             const u32 p = x.v[k], q = y.v[k];           \
             x.v[k] = (EXPR);                            \
         }                                               \
-        goto store32;                                   \
+        STORE32(x);                                      \
     }
             W1(Mov32, p)
             W2(Add32, p + q)
@@ -572,20 +784,21 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
             case VYRE_OP_LdU32: {
                 const u32 at = uniforms + imm * VYRE_UNIFORM_BYTES;
                 x = load_row<K>(at);
-                goto store32;
+                STORE32(x);
             }
             case VYRE_OP_Sel32: {
                 const Vec<K> z = load_row<K>(OPERAND(imm & 255));
                 EACH x.v[k] = x.v[k] != 0 ? y.v[k] : z.v[k];
-                goto store32;
+                STORE32(x);
             }
             case VYRE_OP_FmaF32: {
                 const Vec<K> z = load_row<K>(OPERAND(imm & 255));
                 EACH x.v[k] = B32(__fmaf_rn(F32(x.v[k]), F32(y.v[k]), F32(z.v[k])));
-                goto store32;
+                STORE32(x);
             }
 
 // 64-bit operands as pairs of 32-bit vectors.
+// The low halves are read again, so that the operands of 32-bit operations need not lie in pairs.
 #define LOAD_HIGH(NAME, BYTE, ADDRESS)                                                      \
     Vec<K> NAME = load_row<K>(HIGH(BYTE, ADDRESS));                                         \
     if (BYTE == VYRE_IMM) EACH NAME.v[k] = U32(S32(imm) >> 31)
@@ -593,47 +806,54 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
 #define SPLIT(R)                    \
     do {                            \
         const u64 r_ = (R);         \
-        x.v[k] = U32(r_);           \
+        low.v[k] = U32(r_);         \
         high.v[k] = U32(r_ >> 32);  \
     } while (0)
 #define D2(NAME, EXPR)                                                                      \
     case VYRE_OP_##NAME: {                                                                  \
-        LOAD_HIGH(xh, a, a_at);                                                             \
-        LOAD_HIGH(yh, b, b_at);                                                             \
+        const Vec<K> xl = load_row<K>(a_at), yl = load_row<K>(b_at);                          \
+        Vec<K> low, high;                                                                   \
+        LOAD_HIGH(xh, A_BYTE, a_at);                                                             \
+        LOAD_HIGH(yh, B_BYTE, b_at);                                                             \
         EACH {                                                                              \
-            const u64 p = JOIN(x.v[k], xh.v[k]), q = JOIN(y.v[k], yh.v[k]);                 \
+            const u64 p = JOIN(xl.v[k], xh.v[k]), q = JOIN(yl.v[k], yh.v[k]);                 \
             SPLIT(EXPR);                                                                    \
         }                                                                                   \
-        goto store64;                                                                       \
+        STORE64(low, high);                                                                       \
     }
 #define D1W(NAME, EXPR)                                                                     \
     case VYRE_OP_##NAME: {                                                                  \
-        LOAD_HIGH(xh, a, a_at);                                                             \
+        const Vec<K> xl = load_row<K>(a_at), yl = y;                                           \
+        Vec<K> low, high;                                                                   \
+        LOAD_HIGH(xh, A_BYTE, a_at);                                                             \
         EACH {                                                                              \
-            const u64 p = JOIN(x.v[k], xh.v[k]);                                            \
-            const u32 q = y.v[k];                                                           \
+            const u64 p = JOIN(xl.v[k], xh.v[k]);                                            \
+            const u32 q = yl.v[k];                                                           \
             (void)q;                                                                        \
             SPLIT(EXPR);                                                                    \
         }                                                                                   \
-        goto store64;                                                                       \
+        STORE64(low, high);                                                                       \
     }
 #define C2(NAME, EXPR)                                                                      \
     case VYRE_OP_##NAME: {                                                                  \
-        LOAD_HIGH(xh, a, a_at);                                                             \
-        LOAD_HIGH(yh, b, b_at);                                                             \
+        const Vec<K> xl = load_row<K>(a_at), yl = load_row<K>(b_at);                        \
+        Vec<K> r;                                                                           \
+        LOAD_HIGH(xh, A_BYTE, a_at);                                                             \
+        LOAD_HIGH(yh, B_BYTE, b_at);                                                             \
         EACH {                                                                              \
-            const u64 p = JOIN(x.v[k], xh.v[k]), q = JOIN(y.v[k], yh.v[k]);                 \
-            x.v[k] = (EXPR);                                                                \
+            const u64 p = JOIN(xl.v[k], xh.v[k]), q = JOIN(yl.v[k], yh.v[k]);                 \
+            r.v[k] = (EXPR);                                                                \
         }                                                                                   \
-        goto store32;                                                                       \
+        STORE32(r);                                                                       \
     }
 #define WIDEN(NAME, EXPR)                   \
     case VYRE_OP_##NAME: {                  \
+        Vec<K> low, high;                   \
         EACH {                              \
             const u32 p = x.v[k];           \
             SPLIT(EXPR);                    \
         }                                   \
-        goto store64;                       \
+        STORE64(low, high);                       \
     }
             D1W(Mov64, p)
             D2(Add64, p + q)
@@ -656,19 +876,19 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
 
             case VYRE_OP_LdU64: {
                 const u32 at = uniforms + imm * VYRE_UNIFORM_BYTES;
-                x = load_row<K>(at);
-                high = load_row<K>(at + 16);
-                goto store64;
+                const Vec<K> low = load_row<K>(at), high = load_row<K>(at + 16);
+                STORE64(low, high);
             }
             case VYRE_OP_Sel64: {
                 const u32 c = imm & 255, c_at = OPERAND(c);
-                const Vec<K> yh = load_row<K>(HIGH(b, b_at)), z = load_row<K>(c_at), zh = load_row<K>(HIGH(c, c_at));
+                const Vec<K> yh = load_row<K>(HIGH(B_BYTE, b_at)), z = load_row<K>(c_at), zh = load_row<K>(HIGH(c, c_at));
+                Vec<K> low, high;
                 EACH {
                     const bool take = x.v[k] != 0;
-                    x.v[k] = take ? y.v[k] : z.v[k];
+                    low.v[k] = take ? y.v[k] : z.v[k];
                     high.v[k] = take ? yh.v[k] : zh.v[k];
                 }
-                goto store64;
+                STORE64(low, high);
             }
 
 // One item's operands and result, for rare operations.
@@ -692,7 +912,7 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
 #define OP(NAME) case VYRE_OP_##NAME:
             OP(DivU32) OP(RemU32) OP(DivI32) OP(RemI32) {
                 const bool is_signed = op == VYRE_OP_DivI32 || op == VYRE_OP_RemI32;
-                u32 over = 0;
+                u32 bad = 0, over = 0;
                 EACH {
                     if (!ACTIVE) continue;
                     if (y.v[k] == 0) bad |= 1u << k;
@@ -700,67 +920,68 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
                 }
                 FAULT(bad, VYRE_TRAP_DivideByZero, VYRE_NONE, 0);
                 FAULT(over, VYRE_TRAP_DivideOverflow, VYRE_NONE, 0);
-                RARELY(ITEM32(a, a_at), ITEM32(b, b_at), 0, STORE_ITEM32);
+                RARELY(ITEM32(A_BYTE, a_at), ITEM32(B_BYTE, b_at), 0, STORE_ITEM32);
             }
             OP(DivU64) OP(RemU64) OP(DivI64) OP(RemI64) {
                 const bool is_signed = op == VYRE_OP_DivI64 || op == VYRE_OP_RemI64;
-                u32 over = 0;
+                u32 bad = 0, over = 0;
                 EACH_SLOWLY {
-                    const u64 p = ITEM64(a, a_at), q = ITEM64(b, b_at);
+                    const u64 p = ITEM64(A_BYTE, a_at), q = ITEM64(B_BYTE, b_at);
                     if (ACTIVE && q == 0) bad |= 1u << k;
                     if (is_signed && ACTIVE && p == 1ull << 63 && q == ~0ull) over |= 1u << k;
                 }
                 FAULT(bad, VYRE_TRAP_DivideByZero, VYRE_NONE, 0);
                 FAULT(over, VYRE_TRAP_DivideOverflow, VYRE_NONE, 0);
-                RARELY(ITEM64(a, a_at), ITEM64(b, b_at), 0, STORE_ITEM64);
+                RARELY(ITEM64(A_BYTE, a_at), ITEM64(B_BYTE, b_at), 0, STORE_ITEM64);
             }
             OP(DivF32) OP(RemF32) OP(SqrtF32) OP(RoundF32) OP(ExpF32) OP(LnF32) OP(SinF32) OP(CosF32)
-                RARELY(ITEM32(a, a_at), ITEM32(b, b_at), 0, STORE_ITEM32);
+                RARELY(ITEM32(A_BYTE, a_at), ITEM32(B_BYTE, b_at), 0, STORE_ITEM32);
             OP(Mul64) OP(MulHiU64) OP(MinU64) OP(MinI64) OP(MaxU64) OP(MaxI64)
             OP(AddF64) OP(SubF64) OP(MulF64) OP(DivF64) OP(RemF64) OP(MinF64) OP(MaxF64)
-                RARELY(ITEM64(a, a_at), ITEM64(b, b_at), 0, STORE_ITEM64);
+                RARELY(ITEM64(A_BYTE, a_at), ITEM64(B_BYTE, b_at), 0, STORE_ITEM64);
             OP(Rotl64)
-                RARELY(ITEM64(a, a_at), ITEM32(b, b_at), 0, STORE_ITEM64);
+                RARELY(ITEM64(A_BYTE, a_at), ITEM32(B_BYTE, b_at), 0, STORE_ITEM64);
             OP(FmaF64) {
                 const u32 c = imm & 255, c_at = OPERAND(c);
-                RARELY(ITEM64(a, a_at), ITEM64(b, b_at),
+                RARELY(ITEM64(A_BYTE, a_at), ITEM64(B_BYTE, b_at),
                        JOIN(load_shared(c_at + k * 4), load_shared(HIGH(c, c_at) + k * 4)), STORE_ITEM64);
             }
             OP(ExpF64) OP(LnF64) OP(SinF64) OP(CosF64) OP(SqrtF64) OP(FloorF64) OP(CeilF64) OP(RoundF64) OP(TruncF64)
             OP(F64FromU64) OP(F64FromI64) OP(U64FromF64) OP(I64FromF64)
-                RARELY(ITEM64(a, a_at), 0, 0, STORE_ITEM64);
+                RARELY(ITEM64(A_BYTE, a_at), 0, 0, STORE_ITEM64);
             OP(EqF64) OP(NeF64) OP(LtF64) OP(LeF64)
-                RARELY(ITEM64(a, a_at), ITEM64(b, b_at), 0, STORE_ITEM32);
+                RARELY(ITEM64(A_BYTE, a_at), ITEM64(B_BYTE, b_at), 0, STORE_ITEM32);
             OP(Popc64) OP(Clz64) OP(Ctz64)
             OP(F32FromU64) OP(F32FromI64) OP(F32FromF64) OP(U32FromF64) OP(I32FromF64)
-                RARELY(ITEM64(a, a_at), 0, 0, STORE_ITEM32);
+                RARELY(ITEM64(A_BYTE, a_at), 0, 0, STORE_ITEM32);
             OP(F64FromU32) OP(F64FromI32) OP(F64FromF32) OP(U64FromF32) OP(I64FromF32)
-                RARELY(ITEM32(a, a_at), 0, 0, STORE_ITEM64);
+                RARELY(ITEM32(A_BYTE, a_at), 0, 0, STORE_ITEM64);
 
 // Local arrays: the index picks the row, so items of one warp read and write different rows.
 #define ROWS(WIDTH, BODY)                                                                   \
     do {                                                                                    \
-        len = imm >> 8 & 255;                                                               \
+        const u32 len = imm >> 8 & 255;                                                     \
+        u32 bad = 0;                                                                        \
         EACH if (ACTIVE && x.v[k] >= len) bad |= 1u << k;                                   \
-        FAULT(bad, VYRE_TRAP_IndexOutOfBounds, a_at, len);                                  \
+        FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);                                  \
         EACH_SLOWLY if (ACTIVE) {                                                           \
-            const u32 at = regs + ((imm & 255) + load_shared(a_at + k * 4) * (WIDTH)) * ROW + k * 4; \
+            const u32 at = regs + ((imm & 255) + load_shared(A_PLACE + k * 4) * (WIDTH)) * ROW + k * 4; \
             BODY;                                                                           \
         }                                                                                   \
         goto done;                                                                          \
     } while (0)
             OP(RowLd32) ROWS(1, STORE_ITEM32(load_shared(at)));
             OP(RowLd64) ROWS(2, STORE_ITEM64(JOIN(load_shared(at), load_shared(at + ROW))));
-            OP(RowSt32) ROWS(1, store_shared(at, ITEM32(b, b_at)));
+            OP(RowSt32) ROWS(1, store_shared(at, ITEM32(B_BYTE, b_at)));
             OP(RowSt64) ROWS(2, {
-                const u64 q = ITEM64(b, b_at);
+                const u64 q = ITEM64(B_BYTE, b_at);
                 store_shared(at, U32(q));
                 store_shared(at + ROW, U32(q >> 32));
             });
             OP(RowFill32) OP(RowFill64) {
                 const u32 wide = op == VYRE_OP_RowFill64, first = regs + (imm & 255) * ROW;
                 EACH_SLOWLY if (ACTIVE) {
-                    const u64 q = wide ? ITEM64(a, a_at) : ITEM32(a, a_at);
+                    const u64 q = wide ? ITEM64(A_BYTE, a_at) : ITEM32(A_BYTE, a_at);
                     for (u32 i = 0; i < (imm >> 8 & 255); i++) {
                         store_shared(first + (i << wide) * ROW + k * 4, U32(q));
                         if (wide) store_shared(first + (2 * i + 1) * ROW + k * 4, U32(q >> 32));
@@ -779,47 +1000,48 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
                 goto done;
             }
 
-// A buffer element: `BODY` for the active items whose index is in bounds, result in x; the others fault afterwards, so
-// `BODY` must not store to rows. `THEN` is what follows: STORE64, STORE32 or DONE.
-#define ELEMENT(SIZE, THEN, BODY)                                                           \
+// A buffer element: `BODY` for the active items, result in x. Items whose index is out of bounds fault before anything is
+// done for the others, which then run the same word again; where lanes have one item each, the access need not wait for it.
+#define ELEMENT(SIZE, BODY)                                                                 \
     do {                                                                                    \
         const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);                  \
         const u64 data = buffer.data;                                                       \
-        len = buffer.len;                                                                   \
+        const u32 len = buffer.len;                                                         \
+        u32 bad = 0;                                                                        \
+        EACH if (ACTIVE && x.v[k] >= len) bad |= 1u << k;                                   \
+        if (K > 1 && __any_sync(VYRE_FULL, bad != 0)) goto out_of_bounds;                   \
         EACH {                                                                              \
-            if (!ACTIVE) continue;                                                          \
-            if (x.v[k] < len) {                                                             \
-                const u64 at = data + U64(x.v[k]) * (SIZE);                                 \
-                BODY;                                                                       \
-            } else {                                                                        \
-                bad |= 1u << k;                                                             \
-            }                                                                               \
+            if (!ACTIVE || (K == 1 && bad != 0)) continue;                                  \
+            const u64 at = data + U64(x.v[k]) * (SIZE);                                     \
+            BODY;                                                                           \
         }                                                                                   \
-        then = THEN;                                                                        \
-        if (__any_sync(VYRE_FULL, bad != 0)) goto out_of_bounds;                            \
+        if (K == 1) FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);                   \
     } while (0)
 #define LOAD32(NAME, SIZE, LOAD)                                \
     case VYRE_OP_##NAME: {                                      \
-        ELEMENT(SIZE, STORE32, x.v[k] = LOAD(at));              \
-        goto store32;                                           \
+        Vec<K> r;                                               \
+        ELEMENT(SIZE, r.v[k] = LOAD(at));                       \
+        STORE32(r);                                             \
     }
 #define LOAD64(NAME, LOAD)                                      \
     case VYRE_OP_##NAME: {                                      \
-        ELEMENT(8, STORE64, {                                   \
+        Vec<K> low, high;                                       \
+        ELEMENT(8, {                                            \
             const u64 v = LOAD(at);                             \
-            x.v[k] = U32(v);                                    \
+            low.v[k] = U32(v);                                  \
             high.v[k] = U32(v >> 32);                           \
         });                                                     \
-        goto store64;                                           \
+        STORE64(low, high);                                     \
     }
 #define STORES32(NAME, SIZE, STORE)                             \
     case VYRE_OP_##NAME:                                        \
-        ELEMENT(SIZE, DONE, STORE(at, y.v[k]));                 \
+        ELEMENT(SIZE, STORE(at, y.v[k]));                       \
         goto done;
 #define STORES64(NAME, STORE)                                   \
     case VYRE_OP_##NAME: {                                      \
-        LOAD_HIGH(yh, b, b_at);                                 \
-        ELEMENT(8, DONE, STORE(at, JOIN(y.v[k], yh.v[k])));     \
+        const Vec<K> yl = load_row<K>(b_at);                    \
+        LOAD_HIGH(yh, B_BYTE, b_at);                            \
+        ELEMENT(8, STORE(at, JOIN(yl.v[k], yh.v[k])));          \
         goto done;                                              \
     }
             LOAD32(Ld8, 1, load_global8)
@@ -836,58 +1058,70 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
             case VYRE_OP_Len: {
                 const u32 elements = table<Buffer>(image().buffers, imm >> 16)->len;
                 EACH x.v[k] = elements;
-                goto store32;
+                STORE32(x);
             }
             OP(CsrBegin) OP(CsrEnd) OP(CsrTarget) {
                 const Topology& topology = *table<Topology>(image().topologies, imm >> 16);
                 const u64 data = op == VYRE_OP_CsrTarget ? topology.targets : topology.offsets;
-                len = op == VYRE_OP_CsrTarget ? topology.edges : topology.nodes;
+                const u32 len = op == VYRE_OP_CsrTarget ? topology.edges : topology.nodes;
                 const u64 shift = op == VYRE_OP_CsrEnd;
-                EACH {
-                    if (!ACTIVE) continue;
-                    if (x.v[k] < len)
-                        x.v[k] = load_topology(data, x.v[k] + shift);
-                    else
-                        bad |= 1u << k;
-                }
-                then = STORE32;
-                if (__any_sync(VYRE_FULL, bad != 0)) goto out_of_bounds;
-                goto store32;
+                u32 bad = 0;
+                EACH if (ACTIVE && x.v[k] >= len) bad |= 1u << k;
+                if (K > 1 && __any_sync(VYRE_FULL, bad != 0)) goto out_of_bounds;
+                Vec<K> r;
+                EACH if (ACTIVE && (K > 1 || bad == 0)) r.v[k] = load_topology(data, x.v[k] + shift);
+                if (K == 1) FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);
+                STORE32(r);
             }
 
 // Atomics. Common ones issue all K accesses at once, the rare ones go item by item.
 #define ATOMIC32(NAME, EXPR)                                                                \
     case VYRE_OP_##NAME: {                                                                  \
-        ELEMENT(4, STORE32, {                                                               \
+        Vec<K> r;                                                                           \
+        ELEMENT(4, {                                                                        \
             const u32 q = y.v[k];                                                           \
-            x.v[k] = (EXPR);                                                                \
+            r.v[k] = (EXPR);                                                                \
         });                                                                                 \
-        goto store32_if_used;                                                               \
+        STORE32_IF_USED(r);                                                                 \
     }
             ATOMIC32(AtomAdd32, atomic_add(at, q))
             ATOMIC32(AtomAddF32, B32(atomic_add_f32(at, F32(q))))
             ATOMIC32(AtomMinU32, atomic_min_u32(at, q))
             ATOMIC32(AtomMaxU32, atomic_max_u32(at, q))
             ATOMIC32(AtomOr32, atomic_or(at, q))
+            // Most exchanges of wide rounds fail: they look at the element first. With one item a lane the look would only
+            // take time.
             case VYRE_OP_AtomCas32: {
                 const Vec<K> z = load_row<K>(OPERAND(imm & 255));
-                ELEMENT(4, STORE32, x.v[k] = atomic_cas(at, y.v[k], z.v[k]) == y.v[k]);
-                goto store32_if_used;
+                const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);
+                const u64 data = buffer.data;
+                const u32 len = buffer.len;
+                u32 bad = 0;
+                EACH if (ACTIVE && x.v[k] >= len) bad |= 1u << k;
+                if (K > 1 && __any_sync(VYRE_FULL, bad != 0)) goto out_of_bounds;
+                Vec<K> seen = y;
+                if (K > 1) EACH seen.v[k] = load_relaxed_if(ACTIVE, data + U64(x.v[k]) * 4, y.v[k]);
+                EACH if (ACTIVE && (K > 1 ? seen.v[k] == y.v[k] : bad == 0))
+                    seen.v[k] = atomic_cas(data + U64(x.v[k]) * 4, y.v[k], z.v[k]);
+                if (K == 1) FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);
+                EACH seen.v[k] = seen.v[k] == y.v[k];
+                STORE32_IF_USED(seen);
             }
             OP(AtomSwap32) OP(AtomMinI32) OP(AtomMaxI32) OP(AtomMinF32) OP(AtomMaxF32) OP(AtomAnd32) OP(AtomXor32)
             OP(AtomSwap64) OP(AtomCas64) OP(AtomAdd64) OP(AtomAddF64) OP(AtomMinU64) OP(AtomMinI64) OP(AtomMinF64)
             OP(AtomMaxU64) OP(AtomMaxI64) OP(AtomMaxF64) OP(AtomAnd64) OP(AtomOr64) OP(AtomXor64) {
                 const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);
+                u32 bad = 0;
                 EACH if (ACTIVE && x.v[k] >= buffer.len) bad |= 1u << k;
-                FAULT(bad, VYRE_TRAP_IndexOutOfBounds, a_at, buffer.len);
+                FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, buffer.len);
                 const bool narrow = op == VYRE_OP_AtomSwap32 || op == VYRE_OP_AtomMinI32 || op == VYRE_OP_AtomMaxI32 ||
                                     op == VYRE_OP_AtomMinF32 || op == VYRE_OP_AtomMaxF32 || op == VYRE_OP_AtomAnd32 ||
                                     op == VYRE_OP_AtomXor32;
-                const u32 c = op == VYRE_OP_AtomCas64 ? imm & 255 : b, c_at = OPERAND(c);
+                const u32 c = op == VYRE_OP_AtomCas64 ? imm & 255 : B_BYTE, c_at = OPERAND(c);
                 EACH_SLOWLY {
                     if (!ACTIVE) continue;
-                    const u64 at = buffer.data + U64(load_shared(a_at + k * 4)) * (narrow ? 4 : 8);
-                    const u64 q = ITEM64(b, b_at);
+                    const u64 at = buffer.data + U64(load_shared(A_PLACE + k * 4)) * (narrow ? 4 : 8);
+                    const u64 q = ITEM64(B_BYTE, b_at);
                     const u64 r = JOIN(load_shared(c_at + k * 4), load_shared(HIGH(c, c_at) + k * 4));
                     const u64 old = rare_atomic(op, at, q, r);
                     if (d == VYRE_IMM) continue;
@@ -899,15 +1133,16 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
 
             case VYRE_OP_Push: {
                 const u32 nodes = table<Frontier>(image().frontiers, imm >> 16)->nodes;
+                u32 bad = 0;
                 EACH if (ACTIVE && x.v[k] >= nodes) bad |= 1u << k;
-                FAULT(bad, VYRE_TRAP_IndexOutOfBounds, a_at, nodes);
+                FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, nodes);
                 if (__any_sync(VYRE_FULL, mask != 0)) push<K>(imm >> 16, x, mask);
                 goto done;
             }
             // Items of lists and frontiers; the host gives lists numbers after the frontiers'.
             OP(Append) OP(PushItem) {
                 x = reserve<K>(imm >> 16, mask);
-                goto store32;
+                STORE32(x);
             }
             OP(ListSt8) OP(ListSt32) OP(ListSt64) OP(ItemSt8) OP(ItemSt32) OP(ItemSt64) {
                 const Frontier& f = *table<Frontier>(image().frontiers, imm >> 16);
@@ -915,14 +1150,14 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
                 const bool bytes = op == VYRE_OP_ListSt8 || op == VYRE_OP_ItemSt8;
                 const bool words = op == VYRE_OP_ListSt32 || op == VYRE_OP_ItemSt32;
                 EACH_SLOWLY {
-                    const u32 slot = load_shared(a_at + k * 4);
+                    const u32 slot = load_shared(A_PLACE + k * 4);
                     if (!ACTIVE || slot >= f.capacity) continue;
                     if (bytes)
-                        store_global8(data + slot, ITEM32(b, b_at));
+                        store_global8(data + slot, ITEM32(B_BYTE, b_at));
                     else if (words)
-                        store_global(data + slot * 4ull, ITEM32(b, b_at));
+                        store_global(data + slot * 4ull, ITEM32(B_BYTE, b_at));
                     else
-                        store_global64(data + slot * 8ull, ITEM64(b, b_at));
+                        store_global64(data + slot * 8ull, ITEM64(B_BYTE, b_at));
                 }
                 goto done;
             }
@@ -935,7 +1170,7 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
                 u64 total = load_shared64(at);
                 EACH_SLOWLY {
                     if (!ACTIVE) continue;
-                    const u64 p = op == VYRE_OP_Reduce32 ? U64(ITEM32(a, a_at)) : ITEM64(a, a_at);
+                    const u64 p = op == VYRE_OP_Reduce32 ? U64(ITEM32(A_BYTE, a_at)) : ITEM64(A_BYTE, a_at);
                     total = combine(kind, total, p);
                 }
                 store_shared64(at, total);
@@ -949,21 +1184,18 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
                 SET_FRAME(depth + 1, mask & ~taken);
                 depth += VYRE_FRAMES_PER_IF;
                 mask = taken;
-                REMASK();
                 if (!__any_sync(VYRE_FULL, mask != 0)) goto jump;
                 goto done;
             }
             case VYRE_OP_Else: {
                 mask = FRAME(depth - 1);
                 SET_FRAME(depth - 1, 0);
-                REMASK();
                 if (!__any_sync(VYRE_FULL, mask != 0)) goto jump;
                 goto done;
             }
             case VYRE_OP_EndIf: {
                 depth -= VYRE_FRAMES_PER_IF;
                 mask = FRAME(depth);
-                REMASK();
                 goto done;
             }
             case VYRE_OP_Loop: {
@@ -979,14 +1211,12 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
                     if (__shfl_sync(VYRE_FULL, abort, 0) != 0) KILL(ALL);
                 }
                 if (__any_sync(VYRE_FULL, mask != 0)) {
-                    REMASK();
                     pc = imm + 1;
-                    word = code[pc];
+                    word = FETCH(pc);
                     continue;
                 }
                 depth -= VYRE_FRAMES_PER_LOOP;
                 mask = FRAME(depth);
-                REMASK();
                 goto done;
             }
 #define LEAVE(LEAVING, FROM)                                        \
@@ -994,7 +1224,6 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
         const u32 leaving_ = (LEAVING);                             \
         stack &= ~(every_frame<K>(leaving_) & ~0ull << (FROM) * K); \
         mask &= ~leaving_;                                          \
-        REMASK();                                                   \
     } while (0)
             case VYRE_OP_Break: LEAVE(mask, imm); goto done;
             case VYRE_OP_BreakIf: {
@@ -1014,7 +1243,6 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
                 const u32 from = (imm + 1) * K;
                 stack &= ~(from < 64 ? every_frame<K>(mask) & ~0ull << from : 0);
                 mask = 0;
-                REMASK();
                 goto done;
             }
             // A lifted neighbour loop, whose turns are independent but for one value d that takes in what each makes: the
@@ -1030,8 +1258,8 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
                     if (degree.v[k] > VYRE_RANGE_HUB) over |= 1u << k;
                 }
                 if (__any_sync(VYRE_FULL, over != 0)) {
-                    if (imm >> 24 == 0 && table<Wave>(image().waves, vyre_state.wave)->range_count != 0) {
-                        const u32 taken = take_sums<K>(x, y, over, regs + d * ROW, code[(imm & 0xffff) - 1].y);
+                    if ((imm & VYRE_OF_PART) == 0 && table<Wave>(image().waves, vyre_state.wave)->range_count != 0) {
+                        const u32 taken = take_sums<K>(x, y, over, regs + d * ROW, word_at(code, (imm & 0xffff) - 1).y);
                         EACH if (taken >> k & 1) degree.v[k] = 0;
                     }
                     u32 vast = 0;
@@ -1060,12 +1288,31 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
                 stack = static_cast<u64>(pc) << 8 | mask;
                 depth = VYRE_LIFTED;
                 value = 0;
-                goto tile;
+                // With one item a lane the rows are too short for its scratch.
+                if (K == 1 || (imm & VYRE_GATHER) == 0) goto tile;
+                {
+                    u32 some = 0;
+                    EACH if (degree.v[k] != 0) some |= 1u << k;
+                    const u32 rows = regs - lane_id() * (K * 4), body = imm & 0xffff;
+                    __syncwarp();
+                    constexpr int M = K == 1 ? 2 : K;
+                    value = gather<M>(word_at(code, body - 1).y, code + body * VYRE_WORD_BYTES,
+                                      reinterpret_cast<Vec<M>&>(x), some, rows + A_BYTE * ROW,
+                                      rows + ((imm >> 16 & 255) + 1) * ROW, rows + d * ROW, total);
+                    if (value < total) goto unlift;
+                    stack = 0;
+                    depth = 0;
+                    if (value == VYRE_NONE) KILL(ALL);
+                    value = 0;
+                    pc = word_at(code, body - 1).x;
+                    word = FETCH(pc);
+                    continue;
+                }
             }
             case VYRE_OP_END_NEIGHBORS: {
-                const uint2 origin = code[stack >> 8];
+                const uint4 origin = word_at(code, static_cast<u32>(stack >> 8));
                 const u32 rows = regs - lane_id() * (K * 4);
-                merge_tile<K>(code[(origin.y & 0xffff) - 1].y, x, regs + ((origin.y >> 16 & 255) + 2) * ROW,
+                merge_tile<K>(word_at(code, (origin.y & 0xffff) - 1).y, x, regs + ((origin.y >> 16 & 255) + 2) * ROW,
                               rows + (origin.x >> 8 & 255) * ROW);
                 value += 32 * K;
                 if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0) {
@@ -1087,39 +1334,36 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
             }
             case VYRE_OP_Trap: FAULT(mask, imm, VYRE_NONE, 0); goto done;
             case VYRE_OP_Assert: {
+                u32 bad = 0;
                 EACH if (ACTIVE && x.v[k] == 0) bad |= 1u << k;
                 FAULT(bad, imm, VYRE_NONE, 0);
                 goto done;
             }
-            default: __builtin_unreachable();  // the host sends known opcodes only
+            VYRE_NO_OPS goto done;
+            default: __builtin_unreachable();  // the host sends known opcodes only; with all cases there, none is looked for
         }
-    out_of_bounds:
-        FAULT(bad, VYRE_TRAP_IndexOutOfBounds, a_at, len);
-        if (then == STORE64) goto store64;
-        if (then == STORE32) goto store32_if_used;
-        goto done;
-    store64:
-        if (K > 1 && whole) {
-            store_row<K>(regs + d * ROW + ROW, high);
-        } else {
-            EACH if (ACTIVE) store_shared(regs + d * ROW + ROW + k * 4, high.v[k]);
-        }
-        goto store32;
-    store32_if_used:
-        if (d == VYRE_IMM) goto done;
-    store32:
-        if (K > 1 && whole) {
-            store_row<K>(regs + d * ROW, x);
-        } else {
-            EACH if (ACTIVE) store_shared(regs + d * ROW + k * 4, x.v[k]);
-        }
+    // Some active item's index in operand a is out of the bounds of what the word names.
+    out_of_bounds: {
+        u32 len;
+        if (op == VYRE_OP_CsrTarget)
+            len = table<Topology>(image().topologies, imm >> 16)->edges;
+        else if (op == VYRE_OP_CsrBegin || op == VYRE_OP_CsrEnd)
+            len = table<Topology>(image().topologies, imm >> 16)->nodes;
+        else
+            len = table<Buffer>(image().buffers, imm >> 16)->len;
+        const Vec<K> index = load_row<K>(a_at);
+        u32 bad = 0;
+        EACH if (ACTIVE && index.v[k] >= len) bad |= 1u << k;
+        FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);
+        continue;
+    }
     done:
         pc++;
         word = next;
         continue;
     // The next edges of a lifted loop, or its end.
     tile: {
-        const uint2 origin = code[stack >> 8];
+        const uint4 origin = word_at(code, static_cast<u32>(stack >> 8));
         const u32 rows = regs - lane_id() * (K * 4), last = 31 * (K * 4) + (K - 1) * 4;
         const u32 fresh = origin.y >> 16 & 255, base_row = rows + (origin.x >> 16 & 255) * ROW;
         __syncwarp();
@@ -1128,9 +1372,9 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
             alive = mask = static_cast<u32>(stack) & 255;
             stack = 0;
             depth = 0;
-            if (origin.y >> 24 != 0) return value;
-            pc = code[(origin.y & 0xffff) - 1].x;
-            word = code[pc];
+            if ((origin.y & VYRE_OF_PART) != 0) return value;
+            pc = word_at(code, (origin.y & 0xffff) - 1).x;
+            word = FETCH(pc);
             continue;
         }
         Vec<K> edge, owner;
@@ -1152,14 +1396,14 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
         store_row<K>(regs + (fresh + 1) * ROW, edge);
         store_row<K>(regs + (fresh + 2) * ROW, owner);
         pc = origin.y & 0xffff;
-        word = code[pc];
+        word = FETCH(pc);
         continue;
     }
     // A turn of a lifted loop faults: go on with the plain loop where the edges done end, which finds the first fault.
     unlift: {
         pc = static_cast<u32>(stack >> 8);
-        const uint2 origin = code[pc];
-        if (origin.y >> 24 != 0) return 0;
+        const uint4 origin = word_at(code, pc);
+        if ((origin.y & VYRE_OF_PART) != 0) return 0;
         const u32 base_at = regs + (origin.x >> 16 & 255) * ROW;
         const Vec<K> place = load_row<K>(regs + (origin.y >> 16 & 255) * ROW), ends = load_row<K>(regs + (origin.x >> 24) * ROW);
         Vec<K> begin = load_row<K>(base_at);
@@ -1178,10 +1422,10 @@ __device__ __noinline__ u32 interpret(const uint2* code, u32 regs, u32 uniforms,
         SET_FRAME(depth + 1, mask);
         depth += VYRE_FRAMES_PER_LOOP;
         pc++;
-        word = code[pc];
+        word = FETCH(pc);
         continue;
     jump:
         pc = imm;
-        word = code[pc];
+        word = FETCH(pc);
     }
 }

@@ -284,6 +284,7 @@ enum VyreUniform {
     VYRE_UNIFORM_Round = 3,
     VYRE_UNIFORM_FrontierLen = 4,
     VYRE_UNIFORM_Nodes = 5,
+    VYRE_UNIFORM_ListLen = 6,
 };
 
 enum VyreDomain {

@@ -254,7 +254,7 @@ __device__ __forceinline__ bool finished(const Fixpoint& fixpoint) {
     const u32 id = fixpoint.until_kernel;
     const Kernel& kernel = *table<Kernel>(image().kernels, id);
     stage_uniforms(id);
-    const uint2* code = reinterpret_cast<const uint2*>(kernel.code_at);
+    const u32 code = kernel.code_at;
     const u32 regs = shared_address(image().registers_shared) + lane_id() * 4;
     const u32 value = interpret<1>(code, regs, shared_address(kernel.uniforms_shared), lane_id() == 0, id);
     __syncwarp();
@@ -321,6 +321,7 @@ __device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
         each = n > 31 * warps ? 32 : (static_cast<u32>(n) + static_cast<u32>(warps) - 1) / static_cast<u32>(warps);
     }
     vyre_state.each = each;
+    vyre_state.taken = 0;
     vyre_state.active = n <= first && !hubs ? 1 : kernel.warps;
 }
 
@@ -559,6 +560,7 @@ __device__ __forceinline__ void advance(u32& abort) {
                     vyre_state.kernel = wave.kernel;
                     vyre_state.pc = pc;
                     vyre_state.each = 0;
+                    vyre_state.taken = 0;
                     vyre_state.active = table<Kernel>(image().kernels, wave.kernel)->warps;
                 }
                 __syncwarp();
@@ -698,16 +700,14 @@ next_query:
         take_query(*batch);
         __syncthreads();
     }
-    if (image().code_shared != 0) {
+    {
         const uint4* from = reinterpret_cast<const uint4*>(image().code);
         uint4* to = reinterpret_cast<uint4*>(vyre_shared + image().code_shared);
         for (u32 i = threadIdx.x; i < image().code_bytes / 16; i += VYRE_THREADS) to[i] = from[i];
     }
     for (u32 i = threadIdx.x; i < image().kernel_count; i += VYRE_THREADS) {
         Kernel& kernel = *table<Kernel>(image().kernels, i);
-        const uint2* code = image().code_shared != 0 ? table<uint2>(image().code_shared, kernel.code)
-                                                     : reinterpret_cast<const uint2*>(image().code) + kernel.code;
-        kernel.code_at = reinterpret_cast<u64>(code);
+        kernel.code_at = shared_address(image().code_shared) + kernel.code * VYRE_WORD_BYTES;
     }
     for (u32 i = warp_id(); i < image().kernel_count; i += VYRE_WARPS) {
         const Kernel& kernel = *table<Kernel>(image().kernels, i);

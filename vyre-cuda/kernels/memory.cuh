@@ -11,7 +11,6 @@ extern __shared__ __align__(128) u8 vyre_shared[];
 
 #define VYRE_FULL 0xffffffffu
 
-
 template <class T>
 __device__ __forceinline__ T* table(u32 offset, u32 index) {
     return reinterpret_cast<T*>(vyre_shared + offset) + index;
@@ -41,6 +40,10 @@ __device__ __forceinline__ u32 load_shared(u32 address) {
 }
 __device__ __forceinline__ void store_shared(u32 address, u32 x) {
     asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(x));
+}
+__device__ __forceinline__ void store_shared_if(bool some, u32 address, u32 x) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p st.shared.u32 [%0], %1;\n}" ::"r"(address), "r"(x),
+                 "r"(static_cast<u32>(some)));
 }
 __device__ __forceinline__ u64 load_shared64(u32 address) {
     u64 x;
@@ -96,6 +99,22 @@ __device__ __forceinline__ u32 load_topology(u64 address, u64 index) {
     asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(x) : "l"(address + index * 4));
     return x;
 }
+// Those of the lanes with `some`; `x` for the others. No branch keeps several of them apart.
+__device__ __forceinline__ u32 load_topology_if(bool some, u64 address, u64 index, u32 x) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.global.nc.u32 %0, [%1];\n}"
+                 : "+r"(x)
+                 : "l"(address + index * 4), "r"(static_cast<u32>(some)));
+    return x;
+}
+__device__ __forceinline__ u32 load_global_if(bool some, u64 address, u32 x) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.global.u32 %0, [%1];\n}"
+                 : "+r"(x)
+                 : "l"(address), "r"(static_cast<u32>(some))
+                 : "memory");
+    return x;
+}
+// Asks for the line at an address, to be loaded later.
+__device__ __forceinline__ void prefetch(u64 address) { asm volatile("prefetch.global.L1 [%0];" ::"l"(address)); }
 __device__ __forceinline__ u32 load_global(u64 address) {
     u32 x;
     asm volatile("ld.global.u32 %0, [%1];" : "=r"(x) : "l"(address) : "memory");
@@ -137,6 +156,13 @@ __device__ __forceinline__ u32 load_relaxed(u64 address) {
 __device__ __forceinline__ u64 load_relaxed64(u64 address) {
     u64 x;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(x) : "l"(address) : "memory");
+    return x;
+}
+__device__ __forceinline__ u32 load_relaxed_if(bool some, u64 address, u32 x) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.relaxed.gpu.global.u32 %0, [%1];\n}"
+                 : "+r"(x)
+                 : "l"(address), "r"(static_cast<u32>(some))
+                 : "memory");
     return x;
 }
 __device__ __forceinline__ void store_relaxed(u64 address, u32 x) {

@@ -27,8 +27,41 @@ __device__ __forceinline__ void run_tile(const Sweep& s, const Vec<K>& index, co
     if (rows.y != VYRE_NONE) store_row<K>(regs + rows.y * (K * 128), src);
     if (rows.z != VYRE_NONE) store_row<K>(regs + rows.z * (K * 128), dst);
     if (rows.w != rows.x && rows.w != VYRE_NONE) store_row<K>(regs + rows.w * (K * 128), index);
-    interpret<K>(reinterpret_cast<const uint2*>(s.kernel.code_at), regs, shared_address(s.kernel.uniforms_shared), mask,
+    interpret<K>(s.kernel.code_at, regs, shared_address(s.kernel.uniforms_shared), mask,
                  s.id);
+}
+
+// Items first..end by their numbers.
+template <int K>
+__device__ __forceinline__ void run_numbers(const Sweep& s, u64 first, u64 end) {
+    const u32 regs = shared_address(image().registers_shared) + warp_id() * s.kernel.warp_bytes + lane_id() * (K * 4);
+    Vec<K> index;
+    u32 mask = (1u << K) - 1;
+#pragma unroll
+    for (int k = 0; k < K; k++) index.v[k] = static_cast<u32>(first) + k * 32 + lane_id();
+    if (first + 32 * K > end) {
+        mask = 0;
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            if (first + k * 32 + lane_id() < end) mask |= 1u << k;
+    }
+    __syncwarp();
+    const u32 row = s.kernel.index_row, item = s.kernel.item_row;
+    if (row != VYRE_NONE) store_row<K>(regs + row * (K * 128), index);
+    if (item != row && item != VYRE_NONE) store_row<K>(regs + item * (K * 128), index);
+    interpret<K>(s.kernel.code_at, regs, shared_address(s.kernel.uniforms_shared), mask, s.id);
+}
+
+// Asks for what the items first..first + 32 * K load of their own elements.
+template <int K>
+__device__ __forceinline__ void fetch_ahead(const Sweep& s, u64 first) {
+    const u32* entry = table<u32>(image().lists, s.kernel.ahead);
+    for (u32 i = 0; i < s.kernel.ahead_count; i++, entry += 2) {
+        const Buffer& buffer = *table<Buffer>(image().buffers, entry[0]);
+        const u32 size = entry[1], skip = lane_id() * 128;
+        const u64 at = first * size + skip;
+        if (skip < 32 * K * size && at < static_cast<u64>(buffer.len) * size) prefetch(buffer.data + at);
+    }
 }
 
 // Items first..end: their numbers, or what `items` holds there; `targets` gives the destinations of edges.
@@ -53,13 +86,55 @@ __device__ __forceinline__ void run_span(const Sweep& s, u64 first, u64 end, u64
 
 template <int K>
 __device__ __forceinline__ void sweep_tiles(const Sweep& s, u64 n, u64 items, u64 targets) {
-    for (u64 first = static_cast<u64>(s.warp()) * (32 * K); first < n; first += static_cast<u64>(s.warps()) * (32 * K))
-        run_span<K>(s, first, n, items, targets, 0);
+    const u64 stride = static_cast<u64>(s.warps()) * (32 * K);
+    for (u64 first = static_cast<u64>(s.warp()) * (32 * K); first < n; first += stride) {
+        if ((items | targets) != 0) {
+            run_span<K>(s, first, n, items, targets, 0);
+        } else {
+            if (K > 1) fetch_ahead<K>(s, first + stride);
+            run_numbers<K>(s, first, n);
+        }
+    }
+}
+
+// Tiles that take unlike times: CTAs have every so manieth each, and its warps take the next when they have done one.
+struct Tiles {
+    u32 next;
+    __device__ __forceinline__ Tiles() : next(0) {}
+    // The number of the CTA's tiles that were taken before this warp's next.
+    __device__ __forceinline__ u32 take() {
+        // One warp alone takes them in turn.
+        if (vyre_state.active == 1) return next++;
+        u32 tile = 0;
+        if (lane_id() == 0) tile = atomicAdd(&vyre_state.taken, 1u);
+        return __shfl_sync(VYRE_FULL, tile, 0);
+    }
+};
+
+// The nodes of a wave whose neighbour loop is lifted, in chunks that take about as long as each other.
+template <int K>
+__device__ __forceinline__ void sweep_chunks(const Sweep& s, u64 chunks, u32 count) {
+    Tiles tiles;
+    for (;;) {
+        const u32 chunk = tiles.take() * vyre_state.ctas + vyre_state.cta;
+        if (chunk >= count) return;
+        run_numbers<K>(s, load_topology(chunks, chunk), load_topology(chunks, chunk + 1));
+    }
 }
 
 // Every index below n, in tiles as large as keeps all warps busy.
 __device__ __noinline__ void sweep_flat(u64 n, u64 items, u64 targets) {
     const Sweep s;
+    const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
+    if (wave.chunk_count != 0 && n > vyre_state.ctas * 32u) {
+        if (s.kernel.k == 1)
+            sweep_chunks<1>(s, wave.chunks, wave.chunk_count);
+        else if (s.kernel.k == 2)
+            sweep_chunks<2>(s, wave.chunks, wave.chunk_count);
+        else
+            sweep_chunks<4>(s, wave.chunks, wave.chunk_count);
+        return;
+    }
     if (s.kernel.k == 1 || n <= static_cast<u64>(s.warps()) * 32)
         sweep_tiles<1>(s, n, items, targets);
     else if (s.kernel.k == 2)
@@ -103,7 +178,7 @@ __device__ __forceinline__ void sweep_record_tiles(const Sweep& s, const Frontie
                 if (size == 2) store_shared(regs + (row + 1) * (K * 128) + k * 4, static_cast<u32>(x >> 32));
             }
         }
-        interpret<K>(reinterpret_cast<const uint2*>(s.kernel.code_at), regs, shared_address(s.kernel.uniforms_shared),
+        interpret<K>(s.kernel.code_at, regs, shared_address(s.kernel.uniforms_shared),
                      mask, s.id);
     }
 }
@@ -196,7 +271,34 @@ __device__ __noinline__ void sweep_edges_from(u32 topology_id, u32 frontier_id) 
     const bool own = f.topology == topology_id;
     const u64 hubs = f.swept_hubs & ((1ull << 40) - 1), hub_items = f.swept_hubs >> 40;
     const bool split = own && hub_items < f.hubs_len && hubs <= VYRE_NONE;
-    for (u64 first = static_cast<u64>(s.warp()) * each; first < n; first += static_cast<u64>(s.warps()) * each) {
+    const u64 list = f.hubs[side];
+    // Chunks of hubs first: they take longest.
+    const u32 chunks = split ? static_cast<u32>(hubs) : 0;
+    const u32 chunks_here = chunks > vyre_state.cta ? (chunks - vyre_state.cta - 1) / vyre_state.ctas + 1 : 0;
+    Tiles tiles;
+    for (;;) {
+        const u32 tile = tiles.take();
+        if (tile < chunks_here) {
+            const u32 chunk = tile * vyre_state.ctas + vyre_state.cta;
+            const u32 at = warp_last_not_above(static_cast<u32>(hub_items), chunk,
+                                               [&](u32 i) { return load_global(list + i * 16ull + 4); });
+            u32 node, start, begin, end;
+            load_range(list + at * 16ull, node, start);
+            load_range(list + at * 16ull + 8, begin, end);
+            const u64 from = begin + static_cast<u64>(chunk - start) * VYRE_HUB_EDGES;
+            const u64 to = min(static_cast<u64>(end), from + VYRE_HUB_EDGES);
+            for (u64 e = from; e < to; e += s.kernel.k * 32) {
+                if (s.kernel.k == 1)
+                    run_span<1>(s, e, to, 0, targets, node);
+                else if (s.kernel.k == 2)
+                    run_span<2>(s, e, to, 0, targets, node);
+                else
+                    run_span<4>(s, e, to, 0, targets, node);
+            }
+            continue;
+        }
+        const u64 first = (static_cast<u64>(tile - chunks_here) * vyre_state.ctas + vyre_state.cta) * each;
+        if (first >= n) return;
         const u64 i = first + lane_id();
         u32 node = 0, begin = 0, end = 0;
         if (lane_id() < each && i < n) {
@@ -211,49 +313,32 @@ __device__ __noinline__ void sweep_edges_from(u32 topology_id, u32 frontier_id) 
         }
         expand(targets, node, begin, end - begin, each);
     }
-    if (!split || hubs == 0) return;
-    const u64 list = f.hubs[side];
-    for (u64 chunk = s.warps() - 1 - s.warp(); chunk < hubs; chunk += s.warps()) {
-        const u32 at = warp_last_not_above(static_cast<u32>(hub_items), static_cast<u32>(chunk),
-                                           [&](u32 i) { return load_global(list + i * 16ull + 4); });
-        u32 node, start, begin, end;
-        load_range(list + at * 16ull, node, start);
-        load_range(list + at * 16ull + 8, begin, end);
-        const u64 from = begin + (chunk - start) * VYRE_HUB_EDGES;
-        const u64 to = min(static_cast<u64>(end), from + VYRE_HUB_EDGES);
-        const u32 tile = s.kernel.k * 32;
-        for (u64 e = from; e < to; e += tile) {
-            if (s.kernel.k == 1)
-                run_span<1>(s, e, to, 0, targets, node);
-            else if (s.kernel.k == 2)
-                run_span<2>(s, e, to, 0, targets, node);
-            else
-                run_span<4>(s, e, to, 0, targets, node);
-        }
-    }
 }
 
-// Every edge with its source: each warp takes an equal span of edges and walks the nodes that own them.
+// Every edge with its source: each warp takes spans of edges and walks the nodes that own them, of which there may be many.
 __device__ __noinline__ void sweep_edges(u32 topology_id) {
     const Sweep s;
     const Topology& topology = *table<Topology>(image().topologies, topology_id);
     const u64 edges = topology.edges, targets = topology.targets, offsets = topology.offsets;
     if (s.kernel.src_row == VYRE_NONE) return sweep_flat(edges, 0, targets);
-    const u64 span = (edges / s.warps() + 32) & ~31ull;
-    const u64 low = s.warp() * span, high = min(edges, low + span);
-    if (low >= high) return;
-    u64 first = warp_last_not_above(topology.nodes, static_cast<u32>(low),
-                                    [&](u32 i) { return load_topology(offsets, i); });
+    const u64 span = min(2048ull, (edges / s.warps() / 4 + 128) & ~127ull);
+    Tiles tiles;
     for (;;) {
-        const u64 node = first + lane_id();
-        u32 begin = 0, end = 0;
-        if (node < topology.nodes) {
-            begin = max(load_topology(offsets, node), static_cast<u32>(low));
-            end = min(load_topology(offsets, node + 1), static_cast<u32>(high));
-        }
-        expand(targets, static_cast<u32>(node), begin, end > begin ? end - begin : 0, 32);
-        first += 32;
-        if (first >= topology.nodes || load_topology(offsets, first) >= high) return;
+        const u64 low = (static_cast<u64>(tiles.take()) * vyre_state.ctas + vyre_state.cta) * span;
+        const u64 high = min(edges, low + span);
+        if (low >= high) return;
+        u64 first = warp_last_not_above(topology.nodes, static_cast<u32>(low),
+                                        [&](u32 i) { return load_topology(offsets, i); });
+        do {
+            const u64 node = first + lane_id();
+            u32 begin = 0, end = 0;
+            if (node < topology.nodes) {
+                begin = max(load_topology(offsets, node), static_cast<u32>(low));
+                end = min(load_topology(offsets, node + 1), static_cast<u32>(high));
+            }
+            expand(targets, static_cast<u32>(node), begin, end > begin ? end - begin : 0, 32);
+            first += 32;
+        } while (first < topology.nodes && load_topology(offsets, first) < high);
     }
 }
 
@@ -261,19 +346,25 @@ __device__ __noinline__ void sweep_edges(u32 topology_id) {
 template <int K>
 __device__ __forceinline__ void sum_parts(const Sweep& s, const Wave& wave) {
     const u32 regs = shared_address(image().registers_shared) + warp_id() * s.kernel.warp_bytes + lane_id() * (K * 4);
-    const uint2* code = reinterpret_cast<const uint2*>(s.kernel.code_at) + s.kernel.neighbors;
-    const u64 ranges = wave.ranges;
-    const u32 rows = code[0].x, total = regs + (rows >> 8 & 255) * (K * 128), op = code[1].y;
-    for (u32 part = s.warp(); part < wave.part_count; part += s.warps()) {
-        const u64 at = warp_last_not_above(wave.range_count, part,
-                                           [&](u32 i) { return load_topology(ranges, i * 4ull + 2); }) * 4ull;
-        const u32 first = (part - load_topology(ranges, at + 2)) * VYRE_RANGE_PART;
-        const u32 begin = load_topology(ranges, at) + first, end = load_topology(ranges, at + 1);
+    const u32 code = s.kernel.code_at + s.kernel.neighbors * VYRE_WORD_BYTES;
+    const uint4 loop = word_at(code, 0);
+    const u32 rows = loop.x, total = regs + (rows >> 8 & 255) * (K * 128), op = word_at(code, 1).y;
+    Tiles tiles;
+    for (;;) {
+        const u32 part = tiles.take() * vyre_state.ctas + vyre_state.cta;
+        if (part >= wave.part_count) return;
+        u32 begin, end;
+        load_range(wave.parts + part * 8ull, begin, end);
+        if ((loop.y & VYRE_GATHER) != 0) {
+            const u64 sum = gather_part(op, code + 2 * VYRE_WORD_BYTES, begin, end);
+            if (lane_id() == 0) store_global64(wave.sums + part * 8ull, sum);
+            continue;
+        }
         __syncwarp();
         if (lane_id() == 0) {
             store_shared(total, nothing(op));
             store_shared(regs + (rows >> 16 & 255) * (K * 128), begin);
-            store_shared(regs + (rows >> 24) * (K * 128), end - begin > VYRE_RANGE_PART ? begin + VYRE_RANGE_PART : end);
+            store_shared(regs + (rows >> 24) * (K * 128), end);
         }
         __syncwarp();
         const u64 good = interpret<K>(code, regs, shared_address(s.kernel.uniforms_shared), lane_id() == 0, s.id) != 0;

@@ -28,6 +28,10 @@ pub(crate) const RANGE_PART: u32 = 1024;
 pub(crate) const OP_NEIGHBORS: u32 = 0xf0;
 /// See [`OP_NEIGHBORS`].
 pub(crate) const OP_END_NEIGHBORS: u32 = 0xf1;
+/// Bytes of a word of code as the device has it.
+pub(crate) const WORD_BYTES: u32 = 32;
+/// What the device adds to the place of an operand that is the same for all lanes, besides the address of the kernel's code.
+pub(crate) const FIXED: u32 = (1 << 31) - (1 << 20);
 /// Bytes of a staged uniform slot: the low half four times, then the high half four times.
 pub(crate) const UNIFORM_BYTES: u32 = 32;
 /// Bytes of a warp's stash, where a balanced edge tile finds its items.
@@ -66,12 +70,17 @@ macro_rules! abi {
             out.push_str("typedef unsigned long long u64;\ntypedef long long i64;\n\n");
             for (name, value) in [
                 ("NONE", NONE), ("THREADS", THREADS), ("WARPS", WARPS), ("MAX_CTAS", MAX_CTAS),
-                ("HUB_EDGES", HUB_EDGES), ("UNIFORM_BYTES", UNIFORM_BYTES), ("STASH_BYTES", STASH_BYTES),
+                ("HUB_EDGES", HUB_EDGES), ("WORD_BYTES", WORD_BYTES), ("FIXED", FIXED), ("UNIFORM_BYTES", UNIFORM_BYTES), ("STASH_BYTES", STASH_BYTES),
                 ("BARRIER_WORDS", BARRIER_WORDS), ("RANGE_HUB", RANGE_HUB), ("RANGE_PART", RANGE_PART),
                 ("OP_NEIGHBORS", OP_NEIGHBORS), ("OP_END_NEIGHBORS", OP_END_NEIGHBORS),
             ] {
                 writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
             }
+            out.push_str("// Cases of the opcodes below VYRE_OP_NEIGHBORS that there are not.\n#define VYRE_NO_OPS");
+            for code in (0..OP_NEIGHBORS).filter(|&c| vyre_core::isa::Op::from_code(c as u8).is_none()) {
+                write!(out, " \\\n    case {code:#04x}:").expect("writing to a string succeeds");
+            }
+            out.push('\n');
             for (name, value) in TAGS {
                 writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
             }
@@ -229,7 +238,9 @@ abi! {
 
     /// One wave. `narrow`: items of a frontier that a warp takes at least, so that their edges fill it. `fresh`: of a list,
     /// only what it has not swept. `from`, `swept_to`: CTA state. `ranges`: the long edge ranges that its neighbour loop
-    /// meets, by start (begin, end, first part, parts); `sums`: what the loop makes of each part, and whether it could.
+    /// meets, by start (begin, end, first part, parts); `parts`: begin and end of each part; `sums`: what the loop makes of
+    /// each part, and whether it could. `chunks`: nodes that start a chunk, the chunks having about as many short edges each,
+    /// and after them the number of nodes.
     struct Wave {
         len: u64,
         from: u64,
@@ -244,19 +255,23 @@ abi! {
         sums: u64,
         range_count: u32,
         part_count: u32,
-        unused: u64,
+        parts: u64,
+        chunks: u64,
+        chunk_count: u32,
+        unused: u32,
     }
 
     /// One kernel. `k`: items a lane of a full tile; `warps`: warps that have registers; `item_row`: a row that keeps
     /// the item for traps. `uniforms_shared`: its staged slots; `staged`: they are its own, so that only the slots in the
-    /// list `dynamic` change after the start. `code_at`: CTA state, where the code can be fetched. `fields`: list of
+    /// list `dynamic` change after the start. `code_at`: CTA state, the code's shared address. `fields`: list of
     /// the rows of an item's fields. `neighbors`: where, after `code_at`, the code of its lifted neighbour loop is, in words.
+    /// `ahead`: list of the buffers whose elements its items load by their own numbers, and the size of one, in pairs.
     struct Kernel {
         index_row: u32,
         src_row: u32,
         dst_row: u32,
         item_row: u32,
-        code_at: u64,
+        code_at: u32,
         code: u32,
         k: u32,
         uniforms_shared: u32,
@@ -274,7 +289,8 @@ abi! {
         dynamic_count: u32,
         fields: u32,
         neighbors: u32,
-        unused: u32,
+        ahead: u32,
+        ahead_count: u32,
     }
 
     /// Where a uniform slot gets its value: raw bits (of the scalar `id` - 1, if not 0), or the round of fixpoint `id`, a

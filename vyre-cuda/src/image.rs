@@ -18,7 +18,7 @@ use vyre_core::module::{
 /// Why a pass cannot run in the megakernel.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub(crate) enum ImageError {
-    /// Tables, uniforms and one warp's registers must fit a CTA's shared memory.
+    /// Tables, uniforms, code and one warp's registers must fit a CTA's shared memory.
     #[error("the pass needs {needed} bytes of shared memory; the device has {available}")]
     Shared {
         /// Bytes needed.
@@ -30,8 +30,6 @@ pub(crate) enum ImageError {
 
 /// Shared memory that goes to registers at most, so that some is left for the L1 cache.
 const REGISTER_BYTES: u32 = 160 * 1024;
-/// Code up to this size is copied to shared memory.
-const CODE_BYTES: u32 = 24 * 1024;
 /// Staged uniforms of all kernels up to this size have places of their own.
 const UNIFORMS_BYTES: u32 = 24 * 1024;
 
@@ -81,13 +79,17 @@ pub(crate) struct Run<'a> {
     pub(crate) progress: u64,
 }
 
-/// The long edge ranges of a wave: addresses of the list and of the parts' sums, how many there are of each.
+/// The long edge ranges of a wave, and its nodes in chunks: addresses of the lists and of the parts' sums, how many there
+/// are of each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ranges {
     pub(crate) list: u64,
+    pub(crate) parts: u64,
     pub(crate) sums: u64,
+    pub(crate) chunks: u64,
     pub(crate) count: u32,
-    pub(crate) parts: u32,
+    pub(crate) part_count: u32,
+    pub(crate) chunk_count: u32,
 }
 
 /// Where things are in the control words.
@@ -217,6 +219,11 @@ impl Layout {
         }
         let lift = lift::of_wave(program, self.kernels.len(), rows);
         rows += lift.as_ref().map_or(0, |l| l.rows);
+        let ahead = if is_wave {
+            own_loads(kernel)
+        } else {
+            Vec::new()
+        };
         let row = |r: Option<u8>| r.map_or(NONE, u32::from);
         let dynamic: Vec<u32> = (0u32..)
             .zip(&kernel.uniforms)
@@ -238,6 +245,8 @@ impl Layout {
             dynamic: self.list(&dynamic),
             fields: self.list(&kernel.item.fields.map(row)),
             neighbors: lift.as_ref().map_or(0, |_| kernel.code.len() as u32 + 1),
+            ahead_count: ahead.len() as u32 / 2,
+            ahead: self.list(&ahead),
             ..Default::default()
         };
         self.kernels.push(described);
@@ -493,11 +502,15 @@ impl Layout {
         at += partials.unwrap_or(0) * abi::WARPS * 8;
         head.stash_shared = at;
         at += abi::WARPS * abi::STASH_BYTES;
-        head.code_bytes = (self.code.len() * size_of::<Word>()) as u32;
-        if head.code_bytes <= CODE_BYTES {
-            head.code_shared = at;
-            at += head.code_bytes;
+        at = at.next_multiple_of(128);
+        let code_bytes = self.code.len() * abi::WORD_BYTES as usize;
+        if code_bytes > available as usize {
+            let needed = at.saturating_add(u32::try_from(code_bytes).unwrap_or(u32::MAX));
+            return Err(ImageError::Shared { needed, available });
         }
+        head.code_bytes = code_bytes as u32;
+        head.code_shared = at;
+        at += head.code_bytes;
         at = at.next_multiple_of(128);
         head.registers_shared = at;
 
@@ -529,6 +542,39 @@ impl Layout {
         Ok(())
     }
 
+    /// The code as the device has it: each word, where its operands are in a full tile, its immediate four times.
+    pub(crate) fn device_words(&self) -> Vec<u8> {
+        let starts = self.kernels.iter().map(|k| k.code as usize);
+        let ends = starts.clone().skip(1).chain([self.code.len()]);
+        let mut words: Vec<[u32; 8]> = Vec::with_capacity(self.code.len());
+        for ((start, end), kernel) in starts.zip(ends).zip(&self.kernels) {
+            let code = self.head.code_shared + start as u32 * abi::WORD_BYTES;
+            // The sum has its top bit set: shared memory is far smaller than the margin in `FIXED`.
+            let fixed = |place: u32| place.wrapping_sub(code).wrapping_sub(abi::FIXED);
+            for (at, word) in (0u32..).zip(&self.code[start..end]) {
+                let operand = |byte: u8| match byte {
+                    IMM => fixed(code + at * abi::WORD_BYTES + 16),
+                    row if row < UNIFORM_BASE => u32::from(row) * kernel.k * 128,
+                    slot => {
+                        let slot = u32::from(slot - UNIFORM_BASE);
+                        fixed(kernel.uniforms_shared + slot * abi::UNIFORM_BYTES)
+                    }
+                };
+                let bytes = word.to_bytes();
+                let first = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                let imm = word.imm;
+                let (a, b) = (operand(word.a), operand(word.b));
+                words.push([first, imm, a, b, imm, imm, imm, imm]);
+            }
+        }
+        bytes_of(words.as_flattened()).to_vec()
+    }
+
+    /// Items of a wave that one warp takes at once.
+    pub(crate) fn tile(&self, wave: usize) -> u32 {
+        32 * self.kernels[self.waves[wave].kernel as usize].k
+    }
+
     /// Size of the tables.
     pub(crate) fn tables_bytes(&self) -> u64 {
         self.head.tables_bytes.into()
@@ -555,7 +601,10 @@ impl Layout {
             wave.ranges = ranges.list;
             wave.sums = ranges.sums;
             wave.range_count = ranges.count;
-            wave.part_count = ranges.parts;
+            wave.parts = ranges.parts;
+            wave.part_count = ranges.part_count;
+            wave.chunks = ranges.chunks;
+            wave.chunk_count = ranges.chunk_count;
         }
         put(&mut out, head.waves, &waves);
         put(&mut out, head.kernels, &self.kernels);
@@ -645,6 +694,28 @@ fn writes(word: &Word, row: u8) -> bool {
         Slot::W | Slot::OptW => word.d == row,
         Slot::D | Slot::OptD => word.d != IMM && (word.d == row || word.d + 1 == row),
     }
+}
+
+/// The buffers that a kernel loads the element of its item's number from, each with the size of one.
+fn own_loads(kernel: &Kernel) -> Vec<u32> {
+    let Some(index) = kernel.item.index else {
+        return Vec::new();
+    };
+    if kernel.code.iter().any(|w| writes(w, index)) {
+        return Vec::new();
+    }
+    let mut loads: Vec<u32> = Vec::new();
+    for word in kernel.code.iter().filter(|w| w.a == index) {
+        let sizes = [(Op::Ld8, 1), (Op::Ld32, 4), (Op::Ld64, 8)];
+        let Some(&(_, size)) = sizes.iter().find(|(load, _)| *load == op(word)) else {
+            continue;
+        };
+        let buffer = u32::from(word.resource());
+        if !loads.chunks(2).any(|l| l[0] == buffer) {
+            loads.extend([buffer, size]);
+        }
+    }
+    loads
 }
 
 /// The innermost fixpoint around a kernel, whose round it sees.

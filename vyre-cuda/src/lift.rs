@@ -139,8 +139,17 @@ fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> 
         b: end,
         imm: hub << 24 | rows << 16 | body as u32,
     };
+    let is_gather = match *lifted {
+        [target, load] => {
+            (op(&target), target.a) == (Op::CsrTarget, edges)
+                && (op(&load), load.a, load.d) == (Op::Ld32, target.d, value)
+                && gathers(op(&merge))
+        }
+        _ => false,
+    };
+    let gather = u32::from(is_gather) << 1;
     let mut code_after = vec![
-        word(1, BODY),
+        word(1 | gather, BODY),
         // The low word is where the loop ends, the high one what takes values in.
         raw(exit as u32, u32::from(merge.op)),
     ];
@@ -158,7 +167,7 @@ fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> 
         .flatten();
     Some(Lift {
         at,
-        word: word(0, 0),
+        word: word(gather, 0),
         code: code_after,
         rows: ROWS,
         topology: topology.filter(|_| *domain == Domain::Nodes),
@@ -188,6 +197,14 @@ fn merges(op: Op) -> bool {
             | Op::AddF32
             | Op::MinF32
             | Op::MaxF32
+    )
+}
+
+/// Whether the device has a loop of its own that loads an element for each neighbour and takes it in by this operation.
+fn gathers(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Add32 | Op::MinU32 | Op::MaxU32 | Op::Or32 | Op::AddF32
     )
 }
 
@@ -323,19 +340,53 @@ fn live_in(code: &[Word]) -> Vec<[bool; 256]> {
     }
 }
 
-/// The long edge ranges of a topology: begin, end, first part, number of parts.
-pub(crate) fn long_ranges(offsets: &[u32]) -> (Vec<[u32; 4]>, u32) {
-    let mut ranges = Vec::new();
-    let mut parts = 0u32;
-    for pair in offsets.windows(2) {
-        let degree = pair[1] - pair[0];
-        if degree > abi::RANGE_HUB {
-            let count = degree.div_ceil(abi::RANGE_PART);
-            ranges.push([pair[0], pair[1], parts, count]);
-            parts += count;
+/// How the nodes of a topology are shared out for a neighbour loop over it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// The long edge ranges: begin, end, first part, number of parts.
+    pub(crate) ranges: Vec<[u32; 4]>,
+    /// Begin and end of their parts.
+    pub(crate) parts: Vec<[u32; 2]>,
+    /// First nodes of chunks that have about as many edges each, long ranges left out; then the number of nodes.
+    pub(crate) chunks: Vec<u32>,
+}
+
+/// Chunks of a topology that is large enough, about: two for each warp of a large GPU.
+const CHUNKS: usize = 8192;
+
+impl Shares {
+    /// `most`: nodes of a chunk.
+    pub(crate) fn new(offsets: &[u32], most: u32) -> Shares {
+        let mut shares = Shares::default();
+        let nodes = offsets.len().saturating_sub(1);
+        let short = |degree: u32| if degree > abi::RANGE_HUB { 0 } else { degree };
+        let total: u64 = (offsets.windows(2))
+            .map(|pair| u64::from(short(pair[1] - pair[0])))
+            .sum();
+        let most = most.min((nodes / CHUNKS) as u32).max(32);
+        let most_edges = ((total / CHUNKS as u64) as u32).clamp(256, 2048);
+        let (mut first, mut edges) = (0, 0);
+        for (node, pair) in (0u32..).zip(offsets.windows(2)) {
+            let (begin, end) = (pair[0], pair[1]);
+            if end - begin > abi::RANGE_HUB {
+                let starts = (begin..end).step_by(abi::RANGE_PART as usize);
+                let from = shares.parts.len() as u32;
+                (shares.parts)
+                    .extend(starts.map(|s| [s, s.saturating_add(abi::RANGE_PART).min(end)]));
+                let count = shares.parts.len() as u32 - from;
+                shares.ranges.push([begin, end, from, count]);
+            }
+            edges += short(end - begin);
+            if node == first {
+                shares.chunks.push(node);
+            } else if node - first == most || edges > most_edges {
+                shares.chunks.push(node);
+                (first, edges) = (node, short(end - begin));
+            }
         }
+        shares.chunks.push(nodes as u32);
+        shares
     }
-    (ranges, parts)
 }
 
 /// What can be lifted in each wave, after rows have been given to what else needs them.
@@ -392,10 +443,11 @@ mod tests {
         let kernel = gather(&[word(Op::St32, 0, 0, 1, 6 << 16)]);
         let lift = find(&kernel, 5, &Domain::Nodes).unwrap();
         assert_eq!((lift.at, lift.rows, lift.topology), (3, 3, Some(0)));
+        assert_eq!(lift.word.imm, 2 << 24 | 5 << 16);
         assert_eq!(
             lift.code,
             [
-                word_of(abi::OP_NEIGHBORS, 1, 2, 3, 1 << 24 | 5 << 16 | 2),
+                word_of(abi::OP_NEIGHBORS, 1, 2, 3, 3 << 24 | 5 << 16 | 2),
                 raw(11, Op::AddF32 as u32),
                 word(Op::CsrTarget, 4, 6, 0, 0),
                 word(Op::Ld32, 4, 4, 0, 5 << 16),
@@ -445,9 +497,17 @@ mod tests {
     #[test]
     fn long_ranges_are_cut_into_parts() {
         let offsets = [0, 256, 513, 513, 2_513];
-        assert_eq!(
-            long_ranges(&offsets),
-            (vec![[256, 513, 0, 1], [513, 2_513, 1, 2]], 3)
-        );
+        let shares = Shares::new(&offsets, 128);
+        assert_eq!(shares.ranges, [[256, 513, 0, 1], [513, 2_513, 1, 2]]);
+        assert_eq!(shares.parts, [[256, 513], [513, 1_537], [1_537, 2_513]]);
+        assert_eq!(shares.chunks, [0, 4]);
+    }
+
+    #[test]
+    fn chunks_have_few_nodes_and_few_edges() {
+        // 40 nodes with 10 edges each, then 100 without any.
+        let offsets: Vec<u32> = (0..=140).map(|v: u32| 10 * v.min(40)).collect();
+        let shares = Shares::new(&offsets, 128);
+        assert_eq!(shares.chunks, [0, 25, 57, 89, 121, 140]);
     }
 }

@@ -13,7 +13,7 @@ use crate::device::{Attempt, Device, DeviceError};
 use crate::image::{
     Control, FRONTIER_CONTROL_BYTES, Layout, Ranges, Run, list_number, records_of, unordered,
 };
-use crate::lift::long_ranges;
+use crate::lift::Shares;
 use cudarc::driver::result;
 use std::ffi::c_void;
 use std::num::NonZeroU64;
@@ -67,8 +67,8 @@ pub struct Megakernel {
     queues: Vec<Queue>,
     needs: Needs,
     code: Memory,
-    /// By wave: the list and the parts' sums of the long ranges that its neighbour loop meets.
-    ranges: Vec<Option<LongRanges>>,
+    /// By wave: how its neighbour loop is shared out.
+    shares: Vec<Option<SharesMemory>>,
     /// Tables, then the slab: control words and small results.
     image: Memory,
     staging: Pinned,
@@ -87,11 +87,12 @@ pub struct Megakernel {
 }
 
 #[derive(Debug)]
-struct LongRanges {
-    list: Memory,
+struct SharesMemory {
+    /// Ranges, parts, chunks.
+    lists: Memory,
     sums: Memory,
-    count: u32,
-    parts: u32,
+    /// Where things are in `lists`.
+    within: Ranges,
 }
 
 #[derive(Debug)]
@@ -314,8 +315,9 @@ impl Megakernel {
         let control_bytes = Control::new(&program).bytes;
         let tables = layout.tables_bytes().next_multiple_of(ALIGN);
         let image_bytes = tables + needs.slab_bytes;
-        let code_bytes = 8 * layout.code.len() as u64;
-        let long = ranges_of(&layout, &csrs);
+        let words = layout.device_words();
+        let code_bytes = words.len() as u64;
+        let shares = shares_of(&layout, &csrs);
 
         let graphs = csrs.iter().map(|g| {
             up(4 * (g.node_count() as u64 + 1)).saturating_add(up(4 * g.edge_count() as u64))
@@ -325,7 +327,7 @@ impl Megakernel {
         let needed = graphs
             .chain(buffers)
             .chain(queues)
-            .chain([up(image_bytes), up(code_bytes), long_bytes(&long)])
+            .chain([up(image_bytes), up(code_bytes), shares_bytes(&shares)])
             .fold(0, u64::saturating_add);
         room_for(device, "the session", needed)?;
 
@@ -339,9 +341,8 @@ impl Megakernel {
             uploaded.push(Graph::new(device, csr)?);
         }
         let code = Memory::new(device, code_bytes)?;
-        let words: Vec<u8> = layout.code.iter().flat_map(|w| w.to_bytes()).collect();
         code.upload(0, &words)?;
-        let ranges = LongRanges::upload(device, &long)?;
+        let shares = SharesMemory::upload(device, &shares)?;
         let mut this = Megakernel {
             device: Arc::clone(device),
             sizes,
@@ -349,7 +350,7 @@ impl Megakernel {
             buffers: program.buffers.iter().map(|_| None).collect(),
             queues: Vec::new(),
             code,
-            ranges,
+            shares,
             image: Memory::new(device, image_bytes)?,
             staging: Pinned::new(device, (tables + control_bytes) as usize)?,
             controls: Pinned::new(device, control_bytes as usize)?,
@@ -651,15 +652,11 @@ impl Megakernel {
             records,
             fills,
             lens,
-            ranges: (self.ranges.iter())
-                .map(|long| match long {
-                    Some(long) => Ranges {
-                        list: long.list.address(),
-                        sums: long.sums.address(),
-                        count: long.count,
-                        parts: long.parts,
-                    },
-                    None => Ranges::default(),
+            ranges: (self.shares.iter())
+                .map(|shares| {
+                    shares
+                        .as_ref()
+                        .map_or_else(Ranges::default, SharesMemory::place)
                 })
                 .collect(),
             scalars: &self.sizes.scalars,
@@ -1537,9 +1534,10 @@ impl Executor for Megakernel {
         let graphs = graphs.map(|(g, _)| csr_bytes(g) + 2 * ALIGN);
         let queues = shapes.iter().zip(&self.queues);
         let queues = queues.filter(|(s, q)| **s != q.shape);
-        let long = ranges_of(&layout, &csrs);
-        let more =
-            graphs.sum::<u64>() + queues.map(|(s, _)| s.bytes()).sum::<u64>() + long_bytes(&long);
+        let shares = shares_of(&layout, &csrs);
+        let more = graphs.sum::<u64>()
+            + queues.map(|(s, _)| s.bytes()).sum::<u64>()
+            + shares_bytes(&shares);
         room_for(&self.device, "the update", more)?;
 
         let mut uploaded = 0;
@@ -1555,7 +1553,9 @@ impl Executor for Megakernel {
                 self.counts.allocations += 1;
             }
         }
-        self.ranges = LongRanges::upload(&self.device, &long)?;
+        self.shares = SharesMemory::upload(&self.device, &shares)?;
+        // Degrees change how work is handed out, not where things lie.
+        debug_assert_eq!(self.layout.device_words(), layout.device_words());
         self.layout = layout;
         self.sizes = sizes;
         self.batch = None;
@@ -1619,38 +1619,66 @@ impl Drop for Megakernel {
     }
 }
 
-/// What a wave's neighbour loop meets of long ranges, and how many parts they have.
-type Long = Option<(Vec<[u32; 4]>, u32)>;
-
-/// The long ranges of each wave's neighbour loop.
-fn ranges_of(layout: &Layout, csrs: &[&Csr]) -> Vec<Long> {
-    let of = |t: u16| long_ranges(csrs[usize::from(t)].offsets());
-    let all = layout.ranges_of.iter().map(|t| t.map(of));
-    all.map(|long| long.filter(|(ranges, _)| !ranges.is_empty()))
-        .collect()
+/// How each wave's neighbour loop is shared out.
+fn shares_of(layout: &Layout, csrs: &[&Csr]) -> Vec<Option<Shares>> {
+    let of = |(wave, t): (usize, &Option<u16>)| {
+        t.map(|t| Shares::new(csrs[usize::from(t)].offsets(), layout.tile(wave)))
+    };
+    layout.ranges_of.iter().enumerate().map(of).collect()
 }
 
-fn long_bytes(long: &[Long]) -> u64 {
-    let of =
-        |(ranges, parts): &(Vec<_>, u32)| up(16 * ranges.len() as u64) + up(8 * u64::from(*parts));
-    long.iter().flatten().map(of).sum()
+fn shares_bytes(shares: &[Option<Shares>]) -> u64 {
+    let bytes = |n: usize, each: u64| up(n as u64 * each);
+    let of = |s: &Shares| {
+        bytes(s.ranges.len(), 16) + bytes(s.parts.len(), 16) + bytes(s.chunks.len(), 4)
+    };
+    shares.iter().flatten().map(of).sum()
 }
 
-impl LongRanges {
-    fn upload(device: &Arc<Device>, long: &[Long]) -> Result<Vec<Option<Self>>, DeviceError> {
-        let one = |(ranges, parts): &(Vec<[u32; 4]>, u32)| {
-            let list = Memory::new(device, 16 * ranges.len() as u64)?;
-            list.upload(0, slice_bytes(&Slice::U32(ranges.as_flattened())))?;
-            Ok(LongRanges {
-                list,
-                sums: Memory::new(device, 8 * u64::from(*parts))?,
-                count: ranges.len() as u32,
-                parts: *parts,
+impl SharesMemory {
+    fn upload(
+        device: &Arc<Device>,
+        shares: &[Option<Shares>],
+    ) -> Result<Vec<Option<Self>>, DeviceError> {
+        let one = |shares: &Shares| {
+            let words = [
+                shares.ranges.as_flattened(),
+                shares.parts.as_flattened(),
+                &shares.chunks,
+            ]
+            .concat();
+            let lists = Memory::new(device, 4 * words.len() as u64)?;
+            lists.upload(0, slice_bytes(&Slice::U32(&words)))?;
+            let parts = 16 * shares.ranges.len() as u64;
+            let within = Ranges {
+                parts,
+                chunks: parts + 8 * shares.parts.len() as u64,
+                count: shares.ranges.len() as u32,
+                part_count: shares.parts.len() as u32,
+                chunk_count: shares.chunks.len() as u32 - 1,
+                ..Ranges::default()
+            };
+            Ok(SharesMemory {
+                lists,
+                sums: Memory::new(device, 8 * shares.parts.len() as u64)?,
+                within,
             })
         };
-        long.iter()
-            .map(|long| long.as_ref().map(one).transpose())
+        shares
+            .iter()
+            .map(|shares| shares.as_ref().map(one).transpose())
             .collect()
+    }
+
+    fn place(&self) -> Ranges {
+        let list = self.lists.address();
+        Ranges {
+            list,
+            parts: list + self.within.parts,
+            sums: self.sums.address(),
+            chunks: list + self.within.chunks,
+            ..self.within
+        }
     }
 }
 
