@@ -396,14 +396,20 @@ impl Checker<'_> {
                     .iter()
                     .filter(|m| on.is_none_or(|s| m.on.holds(s)));
                 let near = did_you_mean(name, known.map(|m| m.name));
-                let near = near.filter(|_| methods::instead(name).is_none());
+                // A method of something that has failed may well be one of its type.
+                let unknown = self.failed && matches!(self.types.resolve(&receiver.ty), Ty::Var(_));
+                let near = near.filter(|_| methods::instead(name).is_none() && !unknown);
                 let help = match (methods::instead(name), near) {
                     (Some(advice), _) => advice.to_owned(),
                     (None, Some(near)) => format!("did you mean `{near}`?"),
                     (None, None) => "write it with operators, or as a `#[device] fn`".to_owned(),
                 };
                 let what = format!("method `{name}` is not in the kernel language");
-                self.error(at, what, help);
+                if unknown {
+                    self.leave(what);
+                } else {
+                    self.error(at, what, help);
+                }
                 let Some((near, row)) = near.and_then(|n| Some((n, methods::method(n)?))) else {
                     for a in args {
                         self.value(a);
