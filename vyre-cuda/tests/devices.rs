@@ -54,6 +54,123 @@ mod math {
     }
 }
 
+/// Structs with their methods, constants and functions, for passes anywhere in the crate.
+#[device]
+pub(crate) mod shapes {
+    use super::math;
+
+    const HALF: f64 = 0.5;
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Point {
+        pub(crate) x: f64,
+        pub(crate) y: f64,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Segment {
+        pub(crate) from: Point,
+        pub(crate) to: Point,
+        /// What is not asked for stands in no pass.
+        pub(crate) weight: u32,
+    }
+
+    impl Point {
+        pub(crate) const ORIGIN: Self = Point { x: 0.0, y: 0.0 };
+
+        pub(crate) fn new(x: f64, y: f64) -> Self {
+            Point { x, y }
+        }
+
+        pub(crate) fn plus(self, other: Point) -> Point {
+            Point::new(self.x + other.x, self.y + other.y)
+        }
+
+        pub(crate) fn scale(&mut self, by: f64) {
+            self.x *= by;
+            self.y *= by;
+        }
+    }
+
+    impl Segment {
+        pub(crate) fn middle(&self) -> Point {
+            let mut sum = self.from.plus(self.to);
+            sum.scale(HALF);
+            sum
+        }
+
+        /// It asserts at its own line, and divides at another module's.
+        pub(crate) fn share(&self, of: u32) -> u32 {
+            assert!(self.weight < 100, "too heavy");
+            math::bits::divided(of, self.weight) + super::SALT
+        }
+    }
+
+    #[device]
+    pub(crate) fn segment(from: Point, length: f64) -> Segment {
+        let to = from.plus(Point {
+            x: length,
+            ..Point::ORIGIN
+        });
+        Segment {
+            from,
+            to,
+            weight: length as u32,
+        }
+    }
+
+    impl std::fmt::Display for Point {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(f, "({}, {})", self.x, self.y)
+        }
+    }
+}
+
+/// Elements, items and values of another module's structs.
+#[wave_graph]
+mod outlines {
+    use super::shapes::{Point, Segment, segment};
+
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        corner: Point,
+        #[list(capacity = 100, output)]
+        middles: List<Point>,
+        #[output(per = node)]
+        side: Segment,
+        #[output(per = node)]
+        share: u32,
+        length: f64,
+    }
+
+    #[wave(nodes)]
+    fn draw(corner: &Point, length: f64, side: &mut Segment) {
+        *side = segment(*corner, length);
+    }
+
+    #[fixpoint(after(draw), until(true))]
+    mod once {
+        #[wave(nodes)]
+        fn measure(v: Node, side: &Segment, share: &mut u32, middles: &Append<Point>) {
+            *share = side.share(v);
+            if v == 0 {
+                let shift = super::super::shapes::Point::new(1.0, 0.0);
+                middles.append(side.middle().plus(shift).plus(Point::ORIGIN));
+            }
+        }
+    }
+}
+
+#[kernel]
+fn areas(i: Index, y: &mut f64) {
+    let mut p = shapes::Point::new(f64::from(i), *y);
+    p.scale(2.0);
+    let side = shapes::segment(p, 3.0);
+    *y = side.middle().x * p.y + shapes::Point::ORIGIN.x;
+}
+
 const SALT: u32 = 77;
 
 #[device]
@@ -127,6 +244,48 @@ fn functions_of_other_modules_are_inlined(runtimes: [Runtime; 2]) {
     }
 }
 
+fn structs_of_other_modules_are_used(runtimes: [Runtime; 2]) {
+    use shapes::{Point, Segment};
+    let graph = Csr::from_edges(3, &[(0, 1)]).unwrap();
+    let corner = [Point::new(1.0, 2.0), Point::new(3.0, 4.0), Point::ORIGIN];
+    let line = |what: &str| {
+        let mut lines = include_str!("devices.rs").lines();
+        lines.position(|l| l.trim().starts_with(what)).unwrap() as u32 + 1
+    };
+    for runtime in runtimes {
+        let mut session = outlines::Session::new(&runtime, &graph).unwrap();
+        let run = |length| outlines::Run {
+            corner: &corner,
+            length,
+        };
+        let out = session.run(run(4.0)).unwrap();
+        for v in 0..3 {
+            let from = corner[v];
+            let to = Point::new(from.x + 4.0, from.y);
+            let weight = 4;
+            assert_eq!(out.side[v], Segment { from, to, weight });
+            assert_eq!(out.share[v], v as u32 / 4 + SALT);
+        }
+        assert_eq!(out.middles, [Point::new(4.0, 2.0)]);
+        let trap = |session: &mut outlines::Session, length| match session.run(run(length)) {
+            Err(Error::Trap(trap)) => trap,
+            other => panic!("{other:?}"),
+        };
+        let heavy = trap(&mut session, 100.0);
+        assert_eq!(heavy.message.as_deref(), Some("too heavy"));
+        assert_eq!(heavy.site.line, line("assert!(self.weight"));
+        let divided = trap(&mut session, 0.5);
+        assert_eq!(divided.site.line, line("x / y"));
+        assert_eq!(
+            (divided.kernel.as_str(), divided.item),
+            ("measure", Some(0))
+        );
+        let mut y = [1.0, 2.0];
+        areas::run(&runtime, &mut y).unwrap();
+        assert_eq!(y, [1.5 * 2.0, 3.5 * 4.0]);
+    }
+}
+
 fn a_graph_uses_what_it_imports(runtimes: [Runtime; 2]) {
     let graph = Csr::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap();
     let labels = runtimes.map(|runtime| {
@@ -179,6 +338,7 @@ macro_rules! on_every_backend {
 
 on_every_backend! {
     functions_of_other_modules_are_inlined
+    structs_of_other_modules_are_used
     a_graph_uses_what_it_imports
     a_fault_points_into_the_other_module
 }

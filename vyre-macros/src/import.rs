@@ -66,6 +66,7 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
             wanted.extend(calls_of_module(&m));
             wanted
         }
+        Ok(Item::Mod(m)) if asker == Asker::Device => calls_of_module(&m),
         Ok(Item::Fn(f)) if asker != Asker::WaveGraph => calls_of_function(&f),
         _ => Vec::new(),
     };
@@ -246,7 +247,10 @@ fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream
             quote! { ::vyre_cuda }
         }
     };
-    // A module keeps to itself what a graph around it would use, and a method belongs to its type.
+    if let Ok(Item::Mod(module)) = syn::parse2(item.clone()) {
+        return device_module(module, &krate, imports, report);
+    }
+    // A method belongs to its type.
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
         let errors = report.errors();
         return quote! { #item #errors };
@@ -290,6 +294,128 @@ fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream
     quote! { #function #errors #arrays #travels }
 }
 
+/// Expands `#[device]` on a module: each of its structs and functions hands the whole module out.
+fn device_module(
+    mut module: syn::ItemMod,
+    krate: &TokenStream,
+    imports: Imports,
+    mut report: Report,
+) -> TokenStream {
+    let mut source = module.clone();
+    source.attrs = vec![syn::parse_quote!(#[device])];
+    source.vis = syn::Visibility::Inherited;
+    let package = Package {
+        item: Item::Mod(source),
+        imports,
+    };
+    let compiled = kernel::compile_device_module(&package, &mut report);
+    let Some((_, items)) = &mut module.content else {
+        report.error_help(
+            module.ident.span(),
+            "`#[device]` marks an inline module",
+            "the macro sees what stands in braces: write `#[device] mod name { .. }`",
+        );
+        let errors = report.errors();
+        return quote! { #module #errors };
+    };
+    unmark(items);
+    let errors = report.errors();
+    items.push(Item::Verbatim(errors));
+    if let Some(compiled) = compiled {
+        let private = quote! { #krate::__private };
+        let (constants, sites) = (
+            constant_values(&compiled.tables),
+            site_values(&compiled.tables, &private),
+        );
+        let location = quote! { &'static ::core::panic::Location<'static> };
+        let arrays = quote! {
+            #[doc(hidden)]
+            #[allow(dead_code)]
+            pub(crate) const __VYRE_CONSTANTS: &[::core::primitive::u64] = &[#(#constants),*];
+            #[doc(hidden)]
+            #[allow(dead_code)]
+            pub(crate) const __VYRE_SITES: &[#location] = &[#(#sites),*];
+        };
+        let hidden = format_ident!("__vyre_source_of_{}", module.ident);
+        let structs: Vec<Ident> = compiled
+            .structs
+            .iter()
+            .map(|s| format_ident!("{s}"))
+            .collect();
+        let functions: Vec<Ident> = (compiled.functions.iter())
+            .map(|f| format_ident!("{f}"))
+            .collect();
+        let records = compiled.records.iter().map(|(name, fields)| {
+            let name = format_ident!("{name}");
+            let fields = fields.iter().map(|f| format_ident!("{f}"));
+            quote! { #private::record!(#name { #(#fields),* }); }
+        });
+        let macros = (!has_dollar(package.to_token_stream())).then(|| {
+            let names = structs.iter().chain(&functions);
+            quote! {
+                #[doc(hidden)]
+                #[allow(unused_macros)]
+                macro_rules! #hidden {
+                    ($($then:tt)*) => { #private::import! { {#package} $($then)* } };
+                }
+                #(
+                    #[doc(hidden)]
+                    #[allow(unused_imports)]
+                    pub(crate) use #hidden as #names;
+                )*
+            }
+        });
+        items.push(Item::Verbatim(quote! {
+            #arrays
+            #(
+                #[allow(dead_code)]
+                impl #structs {
+                    #[doc(hidden)]
+                    pub(crate) const __VYRE_CONSTANTS: &'static [::core::primitive::u64] =
+                        __VYRE_CONSTANTS;
+                    #[doc(hidden)]
+                    pub(crate) const __VYRE_SITES: &'static [#location] = __VYRE_SITES;
+                }
+            )*
+            #(
+                #[doc(hidden)]
+                #[allow(unused_imports)]
+                pub(crate) mod #functions {
+                    pub(crate) use super::{__VYRE_CONSTANTS as CONSTANTS, __VYRE_SITES as SITES};
+                }
+            )*
+            #(#records)*
+            #macros
+        }));
+    }
+    report.mended(module.into_token_stream())
+}
+
+/// Takes `#[device]` off what stands in a `#[device] mod`.
+fn unmark(items: &mut [Item]) {
+    for item in items {
+        match item {
+            Item::Fn(f) => f.attrs.retain(|a| !kernel::is_device(a)),
+            Item::Struct(s) => s.attrs.retain(|a| !kernel::is_device(a)),
+            Item::Impl(i) => {
+                i.attrs.retain(|a| !kernel::is_device(a));
+                for item in &mut i.items {
+                    if let syn::ImplItem::Fn(f) = item {
+                        f.attrs.retain(|a| !kernel::is_device(a));
+                    }
+                }
+            }
+            Item::Mod(m) if m.attrs.iter().any(kernel::is_device) => {
+                m.attrs.retain(|a| !kernel::is_device(a));
+                if let Some((_, items)) = &mut m.content {
+                    unmark(items);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 fn any_token(stream: TokenStream, test: &impl Fn(&TokenTree) -> bool) -> bool {
     stream.into_iter().any(|t| match t {
         TokenTree::Group(g) => any_token(g.stream(), test),
@@ -319,7 +445,11 @@ const KEYWORDS: [&str; 24] = [
 #[derive(Default)]
 struct Scan {
     calls: Vec<Vec<Ident>>,
+    /// Paths of what is named like a type.
+    types: Vec<Vec<Ident>>,
     declared: HashSet<String>,
+    /// Types among them, without those that a `use` brings.
+    structs: HashSet<String>,
 }
 
 impl Scan {
@@ -359,8 +489,21 @@ impl Scan {
                         .any(|w| after_word(w))
                         || let_mut
                     {
-                        let name = &path[path.len() - 1];
-                        self.declared.insert(name.to_string());
+                        let name = path[path.len() - 1].to_string();
+                        if after_word("struct") {
+                            self.structs.insert(name.clone());
+                        }
+                        self.declared.insert(name);
+                    } else if let Some(at) = path.iter().position(is_type_name) {
+                        if ["enum", "trait", "type", "union"]
+                            .iter()
+                            .any(|w| after_word(w))
+                        {
+                            self.structs.insert(path[at].to_string());
+                        } else if !after_word("impl") && !after_word("dyn") {
+                            path.truncate(at + 1);
+                            self.types.push(path);
+                        }
                     } else if let Some(TokenTree::Group(g)) = tokens.get(i + 1)
                         && g.delimiter() == Delimiter::Parenthesis
                         && !matches!(before, Some(TokenTree::Punct(p)) if p.as_char() == '.' || p.as_char() == '\'')
@@ -376,6 +519,19 @@ impl Scan {
             i += 1;
         }
     }
+}
+
+/// `Point`, not `point`, `POINT` or `T`.
+fn is_type_name(name: &Ident) -> bool {
+    let name = name.to_string();
+    name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+}
+
+/// Whether a path can be that of a struct of the user's in another module.
+fn is_plain_type(path: &[Ident]) -> bool {
+    path.len() > 1
+        && (path[0] == "crate" || path[0] == "super" || path[0] == "self")
+        && is_type_name(&path[path.len() - 1])
 }
 
 /// Whether such a path can be that of a function of the user's: not a constructor, not a function of a type or of std.
@@ -422,6 +578,15 @@ fn calls_of_function(f: &ItemFn) -> Vec<Wanted> {
         let tokens = path_tokens(path);
         add(&mut all, (!local).then_some((tokens.clone(), tokens)));
     }
+    // The macro sees no `use` here: a path says that the struct is the user's, and where it is.
+    let outside = |w: &str| matches!(w, "std" | "core" | "alloc" | "vyre_cuda");
+    for path in scan.types.iter().filter(|p| p.len() > 1) {
+        let first = path[0].to_string();
+        if !scan.declared.contains(&first) && !outside(&first) {
+            let tokens = path_tokens(path);
+            add(&mut all, Some((tokens.clone(), tokens)));
+        }
+    }
     all
 }
 
@@ -455,7 +620,7 @@ fn calls_of_module(module: &syn::ItemMod) -> Vec<Wanted> {
     let mut all = Vec::new();
     let mut scopes = Vec::new();
     if let Some((_, items)) = &module.content {
-        calls_of_items(items, &declared.declared, &mut scopes, &mut all);
+        calls_of_items(items, &declared, &mut scopes, &mut all);
     }
     all
 }
@@ -483,12 +648,7 @@ fn includes_of(module: &syn::ItemMod) -> Vec<Wanted> {
 }
 
 /// Calls in the items of a module that lies in as many modules as `scopes` has, and is the graph's own when it is empty.
-fn calls_of_items(
-    items: &[Item],
-    declared: &HashSet<String>,
-    scopes: &mut Vec<Uses>,
-    all: &mut Vec<Wanted>,
-) {
+fn calls_of_items(items: &[Item], declared: &Scan, scopes: &mut Vec<Uses>, all: &mut Vec<Wanted>) {
     let mut uses = Uses::new();
     for item in items {
         if let Item::Use(u) = item
@@ -505,11 +665,17 @@ fn calls_of_items(
                     calls_of_items(items, declared, scopes, all);
                 }
             }
-            Item::Fn(_) | Item::Impl(_) => {
+            Item::Fn(_) | Item::Impl(_) | Item::Struct(_) | Item::Const(_) => {
                 let mut scan = Scan::default();
                 scan.code(item.to_token_stream());
                 for path in &scan.calls {
-                    add(all, from_parent(path, scopes, (declared, &scan.declared)));
+                    let known = (&declared.declared, &scan.declared);
+                    add(all, from_parent(path, scopes, known));
+                }
+                for path in &scan.types {
+                    if !declared.structs.contains(&path[path.len() - 1].to_string()) {
+                        add(all, type_from_parent(path, scopes));
+                    }
                 }
             }
             _ => {}
@@ -541,10 +707,31 @@ fn from_parent(
     if !is_plain_call(&full) {
         return None;
     }
+    to_parent(path, &full, depth)
+}
+
+/// A struct's path in the innermost of these modules as a path from the module around the graph; `None` unless it is seen to
+/// lie outside.
+fn type_from_parent(path: &[Ident], scopes: &[Uses]) -> Option<(TokenStream, TokenStream)> {
+    let first = path[0].to_string();
+    let imported = scopes.iter().enumerate().rev().find_map(|(depth, uses)| {
+        let (_, target) = uses.iter().find(|(name, _)| *name == first)?;
+        let full = target.iter().chain(&path[1..]).cloned().collect::<Vec<_>>();
+        Some((depth, full))
+    });
+    let (depth, full) = imported.unwrap_or((scopes.len() - 1, path.to_vec()));
+    if !is_plain_type(&full) {
+        return None;
+    }
+    to_parent(path, &full, depth)
+}
+
+/// A path of a module at this depth in the graph, as one from the module around the graph.
+fn to_parent(path: &[Ident], full: &[Ident], depth: usize) -> Option<(TokenStream, TokenStream)> {
     let up = full.iter().take_while(|i| *i == "super" || *i == "self");
     let (skipped, up) = (up.clone().count(), up.filter(|i| *i == "super").count());
     let from_here = if skipped == 0 {
-        full
+        full.to_vec()
     } else {
         // One `super` for each module, and one for the graph's own.
         let left = up.checked_sub(depth + 1)?;

@@ -60,7 +60,8 @@ pub fn fixpoint(_attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Marks a function that waves may call; its body is inlined where it is called.
 ///
-/// It is called by its name or path, as any function of the crate is: `mix(x)` where it is in scope, `math::mix(x)`.
+/// It is called by its name or path, as any function of the crate is: `mix(x)` where it is in scope, `math::mix(x)`. On a module
+/// it marks structs, their methods, and the functions in it that are marked too, for all passes of the crate.
 #[proc_macro_attribute]
 pub fn device(attr: TokenStream, item: TokenStream) -> TokenStream {
     import::expand(import::Asker::Device, attr.into(), item.into()).into()

@@ -109,6 +109,7 @@ pub(super) fn record(
             path.pop();
         }
         if let Ty::Struct(s) = ty
+            && !s.0.elsewhere
             && !into.structs.iter().any(|(n, _)| *n == s.0.name)
         {
             let names = s.0.fields.iter().map(|(n, _)| n.clone()).collect();
@@ -173,7 +174,9 @@ pub(super) fn condition(
 
 /// Checks a `#[device]` function, once.
 fn helper(name: &str, at: Span, from: usize, c: &mut Checker<'_>) -> Option<Found> {
-    let (helper, depth) = c.env.helpers.function(name, from)?;
+    let Some((helper, depth)) = c.env.helpers.function(name, from) else {
+        return elsewhere(name, at, c);
+    };
     if !helper.device {
         c.error(
             at,
@@ -224,7 +227,8 @@ fn helper(name: &str, at: Span, from: usize, c: &mut Checker<'_>) -> Option<Foun
     let checked = inner.helper(&helper.item);
     c.env.helpers.running.borrow_mut().pop();
     let (state, found) = match checked {
-        Some(f) => {
+        Some(mut f) => {
+            f.origin.clone_from(&c.env.helpers.origin);
             let f = Rc::new(f);
             (Checked::Done(f.clone()), Found::Function(f))
         }
@@ -235,6 +239,51 @@ fn helper(name: &str, at: Span, from: usize, c: &mut Checker<'_>) -> Option<Foun
     };
     *helper.checked.borrow_mut() = state;
     Some(found)
+}
+
+/// The method, or function of a path, of a `#[device] mod` of another module. That module reports what is wrong with it.
+fn elsewhere(name: &str, at: Span, c: &mut Checker<'_>) -> Option<Found> {
+    let of = c
+        .env
+        .helpers
+        .mods
+        .iter()
+        .find(|m| name.contains("::") && m.helpers.function(name, 1).is_some())?;
+    of_module(&of.helpers, name, at, c)
+}
+
+fn of_module(helpers: &super::Helpers, name: &str, at: Span, c: &mut Checker<'_>) -> Option<Found> {
+    let env = Env {
+        bindings: &[],
+        helpers,
+        fields: &[],
+    };
+    let mut unseen = Report::default();
+    let mut inner = Checker::new(env, &mut unseen, Role::Helper, 1);
+    inner.nest = c.nest;
+    let found = helper(name, at, 1, &mut inner);
+    if let Some(Found::Failed(_)) = found {
+        c.leave(format!("`{name}` did not compile"));
+    }
+    found
+}
+
+/// Checks all functions and methods of a `#[device] mod`; gives those without errors.
+pub(super) fn device_module(helpers: &super::Helpers, report: &mut Report) -> Vec<Rc<Function>> {
+    let env = Env {
+        bindings: &[],
+        helpers,
+        fields: &[],
+    };
+    let mut all = Vec::new();
+    let marked = helpers.modules[0].functions.iter();
+    for (name, of) in marked.filter(|(_, f)| f.device) {
+        let mut c = Checker::new(env, report, Role::Helper, 1);
+        if let Some(Found::Function(f)) = helper(name, of.item.sig.ident.span(), 1, &mut c) {
+            all.push(f);
+        }
+    }
+    all
 }
 
 /// Checks a function that travels, with nothing but itself and what came with it in scope.
@@ -276,6 +325,11 @@ fn import(path: &str, c: &mut Checker<'_>) -> Option<Found> {
         c.leave(format!("`{path}` has not arrived"));
         return Some(Found::Failed(None));
     }
+    let modules = &c.env.helpers.mods;
+    if let Some(of) = modules.iter().find(|m| m.paths.iter().any(|p| p == path)) {
+        let name = path.rsplit("::").next().unwrap_or(path);
+        return of_module(&of.helpers, name, Span::call_site(), c);
+    }
     let import = c.env.helpers.imports.get(path)?;
     let result = match &import.package.item {
         syn::Item::Fn(f) => match &f.sig.output {
@@ -292,9 +346,13 @@ fn import(path: &str, c: &mut Checker<'_>) -> Option<Found> {
             let checked = package(&import.package, &c.env.helpers.records, &mut unseen);
             match checked {
                 Some(mut f) => {
+                    let mut tables = super::Tables::default();
+                    tables.begin_module();
+                    lower::alone(&f, &mut tables);
                     f.origin = Some(Origin {
                         path: import.path.clone(),
-                        tables: lower::alone(&f),
+                        arrays: ["CONSTANTS", "SITES"],
+                        tables: Rc::new(tables.into_module()),
                     });
                     Checked::Done(Rc::new(f))
                 }
@@ -845,7 +903,9 @@ impl<'a> Checker<'a> {
 
     /// The struct of this name, its fields checked once.
     fn structure(&mut self, name: &str) -> Option<Ty> {
-        let (of, depth) = self.env.helpers.structure(name, self.depth)?;
+        let Some((of, depth)) = self.env.helpers.structure(name, self.depth) else {
+            return self.structure_elsewhere(name);
+        };
         let state = of.resolved.borrow().clone();
         match state {
             Resolved::Done(s) => return Some(Ty::Struct(s)),
@@ -884,17 +944,42 @@ impl<'a> Checker<'a> {
             self.failed = true;
             return Some(Ty::Error);
         }
-        let compares = item.attrs.iter().any(|a| {
-            a.path().is_ident("derive") && a.to_token_stream().to_string().contains("PartialEq")
-        });
+        let compares = super::derives(item, "PartialEq");
         let s = Struct(Rc::new(StructDef {
             name: name.to_owned(),
             fields,
             tuple: matches!(item.fields, syn::Fields::Unnamed(_)),
             compares,
+            elsewhere: self.env.helpers.origin.is_some(),
         }));
         *of.resolved.borrow_mut() = Resolved::Done(s.clone());
         Some(Ty::Struct(s))
+    }
+
+    /// The struct of this name in a `#[device] mod` of another module.
+    fn structure_elsewhere(&mut self, name: &str) -> Option<Ty> {
+        let helpers = self.env.helpers;
+        if (helpers.expected.iter()).any(|p| p.rsplit("::").next() == Some(name)) {
+            self.leave(format!("`{name}` has not arrived"));
+            return Some(Ty::Error);
+        }
+        let mut of = helpers.mods.iter().map(|m| &m.helpers);
+        let found = of.find(|h| h.structure(name, 1).is_some())?;
+        if of.any(|h| h.structure(name, 1).is_some()) {
+            self.leave(format!("two `#[device] mod`s have a struct `{name}`"));
+            return Some(Ty::Error);
+        }
+        let env = Env {
+            bindings: &[],
+            helpers: found,
+            fields: &[],
+        };
+        let mut unseen = Report::default();
+        let ty = Checker::new(env, &mut unseen, Role::Helper, 1).structure(name);
+        if ty == Some(Ty::Error) {
+            self.leave(format!("`{name}` did not compile"));
+        }
+        ty
     }
 
     /// `[element; len]`.
@@ -976,8 +1061,20 @@ impl<'a> Checker<'a> {
 
     /// The declared type of a constant in scope of the module at `from`, if the macro sees and has it.
     fn constant_type(&mut self, name: &str, from: usize) -> Option<(Ty, Vec<syn::Ident>)> {
-        let of = self.env.helpers.constant(name, from)?;
-        Some((self.known(&of.ty)?, of.inside))
+        let helpers = self.env.helpers;
+        let mods = helpers.mods.iter().map(|m| &m.helpers);
+        let associated = name.split_once("::").map(|(owner, _)| owner);
+        let of = helpers.constant(name, from).or_else(|| {
+            // Of one elsewhere only what belongs to a struct has the same name here.
+            associated?;
+            let mut mods = mods.filter_map(|h| h.constant(name, 1));
+            mods.next()
+        })?;
+        let ty = match (&of.ty, associated) {
+            (syn::Type::Path(p), Some(owner)) if p.path.is_ident("Self") => self.named(owner)?,
+            _ => self.known(&of.ty)?,
+        };
+        Some((ty, of.inside))
     }
 
     fn alias(&self, ty: &syn::Type) -> Option<Scalar> {

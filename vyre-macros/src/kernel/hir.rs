@@ -46,12 +46,14 @@ pub(super) struct Function {
 }
 
 /// How a function of another module is named.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Origin {
-    /// The path that calls it.
+    /// The path that calls it, or that of a struct of its module.
     pub(super) path: TokenStream,
-    /// What it needs of its module.
-    pub(super) tables: ModuleTables,
+    /// Names of the arrays of constants and of sites there.
+    pub(super) arrays: [&'static str; 2],
+    /// What it, or its module, needs of the place where it stands.
+    pub(super) tables: Rc<ModuleTables>,
 }
 
 /// What a function is for.

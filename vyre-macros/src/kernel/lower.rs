@@ -11,15 +11,16 @@ mod scalar;
 mod tree;
 
 use super::hir::{
-    Arm, CsrCall, Expr, Function, Handle, Kind, LoopId, Param, Pat, Place, Role, Source, Step,
-    Stmt, Test, VarId,
+    Arm, CsrCall, Expr, Function, Handle, Kind, LoopId, Origin, Param, Pat, Place, Role, Source,
+    Step, Stmt, Test, VarId,
 };
 use super::methods::Code;
 use super::types::{HandleTy, Ty, is_float, is_int, is_signed};
-use super::{Binding, ItemField, ModuleTables, Tables, entry};
+use super::{Binding, ItemField, Tables, entry};
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use std::rc::Rc;
 use vyre_core::ir::build::{self, RowOp};
 use vyre_core::ir::{
     self, ArrayId, AtomicOp, BinaryOp, CompareOp, CsrQuery, ItemLocals, LocalId, UnaryOp,
@@ -112,11 +113,9 @@ pub(super) fn body(f: &Function, tables: &mut Tables, report: &mut Report) -> Op
 }
 
 /// Sites and constants of a helper, in the order in which lowering it asks for them: inlining it asks for no others.
-pub(super) fn alone(f: &Function) -> ModuleTables {
-    let mut tables = Tables::default();
-    tables.begin_module();
+pub(super) fn alone(f: &Function, tables: &mut Tables) {
     let mut l = Lowerer {
-        tables: &mut tables,
+        tables,
         locals: Vec::new(),
         arrays: Vec::new(),
         item: ItemLocals::default(),
@@ -130,7 +129,6 @@ pub(super) fn alone(f: &Function) -> ModuleTables {
     let any = f.handles.iter().map(|h| h.map(any_binding));
     l.frames.push(Frame::new(f, any.collect()));
     l.inlined(f);
-    tables.into_module()
 }
 
 /// Something that such a handle can stand for.
@@ -291,16 +289,17 @@ impl<'f> Lowerer<'_, 'f> {
 
     fn site(&mut self, span: Span) -> SiteId {
         let mut origins = self.origins();
-        let Some((mut path, tables)) = origins.next() else {
+        let Some((mut path, o)) = origins.next() else {
             return self.tables.site(span);
         };
-        let mut index = tables.site_index(span);
-        for (outer, tables) in origins {
-            index = index.and_then(|i| tables.imported_index(&entry(&path, "SITES", i)));
-            path = outer;
+        let mut index = o.tables.site_index(span);
+        let mut array = o.arrays[1];
+        for (outer, o) in origins {
+            index = index.and_then(|i| o.tables.imported_index(&entry(&path, array, i)));
+            (path, array) = (outer, o.arrays[1]);
         }
         match index {
-            Some(i) => self.tables.imported_site(entry(&path, "SITES", i)),
+            Some(i) => self.tables.imported_site(entry(&path, array, i)),
             None => {
                 self.fault("a position in a function of another module is not known");
                 SiteId(0)
@@ -309,16 +308,21 @@ impl<'f> Lowerer<'_, 'f> {
     }
 
     /// Functions of other modules that are being inlined, innermost first, each as its caller names it.
-    fn origins(&self) -> impl Iterator<Item = (TokenStream, &'f ModuleTables)> + use<'f> {
+    fn origins(&self) -> impl Iterator<Item = (TokenStream, &'f Origin)> + use<'f> {
         let mut all = Vec::new();
         for (i, frame) in self.frames.iter().enumerate().skip(1) {
             if let Some(o) = &frame.f.origin {
+                // A module's functions call each other as its own.
+                let caller = &self.frames[i - 1].f.origin;
+                if (caller.as_ref()).is_some_and(|c| Rc::ptr_eq(&c.tables, &o.tables)) {
+                    continue;
+                }
                 let path = if all.is_empty() {
                     self.path_from(&o.path, self.frames[i - 1].f.depth)
                 } else {
                     o.path.clone()
                 };
-                all.push((path, &o.tables));
+                all.push((path, o));
             }
         }
         all.into_iter().rev()
@@ -327,18 +331,17 @@ impl<'f> Lowerer<'_, 'f> {
     /// A constant's id in the pool.
     fn constant_id(&mut self, value: &TokenStream, s: Scalar) -> ConstantId {
         let mut origins = self.origins();
-        let Some((mut path, tables)) = origins.next() else {
+        let Some((mut path, o)) = origins.next() else {
             return self.tables.constant(value.clone(), s);
         };
-        let mut index = tables.constant_index(value, s);
-        for (outer, tables) in origins {
-            index = index.and_then(|i| tables.constant_index(&entry(&path, "CONSTANTS", i), s));
-            path = outer;
+        let mut index = o.tables.constant_index(value, s);
+        let mut array = o.arrays[0];
+        for (outer, o) in origins {
+            index = index.and_then(|i| o.tables.constant_index(&entry(&path, array, i), s));
+            (path, array) = (outer, o.arrays[0]);
         }
         match index {
-            Some(i) => self
-                .tables
-                .imported_constant(entry(&path, "CONSTANTS", i), s),
+            Some(i) => self.tables.imported_constant(entry(&path, array, i), s),
             None => {
                 self.fault("a constant in a function of another module is not known");
                 ConstantId(0)

@@ -112,7 +112,11 @@ pub(crate) struct Helpers {
     modules: Vec<HelperModule>,
     /// Functions of other modules, by the path that calls them.
     imports: HashMap<String, Import>,
-    /// Paths of functions that are still to come.
+    /// `#[device] mod`s of other modules, each with the paths that name something of it.
+    mods: Vec<DeviceMod>,
+    /// Of the items of such a module: how they are named.
+    origin: Option<hir::Origin>,
+    /// Paths of functions and structs that are still to come.
     expected: Vec<String>,
     /// Names of the functions being checked, outermost first.
     running: RefCell<Vec<String>>,
@@ -126,6 +130,22 @@ pub(crate) struct Package {
     /// A function, or the module of a wave graph.
     pub(crate) item: syn::Item,
     pub(crate) imports: Imports,
+}
+
+struct DeviceMod {
+    /// Its source.
+    source: String,
+    paths: Vec<String>,
+    helpers: Helpers,
+}
+
+/// What a `#[device] mod` makes of itself.
+pub(crate) struct DeviceModule {
+    pub(crate) tables: ModuleTables,
+    /// Structs that can be items and elements, with the names of their fields.
+    pub(crate) records: Vec<(String, Vec<String>)>,
+    pub(crate) functions: Vec<String>,
+    pub(crate) structs: Vec<String>,
 }
 
 struct Import {
@@ -190,19 +210,65 @@ impl Helpers {
     /// Nothing but functions of other modules.
     pub(crate) fn new(imports: Imports) -> Helpers {
         let name = |path: &TokenStream| path.to_string().replace(' ', "");
-        let have = imports.have.into_iter().map(|(path, package)| {
-            let import = Import {
-                path: path.clone(),
-                package,
-                checked: RefCell::default(),
-            };
-            (name(&path), import)
-        });
-        Helpers {
-            imports: have.collect(),
+        let mut helpers = Helpers {
             expected: imports.expected.iter().map(name).collect(),
             ..Helpers::default()
+        };
+        for (path, package) in imports.have {
+            match &package.item {
+                syn::Item::Mod(m) if m.attrs.iter().any(is_device) => {
+                    helpers.add_mod(&path, name(&path), &package);
+                }
+                _ => {
+                    let import = Import {
+                        path: path.clone(),
+                        package,
+                        checked: RefCell::default(),
+                    };
+                    helpers.imports.insert(name(&path), import);
+                }
+            }
         }
+        helpers
+    }
+
+    /// A `#[device] mod` of another module, of which this path names something.
+    fn add_mod(&mut self, path: &TokenStream, name: String, package: &Package) {
+        let source = module_id(package);
+        if let Some(known) = self.mods.iter_mut().find(|m| m.source == source) {
+            known.paths.push(name);
+            return;
+        }
+        let syn::Item::Mod(syn::ItemMod {
+            content: Some((_, items)),
+            ..
+        }) = &package.item
+        else {
+            return;
+        };
+        // Its own expansion reports what is wrong with it.
+        let compiled = compile_device_module(package, &mut Report::default());
+        let last = name.rsplit("::").next().unwrap_or_default();
+        let arrays = if last.starts_with(char::is_uppercase) {
+            ["__VYRE_CONSTANTS", "__VYRE_SITES"]
+        } else {
+            ["CONSTANTS", "SITES"]
+        };
+        let mut helpers = Helpers {
+            records: self.records.clone(),
+            origin: Some(hir::Origin {
+                path: path.clone(),
+                arrays,
+                tables: Rc::new(compiled.map(|c| c.tables).unwrap_or_default()),
+            }),
+            ..Helpers::new(package.imports.clone())
+        };
+        helpers.enter(items);
+        self.mods.push(DeviceMod {
+            source,
+            paths: vec![name],
+            helpers,
+        });
     }
 
     /// Enters a module: its `#[device]` functions, structs and constants come into scope, with those of its `#[device] mod`s.
@@ -685,7 +751,74 @@ pub(crate) fn compile_wave(
 pub(crate) fn compile_package(package: &Package, report: &mut Report) -> Option<ModuleTables> {
     let records = Rc::default();
     let f = check::package(package, &records, report)?;
-    Some(lower::alone(&f))
+    let mut tables = Tables::default();
+    tables.begin_module();
+    lower::alone(&f, &mut tables);
+    Some(tables.into_module())
+}
+
+/// The source of a module, and where it stands.
+fn module_id(package: &Package) -> String {
+    let at = match &package.item {
+        syn::Item::Mod(m) => format!("{:?}", m.ident.span()),
+        _ => String::new(),
+    };
+    // The same tokens have another context in each macro that hands them on.
+    let bytes = at.find("bytes(").map_or("", |i| &at[i..]);
+    format!("{bytes} {}", package.to_token_stream())
+}
+
+/// Compiles the functions and methods of a `#[device] mod` that travels. `None` for one that is not inline.
+pub(crate) fn compile_device_module(
+    package: &Package,
+    report: &mut Report,
+) -> Option<DeviceModule> {
+    let syn::Item::Mod(syn::ItemMod {
+        content: Some((_, items)),
+        ..
+    }) = &package.item
+    else {
+        return None;
+    };
+    let mut helpers = Helpers::new(package.imports.clone());
+    helpers.enter(items);
+    let functions = check::device_module(&helpers, report);
+    let mut tables = Tables::default();
+    tables.begin_module();
+    for f in &functions {
+        lower::alone(f, &mut tables);
+    }
+    let module = &helpers.modules[0];
+    let named = |item: &syn::Item| match item {
+        syn::Item::Struct(s) => Some(s.ident.to_string()),
+        _ => None,
+    };
+    let structs: Vec<String> = items.iter().filter_map(named).collect();
+    let copied = |name: &&String| {
+        let item = module.structs.get(*name).map(|s| &s.item);
+        item.is_some_and(|s| derives(s, "Copy"))
+    };
+    let records = structs.iter().filter(copied).filter_map(|name| {
+        let ident = quote::format_ident!("{name}");
+        let ty: syn::Type = syn::parse_quote!(#ident);
+        let record = record(&ty, &helpers, &mut Report::default())?;
+        record.structs.into_iter().find(|(n, _)| n == name)
+    });
+    let marked = module.functions.iter();
+    let marked = marked.filter(|(_, f)| f.device && f.owner.is_none());
+    Some(DeviceModule {
+        tables: tables.into_module(),
+        records: records.collect(),
+        functions: marked.map(|(name, _)| name.clone()).collect(),
+        structs,
+    })
+}
+
+/// Whether a struct derives a trait.
+fn derives(item: &syn::ItemStruct, what: &str) -> bool {
+    item.attrs
+        .iter()
+        .any(|a| a.path().is_ident("derive") && a.to_token_stream().to_string().contains(what))
 }
 
 /// Compiles the condition of `until(..)`: the body's value is its bool.

@@ -212,7 +212,7 @@ pub(super) fn named_type(name: &str, at: Span, report: &mut Report) {
         "Option" | "Result" => "use a sentinel value such as `u32::MAX`",
         "Self" => "name the type",
         _ if name.starts_with(char::is_uppercase) => {
-            "use a scalar, or a struct of the `#[wave_graph]` module or of the `#[kernel]`'s body: the macro sees no other"
+            "use a scalar, or a struct of the `#[wave_graph]` module, of the `#[kernel]`'s body, or of a `#[device] mod` (by its path)"
         }
         _ => "use one of bool, u8, u32, i32, u64, i64, f32, f64",
     };

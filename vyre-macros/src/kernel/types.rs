@@ -119,6 +119,8 @@ pub(super) struct StructDef {
     pub(super) tuple: bool,
     /// `==` compares its fields.
     pub(super) compares: bool,
+    /// Of a `#[device] mod` of another module, which says itself how it is a record.
+    pub(super) elsewhere: bool,
 }
 
 impl StructDef {

@@ -282,7 +282,7 @@ impl<'g> Fields<'g> {
     pub(crate) fn resolve(
         graph: &'g Graph,
         program: &mut Program,
-        tables: &mut Tables,
+        (helpers, tables): (&mut Helpers, &mut Tables),
         report: &mut Report,
     ) -> Fields<'g> {
         let mut this = Fields {
@@ -292,10 +292,7 @@ impl<'g> Fields<'g> {
             counts: Vec::new(),
             records: Vec::new(),
         };
-        let mut helpers = Helpers::default();
-        if let Some(scope) = graph.scopes.first() {
-            helpers.enter(&scope.items);
-        }
+        helpers.enter(graph.scopes.first().map_or(&[], |s| &s.items));
         // Ids first: a size can name a field declared after it.
         let (mut csrs, mut buffers, mut frontiers, mut reductions, mut scalars) =
             (0u16, 0u16, 0u16, 0u16, 0u16);
@@ -313,7 +310,7 @@ impl<'g> Fields<'g> {
                 FieldKind::Column {
                     item: Some(ref item),
                     ..
-                } => match this.record(item, &helpers, report) {
+                } => match this.record(item, helpers, report) {
                     None => Slot::Broken,
                     Some(parts) => {
                         let (first, count) = (BufferId(buffers), parts.len() as u16);
@@ -424,7 +421,7 @@ impl<'g> Fields<'g> {
                     let length = this.length(capacity, report);
                     let capacity =
                         extent(&length.unwrap_or(Length::Fixed(0)), Some(capacity), tables);
-                    let fields = this.scalars(at, item, &helpers, report);
+                    let fields = this.scalars(at, item, helpers, report);
                     program.lists.push(List {
                         name,
                         fields,
@@ -438,7 +435,7 @@ impl<'g> Fields<'g> {
                     item,
                 } => {
                     let fields = match item {
-                        Some(item) => this.scalars(at, item, &helpers, report),
+                        Some(item) => this.scalars(at, item, helpers, report),
                         None => Vec::new(),
                     };
                     let capacity = match capacity {
@@ -478,6 +475,7 @@ impl<'g> Fields<'g> {
             }
             tables.leave();
         }
+        helpers.leave();
         this
     }
 

@@ -153,8 +153,10 @@ pub(crate) fn build<'g>(
     b.bodies.resize_with(graph.waves.len(), || None);
     b.sweeps.resize_with(graph.waves.len(), || None);
     b.tables.begin_module();
-    let fields = Fields::resolve(graph, &mut b.program, &mut b.tables, b.report);
-    b.compile(&fields, imports);
+    let mut helpers = Helpers::new(imports);
+    let in_scope = (&mut helpers, &mut b.tables);
+    let fields = Fields::resolve(graph, &mut b.program, in_scope, b.report);
+    b.compile(&fields, helpers);
     let skeleton = b.assemble(&fields, parsed);
     Built {
         fields,
@@ -167,9 +169,8 @@ pub(crate) fn build<'g>(
 
 impl Builder<'_, '_> {
     /// Compiles every body, module by module: ids of constants and sites run on in that order.
-    fn compile(&mut self, fields: &Fields<'_>, imports: Imports) {
+    fn compile(&mut self, fields: &Fields<'_>, mut helpers: Helpers) {
         let graph = self.graph;
-        let mut helpers = Helpers::new(imports);
         let included = |origin: Origin| {
             let graph = &graph.included[origin.graph];
             let mut helpers = Helpers::new(graph.imports.clone());

@@ -789,6 +789,8 @@ impl Taker<'_> {
                     }
                     None => {
                         self.plain_module(&mut m);
+                        // It serves this graph: nobody else asks for it.
+                        take_attrs(&mut m.attrs, "device");
                         Piece::Item(m.into_token_stream())
                     }
                 }

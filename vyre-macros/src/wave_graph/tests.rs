@@ -749,6 +749,7 @@ fn mutated_sources_panic_nowhere() {
             let items = source.items.into_iter();
             seeds.extend(items.filter_map(|item| {
                 let asker = match &item {
+                    Item::Mod(m) if m.attrs.iter().any(crate::kernel::is_device) => Asker::Device,
                     Item::Mod(_) => Asker::WaveGraph,
                     Item::Fn(f) if f.sig.ident == "main" => return None,
                     Item::Fn(f) if f.attrs.iter().any(crate::kernel::is_device) => Asker::Device,

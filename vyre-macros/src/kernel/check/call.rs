@@ -807,7 +807,14 @@ impl Checker<'_> {
             } else {
                 before.clone()
             };
-            if let Some(Ty::Struct(_)) = self.named(&owner) {
+            let of = self.named(&owner);
+            if of == Some(Ty::Error) {
+                for a in &c.args {
+                    self.value(a);
+                }
+                return self.wrong(span);
+            }
+            if let Some(Ty::Struct(_)) = of {
                 let name = format!("{owner}::{name}");
                 return match helper(&name, at, self.depth, self) {
                     Some(Found::Function(f)) => {

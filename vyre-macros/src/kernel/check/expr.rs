@@ -149,7 +149,7 @@ impl Checker<'_> {
                 self.error(
                     last.ident.span(),
                     format!("struct `{name}` is not in sight of the macro"),
-                    "declare it in the `#[wave_graph]` module, or in the body of the `#[kernel]`",
+                    "declare it in the `#[wave_graph]` module, in the body of the `#[kernel]`, or in a `#[device] mod`, and name it by its path",
                 );
             }
             for f in &e.fields {
@@ -388,7 +388,11 @@ impl Checker<'_> {
         } else {
             before.to_owned()
         };
-        if let Some(Ty::Struct(_)) = self.named(&owner) {
+        let of = self.named(&owner);
+        if of == Some(Ty::Error) {
+            return self.wrong(span);
+        }
+        if let Some(Ty::Struct(_)) = of {
             let declared = self.constant_type(&format!("{owner}::{last}"), self.depth);
             if declared.is_none() {
                 self.leave(format!("no constant `{last}` of `{owner}`"));
