@@ -1,5 +1,5 @@
-//! Writes the kernels that this crate compiles: `VYRE_DIFFTEST_KERNELS` of them (40) from `VYRE_DIFFTEST_SEED` (1), or one for
-//! each line of choices in the file `VYRE_DIFFTEST_CHOICES`.
+//! Writes the kernels that this crate compiles: `VYRE_DIFFTEST_KERNELS` of them (40), `VYRE_DIFFTEST_FIRST` (0) and the next,
+//! from `VYRE_DIFFTEST_SEED` (1), or one for each line of choices in the file `VYRE_DIFFTEST_CHOICES`.
 
 #[expect(
     dead_code,
@@ -26,6 +26,7 @@ fn main() {
     println!("cargo::rerun-if-changed=src/generate.rs");
     println!("cargo::rerun-if-env-changed=VYRE_DIFFTEST_CHOICES");
     let seed = number("VYRE_DIFFTEST_SEED", 1);
+    let first = number("VYRE_DIFFTEST_FIRST", 0) as u32;
     let count = number("VYRE_DIFFTEST_KERNELS", 40) as u32;
     let kernels: Vec<_> = match env::var("VYRE_DIFFTEST_CHOICES") {
         Ok(path) => {
@@ -40,7 +41,7 @@ fn main() {
             let choices = lines.map(Choices::replay);
             (0..).zip(choices).map(|(i, c)| named(i, c)).collect()
         }
-        Err(_) => (0..count)
+        Err(_) => (first..first + count)
             .map(|i| named(i, Choices::seeded(seed, i)))
             .collect(),
     };

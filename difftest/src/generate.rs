@@ -3455,7 +3455,7 @@ impl Kernel {
     fn flat_structs(&self) -> Vec<usize> {
         let flat = |i: &usize| {
             let leaves = leaves(&Ty::Struct(*i), &self.structs);
-            leaves.is_some_and(|l| l.len() <= 8) && !self.structs[*i].tuple
+            leaves.is_some_and(|l| l.len() <= 8)
         };
         (0..self.structs.len()).filter(flat).collect()
     }
@@ -3479,7 +3479,7 @@ impl Kernel {
     }
 }
 
-/// The scalars of a type, by their paths; none with an array.
+/// The scalars of a type, by their paths; none with an array or a field without a name.
 fn leaves(ty: &Ty, structs: &[Struct]) -> Option<Vec<(String, Scalar)>> {
     let parts: Vec<(String, &Ty)> = match ty {
         Ty::Scalar(s) => return Some(vec![(String::new(), *s)]),
@@ -3487,6 +3487,9 @@ fn leaves(ty: &Ty, structs: &[Struct]) -> Option<Vec<(String, Scalar)>> {
         Ty::Tuple(parts) => (0..).map(|k: usize| k.to_string()).zip(parts).collect(),
         &Ty::Struct(i) => {
             let of = &structs[i];
+            if of.tuple {
+                return None;
+            }
             (0..).map(|k| of.field(k)).zip(&of.fields).collect()
         }
     };

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! cargo test -p difftest                                       40 kernels, seed 1
-//! VYRE_DIFFTEST_SEED=7 VYRE_DIFFTEST_KERNELS=500 cargo run --release -p difftest
+//! scripts/difftest 500 7                                       500 kernels, seed 7, compiled in pieces
 //! cargo run -p difftest -- --backend cuda                      also the megakernel
 //! cargo run -p difftest -- --show k3                           a kernel's source
 //! cargo run -p difftest -- --shrink k3                         the smallest kernel that still differs (compiles candidates)
@@ -116,6 +116,7 @@ fn rows(name: &'static str, items: impl Iterator<Item = Vec<u64>>) -> Column {
 }
 
 /// What every kernel is given; each takes what it uses.
+#[allow(dead_code, reason = "few kernels take less than all of it")]
 struct Input {
     graph: Csr,
     n: u32,
@@ -328,6 +329,12 @@ fn seed() -> u64 {
     env!("VYRE_DIFFTEST_FROM").parse().expect("a number")
 }
 
+/// The kernel of this name from this program's seed, compiled into it or not.
+fn source(name: &str) -> Option<generate::Source> {
+    let number = name.strip_prefix('k')?.parse().ok()?;
+    Some(generate::kernel(name, Choices::seeded(seed(), number)))
+}
+
 fn report(tally: &Tally) -> String {
     let mut text = String::new();
     let mut shown = 0;
@@ -337,13 +344,13 @@ fn report(tally: &Tally) -> String {
         let _ = writeln!(text, "seed {}, {name}, input {i}: {what}", seed());
         if last != Some(*k) && shown < 3 && option_env!("VYRE_DIFFTEST_CHOICES").is_none() {
             shown += 1;
-            let source = generate::kernel(name, Choices::seeded(seed(), *k as u32));
-            let _ = writeln!(text, "{}", source.text);
+            if let Some(source) = source(name) {
+                let _ = writeln!(text, "{}", source.text);
+            }
             let _ = writeln!(
                 text,
-                "VYRE_DIFFTEST_SEED={} VYRE_DIFFTEST_KERNELS={} cargo run -p difftest -- --shrink {name}",
+                "VYRE_DIFFTEST_SEED={} cargo run -p difftest -- --shrink {name}",
                 seed(),
-                kernels::KERNELS.len()
             );
         }
         last = Some(*k);
@@ -378,11 +385,9 @@ fn main() -> ExitCode {
             },
             ("--only", name) => only = Some(name.to_owned()),
             ("--show" | "--shrink", name) => {
-                let number = name.strip_prefix('k').and_then(|n| n.parse().ok());
-                let Some(k) = number else {
+                let Some(source) = source(name) else {
                     return fail(format!("kernels are k0, k1 ..., not `{name}`"));
                 };
-                let source = generate::kernel(name, Choices::seeded(seed(), k));
                 if word == "--shrink" {
                     return shrink::shrink(source.choices);
                 }
