@@ -298,7 +298,7 @@ impl Example for Evidence {
     }
 
     fn default_graph(&self) -> Result<Option<GraphSpec>, Failure> {
-        let spec = "rmat:14:5".parse();
+        let spec = "rmat:nodes=10000,edges=80000".parse();
         Ok(Some(spec.map_err(|e| Failure::Other(format!("{e}")))?))
     }
 

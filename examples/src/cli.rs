@@ -30,6 +30,7 @@ pub struct Shared {
             grid:WxH                      undirected grid, node y * W + x\n  \
             chain:N                       directed path 0 -> 1 -> ... -> N - 1\n  \
             rmat:SCALE:EDGEFACTOR[:SEED]  random power-law graph of 2^SCALE nodes (Graph500 parameters), symmetric\n  \
+            rmat:nodes=N,edges=M[,seed=S] the same, cut down to exactly so many nodes and edges\n  \
             file:PATH                     .el or .txt (lines `src dst [weight]`), .mtx (Matrix Market), .gr (DIMACS),\n                                \
             .csr (binary)\n  \
             elf:PATH                      call graph of an x86-64 program or library"

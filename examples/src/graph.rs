@@ -48,6 +48,17 @@ pub enum GraphSpec {
         /// Seed; 1 unless given.
         seed: u64,
     },
+    /// `rmat:nodes=N,edges=M[,seed=S]`: the first edges of the R-MAT stream (parameters as above) of the next power of two whose
+    /// ends are among the first N nodes, made symmetric, without self loops and duplicates, until there are exactly M,
+    /// each direction counted.
+    RmatExactly {
+        /// Nodes.
+        nodes: u32,
+        /// Edges, an even number.
+        edges: u32,
+        /// Seed; 1 unless given.
+        seed: u64,
+    },
     /// `file:PATH`: see [`formats::load`].
     File(PathBuf),
     /// `elf:PATH`: the call graph of an x86-64 program, see [`elf::call_graph`].
@@ -59,7 +70,7 @@ pub enum GraphSpec {
 pub enum SpecError {
     /// No known kind before the first colon.
     #[error(
-        "`{0}` names no graph; write grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], file:PATH or elf:PATH"
+        "`{0}` names no graph; write grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], rmat:nodes=N,edges=M[,seed=S], file:PATH or elf:PATH"
     )]
     Kind(String),
     /// The part after the colon has the wrong form.
@@ -93,6 +104,16 @@ pub enum SpecError {
         /// What the system has left.
         available_bytes: u64,
     },
+    /// The stream repeats itself too often.
+    #[error("`{spec}`: only {found} different edges were found in {drawn} drawn; ask for fewer")]
+    TooDense {
+        /// What was given.
+        spec: String,
+        /// Different ones.
+        found: usize,
+        /// Edges of the stream that were looked at.
+        drawn: u64,
+    },
 }
 
 /// Why a graph could not be had.
@@ -120,6 +141,9 @@ pub enum GraphError {
     },
 }
 
+const RMAT_EXACTLY: &str =
+    "rmat:nodes=N,edges=M[,seed=S] with N from 1 to 2147483648 and M even and at least 2";
+
 impl FromStr for GraphSpec {
     type Err = SpecError;
 
@@ -145,6 +169,32 @@ impl FromStr for GraphSpec {
             "chain" => GraphSpec::Chain {
                 nodes: positive(rest).ok_or_else(|| form("chain:N with N at least 1"))?,
             },
+            "rmat" if rest.contains('=') => {
+                let mut numbers = [None; 3];
+                for field in rest.split(',') {
+                    let (key, value) = field.split_once('=').unwrap_or((field, ""));
+                    let at = ["nodes", "edges", "seed"].iter().position(|k| *k == key);
+                    let number = value.parse::<u64>().ok();
+                    let fits = |n: &u64| at == Some(2) || (1..u64::from(u32::MAX)).contains(n);
+                    match (at, number.filter(fits)) {
+                        (Some(at), number @ Some(_)) if numbers[at].is_none() => {
+                            numbers[at] = number
+                        }
+                        _ => return Err(form(RMAT_EXACTLY)),
+                    }
+                }
+                let [Some(nodes), Some(edges), seed] = numbers else {
+                    return Err(form(RMAT_EXACTLY));
+                };
+                if edges % 2 != 0 || nodes > 1 << 31 {
+                    return Err(form(RMAT_EXACTLY));
+                }
+                GraphSpec::RmatExactly {
+                    nodes: nodes as u32,
+                    edges: edges as u32,
+                    seed: seed.unwrap_or(1),
+                }
+            }
             "rmat" => {
                 let fields: Vec<&str> = rest.split(':').collect();
                 let parsed = || {
@@ -199,6 +249,14 @@ impl fmt::Display for GraphSpec {
                 edge_factor,
                 seed,
             } => write!(f, "rmat:{scale}:{edge_factor}:{seed}"),
+            GraphSpec::RmatExactly {
+                nodes,
+                edges,
+                seed: 1,
+            } => write!(f, "rmat:nodes={nodes},edges={edges}"),
+            GraphSpec::RmatExactly { nodes, edges, seed } => {
+                write!(f, "rmat:nodes={nodes},edges={edges},seed={seed}")
+            }
             GraphSpec::File(path) => write!(f, "file:{}", path.display()),
             GraphSpec::Elf(path) => write!(f, "elf:{}", path.display()),
         }
@@ -217,6 +275,8 @@ impl GraphSpec {
             GraphSpec::Rmat {
                 scale, edge_factor, ..
             } => (1 << scale, u128::from(edge_factor) << (scale + 1)),
+            // As many again while they are sorted.
+            GraphSpec::RmatExactly { nodes, edges, .. } => (nodes.into(), 4 * u128::from(edges)),
             GraphSpec::File(_) | GraphSpec::Elf(_) => (0, 0),
         }
     }
@@ -245,6 +305,15 @@ impl GraphSpec {
                 edge_factor,
                 seed,
             } => Graph::unweighted(rmat(scale, edge_factor, seed)?),
+            GraphSpec::RmatExactly { nodes, edges, seed } => {
+                let found = rmat_exactly(nodes, edges, seed);
+                let edges = found.map_err(|(found, drawn)| SpecError::TooDense {
+                    spec: self.to_string(),
+                    found,
+                    drawn,
+                })?;
+                Graph::unweighted(Csr::from_edges(nodes as usize, &edges)?)
+            }
             GraphSpec::File(ref path) => formats::load(path)?,
             GraphSpec::Elf(ref path) => elf::call_graph(path)?,
         })
@@ -448,6 +517,27 @@ pub fn rmat(scale: u32, edge_factor: u32, seed: u64) -> Result<Csr, CsrError> {
     let slots: Vec<u32> = slots.into_iter().map(AtomicU32::into_inner).collect();
     // Sorting makes the result independent of the number of parts.
     compact(offsets, slots)
+}
+
+/// Edges of [`GraphSpec::RmatExactly`], sorted; how many were found among how many, when those are too few.
+fn rmat_exactly(nodes: u32, edges: u32, seed: u64) -> Result<Vec<(u32, u32)>, (usize, u64)> {
+    let scale = nodes.next_power_of_two().trailing_zeros();
+    let stream = mix(seed);
+    let wanted = edges as usize;
+    let most = 64 * u64::from(edges);
+    let mut found = std::collections::HashSet::with_capacity(wanted);
+    for i in 0..most {
+        let (src, dst) = rmat_edge(scale, stream, i);
+        if src != dst && src.max(dst) < nodes && found.insert((src, dst)) {
+            found.insert((dst, src));
+            if found.len() == wanted {
+                let mut edges: Vec<_> = found.into_iter().collect();
+                edges.sort_unstable();
+                return Ok(edges);
+            }
+        }
+    }
+    Err((found.len(), most))
 }
 
 /// Sorts each node's targets and drops repeats.

@@ -295,6 +295,7 @@ fn help_names_every_option_and_graph() {
         "grid:WxH",
         "chain:N",
         "rmat:SCALE:EDGEFACTOR[:SEED]",
+        "rmat:nodes=N,edges=M[,seed=S]",
         "file:PATH",
         "elf:PATH",
         ".csr",

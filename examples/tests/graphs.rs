@@ -87,6 +87,37 @@ const RMAT_10_8: (usize, usize, u64) = (1024, 12032, 2529790985905800463);
 const RMAT_10_8_7: (usize, usize, u64) = (1024, 12124, 6369695787010087799);
 
 #[test]
+fn rmat_of_exact_sizes_is_symmetric_without_repeats_and_no_larger_than_asked() {
+    let g = graph("rmat:nodes=10000,edges=80000").csr;
+    assert_eq!((g.node_count(), g.edge_count()), (10_000, 80_000));
+    assert_eq!(g, g.reverse());
+    for v in 0..10_000 {
+        let targets: Vec<u32> = g.neighbors(v).collect();
+        assert!(targets.windows(2).all(|w| w[0] < w[1]) && !targets.contains(&v));
+    }
+    // Skewed as R-MAT graphs are: the average degree is 8.
+    assert!(g.degree(0) > 200, "{}", g.degree(0));
+    assert_ne!(graph("rmat:nodes=10000,edges=80000,seed=2").csr, g);
+    let dense: GraphSpec = "rmat:nodes=3,edges=8".parse().unwrap();
+    assert_eq!(
+        dense.load().unwrap_err().to_string(),
+        "`rmat:nodes=3,edges=8`: only 6 different edges were found in 512 drawn; ask for fewer"
+    );
+    for bad in [
+        "rmat:nodes=10",
+        "rmat:nodes=10,edges=7",
+        "rmat:edges=8,nodes=0",
+        "rmat:nodes=9,edges=8,edges=8",
+        "rmat:nodes=9,edges=8,scale=2",
+    ] {
+        assert!(
+            spec_error(bad).contains("is not of the form rmat:nodes=N,edges=M[,seed=S] with"),
+            "{bad}"
+        );
+    }
+}
+
+#[test]
 fn rmat_does_not_depend_on_the_number_of_threads() {
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
@@ -119,12 +150,14 @@ fn specifications_round_trip_and_explain_themselves() {
         "chain:7",
         "rmat:4:2",
         "rmat:4:2:9",
+        "rmat:nodes=10,edges=12",
+        "rmat:nodes=10,edges=12,seed=0",
         "file:a/b.el",
         "elf:/bin/x",
     ] {
         assert_eq!(spec.parse::<GraphSpec>().unwrap().to_string(), spec);
     }
-    let kinds = "names no graph; write grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], file:PATH or elf:PATH";
+    let kinds = "names no graph; write grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], rmat:nodes=N,edges=M[,seed=S], file:PATH or elf:PATH";
     assert_eq!(spec_error("ring:4"), format!("`ring:4` {kinds}"));
     assert_eq!(spec_error(""), format!("`` {kinds}"));
     for bad in [
