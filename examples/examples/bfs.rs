@@ -4,6 +4,7 @@
 
 use std::num::NonZeroU32;
 use std::process::ExitCode;
+use std::time::Instant;
 use vyre_cuda::Report;
 use vyre_cuda::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
@@ -52,6 +53,9 @@ pub struct Bfs {
     /// Search from N nodes in one batch: the source, and others spread evenly over the graph
     #[arg(long, value_name = "N")]
     batch: Option<NonZeroU32>,
+    /// Run the searches of --batch one after the other instead, a launch each
+    #[arg(long, requires = "batch")]
+    one_by_one: bool,
     /// Say what was decided for the last launches, and what came of it
     #[arg(long)]
     explain: bool,
@@ -110,6 +114,28 @@ impl Example for Bfs {
     }
 }
 
+type Searched = (Vec<Vec<u32>>, Option<u64>, Report);
+
+/// What a batch is measured against: a launch a search, all results kept.
+fn one_by_one(session: &mut bfs::Session, sources: &[u32]) -> Result<Searched, vyre_cuda::Error> {
+    let started = Instant::now();
+    let before = session.counters().map(|c| c.launches);
+    let mut report = Report {
+        rounds: vec![0],
+        ..Report::default()
+    };
+    let mut dists = Vec::with_capacity(sources.len());
+    for &source in sources {
+        let out = session.run(bfs::Run { source })?;
+        report.rounds[0] += out.report.total_rounds();
+        dists.push(out.dist);
+    }
+    report.wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let after = session.counters().map(|c| c.launches);
+    let launches = before.zip(after).map(|(before, after)| after - before);
+    Ok((dists, launches, report))
+}
+
 impl Bfs {
     fn explain(&self, job: &mut Job<'_>, session: &bfs::Session) {
         if self.explain {
@@ -133,6 +159,9 @@ impl Bfs {
             .collect();
         let (dists, launches, _) = job.measure(
             || {
+                if self.one_by_one {
+                    return one_by_one(session, &sources);
+                }
                 for &source in &sources {
                     session.submit(bfs::Run { source }, 0);
                 }

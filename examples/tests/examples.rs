@@ -76,6 +76,11 @@ fn a_batch_of_searches_says_how_many_launches_it_took() {
                 "queries": 20, "launches": launches, "reached": 20 * 120, "source": 5, "depth": 20,
             }),
         );
+        // The same, a launch each.
+        assert_has(
+            &figures::<bfs::Bfs>(&format!("{args} --one-by-one")),
+            serde_json::json!({"queries": 20, "launches": 20, "reached": 20 * 120, "check": "equal"}),
+        );
     }
     // More queries than nodes, repeated; decisions on request.
     let args = "--graph chain:3 --batch 9 --repeat 2 --explain --backend native";
