@@ -3,6 +3,7 @@
 //! `cargo run --release --example calibrate -- --file thresholds.txt`, then `--thresholds thresholds.txt` elsewhere.
 
 use std::fmt::Write as _;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use vyre_cuda::prelude::*;
@@ -53,7 +54,22 @@ const SWEEPS: u32 = 16;
 /// Runs of which the fastest counts.
 const TRIES: usize = 5;
 
+/// Items of a sparse sweep.
+const SPARSE: u32 = 4_096;
+
 impl Calibrate {
+    /// Nanoseconds of a sparse sweep, barrier included, in a run of many.
+    fn sparse(session: &mut sweep::Session) -> Result<f64, Error> {
+        let mut best = f64::INFINITY;
+        let rounds = 500;
+        for _ in 0..TRIES {
+            let out = session.run(sweep::Run { n: SPARSE, rounds })?;
+            let ns = out.report.device_ns.unwrap_or(out.report.wall_ns);
+            best = best.min(ns as f64);
+        }
+        Ok(best / f64::from(rounds))
+    }
+
     /// Nanoseconds of a sweep over `n` items where sweeps of `parallel_from` items take all threads.
     fn time(session: &mut sweep::Session, n: u32, parallel_from: u64) -> Result<f64, Error> {
         session.set_thresholds(Thresholds {
@@ -105,6 +121,23 @@ impl Example for Calibrate {
                 from = n.into();
             }
             thresholds.parallel_from = from;
+        } else if let Some(device) = job.runtime().cuda_device() {
+            // Sparse rounds take as many CTAs as are fastest for a few thousand items; all of them where that is as fast.
+            let all = device.multiprocessors();
+            let mut session = sweep::Session::new(job.runtime(), ())?;
+            let mut best = (f64::INFINITY, u32::MAX);
+            for ctas in [all, all / 2, all / 4, all / 8] {
+                session.set_ctas(NonZeroU32::new(ctas));
+                let ns = Calibrate::sparse(&mut session)?;
+                job.say(
+                    "sweep",
+                    format!("{} items on {ctas} CTAs: {:.2} us", count(SPARSE), ns / 1e3),
+                );
+                if ns < 0.98 * best.0 {
+                    best = (ns, if ctas == all { u32::MAX } else { ctas });
+                }
+            }
+            thresholds.launch.sparse_ctas = best.1;
         } else {
             text += "# nothing is measured on this backend yet: these are the thresholds as they were\n";
         }

@@ -769,8 +769,12 @@ pub struct Limits {
     pub max_ctas: u32,
     /// Items that a CTA takes at a time.
     pub lanes_per_cta: u32,
+    /// A launch can have fewer CTAs.
+    pub ctas_vary: bool,
     /// It can compile the bytecode.
     pub jit: bool,
+    /// It can upload the inputs of a run while another is on the device.
+    pub overlaps: bool,
 }
 
 /// How the next launches should be. Results never depend on it.
@@ -778,6 +782,10 @@ pub struct Limits {
 pub struct LaunchHint {
     /// CTAs; threads on a CPU.
     pub ctas: u32,
+    /// The caller asked for so many, and did not leave it to the policy.
+    pub asked: bool,
+    /// Independent queries: each CTA that works on one has memory of its own.
+    pub shared: bool,
     /// Shape of the frontier.
     pub topology: launch::Topology,
     /// Interpreter or compiled code.
@@ -788,6 +796,8 @@ pub struct LaunchHint {
     pub pack_up_to_bytes: u64,
     /// Queries of a batch that may be in memory at once.
     pub slots: u32,
+    /// There may be a second set of inputs, so that those of the next run go up while one is on the device.
+    pub second_inputs: bool,
 }
 
 /// What an executor made of a [`LaunchHint`].
@@ -848,7 +858,9 @@ pub trait Executor: Send {
         Limits {
             max_ctas: 1,
             lanes_per_cta: 1,
+            ctas_vary: false,
             jit: false,
+            overlaps: false,
         }
     }
 

@@ -1542,7 +1542,9 @@ impl<P: Pass> Executor for NativeExecutor<P> {
         Limits {
             max_ctas: rayon::current_num_threads() as u32,
             lanes_per_cta: CHUNK as u32,
+            ctas_vary: false,
             jit: false,
+            overlaps: false,
         }
     }
 

@@ -207,6 +207,7 @@ fn counters_are_held_against_the_plan() {
         fences: 1,
         readback_bytes: 2_048,
         launches: 128,
+        ahead_bytes: 384,
     };
     assert_eq!(plan.compare(&counted), []);
     let wrong = Counters {

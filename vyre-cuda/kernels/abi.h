@@ -151,8 +151,8 @@ struct Batch {
     u32 control_bytes;
     u32 queries;
     u32 scalar_count;
-    u32 unused0;
-    u64 unused1;
+    u32 image_bytes;
+    u64 images;
 };
 static_assert(sizeof(Batch) == 96, "");
 

@@ -524,6 +524,8 @@ __device__ __forceinline__ void advance(u32& abort) {
                         round = fixpoint.round;
                         seen = narrow_rounds<true>(step, seen, abort);
                         seen = narrow_rounds<false>(step, seen, abort);
+                        if (image().progress != 0 && fixpoint.round != round && lane_id() == 0)
+                            tell(seen & (VYRE_ATTENTION - 1));
                     } while (fixpoint.round != round);
                 }
                 if (next_plain_round(step, seen)) return;
@@ -629,7 +631,7 @@ __device__ __forceinline__ u64 moved(const Batch& batch, u64 address) {
     return address;
 }
 
-// Makes the image in shared memory that of a batch's query, and its control words what they are before a run.
+// Makes the image in shared memory that of a batch's query.
 __device__ __noinline__ void take_query(const Batch& batch) {
     if (threadIdx.x == 0) {
         Image& head = *reinterpret_cast<Image*>(vyre_shared);
@@ -672,14 +674,21 @@ __device__ __noinline__ void take_query(const Batch& batch) {
         }
     }
     __syncthreads();
-    const uint4* from = reinterpret_cast<const uint4*>(batch.control);
-    uint4* to = reinterpret_cast<uint4*>(image().control);
-    for (u32 i = threadIdx.x; i < batch.control_bytes / 16; i += VYRE_THREADS) to[i] = from[i];
 }
 
 // `batch`: many queries, or null and the image is that of the one run.
 extern "C" __global__ void __launch_bounds__(VYRE_THREADS, 1) vyre_megakernel(const Image* source, Batch* batch) {
+    u32 query = 0;
 next_query:
+    if (batch != nullptr) {
+        if (threadIdx.x == 0) vyre_state.query = static_cast<u32>(atomic_add64(reinterpret_cast<u64>(&batch->next), 1));
+        __syncthreads();
+        query = vyre_state.query;
+        if (query >= batch->queries) return;
+        // Queries on graphs of their own have images of their own.
+        if (batch->images != 0) source = reinterpret_cast<const Image*>(batch->images + query * batch->image_bytes);
+        __syncthreads();
+    }
     // Tables and code.
     {
         const uint4* from = reinterpret_cast<const uint4*>(source);
@@ -690,14 +699,16 @@ next_query:
             vyre_state = State{VYRE_NONE};
             vyre_state.ctas = batch != nullptr ? 1 : gridDim.x;
             vyre_state.cta = batch != nullptr ? 0 : blockIdx.x;
-            if (batch != nullptr)
-                vyre_state.query = static_cast<u32>(atomic_add64(reinterpret_cast<u64>(&batch->next), 1));
+            vyre_state.query = query;
         }
     }
     __syncthreads();
     if (batch != nullptr) {
-        if (vyre_state.query >= batch->queries) return;
-        take_query(*batch);
+        if (batch->images == 0) take_query(*batch);
+        // Control words as they are before a run.
+        const uint4* from = reinterpret_cast<const uint4*>(batch->control);
+        uint4* to = reinterpret_cast<uint4*>(image().control);
+        for (u32 i = threadIdx.x; i < batch->control_bytes / 16; i += VYRE_THREADS) to[i] = from[i];
         __syncthreads();
     }
     {

@@ -201,7 +201,8 @@ abi! {
     /// Many queries in one launch: every CTA takes one after another and runs it alone. The image is that of query 0 on
     /// CTA 0: addresses in the first `slab_bytes` of `slab` are moved on by so much for each CTA, those in the first
     /// `inputs_bytes` of `inputs` and `results_bytes` of `results` for each query. `next`: the first query that nobody
-    /// took. `control`: the control words as they are before a query. `scalars`: `scalar_count` of them a query.
+    /// took. `control`: the control words as they are before a query. `scalars`: `scalar_count` of them a query. `images`:
+    /// 0, or the images of all queries, `image_bytes` apart, where each has a graph of its own; then nothing is moved.
     struct Batch {
         next: u64,
         slab: u64,
@@ -215,8 +216,8 @@ abi! {
         control_bytes: u32,
         queries: u32,
         scalar_count: u32,
-        unused0: u32,
-        unused1: u64,
+        image_bytes: u32,
+        images: u64,
     }
 
     /// One step of the schedule. `carried`: the frontier whose pushes travel in this barrier's word; `pushed`: list of

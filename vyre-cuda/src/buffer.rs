@@ -9,6 +9,9 @@ use vyre_core::exec::{Column, Slice};
 /// Alignment that allocations are rounded up to; device addresses are aligned at least so.
 pub(crate) const ALIGN: u64 = 256;
 
+/// Bytes that are copied along rather than left out of a copy.
+const GAP: u64 = 4096;
+
 /// An allocation on a device; freed when dropped.
 #[derive(Debug)]
 pub(crate) struct Memory {
@@ -31,6 +34,8 @@ impl Memory {
         };
         if cfg!(debug_assertions) {
             memory.set_bytes(0xa5)?;
+            // The other stream may be the first to use it.
+            device.synchronize()?;
         }
         Ok(memory)
     }
@@ -49,7 +54,7 @@ impl Memory {
     pub(crate) fn set_bytes(&self, value: u8) -> Result<(), DeviceError> {
         self.device.enter()?;
         let stream = self.device.stream();
-        // SAFETY: the whole allocation, on the stream that everything goes through.
+        // SAFETY: the whole allocation, which lives until the stream was waited for.
         unsafe { result::memset_d8_async(self.address, value, self.bytes as usize, stream) }
             .attempt("cuMemsetD8Async")
     }
@@ -57,6 +62,10 @@ impl Memory {
     /// Copies from the host to `at` bytes in, in stream order. The bytes may be reused when the call returns, unless they
     /// are page-locked: then after the stream was waited for.
     pub(crate) fn upload(&self, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.upload_by(self.device.stream(), at, bytes)
+    }
+
+    fn upload_by(&self, stream: sys::CUstream, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         assert!(
             at.checked_add(bytes.len() as u64)
                 .is_some_and(|end| end <= self.bytes),
@@ -67,7 +76,7 @@ impl Memory {
         }
         self.device.enter()?;
         // SAFETY: in bounds, by the assertion; the source outlives the call, and the stream where it is page-locked.
-        unsafe { result::memcpy_htod_async(self.address + at, bytes, self.device.stream()) }
+        unsafe { result::memcpy_htod_async(self.address + at, bytes, stream) }
             .attempt("cuMemcpyHtoDAsync")
     }
 
@@ -76,6 +85,18 @@ impl Memory {
     /// # Safety
     /// `into` must stay alive and untouched until then.
     pub(crate) unsafe fn download(&self, at: u64, into: &mut [u8]) -> Result<(), DeviceError> {
+        // SAFETY: as of this function.
+        unsafe { self.download_by(self.device.stream(), at, into) }
+    }
+
+    /// # Safety
+    /// As of [`Memory::download`].
+    unsafe fn download_by(
+        &self,
+        stream: sys::CUstream,
+        at: u64,
+        into: &mut [u8],
+    ) -> Result<(), DeviceError> {
         assert!(
             at.checked_add(into.len() as u64)
                 .is_some_and(|end| end <= self.bytes),
@@ -86,7 +107,7 @@ impl Memory {
         }
         self.device.enter()?;
         // SAFETY: in bounds, by the assertion; the caller keeps the target alive.
-        unsafe { result::memcpy_dtoh_async(into, self.address + at, self.device.stream()) }
+        unsafe { result::memcpy_dtoh_async(into, self.address + at, stream) }
             .attempt("cuMemcpyDtoHAsync")
     }
 }
@@ -140,6 +161,14 @@ impl Pinned {
         })
     }
 
+    /// Makes it so large at least; what it held is lost.
+    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), DeviceError> {
+        if self.bytes < bytes {
+            *self = Pinned::new(&self.device, bytes)?;
+        }
+        Ok(())
+    }
+
     /// First byte, as the device sees it: addresses are the same on both sides.
     pub(crate) fn address(&self) -> u64 {
         self.data as u64
@@ -162,6 +191,217 @@ impl Drop for Pinned {
             // SAFETY: allocated by `new`, freed once; users wait for the stream before they drop it.
             let _ = unsafe { result::free_host(self.data.cast()) };
         }
+    }
+}
+
+/// A point in a stream.
+#[derive(Debug)]
+pub(crate) struct Event {
+    device: Arc<Device>,
+    event: sys::CUevent,
+}
+
+// SAFETY: event handles may be used from any thread.
+unsafe impl Send for Event {}
+
+impl Event {
+    /// One that has passed already.
+    pub(crate) fn new(device: &Arc<Device>) -> Result<Event, DeviceError> {
+        device.enter()?;
+        let flags = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING;
+        Ok(Event {
+            device: Arc::clone(device),
+            event: result::event::create(flags).attempt("cuEventCreate")?,
+        })
+    }
+
+    /// Makes it pass when all that was given to the stream so far is done.
+    pub(crate) fn record(&self, stream: sys::CUstream) -> Result<(), DeviceError> {
+        self.device.enter()?;
+        // SAFETY: both handles are alive.
+        unsafe { result::event::record(self.event, stream) }.attempt("cuEventRecord")
+    }
+
+    /// Keeps what is given to the stream from now on until it has passed.
+    pub(crate) fn hold(&self, stream: sys::CUstream) -> Result<(), DeviceError> {
+        self.device.enter()?;
+        let flags = sys::CUevent_wait_flags_enum::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: both handles are alive.
+        unsafe { result::stream::wait_event(stream, self.event, flags) }
+            .attempt("cuStreamWaitEvent")
+    }
+
+    /// Whether it has passed.
+    pub(crate) fn has_passed(&self) -> Result<bool, DeviceError> {
+        self.device.enter()?;
+        // SAFETY: the handle is alive.
+        match unsafe { sys::cuEventQuery(self.event) } {
+            sys::cudaError_enum::CUDA_ERROR_NOT_READY => Ok(false),
+            other => other.result().attempt("cuEventQuery").map(|()| true),
+        }
+    }
+
+    /// Waits until it has passed.
+    pub(crate) fn wait(&self) -> Result<(), DeviceError> {
+        self.device.enter()?;
+        // SAFETY: the handle is alive.
+        unsafe { result::event::synchronize(self.event) }.attempt("cuEventSynchronize")
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if self.device.enter().is_ok() {
+            // SAFETY: created by `new`, destroyed once.
+            let _ = unsafe { result::event::destroy(self.event) };
+        }
+    }
+}
+
+/// Two parts of page-locked memory that large copies go through in turn, beside launches: the host fills or empties one
+/// while the device copies the other. Locking as much memory as there is to copy would cost more than the copies.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    device: Arc<Device>,
+    parts: [(Pinned, Event); 2],
+    next: usize,
+}
+
+impl Ring {
+    /// One of twice so many bytes.
+    pub(crate) fn new(device: &Arc<Device>, part_bytes: usize) -> Result<Ring, DeviceError> {
+        let part = || -> Result<(Pinned, Event), DeviceError> {
+            Ok((Pinned::new(device, part_bytes)?, Event::new(device)?))
+        };
+        Ok(Ring {
+            device: Arc::clone(device),
+            parts: [part()?, part()?],
+            next: 0,
+        })
+    }
+
+    pub(crate) fn part_bytes(&self) -> usize {
+        self.parts[0].0.as_slice().len()
+    }
+
+    /// Begins a copy to consecutive bytes of the device, from `at` bytes in.
+    pub(crate) fn upload<'r>(&'r mut self, to: &'r Memory, at: u64) -> Upload<'r> {
+        Upload {
+            ring: self,
+            to,
+            at,
+            filled: 0,
+        }
+    }
+
+    /// Copies the first bytes of `from` in pieces that end at `cuts`, and hands each to `take` while the next is on its way. Comes
+    /// after `ready` only. No piece is larger than a part.
+    pub(crate) fn download(
+        &mut self,
+        (from, ready): (&Memory, &Event),
+        cuts: &[usize],
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<(), DeviceError> {
+        let copies = self.device.copies();
+        ready.hold(copies)?;
+        let piece = |i: usize| i.checked_sub(1).map_or(0, |before| cuts[before])..cuts[i];
+        let begin = |ring: &mut Ring, i: usize| -> Result<usize, DeviceError> {
+            let at = ring.next;
+            let (part, passed) = &mut ring.parts[at];
+            passed.wait()?;
+            let into = &mut part.as_mut_slice()[..piece(i).len()];
+            // SAFETY: the event says when it is done, and everyone waits for it before the part is used or freed.
+            unsafe { from.download_by(copies, piece(i).start as u64, into) }?;
+            passed.record(copies)?;
+            ring.next ^= 1;
+            Ok(at)
+        };
+        let mut coming = None;
+        for i in 0..cuts.len() {
+            let part = match coming {
+                Some(part) => part,
+                None => begin(self, i)?,
+            };
+            coming = match i + 1 < cuts.len() {
+                true => Some(begin(self, i + 1)?),
+                false => None,
+            };
+            let (part, passed) = &self.parts[part];
+            passed.wait()?;
+            take(&part.as_slice()[..piece(i).len()]);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        for (_, passed) in &self.parts {
+            // An error has no taker here.
+            let _ = passed.wait();
+        }
+    }
+}
+
+/// A copy to the device that goes through a [`Ring`]. What was written must be followed by [`Upload::end`].
+pub(crate) struct Upload<'r> {
+    ring: &'r mut Ring,
+    to: &'r Memory,
+    at: u64,
+    /// Of the current part.
+    filled: usize,
+}
+
+impl Upload<'_> {
+    /// The next bytes. They may be reused when the call returns.
+    pub(crate) fn write(&mut self, mut bytes: &[u8]) -> Result<(), DeviceError> {
+        while !bytes.is_empty() {
+            let (part, passed) = &mut self.ring.parts[self.ring.next];
+            if self.filled == 0 {
+                passed.wait()?;
+            }
+            let free = &mut part.as_mut_slice()[self.filled..];
+            let (now, later) = bytes.split_at(bytes.len().min(free.len()));
+            free[..now.len()].copy_from_slice(now);
+            self.filled += now.len();
+            bytes = later;
+            if now.len() == free.len() {
+                self.send()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on at so many bytes into the memory; what lies between is left as it is, or overwritten.
+    pub(crate) fn skip_to(&mut self, at: u64) -> Result<(), DeviceError> {
+        let gap = at - (self.at + self.filled as u64);
+        if self.filled > 0 && gap < GAP && self.filled + (gap as usize) < self.ring.part_bytes() {
+            self.filled += gap as usize;
+        } else if gap > 0 {
+            self.send()?;
+            self.at = at;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self) -> Result<(), DeviceError> {
+        if self.filled > 0 {
+            let copies = self.ring.device.copies();
+            let (part, passed) = &self.ring.parts[self.ring.next];
+            self.to
+                .upload_by(copies, self.at, &part.as_slice()[..self.filled])?;
+            passed.record(copies)?;
+            self.ring.next ^= 1;
+            self.at += self.filled as u64;
+            self.filled = 0;
+        }
+        Ok(())
+    }
+
+    /// All is on its way; `ready` passes when it is there.
+    pub(crate) fn end(mut self, ready: &Event) -> Result<(), DeviceError> {
+        self.send()?;
+        ready.record(self.ring.device.copies())
     }
 }
 
@@ -252,13 +492,18 @@ pub(crate) fn slice_bytes<'a>(slice: &Slice<'a>) -> &'a [u8] {
 
 /// A column of `len` elements from the device's bytes, which are at least as many.
 pub(crate) fn column_from(scalar: vyre_core::module::Scalar, len: usize, bytes: &[u8]) -> Column {
-    use vyre_core::module::Scalar;
-    fn values<T: Pod + Default>(len: usize, bytes: &[u8]) -> Vec<T> {
+    column_in(Column::filled(scalar, 0, 0), len, bytes)
+}
+
+/// The same, in an empty column's memory where that suffices.
+pub(crate) fn column_in(mut empty: Column, len: usize, bytes: &[u8]) -> Column {
+    fn fill<T: Pod>(values: &mut Vec<T>, len: usize, bytes: &[u8]) {
         assert!(
             bytes.len() >= len * size_of::<T>(),
             "the bytes hold the column"
         );
-        let mut values = Vec::<T>::with_capacity(len);
+        values.clear();
+        values.reserve_exact(len);
         // SAFETY: the vector has room for `len` values, the source has their bytes, and every bit pattern is a value.
         unsafe {
             std::ptr::copy_nonoverlapping(
@@ -268,16 +513,19 @@ pub(crate) fn column_from(scalar: vyre_core::module::Scalar, len: usize, bytes: 
             );
             values.set_len(len);
         }
-        values
     }
-    match scalar {
-        Scalar::Bool => Column::Bool(bytes[..len].iter().map(|&b| b & 1 != 0).collect()),
-        Scalar::U8 => Column::U8(values(len, bytes)),
-        Scalar::U32 => Column::U32(values(len, bytes)),
-        Scalar::I32 => Column::I32(values(len, bytes)),
-        Scalar::F32 => Column::F32(values(len, bytes)),
-        Scalar::U64 => Column::U64(values(len, bytes)),
-        Scalar::I64 => Column::I64(values(len, bytes)),
-        Scalar::F64 => Column::F64(values(len, bytes)),
+    match &mut empty {
+        Column::Bool(v) => {
+            v.clear();
+            v.extend(bytes[..len].iter().map(|&b| b & 1 != 0));
+        }
+        Column::U8(v) => fill(v, len, bytes),
+        Column::U32(v) => fill(v, len, bytes),
+        Column::I32(v) => fill(v, len, bytes),
+        Column::F32(v) => fill(v, len, bytes),
+        Column::U64(v) => fill(v, len, bytes),
+        Column::I64(v) => fill(v, len, bytes),
+        Column::F64(v) => fill(v, len, bytes),
     }
+    empty
 }

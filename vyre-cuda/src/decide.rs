@@ -93,6 +93,9 @@ pub(crate) struct Situation {
     pub(crate) requeues: u64,
     pub(crate) max_age: u64,
     pub(crate) slots: u32,
+    pub(crate) second_inputs: bool,
+    /// Independent queries.
+    pub(crate) shared: bool,
 }
 
 #[derive(Default)]
@@ -104,6 +107,8 @@ pub(crate) struct Decider {
     launches: u64,
     pub(crate) decisions: VecDeque<Decision>,
     pub(crate) tuner: Option<Tuner>,
+    /// Asked for by the user.
+    pub(crate) ctas: Option<u32>,
 }
 
 impl Decider {
@@ -126,17 +131,20 @@ impl Decider {
             .planner
             .recommend(&self.thresholds.launch, &request, self.previous)
             .map_err(refused)?;
-        let parallel_from = match &self.tuner {
-            Some(tuner) => tuner.now(self.thresholds.parallel_from),
-            None => self.thresholds.parallel_from,
+        let parallel_from = match self.tuner.as_ref().map(Tuner::now) {
+            Some(Knob::ParallelFrom(items)) => items.into(),
+            Some(Knob::Ctas(_)) | None => self.thresholds.parallel_from,
         };
         let followed = executor.follow(&LaunchHint {
             ctas: launch.ctas,
+            asked: request.requested_ctas.is_some(),
+            shared: situation.shared,
             topology: launch.topology,
             route: launch.route,
             parallel_from,
             pack_up_to_bytes: self.thresholds.pack_up_to_bytes,
             slots: situation.slots,
+            second_inputs: situation.second_inputs,
         });
         self.launches += 1;
         if self.decisions.len() == REMEMBERED {
@@ -158,16 +166,12 @@ impl Decider {
 
     fn request(&self, s: &Situation, limits: Limits) -> Request {
         let seen = self.last.filter(|a| a.sweeps > 0);
-        let density_bps = seen.filter(|_| s.nodes > 0).map(|a| {
-            let mean = a.items / a.sweeps;
-            let bps = u128::from(mean) * 10_000 / u128::from(s.nodes);
-            bps.clamp(1, 10_000) as u32
-        });
         let pressure_bps = s.budget_bytes.map(|budget| {
             let bps = u128::from(s.used_bytes) * 10_000 / u128::from(budget.max(1));
             bps.min(10_000) as u32
         });
         Request {
+            // One launch runs all rounds, so the widest counts; the density follows from it.
             queue_len: seen.map_or(s.widest, |a| a.widest.max(1)),
             // Results are part of what is resident: their room is fixed by the sizes.
             hit_capacity: Some(0),
@@ -175,7 +179,10 @@ impl Decider {
             max_age: s.max_age,
             graph_nodes: s.nodes,
             graph_edges: s.edges,
-            density_bps,
+            requested_ctas: match self.tuner.as_ref().map(Tuner::now) {
+                Some(Knob::Ctas(ctas)) => Some(ctas),
+                Some(Knob::ParallelFrom(_)) | None => self.ctas,
+            },
             pressure_bps,
             resident_bytes: s.resident_bytes,
             ..Request::on(
@@ -219,31 +226,56 @@ fn refused(e: LaunchError) -> RunError {
     }
 }
 
-/// Tries thresholds on successive runs and keeps the fastest.
+/// What autotuning varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Knob {
+    /// CTAs of a launch.
+    Ctas(u32),
+    /// Items from which a sweep takes all threads.
+    ParallelFrom(u32),
+}
+
+/// Tries launches on successive runs and keeps the fastest.
 #[derive(Clone, Debug)]
 pub(crate) struct Tuner {
+    knob: fn(u32) -> Knob,
+    candidates: Vec<u32>,
     costs: Vec<f64>,
     chosen: Option<u32>,
 }
 
 /// Items from which a sweep takes all threads; the last never does.
-const CANDIDATES: [u32; 5] = [8_193, 32_768, 131_072, 524_288, u32::MAX];
+const PARALLEL_FROM: [u32; 5] = [8_193, 32_768, 131_072, 524_288, u32::MAX];
 /// Runs that measure one candidate.
 const TRIES: usize = 2;
 
 impl Tuner {
-    pub(crate) fn new() -> Tuner {
+    pub(crate) fn new(limits: Limits) -> Tuner {
+        let all = limits.max_ctas.max(1);
+        let mut ctas = vec![all, all / 2, all / 4, all / 8];
+        ctas.retain(|&n| n > 0);
+        ctas.dedup();
         Tuner {
+            knob: if limits.ctas_vary {
+                Knob::Ctas
+            } else {
+                Knob::ParallelFrom
+            },
+            candidates: if limits.ctas_vary {
+                ctas
+            } else {
+                PARALLEL_FROM.to_vec()
+            },
             costs: Vec::new(),
             chosen: None,
         }
     }
 
-    fn now(&self, current: u64) -> u64 {
+    fn now(&self) -> Knob {
         let at = self.costs.len() / TRIES;
-        self.chosen
-            .or(CANDIDATES.get(at).copied())
-            .map_or(current, u64::from)
+        let tried = self.candidates.get(at).or(self.candidates.first());
+        let now = self.chosen.or(tried.copied());
+        (self.knob)(now.expect("there are candidates"))
     }
 
     fn measured(&mut self, wall_ns: u64) {
@@ -251,13 +283,13 @@ impl Tuner {
             return;
         }
         self.costs.push(wall_ns as f64);
-        if self.costs.len() == CANDIDATES.len() * TRIES {
+        if self.costs.len() == self.candidates.len() * TRIES {
             let best: Vec<f64> = self
                 .costs
                 .chunks(TRIES)
                 .map(|tries| tries.iter().copied().fold(f64::NAN, f64::min))
                 .collect();
-            self.chosen = autotune(CANDIDATES[0], &CANDIDATES, &best).ok();
+            self.chosen = autotune(self.candidates[0], &self.candidates, &best).ok();
         }
     }
 

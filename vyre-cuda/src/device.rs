@@ -100,6 +100,7 @@ pub struct Device {
     device: sys::CUdevice,
     context: sys::CUcontext,
     stream: sys::CUstream,
+    copies: sys::CUstream,
     module: sys::CUmodule,
     pub(crate) megakernel: sys::CUfunction,
     name: String,
@@ -165,6 +166,7 @@ impl Device {
             device,
             context,
             stream: std::ptr::null_mut(),
+            copies: std::ptr::null_mut(),
             module: std::ptr::null_mut(),
             megakernel: std::ptr::null_mut(),
             name,
@@ -174,8 +176,10 @@ impl Device {
             shared_bytes,
         };
         this.enter()?;
-        this.stream = result::stream::create(result::stream::StreamKind::NonBlocking)
-            .attempt("cuStreamCreate")?;
+        for stream in [&mut this.stream, &mut this.copies] {
+            *stream = result::stream::create(result::stream::StreamKind::NonBlocking)
+                .attempt("cuStreamCreate")?;
+        }
         this.module = this.load(MEGAKERNEL_PTX)?;
         let entry = CString::new("vyre_megakernel").expect("the name has no zero byte");
         // SAFETY: the module was just loaded.
@@ -228,7 +232,7 @@ impl Device {
         self.shared_bytes
     }
 
-    /// The stream that everything goes through.
+    /// The stream that launches go through, and every copy that takes its turn among them.
     pub(crate) fn stream(&self) -> sys::CUstream {
         self.stream
     }
@@ -238,26 +242,25 @@ impl Device {
         self.context
     }
 
+    /// The stream of copies that do not wait for launches; events order the two.
+    pub(crate) fn copies(&self) -> sys::CUstream {
+        self.copies
+    }
+
     /// Makes the context current on this thread.
     pub(crate) fn enter(&self) -> Result<(), DeviceError> {
         // SAFETY: the primary context stays retained until `drop`.
         unsafe { result::ctx::set_current(self.context) }.attempt("cuCtxSetCurrent")
     }
 
-    /// Waits for the stream.
+    /// Waits for both streams.
     pub(crate) fn synchronize(&self) -> Result<(), DeviceError> {
-        // SAFETY: the stream lives until `drop`.
-        unsafe { result::stream::synchronize(self.stream) }.attempt("cuStreamSynchronize")
-    }
-
-    /// Whether the stream has nothing left to do.
-    pub(crate) fn is_idle(&self) -> Result<bool, DeviceError> {
         self.enter()?;
-        // SAFETY: the stream lives until `drop`.
-        match unsafe { sys::cuStreamQuery(self.stream) } {
-            sys::cudaError_enum::CUDA_ERROR_NOT_READY => Ok(false),
-            other => other.result().attempt("cuStreamQuery").map(|()| true),
+        for stream in [self.copies, self.stream] {
+            // SAFETY: the streams live until `drop`.
+            unsafe { result::stream::synchronize(stream) }.attempt("cuStreamSynchronize")?;
         }
+        Ok(())
     }
 
     /// Free and total device memory in bytes.
@@ -309,8 +312,10 @@ impl Drop for Device {
             if !self.module.is_null() {
                 let _ = result::module::unload(self.module);
             }
-            if !self.stream.is_null() {
-                let _ = result::stream::destroy(self.stream);
+            for stream in [self.stream, self.copies] {
+                if !stream.is_null() {
+                    let _ = result::stream::destroy(stream);
+                }
             }
             let _ = result::primary_ctx::release(self.device);
         }

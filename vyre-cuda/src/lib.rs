@@ -65,6 +65,7 @@ pub mod prelude;
 pub mod rivals;
 mod runtime;
 mod session;
+mod sessions;
 
 pub use decide::{Decision, Happened};
 pub use device::{Device, DeviceError};
@@ -74,6 +75,7 @@ pub use megakernel::Megakernel;
 pub use passes::{RegisteredPass, passes};
 pub use runtime::Runtime;
 pub use session::{Batch, QueryId, Session};
+pub use sessions::Sessions;
 pub use vyre_core::csr::{Csr, CsrError};
 pub use vyre_core::exec::{Activity, Counters, Progress, Readback, Report, RunError};
 pub use vyre_core::plan::show::Plan;

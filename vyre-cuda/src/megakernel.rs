@@ -5,30 +5,41 @@
 //! ones have copies of their own. The host waits once, unless it must learn first how much there is to read.
 //!
 //! Queries of a batch share launches: each CTA takes one after another and runs it alone. What a query leaves to be read,
-//! control words and results, is one record; the records come back in one copy.
+//! control words and results, is one record.
+//!
+//! Two launches are on their way at a time where there is something to gain: while one runs, the inputs of the next go up
+//! and the results of the one before come back, on a stream of copies. For that, inputs and what belongs to a launch exist
+//! twice; everything else is used in the launches' order.
+
+mod many;
+
+pub(crate) use many::Many;
 
 use crate::abi;
-use crate::buffer::{ALIGN, Memory, Pinned, Timer, bytes_of, column_from, slice_bytes};
+use crate::buffer::{
+    ALIGN, Event, Memory, Pinned, Ring, Timer, bytes_of, column_from, column_in, slice_bytes,
+};
 use crate::device::{Attempt, Device, DeviceError};
 use crate::image::{
     Control, FRONTIER_CONTROL_BYTES, Layout, Ranges, Run, list_number, records_of, unordered,
 };
 use crate::lift::Shares;
 use cudarc::driver::result;
+use rayon::prelude::*;
 use std::ffi::c_void;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vyre_core::csr::Csr;
 use vyre_core::exec::{
-    Activity, Args, Counters, Executor, Followed, LaunchHint, Limits, Outcome, Progress, Readback,
-    Report, RunError, Sizes, Slice, TopologyArgs, check_columns, resolve_topologies,
+    Activity, Args, Column, Counters, Executor, Followed, LaunchHint, Limits, Outcome, Progress,
+    Readback, Report, RunError, Sizes, Slice, TopologyArgs, check_columns, resolve_topologies,
 };
 use vyre_core::module::{
     BufferId, Domain, Extent, KernelId, ListId, Program, ReductionId, Role, Scalar, Site,
 };
 use vyre_core::plan::compact::{self, Slot};
-use vyre_core::plan::launch::Route;
+use vyre_core::plan::launch::{Route, Topology};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::trap::{Trap, TrapKind, WHOLE_WAVE};
 
@@ -44,8 +55,15 @@ const SERIES: usize = 256;
 const RECORDS_BYTES: u64 = 32 << 20;
 /// Nodes and edges up to which two queries are worth sharing a launch; above, an eighth of the multiprocessors must get one.
 const SMALL_GRAPH: u64 = 1 << 18;
-/// Records' bytes from which several threads take them apart; eight at most.
-const UNPACK_BYTES: usize = 1 << 20;
+/// Bytes of records worth a launch of their own, so that they come back while the next one runs.
+const SHARE_BYTES: u64 = 8 << 20;
+/// Bytes of each of the two parts that large copies go through.
+const PART_BYTES: usize = 1 << 20;
+/// Inputs from this size on are uploaded while the run before is on the device.
+const AHEAD_BYTES: u64 = 64 << 10;
+/// Records' bytes from which several threads take them apart, and how many do.
+const UNPACK_BYTES: usize = 256 << 10;
+const UNPACKERS: usize = 16;
 
 impl From<DeviceError> for RunError {
     fn from(e: DeviceError) -> RunError {
@@ -71,19 +89,80 @@ pub struct Megakernel {
     shares: Vec<Option<SharesMemory>>,
     /// Tables, then the slab: control words and small results.
     image: Memory,
-    staging: Pinned,
-    controls: Pinned,
-    slab: Pinned,
-    outputs: Option<Pinned>,
-    timer: Timer,
+    /// One; two from the first time that two launches are on their way.
+    flights: Vec<Flight>,
+    /// For inputs that are uploaded while a launch runs.
+    ahead: Option<Ahead>,
+    ring: Option<Ring>,
     counts: Counters,
     pack_up_to_bytes: u64,
     slots: u32,
     ctas: u32,
+    /// There is memory for a second set of inputs.
+    second_inputs: bool,
     batch: Option<Batch>,
     progress: Arc<Progress>,
     /// Rounds and frontier, as the device tells them.
     told: Pinned,
+}
+
+/// What a launch, or a series of them, has on the host.
+#[derive(Debug)]
+struct Flight {
+    staging: Pinned,
+    controls: Pinned,
+    slab: Pinned,
+    outputs: Pinned,
+    timer: Timer,
+    /// Passes when the results are here.
+    done: Event,
+}
+
+/// A second set of inputs.
+#[derive(Debug)]
+struct Ahead {
+    /// By buffer.
+    second: Vec<Option<Memory>>,
+    /// By set: its inputs are there; the last launch that uses it is over.
+    ready: [Event; 2],
+    used: [Event; 2],
+}
+
+/// A launch, or a series, that is on its way.
+struct Pending {
+    flight: usize,
+    set: usize,
+    started: Instant,
+    runs: usize,
+    launched: usize,
+    /// The last run's results are wanted.
+    read: bool,
+    /// Whether the arguments of all runs were right.
+    begun: Result<(), RunError>,
+    /// Of the last run: what is needed to take its results apart.
+    sizes: Sizes,
+    packed: Vec<Option<u64>>,
+    shapes: Vec<Shape>,
+    direct: Vec<Direct>,
+    /// Results with copies of their own are on their way, to page-locked memory.
+    fetched: bool,
+    pinned: bool,
+}
+
+/// A launch of queries that is on its way.
+struct Sharing {
+    flight: usize,
+    started: Instant,
+    sizes: Vec<Sizes>,
+    packed: Vec<Option<u64>>,
+    shapes: Vec<Shape>,
+    record_bytes: u64,
+    spare: Vec<Vec<Column>>,
+}
+
+enum OnItsWay {
+    One(Pending),
+    Many(Sharing),
 }
 
 #[derive(Debug)]
@@ -118,12 +197,30 @@ struct Queue {
 struct Batch {
     /// What only the device needs, by CTA.
     slab: Memory,
-    /// The batch, tables, control words as they are before a query, scalars, inputs.
+    /// By flight; the second where launches of it follow each other.
+    parts: [Option<Part>; 2],
+}
+
+impl Batch {
+    fn part(&self, flight: usize) -> &Part {
+        self.parts[flight].as_ref().expect("its memory was made")
+    }
+}
+
+/// What one launch of a batch has for itself.
+#[derive(Debug)]
+struct Part {
+    /// The batch, tables, control words as they are before a query, scalars; then inputs.
     image: Memory,
+    /// Of the image, but for the inputs.
     staging: Pinned,
     /// Control words and results, by query.
     records: Memory,
-    read: Pinned,
+    timer: Timer,
+    /// Inputs are there.
+    ready: Event,
+    /// The launch is over.
+    done: Event,
 }
 
 /// Bytes of buffers, and where what comes back in one copy lies behind the control words.
@@ -312,7 +409,6 @@ impl Megakernel {
         let shapes = shapes_of(&program, &sizes, &layout, &csrs);
         let pack_up_to_bytes = Thresholds::default().pack_up_to_bytes;
         let needs = Needs::new(&program, &sizes, &shapes, pack_up_to_bytes)?;
-        let control_bytes = Control::new(&program).bytes;
         let tables = layout.tables_bytes().next_multiple_of(ALIGN);
         let image_bytes = tables + needs.slab_bytes;
         let words = layout.device_words();
@@ -352,15 +448,14 @@ impl Megakernel {
             code,
             shares,
             image: Memory::new(device, image_bytes)?,
-            staging: Pinned::new(device, (tables + control_bytes) as usize)?,
-            controls: Pinned::new(device, control_bytes as usize)?,
-            slab: Pinned::new(device, needs.slab_bytes as usize)?,
-            outputs: None,
-            timer: Timer::new(device)?,
+            flights: vec![Flight::new(device)?],
+            ahead: None,
+            ring: None,
             counts,
             pack_up_to_bytes,
             slots: 1,
             ctas: device.multiprocessors().min(abi::MAX_CTAS),
+            second_inputs: false,
             batch: None,
             progress: Arc::default(),
             told: Pinned::new(device, 16)?,
@@ -431,9 +526,6 @@ impl Megakernel {
         if tables + needs.slab_bytes > self.image.bytes() {
             self.image = Memory::new(&self.device, tables + needs.slab_bytes)?;
         }
-        if needs.slab_bytes > self.slab.as_slice().len() as u64 {
-            self.slab = Pinned::new(&self.device, needs.slab_bytes as usize)?;
-        }
         for (queue, &capacity) in self.queues.iter_mut().zip(&needs.capacities) {
             if capacity > queue.shape.capacity {
                 *queue = Queue::new(&self.device, queue.shape.with_capacity(capacity))?;
@@ -453,43 +545,97 @@ impl Megakernel {
 
     /// Checks a run's arguments.
     fn check(&self, args: &Args<'_>) -> Result<Sizes, RunError> {
-        let program = &*self.program;
-        if args.scalars.len() != program.scalars.len() {
-            return Err(RunError::Length {
-                name: "scalars".to_owned(),
-                expected: program.scalars.len() as u64,
-                actual: args.scalars.len() as u64,
-            });
-        }
-        let sizes = Sizes {
-            scalars: args.scalars.clone(),
-            ..self.sizes.clone()
-        };
-        check_columns(program, &sizes, &args.inputs)?;
-        for (i, buffer) in program.buffers.iter().enumerate() {
-            if matches!(buffer.role, Role::Input | Role::InOut) {
-                given(program, &sizes, BufferId(i as u16), &args.inputs)?;
-            }
-        }
-        Ok(sizes)
+        check_args(&self.program, &self.sizes, args)
     }
 
-    /// Checks the arguments, gives memory to what depends on them, uploads the inputs.
-    fn begin(&mut self, args: &Args<'_>) -> Result<(), RunError> {
+    /// Checks the arguments, gives memory to what depends on them, uploads the inputs: beside the launch before, when a
+    /// set of inputs is named that it does not use.
+    fn begin(&mut self, args: &Args<'_>, set: Option<usize>) -> Result<(), RunError> {
         self.sizes = self.check(args)?;
         let shapes: Vec<Shape> = self.queues.iter().map(|q| q.shape.clone()).collect();
         let needs = Needs::new(&self.program, &self.sizes, &shapes, self.pack_up_to_bytes)?;
         self.take(needs)?;
         let tables = self.layout.tables_bytes().next_multiple_of(ALIGN);
+        if let (Some(set), Some(ahead)) = (set, &self.ahead) {
+            ahead.used[set].hold(self.device.copies())?;
+        }
         for (id, column) in &args.inputs {
-            match self.needs.packed[id.index()] {
-                Some(at) => self.image.upload(tables + at, slice_bytes(column))?,
-                None => self.memory_of(id.index()).upload(0, slice_bytes(column))?,
+            let (i, bytes) = (id.index(), slice_bytes(column));
+            match (self.needs.packed[i], set) {
+                (Some(at), _) => self.image.upload(tables + at, bytes)?,
+                (None, None) => self.memory_of(i).upload(0, bytes)?,
+                (None, Some(set)) => {
+                    let mut ring = self
+                        .ring
+                        .take()
+                        .map_or_else(|| Ring::new(&self.device, PART_BYTES), Ok)?;
+                    let ahead = self.ahead.as_ref().expect("a set was named");
+                    let mut upload = ring.upload(self.input_of(i, set), 0);
+                    upload.write(bytes)?;
+                    upload.end(&ahead.ready[set])?;
+                    self.ring = Some(ring);
+                    self.counts.ahead_bytes += column.bytes();
+                }
             }
             self.counts.refresh_bytes += column.bytes();
         }
+        if let (Some(set), Some(ahead)) = (set, &self.ahead) {
+            ahead.ready[set].hold(self.device.stream())?;
+        }
         self.counts.refresh_bytes += 8 * args.scalars.len() as u64;
         Ok(())
+    }
+
+    /// An input's memory in one of the two sets.
+    fn input_of(&self, buffer: usize, set: usize) -> &Memory {
+        let second = self.ahead.as_ref().filter(|_| set == 1);
+        match second.and_then(|a| a.second[buffer].as_ref()) {
+            Some(memory) => memory,
+            None => self.memory_of(buffer),
+        }
+    }
+
+    /// Makes a second set of the inputs, if these are worth it and there is room.
+    fn make_ahead(&mut self, args: &Args<'_>) -> Result<bool, RunError> {
+        let inputs = args.inputs.iter().map(|(_, column)| column.bytes());
+        if !self.second_inputs || inputs.sum::<u64>() < AHEAD_BYTES {
+            return Ok(false);
+        }
+        let Ok(sizes) = self.check(args) else {
+            return Ok(false);
+        };
+        let held = self.ahead.take();
+        let mut ahead = match held {
+            Some(ahead) => ahead,
+            None => {
+                let event = || Event::new(&self.device);
+                Ahead {
+                    second: self.buffers.iter().map(|_| None).collect(),
+                    ready: [event()?, event()?],
+                    used: [event()?, event()?],
+                }
+            }
+        };
+        let mut more = Vec::new();
+        for (i, buffer) in self.program.buffers.iter().enumerate() {
+            if matches!(buffer.role, Role::Input | Role::InOut) {
+                let len = sizes.resolve(&self.program, buffer.extent).unwrap_or(0);
+                let bytes = up(len * buffer.scalar.size_bytes());
+                let bytes = bytes.max(self.buffers[i].as_ref().map_or(0, Memory::bytes));
+                if ahead.second[i].as_ref().is_none_or(|m| m.bytes() < bytes) {
+                    more.push((i, bytes));
+                }
+            }
+        }
+        let more_bytes = more.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        let fits = more.is_empty() || more_bytes <= self.device.memory_bytes()?.0;
+        if fits {
+            for (i, bytes) in more {
+                ahead.second[i] = Some(Memory::new(&self.device, bytes)?);
+            }
+        }
+        self.ahead = Some(ahead);
+        Ok(fits)
     }
 
     /// Frontiers and lists as a run has them; those with memory of their own never get smaller.
@@ -507,13 +653,13 @@ impl Megakernel {
             .collect()
     }
 
-    /// Where everything of a single run is.
-    fn places(&self, fresh_stamps: bool) -> Places {
+    /// Where everything of a single run is, with the inputs of one set.
+    fn places(&self, set: usize, fresh_stamps: bool) -> Places {
         let slab = self.image.address() + self.layout.tables_bytes().next_multiple_of(ALIGN);
         let buffers = (0..self.buffers.len())
             .map(|i| match self.needs.packed[i] {
                 Some(at) => slab + at,
-                None => self.memory_of(i).address(),
+                None => self.input_of(i, set).address(),
             })
             .collect();
         let (frontiers, buffer_count) = (self.program.frontiers.len(), self.buffers.len());
@@ -536,122 +682,16 @@ impl Megakernel {
 
     /// The tables of a run, or of a batch's query 0 on CTA 0.
     fn encode(&self, places: &Places) -> Vec<u8> {
-        let program = &*self.program;
-        let control = Control::new(program);
-        let mut fills = Vec::new();
-        let mut buffers = Vec::new();
-        for (i, buffer) in program.buffers.iter().enumerate() {
-            let len = self.len(buffer.extent);
-            let data = places.buffers[i];
-            buffers.push(abi::Buffer {
-                data,
-                len: len as u32,
-                home: i as u32,
-            });
-            if len != 0 && matches!(buffer.role, Role::Output | Role::Scratch) {
-                let bits = buffer.init.map_or(0, |c| program.constants[c.index()].bits);
-                let size = buffer.scalar.size_bytes();
-                fills.push(abi::Fill {
-                    address: data,
-                    units: (len * size).div_ceil(16),
-                    pattern: repeat(size, bits),
-                    unused: 0,
-                });
-            }
-        }
-        let topologies = self
-            .graphs
-            .iter()
-            .map(|g| abi::Topology {
-                offsets: g.offsets.address(),
-                targets: g.targets.address(),
-                nodes: g.nodes,
-                edges: g.edges,
-                ..Default::default()
-            })
-            .collect();
-        let capacities = capacities(program, &self.sizes);
-        let mut frontiers = Vec::new();
-        for (i, (queue, place)) in self.queues.iter().zip(&places.queues).enumerate() {
-            let declared = program.frontiers.get(i);
-            let topology = self.layout.swept_with.get(i).copied().flatten();
-            let record = records_of(program).position(|(id, _)| id == i as u32);
-            let counters = places.control + control.frontiers + FRONTIER_CONTROL_BYTES * i as u64;
-            if places.fresh_stamps && place.stamps != 0 {
-                fills.push(abi::Fill {
-                    address: place.stamps,
-                    units: (4 * queue.shape.stamps.unwrap_or(0)).div_ceil(16),
-                    ..Default::default()
-                });
-            }
-            frontiers.push(abi::Frontier {
-                items: place.items,
-                ranges: place.ranges,
-                hubs: place.hubs,
-                counters,
-                hub_counters: counters + 6 * 128,
-                stamps: place.stamps,
-                offsets: topology.map_or(0, |t| self.graphs[t as usize].offsets.address()),
-                nodes: self.sizes.nodes as u32,
-                capacity: capacities[i] as u32,
-                ranges_len: queue.shape.ranges as u32,
-                hubs_len: queue.shape.hubs as u32,
-                topology: topology.unwrap_or(abi::NONE),
-                owned: declared.is_some_and(|d| d.owner.is_some()).into(),
-                record: record.map_or(abi::NONE, |r| r as u32),
-                trap: match declared {
-                    Some(_) => TrapKind::FrontierOverflow as u32,
-                    None => TrapKind::ListOverflow as u32,
-                },
-                stamp: if places.fresh_stamps { 0 } else { queue.stamp } + 1,
-                ..Default::default()
-            });
-        }
-        let records = records_of(program)
-            .map(|(id, fields)| {
-                let sides = self.queues[id as usize].shape.sides as usize;
-                let mut record = abi::Record {
-                    count: fields.len() as u32,
-                    ..Default::default()
-                };
-                for (i, field) in fields.iter().enumerate() {
-                    let size = match field.size_bytes() {
-                        1 => 0,
-                        4 => 1,
-                        _ => 2,
-                    };
-                    record.sizes |= size << (2 * i);
-                    for side in 0..2 {
-                        let at = (side % sides) * fields.len() + i;
-                        record.fields[side * 8 + i] = places.queues[id as usize].fields[at];
-                    }
-                }
-                record
-            })
-            .collect();
-        let lens = program
-            .waves
-            .iter()
-            .map(|w| match w.domain {
-                Domain::Once => 1,
-                Domain::Range(extent) => self.len(extent),
-                Domain::Nodes => self.sizes.nodes,
-                Domain::Items(_)
-                | Domain::ListItems(..)
-                | Domain::Edges(_)
-                | Domain::EdgesFrom(..) => 0,
-            })
-            .collect();
-        self.layout.encode(&Run {
-            program,
+        let shapes: Vec<Shape> = self.queues.iter().map(|q| q.shape.clone()).collect();
+        let stamps: Vec<u32> = self.queues.iter().map(|q| q.stamp).collect();
+        Tables {
+            program: &self.program,
+            layout: &self.layout,
             code: self.code.address(),
-            control: places.control,
-            buffers,
-            topologies,
-            frontiers,
-            records,
-            fills,
-            lens,
+            sizes: &self.sizes,
+            topologies: self.graphs.iter().map(Graph::table).collect(),
+            shapes: &shapes,
+            stamps: &stamps,
             ranges: (self.shares.iter())
                 .map(|shares| {
                     shares
@@ -659,38 +699,20 @@ impl Megakernel {
                         .map_or_else(Ranges::default, SharesMemory::place)
                 })
                 .collect(),
-            scalars: &self.sizes.scalars,
-            nodes: self.sizes.nodes,
-            progress: places.progress,
-        })
+        }
+        .encode(places)
     }
 
     fn launch(&self, image: u64, batch: u64, ctas: u32) -> Result<(), DeviceError> {
-        self.device.enter()?;
-        let (mut image, mut batch) = (image, batch);
-        let mut params: [*mut c_void; 2] = [(&raw mut image).cast(), (&raw mut batch).cast()];
-        // SAFETY: the function takes two pointers; the image, the batch and all that they point to belong to this session
-        // and stay allocated until the stream was waited for, which every caller does; one CTA a multiprocessor is
-        // resident, because the kernel is compiled for it and its shared memory was checked against the device's.
-        unsafe {
-            result::launch_cooperative_kernel(
-                self.device.megakernel,
-                (ctas, 1, 1),
-                (abi::THREADS, 1, 1),
-                self.layout.shared_bytes,
-                self.device.stream(),
-                &mut params,
-            )
-        }
-        .attempt("cuLaunchCooperativeKernel")
+        launch(&self.device, self.layout.shared_bytes, [image, batch], ctas)
     }
 
-    /// Waits for the device, and keeps those who watch informed.
-    fn wait(&mut self) -> Result<(), RunError> {
+    /// Waits, and keeps those who watch informed.
+    fn wait(&mut self, done: impl Fn(&Megakernel) -> &Event) -> Result<(), RunError> {
         self.counts.fences += 1;
         if Arc::strong_count(&self.progress) > 1 {
             let started = Instant::now();
-            while !self.device.is_idle()? {
+            while !done(self).has_passed()? {
                 let told = self.told.as_slice();
                 let word = |at: usize| {
                     u64::from_le_bytes(told[at..at + 8].try_into().expect("the slice has 8 bytes"))
@@ -701,105 +723,172 @@ impl Megakernel {
                 }
             }
         }
-        Ok(self.device.synchronize()?)
+        Ok(done(self).wait()?)
     }
 
-    fn reader(&self) -> Reader<'_> {
+    /// Waits for everything that was given to the launches' stream.
+    fn wait_here(&mut self, flight: usize) -> Result<(), RunError> {
+        self.flights[flight].done.record(self.device.stream())?;
+        self.wait(|this| &this.flights[flight].done)
+    }
+
+    fn reader<'a>(&'a self, sizes: &'a Sizes) -> Reader<'a> {
         Reader {
             program: &self.program,
-            sizes: &self.sizes,
+            sizes,
             control: Control::new(&self.program),
         }
     }
 
-    /// Starts some runs, waits for them, and reads the last one's results if asked to.
-    fn start_and_wait(
+    /// Starts some runs, whose last one's results are read if asked to. `beside`: another launch is on its way, and its
+    /// host memory and inputs are not this flight's.
+    fn start(
         &mut self,
         series: &[Args<'_>],
+        (flight, beside): (usize, bool),
         read: bool,
-    ) -> Result<Option<Outcome>, RunError> {
+    ) -> Result<Pending, RunError> {
         let started = Instant::now();
         let tables = self.layout.tables_bytes().next_multiple_of(ALIGN) as usize;
         let control = Control::new(&self.program);
         let (control_bytes, image_bytes) =
             (control.bytes as usize, tables + control.bytes as usize);
-        if self.staging.as_slice().len() < series.len() * image_bytes {
-            self.staging = Pinned::new(&self.device, series.len() * image_bytes)?;
-            self.controls = Pinned::new(&self.device, series.len() * control_bytes)?;
+        let device = &self.device;
+        if self.flights.len() == flight {
+            self.flights.push(Flight::new(device)?);
         }
-        self.progress.begin();
-        self.told.as_mut_slice().fill(0);
+        let host = &mut self.flights[flight];
+        host.staging.grow(series.len() * image_bytes)?;
+        host.controls.grow(series.len() * control_bytes)?;
+        let follows = beside || series.len() > 1;
+        if !beside {
+            self.progress.begin();
+            self.told.as_mut_slice().fill(0);
+        }
         let mut begun = Ok(());
         let mut launched = 0;
+        let mut set = 0;
         for (i, args) in series.iter().enumerate() {
-            begun = self.begin(args);
+            let doubled = (beside || i > 0) && self.make_ahead(args)?;
+            set = if doubled { (i + flight) % 2 } else { 0 };
+            begun = self.begin(args, doubled.then_some(set));
             if begun.is_err() {
                 break;
             }
             let last = i + 1 == series.len();
-            let encoded = self.encode(&self.places(series.len() > 1));
+            let encoded = self.encode(&self.places(set, follows));
             let words = self.layout.control(&self.program);
-            let staged = &mut self.staging.as_mut_slice()[i * image_bytes..][..image_bytes];
+            let host = &mut self.flights[flight];
+            let staged = &mut host.staging.as_mut_slice()[i * image_bytes..][..image_bytes];
             staged[..encoded.len()].copy_from_slice(&encoded);
             staged[tables..].copy_from_slice(&words);
-            let staged = &self.staging.as_slice()[i * image_bytes..][..image_bytes];
             self.image.upload(0, staged)?;
+            if last && read {
+                // Locking pages waits for what is on the device, so it comes before the launch.
+                host.slab.grow(self.needs.slab_bytes as usize)?;
+                let direct = self.direct();
+                let total = direct.last().map_or(0, |d| d.at + d.bytes as usize);
+                if total as u64 <= PINNED_OUTPUT_BYTES {
+                    self.flights[flight].outputs.grow(total)?;
+                }
+            }
+            let host = &mut self.flights[flight];
             if i == 0 {
-                self.timer.start()?;
+                host.timer.start()?;
             }
             self.launch(self.image.address(), 0, self.ctas)?;
             self.counts.launches += 1;
             launched += 1;
+            let host = &mut self.flights[flight];
             if last {
-                self.timer.end()?;
+                host.timer.end()?;
             }
             let target = if last && read {
-                &mut self.slab.as_mut_slice()[..self.needs.slab_bytes as usize]
+                &mut host.slab.as_mut_slice()[..self.needs.slab_bytes as usize]
             } else {
-                &mut self.controls.as_mut_slice()[i * control_bytes..][..control_bytes]
+                &mut host.controls.as_mut_slice()[i * control_bytes..][..control_bytes]
             };
-            // SAFETY: the page-locked target belongs to `self`, and the stream is waited for before it is read.
+            // SAFETY: the page-locked target belongs to the flight, which is waited for before it is read or freed.
             unsafe { self.image.download(tables as u64, target) }?;
+            if let Some(ahead) = &self.ahead {
+                ahead.used[set].record(self.device.stream())?;
+            }
         }
         // What is known to lie where it is declared is on its way before the wait.
         let swaps = self.program.fixpoints.iter().any(|f| !f.swaps.is_empty());
         let direct = self.direct();
         let total: u64 = direct.iter().map(|d| d.bytes.next_multiple_of(64)).sum();
         let pinned = total <= PINNED_OUTPUT_BYTES;
-        let ahead = read && begun.is_ok() && pinned && !swaps;
-        if ahead {
-            self.fetch(&direct, None)?;
+        let fetched = read && begun.is_ok() && pinned && !swaps;
+        if fetched {
+            self.fetch(&direct, (flight, set), None)?;
+            if let Some(ahead) = &self.ahead {
+                ahead.used[set].record(self.device.stream())?;
+            }
         }
-        if launched > 0 {
-            self.wait()?;
+        self.flights[flight].done.record(self.device.stream())?;
+        Ok(Pending {
+            flight,
+            set,
+            started,
+            runs: series.len(),
+            launched,
+            read,
+            begun,
+            sizes: self.sizes.clone(),
+            packed: self.needs.packed.clone(),
+            shapes: self.shapes(),
+            direct,
+            fetched,
+            pinned,
+        })
+    }
+
+    /// Whether a launch can be started before this one's results were taken: nothing of them is left on the device.
+    fn can_be_followed(&self, pending: &Pending) -> bool {
+        let lists = self.program.lists.iter().enumerate();
+        let large = |(l, list): (usize, &vyre_core::module::List)| {
+            list.output && pending.packed[self.buffers.len() + l].is_none()
+        };
+        (pending.fetched || pending.direct.is_empty()) && !lists.into_iter().any(large)
+    }
+
+    /// Waits for what was started, and gives the last run's results if they were asked for.
+    fn finish(&mut self, pending: Pending) -> Result<Option<Outcome>, RunError> {
+        let flight = pending.flight;
+        if pending.launched > 0 {
+            self.wait(|this| &this.flights[flight].done)?;
         }
+        let control_bytes = Control::new(&self.program).bytes as usize;
         let mut last_words = None;
-        for i in 0..launched {
-            let reader = self.reader();
-            let words = if read && i + 1 == series.len() {
-                reader.words(self.slab.as_slice())
+        for i in 0..pending.launched {
+            let reader = self.reader(&pending.sizes);
+            let host = &self.flights[flight];
+            let words = if pending.read && i + 1 == pending.runs {
+                reader.words(host.slab.as_slice())
             } else {
-                reader.words(&self.controls.as_slice()[i * control_bytes..])
+                reader.words(&host.controls.as_slice()[i * control_bytes..])
             }?;
-            if i + 1 == launched {
+            let trap = reader.trap(&words);
+            if i + 1 == pending.launched {
                 for (queue, &stamp) in self.queues.iter_mut().zip(&words.stamps) {
                     queue.stamp = stamp;
                 }
             }
             last_words = Some(words);
-            let words = last_words.as_ref().expect("it was just set");
-            if let Some(trap) = self.reader().trap(words) {
+            if let Some(trap) = trap {
                 return Err(RunError::Trap(Box::new(trap)));
             }
         }
-        begun?;
-        let (Some(words), true) = (last_words, read) else {
+        pending.begun.clone()?;
+        let (Some(words), true) = (last_words, pending.read) else {
             return Ok(None);
         };
         self.progress.set(words.rounds.iter().sum(), words.waiting);
-        let mut outcome = self.read(&words, (&direct, ahead, pinned))?;
-        outcome.report.wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        outcome.report.device_ns = Some(self.timer.elapsed_ns()?);
+        let mut outcome = self.read(&words, &pending)?;
+        let wall_ns = u64::try_from(pending.started.elapsed().as_nanos());
+        outcome.report.wall_ns = wall_ns.unwrap_or(u64::MAX);
+        outcome.report.device_ns = Some(self.flights[flight].timer.elapsed_ns()?);
         Ok(Some(outcome))
     }
 
@@ -825,44 +914,41 @@ impl Megakernel {
     }
 
     /// Starts copying results into page-locked memory; `homes[b]`: the buffer that holds what belongs to `b`.
-    fn fetch(&mut self, direct: &[Direct], homes: Option<&[u32]>) -> Result<(), RunError> {
-        let total = direct.last().map_or(0, |d| d.at + d.bytes as usize);
-        if self
-            .outputs
-            .as_ref()
-            .is_none_or(|p| p.as_slice().len() < total)
-        {
-            self.outputs = Some(Pinned::new(&self.device, total)?);
-        }
+    fn fetch(
+        &mut self,
+        direct: &[Direct],
+        (flight, set): (usize, usize),
+        homes: Option<&[u32]>,
+    ) -> Result<(), RunError> {
         for d in direct {
             let home = homes.map_or(d.buffer, |h| h[d.buffer] as usize);
-            let memory = self.buffers[home]
-                .as_ref()
-                .expect("buffers that are swapped are of one size");
-            let target = self.outputs.as_mut().expect("it was just made");
-            let target = &mut target.as_mut_slice()[d.at..d.at + d.bytes as usize];
-            // SAFETY: the page-locked target belongs to `self`; every caller waits for the stream before it is read.
-            unsafe { memory.download(0, target) }?;
+            let memory = match self.ahead.as_ref().filter(|_| set == 1) {
+                Some(Ahead { second, .. }) => second[home].as_ref(),
+                None => None,
+            };
+            let memory = memory.or(self.buffers[home].as_ref());
+            let memory = memory.expect("buffers outside the slab have memory");
+            let outputs = self.flights[flight].outputs.as_mut_slice();
+            // SAFETY: the page-locked target belongs to the flight, which is waited for before it is read or freed.
+            unsafe { memory.download(0, &mut outputs[d.at..d.at + d.bytes as usize]) }?;
         }
         Ok(())
     }
 
-    /// The results of the run that was waited for; `ahead`: those with copies of their own have come too.
-    fn read(
-        &mut self,
-        words: &Words,
-        (direct, ahead, pinned): (&[Direct], bool, bool),
-    ) -> Result<Outcome, RunError> {
+    /// The results of the run that was waited for.
+    fn read(&mut self, words: &Words, pending: &Pending) -> Result<Outcome, RunError> {
+        let (flight, set) = (pending.flight, pending.set);
+        let (direct, pinned) = (&pending.direct, pending.pinned);
         let mut waits = false;
-        if !ahead && pinned && !direct.is_empty() {
-            self.fetch(direct, Some(&words.homes))?;
+        if !pending.fetched && pinned && !direct.is_empty() {
+            self.fetch(direct, (flight, set), Some(&words.homes))?;
             waits = true;
         }
         // Large lists: only what they hold, now that it is known.
         let frontiers = self.program.frontiers.len();
         let mut held = Vec::new();
         for (l, list) in self.program.lists.iter().enumerate() {
-            if !list.output || self.needs.packed[self.buffers.len() + l].is_some() {
+            if !list.output || pending.packed[self.buffers.len() + l].is_some() {
                 continue;
             }
             let queue = &self.queues[frontiers + l];
@@ -878,28 +964,29 @@ impl Megakernel {
             held.push((l, columns));
         }
         if waits {
-            self.wait()?;
+            self.wait_here(flight)?;
         }
-        let mut outcome = self.reader().outcome(
+        let mut outcome = self.reader(&pending.sizes).outcome(
             words,
             &Record {
-                bytes: self.slab.as_slice(),
-                packed: &self.needs.packed,
-                shapes: &self.shapes(),
+                bytes: self.flights[flight].slab.as_slice(),
+                packed: &pending.packed,
+                shapes: &pending.shapes,
             },
+            Vec::new(),
         );
         for d in direct {
             let buffer = &self.program.buffers[d.buffer];
-            let len = self.len(buffer.extent) as usize;
+            let len = (d.bytes / buffer.scalar.size_bytes()) as usize;
             let column = if pinned {
-                let bytes = self.outputs.as_ref().expect("`fetch` made it").as_slice();
+                let bytes = self.flights[flight].outputs.as_slice();
                 column_from(buffer.scalar, len, &bytes[d.at..])
             } else {
                 let mut bytes = vec![0; d.bytes as usize];
                 let home = words.homes[d.buffer] as usize;
                 // SAFETY: the stream is waited for before the target is read.
-                unsafe { self.memory_of(home).download(0, &mut bytes) }?;
-                self.wait()?;
+                unsafe { self.input_of(home, set).download(0, &mut bytes) }?;
+                self.wait_here(flight)?;
                 column_from(self.program.buffers[d.buffer].scalar, len, &bytes)
             };
             outcome.outputs.push((BufferId(d.buffer as u16), column));
@@ -925,12 +1012,12 @@ impl Megakernel {
         Ok(outcome)
     }
 
-    /// Runs the first few queries in one launch; how many, or none when they are better run one by one.
-    fn share(
+    /// Starts the first few queries in one launch; none when they are better run one by one. `beside` is as of [`Megakernel::start`].
+    fn start_sharing(
         &mut self,
         queries: &[Args<'_>],
-        results: &mut Vec<Result<Outcome, RunError>>,
-    ) -> Result<bool, RunError> {
+        (flight, beside): (usize, bool),
+    ) -> Result<Option<Sharing>, RunError> {
         let started = Instant::now();
         let program = Arc::clone(&self.program);
         let lens = |sizes: &Sizes| -> Vec<Option<u64>> {
@@ -947,22 +1034,28 @@ impl Megakernel {
         // Queries of other sizes, or that are refused, end the launch.
         let mut sizes: Vec<Sizes> = Vec::new();
         let mut first_lens = Vec::new();
+        let mut most = usize::MAX;
+        let shapes: Vec<Shape> = self.queues.iter().map(|q| q.shape.clone()).collect();
+        let multiprocessors = self.device.multiprocessors().min(abi::MAX_CTAS);
+        let mut ctas = u64::from(self.ctas.min(self.slots).max(1));
         for query in queries {
             let Ok(checked) = self.check(query) else {
                 break;
             };
             let these = lens(&checked);
             if sizes.is_empty() {
+                let record = Needs::new(&program, &checked, &shapes, u64::MAX)?.slab_bytes;
+                // More than the next launches take are not looked at.
+                most = (4 * worth_sharing(record.next_multiple_of(ALIGN), ctas)) as usize;
                 first_lens = these;
-            } else if these != first_lens {
+            } else if these != first_lens || sizes.len() == most {
                 break;
             }
             sizes.push(checked);
         }
         let Some(first) = sizes.first() else {
-            return Ok(false);
+            return Ok(None);
         };
-        let multiprocessors = self.device.multiprocessors().min(abi::MAX_CTAS);
         let edges: u64 = self.graphs.iter().map(|g| u64::from(g.edges)).sum();
         let worth = if first.nodes + edges <= SMALL_GRAPH {
             2
@@ -970,53 +1063,19 @@ impl Megakernel {
             u64::from(multiprocessors / 8).max(2)
         };
 
-        // Where everything is in a CTA's slab, a query's inputs and a query's record.
-        let shapes: Vec<Shape> = self.queues.iter().map(|q| q.shape.clone()).collect();
         let needs = Needs::new(&program, first, &shapes, u64::MAX)?;
-        let (mut slab_bytes, mut input_bytes) = (0u64, 0u64);
-        let mut record_bytes = needs.slab_bytes;
-        enum At {
-            Own,
-            Slab(u64),
-            Input(u64),
-            Record(u64),
+        let laid = Laid::new(&program, &needs, &shapes);
+        let (slab_bytes, input_bytes, record_bytes) =
+            (laid.slab_bytes, laid.input_bytes, laid.record_bytes);
+        let queued = sizes.len() as u64;
+        if (RECORDS_BYTES / record_bytes.max(1)).min(queued) < worth {
+            return Ok(None);
         }
-        let mut buffers = Vec::new();
-        for (i, buffer) in program.buffers.iter().enumerate() {
-            let bytes = up(needs.buffers[i]);
-            buffers.push(match buffer.role {
-                Role::Topology => At::Own,
-                Role::Input => {
-                    input_bytes += bytes;
-                    At::Input(input_bytes - bytes)
-                }
-                _ => match needs.packed[i] {
-                    Some(at) => At::Record(at),
-                    // Of a result without elements, too.
-                    None => {
-                        slab_bytes += bytes;
-                        At::Slab(slab_bytes - bytes)
-                    }
-                },
-            });
-        }
-        let shapes: Vec<Shape> = shapes
-            .iter()
-            .zip(&needs.capacities)
-            .map(|(s, &c)| s.with_capacity(c))
-            .collect();
-        let queue_at: Vec<u64> = shapes
-            .iter()
-            .map(|s| {
-                slab_bytes += s.bytes();
-                slab_bytes - s.bytes()
-            })
-            .collect();
-        record_bytes = record_bytes.next_multiple_of(ALIGN);
-        let count = (RECORDS_BYTES / record_bytes.max(1)).min(sizes.len() as u64);
-        if count < worth {
-            return Ok(false);
-        }
+        // Launches of about one size, the last of which is not left with a few.
+        let launches =
+            (queued + worth_sharing(record_bytes, ctas) / 2) / worth_sharing(record_bytes, ctas);
+        let count = queued.div_ceil(launches.max(1));
+        let count = count.min(RECORDS_BYTES / record_bytes.max(1)).max(1);
         sizes.truncate(count as usize);
         let queries = &queries[..sizes.len()];
 
@@ -1029,15 +1088,15 @@ impl Megakernel {
         let scalars_at = up(control_at + control_bytes);
         let inputs_at = up(scalars_at + 8 * scalar_count * count);
         let image_bytes = inputs_at + input_bytes * count;
-        let mut ctas = u64::from(multiprocessors).min(count);
-        ctas = ctas.min(u64::from(self.slots.max(1)));
+        ctas = ctas.min(count);
         let held = self.batch.as_ref();
+        let part = held.and_then(|b| b.parts[flight].as_ref());
         let grown = |memory: Option<&Memory>, bytes: u64| match memory {
             Some(memory) if memory.bytes() >= bytes => 0,
             _ => up(bytes),
         };
-        let fixed = grown(held.map(|b| &b.image), image_bytes)
-            + grown(held.map(|b| &b.records), record_bytes * count);
+        let fixed = grown(part.map(|p| &p.image), image_bytes)
+            + grown(part.map(|p| &p.records), record_bytes * count);
         let more = |ctas: u64| fixed + grown(held.map(|b| &b.slab), slab_bytes * ctas);
         if more(ctas) > 0 {
             let (free, _) = self.device.memory_bytes()?;
@@ -1045,42 +1104,24 @@ impl Megakernel {
                 ctas /= 2;
             }
             if more(ctas) > free {
-                return Ok(false);
+                return Ok(None);
             }
         }
         if ctas < worth {
-            return Ok(false);
+            return Ok(None);
         }
-        self.make_batch([slab_bytes * ctas, image_bytes, record_bytes * count])?;
+        let sizes_of = [slab_bytes * ctas, image_bytes, record_bytes * count];
+        self.make_batch(flight, inputs_at, sizes_of)?;
+        self.ring_for(record_bytes as usize, (record_bytes * count) as usize)?;
 
         // The image of query 0 on CTA 0, and what the others need.
         self.sizes = sizes[0].clone();
         let batch = self.batch.as_ref().expect("it was just made");
-        let (slab, records) = (batch.slab.address(), batch.records.address());
-        let image = batch.image.address();
-        let frontiers = program.frontiers.len();
-        let places = Places {
-            control: records,
-            buffers: (0..)
-                .zip(&buffers)
-                .map(|(i, at)| match *at {
-                    At::Own => self.memory_of(i).address(),
-                    At::Slab(at) => slab + at,
-                    At::Input(at) => image + inputs_at + at,
-                    At::Record(at) => records + at,
-                })
-                .collect(),
-            queues: (0..)
-                .zip(shapes.iter().zip(&queue_at))
-                .map(|(i, (shape, &at))| {
-                    let list = usize::checked_sub(i, frontiers).map(|l| program.buffers.len() + l);
-                    let packed = list.and_then(|l| needs.packed[l]);
-                    shape.place(slab + at, packed.map(|at| records + at))
-                })
-                .collect(),
-            fresh_stamps: true,
-            progress: 0,
-        };
+        let part = batch.part(flight);
+        let (slab, records) = (batch.slab.address(), part.records.address());
+        let image = part.image.address();
+        let bases = [slab, image + inputs_at, records];
+        let places = laid.places(bases, |i| self.memory_of(i).address());
         let encoded = self.encode(&places);
         let words = self.layout.control(&program);
         let described = abi::Batch {
@@ -1098,142 +1139,534 @@ impl Megakernel {
             ..Default::default()
         };
         let batch = self.batch.as_mut().expect("it was just made");
-        let staged = batch.staging.as_mut_slice();
+        let part = batch.parts[flight].as_mut().expect("it was just made");
+        let staged = part.staging.as_mut_slice();
         let mut put = |at: u64, bytes: &[u8]| {
             staged[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
         };
         put(0, bytes_of(&[described]));
         put(tables_at, &encoded);
         put(control_at, &words);
-        let mut refreshed = 0;
         for (q, query) in (0u64..).zip(queries) {
             put(scalars_at + 8 * scalar_count * q, bytes_of(&query.scalars));
-            refreshed += 8 * scalar_count;
-            for (id, column) in &query.inputs {
+        }
+        let mut refreshed = 8 * scalar_count * count;
+        part.image.upload(0, &staged[..inputs_at as usize])?;
+        let mut ring = None;
+        if input_bytes > 0 {
+            let held = self.ring.take();
+            ring = Some(held.map_or_else(|| Ring::new(&self.device, PART_BYTES), Ok)?);
+        }
+        let mut upload = ring.as_mut().map(|r| r.upload(&part.image, inputs_at));
+        for (q, query) in (0u64..).zip(queries) {
+            // Inputs lie in buffer order.
+            let mut columns: Vec<_> = query.inputs.iter().collect();
+            columns.sort_by_key(|(id, _)| *id);
+            for (id, column) in columns {
                 refreshed += column.bytes();
-                match buffers[id.index()] {
-                    At::Input(at) => put(inputs_at + input_bytes * q + at, slice_bytes(column)),
-                    At::Record(at) => batch
+                match (laid.buffers[id.index()], &mut upload) {
+                    (At::Input(at), Some(upload)) => {
+                        upload.skip_to(inputs_at + input_bytes * q + at)?;
+                        upload.write(slice_bytes(column))?;
+                        self.counts.ahead_bytes += if beside { column.bytes() } else { 0 };
+                    }
+                    (At::Record(at), _) => part
                         .records
                         .upload(record_bytes * q + at, slice_bytes(column))?,
-                    At::Own | At::Slab(_) => {}
+                    (At::Topology | At::Slab(_) | At::Input(_), _) => {}
                 }
             }
         }
-        let staged = &batch.staging.as_slice()[..image_bytes as usize];
-        batch.image.upload(0, staged)?;
+        if let Some(upload) = upload {
+            upload.end(&part.ready)?;
+            part.ready.hold(self.device.stream())?;
+        }
+        if ring.is_some() {
+            self.ring = ring;
+        }
         self.counts.refresh_bytes += refreshed;
-        self.timer.start()?;
+        part.timer.start()?;
         self.launch(image + tables_at, image, ctas as u32)?;
-        self.timer.end()?;
         self.counts.launches += 1;
-        let batch = self.batch.as_mut().expect("it was just made");
-        let read = &mut batch.read.as_mut_slice()[..(record_bytes * count) as usize];
-        // SAFETY: the page-locked target belongs to `self`, and the stream is waited for before it is read.
-        unsafe { batch.records.download(0, read) }?;
-        self.wait()?;
+        let part = self.batch.as_ref().expect("it was just made").part(flight);
+        part.timer.end()?;
+        part.done.record(self.device.stream())?;
+        if record_bytes * count >= UNPACK_BYTES as u64 {
+            // What taking the records apart needs is made while the launch runs.
+            rayon::current_num_threads();
+        }
+        let spare = sizes.iter().map(|s| spare(&program, s)).collect();
+        Ok(Some(Sharing {
+            spare,
+            flight,
+            started,
+            sizes,
+            packed: laid.packed,
+            shapes: laid.shapes,
+            record_bytes,
+        }))
+    }
 
-        let device_ns = Some(self.timer.elapsed_ns()?);
-        let read = self
-            .batch
+    /// A ring whose parts take a record, and not much more than all of them.
+    fn ring_for(&mut self, record_bytes: usize, all_bytes: usize) -> Result<(), RunError> {
+        let part_bytes = PART_BYTES.min(all_bytes).max(record_bytes);
+        if self
+            .ring
             .as_ref()
-            .expect("it was just made")
-            .read
-            .as_slice();
-        let read = &read[..(record_bytes * count) as usize];
-        let (packed, shapes) = (&needs.packed, &shapes);
-        let one = |(sizes, bytes): (&Sizes, &[u8])| {
-            let reader = Reader {
-                program: &program,
+            .is_none_or(|r| r.part_bytes() < part_bytes)
+        {
+            self.ring = Some(Ring::new(&self.device, part_bytes)?);
+        }
+        Ok(())
+    }
+
+    /// Waits for a launch of queries, and takes its records apart.
+    fn finish_sharing(
+        &mut self,
+        sharing: Sharing,
+    ) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
+        let (flight, record_bytes) = (sharing.flight, sharing.record_bytes as usize);
+        fn part(this: &Megakernel, flight: usize) -> &Part {
+            let batch = this.batch.as_ref().expect("its launch is not over");
+            batch.part(flight)
+        }
+        self.wait(|this| &part(this, flight).done)?;
+        let mut ring = self.ring.take().expect("it was made for this");
+        let part = part(self, flight);
+        let device_ns = Some(part.timer.elapsed_ns()?);
+        let mut spare = sharing.spare.into_iter();
+        let mut rest = sharing.sizes.as_slice();
+        let mut unpacked: Vec<Result<Outcome, RunError>> = Vec::with_capacity(rest.len());
+        let records = rest.iter().map(|_| record_bytes);
+        let cuts = cuts(records, ring.part_bytes());
+        ring.download((&part.records, &part.done), &cuts, |records| {
+            let (now, later) = rest.split_at(records.len() / record_bytes);
+            rest = later;
+            let records = now.iter().zip(records.chunks(record_bytes));
+            let answers = records.map(|(sizes, bytes)| Answer {
+                spare: spare.next().unwrap_or_default(),
                 sizes,
-                control: Control::new(&program),
-            };
-            let words = reader.words(bytes)?;
-            if let Some(trap) = reader.trap(&words) {
-                return Err(RunError::Trap(Box::new(trap)));
-            }
-            Ok(reader.outcome(
-                &words,
-                &Record {
-                    bytes,
-                    packed,
-                    shapes,
-                },
-            ))
-        };
-        let pairs: Vec<(&Sizes, &[u8])> = sizes
-            .iter()
-            .zip(read.chunks(record_bytes as usize))
-            .collect();
-        let threads = match std::thread::available_parallelism() {
-            Ok(n) if read.len() >= UNPACK_BYTES => n.get().min(8).min(pairs.len()),
-            _ => 1,
-        };
-        let mut unpacked: Vec<Result<Outcome, RunError>> = if threads == 1 {
-            pairs.into_iter().map(one).collect()
-        } else {
-            let parts = pairs.chunks(pairs.len().div_ceil(threads));
-            let unpack =
-                |part: &[(&Sizes, &[u8])]| -> Vec<_> { part.iter().copied().map(one).collect() };
-            std::thread::scope(|scope| {
-                let workers: Vec<_> = parts.map(|p| scope.spawn(move || unpack(p))).collect();
-                let done = workers.into_iter();
-                done.flat_map(|w| w.join().expect("taking a record apart does not panic"))
-                    .collect()
-            })
-        };
-        let wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                packed: &sharing.packed,
+                shapes: &sharing.shapes,
+                bytes,
+            });
+            unpacked.append(&mut unpack(&self.program, answers.collect::<Vec<_>>()));
+        })?;
+        self.ring = Some(ring);
+        let wall_ns = u64::try_from(sharing.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         for outcome in unpacked.iter_mut().flatten() {
             self.counts.readback_bytes += read_bytes(outcome);
             outcome.report.wall_ns = wall_ns;
             outcome.report.device_ns = device_ns;
         }
-        results.append(&mut unpacked);
-        Ok(true)
+        Ok(unpacked)
     }
 
-    /// Memory for a batch: slab, image, records.
-    fn make_batch(&mut self, bytes: [u64; 3]) -> Result<(), RunError> {
-        let [slab, image, records] = bytes;
-        let device = &self.device;
-        let fits = |m: &Memory, bytes: u64| m.bytes() >= bytes;
-        let held = self.batch.take();
-        let (mut slab_held, mut image_held, mut records_held) = (None, None, None);
-        if let Some(b) = held {
-            slab_held = Some(b.slab).filter(|m| fits(m, slab));
-            image_held = Some((b.image, b.staging)).filter(|(m, _)| fits(m, image));
-            records_held = Some((b.records, b.read)).filter(|(m, _)| fits(m, records));
+    /// Waits for what is on its way, if anything is, and takes its results.
+    fn land(&mut self, it: Option<OnItsWay>, results: &mut Vec<Result<Outcome, RunError>>) {
+        match it {
+            None => {}
+            Some(OnItsWay::One(pending)) => {
+                let outcome = self.finish(pending);
+                results.push(outcome.map(Option::unwrap_or_default));
+            }
+            Some(OnItsWay::Many(sharing)) => {
+                let count = sharing.sizes.len();
+                match self.finish_sharing(sharing) {
+                    Ok(mut all) => results.append(&mut all),
+                    Err(e) => results.extend(std::iter::repeat_n(Err(e), count)),
+                }
+            }
         }
-        self.counts.allocations += u64::from(slab_held.is_none())
-            + u64::from(image_held.is_none())
-            + u64::from(records_held.is_none());
-        let slab = match slab_held {
-            Some(slab) => slab,
-            None => Memory::new(device, slab)?,
+    }
+
+    /// Memory for a launch of a batch: slab, image, records. So much of the image has a copy on the host.
+    fn make_batch(
+        &mut self,
+        flight: usize,
+        staged_bytes: u64,
+        [slab_bytes, image_bytes, records_bytes]: [u64; 3],
+    ) -> Result<(), RunError> {
+        let device = &self.device;
+        let mut made = 0;
+        let mut batch = match self.batch.take() {
+            Some(batch) => batch,
+            None => {
+                made += 1;
+                Batch {
+                    slab: Memory::new(device, slab_bytes)?,
+                    parts: [None, None],
+                }
+            }
         };
-        let (image, staging) = match image_held {
-            Some(held) => held,
-            None => (
-                Memory::new(device, image)?,
-                Pinned::new(device, image as usize)?,
-            ),
-        };
-        let (records, read) = match records_held {
-            Some(held) => held,
-            None => (
-                Memory::new(device, records)?,
-                Pinned::new(device, records as usize)?,
-            ),
-        };
-        self.batch = Some(Batch {
-            slab,
-            image,
-            staging,
-            records,
-            read,
-        });
+        if batch.slab.bytes() < slab_bytes {
+            made += 1;
+            batch.slab = Memory::new(device, slab_bytes)?;
+        }
+        if batch.parts[flight].is_none() {
+            made += 2;
+            batch.parts[flight] = Some(Part {
+                image: Memory::new(device, image_bytes)?,
+                staging: Pinned::new(device, staged_bytes as usize)?,
+                records: Memory::new(device, records_bytes)?,
+                timer: Timer::new(device)?,
+                ready: Event::new(device)?,
+                done: Event::new(device)?,
+            });
+        }
+        let part = batch.parts[flight].as_mut().expect("it was just made");
+        for (memory, bytes) in [
+            (&mut part.image, image_bytes),
+            (&mut part.records, records_bytes),
+        ] {
+            if memory.bytes() < bytes {
+                made += 1;
+                *memory = Memory::new(device, bytes)?;
+            }
+        }
+        part.staging.grow(staged_bytes as usize)?;
+        self.counts.allocations += made;
+        self.batch = Some(batch);
         Ok(())
     }
+}
+
+impl Flight {
+    fn new(device: &Arc<Device>) -> Result<Flight, DeviceError> {
+        Ok(Flight {
+            staging: Pinned::new(device, 0)?,
+            controls: Pinned::new(device, 0)?,
+            slab: Pinned::new(device, 0)?,
+            outputs: Pinned::new(device, 0)?,
+            timer: Timer::new(device)?,
+            done: Event::new(device)?,
+        })
+    }
+}
+
+/// Launches the megakernel on an image, or on a batch.
+fn launch(
+    device: &Device,
+    shared_bytes: u32,
+    [mut image, mut batch]: [u64; 2],
+    ctas: u32,
+) -> Result<(), DeviceError> {
+    device.enter()?;
+    let mut params: [*mut c_void; 2] = [(&raw mut image).cast(), (&raw mut batch).cast()];
+    // SAFETY: the function takes two pointers; the image, the batch and all that they point to belong to the caller and stay
+    // allocated until the launch was waited for; one CTA a multiprocessor is resident, because the kernel is compiled for
+    // it and its shared memory was checked against the device's.
+    unsafe {
+        result::launch_cooperative_kernel(
+            device.megakernel,
+            (ctas, 1, 1),
+            (abi::THREADS, 1, 1),
+            shared_bytes,
+            device.stream(),
+            &mut params,
+        )
+    }
+    .attempt("cuLaunchCooperativeKernel")
+}
+
+/// Where a query has a buffer.
+#[derive(Clone, Copy)]
+enum At {
+    /// With the topology.
+    Topology,
+    /// So many bytes into what only the device needs, into the inputs, or into the record.
+    Slab(u64),
+    Input(u64),
+    Record(u64),
+}
+
+/// A query's state.
+struct Laid {
+    buffers: Vec<At>,
+    packed: Vec<Option<u64>>,
+    /// Frontiers and lists, and where they begin in the slab.
+    shapes: Vec<Shape>,
+    queues: Vec<u64>,
+    slab_bytes: u64,
+    input_bytes: u64,
+    record_bytes: u64,
+}
+
+impl Laid {
+    fn new(program: &Program, needs: &Needs, shapes: &[Shape]) -> Laid {
+        let (mut slab_bytes, mut input_bytes) = (0, 0);
+        let take = |from: &mut u64, bytes: u64| {
+            *from += bytes;
+            *from - bytes
+        };
+        let mut buffers = Vec::new();
+        for (i, buffer) in program.buffers.iter().enumerate() {
+            let bytes = up(needs.buffers[i]);
+            buffers.push(match (buffer.role, needs.packed[i]) {
+                (Role::Topology, _) => At::Topology,
+                (Role::Input, _) => At::Input(take(&mut input_bytes, bytes)),
+                (_, Some(at)) => At::Record(at),
+                // Of a result without elements, too.
+                (_, None) => At::Slab(take(&mut slab_bytes, bytes)),
+            });
+        }
+        let shapes = shapes.iter().zip(&needs.capacities);
+        let shapes: Vec<Shape> = shapes.map(|(s, &c)| s.with_capacity(c)).collect();
+        let queues = shapes.iter();
+        let queues = queues.map(|s| take(&mut slab_bytes, s.bytes())).collect();
+        Laid {
+            buffers,
+            packed: needs.packed.clone(),
+            shapes,
+            queues,
+            slab_bytes,
+            input_bytes,
+            record_bytes: needs.slab_bytes.next_multiple_of(ALIGN),
+        }
+    }
+
+    /// With slab, inputs and record there.
+    fn places(&self, [slab, inputs, record]: [u64; 3], topology: impl Fn(usize) -> u64) -> Places {
+        let buffers = self.buffers.iter().enumerate();
+        // What is packed are buffers, then lists.
+        let lists_from = self.queues.len() + self.buffers.len() - self.packed.len();
+        let queues = self.shapes.iter().zip(&self.queues).enumerate();
+        Places {
+            control: record,
+            buffers: buffers
+                .map(|(i, at)| match *at {
+                    At::Topology => topology(i),
+                    At::Slab(at) => slab + at,
+                    At::Input(at) => inputs + at,
+                    At::Record(at) => record + at,
+                })
+                .collect(),
+            queues: queues
+                .map(|(i, (shape, &at))| {
+                    let list = usize::checked_sub(i, lists_from);
+                    let packed = list.and_then(|l| self.packed[self.buffers.len() + l]);
+                    shape.place(slab + at, packed.map(|at| record + at))
+                })
+                .collect(),
+            fresh_stamps: true,
+            progress: 0,
+        }
+    }
+}
+
+/// A query's record, as it came back.
+struct Answer<'a> {
+    /// Columns with the memory of its results; made anew where there are none.
+    spare: Vec<Column>,
+    sizes: &'a Sizes,
+    packed: &'a [Option<u64>],
+    shapes: &'a [Shape],
+    bytes: &'a [u8],
+}
+
+/// Memory for a query's results, in buffer order. Taken on one thread while the device works: the allocator's locks would
+/// be fought over by threads that take records apart.
+fn spare(program: &Program, sizes: &Sizes) -> Vec<Column> {
+    let results = program.buffers.iter().filter(|b| is_result(b.role));
+    let column = |b: &vyre_core::module::Buffer| {
+        let mut column = Column::filled(b.scalar, 0, 0);
+        column.reserve(sizes.resolve(program, b.extent).unwrap_or(0) as usize);
+        column
+    };
+    results.map(column).collect()
+}
+
+/// Takes records apart, many on several threads.
+fn unpack(program: &Program, answers: Vec<Answer<'_>>) -> Vec<Result<Outcome, RunError>> {
+    let one = |answer: Answer<'_>| {
+        let reader = Reader {
+            program,
+            sizes: answer.sizes,
+            control: Control::new(program),
+        };
+        let words = reader.words(answer.bytes)?;
+        if let Some(trap) = reader.trap(&words) {
+            return Err(RunError::Trap(Box::new(trap)));
+        }
+        Ok(reader.outcome(
+            &words,
+            &Record {
+                bytes: answer.bytes,
+                packed: answer.packed,
+                shapes: answer.shapes,
+            },
+            answer.spare,
+        ))
+    };
+    let bytes: usize = answers.iter().map(|a| a.bytes.len()).sum();
+    if bytes < UNPACK_BYTES {
+        return answers.into_iter().map(one).collect();
+    }
+    let together = answers.len().div_ceil(UNPACKERS);
+    answers
+        .into_par_iter()
+        .with_min_len(together)
+        .map(one)
+        .collect()
+}
+
+/// Where to cut consecutive records so that pieces of whole ones are as large as possible, but not larger than that.
+fn cuts(records: impl Iterator<Item = usize>, most: usize) -> Vec<usize> {
+    let (mut cuts, mut from, mut end) = (Vec::new(), 0, 0);
+    for bytes in records {
+        if end + bytes - from > most && end > from {
+            cuts.push(end);
+            from = end;
+        }
+        end += bytes;
+    }
+    if end > from {
+        cuts.push(end);
+    }
+    cuts
+}
+
+/// What the tables of a run are made from, but for where its state is.
+struct Tables<'a> {
+    program: &'a Program,
+    layout: &'a Layout,
+    code: u64,
+    sizes: &'a Sizes,
+    topologies: Vec<abi::Topology>,
+    /// Of frontiers, then lists.
+    shapes: &'a [Shape],
+    /// The last that was used, likewise, where stamps are not fresh.
+    stamps: &'a [u32],
+    ranges: Vec<Ranges>,
+}
+
+impl Tables<'_> {
+    /// The tables of a run on these places.
+    fn encode(&self, places: &Places) -> Vec<u8> {
+        let program = self.program;
+        let len = |extent| self.sizes.resolve(program, extent).unwrap_or(0);
+        let control = Control::new(program);
+        let mut fills = Vec::new();
+        let mut buffers = Vec::new();
+        for (i, buffer) in program.buffers.iter().enumerate() {
+            let len = len(buffer.extent);
+            let data = places.buffers[i];
+            buffers.push(abi::Buffer {
+                data,
+                len: len as u32,
+                home: i as u32,
+            });
+            if len != 0 && matches!(buffer.role, Role::Output | Role::Scratch) {
+                let bits = buffer.init.map_or(0, |c| program.constants[c.index()].bits);
+                let size = buffer.scalar.size_bytes();
+                fills.push(abi::Fill {
+                    address: data,
+                    units: (len * size).div_ceil(16),
+                    pattern: repeat(size, bits),
+                    unused: 0,
+                });
+            }
+        }
+        let capacities = capacities(program, self.sizes);
+        let mut frontiers = Vec::new();
+        for (i, (shape, place)) in self.shapes.iter().zip(&places.queues).enumerate() {
+            let declared = program.frontiers.get(i);
+            let topology = self.layout.swept_with.get(i).copied().flatten();
+            let record = records_of(program).position(|(id, _)| id == i as u32);
+            let counters = places.control + control.frontiers + FRONTIER_CONTROL_BYTES * i as u64;
+            if places.fresh_stamps && place.stamps != 0 {
+                fills.push(abi::Fill {
+                    address: place.stamps,
+                    units: (4 * shape.stamps.unwrap_or(0)).div_ceil(16),
+                    ..Default::default()
+                });
+            }
+            frontiers.push(abi::Frontier {
+                items: place.items,
+                ranges: place.ranges,
+                hubs: place.hubs,
+                counters,
+                hub_counters: counters + 6 * 128,
+                stamps: place.stamps,
+                offsets: topology.map_or(0, |t| self.topologies[t as usize].offsets),
+                nodes: self.sizes.nodes as u32,
+                capacity: capacities[i] as u32,
+                ranges_len: shape.ranges as u32,
+                hubs_len: shape.hubs as u32,
+                topology: topology.unwrap_or(abi::NONE),
+                owned: declared.is_some_and(|d| d.owner.is_some()).into(),
+                record: record.map_or(abi::NONE, |r| r as u32),
+                trap: match declared {
+                    Some(_) => TrapKind::FrontierOverflow as u32,
+                    None => TrapKind::ListOverflow as u32,
+                },
+                stamp: match places.fresh_stamps {
+                    true => 1,
+                    false => self.stamps[i] + 1,
+                },
+                ..Default::default()
+            });
+        }
+        let records = records_of(program)
+            .map(|(id, fields)| {
+                let sides = self.shapes[id as usize].sides as usize;
+                let mut record = abi::Record {
+                    count: fields.len() as u32,
+                    ..Default::default()
+                };
+                for (i, field) in fields.iter().enumerate() {
+                    let size = match field.size_bytes() {
+                        1 => 0,
+                        4 => 1,
+                        _ => 2,
+                    };
+                    record.sizes |= size << (2 * i);
+                    for side in 0..2 {
+                        let at = (side % sides) * fields.len() + i;
+                        record.fields[side * 8 + i] = places.queues[id as usize].fields[at];
+                    }
+                }
+                record
+            })
+            .collect();
+        let lens = program
+            .waves
+            .iter()
+            .map(|w| match w.domain {
+                Domain::Once => 1,
+                Domain::Range(extent) => len(extent),
+                Domain::Nodes => self.sizes.nodes,
+                Domain::Items(_)
+                | Domain::ListItems(..)
+                | Domain::Edges(_)
+                | Domain::EdgesFrom(..) => 0,
+            })
+            .collect();
+        self.layout.encode(&Run {
+            program,
+            code: self.code,
+            control: places.control,
+            buffers,
+            topologies: self.topologies.clone(),
+            frontiers,
+            records,
+            fills,
+            lens,
+            ranges: self.ranges.clone(),
+            scalars: &self.sizes.scalars,
+            nodes: self.sizes.nodes,
+            progress: places.progress,
+        })
+    }
+}
+
+/// Queries whose records are worth a launch of their own: each CTA takes two, or the records come back as one large copy.
+fn worth_sharing(record_bytes: u64, ctas: u64) -> u64 {
+    let most = RECORDS_BYTES / record_bytes.max(1);
+    (2 * ctas)
+        .max(SHARE_BYTES / record_bytes.max(1))
+        .min(most)
+        .max(1)
 }
 
 /// A result buffer with a copy of its own: where it goes.
@@ -1339,8 +1772,9 @@ impl Reader<'_> {
     }
 
     /// Everything but what has copies of its own.
-    fn outcome(&self, words: &Words, record: &Record<'_>) -> Outcome {
+    fn outcome(&self, words: &Words, record: &Record<'_>, spare: Vec<Column>) -> Outcome {
         let program = self.program;
+        let mut spare = spare.into_iter();
         let mut outcome = Outcome {
             rows: self.sizes.rows(program),
             ..Outcome::default()
@@ -1354,7 +1788,9 @@ impl Reader<'_> {
             let home = words.homes[i] as usize;
             let at = record.packed[home].unwrap_or(0);
             let bytes = len * buffer.scalar.size_bytes();
-            let column = column_from(buffer.scalar, len as usize, &record.bytes[at as usize..]);
+            let empty = spare.next().filter(|c| c.scalar() == buffer.scalar);
+            let empty = empty.unwrap_or_else(|| Column::filled(buffer.scalar, 0, 0));
+            let column = column_in(empty, len as usize, &record.bytes[at as usize..]);
             outcome.outputs.push((BufferId(i as u16), column));
             read.packed += u32::from(bytes > 0);
             read.packed_bytes += bytes;
@@ -1464,6 +1900,28 @@ fn given(
     }
 }
 
+/// Checks a run's arguments, and gives the sizes with its scalars.
+fn check_args(program: &Program, sizes: &Sizes, args: &Args<'_>) -> Result<Sizes, RunError> {
+    if args.scalars.len() != program.scalars.len() {
+        return Err(RunError::Length {
+            name: "scalars".to_owned(),
+            expected: program.scalars.len() as u64,
+            actual: args.scalars.len() as u64,
+        });
+    }
+    let sizes = Sizes {
+        scalars: args.scalars.clone(),
+        ..sizes.clone()
+    };
+    check_columns(program, &sizes, &args.inputs)?;
+    for (i, buffer) in program.buffers.iter().enumerate() {
+        if matches!(buffer.role, Role::Input | Role::InOut) {
+            given(program, &sizes, BufferId(i as u16), &args.inputs)?;
+        }
+    }
+    Ok(sizes)
+}
+
 fn check_topology(
     program: &Program,
     sizes: &Sizes,
@@ -1491,7 +1949,8 @@ impl Executor for Megakernel {
         let mut chunks = series.chunks(SERIES).peekable();
         while let Some(chunk) = chunks.next() {
             let read = chunks.peek().is_none();
-            if let Some(outcome) = self.start_and_wait(chunk, read)? {
+            let pending = self.start(chunk, (0, false), read)?;
+            if let Some(outcome) = self.finish(pending)? {
                 return Ok(outcome);
             }
         }
@@ -1500,14 +1959,39 @@ impl Executor for Megakernel {
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
         let mut results = Vec::with_capacity(queries.len());
-        while results.len() < queries.len() {
-            let rest = &queries[results.len()..];
-            match self.share(rest, &mut results) {
-                Ok(true) => {}
-                Ok(false) => results.push(self.run(&rest[0])),
-                Err(e) => results.push(Err(e)),
+        let mut on_its_way: Option<OnItsWay> = None;
+        let (mut started, mut flight) = (0, 0);
+        while started < queries.len() {
+            if let Some(OnItsWay::One(pending)) = &on_its_way
+                && !self.can_be_followed(pending)
+            {
+                self.land(on_its_way.take(), &mut results);
+            }
+            let rest = &queries[started..];
+            let beside = on_its_way.is_some();
+            let next =
+                self.start_sharing(rest, (flight, beside))
+                    .and_then(|sharing| match sharing {
+                        Some(sharing) => Ok((sharing.sizes.len(), OnItsWay::Many(sharing))),
+                        None => {
+                            let one = self.start(&rest[..1], (flight, beside), true)?;
+                            Ok((1, OnItsWay::One(one)))
+                        }
+                    });
+            self.land(on_its_way.take(), &mut results);
+            match next {
+                Ok((count, next)) => {
+                    started += count;
+                    on_its_way = Some(next);
+                    flight ^= 1;
+                }
+                Err(e) => {
+                    started += 1;
+                    results.push(Err(e));
+                }
             }
         }
+        self.land(on_its_way, &mut results);
         results
     }
 
@@ -1582,24 +2066,34 @@ impl Executor for Megakernel {
         Limits {
             max_ctas: self.slots(),
             lanes_per_cta: abi::THREADS,
+            ctas_vary: true,
             jit: false,
+            overlaps: true,
         }
     }
 
     fn follow(&mut self, hint: &LaunchHint) -> Followed {
-        let all = self.slots();
         let mut notes = Vec::new();
         if hint.route == Route::Jit {
             notes.push("jit wanted, not available: the megakernel interprets");
         }
-        if hint.ctas < all {
-            notes.push("fewer CTAs wanted: all run, since the widest round counts");
-        }
-        self.ctas = all;
+        let short = hint.topology == Topology::MemoryConstrained;
+        self.ctas = if short && !hint.shared && !hint.asked && hint.ctas < self.slots() {
+            notes.push(
+                "fewer CTAs wanted: all run, since only those of a batch have memory of their own",
+            );
+            self.slots()
+        } else {
+            hint.ctas.clamp(1, self.slots())
+        };
         self.pack_up_to_bytes = hint.pack_up_to_bytes;
         self.slots = hint.slots.max(1);
+        self.second_inputs = hint.second_inputs;
+        if !self.second_inputs {
+            self.ahead = None;
+        }
         Followed {
-            ctas: all,
+            ctas: self.ctas,
             code: "interpreted",
             notes,
         }
@@ -1694,6 +2188,16 @@ impl Graph {
             nodes: csr.node_count() as u32,
             edges: csr.edge_count() as u32,
         })
+    }
+
+    fn table(&self) -> abi::Topology {
+        abi::Topology {
+            offsets: self.offsets.address(),
+            targets: self.targets.address(),
+            nodes: self.nodes,
+            edges: self.edges,
+            ..Default::default()
+        }
     }
 
     /// Whether it is another graph.

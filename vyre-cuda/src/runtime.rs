@@ -2,11 +2,12 @@
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::megakernel::Megakernel;
+use crate::megakernel::{Many, Megakernel};
+use rayon::prelude::*;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use vyre_core::exec::{Executor, RunError, TopologyArgs};
+use vyre_core::exec::{Args, Counters, Executor, Outcome, RunError, TopologyArgs};
 use vyre_core::module::Program;
 use vyre_core::native::{self, NativeExecutor};
 use vyre_core::pass::Pass;
@@ -66,7 +67,7 @@ impl Runtime {
             backend: Backend::Cuda(Device::open(0)?),
             why: None,
             budget: None,
-            thresholds: Thresholds::default(),
+            thresholds: on_cuda(),
         })
     }
 
@@ -184,6 +185,25 @@ impl Runtime {
         })
     }
 
+    /// Executors of a pass, by topology: its program as each runs it, topology, and allocation.
+    pub(crate) fn resident<P: Pass>(
+        &self,
+        whole: &Arc<Program>,
+        programs: &[Arc<Program>],
+        topologies: &[TopologyArgs<'_>],
+        allocations: &[Allocation],
+    ) -> Result<Resident, RunError> {
+        if let Backend::Cuda(device) = &self.backend {
+            let many = Many::new(device, Arc::clone(whole), topologies)?;
+            return Ok(Resident::Together(Box::new(many)));
+        }
+        let each = programs.iter().zip(topologies).zip(allocations);
+        let each = each.map(|((program, topology), &allocation)| {
+            self.executor::<P>(Arc::clone(program), topology, allocation)
+        });
+        Ok(Resident::Apart(each.collect::<Result<_, _>>()?))
+    }
+
     pub(crate) fn executor<P: Pass>(
         &self,
         program: Arc<Program>,
@@ -195,6 +215,56 @@ impl Runtime {
             Backend::Native => Box::new(NativeExecutor::<P>::new(program, topology, allocation)?),
             Backend::Vir0 => Box::new(Vir0Executor::new(program, topology, allocation)?),
         })
+    }
+}
+
+/// The thresholds of a device. Of the contract's defaults one was measured to be wrong: on an H100, sparse rounds are never
+/// faster with fewer CTAs, and those of a few thousand items are slower (docs/PERFORMANCE.md).
+fn on_cuda() -> Thresholds {
+    let mut thresholds = Thresholds::default();
+    thresholds.launch.sparse_ctas = u32::MAX;
+    thresholds
+}
+
+/// One pass on many topologies.
+pub(crate) enum Resident {
+    /// All on a device, where queries share launches.
+    Together(Box<Many>),
+    /// An executor each.
+    Apart(Vec<Box<dyn Executor>>),
+}
+
+impl Resident {
+    /// Runs queries on the topologies that they name, in order; those of different topologies on several threads.
+    pub(crate) fn run_batch(
+        &mut self,
+        queries: &[(usize, Args<'_>)],
+    ) -> Vec<Result<Outcome, RunError>> {
+        let executors = match self {
+            Resident::Together(many) => return many.run_batch(queries),
+            Resident::Apart(executors) => executors,
+        };
+        let mut by_executor: Vec<Vec<usize>> = vec![Vec::new(); executors.len()];
+        for (q, (topology, _)) in queries.iter().enumerate() {
+            by_executor[*topology].push(q);
+        }
+        let busy = executors.par_iter_mut().zip(&by_executor);
+        let done = busy.flat_map_iter(|(executor, mine)| {
+            mine.iter().map(|&q| (q, executor.run(&queries[q].1)))
+        });
+        let mut done: Vec<_> = done.collect();
+        done.sort_unstable_by_key(|&(q, _)| q);
+        done.into_iter().map(|(_, outcome)| outcome).collect()
+    }
+
+    pub(crate) fn counters(&self) -> Option<Counters> {
+        match self {
+            Resident::Together(many) => Some(many.counters()),
+            Resident::Apart(executors) => {
+                let counts = executors.iter().map(|e| e.counters());
+                counts.reduce(|a, b| a.zip(b).map(|(a, b)| a.plus(&b)))?
+            }
+        }
     }
 }
 

@@ -3,11 +3,11 @@
 use crate::decide::{Decider, Decision, Happened, Situation, Tuner};
 use crate::error::Error;
 use crate::runtime::{Lease, Runtime};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::time::Instant;
 use vyre_core::exec::{
@@ -17,7 +17,7 @@ use vyre_core::module::{Buffer, BufferId, Frontier, List, Program, Resource, Rol
 use vyre_core::pass::Pass;
 use vyre_core::plan::fit::{FitError, fit};
 use vyre_core::plan::footprint::{Allocation, FootprintError, footprint};
-use vyre_core::plan::launch::{Age, LaunchError};
+use vyre_core::plan::launch::{Age, Diffusion, LaunchError, diffuse};
 use vyre_core::plan::session::{Profile, Readback};
 use vyre_core::plan::thresholds::Thresholds;
 
@@ -33,6 +33,8 @@ pub struct Session<P> {
     /// Counted by executors that an update replaced.
     counted: Counters,
     waiting: Vec<Query>,
+    /// Queries whose priorities draw near each other.
+    siblings: Vec<(QueryId, QueryId)>,
     next_query: u64,
     batch_limit: Option<NonZeroUsize>,
     pass: PhantomData<fn() -> P>,
@@ -40,7 +42,7 @@ pub struct Session<P> {
 
 /// A submitted query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct QueryId(u64);
+pub struct QueryId(pub(crate) u64);
 
 impl fmt::Display for QueryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,16 +51,33 @@ impl fmt::Display for QueryId {
 }
 
 /// A query that waits for a batch.
-struct Query {
-    id: QueryId,
-    priority: i32,
+pub(crate) struct Query {
+    pub(crate) id: QueryId,
+    pub(crate) priority: f64,
     age: Age,
     scalars: Vec<u64>,
     inputs: Vec<(BufferId, Column)>,
 }
 
 impl Query {
-    fn args(&self) -> Args<'_> {
+    /// With copies of the inputs.
+    pub(crate) fn new<P: Pass>(id: QueryId, priority: i32, run: P::Run<'_>) -> Query {
+        let rows = P::rows(&run);
+        let args = P::args(run);
+        let inputs = args.inputs.into_iter();
+        Query {
+            id,
+            priority: priority.into(),
+            age: Age::default(),
+            scalars: args.scalars,
+            inputs: inputs
+                .map(|(id, s)| (id, s.to_column()))
+                .chain(rows)
+                .collect(),
+        }
+    }
+
+    pub(crate) fn args(&self) -> Args<'_> {
         let inputs = self.inputs.iter();
         Args {
             scalars: self.scalars.clone(),
@@ -118,6 +137,7 @@ impl<P: Pass> Session<P> {
             decider: Decider::new(*runtime.thresholds()),
             counted: Counters::default(),
             waiting: Vec::new(),
+            siblings: Vec::new(),
             next_query: 0,
             batch_limit: None,
             pass: PhantomData,
@@ -166,7 +186,10 @@ impl<P: Pass> Session<P> {
         for args in series {
             self.memory.check(&self.program, args)?;
         }
-        let situation = self.situation(series.len() as u64);
+        let situation = Situation {
+            second_inputs: series.len() > 1 && self.second_inputs(),
+            ..self.situation(series.len() as u64)
+        };
         self.decider.decide(&situation, &mut *self.executor)?;
         let outcome = match series {
             [args] => self.executor.run(args)?,
@@ -179,22 +202,17 @@ impl<P: Pass> Session<P> {
     /// Puts a query in line for the next batch, higher priorities first. Inputs are copied; what is wrong with them is said
     /// when the query runs.
     pub fn submit(&mut self, run: P::Run<'_>, priority: i32) -> QueryId {
-        let rows = P::rows(&run);
-        let args = P::args(run);
         let id = QueryId(self.next_query);
         self.next_query += 1;
-        let inputs = args.inputs.into_iter();
-        self.waiting.push(Query {
-            id,
-            priority,
-            age: Age::default(),
-            scalars: args.scalars,
-            inputs: inputs
-                .map(|(id, s)| (id, s.to_column()))
-                .chain(rows)
-                .collect(),
-        });
+        self.waiting.push(Query::new::<P>(id, priority, run));
         id
+    }
+
+    /// Makes two waiting queries siblings: in the next batches their priorities draw near each other, so that what belongs together
+    /// does not come back far apart. Each batch moves both ends by a fourth of their difference
+    /// ([`diffuse`](vyre_core::plan::launch::diffuse)), less where one has many siblings.
+    pub fn relate(&mut self, a: QueryId, b: QueryId) {
+        self.siblings.push((a, b));
     }
 
     /// Queries that wait for a batch.
@@ -214,8 +232,14 @@ impl<P: Pass> Session<P> {
         let started = Instant::now();
         let before = self.counters().map(|c| c.launches);
         let policy = self.decider.thresholds.launch;
-        let by_urgency = |q: &Query| (!policy.lifts(q.age), std::cmp::Reverse(q.priority), q.id);
-        self.waiting.sort_by_key(by_urgency);
+        self.draw_near()?;
+        let by_urgency = |a: &Query, b: &Query| {
+            let lifted = |q: &Query| !policy.lifts(q.age);
+            let order = lifted(a).cmp(&lifted(b));
+            let order = order.then(b.priority.total_cmp(&a.priority));
+            order.then(a.id.cmp(&b.id))
+        };
+        self.waiting.sort_by(by_urgency);
         let limit = self.batch_limit.map_or(usize::MAX, NonZeroUsize::get);
         let left = self.waiting.split_off(limit.min(self.waiting.len()));
         let mut batch = std::mem::replace(&mut self.waiting, left);
@@ -237,6 +261,8 @@ impl<P: Pass> Session<P> {
             let wanted = self.executor.slots().min(batch.len() as u32);
             let slots = self.memory.slots(wanted);
             let situation = Situation {
+                second_inputs: batch.len() > 1 && self.second_inputs(),
+                shared: true,
                 requeues: batch.iter().map(|q| q.age.requeues).max().unwrap_or(0),
                 max_age: batch.iter().map(|q| q.age.waited).max().unwrap_or(0),
                 slots,
@@ -272,7 +298,7 @@ impl<P: Pass> Session<P> {
             for query in &mut batch {
                 query.age = query.age.requeued().map_err(overflow)?;
             }
-            batch.sort_by_key(by_urgency);
+            batch.sort_by(by_urgency);
         }
         results.sort_by_key(|&(id, _)| id);
         let after = self.counters().map(|c| c.launches);
@@ -282,6 +308,32 @@ impl<P: Pass> Session<P> {
             launches: before.zip(after).map(|(before, after)| after - before),
             wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
         })
+    }
+
+    /// Moves the priorities of siblings that wait.
+    fn draw_near(&mut self) -> Result<(), Error> {
+        if self.siblings.is_empty() {
+            return Ok(());
+        }
+        let waiting = self.waiting.iter().enumerate();
+        let at: HashMap<QueryId, usize> = waiting.map(|(i, q)| (q.id, i)).collect();
+        self.siblings
+            .retain(|(a, b)| at.contains_key(a) && at.contains_key(b));
+        let links = self.siblings.iter().map(|(a, b)| (at[a], at[b]));
+        let links: Vec<(usize, usize)> = links.collect();
+        if !links.is_empty() {
+            let priorities: Vec<f64> = self.waiting.iter().map(|q| q.priority).collect();
+            let diffusion = Diffusion {
+                damping: 0.25,
+                rounds: 1,
+                restriction: 1.0,
+            };
+            let moved = diffuse(&priorities, &links, &diffusion).map_err(overflow)?;
+            for (query, priority) in self.waiting.iter_mut().zip(moved) {
+                query.priority = priority;
+            }
+        }
+        Ok(())
     }
 
     /// Takes another topology: edges appended (see [`Csr::append`](crate::Csr::append)), weights replaced, another graph.
@@ -400,13 +452,20 @@ impl<P: Pass> Session<P> {
         self.decider.thresholds = thresholds;
     }
 
-    /// Lets the session try thresholds on its next runs, which should be alike, and keep the fastest. Off as it begins. The
-    /// results are the same whatever it chooses.
-    pub fn set_autotune(&mut self, on: bool) {
-        self.decider.tuner = on.then(Tuner::new);
+    /// Asks for so many CTAs a launch, at most as many as the device runs at once; `None`, as it begins: that many. A CPU backend's
+    /// sweeps take one thread or all.
+    pub fn set_ctas(&mut self, ctas: Option<NonZeroU32>) {
+        self.decider.ctas = ctas.map(NonZeroU32::get);
     }
 
-    /// Items from which a sweep takes all threads, once autotuning has chosen.
+    /// Lets the session try launches on its next runs, which should be alike, and keep the fastest: with several numbers of CTAs
+    /// where the backend can vary them, otherwise with several thresholds from which a sweep takes all threads. Off as it
+    /// begins. The results are the same whatever it chooses.
+    pub fn set_autotune(&mut self, on: bool) {
+        self.decider.tuner = on.then(|| Tuner::new(self.executor.limits()));
+    }
+
+    /// What autotuning has chosen, once it has: CTAs, or items from which a sweep takes all threads.
     pub fn autotuned(&self) -> Option<u64> {
         self.decider.tuner.as_ref()?.chosen()
     }
@@ -435,7 +494,14 @@ impl<P: Pass> Session<P> {
             requeues: 0,
             max_age: 0,
             slots: self.memory.slots,
+            second_inputs: self.memory.second_inputs_bytes > 0,
+            shared: false,
         }
+    }
+
+    /// Takes room for a second set of inputs, where the backend can use it.
+    fn second_inputs(&mut self) -> bool {
+        self.executor.limits().overlaps && self.memory.second_inputs(&self.program)
     }
 }
 
@@ -464,6 +530,8 @@ pub(crate) struct Memory {
     resident_bytes: u64,
     /// States of a batch that there is room for.
     slots: u32,
+    /// Room for a second set of inputs.
+    second_inputs_bytes: u64,
     /// Of the scalars, those of the run that was checked last.
     sizes: Sizes,
 }
@@ -498,6 +566,7 @@ impl Memory {
             lease: runtime.lease(),
             resident_bytes: 0,
             slots: 1,
+            second_inputs_bytes: 0,
             sizes,
         };
         if let Some(available) = memory.available_bytes() {
@@ -539,6 +608,11 @@ impl Memory {
             .map(|i| i.bytes)
             .sum();
         // A run that needs less than one before it leaves the memory as it is: buffers do not shrink.
+        let held = self.lease.bytes() - self.second_inputs_bytes.min(self.lease.bytes());
+        if needed > held && !self.lease.resize(needed + self.second_inputs_bytes) {
+            // Before a run is refused, the second set of inputs goes.
+            self.second_inputs_bytes = 0;
+        }
         if needed > self.lease.bytes() && !self.lease.resize(needed) {
             return Err(RunError::Memory {
                 what: "the session does not fit beside the others".to_owned(),
@@ -559,6 +633,23 @@ impl Memory {
         let taken = self.take(program);
         if taken.is_err() {
             self.sizes.scalars = before;
+        }
+        taken
+    }
+
+    /// Takes room for a second set of inputs.
+    fn second_inputs(&mut self, program: &Program) -> bool {
+        let inputs = program.buffers.iter();
+        let inputs = inputs.filter(|b| matches!(b.role, Role::Input | Role::InOut));
+        let bytes = |b: &Buffer| {
+            let len = self.sizes.resolve(program, b.extent).unwrap_or(0);
+            len.saturating_mul(b.scalar.size_bytes())
+        };
+        let bytes: u64 = inputs.map(bytes).sum();
+        let more = bytes.saturating_sub(self.second_inputs_bytes);
+        let taken = more == 0 || self.lease.resize(self.lease.bytes() + more);
+        if taken {
+            self.second_inputs_bytes += more;
         }
         taken
     }

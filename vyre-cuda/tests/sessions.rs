@@ -6,7 +6,7 @@
 )]
 
 use std::collections::VecDeque;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use vyre_cuda::plan::launch::{Route, Topology};
 use vyre_cuda::plan::session;
 use vyre_cuda::prelude::*;
@@ -178,6 +178,13 @@ on_each_backend! {
     a_batch_shares_launches_and_keeps_its_queries_apart,
     queries_of_other_sizes_take_launches_of_their_own,
     a_trap_in_a_batch_is_its_querys_own,
+    inputs_of_the_next_run_go_up_during_the_last,
+    a_long_batch_takes_several_launches_and_keeps_its_order,
+    launches_have_as_many_ctas_as_are_asked_for,
+    a_long_run_tells_how_far_it_is,
+    a_result_larger_than_its_declared_capacity_says_both_numbers,
+    many_small_graphs_share_launches_and_keep_apart,
+    weights_traps_and_lists_of_many_topologies_are_their_own,
 }
 
 /// Offsets and targets of exactly 1,048,576 bytes.
@@ -227,6 +234,7 @@ fn what_a_series_does_is_what_its_plan_says(runtimes: &[Runtime]) {
             fences: 128,
             readback_bytes: 128 * 2_048,
             launches: 128,
+            ahead_bytes: 0,
         };
         assert_eq!(more, expected);
     }
@@ -442,6 +450,23 @@ fn urgent_queries_go_first_and_old_ones_before_them() {
         }
     }
     assert_eq!(batches, 33);
+}
+
+#[test]
+fn priorities_of_siblings_draw_near_each_other() {
+    let graph = Csr::from_edges(2, &[(0, 1)]).expect("a graph");
+    let mut session = bfs::Session::new(&Runtime::vir0(), &graph).expect("fits");
+    let mut submit = |priority| session.submit(bfs::Run { source: 0 }, priority);
+    // 10 and 20 become 12.5 and 17.5: over 12 and under 18.
+    let (low, over, under, high) = (submit(10), submit(12), submit(18), submit(20));
+    session.relate(low, high);
+    let batch = session.run_batch().expect("runs");
+    assert_eq!(batch.order, [under, high, low, over]);
+    // Without siblings, and with one that waits no longer.
+    let mut submit = |priority| session.submit(bfs::Run { source: 0 }, priority);
+    let (low, high) = (submit(1), submit(2));
+    session.relate(low, under);
+    assert_eq!(session.run_batch().expect("runs").order, [high, low]);
 }
 
 fn a_failing_query_leaves_the_others_of_its_batch_alone(runtimes: &[Runtime]) {
@@ -770,4 +795,542 @@ fn a_trap_in_a_batch_is_its_querys_own(runtimes: &[Runtime]) {
             assert_eq!((trap.item, trap.kernel.as_str()), (Some(0), "each"));
         }
     }
+}
+
+#[wave_graph]
+pub mod scaled {
+    pub struct Data {
+        #[input(per = n)]
+        x: u32,
+        #[input(per = n)]
+        y: u32,
+        #[output(per = n)]
+        more: u32,
+        #[output(per = n)]
+        z: u64,
+        n: u32,
+        by: u32,
+    }
+
+    #[wave(range(n))]
+    fn scale(x: &u32, y: &u32, more: &mut u32, z: &mut u64, by: u32) {
+        *z = (*x as u64) * (by as u64) + *y as u64;
+        *more = *y + by;
+    }
+}
+
+fn inputs_of_the_next_run_go_up_during_the_last(runtimes: &[Runtime]) {
+    let sizes = [40_000, 40_000, 30_000, 60_000, 5, 40_000, 40_001u32];
+    let inputs: Vec<(Vec<u32>, Vec<u32>)> = (0u32..)
+        .zip(sizes)
+        .map(|(k, n)| ((0..n).map(|i| i * k).collect(), vec![k; n as usize]))
+        .collect();
+    let run = |k: usize| scaled::Run {
+        x: &inputs[k].0,
+        y: &inputs[k].1,
+        n: sizes[k],
+        by: 1 + k as u32,
+    };
+    let check = |k: usize, out: &scaled::Output| {
+        let z: Vec<u64> = (0..u64::from(sizes[k]))
+            .map(|i| i * k as u64 * (1 + k as u64) + k as u64)
+            .collect();
+        assert_eq!(out.more, vec![2 * k as u32 + 1; sizes[k] as usize], "{k}");
+        assert_eq!(out.z, z, "{k}");
+    };
+    for runtime in runtimes {
+        let overlaps = runtime.backend() == "cuda";
+        let mut session = scaled::Session::new(runtime, ()).expect("fits");
+        // A batch: only the first two are of one size and can share a launch.
+        for _ in 0..2 {
+            let before = session.counters().expect("counts");
+            for k in 0..sizes.len() {
+                session.submit(run(k), 0);
+            }
+            let batch = session.run_batch().expect("runs");
+            for (k, (_, result)) in batch.results.iter().enumerate() {
+                check(k, result.as_ref().expect("runs"));
+            }
+            let more = session.counters().expect("counts").since(&before);
+            let uploaded: u64 = sizes.iter().map(|&n| 8 * u64::from(n) + 16).sum();
+            assert_eq!(more.refresh_bytes, uploaded);
+            assert_eq!(more.ahead_bytes > 0, overlaps);
+        }
+        // A series, where all but the first go up during the run before, but for the few bytes that are not worth it.
+        for last in [3, 4, 6] {
+            let before = session.counters().expect("counts");
+            let out = session.run_series((0..=last).map(run)).expect("runs");
+            check(last, &out);
+            let more = session.counters().expect("counts").since(&before);
+            let ahead: u64 = (1..=last)
+                .filter(|&k| overlaps && k != 4)
+                .map(|k| 8 * u64::from(sizes[k]))
+                .sum();
+            assert_eq!((more.ahead_bytes, more.fences > 0), (ahead, true));
+            assert_eq!(more.graph_uploads, 0);
+        }
+        check(2, &session.run(run(2)).expect("runs"));
+        // A budget without room for a second set of inputs.
+        let tight = runtime.clone().with_memory(20 * 40_000 + 4_096);
+        let mut session = scaled::Session::new(&tight, ()).expect("fits");
+        let out = session.run_series([run(0), run(1), run(5)]).expect("runs");
+        check(5, &out);
+        assert_eq!(session.counters().expect("counts").ahead_bytes, 0);
+    }
+}
+
+fn a_long_batch_takes_several_launches_and_keeps_its_order(runtimes: &[Runtime]) {
+    // 24 KB a record: more than a thousand of them are worth two launches at least.
+    let graph = random_graph(6_000, 9_000);
+    for runtime in runtimes {
+        let mut session = bfs::Session::new(runtime, &graph).expect("fits");
+        for round in 0..2 {
+            let before = session.counters().expect("counts");
+            for q in 0..1_100 {
+                session.submit(bfs::Run { source: q * 5 }, 0);
+            }
+            let batch = session.run_batch().expect("runs");
+            for (q, (_, result)) in (0..).zip(&batch.results) {
+                let out = result.as_ref().expect("runs");
+                assert_eq!(out.dist[q as usize * 5], 0);
+                if q % 97 == 0 {
+                    assert_eq!(out.dist, queue_bfs(&graph, q * 5));
+                }
+            }
+            let launches = batch.launches.expect("backends count");
+            match runtime.backend() {
+                "cuda" => assert!((2..=4).contains(&launches), "{launches}"),
+                "native" => assert_eq!(launches, 1),
+                _ => assert_eq!(launches, 1_100),
+            }
+            let more = session.counters().expect("counts").since(&before);
+            assert_eq!(more.readback_bytes, 1_100 * 24_000);
+            assert_eq!(more.refresh_bytes, 1_100 * 8);
+            if round == 1 {
+                assert_eq!(more.allocations, 0);
+            }
+        }
+    }
+}
+
+fn launches_have_as_many_ctas_as_are_asked_for(runtimes: &[Runtime]) {
+    let graph = random_graph(3_000, 20_000);
+    let expected = queue_bfs(&graph, 17);
+    for runtime in runtimes {
+        let varies = runtime.backend() == "cuda";
+        let mut session = bfs::Session::new(runtime, &graph).expect("fits");
+        for asked in [Some(3), Some(1), Some(1_000_000), None] {
+            session.set_ctas(asked.and_then(NonZeroU32::new));
+            let out = session.run(bfs::Run { source: 17 }).expect("runs");
+            assert_eq!(out.dist, expected);
+            let decision = session.decisions().last().expect("decided");
+            let wanted = asked.unwrap_or(u32::MAX).min(decision.request.max_ctas);
+            assert_eq!(decision.launch.ctas, wanted);
+            if varies {
+                assert_eq!(decision.followed.ctas, wanted);
+            }
+        }
+        session.set_autotune(true);
+        for _ in 0..10 {
+            let out = session.run(bfs::Run { source: 17 }).expect("runs");
+            assert_eq!(out.dist, expected);
+        }
+        assert!(session.autotuned().is_some());
+    }
+}
+
+fn a_long_run_tells_how_far_it_is(runtimes: &[Runtime]) {
+    let nodes = 100_000;
+    let chain: Vec<(u32, u32)> = (0..nodes - 1).map(|v| (v, v + 1)).collect();
+    let graph = Csr::from_edges(nodes as usize, &chain).expect("a graph");
+    for runtime in runtimes {
+        let mut session = bfs::Session::new(runtime, &graph).expect("fits");
+        let progress = session.progress().expect("backends tell");
+        let run = std::thread::spawn(move || session.run(bfs::Run { source: 0 }).map(|_| ()));
+        let (mut last, mut between) = (0, 0);
+        while !run.is_finished() {
+            let rounds = progress.rounds();
+            assert!(rounds >= last, "{rounds} after {last}");
+            if rounds > last && rounds < u64::from(nodes) {
+                between += 1;
+            }
+            last = rounds;
+            std::thread::yield_now();
+        }
+        run.join().expect("does not panic").expect("runs");
+        assert!(between > 3, "seen {between} times");
+        assert_eq!((progress.rounds(), progress.frontier()), (nodes.into(), 0));
+    }
+}
+
+#[wave_graph]
+pub mod listing {
+    pub struct Data {
+        #[list(capacity = 8, output)]
+        hits: List<u32>,
+        #[frontier(capacity = 100)]
+        front: Frontier<u32>,
+        #[output(per = 1)]
+        last: u32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn find(i: Index, hits: &Append<u32>, front: &Push<u32>) {
+        if i & 1 == 0 {
+            hits.append(i);
+        }
+        front.push(i);
+    }
+
+    #[wave(items(front), after(find))]
+    fn sweep(i: u32, last: &Buf<Atomic<u32>>) {
+        last[0].fetch_max(i);
+    }
+}
+
+fn a_result_larger_than_its_declared_capacity_says_both_numbers(runtimes: &[Runtime]) {
+    for runtime in runtimes {
+        let mut session = listing::Session::new(runtime, ()).expect("fits");
+        let mut hits = |n| session.run(listing::Run { n });
+        assert_eq!(hits(16).expect("fits").hits.len(), 8);
+        let text = hits(19).unwrap_err().to_string();
+        let says = "list needs 10 items; its capacity is 8 in `find` (";
+        assert!(text.contains(says), "{}: {text}", runtime.backend());
+        assert!(text.contains("sessions.rs:"), "{text}");
+        // Both overflow: the first push in the kernel's order counts.
+        let text = hits(101).unwrap_err().to_string();
+        let says = "list needs 51 items; its capacity is 8 in `find` (";
+        assert!(text.contains(says), "{}: {text}", runtime.backend());
+        assert_eq!(hits(16).expect("fits").last, [15]);
+    }
+}
+
+/// 24 bytes an item.
+#[wave_graph]
+pub mod vast {
+    pub struct Data {
+        #[output(per = n)]
+        a: u64,
+        #[scratch(per = n)]
+        b: u64,
+        #[scratch(per = n)]
+        c: u64,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn fill(i: Index, a: &mut u64, b: &mut u64, c: &mut u64) {
+        *b = i as u64;
+        *c = *b + 1;
+        *a = *c * 2;
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn what_a_device_cannot_hold_is_refused_before_anything_is_launched() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let (free, total) = runtime
+        .cuda_device()
+        .expect("it is one")
+        .memory_bytes()
+        .expect("the device answers");
+    let n = u32::MAX - 1;
+    assert!(total < 24 * u64::from(n), "the device holds 96 GiB");
+    let mut session = vast::Session::new(&runtime, ()).expect("fits");
+    let before = session.counters().expect("counts");
+    for _ in 0..2 {
+        let error = session.run(vast::Run { n }).unwrap_err();
+        let Error::Run(RunError::Memory {
+            needed_bytes,
+            available_bytes,
+            ..
+        }) = &error
+        else {
+            panic!("{error}");
+        };
+        assert!(*needed_bytes >= 24 * u64::from(n) && *needed_bytes < 25 * u64::from(n));
+        assert!(*available_bytes <= free);
+        let expected = format!(
+            "the run does not fit on {}; {needed_bytes} bytes are needed, {available_bytes} are available",
+            runtime.device()
+        );
+        assert_eq!(error.to_string(), expected);
+        println!("{error}");
+    }
+    let counted = session.counters().expect("counts").since(&before);
+    assert_eq!(
+        (counted.launches, counted.fences, counted.allocations),
+        (0, 0, 0)
+    );
+    let out = session.run(vast::Run { n: 3 }).expect("fits");
+    assert_eq!(out.a, [2, 4, 6]);
+}
+
+fn many_small_graphs_share_launches_and_keep_apart(runtimes: &[Runtime]) {
+    // Of all sizes, one without edges among them, and one with hubs.
+    let graphs: Vec<Csr> = (0..500)
+        .map(|k| match k {
+            77 => random_graph(1, 0),
+            78 => {
+                let star: Vec<_> = (1..3_000).flat_map(|v| [(0, v), (v, 0)]).collect();
+                Csr::from_edges(3_000, &star).expect("a graph")
+            }
+            _ => random_graph(1 + k * 7 % 400, k * 13 % 900),
+        })
+        .collect();
+    for runtime in runtimes {
+        let mut sessions = bfs::Sessions::new(runtime, &graphs).expect("fits");
+        assert_eq!(sessions.len(), 500);
+        let uploaded = sessions.counters().expect("backends count");
+        let bytes = |g: &Csr| 4 * (g.node_count() + 1 + g.edge_count()) as u64;
+        assert_eq!(uploaded.graph_upload_bytes, graphs.iter().map(bytes).sum());
+        for round in 0..2 {
+            let before = sessions.counters().expect("counts");
+            // Two queries a graph, the last graphs first.
+            let mut expected = Vec::new();
+            for (k, graph) in graphs.iter().enumerate() {
+                for source in [0, graph.node_count() as u32 - 1] {
+                    let id = sessions.submit(k, bfs::Run { source }, k as i32);
+                    expected.push((id, queue_bfs(graph, source)));
+                }
+            }
+            let batch = sessions.run_batch().expect("runs");
+            assert_eq!((sessions.waiting(), batch.results.len()), (0, 1_000));
+            for ((id, dist), (got, result)) in expected.iter().zip(&batch.results) {
+                assert_eq!(id, got);
+                assert_eq!(&result.as_ref().expect("runs").dist, dist, "{id}");
+            }
+            let last = [expected[998].0, expected[999].0];
+            assert_eq!(batch.order[..2], last);
+            let more = sessions.counters().expect("counts").since(&before);
+            let read: u64 = expected.iter().map(|(_, d)| 4 * d.len() as u64).sum();
+            assert_eq!((more.readback_bytes, more.refresh_bytes), (read, 8_000));
+            assert_eq!((more.graph_uploads, more.graph_upload_bytes), (0, 0));
+            if runtime.backend() == "cuda" {
+                assert_eq!((batch.launches, more.fences), (Some(1), 1));
+                assert!(round == 0 || more.allocations == 0, "{more:?}");
+            }
+        }
+        // A query on a graph that is not there, and a pass with inputs, a swap, and reductions.
+        let none = sessions.submit(500, bfs::Run { source: 0 }, 0);
+        let batch = sessions.run_batch().expect("runs");
+        assert_eq!(batch.results[0].0, none);
+        let text = batch.results[0].1.as_ref().unwrap_err().to_string();
+        assert!(
+            text.ends_with("there is no topology 500; there are 500"),
+            "{text}"
+        );
+
+        let graphs = &graphs[100..160];
+        let weights: Vec<Vec<u32>> = graphs
+            .iter()
+            .map(|g| (0..g.node_count() as u32).map(|v| v * 5 + 1).collect())
+            .collect();
+        let query = |k: usize| busy::Run {
+            weight: &weights[k],
+            source: 0,
+            rounds: 1 + k as u32 % 5,
+        };
+        let mut sessions = busy::Sessions::new(runtime, graphs).expect("fits");
+        for k in 0..graphs.len() {
+            sessions.submit(k, query(k), 0);
+        }
+        let batch = sessions.run_batch().expect("runs");
+        for (k, (_, result)) in batch.results.iter().enumerate() {
+            let out = result.as_ref().expect("runs");
+            let mut alone = busy::Session::new(&Runtime::vir0(), &graphs[k]).expect("fits");
+            let expected = alone.run(query(k)).expect("runs");
+            assert_eq!(
+                (&out.now, &out.then),
+                (&expected.now, &expected.then),
+                "{k}"
+            );
+            assert_eq!((&out.mark, out.total), (&expected.mark, expected.total));
+            assert_eq!(out.report.rounds, expected.report.rounds);
+        }
+    }
+}
+
+#[wave_graph]
+pub mod heavy {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = edge(graph))]
+        weight: u32,
+        #[list(capacity = 6, output)]
+        heavy: List<u32>,
+        #[output(per = node)]
+        sum: u32,
+        from: u32,
+    }
+
+    #[wave(nodes)]
+    fn add(v: Node, graph: &Csr, weight: &Buf<u32>, sum: &mut u32) {
+        for e in graph.edges(v) {
+            *sum += weight[e];
+        }
+    }
+
+    #[wave(edges(graph))]
+    fn list(e: Edge, weight: &u32, from: u32, heavy: &Append<u32>) {
+        if *weight >= from {
+            heavy.append(e.index);
+        }
+    }
+}
+
+fn weights_traps_and_lists_of_many_topologies_are_their_own(runtimes: &[Runtime]) {
+    let graphs: Vec<Csr> = (0..40)
+        .map(|k| {
+            let edges: Vec<_> = (0..k).map(|v| (v, v + 1)).collect();
+            Csr::from_edges(k as usize + 1, &edges).expect("a graph")
+        })
+        .collect();
+    let weights: Vec<Vec<u32>> = (0..40)
+        .map(|k| (0..k).map(|e| e + 100 * k).collect())
+        .collect();
+    for runtime in runtimes {
+        let topologies = graphs.iter().zip(&weights);
+        let topologies = topologies.map(|(graph, weight)| heavy::Topology { graph, weight });
+        let mut sessions = heavy::Sessions::new(runtime, topologies).expect("fits");
+        for k in 0..40 {
+            // The last five edges; all of them on graph 30.
+            let from = if k == 30 {
+                0
+            } else {
+                101 * k as u32 - 5.min(k as u32)
+            };
+            sessions.submit(k, heavy::Run { from }, 0);
+        }
+        let batch = sessions.run_batch().expect("runs");
+        for (k, (_, result)) in (0u32..).zip(&batch.results) {
+            if k == 30 {
+                let text = result.as_ref().unwrap_err().to_string();
+                let says = "list needs 30 items; its capacity is 6 in `list` (";
+                assert!(text.contains(says), "{text}");
+                continue;
+            }
+            let out = result.as_ref().expect("runs");
+            let mut heavy = out.heavy.clone();
+            heavy.sort_unstable();
+            assert_eq!(heavy, (k - 5.min(k)..k).collect::<Vec<u32>>());
+            let mut sum: Vec<u32> = (0..k).map(|e| e + 100 * k).collect();
+            sum.push(0);
+            assert_eq!(out.sum, sum);
+        }
+    }
+}
+
+#[test]
+fn many_topologies_keep_to_one_budget() {
+    let graph = random_graph(1_000, 4_000);
+    let one = 20_004 + 4_000 + 8 * 5_000;
+    let runtime = Runtime::native().with_memory(3 * one + 30_000);
+    let error = bfs::Sessions::new(&runtime, [&graph; 4]).unwrap_err();
+    let says = "; 64004 bytes are needed, 30000 are available";
+    assert!(error.to_string().ends_with(says), "{error}");
+    assert_eq!(runtime.memory(), Some((3 * one + 30_000, 0)));
+    let sessions = bfs::Sessions::new(&runtime, [&graph; 3]).expect("fits");
+    assert_eq!(runtime.memory(), Some((3 * one + 30_000, 3 * one)));
+    drop(sessions);
+    assert_eq!(runtime.memory(), Some((3 * one + 30_000, 0)));
+}
+
+#[wave_graph]
+pub mod churn {
+    pub struct Data {
+        #[input(per = n)]
+        x: u32,
+        #[reduce(max)]
+        all: u32,
+        n: u32,
+        turns: u32,
+    }
+
+    #[wave(range(n))]
+    fn mix(x: &u32, turns: u32, all: &Reduce<Max<u32>>) {
+        let mut h = *x;
+        for _ in 0..turns {
+            h = (h ^ h >> 15).wrapping_mul(0x2c1b_3c6d);
+        }
+        all.max(h);
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn uploads_beside_launches_save_time() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let n = 8 << 20;
+    let inputs: Vec<Vec<u32>> = (0..8u32)
+        .map(|k| (0..n).map(|i| i ^ k << 24).collect())
+        .collect();
+    let run = |k: usize| churn::Run {
+        x: &inputs[k],
+        n,
+        turns: 150,
+    };
+    let mut session = churn::Session::new(&runtime, ()).expect("fits");
+    session.run_series((0..8).map(run)).expect("runs");
+    let (mut apart, mut together) = (u128::MAX, u128::MAX);
+    let mut device_ns = 0;
+    for _ in 0..5 {
+        let started = std::time::Instant::now();
+        let mut last = 0;
+        for k in 0..8 {
+            let out = session.run(run(k)).expect("runs");
+            last = out.all;
+            device_ns = out.report.device_ns.expect("a device has a clock");
+        }
+        apart = apart.min(started.elapsed().as_micros());
+        let started = std::time::Instant::now();
+        let out = session.run_series((0..8).map(run)).expect("runs");
+        together = together.min(started.elapsed().as_micros());
+        assert_eq!(out.all, last);
+    }
+    println!(
+        "8 runs of 32 MiB of inputs: {apart} us one by one, {together} us as a series; a launch takes {} us",
+        device_ns / 1_000
+    );
+    assert!(together < apart);
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn one_batch_over_many_graphs_beats_a_session_each() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let graphs: Vec<Csr> = (0..1_000)
+        .map(|k| random_graph(300 + k % 400, 1_500))
+        .collect();
+    let started = std::time::Instant::now();
+    let mut sessions = bfs::Sessions::new(&runtime, &graphs).expect("fits");
+    let made = started.elapsed();
+    let mut batch_us = Vec::new();
+    for _ in 0..4 {
+        for k in 0..graphs.len() {
+            sessions.submit(k, bfs::Run { source: 0 }, 0);
+        }
+        let batch = sessions.run_batch().expect("runs");
+        batch_us.push(batch.wall_ns / 1_000);
+        assert_eq!(batch.launches, Some(1));
+    }
+    let started = std::time::Instant::now();
+    let mut alone: Vec<bfs::Session> = (graphs.iter().take(200))
+        .map(|g| bfs::Session::new(&runtime, g).expect("fits"))
+        .collect();
+    let made_alone = started.elapsed();
+    let mut alone_us = Vec::new();
+    for _ in 0..4 {
+        let started = std::time::Instant::now();
+        for session in &mut alone {
+            session.run(bfs::Run { source: 0 }).expect("runs");
+        }
+        alone_us.push(started.elapsed().as_micros());
+    }
+    println!("1,000 graphs in one batch: made in {made:?}, then {batch_us:?} us");
+    println!("200 sessions of their own: made in {made_alone:?}, then {alone_us:?} us");
+    assert!(u128::from(batch_us[1]) < 5 * alone_us[1]);
 }

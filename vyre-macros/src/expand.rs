@@ -32,7 +32,9 @@ pub(crate) struct Expansion<'a> {
 const TUPLE: usize = 12;
 
 /// Names that the expansion adds to the graph's module.
-pub(crate) const GENERATED: [&str; 6] = ["Session", "Run", "Output", "Topology", "PLAN", "Pass"];
+pub(crate) const GENERATED: [&str; 7] = [
+    "Session", "Sessions", "Run", "Output", "Topology", "PLAN", "Pass",
+];
 
 /// The graph's module.
 pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
@@ -285,6 +287,8 @@ impl Expansion<'_> {
         let lifetime = borrows.then(|| quote! { <'a> });
         let session_doc =
             format!("A session of `{name}`: the topology resident, buffers allocated once.");
+        let sessions_doc =
+            format!("Many topologies of `{name}`, all resident, whose queries share launches.");
         let run_doc = format!("What one run of `{name}` is given.");
         let output_doc = format!("What one run of `{name}` gives back.");
         let plan_doc = format!("The static plan of `{name}`, readable.");
@@ -308,6 +312,10 @@ impl Expansion<'_> {
             #[doc = #session_doc]
             #[allow(dead_code)]
             pub type Session = #krate::Session<Pass>;
+
+            #[doc = #sessions_doc]
+            #[allow(dead_code)]
+            pub type Sessions = #krate::Sessions<Pass>;
 
             #[doc = #plan_doc]
             #[allow(dead_code)]

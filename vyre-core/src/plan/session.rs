@@ -95,6 +95,9 @@ pub struct Counters {
     pub readback_bytes: u64,
     /// Times that work was started: one a run, one a batch where the backend takes it at once.
     pub launches: u64,
+    /// Of the bytes uploaded for runs, those that could go up while another run of the session was on the device. No plan
+    /// says so: it depends on the backend and on the room for a second set of inputs.
+    pub ahead_bytes: u64,
 }
 
 impl Counters {
@@ -122,6 +125,7 @@ impl Counters {
             fences: self.fences.saturating_sub(earlier.fences),
             readback_bytes: self.readback_bytes.saturating_sub(earlier.readback_bytes),
             launches: self.launches.saturating_sub(earlier.launches),
+            ahead_bytes: self.ahead_bytes.saturating_sub(earlier.ahead_bytes),
         }
     }
 
@@ -136,6 +140,7 @@ impl Counters {
             fences: self.fences + other.fences,
             readback_bytes: self.readback_bytes + other.readback_bytes,
             launches: self.launches + other.launches,
+            ahead_bytes: self.ahead_bytes + other.ahead_bytes,
         }
     }
 }
@@ -250,6 +255,7 @@ pub fn plan(profile: &Profile) -> Result<SessionPlan, SessionError> {
             fences: 1,
             readback_bytes: profile.output_bytes,
             launches: runs,
+            ahead_bytes: 0,
         },
     })
 }

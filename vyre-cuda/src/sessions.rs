@@ -1,0 +1,144 @@
+//! A pass bound to many topologies.
+
+use crate::error::Error;
+use crate::runtime::{Resident, Runtime};
+use crate::session::{Batch, Memory, Query, QueryId, slices};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Instant;
+use vyre_core::exec::{Args, Counters, RunError, TopologyArgs};
+use vyre_core::module::Program;
+use vyre_core::pass::Pass;
+
+/// A pass with many topologies uploaded, whose queries share launches where the backend can: on CUDA a query takes one
+/// CTA, so that as many small graphs are worked on at a time as the device has multiprocessors. For graphs that are worth the
+/// whole device, take a [`Session`](crate::Session) each.
+///
+/// `#[wave_graph] mod bfs` defines `bfs::Sessions` as an alias of this.
+pub struct Sessions<P> {
+    resident: Resident,
+    program: Arc<Program>,
+    /// By topology.
+    memories: Vec<Memory>,
+    waiting: Vec<(usize, Query)>,
+    next_query: u64,
+    pass: PhantomData<fn() -> P>,
+}
+
+impl<P: Pass> Sessions<P> {
+    /// Uploads the topologies. Fails when the parts of one do not fit together, or when the backend cannot hold them all.
+    pub fn new<'a, T: Into<P::Topology<'a>>>(
+        runtime: &Runtime,
+        topologies: impl IntoIterator<Item = T>,
+    ) -> Result<Sessions<P>, Error> {
+        let whole = Arc::new(P::PARTS.program()?);
+        let typed: Vec<P::Topology<'a>> = topologies.into_iter().map(Into::into).collect();
+        let rows: Vec<_> = typed.iter().map(P::topology_rows).collect();
+        let topologies = typed.into_iter().zip(&rows).map(|(typed, rows)| {
+            let mut topology: TopologyArgs<'_> = P::topology(typed);
+            topology.columns.extend(slices(rows));
+            topology
+        });
+        let topologies: Vec<TopologyArgs<'_>> = topologies.collect();
+        let mut memories = Vec::with_capacity(topologies.len());
+        let mut programs = Vec::with_capacity(topologies.len());
+        for topology in &topologies {
+            let mut program = Program::clone(&whole);
+            memories.push(Memory::settle(&mut program, topology, runtime)?);
+            programs.push(match program.schedule == whole.schedule {
+                true => Arc::clone(&whole),
+                false => Arc::new(program),
+            });
+        }
+        let allocations: Vec<_> = memories.iter().map(|m| m.allocation).collect();
+        Ok(Sessions {
+            resident: runtime.resident::<P>(&whole, &programs, &topologies, &allocations)?,
+            program: whole,
+            memories,
+            waiting: Vec::new(),
+            next_query: 0,
+            pass: PhantomData,
+        })
+    }
+
+    /// Topologies.
+    pub fn len(&self) -> usize {
+        self.memories.len()
+    }
+
+    /// There are none.
+    pub fn is_empty(&self) -> bool {
+        self.memories.is_empty()
+    }
+
+    /// Puts a query on a topology, counted from 0, in line for the next batch, higher priorities first. Inputs are copied; what is
+    /// wrong with them is said when the query runs.
+    pub fn submit(&mut self, topology: usize, run: P::Run<'_>, priority: i32) -> QueryId {
+        let id = QueryId(self.next_query);
+        self.next_query += 1;
+        let query = Query::new::<P>(id, priority, run);
+        self.waiting.push((topology, query));
+        id
+    }
+
+    /// Queries that wait for a batch.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Runs the waiting queries, independently of each other: by priority, then as they were submitted. A query that fails
+    /// leaves the others alone.
+    pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
+        let started = Instant::now();
+        let before = self.counters().map(|c| c.launches);
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.sort_by(|(_, a), (_, b)| b.priority.total_cmp(&a.priority).then(a.id.cmp(&b.id)));
+        let mut results = Vec::with_capacity(waiting.len());
+        waiting.retain(|(topology, query)| {
+            let checked = match self.memories.get_mut(*topology) {
+                Some(memory) => memory.check(&self.program, &query.args()),
+                None => Err(RunError::Invalid(format!(
+                    "there is no topology {topology}; there are {}",
+                    self.memories.len()
+                ))),
+            };
+            match checked {
+                Ok(()) => true,
+                Err(e) => {
+                    results.push((query.id, Err(e.into())));
+                    false
+                }
+            }
+        });
+        let order: Vec<QueryId> = waiting.iter().map(|(_, q)| q.id).collect();
+        let queries = waiting.iter();
+        let queries: Vec<(usize, Args<'_>)> = queries.map(|(t, q)| (*t, q.args())).collect();
+        let outcomes = self.resident.run_batch(&queries);
+        for (id, outcome) in order.iter().zip(outcomes) {
+            results.push((*id, outcome.map(P::output).map_err(Error::from)));
+        }
+        results.sort_by_key(|&(id, _)| id);
+        let after = self.counters().map(|c| c.launches);
+        Ok(Batch {
+            results,
+            order,
+            launches: before.zip(after).map(|(before, after)| after - before),
+            wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        })
+    }
+
+    /// What was uploaded, allocated, waited for, read back and launched since they were made; `None` where the backend does
+    /// not count.
+    pub fn counters(&self) -> Option<Counters> {
+        self.resident.counters()
+    }
+}
+
+impl<P: Pass> fmt::Debug for Sessions<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sessions")
+            .field("topologies", &self.memories.len())
+            .finish_non_exhaustive()
+    }
+}
