@@ -635,5 +635,61 @@ fn an_update_with_operands_that_trap_stays_an_update() {
     );
 }
 
+/// The language reference uses every method and every constant of the tables in an example, which tests run.
+#[test]
+fn the_reference_shows_every_method() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/LANGUAGE.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let examples: String = page.split("```").skip(1).step_by(2).collect();
+    let scalars = methods::METHODS.iter().map(|m| m.name);
+    let rows = methods::BITS.iter().map(|m| m.0).chain(["ones"]);
+    let others = [
+        "from_bits",
+        "neighbors",
+        "edges",
+        "target",
+        "degree",
+        "push",
+        "append",
+        "add",
+        "min",
+        "max",
+        "or",
+        "and",
+        "inc",
+        "len",
+        "is_empty",
+        "get",
+        "swap",
+        "fill",
+        "rev",
+        "step_by",
+        "into",
+    ];
+    let methods = scalars.chain(rows).chain(methods::ATOMIC.iter().copied());
+    let missing: Vec<&str> = methods
+        .chain(others)
+        .filter(|m| {
+            ![".", "::"]
+                .iter()
+                .any(|dot| examples.contains(&format!("{dot}{m}(")))
+        })
+        .collect();
+    assert_eq!(missing, [""; 0]);
+    let constants = [
+        "MIN",
+        "MAX",
+        "BITS",
+        "MIN_POSITIVE",
+        "EPSILON",
+        "INFINITY",
+        "NEG_INFINITY",
+        "NAN",
+    ];
+    for name in constants {
+        assert!(examples.contains(&format!("::{name}")), "{name}");
+    }
+}
+
 #[path = "cases.rs"]
 mod cases;
