@@ -188,6 +188,41 @@ impl Csr {
         Csr { offsets, targets }
     }
 
+    /// Whether it is its own reverse: each edge has its opposite, as often as it is there itself. False as well where a
+    /// node's targets do not ascend.
+    #[cfg(feature = "exec")]
+    pub(crate) fn is_symmetric(&self) -> bool {
+        use rayon::prelude::*;
+        /// Ways through the rows, each for the edges into a block of nodes: few of them, of blocks that fit a cache.
+        const WAYS: usize = 8;
+        let nodes = self.node_count();
+        let block_len = nodes.div_ceil(WAYS).max(1 << 12);
+        let rows = || {
+            self.offsets
+                .windows(2)
+                .map(|w| w[0] as usize..w[1] as usize)
+        };
+        let ascend = |row: std::ops::Range<usize>| self.targets[row].is_sorted();
+        rows().all(ascend)
+            && (0..nodes.div_ceil(block_len)).into_par_iter().all(|block| {
+                // By ascending sources, the edges into a node must be met in the order of its edges out.
+                let (first, end) = (block * block_len, nodes.min((block + 1) * block_len));
+                let mut next = self.offsets[first..end].to_vec();
+                rows().zip(0u32..).all(|(row, v)| {
+                    let row = &self.targets[row];
+                    let row = &row[row.partition_point(|&t| (t as usize) < first)..];
+                    let mut into = row.iter().take_while(|&&t| (t as usize) < end);
+                    into.all(|&t| {
+                        let at = &mut next[t as usize - first];
+                        let met =
+                            *at < self.offsets[t as usize + 1] && self.targets[*at as usize] == v;
+                        *at += 1;
+                        met
+                    })
+                })
+            })
+    }
+
     /// Number of nodes.
     pub fn node_count(&self) -> usize {
         self.offsets.len() - 1

@@ -489,6 +489,8 @@ pub struct Activity {
     pub items: u64,
     /// Items of the widest.
     pub widest: u64,
+    /// Sweeps that were turned round, as [`crate::plan::pull`] allows: natively, where that looks at fewer edges.
+    pub pulled: u64,
 }
 
 /// What a readback copied, as [`crate::plan::compact`] plans it: small results in one slab, large ones directly, empty

@@ -39,6 +39,9 @@ const ALONE: usize = 8192;
 /// Items or edges of a chunk of a larger sweep.
 const CHUNK: usize = 4096;
 
+/// Nodes of a chunk of a sweep that pulls; a multiple of 64.
+const PULLERS: usize = 2048;
+
 /// Threads of the pool that large sweeps use.
 pub fn threads() -> usize {
     rayon::current_num_threads()
@@ -944,6 +947,20 @@ impl<'s> Sweep<'s> {
         let graph = &self.store.graphs[topology.index()];
         let items = self.store.frontiers[frontier.index()].items.borrow();
         let items: &[u32] = &items;
+        if let Some(pull) = &self.store.pulls[self.wave.index()] {
+            let mut pull = pull.borrow_mut();
+            let graphs = &self.store.graphs;
+            if let Some(into) = pull.turn(graphs, topology, items, self.round) {
+                let (pull, nodes) = (&*pull, into.node_count());
+                return self.sweep(&columns, kernel, nodes.div_ceil(PULLERS), |chunk| Pulled {
+                    into,
+                    front: &pull.front,
+                    done: &pull.done,
+                    next: chunk * PULLERS,
+                    end: nodes.min((chunk + 1) * PULLERS),
+                });
+            }
+        }
         let mut cuts = self.store.cuts.borrow_mut();
         cut_edges(&mut cuts, graph.csr.offsets(), items, graph.max_degree);
         let cuts: &[Cut] = &cuts;
@@ -1351,6 +1368,48 @@ impl Walk for EdgesFrom<'_> {
     #[inline]
     fn current(&self) -> u32 {
         self.end - self.rest.len() as u32 - 1
+    }
+}
+
+/// Of the edges from a frontier, one into each node that may not have been claimed; see [`crate::plan::pull`]. The kernel
+/// looks at the destination only.
+struct Pulled<'a> {
+    into: &'a Csr,
+    front: &'a [u64],
+    done: &'a [u64],
+    next: usize,
+    end: usize,
+}
+
+impl Walk for Pulled<'_> {
+    #[inline]
+    fn walk(&mut self, mut body: impl FnMut(Lane)) {
+        let (offsets, targets) = (self.into.offsets(), self.into.targets());
+        while self.next < self.end {
+            let waiting = !self.done[self.next / 64] >> (self.next % 64);
+            if waiting == 0 {
+                self.next = (self.next / 64 + 1) * 64;
+                continue;
+            }
+            let v = self.next + waiting.trailing_zeros() as usize;
+            self.next = v + 1;
+            if v >= self.end {
+                return;
+            }
+            let from = &targets[offsets[v] as usize..offsets[v + 1] as usize];
+            let in_front = |&&u: &&u32| self.front[u as usize / 64] >> (u % 64) & 1 != 0;
+            if let Some(&src) = from.iter().find(in_front) {
+                body(Lane {
+                    index: 0,
+                    src,
+                    dst: v as u32,
+                });
+            }
+        }
+    }
+
+    fn current(&self) -> u32 {
+        (self.next - 1) as u32
     }
 }
 

@@ -12,18 +12,19 @@ use crate::fault::Fault;
 use crate::isa::{Op, Word};
 use crate::module::{
     BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, Program, ReductionId,
-    Resource, Role, Site, Step, WaveId,
+    Resource, Role, Site, Step, TopologyId, WaveId,
 };
 use crate::plan::compact::{self, CompactError, Slot};
 use crate::plan::footprint::{Allocation, Life, footprint, groups_of};
+use crate::plan::pull::{self, Claim};
 use crate::plan::thresholds::Thresholds;
 use crate::trap::{Trap, TrapKind, WHOLE_WAVE};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::num::NonZeroU64;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 /// Everything a session owns on the CPU.
@@ -38,6 +39,8 @@ pub(crate) struct Store {
     /// By wave: how much of its list it has swept, where it sweeps what is new.
     swept: Vec<Cell<usize>>,
     pub(crate) reductions: Vec<Cell<u64>>,
+    /// By wave: what its sweep needs to be turned round, where that is allowed.
+    pub(crate) pulls: Vec<Option<RefCell<Pull>>>,
     /// Scratch of the edge partition.
     pub(crate) cuts: RefCell<Vec<Cut>>,
     /// Where each buffer's contents belong when no swap is pending.
@@ -130,11 +133,119 @@ fn lives_in(life: Option<(u32, u32)>, group: u32) -> bool {
     life.is_some_and(|(first, last)| (first..=last).contains(&group))
 }
 
-/// A topology and what the partition needs to know about it.
+/// A topology and what sweeps need to know about it.
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub(crate) csr: Csr,
     pub(crate) max_degree: u32,
+    /// It is its own reverse.
+    symmetric: OnceLock<bool>,
+    /// Edges that were swept while that was not known and would have been good to know.
+    missed: AtomicU64,
+}
+
+/// A sweep over a frontier's edges that pulls where that looks at fewer edges; see [`crate::plan::pull`].
+#[derive(Debug)]
+pub(crate) struct Pull {
+    claim: Claim,
+    /// The topology with the edges in, if the pass has one.
+    into: Option<TopologyId>,
+    /// The frontier, a bit a node.
+    pub(crate) front: Vec<u64>,
+    /// Nodes that are known to be claimed.
+    pub(crate) done: Vec<u64>,
+    /// Edges out of the frontiers of this fixpoint so far.
+    explored: u64,
+    /// Those of them that lead out of nodes which `done` does not know.
+    unknown: u64,
+    /// Sweeps of this run that pulled.
+    turned: u64,
+}
+
+impl Pull {
+    /// A search goes on by pushing until its frontier has one in so many of the edges that are left.
+    const SHARE: u64 = 14;
+    /// And one for so many nodes: each of them has to be asked whether it waits.
+    const NODES: u64 = 4;
+    /// Fewer items are not worth a thought.
+    const FEW: usize = 256;
+
+    fn all(program: &Program) -> Vec<Option<RefCell<Pull>>> {
+        let of = |wave| {
+            let claim = pull::claim(program, wave)?;
+            let Domain::EdgesFrom(topology, _) = wave.domain else {
+                return None;
+            };
+            let reversed = program.topologies[topology.index()].reverse_of;
+            let mut declared = program.topologies.iter();
+            let into = declared.position(|t| t.reverse_of == Some(topology));
+            Some(RefCell::new(Pull {
+                claim,
+                into: reversed.or(into.map(|i| TopologyId(i as u16))),
+                front: Vec::new(),
+                done: Vec::new(),
+                explored: 0,
+                unknown: 0,
+                turned: 0,
+            }))
+        };
+        program.waves.iter().map(of).collect()
+    }
+
+    /// The edges in, if this round should look at them. Then `front` and `done` are up to date.
+    pub(crate) fn turn<'g>(
+        &mut self,
+        graphs: &'g [Arc<Graph>],
+        topology: TopologyId,
+        items: &[u32],
+        round: u32,
+    ) -> Option<&'g Csr> {
+        let graph = &graphs[topology.index()];
+        if round == 0 {
+            (self.explored, self.unknown) = (0, 0);
+            self.done.clear();
+        }
+        let (all, nodes) = (graph.csr.edge_count() as u64, graph.csr.node_count() as u64);
+        let wanted = (all.saturating_sub(self.explored) / Self::SHARE).max(nodes / Self::NODES);
+        let most = items.len() as u64 * u64::from(graph.max_degree);
+        if items.len() < Self::FEW || most < wanted {
+            let mean = all.div_ceil(nodes.max(1));
+            let here = most.min(items.len() as u64 * mean);
+            self.explored += here;
+            self.unknown += here;
+            return None;
+        }
+        let degree = |&v: &u32| u64::from(graph.csr.degree(v));
+        let here: u64 = items.iter().map(degree).sum();
+        let dense = here > wanted && here > self.unknown && self.claim.holds_in(round);
+        self.explored += here;
+        let into = match self.into {
+            _ if !dense => None,
+            Some(into) => Some(&graphs[into.index()]),
+            None => graph.is_symmetric(here).then_some(graph),
+        };
+        let Some(into) = into else {
+            self.unknown += here;
+            return None;
+        };
+        let words = nodes.div_ceil(64) as usize;
+        self.done.resize(words, 0);
+        self.front.clear();
+        self.front.resize(words, 0);
+        for &v in items {
+            self.front[v as usize / 64] |= 1 << (v % 64);
+        }
+        // In round 0 the items are somebody else's.
+        if round > 0 {
+            for (done, front) in self.done.iter_mut().zip(&self.front) {
+                *done |= front;
+            }
+        } else {
+            self.unknown += here;
+        }
+        self.turned += 1;
+        Some(&into.csr)
+    }
 }
 
 /// A position in the edges out of a list of nodes: `edges` edges into the node at `item`.
@@ -356,6 +467,7 @@ impl Store {
             lists: Vec::new(),
             swept: program.waves.iter().map(|_| Cell::new(0)).collect(),
             reductions: program.reductions.iter().map(|_| Cell::new(0)).collect(),
+            pulls: Pull::all(&program),
             cuts: RefCell::default(),
             lives,
             peak_bytes: 0,
@@ -393,6 +505,7 @@ impl Store {
             lists: Vec::new(),
             swept: self.swept.clone(),
             reductions: self.reductions.clone(),
+            pulls: Pull::all(&self.program),
             cuts: RefCell::default(),
             faults: RefCell::default(),
             lives: match &self.lives {
@@ -648,6 +761,9 @@ impl Store {
         *self.faults.get_mut() = None;
         self.counts.refresh_bytes += 8 * args.scalars.len() as u64;
         self.activity = Activity::default();
+        for pull in self.pulls.iter_mut().flatten() {
+            pull.get_mut().turned = 0;
+        }
         self.progress.begin();
         Ok(())
     }
@@ -883,6 +999,8 @@ impl Store {
         };
         outcome.report.rounds = rounds;
         outcome.report.wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let pulls = self.pulls.iter_mut().flatten();
+        self.activity.pulled = pulls.map(|p| p.get_mut().turned).sum();
         outcome.report.activity = Some(self.activity);
         Ok(outcome)
     }
@@ -1110,12 +1228,28 @@ fn csr_bytes(csr: &Csr) -> u64 {
 }
 
 impl Graph {
+    /// Sweeps over all edges that are as long as finding out whether the graph is its own reverse.
+    const PATIENCE: u64 = 2;
+
     fn new(csr: Cow<'_, Csr>) -> Arc<Graph> {
         let degrees = csr.offsets().windows(2).map(|w| w[1] - w[0]);
         Arc::new(Graph {
             max_degree: degrees.max().unwrap_or(0),
             csr: csr.into_owned(),
+            symmetric: OnceLock::new(),
+            missed: AtomicU64::new(0),
         })
+    }
+
+    /// Whether it is its own reverse, as far as is known. Finding out takes as long as a few sweeps over all edges: it is
+    /// done once as many were swept that need not have been, of which `here` are about to be.
+    fn is_symmetric(&self, here: u64) -> bool {
+        if let Some(&known) = self.symmetric.get() {
+            return known;
+        }
+        let missed = self.missed.fetch_add(here, Relaxed) + here;
+        missed > Self::PATIENCE * self.csr.edge_count() as u64
+            && *self.symmetric.get_or_init(|| self.csr.is_symmetric())
     }
 }
 

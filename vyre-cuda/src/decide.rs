@@ -69,6 +69,7 @@ impl Happened {
             sum.sweeps += a.sweeps;
             sum.items += a.items;
             sum.widest = sum.widest.max(a.widest);
+            sum.pulled += a.pulled;
         }
         let (sum, r) = (&mut self.readback, &report.readback);
         sum.packed += r.packed;
@@ -378,6 +379,9 @@ impl fmt::Display for Decision {
                 ", frontier {mean} items on average, {} at most",
                 a.widest
             )?;
+            if a.pulled > 0 {
+                write!(f, ", {} of {} sweeps pulled", a.pulled, a.sweeps)?;
+            }
         }
         let read = &outcome.readback;
         write!(

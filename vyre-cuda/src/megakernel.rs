@@ -1744,6 +1744,7 @@ impl Reader<'_> {
                 sweeps: word(field(std::mem::offset_of!(abi::Control, sweeps))),
                 items: word(field(std::mem::offset_of!(abi::Control, items))),
                 widest: word(field(std::mem::offset_of!(abi::Control, widest))),
+                pulled: 0,
             },
             waiting: word(field(std::mem::offset_of!(abi::Control, waiting))),
             rounds: count(program.fixpoints.len())

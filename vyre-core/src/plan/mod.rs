@@ -16,6 +16,7 @@
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
 //! | [`evidence`] | what do measurements prove? |
 //! | [`launch`] | how many CTAs, which frontier form, interpreter or JIT, how much room for results? |
+//! | [`pull`] | may a sweep over a frontier's edges be turned round? |
 //! | [`compact`] | which results are read back, and how? |
 //! | [`session`] | what does keeping the graph resident take and avoid? |
 //! | [`thresholds`] | what do the decisions at run time depend on, and how is it kept in a file? |
@@ -52,6 +53,7 @@ pub mod launch;
 pub mod memory;
 pub mod passes;
 pub mod picture;
+pub mod pull;
 pub mod route;
 pub mod session;
 pub mod show;

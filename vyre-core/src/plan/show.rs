@@ -9,6 +9,7 @@ use crate::module::{
 };
 use crate::plan::check;
 use crate::plan::footprint::{Footprint, footprint};
+use crate::plan::pull;
 use std::fmt::{self, Write};
 
 /// The plan of a pass, made at compile time.
@@ -163,6 +164,9 @@ fn show_wave(p: &Program, id: WaveId, (sizes, indent): (&Symbolic, &str), table:
             *line += ", ";
             *line += &verb;
         }
+    }
+    if pull::claim(p, w).is_some() {
+        lines.push("may pull: a claim of the destination".to_owned());
     }
     let size = format!("{:>3} words {:>2} rows", k.code.len(), k.rows);
     for (i, line) in lines.iter().enumerate() {

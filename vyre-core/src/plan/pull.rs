@@ -1,0 +1,220 @@
+//! May a sweep over a frontier's edges be turned round?
+//!
+//! A search pushes: every edge out of the frontier is visited, and the first one to reach a node claims it. Where nearly
+//! every node is waiting to be reached it is cheaper to pull: every node that was not claimed looks at its edges in, and
+//! stops at the first that comes from the frontier. Both leave the same behind if
+//!
+//! * the kernel knows nothing of an edge but its destination,
+//! * all it does is behind one compare-and-exchange of the destination's own element, from a constant to a value that is
+//!   the same for the whole sweep, and
+//! * while its fixpoint runs, nobody else writes that buffer or pushes onto the frontier.
+//!
+//! A second visit then does nothing, so one is as good as many; a claimed node stays claimed until the fixpoint starts
+//! anew, so it need not look. Nothing in such a kernel can trap: the destination is a node, and the buffer has an element
+//! for each.
+
+use crate::isa::{IMM, Op, UNIFORM_BASE, Word};
+use crate::module::{
+    Access, BufferId, Domain, Extent, FrontierId, Kernel, Mode, Program, Resource, Uniform, Wave,
+};
+
+/// How a wave claims nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The buffer with an element for each node.
+    pub buffer: BufferId,
+    /// Of a node that was not claimed.
+    pub free: u32,
+    /// Of one that was.
+    pub taken: Taken,
+}
+
+/// What a claim stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// A constant.
+    Constant(u32),
+    /// The round, and so many more.
+    Round(u32),
+}
+
+impl Claim {
+    /// Nodes that were claimed by the end of this round, and in no later one, can be told from those that were not.
+    pub fn holds_in(&self, round: u32) -> bool {
+        match self.taken {
+            Taken::Constant(taken) => taken != self.free,
+            Taken::Round(more) => match round.checked_add(more) {
+                Some(last) => !(more..=last).contains(&self.free),
+                None => false,
+            },
+        }
+    }
+}
+
+/// How a wave claims nodes, if its sweep may be turned round.
+pub fn claim(program: &Program, wave: &Wave) -> Option<Claim> {
+    let Domain::EdgesFrom(_, frontier) = wave.domain else {
+        return None;
+    };
+    let claim = read(program, &program.kernels[wave.kernel.index()], frontier)?;
+    let buffer = &program.buffers[claim.buffer.index()];
+    let fixpoint = wave.fixpoint?;
+    let swapped = program.fixpoints.iter().any(|f| {
+        let mut swaps = f.swaps.iter();
+        swaps.any(|&(a, b)| a == claim.buffer || b == claim.buffer)
+    });
+    let writes = |a: &Access| {
+        a.mode != Mode::Read
+            && [Resource::Buffer(claim.buffer), Resource::Frontier(frontier)].contains(&a.resource)
+    };
+    let within = |w: &Wave| {
+        let mut around = w.fixpoint;
+        while let Some(f) = around {
+            if f == fixpoint {
+                return true;
+            }
+            around = program.fixpoints[f.index()].parent;
+        }
+        false
+    };
+    let meddles = program
+        .waves
+        .iter()
+        .any(|w| !std::ptr::eq(w, wave) && within(w) && w.accesses.iter().any(writes));
+    (buffer.extent == Extent::Nodes
+        && program.frontiers[frontier.index()].owner == Some(fixpoint)
+        && !swapped
+        && !meddles)
+        .then_some(claim)
+}
+
+/// What a register holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Value {
+    Destination,
+    Known(Taken),
+    /// The destination's element of a buffer.
+    Seen(BufferId),
+    /// That it has this value.
+    Has(BufferId, u32),
+    /// That this lane claimed the destination.
+    Claimed,
+}
+
+/// Follows the code once from top to bottom: no kernel with a loop or an `else` qualifies.
+fn read(program: &Program, kernel: &Kernel, frontier: FrontierId) -> Option<Claim> {
+    let item = &kernel.item;
+    if item.index.is_some() || item.src.is_some() {
+        return None;
+    }
+    let mut file = vec![None; kernel.rows as usize];
+    *file.get_mut(item.dst? as usize)? = Some(Value::Destination);
+    // Of each `if` around a word: its condition, and the registers that were written behind it.
+    let mut open: Vec<(Value, Vec<u8>)> = Vec::new();
+    let mut claim = None;
+    for word in &kernel.code {
+        let at = |operand: u8| value(program, kernel, &file, (word, operand));
+        let claimed = open.iter().any(|(c, _)| *c == Value::Claimed);
+        let mut result = None;
+        match Op::from_code(word.op)? {
+            Op::Mov32 => result = Some(at(word.a)?),
+            Op::Add32 => {
+                let (Value::Known(a), Value::Known(b)) = (at(word.a)?, at(word.b)?) else {
+                    return None;
+                };
+                let sum = match (a, b) {
+                    (Taken::Round(a), Taken::Constant(b))
+                    | (Taken::Constant(b), Taken::Round(a)) => Taken::Round(a.checked_add(b)?),
+                    _ => return None,
+                };
+                result = Some(Value::Known(sum));
+            }
+            Op::AtomLd32 if at(word.a)? == Value::Destination => {
+                let buffer = BufferId(word.resource());
+                // Of a shorter one, the load could trap.
+                if program.buffers[buffer.index()].extent != Extent::Nodes {
+                    return None;
+                }
+                result = Some(Value::Seen(buffer));
+            }
+            Op::Eq32 => {
+                result = Some(match (at(word.a)?, at(word.b)?) {
+                    (Value::Seen(buffer), Value::Known(Taken::Constant(x)))
+                    | (Value::Known(Taken::Constant(x)), Value::Seen(buffer)) => {
+                        Value::Has(buffer, x)
+                    }
+                    _ => return None,
+                });
+            }
+            Op::AtomCas32 if claim.is_none() && at(word.a)? == Value::Destination => {
+                let (Value::Known(Taken::Constant(free)), Value::Known(taken)) =
+                    (at(word.b)?, at(word.third())?)
+                else {
+                    return None;
+                };
+                let buffer = BufferId(word.resource());
+                // Looking before claiming changes nothing.
+                if !open.iter().all(|(c, _)| *c == Value::Has(buffer, free)) {
+                    return None;
+                }
+                claim = Some(Claim {
+                    buffer,
+                    free,
+                    taken,
+                });
+                result = Some(Value::Claimed);
+            }
+            Op::If => match at(word.a)? {
+                condition @ (Value::Has(..) | Value::Claimed) => open.push((condition, Vec::new())),
+                _ => return None,
+            },
+            Op::EndIf => {
+                // After it, they hold one thing or the other.
+                let (_, written) = open.pop()?;
+                for &row in &written {
+                    *file.get_mut(row as usize)? = None;
+                }
+                if let Some((_, outer)) = open.last_mut() {
+                    outer.extend(written);
+                }
+            }
+            Op::Push
+                if claimed
+                    && at(word.a)? == Value::Destination
+                    && word.resource() == frontier.0 => {}
+            Op::Ret => {}
+            _ => return None,
+        }
+        if let Some(result) = result
+            && word.d != IMM
+        {
+            *file.get_mut(word.d as usize)? = Some(result);
+            if let Some((_, written)) = open.last_mut() {
+                written.push(word.d);
+            }
+        }
+    }
+    claim
+}
+
+fn value(
+    program: &Program,
+    kernel: &Kernel,
+    file: &[Option<Value>],
+    (word, operand): (&Word, u8),
+) -> Option<Value> {
+    if operand == IMM {
+        return Some(Value::Known(Taken::Constant(word.imm)));
+    }
+    let Some(slot) = operand.checked_sub(UNIFORM_BASE) else {
+        return *file.get(operand as usize)?;
+    };
+    match *kernel.uniforms.get(slot as usize)? {
+        Uniform::Round => Some(Value::Known(Taken::Round(0))),
+        Uniform::Constant(c) => {
+            let bits = program.constants[c.index()].bits;
+            Some(Value::Known(Taken::Constant(u32::try_from(bits).ok()?)))
+        }
+        _ => None,
+    }
+}
