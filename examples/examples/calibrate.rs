@@ -56,14 +56,17 @@ const TRIES: usize = 5;
 
 /// Items of a sparse sweep.
 const SPARSE: u32 = 4_096;
+/// Items that one CTA may do as fast as all.
+const SHORT: [u32; 6] = [512, 1_024, 2_048, 4_096, 8_192, 16_384];
 
 impl Calibrate {
-    /// Nanoseconds of a sparse sweep, barrier included, in a run of many.
-    fn sparse(session: &mut sweep::Session) -> Result<f64, Error> {
+    /// Nanoseconds of a sweep over `n` items on so many CTAs, barrier included, in a run of many.
+    fn on_ctas(session: &mut sweep::Session, n: u32, ctas: u32) -> Result<f64, Error> {
+        session.set_ctas(NonZeroU32::new(ctas));
         let mut best = f64::INFINITY;
         let rounds = 500;
         for _ in 0..TRIES {
-            let out = session.run(sweep::Run { n: SPARSE, rounds })?;
+            let out = session.run(sweep::Run { n, rounds })?;
             let ns = out.report.device_ns.unwrap_or(out.report.wall_ns);
             best = best.min(ns as f64);
         }
@@ -127,8 +130,7 @@ impl Example for Calibrate {
             let mut session = sweep::Session::new(job.runtime(), ())?;
             let mut best = (f64::INFINITY, u32::MAX);
             for ctas in [all, all / 2, all / 4, all / 8] {
-                session.set_ctas(NonZeroU32::new(ctas));
-                let ns = Calibrate::sparse(&mut session)?;
+                let ns = Calibrate::on_ctas(&mut session, SPARSE, ctas)?;
                 job.say(
                     "sweep",
                     format!("{} items on {ctas} CTAs: {:.2} us", count(SPARSE), ns / 1e3),
@@ -138,6 +140,25 @@ impl Example for Calibrate {
                 }
             }
             thresholds.launch.sparse_ctas = best.1;
+            // Where all sweeps are short, one CTA needs no barrier that leaves it.
+            thresholds.launch.cta_items = 0;
+            for n in SHORT {
+                let alone = Calibrate::on_ctas(&mut session, n, 1)?;
+                let together = Calibrate::on_ctas(&mut session, n, all)?;
+                job.say(
+                    "sweep",
+                    format!(
+                        "{} items: {:.2} us on one CTA, {:.2} us on all",
+                        count(n),
+                        alone / 1e3,
+                        together / 1e3
+                    ),
+                );
+                if alone >= together {
+                    break;
+                }
+                thresholds.launch.cta_items = n.into();
+            }
         } else {
             text += "# nothing is measured on this backend yet: these are the thresholds as they were\n";
         }
@@ -145,6 +166,8 @@ impl Example for Calibrate {
         write!(text, "{written}").expect("writing to a string does not fail");
         job.say_time();
         job.figure("parallel_from", thresholds.parallel_from);
+        job.figure("sparse_ctas", thresholds.launch.sparse_ctas);
+        job.figure("cta_items", thresholds.launch.cta_items);
         match &self.file {
             Some(path) => {
                 let done = std::fs::write(path, text);

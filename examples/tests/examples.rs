@@ -68,12 +68,12 @@ fn assert_has(json: &Value, fields: Value) {
 
 #[test]
 fn a_batch_of_searches_says_how_many_launches_it_took() {
-    for (backend, launches) in [("native", 1), ("vir0", 20)] {
+    for backend in ["native", "vir0"] {
         let args = format!("--graph grid:12x10 --source 5 --batch 20 --backend {backend}");
         assert_has(
             &figures::<bfs::Bfs>(&args),
             serde_json::json!({
-                "queries": 20, "launches": launches, "reached": 20 * 120, "source": 5, "depth": 20,
+                "queries": 20, "launches": 1, "reached": 20 * 120, "source": 5, "depth": 20,
             }),
         );
         // The same, a launch each.

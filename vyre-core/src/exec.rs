@@ -775,6 +775,8 @@ pub struct Limits {
     pub ctas_vary: bool,
     /// It can compile the bytecode.
     pub jit: bool,
+    /// Items that a lane takes at a time, at most.
+    pub items_per_lane: u32,
     /// It can upload the inputs of a run while another is on the device.
     pub overlaps: bool,
 }
@@ -788,6 +790,8 @@ pub struct LaunchHint {
     pub asked: bool,
     /// Independent queries: each CTA that works on one has memory of its own.
     pub shared: bool,
+    /// Items that a lane takes at a time, at most.
+    pub items_per_lane: u32,
     /// Shape of the frontier.
     pub topology: launch::Topology,
     /// Interpreter or compiled code.
@@ -862,6 +866,7 @@ pub trait Executor: Send {
             lanes_per_cta: 1,
             ctas_vary: false,
             jit: false,
+            items_per_lane: 1,
             overlaps: false,
         }
     }

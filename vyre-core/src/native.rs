@@ -1603,6 +1603,7 @@ impl<P: Pass> Executor for NativeExecutor<P> {
             lanes_per_cta: CHUNK as u32,
             ctas_vary: false,
             jit: false,
+            items_per_lane: 1,
             overlaps: false,
         }
     }

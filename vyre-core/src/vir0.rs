@@ -21,6 +21,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub struct Vir0Executor {
     store: Store,
     uniforms: Vec<u64>,
+    batches: u64,
 }
 
 impl Vir0Executor {
@@ -33,6 +34,7 @@ impl Vir0Executor {
         Ok(Vir0Executor {
             store: Store::new(program, topology, allocation)?,
             uniforms: Vec::new(),
+            batches: 0,
         })
     }
 }
@@ -53,12 +55,26 @@ impl Executor for Vir0Executor {
         self.store.run_series(series, &mut backend)
     }
 
+    fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
+        self.batches += u64::from(!queries.is_empty());
+        let mut backend = Vir0 {
+            uniforms: &mut self.uniforms,
+        };
+        let queries = queries.iter();
+        queries
+            .map(|args| self.store.run(args, &mut backend, true))
+            .collect()
+    }
+
     fn update(&mut self, topology: &TopologyArgs<'_>) -> Result<bool, RunError> {
         self.store.update(topology).map(|()| true)
     }
 
     fn counters(&self) -> Option<Counters> {
-        Some(self.store.counts)
+        let mut counts = self.store.counts;
+        counts.launches += self.batches;
+        counts.fences += self.batches;
+        Some(counts)
     }
 
     fn follow(&mut self, hint: &LaunchHint) -> Followed {

@@ -2,7 +2,7 @@
 
 use vyre_core::plan::launch::{
     Age, Diffusion, LaunchError, Planner, Policy, QueuePressure, Recommendation, Request, Route,
-    Topology, autotune, diffuse, precondition, recommend,
+    Scope, Topology, autotune, diffuse, precondition, recommend,
 };
 
 const GIB: u64 = 1 << 30;
@@ -150,6 +150,32 @@ fn ctas_shrink_under_pressure_and_with_sparse_frontiers() {
     assert_eq!(ctas(256, 5_000, 0), 256);
     assert_eq!(ctas(2_000, 5_000, 0), 1_000);
     assert_eq!(ask(QUIET, Some(Topology::Hybrid)).ctas, 32);
+}
+
+#[test]
+fn where_every_sweep_is_short_barriers_stay_in_one_cta() {
+    let policy = Policy {
+        cta_items: 2_048,
+        ..Policy::default()
+    };
+    let launch = |longest_sweep, requested_ctas| {
+        let request = Request {
+            longest_sweep,
+            requested_ctas,
+            density_bps: Some(5_000),
+            ..QUIET
+        };
+        let got = recommend(&policy, &request, None).unwrap();
+        (got.ctas, got.scope)
+    };
+    assert_eq!(launch(Some(2_048), None), (1, Scope::Cta));
+    assert_eq!(launch(Some(2_049), None), (128, Scope::Grid));
+    assert_eq!(launch(None, None), (128, Scope::Grid));
+    // Who asks for CTAs gets them.
+    assert_eq!(launch(Some(2_048), Some(4)), (4, Scope::Grid));
+    assert_eq!(launch(Some(9_999), Some(1)), (1, Scope::Cta));
+    // By default nothing is short enough.
+    assert_eq!(ask(QUIET, None).scope, Scope::Grid);
 }
 
 #[test]

@@ -9,7 +9,8 @@ use vyre_core::exec::{
     Activity, Executor, Followed, LaunchHint, Limits, Readback, Report, RunError,
 };
 use vyre_core::plan::launch::{
-    LaunchError, Planner, QueuePressure, Recommendation, Request, Route, Topology, autotune,
+    LaunchError, Planner, QueuePressure, Recommendation, Request, Route, Scope, Topology, autotune,
+    precondition,
 };
 use vyre_core::plan::thresholds::Thresholds;
 
@@ -31,6 +32,8 @@ pub struct Decision {
     pub launch: Recommendation,
     /// Items from which a sweep was to take all threads of a CPU.
     pub parallel_from: u64,
+    /// Items that a lane was to take at a time, at most.
+    pub items_per_lane: u32,
     /// What the executor made of it.
     pub followed: Followed,
     /// What came of it; `None` when the launch failed.
@@ -87,6 +90,8 @@ pub(crate) struct Situation {
     pub(crate) edges: u64,
     /// Items of the widest sweep where no run has told yet.
     pub(crate) widest: u64,
+    /// Items of the longest sweep that there can be.
+    pub(crate) longest: u64,
     pub(crate) resident_bytes: u64,
     pub(crate) used_bytes: u64,
     pub(crate) budget_bytes: Option<u64>,
@@ -132,14 +137,14 @@ impl Decider {
             .planner
             .recommend(&self.thresholds.launch, &request, self.previous)
             .map_err(refused)?;
-        let parallel_from = match self.tuner.as_ref().map(Tuner::now) {
-            Some(Knob::ParallelFrom(items)) => items.into(),
-            Some(Knob::Ctas(_)) | None => self.thresholds.parallel_from,
-        };
+        let tuned = self.tuner.as_ref().map(Tuner::now).unwrap_or_default();
+        let parallel_from = tuned.parallel_from.unwrap_or(self.thresholds.parallel_from);
+        let items_per_lane = tuned.items_per_lane.unwrap_or(limits.items_per_lane);
         let followed = executor.follow(&LaunchHint {
             ctas: launch.ctas,
             asked: request.requested_ctas.is_some(),
             shared: situation.shared,
+            items_per_lane,
             topology: launch.topology,
             route: launch.route,
             parallel_from,
@@ -158,6 +163,7 @@ impl Decider {
             previous: self.previous,
             launch,
             parallel_from,
+            items_per_lane,
             followed,
             outcome: None,
         });
@@ -180,10 +186,11 @@ impl Decider {
             max_age: s.max_age,
             graph_nodes: s.nodes,
             graph_edges: s.edges,
-            requested_ctas: match self.tuner.as_ref().map(Tuner::now) {
-                Some(Knob::Ctas(ctas)) => Some(ctas),
-                Some(Knob::ParallelFrom(_)) | None => self.ctas,
-            },
+            // Queries that share a launch have a CTA each as it is.
+            longest_sweep: (!s.shared).then_some(s.longest),
+            requested_ctas: (self.tuner.as_ref())
+                .and_then(|tuner| tuner.now().ctas)
+                .or(self.ctas),
             pressure_bps,
             resident_bytes: s.resident_bytes,
             ..Request::on(
@@ -227,22 +234,52 @@ fn refused(e: LaunchError) -> RunError {
     }
 }
 
-/// What autotuning varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Knob {
+/// What autotuning chose, or tries; `None`: left as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tuned {
     /// CTAs of a launch.
-    Ctas(u32),
-    /// Items from which a sweep takes all threads.
-    ParallelFrom(u32),
+    pub ctas: Option<u32>,
+    /// Items that a lane takes at a time, at most.
+    pub items_per_lane: Option<u32>,
+    /// Items from which a sweep counts as dense and takes all threads of a CPU.
+    pub parallel_from: Option<u64>,
 }
 
-/// Tries launches on successive runs and keeps the fastest.
+/// What autotuning varies, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Knob {
+    Ctas,
+    ItemsPerLane,
+    ParallelFrom,
+}
+
+impl Knob {
+    fn set(self, tuned: &mut Tuned, value: u32) {
+        match self {
+            Knob::Ctas => tuned.ctas = Some(value),
+            Knob::ItemsPerLane => tuned.items_per_lane = Some(value),
+            Knob::ParallelFrom => tuned.parallel_from = Some(value.into()),
+        }
+    }
+
+    /// Whether values between the candidates are values too.
+    fn is_continuous(self) -> bool {
+        match self {
+            Knob::Ctas | Knob::ParallelFrom => true,
+            Knob::ItemsPerLane => false,
+        }
+    }
+}
+
+/// Tries launches on successive runs and keeps the fastest: the candidates of each knob in turn, and where the costs around the
+/// best form a valley, the value at its bottom as well.
 #[derive(Clone, Debug)]
 pub(crate) struct Tuner {
-    knob: fn(u32) -> Knob,
-    candidates: Vec<u32>,
+    stages: Vec<(Knob, Vec<u32>)>,
+    /// Of the first of them.
     costs: Vec<f64>,
-    chosen: Option<u32>,
+    refined: bool,
+    chosen: Tuned,
 }
 
 /// Items from which a sweep takes all threads; the last never does.
@@ -253,50 +290,91 @@ const TRIES: usize = 2;
 impl Tuner {
     pub(crate) fn new(limits: Limits) -> Tuner {
         let all = limits.max_ctas.max(1);
-        let mut ctas = vec![all, all / 2, all / 4, all / 8];
+        let mut ctas = vec![all, all / 2, all / 4, all / 8, 1];
         ctas.retain(|&n| n > 0);
         ctas.dedup();
+        let items = limits.items_per_lane.max(1);
+        let items: Vec<u32> = std::iter::successors(Some(items), |n| Some(n / 2))
+            .take_while(|&n| n > 0)
+            .collect();
+        let stages = if limits.ctas_vary {
+            vec![(Knob::Ctas, ctas), (Knob::ItemsPerLane, items)]
+        } else {
+            vec![(Knob::ParallelFrom, PARALLEL_FROM.to_vec())]
+        };
         Tuner {
-            knob: if limits.ctas_vary {
-                Knob::Ctas
-            } else {
-                Knob::ParallelFrom
-            },
-            candidates: if limits.ctas_vary {
-                ctas
-            } else {
-                PARALLEL_FROM.to_vec()
-            },
+            stages,
             costs: Vec::new(),
-            chosen: None,
+            refined: false,
+            chosen: Tuned::default(),
         }
     }
 
-    fn now(&self) -> Knob {
-        let at = self.costs.len() / TRIES;
-        let tried = self.candidates.get(at).or(self.candidates.first());
-        let now = self.chosen.or(tried.copied());
-        (self.knob)(now.expect("there are candidates"))
+    pub(crate) fn now(&self) -> Tuned {
+        let mut now = self.chosen;
+        if let Some((knob, candidates)) = self.stages.first() {
+            knob.set(&mut now, candidates[self.costs.len() / TRIES]);
+        }
+        now
     }
 
     fn measured(&mut self, wall_ns: u64) {
-        if self.chosen.is_some() {
+        let Some((knob, candidates)) = self.stages.first_mut() else {
+            return;
+        };
+        self.costs.push(wall_ns as f64);
+        if self.costs.len() < candidates.len() * TRIES {
             return;
         }
-        self.costs.push(wall_ns as f64);
-        if self.costs.len() == self.candidates.len() * TRIES {
-            let best: Vec<f64> = self
-                .costs
-                .chunks(TRIES)
-                .map(|tries| tries.iter().copied().fold(f64::NAN, f64::min))
-                .collect();
-            self.chosen = autotune(self.candidates[0], &self.candidates, &best).ok();
+        let tries = self.costs.chunks(TRIES);
+        let costs: Vec<f64> = tries
+            .map(|tries| tries.iter().copied().fold(f64::NAN, f64::min))
+            .collect();
+        let between = (!self.refined && knob.is_continuous())
+            .then(|| bottom(candidates, &costs))
+            .flatten();
+        if let Some(value) = between {
+            self.refined = true;
+            candidates.push(value);
+            return;
         }
+        if let Ok(best) = autotune(candidates[0], candidates, &costs) {
+            knob.set(&mut self.chosen, best);
+        }
+        self.stages.remove(0);
+        self.costs.clear();
+        self.refined = false;
     }
 
-    pub(crate) fn chosen(&self) -> Option<u64> {
-        self.chosen.map(u64::from)
+    /// Once all was tried.
+    pub(crate) fn chosen(&self) -> Option<Tuned> {
+        self.stages.is_empty().then_some(self.chosen)
     }
+}
+
+/// Where the costs are lowest by a parabola through the best candidate and the two beside it, over the logarithms of their values:
+/// one Newton step, whose preconditioner is the inverse of the curvature. `None` where there is no such valley, or nothing in it
+/// that was not tried.
+fn bottom(candidates: &[u32], costs: &[f64]) -> Option<u32> {
+    let mut points: Vec<(f64, f64)> = candidates
+        .iter()
+        .zip(costs)
+        .map(|(&value, &cost)| (f64::from(value).log2(), cost))
+        .collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let best = (0..points.len()).min_by(|&a, &b| points[a].1.total_cmp(&points[b].1))?;
+    let [(x0, y0), (x1, y1), (x2, y2)] = *points.get(best.checked_sub(1)?..best + 2)? else {
+        return None;
+    };
+    let (left, right) = ((y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1));
+    let curvature = 2.0 * (right - left) / (x2 - x0);
+    if !curvature.is_finite() || curvature <= 0.0 {
+        return None;
+    }
+    let gradient = (left * (x2 - x1) + right * (x1 - x0)) / (x2 - x0);
+    let step = precondition(1.0, &[1.0 / curvature], &[gradient]).ok()?[0];
+    let value = (x1 + step).clamp(x0, x2).exp2().round() as u32;
+    (!candidates.contains(&value)).then_some(value)
 }
 
 /// Basis points as a percentage.
@@ -325,6 +403,10 @@ impl fmt::Display for Decision {
             QueuePressure::Balanced => "balanced",
             QueuePressure::Saturated => "saturated",
         };
+        let scope = match launch.scope {
+            Scope::Cta => "CTA",
+            Scope::Grid => "grid",
+        };
         let route = match launch.route {
             Route::Interpreter => "interpreter",
             Route::Jit => "jit",
@@ -335,7 +417,7 @@ impl fmt::Display for Decision {
         }
         write!(
             f,
-            ": {topology}, {} of {} CTAs, queue {queue}, {route}",
+            ": {topology}, {} of {} CTAs, {scope} barriers, queue {queue}, {route}",
             launch.ctas, request.max_ctas
         )?;
         if launch.lift {
@@ -359,6 +441,9 @@ impl fmt::Display for Decision {
             "\n  followed  {} CTAs, {}",
             self.followed.ctas, self.followed.code
         )?;
+        if self.items_per_lane > 1 {
+            write!(f, ", up to {} items a lane", self.items_per_lane)?;
+        }
         for note in &self.followed.notes {
             write!(f, "; {note}")?;
         }
@@ -389,5 +474,64 @@ impl fmt::Display for Decision {
             ", read {} small results packed in {} bytes and {} large ones of {} bytes",
             read.packed, read.packed_bytes, read.direct, read.direct_bytes
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(ctas_vary: bool) -> Limits {
+        Limits {
+            max_ctas: 132,
+            lanes_per_cta: 1_024,
+            ctas_vary,
+            jit: false,
+            items_per_lane: 4,
+            overlaps: true,
+        }
+    }
+
+    /// Tunes where a run costs what `cost` says; what was tried, and what was chosen.
+    fn tune(mut tuner: Tuner, cost: impl Fn(Tuned) -> u64) -> (Vec<Tuned>, Tuned) {
+        let mut tried = Vec::new();
+        while tuner.chosen().is_none() {
+            tried.push(tuner.now());
+            tuner.measured(cost(tuner.now()));
+        }
+        assert_eq!(tuner.chosen(), Some(tuner.now()));
+        tuner.measured(0);
+        (tried, tuner.now())
+    }
+
+    #[test]
+    fn each_knob_is_tuned_in_turn() {
+        let cost =
+            |t: Tuned| u64::from(t.ctas.unwrap()) + 100 * u64::from(t.items_per_lane != Some(2));
+        let (tried, chosen) = tune(Tuner::new(limits(true)), cost);
+        let tried: Vec<_> = (tried.iter().step_by(2))
+            .map(|t| (t.ctas.unwrap(), t.items_per_lane))
+            .collect();
+        let ctas = [132, 66, 33, 16, 1].map(|n| (n, None));
+        assert_eq!(tried[..5], ctas);
+        assert_eq!(tried[5..], [4, 2, 1].map(|k| (1, Some(k))));
+        assert_eq!((chosen.ctas, chosen.items_per_lane), (Some(1), Some(2)));
+        assert_eq!(chosen.parallel_from, None);
+    }
+
+    #[test]
+    fn the_bottom_of_a_valley_is_tried_as_well() {
+        // Lowest at 2^16, between 32,768 and 131,072.
+        let cost = |t: Tuned| {
+            let x = (t.parallel_from.unwrap() as f64).log2() - 16.0;
+            (1e6 + 1e4 * x * x) as u64
+        };
+        let (tried, chosen) = tune(Tuner::new(limits(false)), cost);
+        assert_eq!(tried.len(), 12);
+        assert_eq!(chosen.parallel_from, Some(65_536));
+        // No valley: the best lies at the end, or all are the same.
+        assert_eq!(bottom(&[1, 2, 4], &[1.0, 2.0, 3.0]), None);
+        assert_eq!(bottom(&[1, 2, 4], &[1.0, 1.0, 1.0]), None);
+        assert_eq!(bottom(&[1, 2, 4], &[f64::NAN, 1.0, 2.0]), None);
     }
 }

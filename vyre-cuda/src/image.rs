@@ -30,6 +30,8 @@ pub(crate) enum ImageError {
 
 /// Shared memory that goes to registers at most, so that some is left for the L1 cache.
 const REGISTER_BYTES: u32 = 160 * 1024;
+/// Items that a lane takes at a time, at most.
+pub(crate) const ITEMS_PER_LANE: u32 = 4;
 /// Staged uniforms of all kernels up to this size have places of their own.
 const UNIFORMS_BYTES: u32 = 24 * 1024;
 
@@ -128,11 +130,12 @@ impl Control {
 
 impl Layout {
     /// Lays a verified program out for a device with this much shared memory a CTA. `degree`: average out-degree of each
-    /// topology.
+    /// topology; `items_per_lane`: of a tile, at most.
     pub(crate) fn new(
         program: &Program,
         available: u32,
         degree: &[f64],
+        items_per_lane: u32,
     ) -> Result<Layout, ImageError> {
         let mut layout = Layout {
             code: Vec::new(),
@@ -178,7 +181,7 @@ impl Layout {
             });
         }
         layout.schedule(program);
-        layout.place(program, available)?;
+        layout.place(program, available, items_per_lane)?;
         Ok(layout)
     }
 
@@ -439,7 +442,12 @@ impl Layout {
     }
 
     /// Gives everything its place in shared memory and in the image.
-    fn place(&mut self, program: &Program, available: u32) -> Result<(), ImageError> {
+    fn place(
+        &mut self,
+        program: &Program,
+        available: u32,
+        items_per_lane: u32,
+    ) -> Result<(), ImageError> {
         let head = &mut self.head;
         let mut at = size_of::<abi::Image>() as u32;
         let mut table = |bytes: usize| {
@@ -521,8 +529,13 @@ impl Layout {
             let accumulators = kernel.reduction_count * 256;
             let bytes = |k: u32| kernel.rows * k * 128 + accumulators;
             let frames = program.kernels[i].frames;
-            let fits = |k: u32| u32::from(frames) * k <= 64 && bytes(k) * abi::WARPS <= most;
-            let k = [4, 2].into_iter().find(|&k| fits(k)).unwrap_or(1);
+            let fits = |k: u32| {
+                k <= items_per_lane && u32::from(frames) * k <= 64 && bytes(k) * abi::WARPS <= most
+            };
+            let k = [ITEMS_PER_LANE, 2]
+                .into_iter()
+                .find(|&k| fits(k))
+                .unwrap_or(1);
             let k = if i < program.waves.len() { k } else { 1 };
             let warps = (most / bytes(k)).min(abi::WARPS);
             if warps == 0 {

@@ -67,7 +67,7 @@ mod runtime;
 mod session;
 mod sessions;
 
-pub use decide::{Decision, Happened};
+pub use decide::{Decision, Happened, Tuned};
 pub use device::{Device, DeviceError};
 pub use error::Error;
 pub use fused::FusedSession;

@@ -349,6 +349,8 @@ pub(crate) struct Shares {
     pub(crate) parts: Vec<[u32; 2]>,
     /// First nodes of chunks that have about as many edges each, long ranges left out; then the number of nodes.
     pub(crate) chunks: Vec<u32>,
+    /// A chunk has no more nodes than this.
+    pub(crate) tile: u32,
 }
 
 /// Chunks of a topology that is large enough, about: two for each warp of a large GPU.
@@ -357,7 +359,10 @@ const CHUNKS: usize = 8192;
 impl Shares {
     /// `most`: nodes of a chunk.
     pub(crate) fn new(offsets: &[u32], most: u32) -> Shares {
-        let mut shares = Shares::default();
+        let mut shares = Shares {
+            tile: most,
+            ..Shares::default()
+        };
         let nodes = offsets.len().saturating_sub(1);
         let short = |degree: u32| if degree > abi::RANGE_HUB { 0 } else { degree };
         let total: u64 = (offsets.windows(2))

@@ -21,7 +21,8 @@ use crate::buffer::{
 };
 use crate::device::{Attempt, Device, DeviceError};
 use crate::image::{
-    Control, FRONTIER_CONTROL_BYTES, Layout, Ranges, Run, list_number, records_of, unordered,
+    Control, FRONTIER_CONTROL_BYTES, ITEMS_PER_LANE, Layout, Ranges, Run, list_number, records_of,
+    unordered,
 };
 use crate::lift::Shares;
 use cudarc::driver::result;
@@ -98,6 +99,7 @@ pub struct Megakernel {
     pack_up_to_bytes: u64,
     slots: u32,
     ctas: u32,
+    items_per_lane: u32,
     /// There is memory for a second set of inputs.
     second_inputs: bool,
     batch: Option<Batch>,
@@ -172,6 +174,8 @@ struct SharesMemory {
     sums: Memory,
     /// Where things are in `lists`.
     within: Ranges,
+    /// Nodes of a chunk, at most.
+    tile: u32,
 }
 
 #[derive(Debug)]
@@ -404,7 +408,7 @@ impl Megakernel {
         let csrs: Vec<&Csr> = csrs.iter().map(|g| &**g).collect();
         check_topology(&program, &sizes, topology)?;
         let degrees = average_degrees(csrs.iter().copied());
-        let layout = Layout::new(&program, device.shared_bytes(), &degrees)
+        let layout = Layout::new(&program, device.shared_bytes(), &degrees, ITEMS_PER_LANE)
             .map_err(|e| RunError::Backend(e.to_string()))?;
         let shapes = shapes_of(&program, &sizes, &layout, &csrs);
         let pack_up_to_bytes = Thresholds::default().pack_up_to_bytes;
@@ -455,6 +459,7 @@ impl Megakernel {
             pack_up_to_bytes,
             slots: 1,
             ctas: device.multiprocessors().min(abi::MAX_CTAS),
+            items_per_lane: ITEMS_PER_LANE,
             second_inputs: false,
             batch: None,
             progress: Arc::default(),
@@ -680,6 +685,22 @@ impl Megakernel {
         }
     }
 
+    /// Has lanes take so many items at a time, at most.
+    fn take_items(&mut self, items_per_lane: u32) -> Result<(), RunError> {
+        let items_per_lane = items_per_lane.clamp(1, ITEMS_PER_LANE);
+        if items_per_lane != self.items_per_lane {
+            let degrees = self.graphs.iter().map(Graph::average_degree);
+            let degrees: Vec<f64> = degrees.collect();
+            let available = self.device.shared_bytes();
+            let layout = Layout::new(&self.program, available, &degrees, items_per_lane)
+                .map_err(|e| RunError::Backend(e.to_string()))?;
+            self.code.upload(0, &layout.device_words())?;
+            self.layout = layout;
+            self.items_per_lane = items_per_lane;
+        }
+        Ok(())
+    }
+
     /// The tables of a run, or of a batch's query 0 on CTA 0.
     fn encode(&self, places: &Places) -> Vec<u8> {
         let shapes: Vec<Shape> = self.queues.iter().map(|q| q.shape.clone()).collect();
@@ -693,10 +714,10 @@ impl Megakernel {
             shapes: &shapes,
             stamps: &stamps,
             ranges: (self.shares.iter())
-                .map(|shares| {
-                    shares
-                        .as_ref()
-                        .map_or_else(Ranges::default, SharesMemory::place)
+                .enumerate()
+                .map(|(wave, shares)| match shares {
+                    Some(shares) => shares.place(self.layout.tile(wave)),
+                    None => Ranges::default(),
                 })
                 .collect(),
         }
@@ -2006,8 +2027,13 @@ impl Executor for Megakernel {
         let csrs: Vec<&Csr> = csrs.iter().map(|g| &**g).collect();
         check_topology(&program, &sizes, topology)?;
         let degrees = average_degrees(csrs.iter().copied());
-        let layout = Layout::new(&program, self.device.shared_bytes(), &degrees)
-            .map_err(|e| RunError::Backend(e.to_string()))?;
+        let layout = Layout::new(
+            &program,
+            self.device.shared_bytes(),
+            &degrees,
+            self.items_per_lane,
+        )
+        .map_err(|e| RunError::Backend(e.to_string()))?;
         let shapes = shapes_of(&program, &sizes, &layout, &csrs);
         let needs = Needs::new(&program, &sizes, &shapes, self.pack_up_to_bytes)?;
         let differs: Vec<bool> = csrs
@@ -2069,6 +2095,7 @@ impl Executor for Megakernel {
             lanes_per_cta: abi::THREADS,
             ctas_vary: true,
             jit: false,
+            items_per_lane: ITEMS_PER_LANE,
             overlaps: true,
         }
     }
@@ -2087,6 +2114,9 @@ impl Executor for Megakernel {
         } else {
             hint.ctas.clamp(1, self.slots())
         };
+        if self.take_items(hint.items_per_lane).is_err() {
+            notes.push("another number of items a lane wanted, which cannot be had");
+        }
         self.pack_up_to_bytes = hint.pack_up_to_bytes;
         self.slots = hint.slots.max(1);
         self.second_inputs = hint.second_inputs;
@@ -2157,6 +2187,7 @@ impl SharesMemory {
                 lists,
                 sums: Memory::new(device, 8 * shares.parts.len() as u64)?,
                 within,
+                tile: shares.tile,
             })
         };
         shares
@@ -2165,9 +2196,15 @@ impl SharesMemory {
             .collect()
     }
 
-    fn place(&self) -> Ranges {
+    /// For a kernel that takes so many nodes at a time.
+    fn place(&self, tile: u32) -> Ranges {
         let list = self.lists.address();
         Ranges {
+            // Chunks that are larger than a tile are of no use.
+            chunk_count: match tile < self.tile {
+                true => 0,
+                false => self.within.chunk_count,
+            },
             list,
             parts: list + self.within.parts,
             sums: self.sums.address(),
@@ -2178,6 +2215,10 @@ impl SharesMemory {
 }
 
 impl Graph {
+    fn average_degree(&self) -> f64 {
+        f64::from(self.edges) / f64::from(self.nodes).max(1.0)
+    }
+
     fn new(device: &Arc<Device>, csr: &Csr) -> Result<Graph, DeviceError> {
         let offsets = Memory::new(device, 4 * csr.offsets().len() as u64)?;
         let targets = Memory::new(device, 4 * csr.targets().len() as u64)?;

@@ -1,6 +1,6 @@
 //! A pass bound to a runtime and a topology.
 
-use crate::decide::{Decider, Decision, Happened, Situation, Tuner};
+use crate::decide::{Decider, Decision, Happened, Situation, Tuned, Tuner};
 use crate::error::Error;
 use crate::runtime::{Lease, Runtime};
 use std::collections::{HashMap, VecDeque};
@@ -459,14 +459,14 @@ impl<P: Pass> Session<P> {
     }
 
     /// Lets the session try launches on its next runs, which should be alike, and keep the fastest: with several numbers of CTAs
-    /// where the backend can vary them, otherwise with several thresholds from which a sweep takes all threads. Off as it
-    /// begins. The results are the same whatever it chooses.
+    /// and of items a lane where the backend can vary them, otherwise with several thresholds from which a sweep is dense and takes
+    /// all threads. Off as it begins. What it chooses changes no result but float reductions of a GPU, within their tolerance.
     pub fn set_autotune(&mut self, on: bool) {
         self.decider.tuner = on.then(|| Tuner::new(self.executor.limits()));
     }
 
-    /// What autotuning has chosen, once it has: CTAs, or items from which a sweep takes all threads.
-    pub fn autotuned(&self) -> Option<u64> {
+    /// What autotuning has chosen, once it has tried everything.
+    pub fn autotuned(&self) -> Option<Tuned> {
         self.decider.tuner.as_ref()?.chosen()
     }
 
@@ -479,14 +479,17 @@ impl<P: Pass> Session<P> {
         let sizes = &self.memory.sizes;
         let lengths = self.program.buffers.iter();
         let lengths = lengths.filter_map(|b| sizes.resolve(&self.program, b.extent));
+        let length = lengths.max().unwrap_or(0);
+        let edges = sizes.edges.iter().copied().max().unwrap_or(0);
         let memory = self.runtime.memory();
         Situation {
             nodes: sizes.nodes,
-            edges: sizes.edges.iter().copied().max().unwrap_or(0),
+            edges,
             widest: match sizes.nodes {
-                0 => lengths.max().unwrap_or(0),
+                0 => length,
                 nodes => nodes,
             },
+            longest: length.max(sizes.nodes).max(edges),
             resident_bytes: self.memory.lease.bytes(),
             used_bytes: memory.map_or(0, |(_, used)| used),
             budget_bytes: memory.map(|(total, _)| total),

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 use std::num::{NonZeroU32, NonZeroUsize};
-use vyre_cuda::plan::launch::{Route, Topology};
+use vyre_cuda::plan::launch::{Route, Scope, Topology};
 use vyre_cuda::plan::session;
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Counters, Error, RunError, Thresholds};
@@ -181,6 +181,9 @@ on_each_backend! {
     inputs_of_the_next_run_go_up_during_the_last,
     a_long_batch_takes_several_launches_and_keeps_its_order,
     launches_have_as_many_ctas_as_are_asked_for,
+    lanes_take_as_many_items_as_are_tried_and_results_stay,
+    what_a_policy_calls_short_stays_on_one_cta,
+    lists_bring_back_what_they_hold,
     a_long_run_tells_how_far_it_is,
     a_result_larger_than_its_declared_capacity_says_both_numbers,
     many_small_graphs_share_launches_and_keep_apart,
@@ -403,8 +406,7 @@ fn a_batch_answers_every_query_by_its_id(runtimes: &[Runtime]) {
             let out = result.as_ref().expect("runs");
             assert_eq!(out.dist, queue_bfs(&graph, source), "{name} {source}");
         }
-        let launches = if name == "vir0" { 40 } else { 1 };
-        assert_eq!(batch.launches, Some(launches));
+        assert_eq!(batch.launches, Some(1));
         assert!(batch.wall_ns > 0);
         // The states of a batch stay for the next one.
         let before = session.counters().expect("counts");
@@ -573,11 +575,14 @@ fn autotuning_and_thresholds_change_no_bit() {
         .total;
     session.set_autotune(true);
     assert_eq!(session.autotuned(), None);
-    for _ in 0..10 {
+    // Two runs for each of five candidates, and perhaps for one more.
+    let mut runs = 0;
+    while session.autotuned().is_none() && runs < 13 {
         let out = session.run(mean::Run { value: &value }).expect("runs");
         assert_eq!(out.total.to_bits(), expected.to_bits());
+        runs += 1;
     }
-    assert!(session.autotuned().is_some());
+    assert!([10, 12].contains(&runs), "{runs}");
 
     let measured = Thresholds::read("parallel_from = 1_000_000_000\n").expect("thresholds");
     let mut session = mean::Session::new(&runtime.with_thresholds(measured), &graph).expect("fits");
@@ -727,9 +732,7 @@ fn a_batch_shares_launches_and_keeps_its_queries_apart(runtimes: &[Runtime]) {
                 session.submit(query(q), 0);
             }
             let batch = session.run_batch().expect("runs");
-            if runtime.backend() != "vir0" {
-                assert_eq!(batch.launches, Some(1));
-            }
+            assert_eq!(batch.launches, Some(1));
             for ((_, result), expected) in batch.results.iter().zip(&expected) {
                 let out = result.as_ref().expect("runs");
                 assert_eq!((&out.now, &out.then), (&expected.now, &expected.then));
@@ -900,8 +903,7 @@ fn a_long_batch_takes_several_launches_and_keeps_its_order(runtimes: &[Runtime])
             let launches = batch.launches.expect("backends count");
             match runtime.backend() {
                 "cuda" => assert!((2..=4).contains(&launches), "{launches}"),
-                "native" => assert_eq!(launches, 1),
-                _ => assert_eq!(launches, 1_100),
+                _ => assert_eq!(launches, 1),
             }
             let more = session.counters().expect("counts").since(&before);
             assert_eq!(more.readback_bytes, 1_100 * 24_000);
@@ -931,11 +933,119 @@ fn launches_have_as_many_ctas_as_are_asked_for(runtimes: &[Runtime]) {
             }
         }
         session.set_autotune(true);
-        for _ in 0..10 {
+        let mut runs = 0;
+        while session.autotuned().is_none() {
             let out = session.run(bfs::Run { source: 17 }).expect("runs");
             assert_eq!(out.dist, expected);
+            runs += 1;
+            assert!(runs <= 40);
         }
-        assert!(session.autotuned().is_some());
+        let tuned = session.autotuned().expect("it has");
+        let chosen = [tuned.ctas.is_some(), tuned.items_per_lane.is_some()];
+        assert_eq!(chosen, [varies; 2]);
+        assert_eq!(tuned.parallel_from.is_some(), !varies);
+        // It stays.
+        let out = session.run(bfs::Run { source: 17 }).expect("runs");
+        assert_eq!(out.dist, expected);
+        assert_eq!(session.autotuned(), Some(tuned));
+        if let Some(ctas) = tuned.ctas {
+            let decision = session.decisions().last().expect("decided");
+            assert_eq!(decision.followed.ctas, ctas);
+        }
+    }
+}
+
+fn lanes_take_as_many_items_as_are_tried_and_results_stay(runtimes: &[Runtime]) {
+    // Neighbour loops, hubs among them, whose nodes are shared out in chunks; and edges of a frontier.
+    let mut edges: Vec<(u32, u32)> = (1..3_000).map(|v| (7, v)).collect();
+    edges.extend((0..40_000u32).map(|i| (i * 31 % 9_000, i * 17 % 9_000)));
+    let graph = Csr::from_edges(9_000, &edges).expect("a graph");
+    let weight: Vec<u32> = (0..graph.edge_count() as u32).collect();
+    let topology = || heavy::Topology {
+        graph: &graph,
+        weight: &weight,
+    };
+    let none = u32::MAX;
+    let mut reference = heavy::Session::new(&Runtime::native(), topology()).expect("fits");
+    let expected = reference.run(heavy::Run { from: none }).expect("runs").sum;
+    for runtime in runtimes {
+        let mut session = heavy::Session::new(runtime, topology()).expect("fits");
+        session.set_autotune(true);
+        let mut seen = Vec::new();
+        for _ in 0..24 {
+            let out = session.run(heavy::Run { from: none }).expect("runs");
+            assert_eq!(out.sum, expected);
+            let items = session.decisions().last().expect("decided").items_per_lane;
+            if seen.last() != Some(&items) {
+                seen.push(items);
+            }
+        }
+        match runtime.backend() {
+            "cuda" => assert_eq!(seen[..3], [4, 2, 1]),
+            _ => assert_eq!(seen, [1]),
+        }
+        // What lanes took last does not matter to an update, nor to a batch.
+        session.update(topology()).expect("fits");
+        for _ in 0..3 {
+            session.submit(heavy::Run { from: none }, 0);
+        }
+        let batch = session.run_batch().expect("runs");
+        for (_, result) in batch.results {
+            assert_eq!(result.expect("runs").sum, expected);
+        }
+    }
+}
+
+fn lists_bring_back_what_they_hold(runtimes: &[Runtime]) {
+    for runtime in runtimes {
+        let mut session = ample::Session::new(runtime, ()).expect("fits");
+        for (n, bytes) in [(10, 40), (0, 0), (60_000, 240_000)] {
+            let before = session.counters().expect("counts");
+            let out = session.run(ample::Run { n }).expect("runs");
+            assert_eq!(out.hits.len(), n as usize);
+            let more = session.counters().expect("counts").since(&before);
+            assert_eq!(more.readback_bytes, bytes, "{}", runtime.backend());
+            assert_eq!(out.report.readback.full_bytes, 4_000_000);
+        }
+    }
+}
+
+/// A list with room for far more than it mostly holds.
+#[wave_graph]
+pub mod ample {
+    pub struct Data {
+        #[list(capacity = 1_000_000, output)]
+        hits: List<u32>,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn find(i: Index, hits: &Append<u32>) {
+        hits.append(i);
+    }
+}
+
+/// On graphs so small that no sweep is longer than a CTA's, barriers stay in it.
+fn what_a_policy_calls_short_stays_on_one_cta(runtimes: &[Runtime]) {
+    let small = random_graph(200, 800);
+    let large = random_graph(200, 801);
+    for runtime in runtimes {
+        let mut session = bfs::Session::new(runtime, &small).expect("fits");
+        let mut thresholds = Thresholds::default();
+        thresholds.launch.cta_items = 800;
+        session.set_thresholds(thresholds);
+        let scopes = |session: &mut bfs::Session, graph: &Csr| {
+            let out = session.run(bfs::Run { source: 3 }).expect("runs");
+            assert_eq!(out.dist, queue_bfs(graph, 3));
+            let decision = session.decisions().last().expect("decided");
+            (decision.launch.scope, decision.followed.ctas == 1)
+        };
+        assert_eq!(scopes(&mut session, &small), (Scope::Cta, true));
+        assert!(session.explain().to_string().contains("CTA barriers"));
+        session.update(&large).expect("fits");
+        let alone = session.decisions().all(|d| d.request.max_ctas == 1);
+        let scope = if alone { Scope::Cta } else { Scope::Grid };
+        assert_eq!(scopes(&mut session, &large), (scope, alone));
     }
 }
 
@@ -1333,4 +1443,37 @@ fn one_batch_over_many_graphs_beats_a_session_each() {
     println!("1,000 graphs in one batch: made in {made:?}, then {batch_us:?} us");
     println!("200 sessions of their own: made in {made_alone:?}, then {alone_us:?} us");
     assert!(u128::from(batch_us[1]) < 5 * alone_us[1]);
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn what_ctas_cost_on_small_graphs() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    for (nodes, edges) in [
+        (300, 900),
+        (1_000, 4_000),
+        (2_000, 16_000),
+        (4_000, 32_000),
+        (10_000, 80_000),
+        (40_000, 320_000),
+    ] {
+        let graph = random_graph(nodes, edges);
+        let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
+        let mut line = format!("{nodes} nodes, {edges} edges:");
+        for ctas in [1, 2, 8, 33, 132] {
+            session.set_ctas(NonZeroU32::new(ctas));
+            let mut best = u64::MAX;
+            let mut rounds = 0;
+            for _ in 0..20 {
+                let out = session.run(bfs::Run { source: 0 }).expect("runs");
+                best = best.min(out.report.device_ns.expect("a device has a clock"));
+                rounds = out.report.total_rounds();
+            }
+            line += &format!(" {ctas} CTAs {:.1} us,", best as f64 / 1e3);
+            if ctas == 132 {
+                line += &format!(" {rounds} rounds");
+            }
+        }
+        println!("{line}");
+    }
 }

@@ -47,6 +47,8 @@ pub struct Request {
     pub graph_nodes: u64,
     /// Edges of the graph.
     pub graph_edges: u64,
+    /// Items of the longest sweep, if they are known.
+    pub longest_sweep: Option<u64>,
     /// Active share of the nodes, if it was measured; otherwise taken from the queue.
     pub density_bps: Option<u32>,
     /// Memory in use, if it was measured; otherwise resident over budget.
@@ -73,6 +75,7 @@ impl Request {
             max_age: 0,
             graph_nodes: 0,
             graph_edges: 0,
+            longest_sweep: None,
             density_bps: None,
             pressure_bps: None,
             resident_bytes: 0,
@@ -100,6 +103,8 @@ pub struct Policy {
     pub shed_rise_bps: u32,
     /// CTAs that a sparse frontier keeps.
     pub sparse_ctas: u32,
+    /// Where no sweep has more items, one CTA does everything, and no barrier leaves it. 0: never.
+    pub cta_items: u64,
     /// Queued items for each lane from which the queue is saturated.
     pub saturated_per_lane: u64,
     /// Least room for hits.
@@ -129,6 +134,7 @@ impl Default for Policy {
             shed_bps: 2_500,
             shed_rise_bps: 2_500,
             sparse_ctas: 32,
+            cta_items: 0,
             saturated_per_lane: 4,
             min_hits: 1_024,
             hit_slack: 2,
@@ -171,6 +177,15 @@ pub enum QueuePressure {
     Saturated,
 }
 
+/// Whom a barrier waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// The threads of one CTA.
+    Cta,
+    /// All CTAs of the launch.
+    Grid,
+}
+
 /// What executes the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Route {
@@ -187,6 +202,8 @@ pub struct Recommendation {
     pub topology: Topology,
     /// CTAs to launch.
     pub ctas: u32,
+    /// Whom barriers wait for.
+    pub scope: Scope,
     /// How full the queue is, for the lanes of these CTAs.
     pub queue: QueuePressure,
     /// Hits to make room for.
@@ -280,7 +297,11 @@ pub fn recommend(
         .expect("the budget is not 0");
     let topology = policy.topology(request, density_bps, pressure_bps, previous);
     let short = topology == Topology::MemoryConstrained;
-    let ctas = policy.ctas(request, topology, density_bps, pressure_bps);
+    let tiny = (request.longest_sweep).is_some_and(|items| items <= policy.cta_items);
+    let ctas = match request.requested_ctas {
+        None if tiny => 1,
+        _ => policy.ctas(request, topology, density_bps, pressure_bps),
+    };
     let lanes = u64::from(ctas) * u64::from(request.lanes_per_cta);
     let overflow = |field| LaunchError::Overflow { field };
 
@@ -321,6 +342,7 @@ pub fn recommend(
     Ok(Recommendation {
         topology,
         ctas,
+        scope: if ctas == 1 { Scope::Cta } else { Scope::Grid },
         queue,
         hit_capacity,
         peak_bytes,

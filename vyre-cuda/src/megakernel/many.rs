@@ -11,7 +11,7 @@ use super::{
 use crate::abi;
 use crate::buffer::{Event, Memory, Pinned, Ring, Timer, bytes_of, slice_bytes};
 use crate::device::{Device, DeviceError};
-use crate::image::{Control, Layout, Ranges};
+use crate::image::{Control, ITEMS_PER_LANE, Layout, Ranges};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl Many {
                 *sum += share * degree;
             }
         }
-        let layout = Layout::new(&program, device.shared_bytes(), &degrees)
+        let layout = Layout::new(&program, device.shared_bytes(), &degrees, ITEMS_PER_LANE)
             .map_err(|e| RunError::Backend(e.to_string()))?;
 
         let columns = topologies.iter().flat_map(|t| &t.columns);
