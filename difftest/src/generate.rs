@@ -8,8 +8,9 @@
 //! A pass is a standalone kernel, or a graph of waves: some, then perhaps a fixpoint of some (one may have a fixpoint of its
 //! own), then perhaps some more, with the `after`s that their conflicts ask for. Its fields are what its waves take.
 //!
-//! Kernels are order-free: they write their own elements, update atomics and rows of bits by one operation a wave, store one
-//! value, claim, push, append, reduce, and read what other waves left. What may differ between backends is kept out of the
+//! Kernels are order-free: they write their own elements (of atomic buffers and rows of bits by every method, and use what it
+//! gives), update shared atomics and rows by one operation a wave, store one value, claim, push, append, reduce, and read what
+//! other waves, or a graph that theirs includes, left. What may differ between backends is kept out of the
 //! values: the sign of zero from `min` and `max` (zero is added), the bits and the sign of NaN (see [`Fixed`]), the rounding of
 //! float sums (small integers are added), and approximate functions, whose results leave the kernel at once and are compared
 //! within their bound.
@@ -140,6 +141,8 @@ enum Ty {
     Array(Box<Ty>, u32),
     /// By its number.
     Struct(usize),
+    /// `usize`: of locals, parameters and results only.
+    Size,
 }
 
 impl Ty {
@@ -151,7 +154,8 @@ impl Ty {
                 format!("({})", parts.join(", "))
             }
             Ty::Array(of, len) => format!("[{}; {len}]", of.show()),
-            Ty::Struct(i) => format!("T{i}"),
+            Ty::Struct(i) => format!("St{i}"),
+            Ty::Size => "usize".to_owned(),
         }
     }
 }
@@ -233,7 +237,7 @@ struct Loop {
     /// `continue` may go to it.
     turns: bool,
     /// Type of the value that its `break`s carry.
-    value: Option<Scalar>,
+    value: Option<Ty>,
 }
 
 #[derive(Clone, Debug)]
@@ -284,6 +288,8 @@ enum Reduction {
     Sum(Scalar),
     Min(Scalar),
     Max(Scalar),
+    Or(Scalar),
+    And(Scalar),
     Any,
     All,
     Count,
@@ -292,7 +298,11 @@ enum Reduction {
 impl Reduction {
     fn ty(self) -> Scalar {
         match self {
-            Reduction::Sum(s) | Reduction::Min(s) | Reduction::Max(s) => s,
+            Reduction::Sum(s)
+            | Reduction::Min(s)
+            | Reduction::Max(s)
+            | Reduction::Or(s)
+            | Reduction::And(s) => s,
             Reduction::Any | Reduction::All => Bool,
             Reduction::Count => U64,
         }
@@ -335,6 +345,14 @@ enum Handle {
     Mark(Scalar),
     /// An element a node, which the first to come takes; one such place a wave.
     Claim(u8),
+    /// Distances that the included graph left: the node's own, all.
+    Distance,
+    Distances,
+    /// The item's own element of an atomic buffer, and its own row of bits: what the methods give is certain.
+    OwnAtomic(Shape, u8, Scalar),
+    OwnBits(u8),
+    /// All of a buffer with an element for each edge.
+    Edges(Scalar),
     Graph,
     Back,
     /// The number of nodes.
@@ -382,6 +400,10 @@ impl Handle {
             }
             Handle::Mark(s) => format!("m_{}", s.name()),
             Handle::Claim(w) => format!("claim{w}"),
+            Handle::Distance | Handle::Distances => "bfs_dist".to_owned(),
+            Handle::OwnAtomic(_, w, s) => format!("o{w}_{}", s.name()),
+            Handle::OwnBits(w) => format!("own{w}"),
+            Handle::Edges(s) => Handle::Own(Shape::Edge, s).name(),
             Handle::Graph => "graph".to_owned(),
             Handle::Back => "back".to_owned(),
             Handle::Nodes => "nodes".to_owned(),
@@ -395,6 +417,8 @@ impl Handle {
                 Reduction::Sum(s) => format!("sum{w}_{}", s.name()),
                 Reduction::Min(s) => format!("min{w}_{}", s.name()),
                 Reduction::Max(s) => format!("max{w}_{}", s.name()),
+                Reduction::Or(s) => format!("or{w}_{}", s.name()),
+                Reduction::And(s) => format!("and{w}_{}", s.name()),
                 Reduction::Any => format!("any{w}"),
                 Reduction::All => format!("all{w}"),
                 Reduction::Count => format!("count{w}"),
@@ -413,22 +437,30 @@ impl Handle {
             Handle::Records(_) | Handle::RecordsLeft(..) => {
                 format!("&Records<{}>", items.record.show())
             }
-            Handle::Buf(s) | Handle::LeftAll(_, _, s) | Handle::Totals(s, _) => {
+            Handle::Buf(s) | Handle::LeftAll(_, _, s) | Handle::Totals(s, _) | Handle::Edges(s) => {
                 format!("&Buf<{}>", s.name())
             }
-            Handle::Atomic(s, _) | Handle::Mark(s) => format!("&Buf<Atomic<{}>>", s.name()),
+            Handle::Atomic(s, _) | Handle::Mark(s) | Handle::OwnAtomic(_, _, s) => {
+                format!("&Buf<Atomic<{}>>", s.name())
+            }
             Handle::Claim(_) => "&Buf<Atomic<u32>>".to_owned(),
+            Handle::Distance => "&u32".to_owned(),
+            Handle::Distances => "&Buf<u32>".to_owned(),
             Handle::Graph | Handle::Back => "&Csr".to_owned(),
             Handle::Nodes => "u32".to_owned(),
             Handle::Push => "&Push".to_owned(),
             Handle::PushThing => format!("&Push<{}>", items.thing.show()),
             Handle::Append => format!("&Append<{}>", items.listed.show()),
-            Handle::BitsIn | Handle::BitsTop | Handle::Bits(_) | Handle::BitsSeen => {
-                "&Bits".to_owned()
-            }
+            Handle::BitsIn
+            | Handle::BitsTop
+            | Handle::Bits(_)
+            | Handle::BitsSeen
+            | Handle::OwnBits(_) => "&Bits".to_owned(),
             Handle::Reduce(_, Reduction::Sum(s)) => format!("&Reduce<Sum<{}>>", s.name()),
             Handle::Reduce(_, Reduction::Min(s)) => format!("&Reduce<Min<{}>>", s.name()),
             Handle::Reduce(_, Reduction::Max(s)) => format!("&Reduce<Max<{}>>", s.name()),
+            Handle::Reduce(_, Reduction::Or(s)) => format!("&Reduce<Or<{}>>", s.name()),
+            Handle::Reduce(_, Reduction::And(s)) => format!("&Reduce<And<{}>>", s.name()),
             Handle::Reduce(_, Reduction::Any) => "&Reduce<Or<bool>>".to_owned(),
             Handle::Reduce(_, Reduction::All) => "&Reduce<And<bool>>".to_owned(),
             Handle::Reduce(_, Reduction::Count) => "&Reduce<Count>".to_owned(),
@@ -451,6 +483,8 @@ impl Handle {
             | Handle::RecordMut(..)
             | Handle::Approximate(..)
             | Handle::Mark(_)
+            | Handle::OwnAtomic(..)
+            | Handle::OwnBits(_)
             | Handle::Claim(_) => Mode::Write,
             Handle::Uniform(_)
             | Handle::Round
@@ -462,6 +496,9 @@ impl Handle {
             | Handle::RecordLeft(..)
             | Handle::RecordsLeft(..)
             | Handle::Buf(_)
+            | Handle::Edges(_)
+            | Handle::Distance
+            | Handle::Distances
             | Handle::Totals(..)
             | Handle::Graph
             | Handle::Back
@@ -504,6 +541,7 @@ enum Domain {
     /// The frontier of nodes, the edges out of it, the frontier of things.
     Front,
     FrontEdges,
+    FrontBack,
     Things,
     /// The list: all of it, or what is new.
     List,
@@ -520,6 +558,7 @@ impl Domain {
             Domain::BackEdges => "edges(back)",
             Domain::Front => "items(front)",
             Domain::FrontEdges => "edges(graph, from = front)",
+            Domain::FrontBack => "edges(back, from = front)",
             Domain::Things => "items(things)",
             Domain::List => "items(list)",
             Domain::News => "items(list, new)",
@@ -529,7 +568,7 @@ impl Domain {
     /// The field that is swept.
     fn swept(self) -> Option<&'static str> {
         match self {
-            Domain::Front | Domain::FrontEdges => Some("front"),
+            Domain::Front | Domain::FrontEdges | Domain::FrontBack => Some("front"),
             Domain::Things => Some("things"),
             Domain::List | Domain::News => Some("list"),
             _ => None,
@@ -537,7 +576,10 @@ impl Domain {
     }
 
     fn has_edges(self) -> bool {
-        matches!(self, Domain::Edges | Domain::BackEdges | Domain::FrontEdges)
+        matches!(
+            self,
+            Domain::Edges | Domain::BackEdges | Domain::FrontEdges | Domain::FrontBack
+        )
     }
 
     /// Which buffers have an element for the item.
@@ -546,7 +588,12 @@ impl Domain {
             Domain::Nodes | Domain::Front => Some(Shape::Node),
             Domain::Edges | Domain::FrontEdges => Some(Shape::Edge),
             Domain::Range | Domain::Kernel => Some(Shape::N),
-            Domain::Once | Domain::BackEdges | Domain::Things | Domain::List | Domain::News => None,
+            Domain::Once
+            | Domain::BackEdges
+            | Domain::FrontBack
+            | Domain::Things
+            | Domain::List
+            | Domain::News => None,
         }
     }
 }
@@ -564,6 +611,8 @@ struct Wave {
 #[derive(Clone, Debug)]
 enum Part {
     Wave(usize),
+    /// The other graph.
+    Included,
     Loop {
         name: String,
         /// `until` and what follows it.
@@ -682,6 +731,7 @@ const METHODS: &[(&str, On, &[As], As)] = &[
     ("wrapping_shl", On::Int, &[As::U32], As::Same),
     ("wrapping_shr", On::Int, &[As::U32], As::Same),
     ("wrapping_pow", On::Int, &[As::U32], As::Same),
+    ("pow", On::Int, &[As::U32], As::Same),
     ("wrapping_abs", On::Signed, &[], As::Same),
     ("saturating_add", On::Int, &[As::Same], As::Same),
     ("saturating_sub", On::Int, &[As::Same], As::Same),
@@ -751,6 +801,8 @@ const EXPRESSIONS: &[(u32, Expression)] = &[
     (3, Kernel::bits_value),
     (2, Kernel::record_field),
     (2, Kernel::other_module),
+    (3, Kernel::own_atomic),
+    (2, Kernel::own_bits),
 ];
 
 /// A statement, written to the current block; false where it does not apply.
@@ -781,6 +833,9 @@ const STATEMENTS: &[(u32, Statement)] = &[
     (2, Kernel::change_array),
     (2, Kernel::method_statement),
     (1, Kernel::let_struct),
+    (2, Kernel::let_pattern),
+    (2, Kernel::change_own),
+    (1, Kernel::check),
     (2, Kernel::fault),
     (2, Kernel::append),
     (2, Kernel::push_thing),
@@ -808,6 +863,8 @@ struct Kernel {
     items: Items,
     /// The frontier of nodes drops repeats.
     unique: bool,
+    /// Buffers that only other waves see.
+    scratch: BTreeSet<String>,
     waves: Vec<Wave>,
     /// The lines of the current block.
     out: String,
@@ -819,7 +876,13 @@ struct Kernel {
     loops: Vec<Loop>,
     handles: BTreeSet<Handle>,
     helpers: Vec<Helper>,
-    constants: Vec<(String, Scalar)>,
+    constants: Vec<(String, Ty)>,
+    /// Lengths of arrays that have a name: `N3`.
+    lengths: BTreeSet<u32>,
+    /// In a module of its own, away from the graph's constants and functions.
+    outside: bool,
+    /// The graph takes in another, whose distances waves may read.
+    includes: bool,
     structs: Vec<Struct>,
     fixed: BTreeSet<Fixed>,
     /// In a loop's condition, which a jump may not leave.
@@ -847,6 +910,7 @@ pub(crate) fn kernel(name: &str, choices: Choices) -> Source {
             record: Ty::Tuple(vec![Ty::Scalar(U32), Ty::Scalar(U32)]),
         },
         unique: false,
+        scratch: BTreeSet::new(),
         waves: Vec::new(),
         out: String::new(),
         indent: 0,
@@ -857,6 +921,9 @@ pub(crate) fn kernel(name: &str, choices: Choices) -> Source {
         handles: BTreeSet::new(),
         helpers: Vec::new(),
         constants: Vec::new(),
+        lengths: BTreeSet::new(),
+        outside: false,
+        includes: false,
         structs: Vec::new(),
         fixed: BTreeSet::new(),
         stays: false,
@@ -926,10 +993,22 @@ impl Kernel {
     }
 
     fn ty(&mut self) -> Ty {
-        if !self.once_in(5) {
+        if !self.once_in(4) {
             return Ty::Scalar(self.scalar());
         }
-        match self.below(5) {
+        match self.below(7) {
+            5 => return Ty::Size,
+            6 => {
+                // A part with parts of its own.
+                let inner = match self.below(3) {
+                    0 if !self.structs.is_empty() => {
+                        Ty::Struct(self.below(self.structs.len() as u32) as usize)
+                    }
+                    1 => self.array(),
+                    _ => Ty::Tuple(vec![Ty::Scalar(self.scalar()), Ty::Scalar(self.scalar())]),
+                };
+                return Ty::Tuple(vec![Ty::Scalar(self.scalar()), inner]);
+            }
             0 | 1 => return self.array(),
             2 | 3 if !self.structs.is_empty() => {
                 return Ty::Struct(self.below(self.structs.len() as u32) as usize);
@@ -948,10 +1027,21 @@ impl Kernel {
     }
 
     fn array(&mut self) -> Ty {
-        let of = if self.once_in(8) {
-            Ty::Tuple(vec![Ty::Scalar(self.scalar()), Ty::Scalar(self.scalar())])
-        } else {
-            Ty::Scalar(self.scalar())
+        let of = match self.below(10) {
+            7 => Ty::Tuple(vec![Ty::Scalar(self.scalar()), Ty::Scalar(self.scalar())]),
+            8 => {
+                let row = Ty::Scalar(self.scalar());
+                let row = Ty::Array(Box::new(row), 1 + self.below(3));
+                return Ty::Array(Box::new(row), 1 + self.below(3));
+            }
+            9 if self.structs.iter().any(small) => {
+                let of: Vec<usize> = (0..self.structs.len())
+                    .filter(|&i| small(&self.structs[i]))
+                    .collect();
+                let of = Ty::Struct(self.one_of(&of));
+                return Ty::Array(Box::new(of), 1 + self.below(3));
+            }
+            _ => Ty::Scalar(self.scalar()),
         };
         Ty::Array(Box::new(of), 1 + self.below(6))
     }
@@ -1110,7 +1200,7 @@ impl Kernel {
     fn within(&self, place: String, ty: &Ty, mutable: bool, to: &mut Vec<(String, Ty, bool)>) {
         to.push((place.clone(), ty.clone(), mutable));
         match ty {
-            Ty::Scalar(_) => {}
+            Ty::Scalar(_) | Ty::Size => {}
             Ty::Tuple(parts) => {
                 for (i, part) in parts.iter().enumerate() {
                     self.within(format!("{place}.{i}"), part, mutable, to);
@@ -1131,18 +1221,63 @@ impl Kernel {
     /// A place in a local array by a computed index.
     fn element_place(&mut self, s: Scalar, mutable: bool) -> Option<String> {
         let mut arrays = self.all_places();
-        arrays.retain(|(_, ty, m)| {
-            (*m || !mutable) && matches!(ty, Ty::Array(of, _) if **of == Ty::Scalar(s))
-        });
+        arrays.retain(|(_, ty, m)| (*m || !mutable) && matches!(ty, Ty::Array(..)));
+        arrays.retain(|(_, ty, _)| self.holds(ty, s));
         if arrays.is_empty() {
             return None;
         }
-        let (place, ty, _) = self.one_of(&arrays);
-        let Ty::Array(_, len) = ty else { return None };
-        Some(format!("{place}[{}]", self.array_index(len)))
+        let (mut place, mut ty, _) = self.one_of(&arrays);
+        while ty != Ty::Scalar(s) {
+            let parts: Vec<(String, Ty)> = match &ty {
+                Ty::Array(of, len) => {
+                    let index = self.array_index(*len);
+                    vec![(format!("[{index}]"), (**of).clone())]
+                }
+                Ty::Tuple(parts) => (0..)
+                    .zip(parts)
+                    .map(|(k, t): (usize, _)| (format!(".{k}"), t.clone()))
+                    .collect(),
+                &Ty::Struct(i) => (0..)
+                    .zip(&self.structs[i].fields)
+                    .map(|(k, t)| (format!(".{}", self.structs[i].field(k)), t.clone()))
+                    .collect(),
+                Ty::Scalar(_) | Ty::Size => return None,
+            };
+            let parts: Vec<_> = parts
+                .into_iter()
+                .filter(|(_, t)| self.holds(t, s))
+                .collect();
+            let (step, of) = self.one_of(&parts);
+            place.push_str(&step);
+            ty = of;
+        }
+        Some(place)
+    }
+
+    /// Whether there is such a scalar in it.
+    fn holds(&self, ty: &Ty, s: Scalar) -> bool {
+        match ty {
+            Ty::Scalar(t) => *t == s,
+            Ty::Size => false,
+            Ty::Array(of, _) => self.holds(of, s),
+            Ty::Tuple(parts) => parts.iter().any(|t| self.holds(t, s)),
+            &Ty::Struct(i) => self.structs[i].fields.iter().any(|t| self.holds(t, s)),
+        }
     }
 
     fn array_index(&mut self, len: u32) -> String {
+        match self.below(12) {
+            10 => {
+                let index = self.size_value();
+                return format!("{} % {len}", index.at(9));
+            }
+            11 => {
+                // Its statements may change the array.
+                let index = self.scalar_value(U32, false);
+                return format!("({} % {len}) as usize", index.at(9));
+            }
+            _ => {}
+        }
         let index = self.leaf(U32, false);
         match self.below(24) {
             0..=3 => format!("{}", self.below(len)),
@@ -1160,11 +1295,9 @@ impl Kernel {
             (Some(_), _) => &[],
             (None, Domain::Nodes | Domain::Front) => &["v"],
             (None, Domain::Range | Domain::Kernel) => &["i"],
-            (None, Domain::Edges | Domain::BackEdges | Domain::FrontEdges) => {
-                &["e.src", "e.dst", "e.index"]
-            }
+            (None, of) if of.has_edges() => &["e.src", "e.dst", "e.index"],
             // These are in scope.
-            (None, Domain::Once | Domain::Things | Domain::List | Domain::News) => &[],
+            (None, _) => &[],
         }
     }
 
@@ -1172,6 +1305,9 @@ impl Kernel {
     fn name_of(&mut self, ty: &Ty) -> Option<Expr> {
         let locals = self.places(ty);
         let &Ty::Scalar(s) = ty else {
+            let mut locals = locals;
+            let constants = self.constants.iter().filter(|c| c.1 == *ty);
+            locals.extend(constants.map(|c| (c.0.clone(), false)));
             if locals.is_empty() {
                 return None;
             }
@@ -1186,12 +1322,25 @@ impl Kernel {
         if !locals.is_empty() && !self.once_in(3) {
             return Some(Expr::atom(self.one_of(&locals).0));
         }
-        let constants: Vec<_> = self.constants.iter().filter(|c| c.1 == s).collect();
-        let constants: Vec<String> = constants.into_iter().map(|c| c.0.clone()).collect();
+        let mut constants = Vec::new();
+        for (name, ty) in &self.constants {
+            match ty {
+                Ty::Scalar(t) if *t == s => constants.push(name.clone()),
+                Ty::Tuple(parts) => {
+                    let parts = (0usize..).zip(parts).filter(|(_, t)| **t == Ty::Scalar(s));
+                    constants.extend(parts.map(|(k, _)| format!("{name}.{k}")));
+                }
+                Ty::Array(of, len) if **of == Ty::Scalar(s) => {
+                    constants.push(format!("{name}[{}]", len - 1));
+                }
+                _ => {}
+            }
+        }
         if self.helper.is_some() {
             return (!constants.is_empty()).then(|| Expr::atom(self.one_of(&constants)));
         }
         let own = self.domain.shape().map(|of| Handle::Own(of, s));
+        let own = own.filter(|h| self.free(*h));
         let written = self.own_mut(s);
         Some(match self.below(6) {
             0 if s == U32 && !self.item().is_empty() => Expr::atom(self.one_of(self.item())),
@@ -1206,6 +1355,7 @@ impl Kernel {
     /// A u32 that is a node.
     fn node(&mut self) -> String {
         let other = self.once_in(3);
+        let other = other || self.helper.is_some();
         match self.domain {
             Domain::Nodes | Domain::Front if !other => "v".to_owned(),
             of if of.has_edges() && !other => self.one_of(&["e.src", "e.dst"]).to_owned(),
@@ -1228,7 +1378,12 @@ impl Kernel {
             }),
             Ty::Array(of, len) => self.composite(ty, pinned, |k| {
                 if k.once_in(3) {
-                    format!("[{}; {len}]", k.value(of, pinned).text)
+                    let value = k.value(of, pinned).text;
+                    if k.once_in(4) {
+                        k.lengths.insert(*len);
+                        return format!("[{value}; N{len}]");
+                    }
+                    format!("[{value}; {len}]")
                 } else {
                     // The first element gives the others their type.
                     let parts: Vec<_> = (0..*len)
@@ -1238,7 +1393,58 @@ impl Kernel {
                 }
             }),
             &Ty::Struct(i) => self.composite(ty, pinned, |k| k.struct_value(i)),
+            Ty::Size => self.size_value(),
         }
+    }
+
+    /// A `usize`.
+    fn size_value(&mut self) -> Expr {
+        self.size += 1;
+        let small = self.below(9);
+        let way = self.below(9);
+        if way > 2 && (self.fuel == 0 || self.depth >= MAX_DEPTH) {
+            return Expr::atom(format!("{small}usize"));
+        }
+        match way {
+            1 | 2 => {
+                if let Some(e) = self.name_of(&Ty::Size) {
+                    return e;
+                }
+            }
+            3 => {
+                let mut arrays = self.all_places();
+                arrays.retain(|(_, ty, _)| matches!(ty, Ty::Array(..)));
+                if !arrays.is_empty() {
+                    return Expr::atom(format!("{}.len()", self.one_of(&arrays).0));
+                }
+            }
+            4 | 5 => {
+                self.fuel -= 1;
+                self.depth += 1;
+                let (a, b) = (self.size_value(), self.size_value());
+                self.depth -= 1;
+                let (op, binds) = self.one_of(&[("+", 8), ("*", 9), ("-", 8), ("^", 5), (">>", 7)]);
+                return self.infix(&a, op, &b, binds);
+            }
+            6 => {
+                self.fuel -= 1;
+                self.depth += 1;
+                let (a, b) = (self.size_value(), self.size_value());
+                self.depth -= 1;
+                let method = self.one_of(&["min", "max", "wrapping_sub", "abs_diff"]);
+                return Expr::atom(format!("{}.{method}({})", a.at(Expr::POSTFIX), b.text));
+            }
+            7 | 8 => {
+                let from = self.one_of(&[U32, I32, U64, U8, Bool, F32]);
+                let e = self.scalar_value(from, false);
+                return Expr {
+                    ends_in_cast: true,
+                    ..Expr::new(format!("{} as usize", e.at(Expr::CAST)), Expr::CAST)
+                };
+            }
+            _ => {}
+        }
+        Expr::atom(format!("{small}usize"))
     }
 
     fn struct_value(&mut self, i: usize) -> String {
@@ -1246,10 +1452,20 @@ impl Kernel {
         let fields = &of.fields;
         let ty = Ty::Struct(i);
         let way = self.below(6);
+        // In its own methods it has another name.
+        let own = self
+            .scope
+            .first()
+            .is_some_and(|v| v.name == "self" && v.ty == ty);
+        let name = if own && self.once_in(2) {
+            "Self".to_owned()
+        } else {
+            format!("St{i}")
+        };
         if way == 4 || of.tuple && way != 5 {
             let args: Vec<_> = fields.iter().map(|t| self.value(t, true).text).collect();
             let make = if way == 4 { "::make" } else { "" };
-            return format!("T{i}{make}({})", args.join(", "));
+            return format!("{name}{make}({})", args.join(", "));
         }
         let mut order: Vec<usize> = (0..fields.len()).collect();
         let by = self.below(order.len() as u32) as usize;
@@ -1267,7 +1483,7 @@ impl Kernel {
         if based {
             parts.push(format!("..{}", self.one_of(&base).0));
         }
-        format!("T{i} {{ {} }}", parts.join(", "))
+        format!("{name} {{ {} }}", parts.join(", "))
     }
 
     /// A value of a type with parts: one that is there, a branch, a call, or `plain`, its parts written down.
@@ -1279,7 +1495,27 @@ impl Kernel {
     ) -> Expr {
         self.size += 1;
         let deep = self.depth < MAX_DEPTH && self.fuel > 0;
-        match self.below(8) {
+        match self.below(11) {
+            8 if deep => {
+                self.depth += 1;
+                let text = self.matching(&mut |k| k.block(Some((ty, pinned)), 1));
+                self.depth -= 1;
+                return Expr::new(text, Expr::BLOCK);
+            }
+            9 if deep => {
+                self.depth += 1;
+                let e = self.labelled_of(ty, pinned);
+                self.depth -= 1;
+                return e;
+            }
+            10 if deep => {
+                self.depth += 1;
+                let e = self.loop_of(ty, pinned);
+                self.depth -= 1;
+                if let Some(e) = e {
+                    return e;
+                }
+            }
             4 if *ty == self.items.record => {
                 if let Some(e) = self.record() {
                     return e;
@@ -1371,7 +1607,7 @@ impl Kernel {
         if self.once_in(4) {
             return self.literal(s, pinned);
         }
-        if pinned && self.once_in(12) {
+        if pinned && !self.outside && self.once_in(12) {
             let outer: Vec<_> = OUTER.iter().filter(|(_, t)| *t == s).collect();
             if let Some((name, _)) = outer.first() {
                 return Expr::atom(*name);
@@ -1455,6 +1691,8 @@ impl Kernel {
                     "4294967296.0",
                     "9007199254740993.0",
                     "16777217.0",
+                    "1_0.5e-3",
+                    "-7e-2",
                 ]);
                 let binds = if text.starts_with('-') {
                     Expr::UNARY
@@ -1465,6 +1703,9 @@ impl Kernel {
             }
             _ => {
                 if self.once_in(12) {
+                    if s == U32 && self.once_in(3) {
+                        return Expr::atom(format!("{}::BITS", self.one_of(&INTS).name()));
+                    }
                     let name = self.one_of(&["MAX", "MIN"]);
                     return Expr::atom(format!("{}::{name}", s.name()));
                 }
@@ -1475,12 +1716,13 @@ impl Kernel {
                 if value < 0 {
                     Expr::new(format!("{value}{suffix}"), Expr::UNARY)
                 } else if self.once_in(6) {
-                    let hex = if suffix.is_empty() {
-                        format!("{value:#x}")
-                    } else {
-                        format!("{value:#x}_{suffix}")
+                    let text = match self.below(4) {
+                        2 => format!("{value:#b}"),
+                        3 => format!("{value:#o}"),
+                        _ => format!("{value:#x}"),
                     };
-                    Expr::atom(hex)
+                    let between = if suffix.is_empty() { "" } else { "_" };
+                    Expr::atom(format!("{text}{between}{suffix}"))
                 } else {
                     Expr::atom(format!("{value}{suffix}"))
                 }
@@ -1583,6 +1825,13 @@ impl Kernel {
     }
 
     fn cast(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
+        if s != Bool && self.once_in(12) {
+            let e = self.size_value();
+            return Some(Expr {
+                ends_in_cast: true,
+                ..Expr::new(format!("{} as {}", e.at(Expr::CAST), s.name()), Expr::CAST)
+            });
+        }
         let from = match s {
             Bool => return None,
             F32 | F64 => self.one_of(&[U32, I32, U64, I64, F32, F64, U8]),
@@ -1672,6 +1921,19 @@ impl Kernel {
     fn comparison(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
         if s != Bool {
             return None;
+        }
+        if self.once_in(3) {
+            let ty = self.ty();
+            if !matches!(ty, Ty::Scalar(_)) {
+                let op = self.one_of(if ty == Ty::Size {
+                    &["<", ">="]
+                } else {
+                    &["==", "!="]
+                });
+                let (left, right) = (self.value(&ty, false), self.value(&ty, false));
+                let text = format!("({}) {op} ({})", left.text, right.text);
+                return Some(Expr::new(text, Expr::COMPARE));
+            }
         }
         let of = self.scalar();
         let op = self.one_of(&["<", "<=", ">", ">=", "==", "!="]);
@@ -1775,7 +2037,11 @@ impl Kernel {
                 }
             }
             7 => {
-                let constants: Vec<_> = self.constants.iter().filter(|c| c.1 == s).collect();
+                let constants: Vec<_> = self
+                    .constants
+                    .iter()
+                    .filter(|c| c.1 == Ty::Scalar(s))
+                    .collect();
                 match constants.first() {
                     Some((name, _)) => (name.clone(), None),
                     None => (literal(self), None),
@@ -1805,8 +2071,8 @@ impl Kernel {
         } else {
             self.one_of(&INTS)
         };
-        if s != Bool && self.once_in(6) {
-            return self.matching_pair(s, arm);
+        if s != Bool && self.once_in(4) {
+            return self.matching_whole(arm);
         }
         let of = self.scalar_value(s, false).at(Expr::OR);
         let mut text = format!("match {of} {{\n");
@@ -1863,32 +2129,28 @@ impl Kernel {
         text
     }
 
-    /// `match` on two integers.
-    fn matching_pair(&mut self, s: Scalar, arm: &mut dyn FnMut(&mut Kernel) -> String) -> String {
-        let t = self.one_of(&INTS);
-        let (a, b) = (self.scalar_value(s, false), self.scalar_value(t, false));
-        let mut text = format!("match ({}, {}) {{\n", a.text, b.text);
+    /// `match` on a tuple or a struct.
+    fn matching_whole(&mut self, arm: &mut dyn FnMut(&mut Kernel) -> String) -> String {
+        let ty = match self.below(4) {
+            3 if !self.structs.is_empty() => {
+                Ty::Struct(self.below(self.structs.len() as u32) as usize)
+            }
+            2 => {
+                let inner = Ty::Tuple(vec![Ty::Scalar(self.one_of(&INTS)), Ty::Scalar(Bool)]);
+                Ty::Tuple(vec![inner, Ty::Scalar(self.scalar())])
+            }
+            _ => {
+                let parts = 2 + self.below(2);
+                Ty::Tuple((0..parts).map(|_| Ty::Scalar(self.scalar())).collect())
+            }
+        };
+        let of = self.value(&ty, false);
+        let mut text = format!("match ({}) {{\n", of.text);
         self.indent += 1;
         let pad = self.indent * 4;
         for _ in 0..1 + self.below(3) {
             let visible = self.scope.len();
-            let mut parts = Vec::new();
-            for s in [s, t] {
-                let (pattern, binds) = match self.below(3) {
-                    0 => ("_".to_owned(), None),
-                    1 => {
-                        let name = self.fresh("v");
-                        (name.clone(), Some(name))
-                    }
-                    _ => self.pattern(s),
-                };
-                parts.push(pattern);
-                if let Some(name) = binds {
-                    let ty = Ty::Scalar(s);
-                    let mutable = false;
-                    self.scope.push(Var { name, ty, mutable });
-                }
-            }
+            let pattern = self.refutable(&ty);
             let guard = if self.once_in(3) {
                 self.guard()
             } else {
@@ -1896,13 +2158,104 @@ impl Kernel {
             };
             let body = arm(self);
             self.scope.truncate(visible);
-            let _ = writeln!(text, "{:pad$}({}){guard} => {body},", "", parts.join(", "));
+            let _ = writeln!(text, "{:pad$}{pattern}{guard} => {body},", "");
         }
+        let visible = self.scope.len();
+        let last = self.irrefutable(&ty, &mut Vec::new(), false);
         let body = arm(self);
-        let _ = writeln!(text, "{:pad$}_ => {body},", "");
+        self.scope.truncate(visible);
+        let _ = writeln!(text, "{:pad$}{last} => {body},", "");
         self.indent -= 1;
         let _ = write!(text, "{:1$}}}", "", self.indent * 4);
         text
+    }
+
+    /// A pattern that may not hold; what it names is in scope.
+    fn refutable(&mut self, ty: &Ty) -> String {
+        let named = |k: &mut Kernel| {
+            if k.once_in(2) {
+                return "_".to_owned();
+            }
+            let (name, ty, mutable) = (k.fresh("v"), ty.clone(), false);
+            k.scope.push(Var {
+                name: name.clone(),
+                ty,
+                mutable,
+            });
+            name
+        };
+        match ty {
+            Ty::Scalar(Bool) if !self.once_in(3) => self.one_of(&["true", "false"]).to_owned(),
+            &Ty::Scalar(s) if s.is_int() && !self.once_in(3) => {
+                let (text, binds) = self.pattern(s);
+                if let Some(name) = binds {
+                    let (ty, mutable) = (ty.clone(), false);
+                    self.scope.push(Var { name, ty, mutable });
+                }
+                text
+            }
+            Ty::Tuple(parts) if !self.once_in(6) => {
+                let parts: Vec<_> = parts.iter().map(|t| self.refutable(t)).collect();
+                format!("({})", parts.join(", "))
+            }
+            &Ty::Struct(i) if !self.once_in(6) => {
+                let of = self.structs[i].clone();
+                self.apart(i, &of, &mut |k, t| k.refutable(t))
+            }
+            _ => named(self),
+        }
+    }
+
+    /// A pattern that holds; what it names is in scope.
+    fn irrefutable(&mut self, ty: &Ty, names: &mut Vec<String>, mutable: bool) -> String {
+        match ty {
+            Ty::Tuple(parts) if !self.once_in(4) => {
+                let parts: Vec<_> = parts
+                    .iter()
+                    .map(|t| self.irrefutable(t, names, mutable))
+                    .collect();
+                format!("({})", parts.join(", "))
+            }
+            &Ty::Struct(i) if !self.once_in(4) => {
+                let of = self.structs[i].clone();
+                self.apart(i, &of, &mut |k, t| k.irrefutable(t, names, mutable))
+            }
+            _ if self.once_in(4) => "_".to_owned(),
+            _ => {
+                let mutable = mutable && self.once_in(2);
+                let name = self.fresh("v");
+                names.push(name.clone());
+                self.scope.push(Var {
+                    name: name.clone(),
+                    ty: ty.clone(),
+                    mutable,
+                });
+                format!("{}{name}", if mutable { "mut " } else { "" })
+            }
+        }
+    }
+
+    /// A pattern of a struct, perhaps without some of its fields.
+    fn apart(
+        &mut self,
+        i: usize,
+        of: &Struct,
+        part: &mut dyn FnMut(&mut Kernel, &Ty) -> String,
+    ) -> String {
+        if of.tuple {
+            let parts: Vec<_> = of.fields.iter().map(|t| part(self, t)).collect();
+            return format!("St{i}({})", parts.join(", "));
+        }
+        let mut parts = Vec::new();
+        for (k, t) in of.fields.iter().enumerate() {
+            if !self.once_in(3) {
+                parts.push(format!("{}: {}", of.field(k), part(self, t)));
+            }
+        }
+        if parts.len() < of.fields.len() || self.once_in(6) {
+            parts.push("..".to_owned());
+        }
+        format!("St{i} {{ {} }}", parts.join(", "))
     }
 
     fn match_value(&mut self, s: Scalar, pinned: bool) -> Option<Expr> {
@@ -1936,7 +2289,7 @@ impl Kernel {
 
     /// Whether a helper that takes it can be called here.
     fn fits(&self, h: Handle) -> bool {
-        let grows = matches!(h, Handle::PushThing | Handle::Append);
+        let grows = matches!(h, Handle::Push | Handle::PushThing | Handle::Append);
         self.free(h) && !(grows && self.repeats && self.turns > 1)
     }
 
@@ -2000,6 +2353,10 @@ impl Kernel {
 
     /// `loop` that gives a value.
     fn loop_value(&mut self, s: Scalar, pinned: bool) -> Option<Expr> {
+        self.loop_of(&Ty::Scalar(s), pinned)
+    }
+
+    fn loop_of(&mut self, ty: &Ty, pinned: bool) -> Option<Expr> {
         if !self.may_loop() {
             return None;
         }
@@ -2009,12 +2366,12 @@ impl Kernel {
             label: label.clone(),
             plain: true,
             turns: true,
-            value: Some(s),
+            value: Some(ty.clone()),
         };
         // It may not turn: the turns are over.
         self.loops.push(open.clone());
         let stays = std::mem::replace(&mut self.stays, true);
-        let out = self.scalar_value(s, pinned).at(Expr::OR);
+        let out = self.value(ty, pinned).at(Expr::OR);
         self.stays = stays;
         self.loops.pop();
         let body = self.body(u64::from(turns), 3, open);
@@ -2030,16 +2387,20 @@ impl Kernel {
     }
 
     fn labelled_value(&mut self, s: Scalar, pinned: bool) -> Option<Expr> {
+        Some(self.labelled_of(&Ty::Scalar(s), pinned))
+    }
+
+    fn labelled_of(&mut self, ty: &Ty, pinned: bool) -> Expr {
         let label = self.fresh("'l");
         self.loops.push(Loop {
             label: Some(label.clone()),
             plain: false,
             turns: false,
-            value: Some(s),
+            value: Some(ty.clone()),
         });
-        let text = self.block(Some((&Ty::Scalar(s), pinned)), 3);
+        let text = self.block(Some((ty, pinned)), 3);
         self.loops.pop();
-        Some(Expr::new(format!("{label}: {text}"), Expr::BLOCK))
+        Expr::new(format!("{label}: {text}"), Expr::BLOCK)
     }
 
     /// A jump out of here, as an expression.
@@ -2058,7 +2419,7 @@ impl Kernel {
                 .chain((l.plain && innermost).then(String::new))
                 .collect();
             for name in names {
-                ways.push((format!("break{name}"), l.value));
+                ways.push((format!("break{name}"), l.value.clone()));
                 if l.turns {
                     ways.push((format!("continue{name}"), None));
                 }
@@ -2077,8 +2438,8 @@ impl Kernel {
         }
         let (text, value) = self.one_of(&ways);
         Some(match value {
-            Some(s) => {
-                let e = self.scalar_value(s, false);
+            Some(ty) => {
+                let e = self.value(&ty, false);
                 // `break 'a: {` would be read as the label's block.
                 format!("{text} {}", e.at(Expr::OR))
             }
@@ -2145,6 +2506,9 @@ impl Kernel {
 
     /// Lengths and degrees.
     fn other_module(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
+        if self.outside {
+            return None;
+        }
         let (name, args) = match s {
             U32 => ("outer::scramble", &[U32][..]),
             F64 => ("outer::inner::between", &[F64, F64][..]),
@@ -2158,7 +2522,7 @@ impl Kernel {
     }
 
     fn query(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
-        let graph = self.helper.is_none() && self.domain != Domain::Kernel;
+        let graph = self.in_graph();
         match s {
             U32 if graph && self.once_in(2) => {
                 let node = self.node();
@@ -2345,32 +2709,8 @@ impl Kernel {
             return false;
         }
         let (prefix, open) = self.new_loop();
-        let graph = self.helper.is_none() && self.domain != Domain::Kernel;
-        if graph && self.once_in(2) {
-            let node = self.node();
-            let graph = if self.once_in(4) {
-                self.uses(Handle::Back)
-            } else {
-                self.uses(Handle::Graph)
-            };
-            let edges = self.once_in(2);
-            let visible = self.scope.len();
-            let name = self.declare(&Ty::Scalar(U32), false);
-            let mut body = self.body(8, 3, open);
-            self.scope.truncate(visible);
-            let method = if edges { "edges" } else { "neighbors" };
-            if edges
-                && self.once_in(2)
-                && let Some(y) = self.own_mut(U64)
-            {
-                // The target is read first, where the loop's variable still has its name.
-                let (y, rest) = (self.uses(y), body.split_off(1));
-                let _ = write!(body, " *{y} ^= {graph}.target({name}) as u64;{rest}");
-            }
-            self.line(&format!(
-                "{prefix}for {name} in {graph}.{method}({node}) {body}"
-            ));
-            return true;
+        if self.in_graph() && self.once_in(2) {
+            return self.for_neighbors(&prefix, open);
         }
         let mut arrays = self.all_places();
         arrays.retain(|(_, ty, _)| matches!(ty, Ty::Array(..)));
@@ -2378,11 +2718,19 @@ impl Kernel {
             let (place, ty, _) = self.one_of(&arrays);
             let Ty::Array(of, len) = ty else { return false };
             let visible = self.scope.len();
-            let name = self.declare(&of, false);
+            let name = match *of {
+                Ty::Tuple(_) | Ty::Struct(_) if self.once_in(2) => {
+                    self.irrefutable(&of, &mut Vec::new(), true)
+                }
+                _ => self.declare(&of, false),
+            };
             let body = self.body(u64::from(len), 3, open);
             self.scope.truncate(visible);
             self.line(&format!("{prefix}for {name} in {place} {body}"));
             return true;
+        }
+        if self.once_in(8) {
+            return self.for_wide(&prefix, open);
         }
         let s = self.one_of(&INTS);
         let mask = self.one_of(&[3, 1, 7]);
@@ -2426,6 +2774,64 @@ impl Kernel {
         self.scope.truncate(visible);
         let mutable = if mutable && name != "_" { "mut " } else { "" };
         self.line(&format!("{prefix}for {mutable}{name} in {range} {body}"));
+        true
+    }
+
+    fn for_neighbors(&mut self, prefix: &str, open: Loop) -> bool {
+        let node = self.node();
+        let back = self.once_in(4);
+        let graph = self.uses(if back { Handle::Back } else { Handle::Graph });
+        let edges = self.once_in(2);
+        let visible = self.scope.len();
+        let name = self.declare(&Ty::Scalar(U32), false);
+        let mut first = String::new();
+        if edges && self.once_in(2) {
+            // Read first, where the loop's variable still has its name.
+            let target = self.fresh("v");
+            let _ = write!(first, " let {target} = {graph}.target({name});");
+            let s = self.one_of(&NUMBERS);
+            let mut names = vec![(target, U32)];
+            if self.helper.is_none() && !back && self.free(Handle::Edges(s)) {
+                let weight = self.fresh("v");
+                let of = self.uses(Handle::Edges(s));
+                let _ = write!(first, " let {weight} = {of}[{name}];");
+                names.push((weight, s));
+            }
+            for (name, s) in names {
+                let (ty, mutable) = (Ty::Scalar(s), false);
+                self.scope.push(Var { name, ty, mutable });
+            }
+        }
+        let body = self.body(8, 3, open);
+        self.scope.truncate(visible);
+        let method = if edges { "edges" } else { "neighbors" };
+        let body = body.strip_prefix('{').unwrap_or(&body);
+        self.line(&format!(
+            "{prefix}for {name} in {graph}.{method}({node}) {{{first}{body}"
+        ));
+        true
+    }
+
+    /// A loop over any range in a few wide steps.
+    fn for_wide(&mut self, prefix: &str, open: Loop) -> bool {
+        let s = self.one_of(&INTS);
+        let few = match s {
+            U8 => 16,
+            U32 | I32 => 1u64 << 28,
+            _ => 1 << 60,
+        };
+        let step = few + u64::from(self.below(100));
+        let (start, end) = (self.scalar_value(s, false), self.scalar_value(s, true));
+        let dots = self.one_of(&["..", "..="]);
+        let range = format!("({}{dots}{})", start.at(Expr::OR), end.at(Expr::OR));
+        let rev = if self.once_in(2) { ".rev()" } else { "" };
+        let visible = self.scope.len();
+        let name = self.declare(&Ty::Scalar(s), false);
+        let body = self.body(17, 3, open);
+        self.scope.truncate(visible);
+        self.line(&format!(
+            "{prefix}for {name} in {range}{rev}.step_by({step}) {body}"
+        ));
         true
     }
 
@@ -2544,7 +2950,7 @@ impl Kernel {
     }
 
     fn push(&mut self) -> bool {
-        if self.helper.is_some() || !self.may_grow(Handle::Push) {
+        if !self.may_grow(Handle::Push) {
             return false;
         }
         let node = self.node();
@@ -2737,6 +3143,124 @@ impl Kernel {
         true
     }
 
+    /// The item's own element of an atomic buffer: the place, and the type of its items.
+    fn own_place(&mut self, s: Scalar) -> Option<String> {
+        let Some(Handle::OwnMut(shape, wave, _)) = self.own_mut(s) else {
+            return None;
+        };
+        let item = match shape {
+            Shape::Node => "v",
+            Shape::Edge => "e.index",
+            Shape::N => "i",
+        };
+        Some(format!(
+            "{}[{item}]",
+            self.uses(Handle::OwnAtomic(shape, wave, s))
+        ))
+    }
+
+    /// What an operation on the item's own element of an atomic buffer gives.
+    fn own_atomic(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
+        let of = match s {
+            Bool => self.one_of(&WIDE),
+            U8 => return None,
+            _ => s,
+        };
+        let place = self.own_place(of)?;
+        if s == Bool {
+            let expected = if self.once_in(2) {
+                format!("{place}.load()")
+            } else {
+                self.scalar_value(of, true).text
+            };
+            let new = self.scalar_value(of, true).text;
+            return Some(Expr::atom(format!(
+                "{place}.compare_exchange({expected}, {new})"
+            )));
+        }
+        Some(Expr::atom(match self.below(6) {
+            0 | 1 => format!("{place}.load()"),
+            2 => format!("{place}.swap({})", self.scalar_value(s, true).text),
+            _ => {
+                let op = self.operation(s);
+                let e = self.number(s, op == Update::Add);
+                let sub = op == Update::Add && !s.is_float() && self.once_in(3);
+                let method = if sub { "sub" } else { op.name() };
+                format!("{place}.fetch_{method}({e})")
+            }
+        }))
+    }
+
+    /// The item's own row of bits: its buffer and the row.
+    fn own_row(&mut self) -> Option<String> {
+        match self.own_mut(U32)? {
+            Handle::OwnMut(Shape::Node, wave, _) if self.in_graph() => {
+                Some(self.uses(Handle::OwnBits(wave)))
+            }
+            _ => None,
+        }
+    }
+
+    /// What an operation on the item's own row of bits gives.
+    fn own_bits(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
+        if !matches!(s, U32 | Bool) {
+            return None;
+        }
+        let rows = self.own_row()?;
+        if s == U32 {
+            let word = self.bit(&rows, "words");
+            return Some(Expr::atom(match self.below(4) {
+                0 => format!("{rows}.count(v)"),
+                1 => format!("{rows}.word(v, {word})"),
+                n => {
+                    let op = if n == 2 { "or" } else { "and" };
+                    let e = self.scalar_value(U32, true);
+                    format!("{rows}.{op}_word(v, {word}, {})", e.text)
+                }
+            }));
+        }
+        Some(Expr::atom(match self.below(6) {
+            0..=3 => {
+                let method = self.one_of(&["set", "unset", "get"]);
+                let bit = self.bit(&rows, "width");
+                format!("{rows}.{method}(v, {bit})")
+            }
+            4 => {
+                let method = self.one_of(&["or", "and", "and_not"]);
+                let given = self.uses(Handle::BitsIn);
+                let w = self.node();
+                format!("{rows}.{method}_from(v, {given}, {w})")
+            }
+            _ => {
+                let method = self.one_of(&["or", "and", "and_not"]);
+                format!("{rows}.{method}(v, v)")
+            }
+        }))
+    }
+
+    /// Statements that change the item's own element or row.
+    fn change_own(&mut self) -> bool {
+        if self.once_in(3)
+            && let Some(rows) = self.own_row()
+        {
+            let text = if self.once_in(3) {
+                format!("{rows}.clear(v);")
+            } else {
+                let e = self.scalar_value(U32, true);
+                format!("{rows}.store_word(v, 0, {});", e.text)
+            };
+            self.line(&text);
+            return true;
+        }
+        let s = self.one_of(&NUMBERS);
+        let Some(place) = self.own_place(s) else {
+            return false;
+        };
+        let e = self.scalar_value(s, true);
+        self.line(&format!("{place}.store({});", e.text));
+        true
+    }
+
     /// Leaves what an approximate function gives.
     fn approximate(&mut self) -> bool {
         let s = self.one_of(&[F32, F64]);
@@ -2752,10 +3276,26 @@ impl Kernel {
 
     /// What earlier waves left.
     fn left(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
-        if self.helper.is_some() || self.waves.is_empty() {
+        let first = self.waves.is_empty() && !self.includes;
+        if self.helper.is_some() || first || !self.in_graph() {
             return None;
         }
         let own = self.domain.shape();
+        if s == U32 && self.includes && self.once_in(2) {
+            let h = if own == Some(Shape::Node) && self.once_in(2) {
+                Handle::Distance
+            } else {
+                Handle::Distances
+            };
+            if self.free(h) {
+                let name = self.uses(h);
+                if h == Handle::Distance {
+                    return Some(Expr::new(format!("*{name}"), Expr::UNARY));
+                }
+                let node = self.node();
+                return Some(Expr::atom(format!("{name}[{node}]")));
+            }
+        }
         let found = match self.below(4) {
             0 | 1 => {
                 let whole = self.once_in(2);
@@ -2805,10 +3345,13 @@ impl Kernel {
             return false;
         }
         let (s, t) = (self.one_of(&NUMBERS), self.one_of(&NUMBERS));
+        let i = self.one_of(&WIDE);
         let (r, method, of) = self.one_of(&[
             (Reduction::Sum(s), "add", Some(s)),
             (Reduction::Min(t), "min", Some(t)),
             (Reduction::Max(t), "max", Some(t)),
+            (Reduction::Or(i), "or", Some(i)),
+            (Reduction::And(i), "and", Some(i)),
             (Reduction::Any, "or", Some(Bool)),
             (Reduction::All, "and", Some(Bool)),
             (Reduction::Count, "inc", None),
@@ -2902,16 +3445,40 @@ impl Kernel {
     }
 
     fn constant(&mut self) -> bool {
-        let s = self.scalar();
-        let e = self.literal(s, true);
+        let ty = self.ty();
+        let e = self.constant_value(&ty);
         let name = self.fresh("C");
-        self.line(&format!("const {name}: {} = {};", s.name(), e.text));
-        self.scope.push(Var {
-            name,
-            ty: Ty::Scalar(s),
-            mutable: false,
-        });
+        self.line(&format!("const {name}: {} = {e};", ty.show()));
+        let mutable = false;
+        self.scope.push(Var { name, ty, mutable });
         true
+    }
+
+    /// A value written down.
+    fn constant_value(&mut self, ty: &Ty) -> String {
+        match ty {
+            Ty::Scalar(s) => self.literal(*s, true).text,
+            Ty::Size => self.below(9).to_string(),
+            Ty::Tuple(parts) => {
+                let parts: Vec<_> = parts.iter().map(|t| self.constant_value(t)).collect();
+                format!("({})", parts.join(", "))
+            }
+            Ty::Array(of, len) if self.once_in(3) => {
+                format!("[{}; {len}]", self.constant_value(of))
+            }
+            Ty::Array(of, len) => {
+                let parts: Vec<_> = (0..*len).map(|_| self.constant_value(of)).collect();
+                format!("[{}]", parts.join(", "))
+            }
+            &Ty::Struct(i) => {
+                let of = self.structs[i].clone();
+                let parts: Vec<_> = (0..)
+                    .zip(&of.fields)
+                    .map(|(k, t)| format!("{}: {}", of.field(k), self.constant_value(t)))
+                    .collect();
+                format!("St{i} {{ {} }}", parts.join(", "))
+            }
+        }
     }
 
     /// Assigns a whole tuple, array or struct.
@@ -2976,14 +3543,42 @@ impl Kernel {
         if of.tuple {
             let mut parts = vec!["_".to_owned(); fields.len()];
             parts[which] = format!("{word}{name}");
-            self.line(&format!("let T{i}({}) = {};", parts.join(", "), e.text));
+            self.line(&format!("let St{i}({}) = {};", parts.join(", "), e.text));
             return true;
         }
         let rest = if fields.len() > 1 { ", .." } else { "" };
         self.line(&format!(
-            "let T{i} {{ f{which}: {word}{name}{rest} }} = {};",
+            "let St{i} {{ f{which}: {word}{name}{rest} }} = {};",
             e.text
         ));
+        true
+    }
+
+    /// Takes a tuple or struct apart, all the way down.
+    fn let_pattern(&mut self) -> bool {
+        let ty = self.ty();
+        let e = self.value(&ty, false);
+        let pattern = self.irrefutable(&ty, &mut Vec::new(), true);
+        self.line(&format!("let {pattern} = {};", e.text));
+        true
+    }
+
+    /// Checks that hold.
+    fn check(&mut self) -> bool {
+        let e = self.scalar_value(U32, false);
+        let text = match self.below(4) {
+            0 => format!("assert_ne!({} | 1, 0);", e.at(5)),
+            1 => format!("debug_assert!({} | 4 > 3, \"small\");", e.at(5)),
+            2 => format!("assert!({} & 7 < 8);", e.at(7)),
+            _ => {
+                let cond = self.condition();
+                format!(
+                    "let _ = if {cond} || true {{ {} }} else {{ unreachable!() }};",
+                    e.text
+                )
+            }
+        };
+        self.line(&text);
         true
     }
 
@@ -3063,23 +3658,24 @@ impl Kernel {
         } else {
             (
                 format!(" {{ {} }}", list(&|k, t| format!("pub f{k}: {}", t.show()))),
-                format!("T{i} {{ {} }}", list(&|k, _| format!("f{k}: p{k}"))),
+                format!("St{i} {{ {} }}", list(&|k, _| format!("f{k}: p{k}"))),
             )
         };
         self.structs.push(of);
         let mut text = format!(
-            "#[derive(Clone, Copy, Debug, PartialEq)]\n    pub struct T{i}{declared}\n    impl T{i} {{\n    fn make({params}) -> Self {{ {made} }}\n"
+            "#[derive(Clone, Copy, Debug, PartialEq)]\n    pub struct St{i}{declared}\n    impl St{i} {{\n    pub fn make({params}) -> Self {{ {made} }}\n"
         );
         if self.once_in(2) {
             let s = self.scalar();
             let e = self.literal(s, true);
-            let _ = writeln!(text, "    const LIMIT: {} = {};", s.name(), e.text);
-            self.constants.push((format!("T{i}::LIMIT"), s));
+            let _ = writeln!(text, "    pub const LIMIT: {} = {};", s.name(), e.text);
+            self.constants
+                .push((format!("St{i}::LIMIT"), Ty::Scalar(s)));
         }
         for _ in 0..self.below(3) {
             let changes = self.once_in(2);
             let method = self.write_helper(Some((i, changes)));
-            let _ = writeln!(text, "    {method}");
+            let _ = writeln!(text, "    pub {method}");
         }
         text.push_str("    }");
         text
@@ -3251,6 +3847,7 @@ impl Kernel {
                 (4, Domain::Nodes),
                 (3, Domain::Front),
                 (3, Domain::FrontEdges),
+                (1, Domain::FrontBack),
                 (2, Domain::Edges),
                 (2, Domain::Things),
                 (1, Domain::News),
@@ -3271,7 +3868,14 @@ impl Kernel {
         for h in of_these {
             let name = h.name();
             match h {
-                Handle::Push | Handle::PushThing => more.push((format!("{name}.is_empty()"), name)),
+                Handle::Push | Handle::PushThing => {
+                    let text = match self.below(3) {
+                        2 => format!("{name}.len() < 3 && round > 0"),
+                        _ => format!("{name}.is_empty()"),
+                    };
+                    more.push((text, name));
+                }
+                Handle::Append => more.push((format!("{name}.len() > 20"), name)),
                 Handle::Reduce(HELPERS, _) => {}
                 Handle::Reduce(_, r) => more.push((
                     match r.ty() {
@@ -3373,23 +3977,56 @@ impl Kernel {
         let alone = self.once_in(4);
         self.domain = if alone { Domain::Kernel } else { Domain::Nodes };
         if !alone {
-            for i in 0..self.below(3) {
-                let s = self.scalar();
-                self.constants.push((format!("K{i}"), s));
+            for i in 0..self.below(4) {
+                let ty = self.ty();
+                self.constants.push((format!("K{i}"), ty));
             }
         }
         let constants: Vec<_> = self.constants.clone();
         let constants: Vec<_> = constants
             .into_iter()
-            .map(|(name, s)| {
-                let e = self.literal(s, true);
-                format!("const {name}: {} = {};", s.name(), e.text)
+            .map(|(name, ty)| {
+                let e = self.constant_value(&ty);
+                format!("const {name}: {} = {e};", ty.show())
             })
             .collect();
         self.indent = 1;
         let count = self.below(4);
         let structs = self.below(3);
-        let structs: Vec<_> = (0..structs).map(|_| self.write_struct()).collect();
+        self.outside = !alone && structs > 0 && self.once_in(3);
+        let known = if self.outside {
+            std::mem::take(&mut self.constants)
+        } else {
+            Vec::new()
+        };
+        let mut structs: Vec<_> = (0..structs).map(|_| self.write_struct()).collect();
+        self.constants.extend(known);
+        let mut before = String::new();
+        if self.outside {
+            // Functions and lengths that they use are theirs.
+            let fixed = std::mem::take(&mut self.fixed);
+            let functions = fixed.iter().map(|f| format!("#[device]\n    {}", f.1));
+            let all: Vec<_> = self
+                .named_lengths()
+                .chain(functions)
+                .chain(structs)
+                .collect();
+            before = format!(
+                "#[device]\npub mod {name}_types {{\n    use vyre_cuda::prelude::*;\n    {}\n}}\n",
+                all.join("\n    ")
+            );
+            let names: Vec<_> = (0..self.structs.len()).map(|i| format!("St{i}")).collect();
+            structs = vec![format!(
+                "use super::{name}_types::{{{}}};",
+                names.join(", ")
+            )];
+            self.outside = false;
+        }
+        let types = match before.is_empty() {
+            true => name.to_owned(),
+            false => format!("{name}_types"),
+        };
+        self.includes = !alone && self.once_in(5);
         if !alone {
             self.unique = self.once_in(2);
             self.items = Items {
@@ -3405,32 +4042,65 @@ impl Kernel {
             self.fuel = 80 + 60 * self.below(3);
             self.indent = 1;
             let body = self.write_body(9);
+            let lengths: Vec<_> = self.named_lengths().collect();
             let fixed = self.fixed.iter().map(|f| f.1.to_owned());
             let helpers = fixed.chain(helpers).map(device);
-            let helpers: Vec<String> = structs.into_iter().chain(helpers).collect();
+            let helpers: Vec<String> = lengths.into_iter().chain(structs).chain(helpers).collect();
             let handles: Vec<Handle> = self.handles.iter().copied().collect();
             return standalone(name, &helpers, &handles, &body);
         }
-        let parts = self.write_parts();
+        let mut parts = self.write_parts();
+        if self.includes {
+            parts.insert(0, Part::Included);
+        }
+        let seen: BTreeSet<String> = self
+            .waves
+            .iter()
+            .flat_map(|w| &w.handles)
+            .filter(|h| {
+                matches!(
+                    h,
+                    Handle::Left(..)
+                        | Handle::LeftAll(..)
+                        | Handle::RecordLeft(..)
+                        | Handle::RecordsLeft(..)
+                        | Handle::Totals(..)
+                )
+            })
+            .map(|h| h.name())
+            .collect();
+        self.scratch = seen.into_iter().filter(|_| self.once_in(3)).collect();
+        let again = self.once_in(4);
         let helpers = self.called(helpers);
         let capacities = [
             self.one_of(&[3_000, 700, 60]),
             self.one_of(&[20_000, 1_000, 40]),
         ];
+        let lengths: Vec<_> = self.named_lengths().collect();
         let fixed = self.fixed.iter().map(|f| f.1.to_owned());
         let helpers = fixed.chain(helpers).map(device);
+        let constants = [lengths, constants].concat();
         let written = Written {
             name,
+            types: &types,
             constants: &constants,
             helpers: &structs.into_iter().chain(helpers).collect::<Vec<_>>(),
             structs: &self.structs,
             items: &self.items,
             unique: self.unique,
+            scratch: &self.scratch,
+            again,
             capacities,
             waves: &self.waves,
             parts: &parts,
         };
-        written.graph()
+        before + &written.graph()
+    }
+
+    fn named_lengths(&mut self) -> impl Iterator<Item = String> + use<> {
+        let lengths = std::mem::take(&mut self.lengths);
+        let named = |n| format!("const N{n}: usize = {n};");
+        lengths.into_iter().map(named)
     }
 
     /// Without helpers that take a field which no wave takes.
@@ -3483,7 +4153,7 @@ impl Kernel {
 fn leaves(ty: &Ty, structs: &[Struct]) -> Option<Vec<(String, Scalar)>> {
     let parts: Vec<(String, &Ty)> = match ty {
         Ty::Scalar(s) => return Some(vec![(String::new(), *s)]),
-        Ty::Array(..) => return None,
+        Ty::Array(..) | Ty::Size => return None,
         Ty::Tuple(parts) => (0..).map(|k: usize| k.to_string()).zip(parts).collect(),
         &Ty::Struct(i) => {
             let of = &structs[i];
@@ -3514,15 +4184,21 @@ fn given(ty: &Ty, structs: &[Struct], pass: &str) -> String {
             format!("({})", parts.join(", "))
         }
         Ty::Array(of, len) => format!("[{}; {len}]", given(of, structs, pass)),
+        Ty::Size => "7".to_owned(),
         &Ty::Struct(i) => {
             let of = &structs[i];
             let parts: Vec<_> = (0..)
                 .zip(&of.fields)
                 .map(|(k, t)| format!("{}: {}", of.field(k), given(t, structs, pass)))
                 .collect();
-            format!("{pass}::T{i} {{ {} }}", parts.join(", "))
+            format!("{pass}::St{i} {{ {} }}", parts.join(", "))
         }
     }
+}
+
+/// Whether arrays of it are small enough for registers.
+fn small(of: &Struct) -> bool {
+    of.fields.len() < 4 && of.fields.iter().all(|t| matches!(t, Ty::Scalar(_)))
 }
 
 /// Whether an item is one word that says all of it.
@@ -3570,6 +4246,15 @@ fn standalone(name: &str, helpers: &[String], handles: &[Handle], body: &str) ->
                 after.push(format!("{near}(\"{n}\", &{n})"));
             }
             Handle::Buf(s) => args.push(format!("&input.p_{}[..{LEN}]", s.name())),
+            Handle::OwnAtomic(_, _, s) => {
+                let _ = writeln!(
+                    before,
+                    "    let mut {n} = vec![{}::default(); input.n as usize];",
+                    s.name()
+                );
+                args.push(format!("&mut {n}"));
+                after.push(format!("column(\"{n}\", &{n})"));
+            }
             Handle::Atomic(s, op) => {
                 let _ = writeln!(
                     before,
@@ -3604,11 +4289,16 @@ fn standalone(name: &str, helpers: &[String], handles: &[Handle], body: &str) ->
 /// The parts of a `#[wave_graph]`.
 struct Written<'a> {
     name: &'a str,
+    /// The module of its structs.
+    types: &'a str,
     constants: &'a [String],
     helpers: &'a [String],
     structs: &'a [Struct],
     items: &'a Items,
     unique: bool,
+    scratch: &'a BTreeSet<String>,
+    /// The session runs twice: the second run counts.
+    again: bool,
     /// Of the frontier of things, and of the list.
     capacities: [u32; 2],
     waves: &'a [Wave],
@@ -3630,6 +4320,7 @@ impl Written<'_> {
     /// What a node of the pass uses, and how.
     fn modes(&self, part: &Part) -> Vec<(String, Mode)> {
         match part {
+            Part::Included => vec![("bfs_dist".to_owned(), Mode::Write)],
             Part::Wave(w) => {
                 let wave = &self.waves[*w];
                 let swept = wave.domain.swept().map(|f| (f.to_owned(), Mode::Read));
@@ -3659,6 +4350,7 @@ impl Written<'_> {
                 .filter(|p| self.conflict(p, part))
                 .map(|p| match p {
                     Part::Wave(w) => self.waves[*w].name.as_str(),
+                    Part::Included => "bfs",
                     Part::Loop { name, .. } => name,
                 })
                 .collect();
@@ -3668,14 +4360,16 @@ impl Written<'_> {
                 format!("after({})", before.join(", "))
             };
             match part {
+                Part::Included => {}
                 Part::Wave(w) => {
                     let wave = &self.waves[*w];
                     let item = match wave.domain {
                         Domain::Nodes | Domain::Front => Some("v: Node".to_owned()),
                         Domain::Range | Domain::Kernel => Some("i: Index".to_owned()),
-                        Domain::Edges | Domain::BackEdges | Domain::FrontEdges => {
-                            Some("e: Edge".to_owned())
-                        }
+                        Domain::Edges
+                        | Domain::BackEdges
+                        | Domain::FrontEdges
+                        | Domain::FrontBack => Some("e: Edge".to_owned()),
                         Domain::Things => Some(format!("item: {}", self.items.thing.show())),
                         Domain::List | Domain::News => {
                             Some(format!("item: {}", self.items.listed.show()))
@@ -3748,6 +4442,18 @@ impl Written<'_> {
                 to.declared.push(format!("{n}: {}", s.name()));
                 to.run.push(format!("{n}: input.{n}"));
             }
+            Handle::Edges(s) => self.field(Handle::Own(Shape::Edge, s), to),
+            Handle::OwnAtomic(shape, _, s) => {
+                to.declared
+                    .push(format!("#[output(per = {})] {n}: {}", per(shape), s.name()));
+                to.out.push(format!("column(\"{n}\", &out.{n})"));
+            }
+            Handle::OwnBits(_) => {
+                to.declared
+                    .push(format!("#[output(per = node, bits = width)] {n}: Bits"));
+                to.out
+                    .push(format!("column(\"{n}\", &out.{n}.into_words())"));
+            }
             Handle::Own(shape, s) => {
                 let given = format!("{n}: &input.p_{}[..{}]", s.name(), len(shape));
                 let topology = shape != Shape::N && matches!(s, I32 | F64 | U8);
@@ -3779,7 +4485,7 @@ impl Written<'_> {
                 };
                 to.declared
                     .push(format!("#[{role}(per = {})] {n}: {ty}", per(of)));
-                let value = given(&self.items.record, self.structs, self.name);
+                let value = given(&self.items.record, self.structs, self.types);
                 to.before.push(format!(
                     "let {n}: Vec<_> = (0..{}).map(|k| {value}).collect();",
                     len(of)
@@ -3877,8 +4583,8 @@ impl Written<'_> {
                     Reduction::Sum(_) => "sum",
                     Reduction::Min(_) => "min",
                     Reduction::Max(_) => "max",
-                    Reduction::Any => "or",
-                    Reduction::All => "and",
+                    Reduction::Any | Reduction::Or(_) => "or",
+                    Reduction::All | Reduction::And(_) => "and",
                     Reduction::Count => "count",
                 };
                 to.declared
@@ -3887,6 +4593,8 @@ impl Written<'_> {
             }
             Handle::Round
             | Handle::Graph
+            | Handle::Distance
+            | Handle::Distances
             | Handle::Left(..)
             | Handle::LeftAll(..)
             | Handle::RecordLeft(..)
@@ -3902,11 +4610,13 @@ impl Written<'_> {
         let mut all: BTreeSet<Handle> = BTreeSet::new();
         for wave in self.waves {
             all.extend(wave.handles.iter().copied());
-            all.extend(match wave.domain {
-                Domain::BackEdges => Some(Handle::Back),
-                Domain::Front | Domain::FrontEdges => Some(Handle::Push),
-                Domain::Things => Some(Handle::PushThing),
-                Domain::List | Domain::News => Some(Handle::Append),
+            if matches!(wave.domain, Domain::BackEdges | Domain::FrontBack) {
+                all.insert(Handle::Back);
+            }
+            all.extend(match wave.domain.swept() {
+                Some("front") => Some(Handle::Push),
+                Some("things") => Some(Handle::PushThing),
+                Some("list") => Some(Handle::Append),
                 _ => None,
             });
         }
@@ -3922,6 +4632,7 @@ impl Written<'_> {
                     | Handle::Own(Shape::N, _)
                     | Handle::Record(Shape::N)
                     | Handle::RecordMut(Shape::N, _)
+                    | Handle::OwnAtomic(Shape::N, ..)
                     | Handle::Approximate(Shape::N, ..)
             )
         };
@@ -3929,7 +4640,7 @@ impl Written<'_> {
             fields.declared.push("n: u32".to_owned());
             fields.run.push("n: input.n".to_owned());
         }
-        let wide = |h: &Handle| matches!(h, Handle::BitsIn | Handle::Bits(_));
+        let wide = |h: &Handle| matches!(h, Handle::BitsIn | Handle::Bits(_) | Handle::OwnBits(_));
         if all.iter().any(wide) {
             fields.declared.push("width: u32".to_owned());
             fields.run.push("width: input.width".to_owned());
@@ -3945,14 +4656,32 @@ impl Written<'_> {
                     | Handle::RecordsLeft(..)
                     | Handle::Totals(..)
                     | Handle::Reduced(..)
+                    | Handle::Distance
+                    | Handle::Distances
                     | Handle::BitsSeen
             );
             if !seen && declared.insert(h.name()) {
                 self.field(h, &mut fields);
+                if self.scratch.contains(&h.name())
+                    && let Some(field) = fields.declared.last_mut()
+                {
+                    *field = field.replacen("#[output(", "#[scratch(", 1);
+                    fields.out.pop();
+                }
             }
         }
+        let mut included = "";
+        if self.parts.iter().any(|p| matches!(p, Part::Included)) {
+            included = "#[include(graph = graph)]\n    use super::search::bfs;\n    ";
+            fields
+                .run
+                .push("bfs_source: input.graph.node_count() as u32 / 2".to_owned());
+            fields
+                .out
+                .push("column(\"bfs_dist\", &out.bfs_dist)".to_owned());
+        }
         let mut text = format!(
-            "#[wave_graph]\npub mod {name} {{\n    use super::*;\n    pub struct Data {{\n        {},\n    }}\n",
+            "#[wave_graph]\npub mod {name} {{\n    use super::*;\n    {included}pub struct Data {{\n        {},\n    }}\n",
             fields.declared.join(",\n        ")
         );
         for c in self.constants {
@@ -3969,8 +4698,16 @@ impl Written<'_> {
         };
         let _ = writeln!(
             text,
-            "}}\n\npub fn run_{name}(runtime: &Runtime, input: &Input) -> Result<Vec<Column>, Error> {{\n    {}\n    let mut session = {name}::Session::new(runtime, {topology})?;\n    let out = session.run({name}::Run {{ {} }})?;\n    Ok(vec![{}])\n}}",
+            "}}\n\npub fn run_{name}(runtime: &Runtime, input: &Input) -> Result<Vec<Column>, Error> {{\n    {}\n    let mut session = {name}::Session::new(runtime, {topology})?;\n    {}let out = session.run({name}::Run {{ {} }})?;\n    Ok(vec![{}])\n}}",
             fields.before.join("\n    "),
+            if self.again {
+                format!(
+                    "let _ = session.run({name}::Run {{ {} }});\n    ",
+                    fields.run.join(", ")
+                )
+            } else {
+                String::new()
+            },
             fields.run.join(", "),
             fields.out.join(", ")
         );
@@ -3991,6 +4728,38 @@ pub(crate) fn module(kernels: &[(String, Source)]) -> String {
         use vyre_cuda::prelude::*;
         #[device]
         pub fn between(a: f64, b: f64) -> f64 { if a < b { a / 2.0 + b / 2.0 } else { super::DEEP_I64 as f64 - b } }
+    }
+}
+pub mod search {
+    use vyre_cuda::prelude::*;
+    const FAR: u32 = u32::MAX;
+    #[device]
+    fn next(depth: u32) -> u32 { depth + 1 }
+    #[wave_graph]
+    pub mod bfs {
+        pub struct Data {
+            #[topology] graph: Csr,
+            #[frontier] front: Frontier,
+            #[output(per = node, init = FAR)] dist: u32,
+            source: u32,
+        }
+        #[wave(nodes)]
+        fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+            *dist = FAR;
+            if v == source {
+                *dist = 0;
+                front.push(v);
+            }
+        }
+        #[fixpoint(after(init), until(front.is_empty()), max_rounds = 10_000)]
+        mod levels {
+            #[wave(edges(graph, from = front))]
+            fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+                if dist[e.dst].compare_exchange(FAR, next(round)) {
+                    front.push(e.dst);
+                }
+            }
+        }
     }
 }
 
