@@ -144,6 +144,19 @@ struct Times {
     launches: u64,
 }
 
+/// What a file of samples says beyond the columns that are checked, in nanoseconds a search: the part of the naive way that
+/// allocates and uploads, a run a level on a resident graph, a resident launch a search, the two of a compiled kernel a level,
+/// and what the device itself took.
+const FURTHER: [&str; 7] = [
+    "allocation_ns",
+    "per_level_ns",
+    "single_ns",
+    "compiled_ns",
+    "compiled_resident_ns",
+    "single_device_ns",
+    "shared_device_ns",
+];
+
 fn each(started: Instant, runs: usize) -> f64 {
     started.elapsed().as_secs_f64() * 1e9 / runs as f64
 }
@@ -312,7 +325,8 @@ impl Example for Evidence {
         let device = runtime.cuda_device();
         let memory = device.and_then(|d| d.memory_bytes().ok());
         let capability = device.map_or((0, 0), |d| d.capability());
-        let mut samples = Vec::new();
+        let (mut samples, mut further) = (Vec::new(), Vec::new());
+        let mut single = f64::INFINITY;
         for sample in 0..self.samples {
             let runs = u64::from(self.runs);
             let source = |i| ((u64::from(sample) * 7 + i * nodes / runs) % nodes) as u32;
@@ -370,6 +384,16 @@ impl Example for Evidence {
                     ),
                 );
             }
+            further.push([
+                Some(t.allocation),
+                Some(t.per_level),
+                Some(t.single),
+                t.compiled.map(|(cold, _)| cold),
+                t.compiled.map(|(_, resident)| resident),
+                t.device.map(|(single, _)| single),
+                t.device.map(|(_, shared)| shared),
+            ]);
+            single = single.min(t.naive / t.single);
             let uploads = t.counted.graph_uploads;
             samples.push(Sample {
                 backend_id: runtime.backend().to_owned(),
@@ -389,14 +413,16 @@ impl Example for Evidence {
             });
         }
         let refused = |e: evidence::EvidenceError| Failure::Other(e.to_string());
-        // A further column names the device.
+        // Further columns name the device, and say what else was measured: empty where it could not be.
         let name = runtime.device().replace(',', " ");
         let text = evidence::write(&samples).map_err(refused)?;
-        let text: String = text
-            .lines()
-            .enumerate()
-            .map(|(i, line)| format!("{line},{}\n", if i == 0 { "device_name" } else { &name }))
-            .collect();
+        let mut lines = text.lines();
+        let header = lines.next().unwrap_or_default();
+        let mut text = format!("{header},device_name,{}\n", FURTHER.join(","));
+        for (line, figures) in lines.zip(further) {
+            let figures = figures.map(|ns| ns.map_or_else(String::new, |ns| ns.to_string()));
+            text += &format!("{line},{name},{}\n", figures.join(","));
+        }
         let text = match &self.csv {
             Some(path) => {
                 let io = |e| Failure::Other(format!("{}: {e}", path.display()));
@@ -425,6 +451,7 @@ impl Example for Evidence {
         job.figure("accepted", verdict.is_ok());
         let least = samples.iter().map(Sample::ratio).fold(f64::NAN, f64::min);
         job.figure("min_ratio", least);
+        job.figure("min_single_ratio", single);
         Ok(())
     }
 }

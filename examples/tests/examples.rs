@@ -126,6 +126,21 @@ fn cpu_measurements_are_no_evidence_and_the_verdict_says_why() {
     std::fs::remove_file(&file).unwrap();
     let samples = vyre_cuda::plan::evidence::read(&text).unwrap();
     assert_eq!(samples.len(), 2);
+    assert!(json["min_single_ratio"].as_f64().unwrap() > 0.0);
+    // Beyond what is checked: the device, and every other way, but those that only a GPU has.
+    let rows: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
+    assert_eq!(
+        rows[0][14..17],
+        ["device_name", "allocation_ns", "per_level_ns"]
+    );
+    for row in &rows[1..] {
+        assert!(
+            row[15..18]
+                .iter()
+                .all(|ns| ns.parse::<f64>().unwrap() > 0.0)
+        );
+        assert_eq!(row[18..], [""; 4]);
+    }
     for sample in &samples {
         assert_eq!(
             (sample.backend_id.as_str(), sample.repetitions),
