@@ -802,6 +802,8 @@ pub struct LaunchHint {
     pub pack_up_to_bytes: u64,
     /// Queries of a batch that may be in memory at once.
     pub slots: u32,
+    /// What the queries of a batch may take together: states, inputs and results on the device. `None`: no budget says.
+    pub batch_bytes: Option<u64>,
     /// There may be a second set of inputs, so that those of the next run go up while one is on the device.
     pub second_inputs: bool,
 }

@@ -99,6 +99,7 @@ pub(crate) struct Situation {
     pub(crate) requeues: u64,
     pub(crate) max_age: u64,
     pub(crate) slots: u32,
+    pub(crate) batch_bytes: Option<u64>,
     pub(crate) second_inputs: bool,
     /// Independent queries.
     pub(crate) shared: bool,
@@ -150,6 +151,7 @@ impl Decider {
             parallel_from,
             pack_up_to_bytes: self.thresholds.pack_up_to_bytes,
             slots: situation.slots,
+            batch_bytes: situation.batch_bytes,
             second_inputs: situation.second_inputs,
         });
         self.launches += 1;

@@ -100,6 +100,8 @@ pub struct Megakernel {
     slots: u32,
     ctas: u32,
     items_per_lane: u32,
+    /// What batches may take.
+    batch_bytes: Option<u64>,
     /// There is memory for a second set of inputs.
     second_inputs: bool,
     batch: Option<Batch>,
@@ -460,6 +462,7 @@ impl Megakernel {
             slots: 1,
             ctas: device.multiprocessors().min(abi::MAX_CTAS),
             items_per_lane: ITEMS_PER_LANE,
+            batch_bytes: None,
             second_inputs: false,
             batch: None,
             progress: Arc::default(),
@@ -1096,7 +1099,19 @@ impl Megakernel {
         let launches =
             (queued + worth_sharing(record_bytes, ctas) / 2) / worth_sharing(record_bytes, ctas);
         let count = queued.div_ceil(launches.max(1));
-        let count = count.min(RECORDS_BYTES / record_bytes.max(1)).max(1);
+        let mut count = count.min(RECORDS_BYTES / record_bytes.max(1)).max(1);
+        if let Some(batch_bytes) = self.batch_bytes {
+            // Two launches may be on their way, unless one takes all. Control words are nobody's.
+            let control = up(Control::new(&program).bytes);
+            let each = (input_bytes + record_bytes).saturating_sub(control).max(1);
+            let room = batch_bytes.saturating_sub(slab_bytes * ctas.min(count)) / each;
+            if count < queued || count > room {
+                count = count.min(room / 2);
+            }
+            if count < worth {
+                return Ok(None);
+            }
+        }
         sizes.truncate(count as usize);
         let queries = &queries[..sizes.len()];
 
@@ -2119,6 +2134,7 @@ impl Executor for Megakernel {
         }
         self.pack_up_to_bytes = hint.pack_up_to_bytes;
         self.slots = hint.slots.max(1);
+        self.batch_bytes = hint.batch_bytes;
         self.second_inputs = hint.second_inputs;
         if !self.second_inputs {
             self.ahead = None;

@@ -235,13 +235,15 @@ pub(crate) enum Resident {
 }
 
 impl Resident {
-    /// Runs queries on the topologies that they name, in order; those of different topologies on several threads.
+    /// Runs queries on the topologies that they name, in order; those of different topologies on several threads. `room`:
+    /// bytes that the budget has for their states, inputs and results.
     pub(crate) fn run_batch(
         &mut self,
         queries: &[(usize, Args<'_>)],
+        room: Option<u64>,
     ) -> Vec<Result<Outcome, RunError>> {
         let executors = match self {
-            Resident::Together(many) => return many.run_batch(queries),
+            Resident::Together(many) => return many.run_batch(queries, room),
             Resident::Apart(executors) => executors,
         };
         let mut by_executor: Vec<Vec<usize>> = vec![Vec::new(); executors.len()];

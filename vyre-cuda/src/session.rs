@@ -260,7 +260,11 @@ impl<P: Pass> Session<P> {
         while !batch.is_empty() {
             let wanted = self.executor.slots().min(batch.len() as u32);
             let slots = self.memory.slots(wanted);
+            if self.executor.limits().overlaps {
+                self.memory.results(&self.program, batch.len() as u64);
+            }
             let situation = Situation {
+                batch_bytes: self.memory.batch_bytes(),
                 second_inputs: batch.len() > 1 && self.second_inputs(),
                 shared: true,
                 requeues: batch.iter().map(|q| q.age.requeues).max().unwrap_or(0),
@@ -497,6 +501,7 @@ impl<P: Pass> Session<P> {
             requeues: 0,
             max_age: 0,
             slots: self.memory.slots,
+            batch_bytes: None,
             second_inputs: self.memory.second_inputs_bytes > 0,
             shared: false,
         }
@@ -523,6 +528,9 @@ impl fmt::Display for Explanation<'_> {
     }
 }
 
+/// Inputs and results of queries that launches have on a device at a time, at most.
+const RESULTS_BYTES: u64 = 64 << 20;
+
 /// What a session may take, and how it hands that out.
 pub(crate) struct Memory {
     pub(crate) allocation: Allocation,
@@ -535,6 +543,8 @@ pub(crate) struct Memory {
     slots: u32,
     /// Room for a second set of inputs.
     second_inputs_bytes: u64,
+    /// Room for inputs and results of queries that have no state.
+    results_bytes: u64,
     /// Of the scalars, those of the run that was checked last.
     sizes: Sizes,
 }
@@ -570,6 +580,7 @@ impl Memory {
             resident_bytes: 0,
             slots: 1,
             second_inputs_bytes: 0,
+            results_bytes: 0,
             sizes,
         };
         if let Some(available) = memory.available_bytes() {
@@ -611,10 +622,11 @@ impl Memory {
             .map(|i| i.bytes)
             .sum();
         // A run that needs less than one before it leaves the memory as it is: buffers do not shrink.
-        let held = self.lease.bytes() - self.second_inputs_bytes.min(self.lease.bytes());
-        if needed > held && !self.lease.resize(needed + self.second_inputs_bytes) {
-            // Before a run is refused, the second set of inputs goes.
-            self.second_inputs_bytes = 0;
+        let extra = self.second_inputs_bytes + self.results_bytes;
+        let held = self.lease.bytes() - extra.min(self.lease.bytes());
+        if needed > held && !self.lease.resize(needed + extra) {
+            // Before a run is refused, the second set of inputs goes, and what batches have for results.
+            (self.second_inputs_bytes, self.results_bytes) = (0, 0);
         }
         if needed > self.lease.bytes() && !self.lease.resize(needed) {
             return Err(RunError::Memory {
@@ -642,13 +654,7 @@ impl Memory {
 
     /// Takes room for a second set of inputs.
     fn second_inputs(&mut self, program: &Program) -> bool {
-        let inputs = program.buffers.iter();
-        let inputs = inputs.filter(|b| matches!(b.role, Role::Input | Role::InOut));
-        let bytes = |b: &Buffer| {
-            let len = self.sizes.resolve(program, b.extent).unwrap_or(0);
-            len.saturating_mul(b.scalar.size_bytes())
-        };
-        let bytes: u64 = inputs.map(bytes).sum();
+        let bytes = self.bytes_of(program, |role| matches!(role, Role::Input | Role::InOut));
         let more = bytes.saturating_sub(self.second_inputs_bytes);
         let taken = more == 0 || self.lease.resize(self.lease.bytes() + more);
         if taken {
@@ -657,9 +663,43 @@ impl Memory {
         taken
     }
 
+    /// Bytes of a run's buffers of some roles.
+    fn bytes_of(&self, program: &Program, is: fn(Role) -> bool) -> u64 {
+        let buffers = program.buffers.iter().filter(|b| is(b.role));
+        let bytes = |b: &Buffer| {
+            let len = self.sizes.resolve(program, b.extent).unwrap_or(0);
+            len.saturating_mul(b.scalar.size_bytes())
+        };
+        buffers.map(bytes).fold(0, u64::saturating_add)
+    }
+
+    /// Takes room for inputs and results of so many queries beside the states, or for half of them, and so on.
+    fn results(&mut self, program: &Program, queries: u64) {
+        let io = |role| matches!(role, Role::Input | Role::InOut | Role::Output);
+        let mut wanted = self
+            .bytes_of(program, io)
+            .saturating_mul(queries)
+            .min(RESULTS_BYTES);
+        while wanted > self.results_bytes {
+            let more = wanted - self.results_bytes;
+            if self.lease.resize(self.lease.bytes().saturating_add(more)) {
+                self.results_bytes = wanted;
+            }
+            wanted /= 2;
+        }
+    }
+
+    /// What the queries of a batch may take together.
+    pub(crate) fn batch_bytes(&self) -> Option<u64> {
+        self.available_bytes()?;
+        let resident = self.resident_bytes.saturating_add(self.second_inputs_bytes);
+        Some(self.lease.bytes().saturating_sub(resident))
+    }
+
     /// Takes room for so many states of a batch, or as many as there is room for.
     fn slots(&mut self, wanted: u32) -> u32 {
-        let one = self.lease.bytes() - self.resident_bytes.min(self.lease.bytes());
+        let extra = self.resident_bytes + self.second_inputs_bytes + self.results_bytes;
+        let one = self.lease.bytes() - extra.min(self.lease.bytes());
         let one = one / u64::from(self.slots.max(1));
         while self.slots < wanted && self.lease.resize(self.lease.bytes() + one) {
             self.slots += 1;

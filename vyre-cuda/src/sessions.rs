@@ -114,7 +114,8 @@ impl<P: Pass> Sessions<P> {
         let order: Vec<QueryId> = waiting.iter().map(|(_, q)| q.id).collect();
         let queries = waiting.iter();
         let queries: Vec<(usize, Args<'_>)> = queries.map(|(t, q)| (*t, q.args())).collect();
-        let outcomes = self.resident.run_batch(&queries);
+        let room = self.memories.iter().map(Memory::batch_bytes).sum();
+        let outcomes = self.resident.run_batch(&queries, room);
         for (id, outcome) in order.iter().zip(outcomes) {
             results.push((*id, outcome.map(P::output).map_err(Error::from)));
         }

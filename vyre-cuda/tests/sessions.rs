@@ -1335,6 +1335,37 @@ fn weights_traps_and_lists_of_many_topologies_are_their_own(runtimes: &[Runtime]
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
+fn batches_on_a_device_keep_to_the_budget() {
+    let device = Runtime::cuda().expect("a CUDA device");
+    // 400 KB of results each: without a budget, tens of megabytes are on the device at a time.
+    let graph = random_graph(100_000, 150_000);
+    let held = |runtime: &Runtime| {
+        let memory = || device.cuda_device().expect("it is one").memory_bytes();
+        let (before, _) = memory().expect("the device answers");
+        let mut session = bfs::Session::new(runtime, &graph).expect("fits");
+        for source in 0..200 {
+            session.submit(bfs::Run { source }, 0);
+        }
+        let batch = session.run_batch().expect("runs");
+        for (source, (_, result)) in (0..).zip(&batch.results) {
+            let dist = &result.as_ref().expect("runs").dist;
+            assert_eq!(dist[source as usize], 0);
+        }
+        let third = batch.results[3].1.as_ref().expect("runs");
+        assert_eq!(third.dist, queue_bfs(&graph, 3));
+        before - memory().expect("the device answers").0
+    };
+    let (tight, free) = (held(&device.clone().with_memory(16 << 20)), held(&device));
+    println!("a batch holds {free} bytes, {tight} with a budget of 16 MiB");
+    // The driver hands out 2 MiB at a time.
+    assert!(
+        tight <= (16 << 20) + (16 << 20) && tight < free,
+        "{tight} of {free}"
+    );
+}
+
+#[test]
 fn many_topologies_keep_to_one_budget() {
     let graph = random_graph(1_000, 4_000);
     let one = 20_004 + 4_000 + 8 * 5_000;

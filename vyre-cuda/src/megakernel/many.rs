@@ -64,6 +64,7 @@ struct Part {
 /// A launch that is on its way.
 struct Launched {
     flight: usize,
+    bytes: u64,
     started: Instant,
     queries: Vec<(Sizes, Laid)>,
     spare: Vec<Vec<Column>>,
@@ -169,6 +170,7 @@ impl Many {
         &mut self,
         queries: &[(usize, Args<'_>)],
         flight: usize,
+        room: Option<u64>,
     ) -> Result<Launched, RunError> {
         let started = Instant::now();
         let program = Arc::clone(&self.program);
@@ -189,7 +191,9 @@ impl Many {
             let laid = Laid::new(&program, &needs, &place.shapes);
             let average = (records + laid.record_bytes) / (taken.len() as u64 + 1);
             let enough = taken.len() as u64 >= worth_sharing(average, most_ctas.into());
+            let these = laid.slab_bytes + laid.input_bytes + laid.record_bytes;
             let too_much = records + laid.record_bytes > RECORDS_BYTES
+                || room.is_some_and(|room| states + inputs + records + these > room / 2)
                 || states + inputs + laid.slab_bytes + laid.input_bytes > most_bytes;
             if !taken.is_empty() && (enough || too_much) {
                 break;
@@ -320,6 +324,7 @@ impl Many {
             .collect();
         Ok(Launched {
             flight,
+            bytes: states + inputs + records,
             started,
             queries: taken,
             spare,
@@ -420,16 +425,23 @@ impl Many {
         }
     }
 
-    /// Runs queries on the graphs that they name, in order.
+    /// Runs queries on the graphs that they name, in order. `room`: bytes for their states, inputs and results, if a budget
+    /// says.
     pub(crate) fn run_batch(
         &mut self,
         queries: &[(usize, Args<'_>)],
+        room: Option<u64>,
     ) -> Vec<Result<Outcome, RunError>> {
         let mut results = Vec::with_capacity(queries.len());
-        let mut on_its_way = None;
+        let mut on_its_way: Option<Launched> = None;
         let (mut started, mut flight) = (0, 0);
         while started < queries.len() {
-            let next = self.start(&queries[started..], flight);
+            // What takes more than half of the room is alone in it.
+            if let Some(large) = on_its_way.take_if(|l| room.is_some_and(|r| l.bytes > r / 2)) {
+                flight = large.flight;
+                self.land(Some(large), &mut results);
+            }
+            let next = self.start(&queries[started..], flight, room);
             self.land(on_its_way.take(), &mut results);
             match next {
                 Ok(launched) => {
