@@ -290,7 +290,8 @@ const PARALLEL_FROM: [u32; 5] = [8_193, 32_768, 131_072, 524_288, u32::MAX];
 const TRIES: usize = 2;
 
 impl Tuner {
-    pub(crate) fn new(limits: Limits) -> Tuner {
+    /// `floats`: the pass computes with them, so that launches that share work out otherwise would round otherwise.
+    pub(crate) fn new(limits: Limits, floats: bool) -> Tuner {
         let all = limits.max_ctas.max(1);
         let mut ctas = vec![all, all / 2, all / 4, all / 8, 1];
         ctas.retain(|&n| n > 0);
@@ -299,10 +300,10 @@ impl Tuner {
         let items: Vec<u32> = std::iter::successors(Some(items), |n| Some(n / 2))
             .take_while(|&n| n > 0)
             .collect();
-        let stages = if limits.ctas_vary {
-            vec![(Knob::Ctas, ctas), (Knob::ItemsPerLane, items)]
-        } else {
-            vec![(Knob::ParallelFrom, PARALLEL_FROM.to_vec())]
+        let stages = match limits.ctas_vary {
+            true if floats => Vec::new(),
+            true => vec![(Knob::Ctas, ctas), (Knob::ItemsPerLane, items)],
+            false => vec![(Knob::ParallelFrom, PARALLEL_FROM.to_vec())],
         };
         Tuner {
             stages,
@@ -510,7 +511,7 @@ mod tests {
     fn each_knob_is_tuned_in_turn() {
         let cost =
             |t: Tuned| u64::from(t.ctas.unwrap()) + 100 * u64::from(t.items_per_lane != Some(2));
-        let (tried, chosen) = tune(Tuner::new(limits(true)), cost);
+        let (tried, chosen) = tune(Tuner::new(limits(true), false), cost);
         let tried: Vec<_> = (tried.iter().step_by(2))
             .map(|t| (t.ctas.unwrap(), t.items_per_lane))
             .collect();
@@ -519,6 +520,9 @@ mod tests {
         assert_eq!(tried[5..], [4, 2, 1].map(|k| (1, Some(k))));
         assert_eq!((chosen.ctas, chosen.items_per_lane), (Some(1), Some(2)));
         assert_eq!(chosen.parallel_from, None);
+        // What would be rounded in another order is left alone.
+        let (tried, chosen) = tune(Tuner::new(limits(true), true), cost);
+        assert_eq!((tried, chosen), (vec![], Tuned::default()));
     }
 
     #[test]
@@ -528,7 +532,7 @@ mod tests {
             let x = (t.parallel_from.unwrap() as f64).log2() - 16.0;
             (1e6 + 1e4 * x * x) as u64
         };
-        let (tried, chosen) = tune(Tuner::new(limits(false)), cost);
+        let (tried, chosen) = tune(Tuner::new(limits(false), true), cost);
         assert_eq!(tried.len(), 12);
         assert_eq!(chosen.parallel_from, Some(65_536));
         // No valley: the best lies at the end, or all are the same.

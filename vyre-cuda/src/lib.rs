@@ -54,6 +54,7 @@ mod decide;
 pub mod device;
 pub mod error;
 mod fused;
+pub mod guide;
 mod image;
 pub mod language;
 mod lift;

@@ -13,7 +13,7 @@ use std::time::Instant;
 use vyre_core::exec::{
     Args, Column, Counters, Executor, Progress, Report, RunError, Sizes, Slice, TopologyArgs,
 };
-use vyre_core::module::{Buffer, BufferId, Frontier, List, Program, Resource, Role};
+use vyre_core::module::{Buffer, BufferId, Frontier, List, Program, Resource, Role, Scalar};
 use vyre_core::pass::Pass;
 use vyre_core::plan::fit::{FitError, fit};
 use vyre_core::plan::footprint::{Allocation, FootprintError, footprint};
@@ -464,9 +464,14 @@ impl<P: Pass> Session<P> {
 
     /// Lets the session try launches on its next runs, which should be alike, and keep the fastest: with several numbers of CTAs
     /// and of items a lane where the backend can vary them, otherwise with several thresholds from which a sweep is dense and takes
-    /// all threads. Off as it begins. What it chooses changes no result but float reductions of a GPU, within their tolerance.
+    /// all threads. Off as it begins. The results are the same whatever it chooses: a GPU, where the order of float operations
+    /// would depend on it, is left alone by passes over floats.
     pub fn set_autotune(&mut self, on: bool) {
-        self.decider.tuner = on.then(|| Tuner::new(self.executor.limits()));
+        let buffers = self.program.buffers.iter().map(|b| b.scalar);
+        let reductions = self.program.reductions.iter().map(|r| r.scalar);
+        let is_float = |scalar| matches!(scalar, Scalar::F32 | Scalar::F64);
+        let floats = buffers.chain(reductions).any(is_float);
+        self.decider.tuner = on.then(|| Tuner::new(self.executor.limits(), floats));
     }
 
     /// What autotuning has chosen, once it has tried everything.

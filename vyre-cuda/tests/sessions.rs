@@ -184,6 +184,7 @@ on_each_backend! {
     lanes_take_as_many_items_as_are_tried_and_results_stay,
     what_a_policy_calls_short_stays_on_one_cta,
     lists_bring_back_what_they_hold,
+    elements_of_64_bits_take_what_was_stored,
     a_long_run_tells_how_far_it_is,
     a_result_larger_than_its_declared_capacity_says_both_numbers,
     many_small_graphs_share_launches_and_keep_apart,
@@ -1134,6 +1135,17 @@ pub mod vast {
         *b = i as u64;
         *c = *b + 1;
         *a = *c * 2;
+    }
+}
+
+fn elements_of_64_bits_take_what_was_stored(runtimes: &[Runtime]) {
+    for runtime in runtimes {
+        let mut session = vast::Session::new(runtime, ()).expect("fits");
+        for n in [3, 100_000] {
+            let out = session.run(vast::Run { n }).expect("runs");
+            let expected: Vec<u64> = (0..u64::from(n)).map(|i| 2 * i + 2).collect();
+            assert_eq!(out.a, expected, "{}", runtime.backend());
+        }
     }
 }
 
