@@ -21,6 +21,8 @@ typedef long long i64;
 #define VYRE_RANGE_PART 1024u
 #define VYRE_OP_NEIGHBORS 240u
 #define VYRE_OP_END_NEIGHBORS 241u
+#define VYRE_OP_WAIT 242u
+#define VYRE_OP_NUMBER 243u
 // Cases of the opcodes below VYRE_OP_NEIGHBORS that there are not.
 #define VYRE_NO_OPS \
     case 0x00: \
@@ -214,8 +216,12 @@ struct Kernel {
     u32 neighbors;
     u32 ahead;
     u32 ahead_count;
+    u32 stream;
+    u32 stream_k;
+    u32 stream_buffers;
+    u32 stream_buffer_count;
 };
-static_assert(sizeof(Kernel) == 96, "");
+static_assert(sizeof(Kernel) == 112, "");
 
 struct Value {
     u64 bits;

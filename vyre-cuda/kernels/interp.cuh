@@ -40,6 +40,20 @@ struct State {
 };
 __shared__ State vyre_state;
 
+// Tiles that take unlike times: CTAs have every so manieth each, and its warps take the next when they have done one.
+struct Tiles {
+    u32 next;
+    __device__ __forceinline__ Tiles() : next(0) {}
+    // The number of the CTA's tiles that were taken before this warp's next.
+    __device__ __forceinline__ u32 take() {
+        // One warp alone takes them in turn.
+        if (vyre_state.active == 1) return next++;
+        u32 tile = 0;
+        if (lane_id() == 0) tile = atomicAdd(&vyre_state.taken, 1u);
+        return __shfl_sync(VYRE_FULL, tile, 0);
+    }
+};
+
 // Turns of a loop between two looks at the abort flag.
 #define VYRE_ABORT_TURNS 512u
 
@@ -538,6 +552,49 @@ __device__ __noinline__ u64 gather_part(u32 op, u32 body, u32 begin, u32 end) {
 #define B32(V) __float_as_uint(V)
 #define B64(V) static_cast<u64>(__double_as_longlong(V))
 
+// Operations on 32-bit values p and q whose result depends on nothing else: those with one operand, those with two.
+#define VYRE_COMPUTES(ONE, TWO) \
+    ONE(Mov32, p) \
+    TWO(Add32, p + q) \
+    TWO(Sub32, p - q) \
+    TWO(Mul32, p * q) \
+    TWO(MinU32, min(p, q)) \
+    TWO(MinI32, U32(min(S32(p), S32(q)))) \
+    TWO(MaxU32, max(p, q)) \
+    TWO(MaxI32, U32(max(S32(p), S32(q)))) \
+    TWO(And32, p & q) \
+    TWO(Or32, p | q) \
+    TWO(Xor32, p ^ q) \
+    TWO(Shl32, p << (q & 31)) \
+    TWO(ShrU32, p >> (q & 31)) \
+    TWO(ShrI32, U32(S32(p) >> (q & 31))) \
+    TWO(Rotl32, __funnelshift_l(p, p, q)) \
+    ONE(Popc32, __popc(p)) \
+    ONE(Clz32, __clz(S32(p))) \
+    ONE(Ctz32, p == 0 ? 32u : U32(__ffs(S32(p)) - 1)) \
+    TWO(AddF32, B32(__fadd_rn(F32(p), F32(q)))) \
+    TWO(SubF32, B32(__fsub_rn(F32(p), F32(q)))) \
+    TWO(MulF32, B32(__fmul_rn(F32(p), F32(q)))) \
+    TWO(MinF32, B32(fminf(F32(p), F32(q)))) \
+    TWO(MaxF32, B32(fmaxf(F32(p), F32(q)))) \
+    ONE(FloorF32, B32(floorf(F32(p)))) \
+    ONE(CeilF32, B32(ceilf(F32(p)))) \
+    ONE(TruncF32, B32(truncf(F32(p)))) \
+    TWO(Eq32, p == q) \
+    TWO(Ne32, p != q) \
+    TWO(LtU32, p < q) \
+    TWO(LeU32, p <= q) \
+    TWO(LtI32, S32(p) < S32(q)) \
+    TWO(LeI32, S32(p) <= S32(q)) \
+    TWO(EqF32, F32(p) == F32(q)) \
+    TWO(NeF32, F32(p) != F32(q)) \
+    TWO(LtF32, F32(p) < F32(q)) \
+    TWO(LeF32, F32(p) <= F32(q)) \
+    ONE(F32FromU32, B32(__uint2float_rn(p))) \
+    ONE(F32FromI32, B32(__int2float_rn(S32(p)))) \
+    ONE(U32FromF32, isnan(F32(p)) ? 0u : __float2uint_rz(F32(p))) \
+    ONE(I32FromF32, isnan(F32(p)) ? 0u : U32(__float2int_rz(F32(p))))
+
 // Rare operations, one item at a time: raw bits in, raw bits out, 32-bit ones in the low half. Divisors are not zero.
 __device__ __noinline__ u64 rare(u32 op, u64 p, u64 q, u64 r) {
     const u32 p32 = U32(p), q32 = U32(q);
@@ -740,46 +797,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         }                                               \
         STORE32(x);                                      \
     }
-            W1(Mov32, p)
-            W2(Add32, p + q)
-            W2(Sub32, p - q)
-            W2(Mul32, p * q)
-            W2(MinU32, min(p, q))
-            W2(MinI32, U32(min(S32(p), S32(q))))
-            W2(MaxU32, max(p, q))
-            W2(MaxI32, U32(max(S32(p), S32(q))))
-            W2(And32, p & q)
-            W2(Or32, p | q)
-            W2(Xor32, p ^ q)
-            W2(Shl32, p << (q & 31))
-            W2(ShrU32, p >> (q & 31))
-            W2(ShrI32, U32(S32(p) >> (q & 31)))
-            W2(Rotl32, __funnelshift_l(p, p, q))
-            W1(Popc32, __popc(p))
-            W1(Clz32, __clz(S32(p)))
-            W1(Ctz32, p == 0 ? 32u : U32(__ffs(S32(p)) - 1))
-            W2(AddF32, B32(__fadd_rn(F32(p), F32(q))))
-            W2(SubF32, B32(__fsub_rn(F32(p), F32(q))))
-            W2(MulF32, B32(__fmul_rn(F32(p), F32(q))))
-            W2(MinF32, B32(fminf(F32(p), F32(q))))
-            W2(MaxF32, B32(fmaxf(F32(p), F32(q))))
-            W1(FloorF32, B32(floorf(F32(p))))
-            W1(CeilF32, B32(ceilf(F32(p))))
-            W1(TruncF32, B32(truncf(F32(p))))
-            W2(Eq32, p == q)
-            W2(Ne32, p != q)
-            W2(LtU32, p < q)
-            W2(LeU32, p <= q)
-            W2(LtI32, S32(p) < S32(q))
-            W2(LeI32, S32(p) <= S32(q))
-            W2(EqF32, F32(p) == F32(q))
-            W2(NeF32, F32(p) != F32(q))
-            W2(LtF32, F32(p) < F32(q))
-            W2(LeF32, F32(p) <= F32(q))
-            W1(F32FromU32, B32(__uint2float_rn(p)))
-            W1(F32FromI32, B32(__int2float_rn(S32(p))))
-            W1(U32FromF32, isnan(F32(p)) ? 0u : __float2uint_rz(F32(p)))
-            W1(I32FromF32, isnan(F32(p)) ? 0u : U32(__float2int_rz(F32(p))))
+            VYRE_COMPUTES(W1, W2)
 
             case VYRE_OP_LdU32: {
                 const u32 at = uniforms + imm * VYRE_UNIFORM_BYTES;
@@ -798,7 +816,9 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             }
 
 // 64-bit operands as pairs of 32-bit vectors.
-// The low halves are read again, so that the operands of 32-bit operations need not lie in pairs.
+// The low halves are read again, so that the operands of 32-bit operations need not lie in pairs. With one item a lane
+// they need not anyway, and an immediate is not in a row.
+#define AGAIN(NAME, ADDRESS) (K == 1 ? NAME : load_row<K>(ADDRESS))
 #define LOAD_HIGH(NAME, BYTE, ADDRESS)                                                      \
     Vec<K> NAME = load_row<K>(HIGH(BYTE, ADDRESS));                                         \
     if (BYTE == VYRE_IMM) EACH NAME.v[k] = U32(S32(imm) >> 31)
@@ -811,7 +831,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
     } while (0)
 #define D2(NAME, EXPR)                                                                      \
     case VYRE_OP_##NAME: {                                                                  \
-        const Vec<K> xl = load_row<K>(a_at), yl = load_row<K>(b_at);                          \
+        const Vec<K> xl = AGAIN(x, a_at), yl = AGAIN(y, b_at);                              \
         Vec<K> low, high;                                                                   \
         LOAD_HIGH(xh, A_BYTE, a_at);                                                             \
         LOAD_HIGH(yh, B_BYTE, b_at);                                                             \
@@ -823,7 +843,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
     }
 #define D1W(NAME, EXPR)                                                                     \
     case VYRE_OP_##NAME: {                                                                  \
-        const Vec<K> xl = load_row<K>(a_at), yl = y;                                           \
+        const Vec<K> xl = AGAIN(x, a_at), yl = y;                                           \
         Vec<K> low, high;                                                                   \
         LOAD_HIGH(xh, A_BYTE, a_at);                                                             \
         EACH {                                                                              \
@@ -836,7 +856,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
     }
 #define C2(NAME, EXPR)                                                                      \
     case VYRE_OP_##NAME: {                                                                  \
-        const Vec<K> xl = load_row<K>(a_at), yl = load_row<K>(b_at);                        \
+        const Vec<K> xl = AGAIN(x, a_at), yl = AGAIN(y, b_at);                              \
         Vec<K> r;                                                                           \
         LOAD_HIGH(xh, A_BYTE, a_at);                                                             \
         LOAD_HIGH(yh, B_BYTE, b_at);                                                             \
@@ -1039,7 +1059,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         goto done;
 #define STORES64(NAME, STORE)                                   \
     case VYRE_OP_##NAME: {                                      \
-        const Vec<K> yl = load_row<K>(b_at);                    \
+        const Vec<K> yl = AGAIN(y, b_at);                       \
         LOAD_HIGH(yh, B_BYTE, b_at);                            \
         ELEMENT(8, STORE(at, JOIN(yl.v[k], yh.v[k])));          \
         goto done;                                              \

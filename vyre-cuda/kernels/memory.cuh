@@ -147,6 +147,16 @@ __device__ __forceinline__ void load_range(u64 address, u32& begin, u32& end) {
     asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(begin), "=r"(end) : "l"(address) : "memory");
 }
 
+// Sixteen bytes of global memory to shared memory, not waited for; then the wait for all of them.
+__device__ __forceinline__ void start_load(u32 to, u64 from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+__device__ __forceinline__ void wait_loads() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+__device__ __forceinline__ void store_global(u64 address, const Vec<4>& x) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(x.v[0]), "r"(x.v[1]), "r"(x.v[2]), "r"(x.v[3])
+                 : "memory");
+}
+
 // Relaxed accesses of device scope.
 __device__ __forceinline__ u32 load_relaxed(u64 address) {
     u32 x;

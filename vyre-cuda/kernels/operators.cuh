@@ -4,7 +4,7 @@
 // and cost nothing. Warp g of the grid is counted across CTAs first, which spreads a small frontier over all of them.
 #pragma once
 
-#include "interp.cuh"
+#include "stream.cuh"
 
 // The kernel being swept, and this warp's place in the group. All but the place is the CTA's, in shared memory.
 struct Sweep {
@@ -97,20 +97,6 @@ __device__ __forceinline__ void sweep_tiles(const Sweep& s, u64 n, u64 items, u6
     }
 }
 
-// Tiles that take unlike times: CTAs have every so manieth each, and its warps take the next when they have done one.
-struct Tiles {
-    u32 next;
-    __device__ __forceinline__ Tiles() : next(0) {}
-    // The number of the CTA's tiles that were taken before this warp's next.
-    __device__ __forceinline__ u32 take() {
-        // One warp alone takes them in turn.
-        if (vyre_state.active == 1) return next++;
-        u32 tile = 0;
-        if (lane_id() == 0) tile = atomicAdd(&vyre_state.taken, 1u);
-        return __shfl_sync(VYRE_FULL, tile, 0);
-    }
-};
-
 // The nodes of a wave whose neighbour loop is lifted, in chunks that take about as long as each other.
 template <int K>
 __device__ __forceinline__ void sweep_chunks(const Sweep& s, u64 chunks, u32 count) {
@@ -120,6 +106,22 @@ __device__ __forceinline__ void sweep_chunks(const Sweep& s, u64 chunks, u32 cou
         if (chunk >= count) return;
         run_numbers<K>(s, load_topology(chunks, chunk), load_topology(chunks, chunk + 1));
     }
+}
+
+// Every index below n of a map; false if it cannot be done so, or is not worth it.
+__device__ __noinline__ bool sweep_map(const Kernel& kernel, u64 n) {
+    const u32 tile = kernel.stream_k * 32;
+    if (n < static_cast<u64>(vyre_state.ctas) * 4 * tile || !can_map(kernel, n)) return false;
+    const u32 count = static_cast<u32>(n / tile);
+    if (kernel.stream_k == 8)
+        run_map<8>(kernel, count);
+    else
+        run_map<4>(kernel, count);
+    // The rest is less than a tile.
+    const Sweep s;
+    const u64 first = static_cast<u64>(count) * tile + s.warp() * 32;
+    if (first < n) run_numbers<1>(s, first, n);
+    return true;
 }
 
 // Every index below n, in tiles as large as keeps all warps busy.
@@ -135,6 +137,7 @@ __device__ __noinline__ void sweep_flat(u64 n, u64 items, u64 targets) {
             sweep_chunks<4>(s, wave.chunks, wave.chunk_count);
         return;
     }
+    if ((items | targets) == 0 && s.kernel.stream_k != 0 && sweep_map(s.kernel, n)) return;
     if (s.kernel.k == 1 || n <= static_cast<u64>(s.warps()) * 32)
         sweep_tiles<1>(s, n, items, targets);
     else if (s.kernel.k == 2)

@@ -28,6 +28,10 @@ pub(crate) const RANGE_PART: u32 = 1024;
 pub(crate) const OP_NEIGHBORS: u32 = 0xf0;
 /// See [`OP_NEIGHBORS`].
 pub(crate) const OP_END_NEIGHBORS: u32 = 0xf1;
+/// Opcode of a map's code: wait for what was loaded.
+pub(crate) const OP_WAIT: u32 = 0xf2;
+/// Opcode of a map's code: the item's number.
+pub(crate) const OP_NUMBER: u32 = 0xf3;
 /// Bytes of a word of code as the device has it.
 pub(crate) const WORD_BYTES: u32 = 32;
 /// What the device adds to the place of an operand that is the same for all lanes, besides the address of the kernel's code.
@@ -73,6 +77,7 @@ macro_rules! abi {
                 ("HUB_EDGES", HUB_EDGES), ("WORD_BYTES", WORD_BYTES), ("FIXED", FIXED), ("UNIFORM_BYTES", UNIFORM_BYTES), ("STASH_BYTES", STASH_BYTES),
                 ("BARRIER_WORDS", BARRIER_WORDS), ("RANGE_HUB", RANGE_HUB), ("RANGE_PART", RANGE_PART),
                 ("OP_NEIGHBORS", OP_NEIGHBORS), ("OP_END_NEIGHBORS", OP_END_NEIGHBORS),
+                ("OP_WAIT", OP_WAIT), ("OP_NUMBER", OP_NUMBER),
             ] {
                 writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
             }
@@ -267,6 +272,8 @@ abi! {
     /// list `dynamic` change after the start. `code_at`: CTA state, the code's shared address. `fields`: list of
     /// the rows of an item's fields. `neighbors`: where, after `code_at`, the code of its lifted neighbour loop is, in words.
     /// `ahead`: list of the buffers whose elements its items load by their own numbers, and the size of one, in pairs.
+    /// `stream`: if `stream_k` is not 0, the first word of its code as a map, with so many items a lane; it accesses the
+    /// listed buffers.
     struct Kernel {
         index_row: u32,
         src_row: u32,
@@ -292,6 +299,10 @@ abi! {
         neighbors: u32,
         ahead: u32,
         ahead_count: u32,
+        stream: u32,
+        stream_k: u32,
+        stream_buffers: u32,
+        stream_buffer_count: u32,
     }
 
     /// Where a uniform slot gets its value: raw bits (of the scalar `id` - 1, if not 0), or the round of fixpoint `id`, a

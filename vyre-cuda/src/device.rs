@@ -354,6 +354,7 @@ mod tests {
         let megakernel = [
             "megakernel.cu",
             "operators.cuh",
+            "stream.cuh",
             "interp.cuh",
             "memory.cuh",
             "abi.h",

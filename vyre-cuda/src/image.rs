@@ -7,6 +7,7 @@
 use crate::abi::{self, NONE, Pod};
 use crate::buffer::bytes_of;
 use crate::lift;
+use crate::stream::{self, Stream};
 use thiserror::Error;
 use vyre_core::isa::{
     FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, Slot, UNIFORM_BASE, Word,
@@ -57,6 +58,8 @@ pub(crate) struct Layout {
     pub(crate) swept_with: Vec<Option<u32>>,
     /// By wave, the topology whose long edge ranges its neighbour loop meets.
     pub(crate) ranges_of: Vec<Option<u16>>,
+    /// By kernel, its code as a map.
+    streams: Vec<Option<Stream>>,
 }
 
 /// Addresses and sizes of one run.
@@ -149,6 +152,7 @@ impl Layout {
             shared_bytes: 0,
             swept_with: vec![None; program.frontiers.len()],
             ranges_of: Vec::new(),
+            streams: Vec::new(),
         };
         for wave in &program.waves {
             if let Domain::EdgesFrom(t, f) = wave.domain {
@@ -227,6 +231,8 @@ impl Layout {
         } else {
             Vec::new()
         };
+        let stream = if is_wave { stream::find(kernel) } else { None };
+        let stream_buffers = stream.as_ref().map_or(&[][..], |s| &s.buffers);
         let row = |r: Option<u8>| r.map_or(NONE, u32::from);
         let dynamic: Vec<u32> = (0u32..)
             .zip(&kernel.uniforms)
@@ -250,9 +256,12 @@ impl Layout {
             neighbors: lift.as_ref().map_or(0, |_| kernel.code.len() as u32 + 1),
             ahead_count: ahead.len() as u32 / 2,
             ahead: self.list(&ahead),
+            stream_buffer_count: stream_buffers.len() as u32,
+            stream_buffers: self.list(stream_buffers),
             ..Default::default()
         };
         self.kernels.push(described);
+        self.streams.push(stream);
         let mut code = device_code(program, kernel, &reductions);
         code.push(Word {
             op: Op::Ret as u8,
@@ -511,7 +520,14 @@ impl Layout {
         head.stash_shared = at;
         at += abi::WARPS * abi::STASH_BYTES;
         at = at.next_multiple_of(128);
-        let code_bytes = self.code.len() * abi::WORD_BYTES as usize;
+        let mut words = self.code.len();
+        for (kernel, stream) in self.kernels.iter_mut().zip(&self.streams) {
+            kernel.stream = words as u32;
+            words += stream.as_ref().map_or(0, |s| s.code.len());
+        }
+        // Maps fetch a word more, too.
+        words += 1;
+        let code_bytes = words * abi::WORD_BYTES as usize;
         if code_bytes > available as usize {
             let needed = at.saturating_add(u32::try_from(code_bytes).unwrap_or(u32::MAX));
             return Err(ImageError::Shared { needed, available });
@@ -546,10 +562,19 @@ impl Layout {
             }
             kernel.k = k;
             kernel.warps = warps;
-            kernel.warp_bytes = bytes(k);
+            // What is left of a map, less than a tile of it, runs in the same place.
+            let stream = self.streams[i].as_ref().filter(|_| warps == abi::WARPS);
+            let as_map = |s: &Stream, k: u32| bytes(1).max(s.rows * k * 128);
+            kernel.stream_k = (stream::ITEMS.into_iter())
+                .find(|&k| stream.is_some_and(|s| as_map(s, k) * abi::WARPS <= most))
+                .unwrap_or(0);
+            kernel.warp_bytes = match stream {
+                Some(s) => bytes(k).max(as_map(s, kernel.stream_k)),
+                None => bytes(k),
+            };
             kernel.accumulators = kernel.rows * k * 128;
             let warps = if i < program.waves.len() { warps } else { 1 };
-            used = used.max(bytes(k) * warps);
+            used = used.max(kernel.warp_bytes * warps);
         }
         self.shared_bytes = at + used;
         Ok(())
@@ -580,7 +605,41 @@ impl Layout {
                 words.push([first, imm, a, b, imm, imm, imm, imm]);
             }
         }
+        let streams = self.kernels.iter().zip(&self.streams);
+        for (kernel, stream) in streams.filter_map(|(k, s)| Some((k, s.as_ref()?))) {
+            words.extend(
+                (kernel.stream..)
+                    .zip(&stream.code)
+                    .map(|(at, word)| self.map_word(kernel, at, word)),
+            );
+        }
+        words.push([0; 8]);
         bytes_of(words.as_flattened()).to_vec()
+    }
+
+    /// Word `at` of a map: its opcode, where its result and its operands lie, and its immediate four times, of which the
+    /// first is the place of a third operand. Places are those in rows of the map, or with the top bit set in shared memory.
+    fn map_word(&self, kernel: &abi::Kernel, at: u32, word: &Word) -> [u32; 8] {
+        let fixed = |place: u32| 1 << 31 | place;
+        let uniform = |slot: u32| fixed(kernel.uniforms_shared + slot * abi::UNIFORM_BYTES);
+        let imm_at = fixed(self.head.code_shared + at * abi::WORD_BYTES + 16);
+        let place = |byte: u8| match byte {
+            IMM => imm_at,
+            row if row < UNIFORM_BASE => u32::from(row) * kernel.stream_k * 128,
+            slot => uniform(u32::from(slot - UNIFORM_BASE)),
+        };
+        let buffer = || {
+            let entry = u32::from(word.resource()) * size_of::<abi::Buffer>() as u32;
+            fixed(self.head.buffers + entry)
+        };
+        let (code, d, b, imm) = (word.op.into(), place(word.d), place(word.b), word.imm);
+        let (code, a, imm) = match Op::from_code(word.op) {
+            Some(Op::Ld32 | Op::St32) => (code, buffer(), imm),
+            Some(Op::LdU32) => (Op::Mov32 as u32, uniform(imm), imm),
+            Some(Op::Sel32 | Op::FmaF32) => (code, place(word.a), place(word.third())),
+            _ => (code, place(word.a), imm),
+        };
+        [code, d, a, b, imm, imm, imm, imm]
     }
 
     /// Items of a wave that one warp takes at once.

@@ -67,6 +67,7 @@ pub mod rivals;
 mod runtime;
 mod session;
 mod sessions;
+mod stream;
 
 pub use decide::{Decision, Happened, Tuned};
 pub use device::{Device, DeviceError};

@@ -847,6 +847,55 @@ fn a_field_may_be_given_by_another_module(runtimes: [Runtime; 2]) {
     }
 }
 
+/// Every operation that loads, computes and stores elements of the item's own number, which the GPU does in bulk.
+#[kernel]
+fn mapped(i: Index, a: f32, seed: u32, x: &f32, w: &u32, y: &mut f32, z: &mut u32, t: &mut u32) {
+    let s = *w as i32;
+    let mixed = (*w ^ w.wrapping_shr(7))
+        .wrapping_mul(0x9e37_79b9)
+        .rotate_left(5);
+    let counted = mixed.count_ones()
+        | mixed.leading_zeros().wrapping_mul(64)
+        | mixed.trailing_zeros().wrapping_mul(4096);
+    let signed = s.wrapping_shr(3).min(-9).max(s.wrapping_mul(3)) as u32;
+    let compared = (*w < seed) as u32
+        ^ ((s <= 12) as u32).wrapping_mul(2)
+        ^ ((*x > a) as u32).wrapping_mul(4)
+        ^ ((*x != 0.5) as u32).wrapping_mul(8)
+        ^ ((i == seed) as u32).wrapping_mul(16);
+    let rounded = x.floor() + x.ceil() * 3.0 - x.trunc();
+    *z = counted
+        .wrapping_sub(signed)
+        .wrapping_add(w.wrapping_shl(i))
+        .max(i & !seed)
+        .min(0xffff_0000 | mixed);
+    *t = compared.wrapping_add((*x as i32 as u32).wrapping_add(*x as u32));
+    *y = x.mul_add(a, *y) + (rounded.min(900.0) * 0.5).max(-2.5) + (*w & 8) as f32 - s as f32;
+}
+
+fn elements_of_the_items_own_are_taken_in_bulk(runtimes: [Runtime; 2]) {
+    // Enough for tiles of many items on every CTA, and some more; and too few.
+    for n in [250_007u32, 77] {
+        let x: Vec<f32> = (0..n).map(|i| (i % 1_001) as f32 / 4.0 - 125.0).collect();
+        let w: Vec<u32> = (0..n).map(|i| i.wrapping_mul(i ^ 0x5bd1_e995)).collect();
+        let (a, seed) = (1.25f32, 70_000u32);
+        for runtime in &runtimes {
+            let mut y: Vec<f32> = x.iter().map(|x| 2.0 - x).collect();
+            let (mut z, mut t) = (vec![0; n as usize], vec![0; n as usize]);
+            mapped::run(runtime, a, seed, &x, &w, &mut y, &mut z, &mut t).expect("no trap");
+            for i in 0..n as usize {
+                let (mut yi, mut zi, mut ti) = (2.0 - x[i], 0, 0);
+                mapped(i as u32, a, seed, &x[i], &w[i], &mut yi, &mut zi, &mut ti);
+                assert_eq!(
+                    (y[i].to_bits(), z[i], t[i]),
+                    (yi.to_bits(), zi, ti),
+                    "item {i}"
+                );
+            }
+        }
+    }
+}
+
 /// Each test on the CPU's backends, and with the GPU in the place of the interpreter.
 macro_rules! on_every_backend {
     ($($test:ident)*) => {
@@ -880,4 +929,5 @@ on_every_backend! {
     approximate_functions_are_near
     lists_and_frontiers_hold_structs
     rows_of_bits_are_given
+    elements_of_the_items_own_are_taken_in_bulk
 }

@@ -1,0 +1,313 @@
+//! Finds kernels that only map: every item loads elements of its own number, computes in a straight line, and stores
+//! elements of its own number. The device sweeps them apart from the general interpreter: 8 or 4 items a lane that follow
+//! each other four by four, so that an access takes 16 bytes, loads go to register rows without waiting, and no item is
+//! masked, as none can fault or leave.
+
+use crate::abi;
+use vyre_core::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
+use vyre_core::module::Kernel;
+
+/// A kernel's code as the device's map loop reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stream {
+    /// Words with rows renamed; a load or store has its value in `d` or `b`. Ends with `Ret`.
+    pub(crate) code: Vec<Word>,
+    /// Rows that it uses.
+    pub(crate) rows: u32,
+    /// Buffers that it accesses.
+    pub(crate) buffers: Vec<u32>,
+}
+
+/// Items a lane of a map, most first.
+pub(crate) const ITEMS: [u32; 2] = [8, 4];
+
+fn op(word: &Word) -> Option<Op> {
+    Op::from_code(word.op)
+}
+
+/// Operations on 32-bit values that the map loop has: what it makes depends on its operands alone and never faults.
+fn computes(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        Mov32
+            | Add32
+            | Sub32
+            | Mul32
+            | MinU32
+            | MinI32
+            | MaxU32
+            | MaxI32
+            | And32
+            | Or32
+            | Xor32
+            | Shl32
+            | ShrU32
+            | ShrI32
+            | Rotl32
+            | Popc32
+            | Clz32
+            | Ctz32
+            | AddF32
+            | SubF32
+            | MulF32
+            | MinF32
+            | MaxF32
+            | FloorF32
+            | CeilF32
+            | TruncF32
+            | Eq32
+            | Ne32
+            | LtU32
+            | LeU32
+            | LtI32
+            | LeI32
+            | EqF32
+            | NeF32
+            | LtF32
+            | LeF32
+            | F32FromU32
+            | F32FromI32
+            | U32FromF32
+            | I32FromF32
+            | Sel32
+            | FmaF32
+    )
+}
+
+/// A word whose rows are values that are made once: which it makes, and which its operands a, b and c are.
+struct Draft {
+    word: Word,
+    makes: Option<usize>,
+    takes: [Option<usize>; 3],
+}
+
+/// A wave's kernel as a map, if it is one that stores something.
+pub(crate) fn find(kernel: &Kernel) -> Option<Stream> {
+    let index = kernel.item.index?;
+    let only_index = kernel.item.src.is_none()
+        && kernel.item.dst.is_none()
+        && kernel.item.fields.iter().all(Option::is_none);
+    let (last, body) = kernel.code.split_last()?;
+    if !only_index || op(last) != Some(Op::Ret) {
+        return None;
+    }
+    // Value 0 is the item's number; `held`: the value of each row.
+    let mut held = [None; 256];
+    held[usize::from(index)] = Some(0);
+    let mut values = 1;
+    let (mut loads, mut others) = (Vec::new(), Vec::new());
+    let (mut buffers, mut stored) = (Vec::new(), Vec::new());
+    for &word in body {
+        let op = op(&word)?;
+        let row = op.row();
+        let own = matches!(op, Op::Ld32 | Op::St32) && word.a == index;
+        if own {
+            // Loads go first, so that none may look for what was stored.
+            let buffer = u32::from(word.resource());
+            if op == Op::Ld32 && stored.contains(&buffer) {
+                return None;
+            }
+            if op == Op::St32 {
+                stored.push(buffer);
+            }
+            if !buffers.contains(&buffer) {
+                buffers.push(buffer);
+            }
+        } else if !computes(op) && op != Op::LdU32 {
+            return None;
+        }
+        let third = row.imm == Imm::Third;
+        if third && (word.a == IMM || word.b == IMM) {
+            return None;
+        }
+        let mut takes = [None; 3];
+        let operands = [
+            (row.a != Slot::N && !own, word.a),
+            (row.b != Slot::N, word.b),
+            (third, word.third()),
+        ];
+        for (taken, (some, byte)) in takes.iter_mut().zip(operands) {
+            if some && byte < UNIFORM_BASE {
+                *taken = Some(held[usize::from(byte)]?);
+            }
+        }
+        let makes = (row.d != Slot::N).then(|| {
+            values += 1;
+            values - 1
+        });
+        if makes.is_some() {
+            if word.d == index || word.d >= UNIFORM_BASE {
+                return None;
+            }
+            held[usize::from(word.d)] = makes;
+        }
+        let list = if op == Op::Ld32 {
+            &mut loads
+        } else {
+            &mut others
+        };
+        list.push(Draft { word, makes, takes });
+    }
+    if stored.is_empty() {
+        return None;
+    }
+    Some(place(loads, others, buffers, values))
+}
+
+/// Puts loads before all else, waits for them once, and gives values rows that are free.
+fn place(mut loads: Vec<Draft>, others: Vec<Draft>, buffers: Vec<u32>, values: usize) -> Stream {
+    let bare = |op: u32, makes| Draft {
+        word: Word {
+            op: op as u8,
+            ..Word::default()
+        },
+        makes,
+        takes: [None; 3],
+    };
+    let loaded: Vec<Option<usize>> = loads.iter().map(|d| d.makes).collect();
+    let wait_at = (others.iter())
+        .position(|d| {
+            d.makes.is_none() || d.takes.iter().any(|v| v.is_some() && loaded.contains(v))
+        })
+        .unwrap_or(others.len());
+    let mut drafts = Vec::new();
+    if others.iter().any(|d| d.takes.contains(&Some(0))) {
+        drafts.push(bare(abi::OP_NUMBER, Some(0)));
+    }
+    let waits = !loads.is_empty();
+    drafts.append(&mut loads);
+    for (i, draft) in others.into_iter().enumerate() {
+        if waits && i == wait_at {
+            drafts.push(bare(abi::OP_WAIT, None));
+        }
+        drafts.push(draft);
+    }
+    drafts.push(bare(Op::Ret as u32, None));
+
+    let mut until = vec![0; values];
+    for (at, draft) in drafts.iter().enumerate() {
+        let named = draft.takes.iter().chain([&draft.makes]).flatten();
+        named.for_each(|&v| until[v] = at);
+    }
+    let mut rows: Vec<Option<usize>> = Vec::new();
+    let code = (drafts.iter().enumerate()).map(|(at, draft)| {
+        let mut word = draft.word;
+        let row_of = |v: Option<usize>| rows.iter().position(|r| v.is_some() && *r == v);
+        let [a, b, c] = draft.takes.map(row_of);
+        word.a = a.map_or(word.a, |r| r as u8);
+        word.b = b.map_or(word.b, |r| r as u8);
+        if let Some(c) = c {
+            word.imm = word.imm & !255 | c as u32;
+        }
+        let free = |r: &Option<usize>| r.is_none_or(|v| until[v] <= at);
+        if let Some(value) = draft.makes {
+            let row = rows.iter().position(free).unwrap_or(rows.len());
+            rows.resize(rows.len().max(row + 1), None);
+            rows[row] = Some(value);
+            word.d = row as u8;
+        }
+        word
+    });
+    let code = code.collect();
+    Stream {
+        code,
+        rows: rows.len().max(1) as u32,
+        buffers,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vyre_core::module::ItemRows;
+
+    fn word(op: u32, d: u8, a: u8, b: u8, imm: u32) -> Word {
+        Word {
+            op: op as u8,
+            d,
+            a,
+            b,
+            imm,
+        }
+    }
+
+    fn kernel(code: Vec<Word>) -> Kernel {
+        Kernel {
+            name: "map".into(),
+            code,
+            rows: 8,
+            frames: 0,
+            item: ItemRows {
+                index: Some(0),
+                ..ItemRows::default()
+            },
+            uniforms: vec![],
+            sites: vec![],
+        }
+    }
+
+    /// y = a * x + y, with a gap between the rows.
+    fn saxpy() -> Vec<Word> {
+        vec![
+            word(Op::Ld32 as u32, 5, 0, 0, 3 << 16),
+            word(Op::MulF32 as u32, 5, UNIFORM_BASE, 5, 0),
+            word(Op::Ld32 as u32, 7, 0, 0, 4 << 16),
+            word(Op::AddF32 as u32, 5, 5, 7, 0),
+            word(Op::St32 as u32, 0, 0, 5, 4 << 16),
+            word(Op::Ret as u32, 0, 0, 0, 0),
+        ]
+    }
+
+    #[test]
+    fn a_map_loads_first_waits_once_and_takes_few_rows() {
+        let expected = Stream {
+            code: vec![
+                word(Op::Ld32 as u32, 0, 0, 0, 3 << 16),
+                word(Op::Ld32 as u32, 1, 0, 0, 4 << 16),
+                word(abi::OP_WAIT, 0, 0, 0, 0),
+                word(Op::MulF32 as u32, 0, UNIFORM_BASE, 0, 0),
+                word(Op::AddF32 as u32, 0, 0, 1, 0),
+                word(Op::St32 as u32, 0, 0, 0, 4 << 16),
+                word(Op::Ret as u32, 0, 0, 0, 0),
+            ],
+            rows: 2,
+            buffers: vec![3, 4],
+        };
+        assert_eq!(find(&kernel(saxpy())), Some(expected));
+    }
+
+    #[test]
+    fn numbers_of_items_are_made_when_they_are_values() {
+        let code = vec![
+            word(Op::Add32 as u32, 2, 0, IMM, 7),
+            word(Op::St32 as u32, 0, 0, 2, 0),
+            word(Op::Ret as u32, 0, 0, 0, 0),
+        ];
+        let found = find(&kernel(code)).unwrap();
+        assert_eq!(found.code[0], word(abi::OP_NUMBER, 0, 0, 0, 0));
+        assert_eq!(found.code[1], word(Op::Add32 as u32, 0, 0, IMM, 7));
+        assert_eq!((found.rows, found.buffers), (1, vec![0]));
+    }
+
+    #[test]
+    fn what_may_fault_branch_or_see_a_store_is_no_map() {
+        let none = |change: fn(&mut Vec<Word>)| {
+            let mut code = saxpy();
+            change(&mut code);
+            assert_eq!(find(&kernel(code)), None);
+        };
+        // Another element than the item's own.
+        none(|code| code[2].a = 5);
+        // The item's number is no longer that.
+        none(|code| code[1].d = 0);
+        none(|code| code[1].op = Op::DivU32 as u8);
+        none(|code| code[1].op = Op::If as u8);
+        // A row that nothing was put in.
+        none(|code| code[1].b = 6);
+        // Nothing is stored.
+        none(|code| code.retain(|w| w.op != Op::St32 as u8));
+        // Loaded again after it was stored.
+        none(|code| code.insert(5, word(Op::Ld32 as u32, 6, 0, 0, 4 << 16)));
+    }
+}
