@@ -896,6 +896,442 @@ fn elements_of_the_items_own_are_taken_in_bulk(runtimes: [Runtime; 2]) {
     }
 }
 
+/// The rules of arithmetic, with operands that only the run knows.
+#[kernel]
+fn rules(i: Index, a: &Buf<i32>, q: &Buf<i64>, x: &Buf<f32>, z: &Buf<f64>, out: &mut u32) {
+    let (least, minus, zero, seven, amount) = (a[0], a[1], a[2], a[3], a[4] as u32);
+    // Integers wrap.
+    assert_eq!(least.wrapping_sub(1), i32::MAX);
+    assert_eq!((least as u32).wrapping_add(least as u32), 0);
+    assert_eq!(q[0].wrapping_mul(3), i64::MIN);
+    assert_eq!((minus as u64).wrapping_add(1), 0);
+    assert_eq!((minus as u8).wrapping_mul(minus as u8), 1);
+    // Amounts of shifts are masked.
+    assert_eq!(seven.wrapping_shl(amount), 14);
+    assert_eq!(least.wrapping_shr(amount), -1 << 30);
+    assert_eq!((seven as u8).wrapping_shl(amount), 14);
+    assert_eq!(q[0].wrapping_shr(amount + 32), i64::MIN >> 1);
+    assert_eq!(least.rotate_left(amount), 1);
+    // Division rounds to zero, and the remainder has the sign of the dividend.
+    assert_eq!((-seven / 2, -seven % 2, seven % -2), (-3, -1, 1));
+    assert_eq!((q[1] / 10, q[1] % 10), (-4, -2));
+    // Casts cut, extend signs and saturate.
+    assert_eq!(
+        (minus as u32, minus as i64, minus as u32 as i64),
+        (u32::MAX, -1, 0xffff_ffff)
+    );
+    assert_eq!((minus as u8, q[1] as i32, q[0] as i32), (255, -42, 0));
+    assert_eq!(
+        (x[0] as i32, x[0] as u8, -x[0] as i64, x[1] as u32),
+        (i32::MAX, 255, -10_000_000_000, 0)
+    );
+    assert_eq!((z[0] as u64, -z[0] as i64), (u64::MAX, i64::MIN));
+    assert_eq!((z[1] as i32, z[2] as i32), (0, -2));
+    assert_eq!(
+        (u32::MAX as f32, (1u64 << 53) + 1),
+        (4_294_967_296.0, 9_007_199_254_740_993)
+    );
+    assert_eq!((16_777_217 + zero) as f32, 16_777_216.0);
+    assert_eq!(
+        (9_007_199_254_740_993 + i64::from(zero)) as f64,
+        9_007_199_254_740_992.0
+    );
+    // NaN compares with nothing, and loses.
+    assert!(!(x[1] < 1.0) && !(x[1] >= 1.0) && x[1] != x[1] && !(z[1] == z[1]));
+    assert_eq!((x[1].min(2.0), 3.0f32.max(x[1])), (2.0, 3.0));
+    // Floats are not contracted: the product is rounded before the sum.
+    assert_eq!(x[2] * x[3] - 1.0, 0.0);
+    assert_eq!(x[2].mul_add(x[3], -1.0).to_bits(), 0x3280_0000);
+    assert_eq!(z[3] * z[4] + z[5], 0.0);
+    assert!(z[3].mul_add(z[4], z[5]) != 0.0);
+    // Zeros have signs, and halves go away from zero.
+    assert_eq!((-(zero as f32)).to_bits(), 1 << 31);
+    assert_eq!(
+        ((z[2]).round(), (z[2]).round_ties_even(), z[2] % 2.0),
+        (-3.0, -2.0, -0.5)
+    );
+    // What is not needed is not evaluated.
+    let short = zero != 0 && seven / zero == 1;
+    assert!(!short && (zero == 0 || seven % zero == 1));
+    *out = i + 1;
+}
+
+fn rules_of_arithmetic_hold(runtimes: [Runtime; 2]) {
+    let a = [i32::MIN, -1, 0, 7, 33];
+    let q = [i64::MIN, -42];
+    let x = [1e10, f32::NAN, 0.1, 10.0];
+    // The square of 1 + 2^-30 has a part that a product rounds away.
+    let near = 1.0 + f64::from_bits(0x3e10_0000_0000_0000);
+    let z = [1e300, f64::NAN, -2.5, near, near, -(near * near)];
+    for runtime in runtimes {
+        let mut out = [0; 70];
+        rules::run(&runtime, &a, &q, &x, &z, &mut out).unwrap();
+        assert!(out.iter().copied().eq(1..=70));
+    }
+}
+
+/// Faults of division, one for each way and type.
+#[kernel]
+fn divides(i: Index, way: u32, zero: i64, minus: i64, out: &mut u64) {
+    let at = i == 40;
+    let by = if at { zero } else { 1 };
+    let (low, lower) = (if at { i32::MIN } else { 5 }, if at { i64::MIN } else { 5 });
+    let one = if at { minus } else { 1 };
+    *out = match way {
+        0 => u64::from(i / by as u32),
+        1 => u64::from(i % by as u32),
+        2 => (low / by as i32) as u64,
+        3 => (low % by as i32) as u64,
+        4 => u64::from(i) / by as u64,
+        5 => u64::from(i) % by as u64,
+        6 => (lower / by) as u64,
+        7 => (lower % by) as u64,
+        8 => u64::from(i as u8 / by as u8),
+        9 => u64::from(i as u8 % by as u8),
+        10 => (low / one as i32) as u64,
+        11 => (low % one as i32) as u64,
+        12 => (lower / one) as u64,
+        _ => (lower % one) as u64,
+    };
+}
+
+fn division_traps(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        for way in 0..14 {
+            let Err(Error::Trap(trap)) = divides::run(&runtime, way, 0, -1, &mut [0; 100]) else {
+                panic!("way {way} gives no trap");
+            };
+            let kind = if way < 10 {
+                TrapKind::DivideByZero
+            } else {
+                TrapKind::DivideOverflow
+            };
+            assert_eq!((trap.kind, trap.item), (kind, Some(40)), "way {way}");
+        }
+    }
+}
+
+/// Every atomic and reduction on every type.
+#[wave_graph]
+pub mod cells {
+    pub struct Data {
+        #[output(per = 16)]
+        u: u32,
+        #[output(per = 16)]
+        i: i32,
+        #[output(per = 16)]
+        p: u64,
+        #[output(per = 16)]
+        q: i64,
+        #[output(per = 16)]
+        x: f32,
+        #[output(per = 16)]
+        z: f64,
+        #[reduce(sum)]
+        sum_u: u32,
+        #[reduce(sum)]
+        sum_i: i32,
+        #[reduce(sum)]
+        sum_p: u64,
+        #[reduce(sum)]
+        sum_q: i64,
+        #[reduce(sum)]
+        sum_x: f32,
+        #[reduce(sum)]
+        sum_z: f64,
+        #[reduce(min)]
+        min_u: u32,
+        #[reduce(min)]
+        min_i: i32,
+        #[reduce(min)]
+        min_p: u64,
+        #[reduce(min)]
+        min_q: i64,
+        #[reduce(min)]
+        min_x: f32,
+        #[reduce(min)]
+        min_z: f64,
+        #[reduce(max)]
+        max_u: u32,
+        #[reduce(max)]
+        max_i: i32,
+        #[reduce(max)]
+        max_p: u64,
+        #[reduce(max)]
+        max_q: i64,
+        #[reduce(max)]
+        max_x: f32,
+        #[reduce(max)]
+        max_z: f64,
+        #[reduce(or)]
+        or_u: u32,
+        #[reduce(or)]
+        or_i: i32,
+        #[reduce(or)]
+        or_p: u64,
+        #[reduce(or)]
+        or_q: i64,
+        #[reduce(and)]
+        and_u: u32,
+        #[reduce(and)]
+        and_i: i32,
+        #[reduce(and)]
+        and_p: u64,
+        #[reduce(and)]
+        and_q: i64,
+        #[reduce(or)]
+        or_b: bool,
+        #[reduce(and)]
+        and_b: bool,
+        #[reduce(count)]
+        odd: u64,
+        n: u32,
+    }
+
+    /// One lane: what each operation gives and leaves.
+    #[wave(once)]
+    fn alone(
+        u: &Buf<Atomic<u32>>,
+        i: &Buf<Atomic<i32>>,
+        p: &Buf<Atomic<u64>>,
+        q: &Buf<Atomic<i64>>,
+        x: &Buf<Atomic<f32>>,
+        z: &Buf<Atomic<f64>>,
+    ) {
+        u[15].store(12);
+        i[15].store(-12);
+        p[15].store(12 << 40);
+        q[15].store(-12 << 40);
+        x[15].store(1.5);
+        z[15].store(-1.5);
+        assert_eq!((u[15].swap(10), i[15].swap(-10)), (12, -12));
+        assert_eq!(
+            (p[15].swap(10 << 40), q[15].swap(-10 << 40)),
+            (12 << 40, -12 << 40)
+        );
+        assert_eq!((x[15].swap(2.5), z[15].swap(-2.5)), (1.5, -1.5));
+        assert_eq!((u[15].fetch_add(5), i[15].fetch_add(-5)), (10, -10));
+        assert_eq!(
+            (p[15].fetch_add(5), q[15].fetch_add(-5)),
+            (10 << 40, -10 << 40)
+        );
+        assert_eq!((x[15].fetch_add(0.5), z[15].fetch_add(-0.5)), (2.5, -2.5));
+        assert_eq!((u[15].fetch_sub(1), i[15].fetch_sub(1)), (15, -15));
+        assert_eq!(
+            (p[15].fetch_sub(1), q[15].fetch_sub(1)),
+            ((10 << 40) + 5, (-10 << 40) - 5)
+        );
+        assert_eq!((u[15].fetch_min(13), i[15].fetch_min(13)), (14, -16));
+        assert_eq!(
+            (p[15].fetch_min(9 << 40), q[15].fetch_min(9)),
+            ((10 << 40) + 4, (-10 << 40) - 6)
+        );
+        assert_eq!((x[15].fetch_min(2.0), z[15].fetch_min(2.0)), (3.0, -3.0));
+        assert_eq!((u[15].fetch_max(1), i[15].fetch_max(1)), (13, -16));
+        assert_eq!(
+            (p[15].fetch_max(1), q[15].fetch_max(-1)),
+            (9 << 40, (-10 << 40) - 6)
+        );
+        assert_eq!((x[15].fetch_max(7.0), z[15].fetch_max(-7.0)), (2.0, -3.0));
+        assert_eq!((u[15].fetch_and(6), i[15].fetch_and(6)), (13, 1));
+        assert_eq!(
+            (p[15].fetch_and(1 << 40), q[15].fetch_and(6 << 40)),
+            (9 << 40, -1)
+        );
+        assert_eq!((u[15].fetch_or(3), i[15].fetch_or(-8)), (4, 0));
+        assert_eq!((p[15].fetch_or(3), q[15].fetch_or(1)), (1 << 40, 6 << 40));
+        assert_eq!((u[15].fetch_xor(5), i[15].fetch_xor(-1)), (7, -8));
+        assert_eq!(
+            (p[15].fetch_xor(1 << 40), q[15].fetch_xor(-1)),
+            ((1 << 40) + 3, (6 << 40) + 1)
+        );
+        assert!(u[15].compare_exchange(2, 9) && !u[15].compare_exchange(2, 8));
+        assert!(i[15].compare_exchange(7, -9) && !i[15].compare_exchange(7, 8));
+        assert!(p[15].compare_exchange(3, 9 << 40) && !p[15].compare_exchange(3, 8));
+        assert!(q[15].compare_exchange((-6 << 40) - 2, -9 << 40) && !q[15].compare_exchange(0, 8));
+        assert_eq!((u[15].load(), i[15].load()), (9, -9));
+        assert_eq!((p[15].load(), q[15].load()), (9 << 40, -9 << 40));
+        assert_eq!((x[15].load(), z[15].load()), (7.0, -3.0));
+    }
+
+    /// All lanes at once.
+    #[wave(range(n), after(alone))]
+    fn together(
+        k: Index,
+        u: &Buf<Atomic<u32>>,
+        i: &Buf<Atomic<i32>>,
+        p: &Buf<Atomic<u64>>,
+        q: &Buf<Atomic<i64>>,
+        x: &Buf<Atomic<f32>>,
+        z: &Buf<Atomic<f64>>,
+    ) {
+        let s = k as i32 - 500;
+        u[0].fetch_add(k);
+        i[0].fetch_add(s);
+        p[0].fetch_add(u64::from(k) << 32);
+        q[0].fetch_add(i64::from(s) << 32);
+        x[0].fetch_add(0.5);
+        z[0].fetch_add(f64::from(s));
+        u[1].fetch_sub(k);
+        i[1].fetch_sub(s);
+        p[1].fetch_sub(u64::from(k) << 32);
+        q[1].fetch_sub(i64::from(s) << 32);
+        u[2].fetch_max(k);
+        i[2].fetch_min(s);
+        p[2].fetch_max(u64::from(k) << 32);
+        q[2].fetch_min(i64::from(s) << 32);
+        x[2].fetch_min(s as f32);
+        z[2].fetch_max(f64::from(s));
+        i[3].fetch_max(s);
+        q[3].fetch_max(i64::from(s) << 32);
+        x[3].fetch_max(s as f32);
+        z[3].fetch_min(f64::from(s));
+        u[4].fetch_or(k);
+        i[4].fetch_or(s);
+        p[4].fetch_or(u64::from(k) << 32);
+        q[4].fetch_or(i64::from(s) << 32);
+        u[5].fetch_xor(k);
+        i[5].fetch_xor(s);
+        p[5].fetch_xor(u64::from(k) << 32);
+        q[5].fetch_xor(i64::from(s) << 32);
+        u[6 + k % 4].compare_exchange(0, 5);
+        u[14].fetch_and(!k);
+    }
+
+    #[wave(range(n))]
+    fn sums(
+        k: Index,
+        sum_u: &Reduce<Sum<u32>>,
+        sum_i: &Reduce<Sum<i32>>,
+        sum_p: &Reduce<Sum<u64>>,
+        sum_q: &Reduce<Sum<i64>>,
+        sum_x: &Reduce<Sum<f32>>,
+        sum_z: &Reduce<Sum<f64>>,
+        odd: &Reduce<Count>,
+    ) {
+        let s = k as i32 - 500;
+        sum_u.add(k);
+        sum_i.add(s);
+        sum_p.add(u64::from(k) << 32);
+        sum_q.add(i64::from(s) << 32);
+        sum_x.add(0.5);
+        sum_z.add(f64::from(s));
+        if k % 2 == 1 {
+            odd.inc();
+        }
+    }
+
+    #[wave(range(n))]
+    fn ends(
+        k: Index,
+        min_u: &Reduce<Min<u32>>,
+        min_i: &Reduce<Min<i32>>,
+        min_p: &Reduce<Min<u64>>,
+        min_q: &Reduce<Min<i64>>,
+        min_x: &Reduce<Min<f32>>,
+        min_z: &Reduce<Min<f64>>,
+        max_u: &Reduce<Max<u32>>,
+        max_i: &Reduce<Max<i32>>,
+        max_p: &Reduce<Max<u64>>,
+        max_q: &Reduce<Max<i64>>,
+        max_x: &Reduce<Max<f32>>,
+        max_z: &Reduce<Max<f64>>,
+    ) {
+        let s = k as i32 - 500;
+        min_u.min(k + 3);
+        min_i.min(s);
+        min_p.min(u64::from(k + 3) << 32);
+        min_q.min(i64::from(s) << 32);
+        min_x.min(s as f32);
+        min_z.min(f64::from(s));
+        max_u.max(k + 3);
+        max_i.max(s);
+        max_p.max(u64::from(k + 3) << 32);
+        max_q.max(i64::from(s) << 32);
+        max_x.max(s as f32);
+        max_z.max(f64::from(s));
+    }
+
+    #[wave(range(n))]
+    fn bits(
+        k: Index,
+        or_u: &Reduce<Or<u32>>,
+        or_i: &Reduce<Or<i32>>,
+        or_p: &Reduce<Or<u64>>,
+        or_q: &Reduce<Or<i64>>,
+        and_u: &Reduce<And<u32>>,
+        and_i: &Reduce<And<i32>>,
+        and_p: &Reduce<And<u64>>,
+        and_q: &Reduce<And<i64>>,
+        or_b: &Reduce<Or<bool>>,
+        and_b: &Reduce<And<bool>>,
+    ) {
+        or_u.or(k);
+        or_i.or(k as i32);
+        or_p.or(u64::from(k) << 40);
+        or_q.or(i64::from(k) << 40);
+        and_u.and(!k);
+        and_i.and(!(k as i32));
+        and_p.and(!(u64::from(k) << 40));
+        and_q.and(!(i64::from(k) << 40));
+        or_b.or(k == 77);
+        and_b.and(k != 77);
+    }
+}
+
+fn atomics_and_reductions_take_every_type(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let mut session = cells::Session::new(&runtime, ()).unwrap();
+        let out = session.run(cells::Run { n: 1000 }).unwrap();
+        // 0 + 1 + .. + 999, and what differs from it by 500 for each of 1000.
+        let (sum, shifted) = (499_500, -500);
+        assert_eq!((out.u[0], out.i[0]), (sum, shifted));
+        let wide = (u64::from(sum) << 32, i64::from(shifted) << 32);
+        assert_eq!((out.p[0], out.q[0]), wide);
+        assert_eq!((out.x[0], out.z[0]), (500.0, -500.0));
+        assert_eq!((out.u[1], out.i[1]), (sum.wrapping_neg(), -shifted));
+        assert_eq!((out.p[1], out.q[1]), (wide.0.wrapping_neg(), -wide.1));
+        assert_eq!((out.u[2], out.i[2]), (999, -500));
+        assert_eq!((out.p[2], out.q[2]), (999 << 32, -500 << 32));
+        assert_eq!((out.x[2], out.z[2]), (-500.0, 499.0));
+        assert_eq!((out.i[3], out.q[3]), (499, 499 << 32));
+        assert_eq!((out.x[3], out.z[3]), (499.0, -500.0));
+        assert_eq!((out.u[4], out.i[4]), (1023, -1));
+        assert_eq!((out.p[4], out.q[4]), (1023 << 32, -1 << 32));
+        let xor = (0..1000u32).fold(0, |a, k| a ^ k);
+        let xor_signed = (-500..500).fold(0i32, |a, s| a ^ s);
+        assert_eq!((out.u[5], out.i[5]), (xor, xor_signed));
+        assert_eq!(
+            (out.p[5], out.q[5]),
+            (u64::from(xor) << 32, i64::from(xor_signed) << 32)
+        );
+        assert_eq!((&out.u[6..10], out.u[14]), (&[5; 4][..], 0));
+        assert_eq!((out.sum_u, out.sum_i), (sum, shifted));
+        assert_eq!((out.sum_p, out.sum_q), wide);
+        assert_eq!((out.sum_x, out.sum_z, out.odd), (500.0, -500.0, 500));
+        assert_eq!((out.min_u, out.min_i), (3, -500));
+        assert_eq!((out.min_p, out.min_q), (3 << 32, -500 << 32));
+        assert_eq!((out.min_x, out.min_z), (-500.0, -500.0));
+        assert_eq!((out.max_u, out.max_i), (1002, 499));
+        assert_eq!((out.max_p, out.max_q), (1002 << 32, 499 << 32));
+        assert_eq!((out.max_x, out.max_z), (499.0, 499.0));
+        assert_eq!((out.or_u, out.or_i), (1023, 1023));
+        assert_eq!((out.or_p, out.or_q), (1023 << 40, 1023 << 40));
+        assert_eq!((out.and_u, out.and_i), (!1023, !1023));
+        assert_eq!((out.and_p, out.and_q), (!(1023 << 40), !(1023 << 40)));
+        assert_eq!((out.or_b, out.and_b), (true, false));
+        // Nothing was taken in.
+        let none = session.run(cells::Run { n: 0 }).unwrap();
+        assert_eq!(
+            (none.sum_u, none.min_i, none.max_q),
+            (0, i32::MAX, i64::MIN)
+        );
+        assert_eq!((none.min_x, none.max_z), (f32::INFINITY, f64::NEG_INFINITY));
+        assert_eq!((none.or_p, none.and_q, none.odd), (0, -1, 0));
+        assert_eq!((none.or_b, none.and_b), (false, true));
+    }
+}
+
 /// Each test on the CPU's backends, and with the GPU in the place of the interpreter.
 macro_rules! on_every_backend {
     ($($test:ident)*) => {
@@ -930,4 +1366,7 @@ on_every_backend! {
     lists_and_frontiers_hold_structs
     rows_of_bits_are_given
     elements_of_the_items_own_are_taken_in_bulk
+    rules_of_arithmetic_hold
+    division_traps
+    atomics_and_reductions_take_every_type
 }
