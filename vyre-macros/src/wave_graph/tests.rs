@@ -600,9 +600,10 @@ fn mutate(tokens: TokenStream, random: &mut impl FnMut(u32) -> u32) -> TokenStre
     }
     let at = random(list.len() as u32) as usize;
     let other = random(list.len() as u32) as usize;
-    const NAMES: [&str; 12] = [
+    const NAMES: [&str; 24] = [
         "v", "dist", "front", "rank", "f32", "u32", "Node", "Edge", "levels", "graph", "mut",
-        "items",
+        "items", "self", "super", "crate", "Self", "Point", "device", "include", "Bits", "List",
+        "u8", "until", "swap",
     ];
     match random(8) {
         0 => drop(list.remove(at)),
@@ -731,36 +732,115 @@ fn no_token_stream_panics() {
     }
 }
 
-/// Sources with something wrong in each, and more wrong after some tokens moved.
-#[test]
-fn mutated_sources_panic_nowhere() {
-    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/../ui-tests");
-    let mut seeds = Vec::new();
-    for folder in ["fail", "pass"] {
-        let files = std::fs::read_dir(format!("{cases}/{folder}")).expect("the cases are there");
-        let mut files: Vec<_> = files.map(|f| f.expect("a file").path()).collect();
-        files.sort();
-        for file in files
-            .iter()
-            .filter(|f| f.extension().is_some_and(|e| e == "rs"))
-        {
-            let source = std::fs::read_to_string(file).expect("a source");
-            let source: syn::File = syn::parse_str(&source).expect("it is Rust");
-            let items = source.items.into_iter();
-            seeds.extend(items.filter_map(|item| {
-                let asker = match &item {
-                    Item::Mod(m) if m.attrs.iter().any(crate::kernel::is_device) => Asker::Device,
-                    Item::Mod(_) => Asker::WaveGraph,
-                    Item::Fn(f) if f.sig.ident == "main" => return None,
-                    Item::Fn(f) if f.attrs.iter().any(crate::kernel::is_device) => Asker::Device,
-                    Item::Fn(_) => Asker::Kernel,
-                    _ => return None,
-                };
-                Some((asker, item.into_token_stream()))
-            }));
+/// Sources that the macros stand on: everything of that kind in the repository.
+#[derive(Default)]
+struct Corpus {
+    seeds: Vec<(Asker, TokenStream)>,
+    /// What a `#[device]` item or a graph hands out, to whoever asks for anything.
+    packages: Vec<TokenStream>,
+}
+
+impl Corpus {
+    fn file(&mut self, text: &str) {
+        let source: syn::File = syn::parse_str(text).expect("it is Rust");
+        self.items(&source.items);
+    }
+
+    fn items(&mut self, items: &[Item]) {
+        for item in items {
+            let attrs = match item {
+                Item::Mod(m) => &m.attrs,
+                Item::Fn(f) => &f.attrs,
+                _ => continue,
+            };
+            let word = |a: &syn::Attribute| match a.path().get_ident()?.to_string().as_str() {
+                "wave_graph" => Some(Asker::WaveGraph),
+                "kernel" => Some(Asker::Kernel),
+                "device" => Some(Asker::Device),
+                _ => None,
+            };
+            if let Some(asker) = attrs.iter().find_map(word) {
+                self.seeds.push((asker, item.to_token_stream()));
+                if asker != Asker::Kernel {
+                    self.packages.push(quote! { {#item} {} });
+                }
+            } else if let Item::Mod(m) = item
+                && let Some((_, items)) = &m.content
+            {
+                self.items(items);
+            }
         }
     }
-    assert!(seeds.len() > 100, "{}", seeds.len());
+
+    fn folder(&mut self, path: &str) {
+        let path = format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"));
+        let files = std::fs::read_dir(path).expect("the sources are there");
+        let mut files: Vec<_> = files.map(|f| f.expect("a file").path()).collect();
+        files.sort();
+        for file in files {
+            if file.extension().is_some_and(|e| e == "rs") {
+                self.file(&std::fs::read_to_string(file).expect("a source"));
+            }
+        }
+    }
+
+    fn of_the_repository() -> Corpus {
+        let mut all = Corpus::default();
+        for folder in [
+            "ui-tests/fail",
+            "ui-tests/pass",
+            "vyre-cuda/tests",
+            "examples/examples",
+        ] {
+            all.folder(folder);
+        }
+        let page = include_str!("../../../docs/LANGUAGE.md");
+        for example in page.split("```").skip(1).step_by(2) {
+            let source = example.split("# fn main").next().unwrap_or(example);
+            all.file(&source.replace("\n# use", "\nuse"));
+        }
+        all
+    }
+}
+
+/// What an expansion asks of another module, without the name: the input of `import!` but for the package.
+fn asks(out: &TokenStream) -> Option<TokenStream> {
+    let mut tokens = out.clone().into_iter();
+    tokens.find(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == '!'))?;
+    match (tokens.next(), tokens.next()) {
+        (Some(TokenTree::Group(g)), None) => {
+            // Not a `compile_error!`.
+            let first = g.stream().into_iter().next();
+            matches!(first, Some(TokenTree::Group(_))).then(|| g.stream())
+        }
+        _ => None,
+    }
+}
+
+fn is_rust(item: &TokenStream) -> bool {
+    syn::parse2::<Item>(item.clone()).is_ok()
+}
+
+/// A mutation that leaves an item of Rust's, most times.
+fn mostly_rust(item: TokenStream, random: &mut impl FnMut(u32) -> u32) -> TokenStream {
+    let mut mutated = mutate(item.clone(), random);
+    for _ in 0..8 {
+        if is_rust(&mutated) {
+            break;
+        }
+        mutated = mutate(item.clone(), random);
+    }
+    mutated
+}
+
+/// Sources with more wrong in each after some tokens moved, whatever other modules hand to them. `VYRE_FUZZ` is the number of
+/// times that each is taken.
+#[test]
+fn mutated_sources_panic_nowhere() {
+    let corpus = Corpus::of_the_repository();
+    let (seeds, packages) = (&corpus.seeds, &corpus.packages);
+    assert!(seeds.len() > 250, "{}", seeds.len());
+    let turns = std::env::var("VYRE_FUZZ").map_or(1, |n| n.parse().expect("a number"));
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |n: u32| {
         state = state
@@ -768,18 +848,33 @@ fn mutated_sources_panic_nowhere() {
             .wrapping_add(1);
         ((state >> 33) % u64::from(n)) as u32
     };
-    for _ in 0..20 {
-        for (asker, seed) in &seeds {
+    let (mut rust, mut answered) = (0, 0);
+    for _ in 0..turns {
+        for (asker, seed) in seeds {
             let mut item = seed.clone();
-            for _ in 0..=random(3) {
-                item = mutate(item, &mut random);
+            for _ in 0..random(4) {
+                item = mostly_rust(item, &mut random);
             }
-            let out = import::expand(*asker, TokenStream::new(), item.clone());
-            if syn::parse2::<Item>(item).is_ok() {
+            let was_rust = is_rust(&item);
+            let mut out = import::expand(*asker, TokenStream::new(), item);
+            while let Some(question) = asks(&out) {
+                let mut package = packages[random(packages.len() as u32) as usize].clone();
+                if random(4) == 0 {
+                    package = mutate(package, &mut random);
+                }
+                out = import::resume(quote! { {#package} #question });
+                answered += 1;
+            }
+            if was_rust {
+                rust += 1;
                 syn::parse2::<syn::File>(out).expect("the expansion parses");
             }
         }
     }
+    println!(
+        "{} sources, {rust} of them Rust, {answered} answers of other modules",
+        seeds.len() * turns
+    );
 }
 
 #[test]
