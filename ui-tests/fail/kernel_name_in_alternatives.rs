@@ -1,11 +1,11 @@
-//! Alternatives of a pattern bind no names.
+//! Alternatives inside a pattern bind no names.
 
 use vyre_cuda::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {
-    *y = match (i, 2) {
-        (0, n) | (n, 0) => n,
+    *y = match (i, (2, *y)) {
+        (0, (n, 1) | (1, n)) => n,
         _ => 2,
     };
 }

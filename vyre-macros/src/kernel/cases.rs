@@ -336,6 +336,18 @@ cases! {
         for e in g.edges(b & 7) { if e == 3 { continue; } s = s * 10 + g.target(e) as u64; }
         s * 10 + g.degree(a & 7) as u64
     }
+    ends_of_edges {
+        let (mut k, mut n) = (g.edges(a & 7).start, g.edges(b & 7).start);
+        let mut s = 0u64;
+        while k < g.edges(a & 7).end && n < g.edges(b & 7).end {
+            let (v, w) = (g.target(k), g.target(n));
+            s = s * 10 + (v == w) as u64;
+            if v <= w { k += 1; }
+            if w <= v { n += 1; }
+        }
+        s
+    }
+    ends_of_edges_are_checked { (g.edges(a).start + g.edges(b).end) as u64 }
     neighbours_are_checked { let mut s = 0; for w in g.neighbors(a) { s += w; } s as u64 + g.degree(b) as u64 + g.target(a + b) as u64 }
     indexing { xs[a] as u64 + xs[xs[b]] as u64 + xs.len() as u64 + bytes[a & 7] as u64 + xs.is_empty() as u64 }
     bytes_widen {
@@ -513,6 +525,17 @@ cases! {
         let v = Point { y: log(out, 1) as i32 + { out.push(2); 3 }, x: log(out, 4) as i32 };
         let w = Point { y: at[0].fetch_add(5) as i32, x: at[0].load() as i32 };
         v.x as u64 ^ (v.y as u64) << 8 ^ (w.x as u64) << 16 ^ (w.y as u64) << 24
+    }
+    names_in_alternatives {
+        let k = match (a & 3, b & 3) { (0, n) | (n, 0) => n, (n, 1) | (1, n) if n != 2 => { out.push(n); n * 10 } (n, m) => n + m };
+        let m = match Pair(b, x) { Pair(1, _) => 0, Pair(.., f) if f > 0.0 => 1, Pair(k, ..) => k };
+        let n = match (a, i, t) { (0, ..) => 1, (.., true) => 2, (k, .., false) if k > 7 => k, (..) => 4 };
+        k as u64 ^ (m as u64) << 8 ^ (n as u64) << 30
+    }
+    matches_is_a_match {
+        let k = matches!(a, 1 | 3..=9) as u64;
+        let m = matches!((i, t), (n, true) if n > 0) as u64;
+        k | m << 1 | (!matches!(b, LIMIT, ) as u64) << 2
     }
     matches_tuples {
         let k = match (a & 3, t) { (0, _) => 1, (1 | 2, true) => b, (n, true) if n > 2 => n + 7, (n, _) => n * 100 };

@@ -684,6 +684,14 @@ impl<'a> Checker<'a> {
             let open = self.types.resolve(&ty);
             if matches!(open, Ty::Var(_)) && !asked.contains(&open) {
                 asked.push(open);
+                if is_variant(&path) {
+                    self.error(
+                        span,
+                        format!("`{path}` is not in the kernel language"),
+                        NO_ENUMS,
+                    );
+                    continue;
+                }
                 self.error(
                     span,
                     format!("cannot tell the type of `{path}` from its use here"),
@@ -1213,6 +1221,14 @@ impl<'a> Checker<'a> {
                 self.agree(&ty, &found);
                 (pat, ty)
             }
+            syn::Pat::Tuple(t) if t.elems.iter().any(|p| matches!(p, syn::Pat::Rest(_))) => {
+                self.error(
+                    first_token(p),
+                    "a tuple pattern of `let` names every part in the kernel language",
+                    "write `_` for each part that does not matter",
+                );
+                (Pat::Ignore, Ty::Error)
+            }
             syn::Pat::Tuple(t) => {
                 let (pats, tys) = t.elems.iter().map(|p| self.pattern(p)).unzip();
                 (Pat::Tuple(pats), Ty::Tuple(tys))
@@ -1266,21 +1282,47 @@ impl<'a> Checker<'a> {
                 }
             }
             syn::Pat::TupleStruct(p) => {
-                for (at, p) in p.elems.iter().enumerate() {
-                    if let syn::Pat::Rest(_) = p {
-                        break;
-                    }
-                    if at >= s.0.fields.len() {
-                        self.leave(format!("`{name}` has fewer fields"));
-                        return None;
-                    }
-                    fields.push((at, p.clone()));
-                }
+                let Some(parts) = parts(&p.elems, s.0.fields.len()) else {
+                    self.leave(format!("`{name}` has another number of fields"));
+                    return None;
+                };
+                fields.extend(parts.into_iter().map(|(at, p)| (at, p.clone())));
             }
             _ => {}
         }
         Some((ty, fields))
     }
+}
+
+const NO_ENUMS: &str =
+    "lanes have no enums: use a u32 and constants, `const POINT: u32 = Shape::Point as u32;`";
+
+/// `Shape::Point`: written like a variant of an enum.
+fn is_variant(path: &str) -> bool {
+    let is_type = |s: &str| s.starts_with(char::is_uppercase) && s.contains(char::is_lowercase);
+    let mut words = path.rsplit("::").map(str::trim);
+    words.next().is_some_and(is_type) && words.next().is_some_and(is_type)
+}
+
+/// The patterns of a tuple's parts by their places, `..` left out. `None` if it has another number of parts.
+fn parts<'p>(
+    elems: &'p syn::punctuated::Punctuated<syn::Pat, syn::Token![,]>,
+    n: usize,
+) -> Option<Vec<(usize, &'p syn::Pat)>> {
+    let rest = elems.iter().position(|p| matches!(p, syn::Pat::Rest(_)));
+    let named = elems.len() - usize::from(rest.is_some());
+    if named > n || rest.is_none() && named < n {
+        return None;
+    }
+    let place = |at: usize| match rest {
+        Some(rest) if at > rest => at + n - elems.len(),
+        _ => at,
+    };
+    let all = elems.iter().enumerate().map(|(at, p)| (place(at), p));
+    Some(
+        all.filter(|(_, p)| !matches!(p, syn::Pat::Rest(_)))
+            .collect(),
+    )
 }
 
 fn strip(e: &syn::Expr) -> &syn::Expr {

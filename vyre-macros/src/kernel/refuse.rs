@@ -127,7 +127,6 @@ pub(super) fn macros(m: &syn::Macro) -> (Span, String, &'static str) {
         }
         "format" | "concat" | "stringify" | "format_args" => "lanes have no strings",
         "vec" => "lanes have no heap: use a `#[scratch]` buffer",
-        "matches" => "use `match`, or compare with `==`",
         "todo" | "unimplemented" => "use `panic!` to stop the run with a trap",
         "include_str" | "include_bytes" | "env" | "option_env" => {
             "name the value as a constant outside the kernel"
@@ -236,9 +235,20 @@ pub(super) fn pattern(p: &syn::Pat, report: &mut Report) {
             "reference patterns are not in the kernel language",
             "use `*x`",
         ),
+        Pat::TupleStruct(p)
+            if p.path.get_ident().is_some_and(|name| {
+                let options = ["Some", "None", "Ok", "Err"];
+                options.iter().any(|o| name == o)
+            }) =>
+        {
+            (
+                "`Option` and `Result` are not in the kernel language",
+                "use a sentinel value such as `u32::MAX`, and compare with it",
+            )
+        }
         Pat::Struct(_) | Pat::TupleStruct(_) => (
-            "struct patterns are not in the kernel language",
-            "use the fields",
+            "this pattern names no struct in sight of the macro",
+            "enums are not in the kernel language: use a u32 and constants; a struct stands in the graph's module, the kernel's body or a `#[device] mod`",
         ),
         Pat::Slice(_) | Pat::Rest(_) => (
             "slice patterns are not in the kernel language",

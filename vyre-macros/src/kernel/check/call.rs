@@ -1,6 +1,8 @@
 //! Buffers, methods, functions and macros.
 
 use super::*;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
 
 impl Checker<'_> {
     pub(super) fn handle_path(&self, e: &syn::Expr) -> Option<(Handle, HandleTy)> {
@@ -81,7 +83,45 @@ impl Checker<'_> {
         }
     }
 
+    /// `g.edges(v).start` or `g.edges(v).end`.
+    fn end_of_edges(&mut self, f: &syn::ExprField, span: Span) -> Option<Expr> {
+        let (syn::Expr::MethodCall(m), syn::Member::Named(end)) = (strip(&f.base), &f.member)
+        else {
+            return None;
+        };
+        let query = match end.to_string().as_str() {
+            "start" => CsrQuery::Begin,
+            "end" => CsrQuery::End,
+            _ => return None,
+        };
+        let (true, 1, None) = (m.method == "edges", m.args.len(), &m.turbofish) else {
+            return None;
+        };
+        let of = self.base(&m.receiver);
+        let (Kind::Handle(graph), Ty::Handle(HandleTy::Csr)) =
+            (&of.kind, self.types.resolve(&of.ty))
+        else {
+            return None;
+        };
+        let graph = *graph;
+        let of = self.value(&m.args[0]);
+        self.unify(&Ty::U32, &of);
+        Some(Expr {
+            kind: Kind::Csr {
+                query: CsrCall::Query(query),
+                graph,
+                of: Box::new(of),
+                site: m.method.span(),
+            },
+            ty: Ty::U32,
+            span,
+        })
+    }
+
     pub(super) fn field(&mut self, f: &syn::ExprField, span: Span) -> Expr {
+        if let Some(end) = self.end_of_edges(f, span) {
+            return end;
+        }
         let base = self.base(&f.base);
         match (&base.kind, self.types.resolve(&base.ty), &f.member) {
             (&Kind::Handle(h), Ty::Handle(HandleTy::Edge), syn::Member::Named(name)) => {
@@ -596,7 +636,11 @@ impl Checker<'_> {
                 self.error(
                     site,
                     format!("`{name}` is for loops in the kernel language"),
-                    format!("write `for w in g.{name}(v)`"),
+                    if name == "edges" {
+                        "write `for e in g.edges(v)`, or take its ends: `g.edges(v).start`, `g.edges(v).end`"
+                    } else {
+                        "write `for w in g.neighbors(v)`; `g.degree(v)` is their number"
+                    },
                 );
                 return self.wrong(span);
             }
@@ -900,6 +944,14 @@ impl Checker<'_> {
                 for a in &c.args {
                     self.value(a);
                 }
+                if is_variant(&shown) {
+                    self.error(
+                        at,
+                        format!("`{shown}` is not in the kernel language"),
+                        NO_ENUMS,
+                    );
+                    return self.wrong(span);
+                }
                 let near = did_you_mean(&name, self.env.helpers.names(self.depth));
                 let help = match near {
                     Some(near) if local => {
@@ -1153,6 +1205,25 @@ impl Checker<'_> {
                     self.wrong(span)
                 }
             },
+            "matches" if !debug => {
+                let arms = |input: syn::parse::ParseStream<'_>| {
+                    let of: syn::Expr = input.parse()?;
+                    input.parse::<syn::Token![,]>()?;
+                    let mut pattern: Vec<_> = input.parse::<TokenStream>()?.into_iter().collect();
+                    if matches!(pattern.last(), Some(TokenTree::Punct(p)) if p.as_char() == ',') {
+                        pattern.pop();
+                    }
+                    let pattern: TokenStream = pattern.into_iter().collect();
+                    syn::parse2(quote! { match (#of) { #pattern => true, _ => false } })
+                };
+                match arms.parse2(m.tokens.clone()) {
+                    Ok(m) => self.matching(&m, span),
+                    Err(_) => {
+                        self.leave("`matches!` takes a value and a pattern");
+                        self.wrong(span)
+                    }
+                }
+            }
             _ => {
                 let (at, what, advice) = refuse::macros(m);
                 self.error(at, what, advice);

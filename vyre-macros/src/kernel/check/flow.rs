@@ -36,21 +36,38 @@ impl Checker<'_> {
         let of = value.ty.clone();
         let mut arms = Vec::new();
         let mut ty = Ty::Never;
-        for arm in &m.arms {
-            self.scopes.push(Vec::new());
-            let mut binds = Vec::new();
+        let alternatives = m.arms.iter().flat_map(|arm| {
             let (pat, guard) = match &arm.pat {
                 syn::Pat::Guard(p) => (&*p.pat, Some(&p.guard)),
                 pat => (pat, None),
             };
+            // Alternatives that bind names do so from different parts: each is an arm of its own.
+            let pats = match pat {
+                syn::Pat::Or(o) if binds_names(pat) => o.cases.iter().collect(),
+                _ => vec![pat],
+            };
+            let first = pats[0];
+            let each = pats.into_iter();
+            each.map(move |p| (p, guard, &arm.body, std::ptr::eq(p, first)))
+        });
+        let mut failed = false;
+        for (pat, guard, body, first) in alternatives {
+            if !first && failed {
+                // What is wrong in the body has been said.
+                continue;
+            }
+            let errors = self.report.len();
+            self.scopes.push(Vec::new());
+            let mut binds = Vec::new();
             let test = self.test(pat, &of, &mut Vec::new(), &mut binds);
             let guard = guard.map(|g| {
                 let g = self.value(g);
                 self.unify(&Ty::BOOL, &g);
                 g
             });
-            let body = self.value(&arm.body);
+            let body = self.value(body);
             self.scopes.pop();
+            failed = self.report.len() > errors;
             self.unify(&ty, &body);
             if self.never(&ty) {
                 ty = body.ty.clone();
@@ -89,8 +106,8 @@ impl Checker<'_> {
                 if binds.len() > before && o.cases.len() > 1 {
                     self.error(
                         first_token(p),
-                        "a name in alternatives is not in the kernel language",
-                        "write an arm for each alternative",
+                        "a name in alternatives inside a pattern is not in the kernel language",
+                        "write the whole pattern for each alternative: `(0, n) | (1, n) => ..`",
                     );
                 }
                 Test::Either(tests)
@@ -131,20 +148,14 @@ impl Checker<'_> {
                     self.leave("mismatched types: a tuple pattern");
                     return Test::Any;
                 };
-                if t.elems.iter().any(|p| matches!(p, syn::Pat::Rest(_)))
-                    || t.elems.len() != tys.len()
-                {
-                    self.error(
-                        first_token(p),
-                        "a tuple pattern names every part in the kernel language",
-                        "write `_` for each part that does not matter",
-                    );
+                let Some(parts) = parts(&t.elems, tys.len()) else {
+                    self.leave("mismatched types: a tuple pattern of another length");
                     return Test::Any;
-                }
-                let mut tests = Vec::new();
-                for (at, (p, ty)) in t.elems.iter().zip(&tys).enumerate() {
+                };
+                let mut tests: Vec<Test> = tys.iter().map(|_| Test::Any).collect();
+                for (at, p) in parts {
                     path.push(at);
-                    tests.push(self.test(p, ty, path, binds));
+                    tests[at] = self.test(p, &tys[at], path, binds);
                     path.pop();
                 }
                 Test::Fields(tests)
@@ -559,4 +570,18 @@ fn is_constant(ident: &syn::Ident) -> bool {
         .chars()
         .next()
         .is_some_and(char::is_uppercase)
+}
+
+/// Whether a pattern binds a name.
+fn binds_names(p: &syn::Pat) -> bool {
+    use syn::Pat;
+    match p {
+        Pat::Ident(i) => !is_constant(&i.ident) || i.subpat.is_some(),
+        Pat::Paren(p) => binds_names(&p.pat),
+        Pat::Or(o) => o.cases.iter().any(binds_names),
+        Pat::Tuple(t) => t.elems.iter().any(binds_names),
+        Pat::TupleStruct(t) => t.elems.iter().any(binds_names),
+        Pat::Struct(s) => s.fields.iter().any(|f| binds_names(&f.pat)),
+        _ => false,
+    }
 }

@@ -1,0 +1,21 @@
+//! The macro sees structs, not enums.
+
+use vyre_cuda::prelude::*;
+
+#[derive(Clone, Copy)]
+pub enum Shape {
+    Point,
+    Circle(u32),
+}
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    let shape = Shape::Circle(i);
+    let other = Shape::Point;
+    *y = match shape {
+        Shape::Circle(radius) => radius,
+        Shape::Point => 0,
+    };
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Lanes have no `Option`, in a pattern either.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, y: &mut u32) {
+    *y = matches!(i, Some(3)) as u32;
+}
+
+fn main() {}
