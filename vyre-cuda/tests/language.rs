@@ -1332,6 +1332,172 @@ fn atomics_and_reductions_take_every_type(runtimes: [Runtime; 2]) {
     }
 }
 
+/// The lattice of constant propagation: unknown yet, one value, many.
+#[device]
+mod lattice {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Value {
+        pub(crate) kind: u8,
+        pub(crate) value: i64,
+    }
+
+    impl Value {
+        pub(crate) const TOP: Value = Value { kind: 0, value: 0 };
+        pub(crate) const BOTTOM: Value = Value { kind: 2, value: 0 };
+        pub(crate) const ZERO: Value = Value { kind: 1, value: 0 };
+
+        pub(crate) fn known(value: i64) -> Value {
+            Value { kind: 1, value }
+        }
+
+        pub(crate) fn meet(self, other: Value) -> Value {
+            match (self, other) {
+                (Value::TOP, v) | (v, Value::TOP) => v,
+                (a, b) if a == b => a,
+                _ => Value::BOTTOM,
+            }
+        }
+
+        pub(crate) fn product(self, other: Value) -> Value {
+            match (self, other) {
+                (Value::ZERO, _) | (_, Value::ZERO) => Value::ZERO,
+                (Value::BOTTOM, _) | (_, Value::BOTTOM) => Value::BOTTOM,
+                (Value::TOP, _) | (_, Value::TOP) => Value::TOP,
+                (Value { value: a, .. }, Value { value: b, .. }) => Value::known(a.wrapping_mul(b)),
+            }
+        }
+    }
+}
+
+const PHI: u8 = 0;
+const LITERAL: u8 = 1;
+const PRODUCT: u8 = 2;
+
+/// Sparse constant propagation: what changed is looked at again by what uses it.
+#[wave_graph]
+mod constants {
+    use super::lattice::Value;
+
+    pub(crate) struct Data {
+        /// From what uses to what is used.
+        #[topology]
+        used: Csr,
+        #[topology(reverse_of = used)]
+        users: Csr,
+        #[topology(per = node)]
+        op: u8,
+        #[input(per = node)]
+        literal: i64,
+        #[frontier(unique)]
+        work: Frontier,
+        #[output(per = node, init = Value::TOP)]
+        value: Value,
+        #[scratch(per = node)]
+        next: Value,
+    }
+
+    #[wave(nodes)]
+    fn begin(v: Node, work: &Push) {
+        work.push(v);
+    }
+
+    #[fixpoint(after(begin), until(work.is_empty()), max_rounds = 1_000)]
+    mod rounds {
+        #[wave(items(work))]
+        fn evaluate(
+            v: Node,
+            used: &Csr,
+            op: &u8,
+            literal: &i64,
+            value: &Records<Value>,
+            next: &mut Value,
+        ) {
+            let mut result = match *op {
+                LITERAL => Value::known(*literal),
+                PRODUCT => Value::known(1),
+                PHI => Value::TOP,
+                _ => Value::BOTTOM,
+            };
+            for w in used.neighbors(v) {
+                result = match *op {
+                    PHI => result.meet(value.get(w)),
+                    _ => result.product(value.get(w)),
+                };
+            }
+            *next = result;
+        }
+
+        #[wave(items(work), after(evaluate))]
+        fn publish(v: Node, users: &Csr, next: &Value, value: &mut Value, work: &Push) {
+            if *next != *value {
+                *value = *next;
+                for w in users.neighbors(v) {
+                    work.push(w);
+                }
+            }
+        }
+    }
+}
+
+fn constants_propagate(runtimes: [Runtime; 2]) {
+    use lattice::Value;
+    let mut state = 1u64;
+    let mut random = |n: u32| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        ((state >> 33) % u64::from(n)) as u32
+    };
+    let (mut known, mut many) = (0, 0);
+    for _ in 0..20 {
+        let n = 2 + random(200);
+        let op: Vec<u8> = (0..n)
+            .map(|_| [PHI, LITERAL, PRODUCT, PHI, PRODUCT, 9][random(6) as usize])
+            .collect();
+        let literal: Vec<i64> = (0..n).map(|_| i64::from(random(3)) - 1).collect();
+        let mut edges = Vec::new();
+        for v in 0..n {
+            if op[v as usize] == PHI || op[v as usize] == PRODUCT {
+                edges.extend((0..random(3)).map(|_| (v, random(n))));
+            }
+        }
+        let used = Csr::from_edges(n as usize, &edges).unwrap();
+        // The greatest fixpoint, from the top.
+        let mut expected = vec![Value::TOP; n as usize];
+        loop {
+            let next: Vec<Value> = (0..n)
+                .map(|v| {
+                    let inputs = used.neighbors(v).map(|w| expected[w as usize]);
+                    match op[v as usize] {
+                        LITERAL => Value::known(literal[v as usize]),
+                        PRODUCT => inputs.fold(Value::known(1), Value::product),
+                        PHI => inputs.fold(Value::TOP, Value::meet),
+                        _ => Value::BOTTOM,
+                    }
+                })
+                .collect();
+            if next == expected {
+                break;
+            }
+            expected = next;
+        }
+        known += expected.iter().filter(|v| v.kind == 1).count();
+        many += expected.iter().filter(|v| v.kind == 2).count();
+        for runtime in &runtimes {
+            let topology = constants::Topology {
+                used: &used,
+                op: &op,
+            };
+            let mut session = constants::Session::new(runtime, topology).unwrap();
+            let out = session
+                .run(constants::Run { literal: &literal })
+                .expect("no trap");
+            assert_eq!(out.value, expected);
+        }
+    }
+    assert!(known > 500 && many > 500, "{known} known, {many} not");
+}
+
 /// Each test on the CPU's backends, and with the GPU in the place of the interpreter.
 macro_rules! on_every_backend {
     ($($test:ident)*) => {
@@ -1369,4 +1535,5 @@ on_every_backend! {
     rules_of_arithmetic_hold
     division_traps
     atomics_and_reductions_take_every_type
+    constants_propagate
 }

@@ -532,6 +532,11 @@ cases! {
         let n = match (a, i, t) { (0, ..) => 1, (.., true) => 2, (k, .., false) if k > 7 => k, (..) => 4 };
         k as u64 ^ (m as u64) << 8 ^ (n as u64) << 30
     }
+    constants_of_structs_are_patterns {
+        let p = Point::new((a & 1) as i32, if t { -1 } else { 0 });
+        let k = match (p, b & 1) { (ORIGIN, 0) => 1u64, (ORIGIN, _) => 2, (q, 1) | (q, 0) if q.x == 1 => 3, _ => 4 };
+        k + matches!(p, ORIGIN) as u64 * 10
+    }
     matches_is_a_match {
         let k = matches!(a, 1 | 3..=9) as u64;
         let m = matches!((i, t), (n, true) if n > 0) as u64;

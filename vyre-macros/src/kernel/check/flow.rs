@@ -194,9 +194,44 @@ impl Checker<'_> {
     }
 
     fn test_value(&mut self, e: &syn::Expr, of: &Ty) -> Test {
-        let e = self.value(e);
-        self.unify(of, &e);
-        Test::Equal(e)
+        let value = self.value(e);
+        self.unify(of, &value);
+        match self.types.resolve(&value.ty) {
+            whole @ (Ty::Struct(_) | Ty::Tuple(_)) => self.test_parts(e, &whole, &mut Vec::new()),
+            Ty::Array(..) => {
+                self.error(
+                    first_token(e),
+                    "an array is no pattern in the kernel language",
+                    "compare with `==` in a guard: `v if v == ALL => ..`",
+                );
+                Test::Any
+            }
+            _ => Test::Equal(value),
+        }
+    }
+
+    /// A constant struct or tuple in a pattern: its parts are compared.
+    fn test_parts(&mut self, e: &syn::Expr, of: &Ty, path: &mut Vec<usize>) -> Test {
+        if let (Ty::Struct(_) | Ty::Tuple(_), Some(tys)) = (of, of.fields()) {
+            let mut tests = Vec::new();
+            for (at, ty) in tys.iter().enumerate() {
+                path.push(at);
+                tests.push(self.test_parts(e, ty, path));
+                path.pop();
+            }
+            return Test::Fields(tests);
+        }
+        let mut part = self.value(e);
+        let span = part.span;
+        for at in path.iter() {
+            let fields = part.ty.fields().unwrap_or_default();
+            part = Expr {
+                ty: fields.get(*at).cloned().unwrap_or(Ty::Error),
+                kind: Kind::Field(Box::new(part), *at),
+                span,
+            };
+        }
+        Test::Equal(part)
     }
 
     pub(super) fn open_loop(
