@@ -259,8 +259,7 @@ fn structs_of_other_modules_are_used(runtimes: [Runtime; 2]) {
             length,
         };
         let out = session.run(run(4.0)).unwrap();
-        for v in 0..3 {
-            let from = corner[v];
+        for (v, &from) in corner.iter().enumerate() {
             let to = Point::new(from.x + 4.0, from.y);
             let weight = 4;
             assert_eq!(out.side[v], Segment { from, to, weight });

@@ -1305,10 +1305,10 @@ fn is_variant(path: &str) -> bool {
 }
 
 /// The patterns of a tuple's parts by their places, `..` left out. `None` if it has another number of parts.
-fn parts<'p>(
-    elems: &'p syn::punctuated::Punctuated<syn::Pat, syn::Token![,]>,
+fn parts(
+    elems: &syn::punctuated::Punctuated<syn::Pat, syn::Token![,]>,
     n: usize,
-) -> Option<Vec<(usize, &'p syn::Pat)>> {
+) -> Option<Vec<(usize, &syn::Pat)>> {
     let rest = elems.iter().position(|p| matches!(p, syn::Pat::Rest(_)));
     let named = elems.len() - usize::from(rest.is_some());
     if named > n || rest.is_none() && named < n {
