@@ -213,9 +213,9 @@ fn one_line(message: &str) -> String {
     lines.collect::<Vec<_>>().join("; ").replace(":; ", ": ")
 }
 
-fn load_thresholds(path: &Path) -> Result<Thresholds, Failure> {
+fn load_thresholds(path: &Path, device: &Thresholds) -> Result<Thresholds, Failure> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string());
-    let thresholds = text.and_then(|t| Thresholds::read(&t).map_err(|e| e.to_string()));
+    let thresholds = text.and_then(|t| device.with(&t).map_err(|e| e.to_string()));
     thresholds.map_err(|e| Failure::Other(format!("cannot load {}: {e}", path.display())))
 }
 
@@ -227,7 +227,8 @@ fn run_parsed<'a, E: Example>(
     let shared = example.shared();
     let mut runtime = shared.backend.runtime()?;
     if let Some(path) = &shared.thresholds {
-        runtime = runtime.with_thresholds(load_thresholds(path)?);
+        let thresholds = load_thresholds(path, runtime.thresholds())?;
+        runtime = runtime.with_thresholds(thresholds);
     }
     let spec = match &shared.graph {
         Some(spec) => Some(spec.clone()),

@@ -1368,6 +1368,38 @@ fn batches_on_a_device_keep_to_the_budget() {
         assert_eq!(third.dist, queue_bfs(&graph, 3));
         before - memory().expect("the device answers").0
     };
+    let many = |runtime: &Runtime, graphs: &[Csr]| {
+        let memory = || device.cuda_device().expect("it is one").memory_bytes();
+        let (before, _) = memory().expect("the device answers");
+        let mut sessions = bfs::Sessions::new(runtime, graphs).expect("fits");
+        for k in (0..graphs.len()).chain(0..graphs.len()) {
+            sessions.submit(k, bfs::Run { source: k as u32 }, 0);
+        }
+        let batch = sessions.run_batch().expect("runs");
+        let expected: Vec<_> = (0..).zip(graphs).map(|(k, g)| queue_bfs(g, k)).collect();
+        for ((_, result), expected) in batch.results.iter().zip(expected.iter().chain(&expected)) {
+            assert_eq!(&result.as_ref().expect("runs").dist, expected);
+        }
+        (
+            batch.launches.expect("counted"),
+            before - memory().expect("the device answers").0,
+        )
+    };
+    let graphs: Vec<Csr> = (0..40).map(|k| random_graph(20_000 + k, 30_000)).collect();
+    let all = device.clone().with_memory(1 << 40);
+    let _sessions = bfs::Sessions::new(&all, &graphs).expect("fits");
+    let (_, bytes) = all.memory().expect("it has a budget");
+    let exact = device.clone().with_memory(bytes);
+    let (launches, tight) = many(&exact, &graphs);
+    println!(
+        "{} graphs hold {tight} bytes in {launches} launches, with a budget of {bytes}",
+        graphs.len()
+    );
+    assert!(
+        launches > 2 && tight <= bytes + (16 << 20),
+        "{launches} {tight}"
+    );
+    assert_eq!(many(&device, &graphs).0, 1);
     let (tight, free) = (held(&device.clone().with_memory(16 << 20)), held(&device));
     println!("a batch holds {free} bytes, {tight} with a budget of 16 MiB");
     // The driver hands out 2 MiB at a time.

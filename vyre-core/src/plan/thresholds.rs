@@ -1,13 +1,14 @@
 //! What decisions at run time depend on, as a value and as a small text file.
 //!
 //! The defaults are the contract's; measurements on the device at hand replace them. A file is lines of `key = value`, `#`
-//! begins a comment, keys that are missing keep their default.
+//! begins a comment. Keys that are missing keep what they are: the defaults, or what a runtime has for its device.
 //!
 //! ```
 //! use vyre_core::plan::thresholds::Thresholds;
 //! let t = Thresholds::read("# one laptop\nparallel_from = 20_000\nlaunch.jit_queue = 1000\n").unwrap();
 //! assert_eq!((t.parallel_from, t.launch.jit_queue, t.launch.dense_bps), (20_000, 1_000, 4_000));
 //! assert_eq!(Thresholds::read(&t.write()).unwrap(), t);
+//! assert_eq!(t.with("parallel_from = 7\n").unwrap(), Thresholds { parallel_from: 7, ..t });
 //! ```
 
 use super::launch::Policy;
@@ -57,9 +58,14 @@ pub enum ThresholdsError {
 macro_rules! keys {
     ($($name:literal $($field:ident).+;)*) => {
         impl Thresholds {
-            /// Parses a file.
+            /// The defaults, and what a file says.
             pub fn read(text: &str) -> Result<Thresholds, ThresholdsError> {
-                let mut thresholds = Thresholds::default();
+                Thresholds::default().with(text)
+            }
+
+            /// These, and what a file says.
+            pub fn with(self, text: &str) -> Result<Thresholds, ThresholdsError> {
+                let mut thresholds = self;
                 for (i, whole) in text.lines().enumerate() {
                     let line = i + 1;
                     let code = whole.split('#').next().unwrap_or("").trim();
