@@ -6,6 +6,7 @@
 //! cargo test -p difftest                                       40 kernels, seed 1
 //! scripts/difftest 500 7                                       500 kernels, seed 7, compiled in pieces
 //! cargo run -p difftest -- --backend cuda                      also the megakernel
+//! cargo run -p difftest -- --progress on                       names each kernel before it runs
 //! cargo run -p difftest -- --show k3                           a kernel's source
 //! cargo run -p difftest -- --shrink k3                         the smallest kernel that still differs (compiles candidates)
 //! ```
@@ -370,6 +371,7 @@ fn report(tally: &Tally) -> String {
 fn main() -> ExitCode {
     let mut others = Vec::new();
     let mut only = None;
+    let mut progress = false;
     let mut arguments = std::env::args().skip(1);
     let fail = |message: String| {
         eprintln!("difftest: {message}");
@@ -383,6 +385,7 @@ fn main() -> ExitCode {
                 Ok(runtime) => others.push(runtime),
                 Err(e) => return fail(e.to_string()),
             },
+            ("--progress", "on") => progress = true,
             ("--only", name) => only = Some(name.to_owned()),
             ("--show" | "--shrink", name) => {
                 let Some(source) = source(name) else {
@@ -401,7 +404,11 @@ fn main() -> ExitCode {
         others.push(Runtime::vir0());
     }
     let tally = compare(&others, SIZES.len(), |name| {
-        only.as_ref().is_none_or(|o| o == name)
+        let taken = only.as_ref().is_none_or(|o| o == name);
+        if progress && taken {
+            eprintln!("{name}");
+        }
+        taken
     });
     print!("{}", report(&tally));
     ExitCode::from(u8::from(!tally.failures.is_empty()))
