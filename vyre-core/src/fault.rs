@@ -23,12 +23,12 @@ pub(crate) enum Lanes {
     None,
     /// A chunk of a sweep that other threads run as well.
     Shared,
-    /// All lanes of a sweep, one after another.
+    /// All lanes of a sweep that touch the same elements, one after another.
     Alone,
 }
 
-/// No other thread runs lanes of this sweep, which borrows its buffers exclusively: read-modify-write needs no locked
-/// instruction.
+/// No other thread runs lanes of this sweep on the same elements, and it borrows its buffers exclusively: read-modify-write
+/// needs no locked instruction.
 #[inline]
 pub(crate) fn alone() -> bool {
     LANES.get() == Lanes::Alone

@@ -25,7 +25,7 @@ use crate::plan::footprint::Allocation;
 use crate::plan::launch::Route;
 use crate::store::{Backend, Cut, Frontier, List, Pending, Store, lowest};
 use crate::trap::TrapKind;
-use crate::views::{Atomic, AtomicElement, Buf};
+use crate::views::{Atomic, AtomicElement, Buf, prefetch};
 use rayon::prelude::*;
 use std::cell::{Cell, Ref, RefMut};
 use std::marker::PhantomData;
@@ -1015,7 +1015,11 @@ impl<'s> Sweep<'s> {
         let done: Vec<(C::Local, Option<Box<Pending>>)> = (0..chunks)
             .into_par_iter()
             .map(|chunk| {
-                let _in_lane = InLane::enter(Lanes::Shared);
+                let _in_lane = InLane::enter(if W::APART {
+                    Lanes::Alone
+                } else {
+                    Lanes::Shared
+                });
                 let walk = || walk(chunk);
                 run_chunk::<C, F, W>(&code, (view, C::open(view)), walk, kernel)
             })
@@ -1200,6 +1204,9 @@ fn cut_edges(cuts: &mut Vec<Cut>, offsets: &[u32], items: &[u32], max_degree: u3
 
 /// The lanes of a chunk, in order. It moves on before it calls the body, so that it can go on after a lane that unwound.
 trait Walk {
+    /// No two lanes of the sweep touch the same element, so that it does not matter who runs beside.
+    const APART: bool = false;
+
     fn walk(&mut self, body: impl FnMut(Lane));
     /// Index of the lane that was called last.
     fn current(&self) -> u32;
@@ -1302,8 +1309,10 @@ impl Walk for AllEdges<'_> {
     }
 }
 
+#[derive(Clone)]
 struct EdgesFrom<'a> {
-    graph: &'a Csr,
+    offsets: &'a [u32],
+    targets: &'a [u32],
     /// Nodes all of whose edges are the chunk's, and one more of which only some are.
     whole: slice::Iter<'a, u32>,
     part: Option<(u32, u32)>,
@@ -1313,12 +1322,12 @@ struct EdgesFrom<'a> {
     end: u32,
 }
 
-// Inlined whatever it takes: a walk whose address is taken is not kept in registers.
 impl<'a> EdgesFrom<'a> {
     #[inline(always)]
     fn new(graph: &'a Csr, items: &'a [u32], from: Cut, to: Cut) -> Self {
         let mut walk = EdgesFrom {
-            graph,
+            offsets: graph.offsets(),
+            targets: graph.targets(),
             whole: items[from.item..to.item].iter(),
             part: (to.edges > 0).then(|| (items[to.item], to.edges)),
             src: 0,
@@ -1335,31 +1344,58 @@ impl<'a> EdgesFrom<'a> {
     /// Starts the next node; false at the end of the chunk.
     #[inline(always)]
     fn enter(&mut self) -> bool {
-        let (src, count) = match self.whole.next() {
-            Some(&src) => (src, None),
-            None => match self.part.take() {
-                Some((src, count)) => (src, Some(count)),
-                None => return false,
-            },
+        if let Some(&src) = self.whole.next() {
+            let end = self.offsets[src as usize + 1];
+            self.start(src, end);
+            return true;
+        }
+        self.enter_part()
+    }
+
+    #[inline(always)]
+    fn enter_part(&mut self) -> bool {
+        let Some((src, count)) = self.part.take() else {
+            return false;
         };
-        let edges = self.graph.edges(src);
-        self.src = src;
-        self.end = count.map_or(edges.end, |count| edges.start + count);
-        self.rest = self.graph.targets()[edges.start as usize..self.end as usize].iter();
+        let end = self.offsets[src as usize] + count;
+        self.start(src, end);
         true
+    }
+
+    #[inline(always)]
+    fn start(&mut self, src: u32, end: u32) {
+        let first = self.offsets[src as usize];
+        self.src = src;
+        self.end = end;
+        self.rest = self.targets[first as usize..end as usize].iter();
+    }
+}
+
+/// Where a walk is: in registers while it goes on, and written back when it ends or a lane unwinds.
+struct At<'w, 'a> {
+    walk: &'w mut EdgesFrom<'a>,
+    now: EdgesFrom<'a>,
+}
+
+impl Drop for At<'_, '_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.walk.clone_from(&self.now);
     }
 }
 
 impl Walk for EdgesFrom<'_> {
     #[inline]
     fn walk(&mut self, mut body: impl FnMut(Lane)) {
+        let now = self.clone();
+        let mut at = At { walk: self, now };
         loop {
-            while let Some(&dst) = self.rest.next() {
-                let index = self.current();
-                let src = self.src;
+            while let Some(&dst) = at.now.rest.next() {
+                let index = at.now.end - at.now.rest.len() as u32 - 1;
+                let src = at.now.src;
                 body(Lane { index, src, dst });
             }
-            if !self.enter() {
+            if !at.now.enter() {
                 return;
             }
         }
@@ -1381,7 +1417,15 @@ struct Pulled<'a> {
     end: usize,
 }
 
+impl Pulled<'_> {
+    /// So many nodes ahead, a row is asked for.
+    const AHEAD: usize = 16;
+}
+
 impl Walk for Pulled<'_> {
+    // A lane claims its own destination.
+    const APART: bool = true;
+
     #[inline]
     fn walk(&mut self, mut body: impl FnMut(Lane)) {
         let (offsets, targets) = (self.into.offsets(), self.into.targets());
@@ -1395,6 +1439,10 @@ impl Walk for Pulled<'_> {
             self.next = v + 1;
             if v >= self.end {
                 return;
+            }
+            // Only the start of a row is looked at, as a rule: nobody else foresees where the next ones lie.
+            if let Some(&ahead) = offsets.get(v + Self::AHEAD) {
+                prefetch(targets, ahead as usize);
             }
             let from = &targets[offsets[v] as usize..offsets[v + 1] as usize];
             let in_front = |&&u: &&u32| self.front[u as usize / 64] >> (u % 64) & 1 != 0;

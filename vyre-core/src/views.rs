@@ -2,6 +2,7 @@
 //!
 //! Four reinterpretations are needed and std has no stable safe form of them: a slice as a [`Buf`] (a slice that is indexed
 //! by `u32`), an exclusively borrowed slice as atomics, an owned vector as one of atomics and back, and a vector that a single thread grows through a shared reference.
+//! Besides, there is a hint to the cache.
 
 use crate::exec::Element;
 use crate::fault;
@@ -304,6 +305,20 @@ macro_rules! float_atomics {
     )*};
 }
 float_atomics! { f32; f64; }
+
+/// Asks for the cache line of an element that is about to be read. Where there is no such hint, nothing happens.
+#[inline(always)]
+pub(crate) fn prefetch<T>(values: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let at = values.as_ptr().wrapping_add(index);
+        // SAFETY: a hint reads nothing, whatever the address; SSE is part of x86-64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (values, index);
+}
 
 /// A vector that its thread grows through a shared reference.
 #[derive(Debug, Default)]
