@@ -36,6 +36,36 @@ pub mod sweep {
     }
 }
 
+/// Breadth-first search: many short sweeps, of edges and of what they push.
+#[wave_graph]
+#[pass(id = "calibrate.search", unproven)]
+pub mod search {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node, init = u32::MAX)]
+        dist: u32,
+    }
+
+    #[wave(once)]
+    fn start(dist: &Buf<Atomic<u32>>, front: &Push) {
+        dist[0].store(0);
+        front.push(0);
+    }
+
+    #[fixpoint(after(start), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(u32::MAX, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
 /// Measure this machine, and write thresholds for --thresholds
 #[derive(clap::Parser)]
 #[command(name = "calibrate")]
@@ -56,7 +86,7 @@ const TRIES: usize = 5;
 
 /// Items of a sparse sweep.
 const SPARSE: u32 = 4_096;
-/// Items that one CTA may do as fast as all.
+/// Edges of graphs that one CTA may search as fast as all do.
 const SHORT: [u32; 6] = [512, 1_024, 2_048, 4_096, 8_192, 16_384];
 
 impl Calibrate {
@@ -71,6 +101,17 @@ impl Calibrate {
             best = best.min(ns as f64);
         }
         Ok(best / f64::from(rounds))
+    }
+
+    /// Nanoseconds of a search on so many CTAs.
+    fn search(session: &mut search::Session, ctas: u32) -> Result<f64, Error> {
+        session.set_ctas(NonZeroU32::new(ctas));
+        let mut best = f64::INFINITY;
+        for _ in 0..4 * TRIES {
+            let report = session.run(search::Run {})?.report;
+            best = best.min(report.device_ns.unwrap_or(report.wall_ns) as f64);
+        }
+        Ok(best)
     }
 
     /// Nanoseconds of a sweep over `n` items where sweeps of `parallel_from` items take all threads.
@@ -143,18 +184,23 @@ impl Example for Calibrate {
             // Where all sweeps are short, one CTA needs no barrier that leaves it.
             thresholds.launch.cta_items = 0;
             for n in SHORT {
-                let alone = Calibrate::on_ctas(&mut session, n, 1)?;
-                let together = Calibrate::on_ctas(&mut session, n, all)?;
+                let spec = format!("rmat:nodes={},edges={n}", n / 4);
+                let bad = |e: &dyn std::fmt::Display| Failure::Other(e.to_string());
+                let spec: GraphSpec = spec.parse().map_err(|e| bad(&e))?;
+                let graph = spec.load().map_err(|e| bad(&e))?;
+                let mut session = search::Session::new(job.runtime(), &graph.csr)?;
+                let alone = Calibrate::search(&mut session, 1)?;
+                let together = Calibrate::search(&mut session, all)?;
                 job.say(
-                    "sweep",
+                    "search",
                     format!(
-                        "{} items: {:.2} us on one CTA, {:.2} us on all",
+                        "{} edges: {:.2} us on one CTA, {:.2} us on all",
                         count(n),
                         alone / 1e3,
                         together / 1e3
                     ),
                 );
-                if alone >= together {
+                if alone >= 0.98 * together {
                     break;
                 }
                 thresholds.launch.cta_items = n.into();
