@@ -686,7 +686,6 @@ __device__ __noinline__ u64 rare_atomic(u32 op, u64 at, u64 q, u64 r) {
         case VYRE_OP_AtomMaxI64: return atomic_max_i64(at, q);
         case VYRE_OP_AtomMaxF64: return atomic_extreme_f64<true>(at, q);
         case VYRE_OP_AtomAnd64: return atomic_and64(at, q);
-        case VYRE_OP_AtomOr64: return atomic_or64(at, q);
         case VYRE_OP_AtomXor64: return atomic_xor64(at, q);
         default: return 0;
     }
@@ -1106,11 +1105,55 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
     }
             ATOMIC32(AtomAdd32, atomic_add(at, q))
             ATOMIC32(AtomAddF32, B32(atomic_add_f32(at, F32(q))))
-            ATOMIC32(AtomMinU32, atomic_min_u32(at, q))
-            ATOMIC32(AtomMaxU32, atomic_max_u32(at, q))
-            ATOMIC32(AtomOr32, atomic_or(at, q))
-            // Most exchanges of wide rounds fail: they look at the element first. With one item a lane the look would only
-            // take time.
+// Those of wide rounds that most often change nothing look at the element first, which costs memory less than an atomic,
+// the more so where many lanes mean one element; `KEEPS`: what q does not change. With one item a lane the look would only
+// take time.
+#define LOOKING32(NAME, KEEPS, ATOMIC)                                                      \
+    case VYRE_OP_##NAME: {                                                                  \
+        const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);                  \
+        const u64 data = buffer.data;                                                       \
+        const u32 len = buffer.len;                                                         \
+        u32 bad = 0;                                                                        \
+        EACH if (ACTIVE && x.v[k] >= len) bad |= 1u << k;                                   \
+        if (K > 1 && __any_sync(VYRE_FULL, bad != 0)) goto out_of_bounds;                   \
+        Vec<K> seen = y;                                                                    \
+        if (K > 1) EACH seen.v[k] = load_relaxed_if(ACTIVE, data + U64(x.v[k]) * 4, 0);     \
+        EACH {                                                                              \
+            const u32 p = seen.v[k], q = y.v[k];                                            \
+            if (ACTIVE && (K > 1 ? !(KEEPS) : bad == 0))                                    \
+                seen.v[k] = ATOMIC(data + U64(x.v[k]) * 4, q);                              \
+        }                                                                                   \
+        if (K == 1) FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);                   \
+        STORE32_IF_USED(seen);                                                              \
+    }
+            LOOKING32(AtomMinU32, p <= q, atomic_min_u32)
+            LOOKING32(AtomMaxU32, p >= q, atomic_max_u32)
+            LOOKING32(AtomOr32, (p | q) == p, atomic_or)
+            case VYRE_OP_AtomOr64: {
+                const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);
+                const u64 data = buffer.data;
+                const u32 len = buffer.len;
+                u32 bad = 0;
+                EACH if (ACTIVE && x.v[k] >= len) bad |= 1u << k;
+                if (K > 1 && __any_sync(VYRE_FULL, bad != 0)) goto out_of_bounds;
+                LOAD_HIGH(yh, B_BYTE, b_at);
+                Vec<K> low, high;
+                u64 seen[K];
+                EACH seen[k] = K > 1 ? load_relaxed64_if(ACTIVE, data + U64(x.v[k]) * 8, 0) : 0;
+                EACH {
+                    const u64 q = JOIN(y.v[k], yh.v[k]);
+                    if (ACTIVE && (K > 1 ? (seen[k] | q) != seen[k] : bad == 0))
+                        seen[k] = atomic_or64(data + U64(x.v[k]) * 8, q);
+                }
+                if (K == 1) FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);
+                if (d == VYRE_IMM) goto done;
+                EACH {
+                    low.v[k] = U32(seen[k]);
+                    high.v[k] = U32(seen[k] >> 32);
+                }
+                STORE64(low, high);
+            }
+            // Most exchanges fail.
             case VYRE_OP_AtomCas32: {
                 const Vec<K> z = load_row<K>(OPERAND(imm & 255));
                 const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);
@@ -1129,7 +1172,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             }
             OP(AtomSwap32) OP(AtomMinI32) OP(AtomMaxI32) OP(AtomMinF32) OP(AtomMaxF32) OP(AtomAnd32) OP(AtomXor32)
             OP(AtomSwap64) OP(AtomCas64) OP(AtomAdd64) OP(AtomAddF64) OP(AtomMinU64) OP(AtomMinI64) OP(AtomMinF64)
-            OP(AtomMaxU64) OP(AtomMaxI64) OP(AtomMaxF64) OP(AtomAnd64) OP(AtomOr64) OP(AtomXor64) {
+            OP(AtomMaxU64) OP(AtomMaxI64) OP(AtomMaxF64) OP(AtomAnd64) OP(AtomXor64) {
                 const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);
                 u32 bad = 0;
                 EACH if (ACTIVE && x.v[k] >= buffer.len) bad |= 1u << k;

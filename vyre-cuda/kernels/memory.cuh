@@ -175,6 +175,13 @@ __device__ __forceinline__ u32 load_relaxed_if(bool some, u64 address, u32 x) {
                  : "memory");
     return x;
 }
+__device__ __forceinline__ u64 load_relaxed64_if(bool some, u64 address, u64 x) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.relaxed.gpu.global.u64 %0, [%1];\n}"
+                 : "+l"(x)
+                 : "l"(address), "r"(static_cast<u32>(some))
+                 : "memory");
+    return x;
+}
 __device__ __forceinline__ void store_relaxed(u64 address, u32 x) {
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(x) : "memory");
 }
