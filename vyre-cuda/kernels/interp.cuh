@@ -697,18 +697,19 @@ __device__ __forceinline__ u64 every_frame(u32 mask) {
     return mask * (K == 1 ? ~0ull : K == 2 ? 0x5555555555555555ull : 0x1111111111111111ull);
 }
 
-// Runs a kernel; all 32 lanes call it. `regs`: this lane's place in row 0. `mask`: its items. Returns a condition's value.
+// Runs a kernel, from a pc on; all 32 lanes call it. `regs`: this lane's place in row 0. `mask`: its items. Returns a
+// condition's value.
 template <int K>
-__device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask, u32 kernel) {
+__device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask, u32 kernel, u32 pc = 0) {
     static_assert(K == 1 || K == 2 || K == 4, "items a lane");
     constexpr u32 ROW = K * 128, ALL = (1u << K) - 1;
     const u32 uniform_base = uniforms - VYRE_UNIFORM_BASE * VYRE_UNIFORM_BYTES;
     u32 alive = mask;     // items that are not dead
     u64 stack = 0;
-    u32 depth = 0, pc = 0, value = 0, turns = 0;
+    u32 depth = 0, value = 0, turns = 0;
 
-    uint4 word = K > 1 ? word_at(code, 0) : short_word_at(code, 0);
 #define FETCH(PC) (K > 1 ? word_at(code, PC) : short_word_at(code, PC))
+    uint4 word = FETCH(pc);
 #define A_BYTE (word.x >> 16 & 255)
 #define B_BYTE (word.x >> 24)
 // Where the values of operand a lie: an immediate is read from the code.

@@ -370,7 +370,8 @@ __device__ __forceinline__ void sum_parts(const Sweep& s, const Wave& wave) {
             store_shared(regs + (rows >> 24) * (K * 128), end);
         }
         __syncwarp();
-        const u64 good = interpret<K>(code, regs, shared_address(s.kernel.uniforms_shared), lane_id() == 0, s.id) != 0;
+        const u64 good = interpret<K>(s.kernel.code_at, regs, shared_address(s.kernel.uniforms_shared), lane_id() == 0, s.id,
+                                      s.kernel.neighbors) != 0;
         __syncwarp();
         if (lane_id() == 0) store_global64(wave.sums + part * 8ull, good << 32 | load_shared(total));
     }

@@ -274,6 +274,9 @@ impl Layout {
                 ..lift.word
             };
             code.extend(&lift.code);
+            // Its own first word, where parts of ranges start, counts from the kernel's start, too.
+            let first = &mut code[body - lift::BODY].imm;
+            *first = *first & !0xffff | body as u32;
         }
         if is_wave {
             self.ranges_of.push(lift.and_then(|l| l.topology));
