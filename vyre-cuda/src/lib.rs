@@ -94,6 +94,16 @@ pub mod __private {
     /// Columns by buffer.
     pub type Columns = Vec<(BufferId, vyre_core::exec::Column)>;
 
+    /// The number of elements of a slice that a kernel is given.
+    pub fn length(name: &str, len: usize) -> Result<u32, crate::Error> {
+        u32::try_from(len).map_err(|_| {
+            crate::Error::from(RunError::TooLong {
+                name: name.to_owned(),
+                len: len as u64,
+            })
+        })
+    }
+
     pub use inventory;
     pub use vyre_core::dsl::*;
     pub use vyre_core::exec::{

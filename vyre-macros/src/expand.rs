@@ -412,6 +412,17 @@ impl Expansion<'_> {
             None => (quote! { #guards }, quote! { true }),
             Some(_) => (self.wave_glue(), self.until_glue()),
         };
+        let until = (!self.program.fixpoints.is_empty()).then(|| {
+            quote! { fn until(cx: &#private::Until<'_>) -> bool { #until } }
+        });
+        // What a kernel's module hides is not there for others: nothing is derived for it, and it costs a build less.
+        let (derive, topology_type) = if self.standalone {
+            let allow =
+                quote! { #[allow(missing_debug_implementations, missing_copy_implementations)] };
+            (allow, quote! { () })
+        } else {
+            (quote! { #[derive(Debug)] }, quote! { Topology<'a> })
+        };
         let (topology, args, output) = (self.topology_glue(), self.args_glue(), self.output_glue());
         let rows = self.rows_glue();
         let listed = self.skeleton.map(|_| {
@@ -429,12 +440,12 @@ impl Expansion<'_> {
         quote! {
             #[doc(hidden)]
             #[allow(dead_code)]
-            #[derive(Debug)]
+            #derive
             pub struct Pass;
 
             #[allow(unused_mut, unused_variables, clippy::all, clippy::pedantic)]
             impl #private::Pass for Pass {
-                type Topology<'a> = Topology<'a>;
+                type Topology<'a> = #topology_type;
                 type Run<'a> = Run #lifetime;
                 type Output = Output;
                 const PARTS: #private::Parts = #parts;
@@ -444,7 +455,7 @@ impl Expansion<'_> {
                 #rows
                 fn output(mut outcome: #private::Outcome) -> Output { #output }
                 fn wave(cx: &#private::Sweep<'_>) { #wave }
-                fn until(cx: &#private::Until<'_>) -> bool { #until }
+                #until
             }
 
             #listed

@@ -307,7 +307,6 @@ fn emit(
     let private = quote! { #krate::__private };
     let (name, vis) = (&graph.name, &function.vis);
     let pass = expansion.pass(&report);
-    let topology = expansion.topology_type();
 
     // Constants and sites stand beside the function, where the names in it mean the same.
     let module = built.tables.modules().first();
@@ -367,19 +366,7 @@ fn emit(
     }
     let length = |slice: &Ident| {
         let word = slice.to_string();
-        quote! {
-            match ::core::primitive::u32::try_from(#slice.len()) {
-                ::core::result::Result::Ok(n) => n,
-                ::core::result::Result::Err(_) => {
-                    return ::core::result::Result::Err(#krate::Error::from(
-                        #krate::RunError::TooLong {
-                            name: ::std::string::String::from(#word),
-                            len: #slice.len() as ::core::primitive::u64,
-                        },
-                    ));
-                }
-            }
-        }
+        quote! { #private::length(#word, #slice.len())? }
     };
     let items = &hidden.items;
     inputs.push(quote! { pub #items: ::core::primitive::u32 });
@@ -447,14 +434,13 @@ fn emit(
             pub const PLAN: #krate::Plan = #krate::Plan::new(<Pass as #private::Pass>::PARTS);
 
             #[doc(hidden)]
-            #[derive(Clone, Copy, Debug)]
+            #[allow(missing_debug_implementations, missing_copy_implementations)]
             pub struct Run #lifetime { #(#inputs,)* }
 
             #[doc(hidden)]
-            #[derive(Clone, Debug, PartialEq)]
+            #[allow(missing_debug_implementations)]
             pub struct Output { #(#outputs,)* pub report: #krate::Report }
 
-            #topology
             #pass
         }
     }
