@@ -193,34 +193,51 @@ impl Csr {
     #[cfg(feature = "exec")]
     pub(crate) fn is_symmetric(&self) -> bool {
         use rayon::prelude::*;
-        /// Ways through the rows, each for the edges into a block of nodes: few of them, of blocks that fit a cache.
-        const WAYS: usize = 8;
+        let row = |v: usize| self.offsets[v] as usize..self.offsets[v + 1] as usize;
         let nodes = self.node_count();
-        let block_len = nodes.div_ceil(WAYS).max(1 << 12);
-        let rows = || {
-            self.offsets
-                .windows(2)
-                .map(|w| w[0] as usize..w[1] as usize)
+        let ascend = |v: usize| self.targets[row(v)].is_sorted();
+        // A task looks at the edges between a block of nodes and those above; blocks have about as many edges each.
+        let tasks = 2 * rayon::current_num_threads().min(8);
+        let border = |task: usize| {
+            let edges = (self.edge_count() * task / tasks) as u32;
+            self.offsets[..nodes].partition_point(|&o| o < edges)
         };
-        let ascend = |row: std::ops::Range<usize>| self.targets[row].is_sorted();
-        rows().all(ascend)
-            && (0..nodes.div_ceil(block_len)).into_par_iter().all(|block| {
-                // By ascending sources, the edges into a node must be met in the order of its edges out.
-                let (first, end) = (block * block_len, nodes.min((block + 1) * block_len));
-                let mut next = self.offsets[first..end].to_vec();
-                rows().zip(0u32..).all(|(row, v)| {
-                    let row = &self.targets[row];
-                    let row = &row[row.partition_point(|&t| (t as usize) < first)..];
-                    let mut into = row.iter().take_while(|&&t| (t as usize) < end);
-                    into.all(|&t| {
-                        let at = &mut next[t as usize - first];
-                        let met =
-                            *at < self.offsets[t as usize + 1] && self.targets[*at as usize] == v;
-                        *at += 1;
-                        met
-                    })
-                })
+        (0..nodes).into_par_iter().all(ascend)
+            && (0..tasks).into_par_iter().all(|task| {
+                let end = if task + 1 < tasks {
+                    border(task + 1)
+                } else {
+                    nodes
+                };
+                self.matches_upward(border(task)..end)
             })
+    }
+
+    /// Each edge from a node of the block to a larger one has its opposite, and the other way round. Targets ascend.
+    ///
+    /// By ascending sources, the edges down into a node are met in the order of its edges up. Where a few small nodes
+    /// have most of the edges, as they often do, what is looked at stays in the cache.
+    #[cfg(feature = "exec")]
+    fn matches_upward(&self, block: std::ops::Range<usize>) -> bool {
+        let row = |v: usize| self.offsets[v] as usize..self.offsets[v + 1] as usize;
+        let above = |v: usize| {
+            let smaller = self.targets[row(v)].partition_point(|&t| t as usize <= v);
+            self.offsets[v] + smaller as u32
+        };
+        let mut next: Vec<u32> = block.clone().map(above).collect();
+        let met = (block.start..self.node_count()).all(|v| {
+            let down = &self.targets[row(v)];
+            let first = down.partition_point(|&t| (t as usize) < block.start);
+            let down = down[first..].iter().map(|&t| t as usize);
+            let mut down = down.take_while(|&t| t < v && t < block.end);
+            down.all(|t| {
+                let at = &mut next[t - block.start];
+                let met = *at < self.offsets[t + 1] && self.targets[*at as usize] as usize == v;
+                *at += 1;
+                met
+            })
+        });
+        met && block.zip(next).all(|(v, at)| at == self.offsets[v + 1])
     }
 
     /// Number of nodes.

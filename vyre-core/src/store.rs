@@ -138,6 +138,7 @@ fn lives_in(life: Option<(u32, u32)>, group: u32) -> bool {
 pub(crate) struct Graph {
     pub(crate) csr: Csr,
     pub(crate) max_degree: u32,
+    mean_degree: u64,
     /// It is its own reverse.
     symmetric: OnceLock<bool>,
     /// Edges that were swept while that was not known and would have been good to know.
@@ -205,15 +206,20 @@ impl Pull {
             (self.explored, self.unknown) = (0, 0);
             self.done.clear();
         }
+        let most = items.len() as u64 * u64::from(graph.max_degree);
+        let few = |pull: &mut Pull| {
+            let here = most.min(items.len() as u64 * graph.mean_degree);
+            pull.explored += here;
+            pull.unknown += here;
+            None
+        };
+        if items.len() < Self::FEW {
+            return few(self);
+        }
         let (all, nodes) = (graph.csr.edge_count() as u64, graph.csr.node_count() as u64);
         let wanted = (all.saturating_sub(self.explored) / Self::SHARE).max(nodes / Self::NODES);
-        let most = items.len() as u64 * u64::from(graph.max_degree);
-        if items.len() < Self::FEW || most < wanted {
-            let mean = all.div_ceil(nodes.max(1));
-            let here = most.min(items.len() as u64 * mean);
-            self.explored += here;
-            self.unknown += here;
-            return None;
+        if most < wanted {
+            return few(self);
         }
         let degree = |&v: &u32| u64::from(graph.csr.degree(v));
         let here: u64 = items.iter().map(degree).sum();
@@ -1229,12 +1235,13 @@ fn csr_bytes(csr: &Csr) -> u64 {
 
 impl Graph {
     /// Sweeps over all edges that are as long as finding out whether the graph is its own reverse.
-    const PATIENCE: u64 = 2;
+    const PATIENCE: u64 = 3;
 
     fn new(csr: Cow<'_, Csr>) -> Arc<Graph> {
         let degrees = csr.offsets().windows(2).map(|w| w[1] - w[0]);
         Arc::new(Graph {
             max_degree: degrees.max().unwrap_or(0),
+            mean_degree: (csr.edge_count() as u64).div_ceil(csr.node_count().max(1) as u64),
             csr: csr.into_owned(),
             symmetric: OnceLock::new(),
             missed: AtomicU64::new(0),
