@@ -103,6 +103,13 @@ fn measured_thresholds_are_loaded() {
         format!("cannot load {path}: line 1: there is no threshold `parallel_form`")
     );
     std::fs::remove_file(&file).unwrap();
+    // What a GPU is measured with.
+    let graph = vyre_cuda::Csr::from_edges(4, &[(0, 1), (1, 2), (0, 2)]).unwrap();
+    for runtime in [Runtime::native(), Runtime::vir0()] {
+        let mut session = calibrate::search::Session::new(&runtime, &graph).unwrap();
+        let out = session.run(calibrate::search::Run {}).unwrap();
+        assert_eq!(out.dist, [0, 1, 1, u32::MAX]);
+    }
 }
 
 #[test]
