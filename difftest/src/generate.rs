@@ -351,8 +351,8 @@ enum Handle {
     /// The item's own element of an atomic buffer, and its own row of bits: what the methods give is certain.
     OwnAtomic(Shape, u8, Scalar),
     OwnBits(u8),
-    /// All of a buffer with an element for each edge.
-    Edges(Scalar),
+    /// All of such an input.
+    All(Shape, Scalar),
     Graph,
     Back,
     /// The number of nodes.
@@ -403,7 +403,7 @@ impl Handle {
             Handle::Distance | Handle::Distances => "bfs_dist".to_owned(),
             Handle::OwnAtomic(_, w, s) => format!("o{w}_{}", s.name()),
             Handle::OwnBits(w) => format!("own{w}"),
-            Handle::Edges(s) => Handle::Own(Shape::Edge, s).name(),
+            Handle::All(of, s) => Handle::Own(of, s).name(),
             Handle::Graph => "graph".to_owned(),
             Handle::Back => "back".to_owned(),
             Handle::Nodes => "nodes".to_owned(),
@@ -437,7 +437,10 @@ impl Handle {
             Handle::Records(_) | Handle::RecordsLeft(..) => {
                 format!("&Records<{}>", items.record.show())
             }
-            Handle::Buf(s) | Handle::LeftAll(_, _, s) | Handle::Totals(s, _) | Handle::Edges(s) => {
+            Handle::Buf(s)
+            | Handle::LeftAll(_, _, s)
+            | Handle::Totals(s, _)
+            | Handle::All(_, s) => {
                 format!("&Buf<{}>", s.name())
             }
             Handle::Atomic(s, _) | Handle::Mark(s) | Handle::OwnAtomic(_, _, s) => {
@@ -496,7 +499,7 @@ impl Handle {
             | Handle::RecordLeft(..)
             | Handle::RecordsLeft(..)
             | Handle::Buf(_)
-            | Handle::Edges(_)
+            | Handle::All(..)
             | Handle::Distance
             | Handle::Distances
             | Handle::Totals(..)
@@ -621,6 +624,16 @@ enum Part {
         reads: Vec<String>,
         parts: Vec<Part>,
     },
+}
+
+impl Part {
+    /// The fields that fixpoints look at or swap.
+    fn looks_at(&self, to: &mut BTreeSet<String>) {
+        if let Part::Loop { reads, parts, .. } = self {
+            to.extend(reads.iter().cloned());
+            parts.iter().for_each(|p| p.looks_at(to));
+        }
+    }
 }
 
 /// Helpers with the same bits on every backend where Rust's own functions leave them open.
@@ -836,6 +849,7 @@ const STATEMENTS: &[(u32, Statement)] = &[
     (2, Kernel::let_pattern),
     (2, Kernel::change_own),
     (1, Kernel::check),
+    (4, Kernel::gather),
     (2, Kernel::fault),
     (2, Kernel::append),
     (2, Kernel::push_thing),
@@ -883,6 +897,8 @@ struct Kernel {
     outside: bool,
     /// The graph takes in another, whose distances waves may read.
     includes: bool,
+    /// In a loop over neighbours.
+    near: bool,
     structs: Vec<Struct>,
     fixed: BTreeSet<Fixed>,
     /// In a loop's condition, which a jump may not leave.
@@ -924,6 +940,7 @@ pub(crate) fn kernel(name: &str, choices: Choices) -> Source {
         lengths: BTreeSet::new(),
         outside: false,
         includes: false,
+        near: false,
         structs: Vec::new(),
         fixed: BTreeSet::new(),
         stays: false,
@@ -2627,6 +2644,8 @@ impl Kernel {
         }
         let op = match s {
             Bool => self.one_of(&["&=", "|=", "^="]),
+            // Sums over neighbours are rounded in any order on a device.
+            F32 | F64 if self.near => self.one_of(&["-=", "/=", "%="]),
             F32 | F64 => self.one_of(&["+=", "-=", "*=", "/=", "%="]),
             _ => self.one_of(&["+=", "-=", "*=", "&=", "|=", "^=", "/=", "%=", "<<=", ">>="]),
         };
@@ -2709,7 +2728,7 @@ impl Kernel {
             return false;
         }
         let (prefix, open) = self.new_loop();
-        if self.in_graph() && self.once_in(2) {
+        if self.in_graph() && !self.near && self.once_in(2) {
             return self.for_neighbors(&prefix, open);
         }
         let mut arrays = self.all_places();
@@ -2777,6 +2796,79 @@ impl Kernel {
         true
     }
 
+    /// Takes together what the neighbours of a node have, in any order.
+    fn gather(&mut self) -> bool {
+        if self.helper.is_some() || !self.in_graph() || self.near || !self.may_loop() {
+            return false;
+        }
+        let s = self.one_of(&[U32, U32, I32, F32, U64, I64, F64]);
+        let node = self.node();
+        let back = self.once_in(4);
+        let graph = self.uses(if back { Handle::Back } else { Handle::Graph });
+        let (total, of) = (self.fresh("v"), self.fresh("v"));
+        let op = match s.is_float() {
+            true => self.one_of(&[Update::Add, Update::Min, Update::Max]),
+            false => self.one_of(&UPDATES),
+        };
+        let start = match (s.is_float(), op) {
+            (true, _) => "0.0".to_owned(),
+            (false, Update::And) => "!0".to_owned(),
+            (false, _) => self.below(9).to_string(),
+        };
+        let all = Handle::All(Shape::Node, s);
+        let loads = self.free(all) && !self.once_in(4);
+        let edges = self.once_in(3);
+        let (mut text, mut node_of) = (String::new(), of.clone());
+        if edges {
+            node_of = self.fresh("v");
+            let _ = write!(text, "let {node_of} = {graph}.target({of}); ");
+        }
+        let visible = self.scope.len();
+        for name in [&of, &node_of] {
+            let (name, ty, mutable) = (name.clone(), Ty::Scalar(U32), false);
+            self.scope.push(Var { name, ty, mutable });
+        }
+        let element = loads.then(|| format!("{}[{node_of}]", self.uses(all)));
+        let fuel = self.fuel;
+        self.fuel = self.below(4).min(fuel);
+        let spent = self.fuel;
+        self.near = true;
+        let value = match element {
+            // Sums of floats are exact, and zeros have no sign.
+            Some(x) if s.is_float() && op == Update::Add => {
+                format!("({x} as u32 & 15) as {}", s.name())
+            }
+            Some(x) if s.is_float() => format!("{x} + 0.0"),
+            Some(x) if self.once_in(2) => x,
+            Some(x) => {
+                let e = self.scalar_value(s, true);
+                format!("{x}.wrapping_add({})", e.text)
+            }
+            None => self.number(s, op == Update::Add),
+        };
+        self.near = false;
+        self.fuel = fuel - (spent - self.fuel);
+        self.scope.truncate(visible);
+        let taken = match op {
+            Update::Add => format!("{total} += {value};"),
+            Update::And => format!("{total} &= {value};"),
+            Update::Or => format!("{total} |= {value};"),
+            Update::Xor => format!("{total} ^= {value};"),
+            Update::Min | Update::Max => format!("{total} = {total}.{}({value});", op.name()),
+        };
+        let method = if edges { "edges" } else { "neighbors" };
+        self.line(&format!("let mut {total}: {} = {start};", s.name()));
+        self.line(&format!(
+            "for {of} in {graph}.{method}({node}) {{ {text}{taken} }}"
+        ));
+        self.scope.push(Var {
+            name: total,
+            ty: Ty::Scalar(s),
+            mutable: true,
+        });
+        true
+    }
+
     fn for_neighbors(&mut self, prefix: &str, open: Loop) -> bool {
         let node = self.node();
         let back = self.once_in(4);
@@ -2791,9 +2883,9 @@ impl Kernel {
             let _ = write!(first, " let {target} = {graph}.target({name});");
             let s = self.one_of(&NUMBERS);
             let mut names = vec![(target, U32)];
-            if self.helper.is_none() && !back && self.free(Handle::Edges(s)) {
+            if self.helper.is_none() && !back && self.free(Handle::All(Shape::Edge, s)) {
                 let weight = self.fresh("v");
-                let of = self.uses(Handle::Edges(s));
+                let of = self.uses(Handle::All(Shape::Edge, s));
                 let _ = write!(first, " let {weight} = {of}[{name}];");
                 names.push((weight, s));
             }
@@ -2802,7 +2894,9 @@ impl Kernel {
                 self.scope.push(Var { name, ty, mutable });
             }
         }
+        self.near = true;
         let body = self.body(8, 3, open);
+        self.near = false;
         self.scope.truncate(visible);
         let method = if edges { "edges" } else { "neighbors" };
         let body = body.strip_prefix('{').unwrap_or(&body);
@@ -3932,7 +4026,9 @@ impl Kernel {
     /// The waves of a graph, in order.
     fn write_parts(&mut self) -> Vec<Part> {
         let single = !self.once_in(2);
-        let fuel = if single {
+        let fuel = if self.once_in(4) {
+            6
+        } else if single {
             80 + 60 * self.below(3)
         } else {
             30 + 15 * self.below(3)
@@ -4039,7 +4135,11 @@ impl Kernel {
         let device = |f: String| format!("#[device]\n    {f}");
         if alone {
             (self.cost, self.size, self.turns) = (0, 0, 1);
-            self.fuel = 80 + 60 * self.below(3);
+            self.fuel = if self.once_in(3) {
+                6
+            } else {
+                80 + 60 * self.below(3)
+            };
             self.indent = 1;
             let body = self.write_body(9);
             let lengths: Vec<_> = self.named_lengths().collect();
@@ -4069,7 +4169,12 @@ impl Kernel {
             })
             .map(|h| h.name())
             .collect();
-        self.scratch = seen.into_iter().filter(|_| self.once_in(3)).collect();
+        let mut fixed = BTreeSet::new();
+        parts.iter().for_each(|p| p.looks_at(&mut fixed));
+        self.scratch = seen
+            .into_iter()
+            .filter(|name| !fixed.contains(name) && self.once_in(3))
+            .collect();
         let again = self.once_in(4);
         let helpers = self.called(helpers);
         let capacities = [
@@ -4442,7 +4547,7 @@ impl Written<'_> {
                 to.declared.push(format!("{n}: {}", s.name()));
                 to.run.push(format!("{n}: input.{n}"));
             }
-            Handle::Edges(s) => self.field(Handle::Own(Shape::Edge, s), to),
+            Handle::All(of, s) => self.field(Handle::Own(of, s), to),
             Handle::OwnAtomic(shape, _, s) => {
                 to.declared
                     .push(format!("#[output(per = {})] {n}: {}", per(shape), s.name()));

@@ -6,6 +6,7 @@
 //! cargo test -p difftest                                       40 kernels, seed 1
 //! scripts/difftest 500 7                                       500 kernels, seed 7, compiled in pieces
 //! cargo run -p difftest -- --backend cuda                      also the megakernel
+//! cargo run -p difftest -- --backend cuda --inputs 6             also on a graph larger than a GPU
 //! cargo run -p difftest -- --progress on                       names each kernel before it runs
 //! cargo run -p difftest -- --show k3                           a kernel's source
 //! cargo run -p difftest -- --shrink k3                         the smallest kernel that still differs (compiles candidates)
@@ -143,28 +144,35 @@ struct Input {
     p_u8: Vec<u8>,
 }
 
-/// Nodes, edges and items of each input: one item, part of a warp, several tiles; the last, several chunks on threads.
-const SIZES: [(u32, u32, u32); 5] = [
-    (37, 90, 50),
-    (1, 0, 1),
-    (150, 400, 333),
-    (8, 20, 7),
-    (8_500, 13_000, 9_000),
+/// Nodes, edges, items and the degree of a hub of each input: one item, part of a warp, several tiles, several chunks on
+/// threads; the last, more than a GPU's lanes, for where [`USUAL`] is not enough.
+const SIZES: [(u32, u32, u32, u32); 6] = [
+    (37, 90, 50, 0),
+    (1, 0, 1, 0),
+    (150, 400, 333, 70),
+    (8, 20, 7, 0),
+    (8_500, 13_000, 9_000, 700),
+    (90_000, 200_000, 150_000, 3_000),
 ];
+const USUAL: usize = 5;
 /// How many of them the tests take, which interpret in a dev build.
 #[cfg(test)]
 const SMALL: usize = 4;
 
 impl Input {
     fn new(which: usize) -> Input {
-        let (nodes, edges, n) = SIZES[which];
+        let (nodes, edges, n, hub) = SIZES[which];
         let mut state = which as u64;
         let mut next = move || {
             state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
             mix(state)
         };
-        let mut ends = || (next() % u64::from(nodes)) as u32;
-        let edges: Vec<_> = (0..edges).map(|_| (ends(), ends())).collect();
+        let mut end = || (next() % u64::from(nodes)) as u32;
+        let ends = |k: u32| match k < hub {
+            true => (nodes / 2, end()),
+            false => (end(), end()),
+        };
+        let edges: Vec<_> = (0..edges).map(ends).collect();
         let graph = Csr::from_edges(nodes as usize, &edges).expect("the edges name nodes");
         let special = [
             0,
@@ -372,6 +380,7 @@ fn main() -> ExitCode {
     let mut others = Vec::new();
     let mut only = None;
     let mut progress = false;
+    let mut inputs = USUAL;
     let mut arguments = std::env::args().skip(1);
     let fail = |message: String| {
         eprintln!("difftest: {message}");
@@ -386,6 +395,10 @@ fn main() -> ExitCode {
                 Err(e) => return fail(e.to_string()),
             },
             ("--progress", "on") => progress = true,
+            ("--inputs", count) => match count.parse() {
+                Ok(count) if (1..=SIZES.len()).contains(&count) => inputs = count,
+                _ => return fail(format!("there are 1 to {} inputs", SIZES.len())),
+            },
             ("--only", name) => only = Some(name.to_owned()),
             ("--show" | "--shrink", name) => {
                 let Some(source) = source(name) else {
@@ -403,7 +416,7 @@ fn main() -> ExitCode {
     if others.is_empty() {
         others.push(Runtime::vir0());
     }
-    let tally = compare(&others, SIZES.len(), |name| {
+    let tally = compare(&others, inputs, |name| {
         let taken = only.as_ref().is_none_or(|o| o == name);
         if progress && taken {
             eprintln!("{name}");
