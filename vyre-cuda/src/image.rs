@@ -977,3 +977,107 @@ pub(crate) fn unordered(op: ReduceOp, scalar: Scalar, bits: u64) -> u64 {
         (_, Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::F32) => u64::from(bits as u32),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vyre_core::module::{Buffer, Extent, ItemRows, KernelId, Topology, Wave, WaveId};
+
+    fn word(op: Op, d: u8, a: u8, b: u8, imm: u32) -> Word {
+        Word {
+            op: op as u8,
+            d,
+            a,
+            b,
+            imm,
+        }
+    }
+
+    /// One wave over the nodes of a topology.
+    fn program(code: Vec<Word>, rows: u8) -> Program {
+        let buffer = |name: &str, role| Buffer {
+            name: name.into(),
+            scalar: Scalar::U32,
+            extent: Extent::Nodes,
+            role,
+            init: None,
+        };
+        Program {
+            topologies: vec![Topology {
+                name: "graph".into(),
+                reverse_of: None,
+            }],
+            buffers: vec![buffer("x", Role::Input), buffer("out", Role::Output)],
+            kernels: vec![Kernel {
+                name: "k".into(),
+                code,
+                rows,
+                frames: 2,
+                item: ItemRows {
+                    index: Some(0),
+                    ..ItemRows::default()
+                },
+                uniforms: vec![],
+                sites: vec![],
+            }],
+            waves: vec![Wave {
+                name: "k".into(),
+                kernel: KernelId(0),
+                domain: Domain::Nodes,
+                accesses: vec![],
+                fixpoint: None,
+                after: vec![],
+            }],
+            schedule: vec![Step::Wave(WaveId(0)), Step::End],
+            ..Program::default()
+        }
+    }
+
+    #[test]
+    fn immediates_of_lifted_bodies_count_from_the_kernels_start() {
+        // `for u in graph.neighbors(v) { r1 += x[u] ^ 5 }`
+        let code = vec![
+            word(Op::Mov32, 1, IMM, 0, 0),
+            word(Op::CsrBegin, 2, 0, 0, 0),
+            word(Op::CsrEnd, 3, 0, 0, 0),
+            word(Op::Loop, 0, 0, 0, 12),
+            word(Op::LeU32, 4, 3, 2, 0),
+            word(Op::BreakIf, 0, 4, 0, 0),
+            word(Op::CsrTarget, 4, 2, 0, 0),
+            word(Op::Ld32, 4, 4, 0, 0),
+            word(Op::Xor32, 4, 4, IMM, 5),
+            word(Op::Add32, 1, 1, 4, 0),
+            word(Op::Add32, 2, 2, IMM, 1),
+            word(Op::EndLoop, 0, 0, 0, 3),
+            word(Op::St32, 0, 0, 1, 1 << 16),
+            word(Op::Ret, 0, 0, 0, 0),
+        ];
+        let layout = Layout::new(&program(code, 5), 200 * 1024, &[4.0], 4).unwrap();
+        let words = layout.device_words();
+        let at = |word: u32, part: u32| {
+            let at = (word * abi::WORD_BYTES + part * 4) as usize;
+            u32::from_le_bytes(words[at..at + 4].try_into().unwrap())
+        };
+        let kernel = layout.kernels[0];
+        // The loop for parts of long ranges, two words before its body.
+        assert_eq!(kernel.neighbors, 15);
+        assert_eq!(at(15, 1) & 0xffff, 17);
+        // Loads the target, its element, then the exclusive or.
+        assert_eq!(at(19, 0) & 255, Op::Xor32 as u32);
+        let start = layout.head.code_shared + kernel.code * abi::WORD_BYTES;
+        let place = at(19, 3).wrapping_add(start).wrapping_add(abi::FIXED);
+        assert_eq!(place, layout.head.code_shared + 19 * abi::WORD_BYTES + 16);
+        assert_eq!([4, 5, 6, 7].map(|part| at(19, part)), [5; 4]);
+    }
+
+    #[test]
+    fn code_that_does_not_fit_shared_memory_is_refused() {
+        let mut code = vec![word(Op::Add32, 1, 0, IMM, 1); 8_000];
+        code.push(word(Op::Ret, 0, 0, 0, 0));
+        let refused = Layout::new(&program(code, 2), 200 * 1024, &[4.0], 4).err();
+        assert!(
+            matches!(refused, Some(ImageError::Shared { needed, .. }) if needed > 8_000 * 32),
+            "{refused:?}"
+        );
+    }
+}
