@@ -1500,6 +1500,120 @@ fn constants_propagate(runtimes: [Runtime; 2]) {
     assert!(known > 500 && many > 500, "{known} known, {many} not");
 }
 
+/// Items of every scalar type: each wave takes those of one frontier and pushes into the next.
+#[wave_graph]
+mod relay {
+    pub(crate) struct Data {
+        #[frontier(capacity = n)]
+        a: Frontier<u8>,
+        #[frontier(capacity = n)]
+        b: Frontier<i32>,
+        #[frontier(capacity = n)]
+        c: Frontier<u64>,
+        #[frontier(capacity = n)]
+        d: Frontier<i64>,
+        #[frontier(capacity = n)]
+        e: Frontier<f32>,
+        #[frontier(capacity = n)]
+        f: Frontier<f64>,
+        #[frontier(capacity = n)]
+        g: Frontier<(bool, u8)>,
+        #[list(capacity = n, output)]
+        la: List<u8>,
+        #[list(capacity = n, output)]
+        lb: List<i32>,
+        #[list(capacity = n, output)]
+        lc: List<u64>,
+        #[list(capacity = n, output)]
+        ld: List<i64>,
+        #[list(capacity = n, output)]
+        le: List<f32>,
+        #[list(capacity = n, output)]
+        lf: List<f64>,
+        #[list(capacity = n, output)]
+        lg: List<bool>,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn start(i: Index, a: &Push<u8>) {
+        a.push(i as u8);
+    }
+
+    #[fixpoint(after(start), until(a.is_empty() && b.is_empty() && c.is_empty() && d.is_empty() && e.is_empty() && f.is_empty() && g.is_empty()))]
+    mod rounds {
+        #[wave(items(a))]
+        fn first(x: u8, la: &Append<u8>, b: &Push<i32>) {
+            la.append(x);
+            b.push(-i32::from(x));
+        }
+
+        #[wave(items(b))]
+        fn second(x: i32, lb: &Append<i32>, c: &Push<u64>) {
+            lb.append(x);
+            c.push(u64::from(x.unsigned_abs()) << 40);
+        }
+
+        #[wave(items(c))]
+        fn third(x: u64, lc: &Append<u64>, d: &Push<i64>) {
+            lc.append(x);
+            d.push(-(x as i64));
+        }
+
+        #[wave(items(d))]
+        fn fourth(x: i64, ld: &Append<i64>, e: &Push<f32>) {
+            ld.append(x);
+            e.push((x >> 40) as f32 / 4.0);
+        }
+
+        #[wave(items(e))]
+        fn fifth(x: f32, le: &Append<f32>, f: &Push<f64>) {
+            le.append(x);
+            f.push(f64::from(x) * 1e100);
+        }
+
+        #[wave(items(f))]
+        fn sixth(x: f64, lf: &Append<f64>, g: &Push<(bool, u8)>) {
+            lf.append(x);
+            g.push((x < -1e101, 7));
+        }
+
+        #[wave(items(g))]
+        fn last(x: (bool, u8), lg: &Append<bool>) {
+            assert_eq!(x.1, 7);
+            lg.append(x.0);
+        }
+    }
+}
+
+fn items_are_of_every_type(runtimes: [Runtime; 2]) {
+    let n = 200u32;
+    for runtime in runtimes {
+        let mut session = relay::Session::new(&runtime, ()).expect("it fits");
+        let mut out = session.run(relay::Run { n }).expect("no trap");
+        assert_eq!(out.report.rounds, [7]);
+        out.la.sort();
+        out.lb.sort_by_key(|x| -x);
+        out.lc.sort();
+        out.ld.sort_by_key(|x| -x);
+        out.le.sort_by(|x, y| y.total_cmp(x));
+        out.lf.sort_by(|x, y| y.total_cmp(x));
+        out.lg.sort();
+        for i in 0..n {
+            let (at, x) = (i as usize, f64::from(i));
+            assert_eq!((out.la[at], out.lb[at]), (i as u8, -(i as i32)));
+            let wide = i64::from(i) << 40;
+            assert_eq!((out.lc[at], out.ld[at]), (wide as u64, -wide));
+            assert_eq!(
+                (out.le[at], out.lf[at]),
+                (-x as f32 / 4.0, -x / 4.0 * 1e100)
+            );
+            assert_eq!(out.lg[at], i >= 41);
+        }
+        assert_eq!((out.la.len(), out.lg.len()), (200, 200));
+    }
+}
+
 /// Each test on the CPU's backends, and with the GPU in the place of the interpreter.
 macro_rules! on_every_backend {
     ($($test:ident)*) => {
@@ -1538,4 +1652,5 @@ on_every_backend! {
     division_traps
     atomics_and_reductions_take_every_type
     constants_propagate
+    items_are_of_every_type
 }

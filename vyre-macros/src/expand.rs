@@ -24,6 +24,8 @@ pub(crate) struct Expansion<'a> {
     pub(crate) sweeps: &'a [Option<Sweep>],
     /// `None` after an error.
     pub(crate) skeleton: Option<&'a [u8]>,
+    /// Conditions are functions that rustc checks: there are no errors but those that it reports.
+    pub(crate) conditions: bool,
     /// `#[kernel]`: the function and its arrays stand outside the generated module.
     pub(crate) standalone: bool,
 }
@@ -38,6 +40,10 @@ pub(crate) const GENERATED: [&str; 7] = [
 
 /// The graph's module.
 pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
+    let x = &Expansion {
+        conditions: report.is_left_to_rustc(),
+        ..*x
+    };
     let pass = x.pass(&report);
     let names = x.names();
     let records = x.records();
@@ -146,7 +152,9 @@ impl Expansion<'_> {
 
     /// The condition of a fixpoint as a function beside its module, where the user's names resolve.
     fn condition(&self, s: usize) -> Option<TokenStream> {
-        self.skeleton?;
+        if self.skeleton.is_none() && !self.conditions {
+            return None;
+        }
         let until = self.graph.scopes[s].fixpoint.as_ref()?.until.as_ref()?;
         let name = condition_name(s);
         let vis = visible_to_graphs(Span::call_site());
@@ -181,7 +189,7 @@ impl Expansion<'_> {
         });
         Some(quote! {
             #[doc(hidden)]
-            #[allow(non_snake_case, unused_variables)]
+            #[allow(non_snake_case, unused_variables, dead_code)]
             #vis fn #name(cx: &#private::Until<'_>) -> bool {
                 #(#lets)*
                 #until

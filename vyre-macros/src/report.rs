@@ -75,6 +75,11 @@ impl Report {
         self.errors.is_empty() && self.left.is_empty()
     }
 
+    /// Nothing was reported, but something was left to rustc.
+    pub(crate) fn is_left_to_rustc(&self) -> bool {
+        self.errors.is_empty() && !self.left.is_empty()
+    }
+
     /// Number of errors so far, those left to rustc included; lets a stage tell whether it added any.
     pub(crate) fn len(&self) -> usize {
         self.errors.len() + self.left.len()
@@ -94,7 +99,7 @@ impl Report {
                 let message = format!("vyre could not compile this pass: {message}");
                 quote! {{
                     fn left_to_rustc<T>() {
-                        const { ::core::panic!(#message) }
+                        const { ::core::panic!("{}", #message) }
                     }
                     left_to_rustc::<()>();
                 }}

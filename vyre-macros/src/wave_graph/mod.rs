@@ -109,6 +109,7 @@ impl<'g> Built<'g> {
             tables: &self.tables,
             sweeps: &self.sweeps,
             skeleton: self.skeleton.as_deref(),
+            conditions: false,
             standalone: false,
         }
     }
@@ -314,10 +315,11 @@ impl Builder<'_, '_> {
         }
         let Some(until) = &args.until else { return };
         let bindings = condition_bindings(fields, &self.program);
+        let names = fields.parameters(&self.program);
         let env = Env {
             bindings: &bindings,
             helpers,
-            fields: &[],
+            fields: &names,
         };
         let name = scope.name.to_string();
         self.conditions[f] = compile_condition(&name, until, &env, &mut self.tables, self.report);

@@ -259,6 +259,29 @@ impl Checker<'_> {
         }
     }
 
+    /// A name in `until` that is none of what it sees.
+    fn unknown_in_condition(&mut self, name: &str, span: Span) -> Expr {
+        const SEES: &str = "`until` sees frontiers, lists, reductions, scalars and `round`";
+        if self.env.fields.iter().any(|(f, _)| f == name) {
+            let what = format!("`until` does not see `{name}`");
+            let help = format!("{SEES}: let a wave reduce what matters");
+            self.error(span, what, help);
+            return self.wrong(span);
+        }
+        let known: Vec<String> = self
+            .env
+            .bindings
+            .iter()
+            .map(|(n, _)| n.to_string())
+            .collect();
+        let help = match did_you_mean(name, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => SEES.to_owned(),
+        };
+        self.error(span, format!("`{name}` is not a field of `Data`"), help);
+        self.wrong(span)
+    }
+
     pub(super) fn path(&mut self, p: &syn::ExprPath) -> Expr {
         let span = first_token(p);
         if p.qself.is_some() || p.path.segments.iter().any(|s| !s.arguments.is_none()) {
@@ -324,6 +347,9 @@ impl Checker<'_> {
                         ty: Ty::Struct(s),
                         span,
                     };
+                }
+                if self.role == Role::Condition && name.chars().any(char::is_lowercase) {
+                    return self.unknown_in_condition(&name, span);
                 }
                 if let Some((_, ty)) = self.env.fields.iter().find(|(f, _)| *f == name) {
                     self.error(
