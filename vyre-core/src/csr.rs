@@ -193,51 +193,68 @@ impl Csr {
     #[cfg(feature = "exec")]
     pub(crate) fn is_symmetric(&self) -> bool {
         use rayon::prelude::*;
-        let row = |v: usize| self.offsets[v] as usize..self.offsets[v + 1] as usize;
         let nodes = self.node_count();
-        let ascend = |v: usize| self.targets[row(v)].is_sorted();
-        // A task looks at the edges between a block of nodes and those above; blocks have about as many edges each.
-        let tasks = 2 * rayon::current_num_threads().min(8);
-        let border = |task: usize| {
-            let edges = (self.edge_count() * task / tasks) as u32;
-            self.offsets[..nodes].partition_point(|&o| o < edges)
-        };
-        (0..nodes).into_par_iter().all(ascend)
-            && (0..tasks).into_par_iter().all(|task| {
-                let end = if task + 1 < tasks {
-                    border(task + 1)
-                } else {
-                    nodes
-                };
-                self.matches_upward(border(task)..end)
+        let row = |v: usize| self.offsets[v] as usize..self.offsets[v + 1] as usize;
+        // Where each node's edges up begin: those to larger nodes.
+        let up: Option<Vec<u32>> = (0..nodes)
+            .into_par_iter()
+            .map(|v| {
+                let targets = &self.targets[row(v)];
+                let smaller = targets.partition_point(|&t| t as usize <= v);
+                targets
+                    .is_sorted()
+                    .then(|| self.offsets[v] + smaller as u32)
             })
+            .collect();
+        let Some(up) = up else { return false };
+        // A task looks at the edges down into a block of nodes; blocks have about as many edges up each.
+        let above = |v: usize| u64::from(self.offsets[v + 1] - up[v]);
+        let all: u64 = (0..nodes).map(above).sum();
+        let tasks = rayon::current_num_threads().min(8);
+        let (mut blocks, mut first, mut edges) = (Vec::new(), 0, 0);
+        for v in 0..nodes {
+            edges += above(v);
+            if edges * tasks as u64 >= all || v + 1 == nodes {
+                blocks.push(first..v + 1);
+                (first, edges) = (v + 1, 0);
+            }
+        }
+        blocks
+            .into_par_iter()
+            .all(|block| self.matches_upward(block.start, &up[block]))
     }
 
-    /// Each edge from a node of the block to a larger one has its opposite, and the other way round. Targets ascend.
+    /// Each edge down into a block of nodes, from larger ones, has its opposite, and the other way round. `up` is where
+    /// the edges up of the nodes from `start` on begin; targets ascend.
     ///
     /// By ascending sources, the edges down into a node are met in the order of its edges up. Where a few small nodes
     /// have most of the edges, as they often do, what is looked at stays in the cache.
     #[cfg(feature = "exec")]
-    fn matches_upward(&self, block: std::ops::Range<usize>) -> bool {
-        let row = |v: usize| self.offsets[v] as usize..self.offsets[v + 1] as usize;
-        let above = |v: usize| {
-            let smaller = self.targets[row(v)].partition_point(|&t| t as usize <= v);
-            self.offsets[v] + smaller as u32
-        };
-        let mut next: Vec<u32> = block.clone().map(above).collect();
-        let met = (block.start..self.node_count()).all(|v| {
-            let down = &self.targets[row(v)];
-            let first = down.partition_point(|&t| (t as usize) < block.start);
-            let down = down[first..].iter().map(|&t| t as usize);
-            let mut down = down.take_while(|&t| t < v && t < block.end);
-            down.all(|t| {
-                let at = &mut next[t - block.start];
-                let met = *at < self.offsets[t + 1] && self.targets[*at as usize] as usize == v;
+    fn matches_upward(&self, start: usize, up: &[u32]) -> bool {
+        let mut next = up.to_vec();
+        let end = start + up.len();
+        let met = (start..self.node_count()).all(|v| {
+            let targets = &self.targets[self.offsets[v] as usize..self.offsets[v + 1] as usize];
+            let first = match start {
+                0 => 0,
+                _ => targets.partition_point(|&t| (t as usize) < start),
+            };
+            let mut down = targets[first..].iter().map(|&t| t as usize);
+            let limit = v.min(end);
+            loop {
+                let Some(t) = down.next().filter(|&t| t < limit) else {
+                    return true;
+                };
+                // Beyond its row it cannot come back: the end tells.
+                let at = &mut next[t - start];
+                if self.targets.get(*at as usize) != Some(&(v as u32)) {
+                    return false;
+                }
                 *at += 1;
-                met
-            })
+            }
         });
-        met && block.zip(next).all(|(v, at)| at == self.offsets[v + 1])
+        let ends = &self.offsets[start + 1..];
+        met && next.iter().zip(ends).all(|(at, end)| at == end)
     }
 
     /// Number of nodes.
@@ -307,5 +324,49 @@ fn too_large(what: &'static str, count: u64) -> Result<(), CsrError> {
         Err(CsrError::TooLarge { what, count })
     } else {
         Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "exec"))]
+mod tests {
+    use super::Csr;
+
+    #[test]
+    fn symmetric_graphs_are_their_own_reverse() {
+        let mut seed = 7u64;
+        let mut random = |n: u32| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as u32 % n
+        };
+        let (mut yes, mut no) = (0, 0);
+        for round in 0..4_000 {
+            let nodes = 1 + random(9);
+            let mut edges: Vec<(u32, u32)> = (0..random(12))
+                .map(|_| (random(nodes), random(nodes)))
+                .collect();
+            edges.extend(edges.clone().iter().map(|&(a, b)| (b, a)));
+            if round % 2 == 1 {
+                // Often still symmetric: a loop, or a change that is undone.
+                for _ in 0..1 + random(2) {
+                    if let Some(at) = (edges.len() as u32).checked_sub(1) {
+                        edges[random(at + 1) as usize] = (random(nodes), random(nodes));
+                    }
+                }
+            }
+            edges.sort_unstable();
+            let graph = Csr::from_edges(nodes as usize, &edges).expect("edges name nodes");
+            let symmetric = graph.reverse() == graph;
+            assert_eq!(graph.is_symmetric(), symmetric, "{edges:?}");
+            *if symmetric { &mut yes } else { &mut no } += 1;
+        }
+        assert!(yes > 2_000 && no > 1_000, "{yes} symmetric, {no} not");
+    }
+
+    #[test]
+    fn rows_out_of_order_are_not_looked_at() {
+        let graph =
+            Csr::from_edges(3, &[(0, 2), (0, 1), (1, 0), (2, 0)]).expect("edges name nodes");
+        assert!(!graph.is_symmetric());
+        assert!(Csr::from_edges(0, &[]).expect("nothing").is_symmetric());
     }
 }

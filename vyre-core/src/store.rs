@@ -1234,9 +1234,6 @@ fn csr_bytes(csr: &Csr) -> u64 {
 }
 
 impl Graph {
-    /// Sweeps over all edges that are as long as finding out whether the graph is its own reverse.
-    const PATIENCE: u64 = 3;
-
     fn new(csr: Cow<'_, Csr>) -> Arc<Graph> {
         let degrees = csr.offsets().windows(2).map(|w| w[1] - w[0]);
         Arc::new(Graph {
@@ -1248,14 +1245,14 @@ impl Graph {
         })
     }
 
-    /// Whether it is its own reverse, as far as is known. Finding out takes as long as a few sweeps over all edges: it is
-    /// done once as many were swept that need not have been, of which `here` are about to be.
+    /// Whether it is its own reverse, as far as is known. Finding out takes as long as a sweep or two over all edges: it
+    /// is done once as many were swept that need not have been, of which `here` are about to be.
     fn is_symmetric(&self, here: u64) -> bool {
         if let Some(&known) = self.symmetric.get() {
             return known;
         }
         let missed = self.missed.fetch_add(here, Relaxed) + here;
-        missed > Self::PATIENCE * self.csr.edge_count() as u64
+        missed > self.csr.edge_count() as u64
             && *self.symmetric.get_or_init(|| self.csr.is_symmetric())
     }
 }
