@@ -795,6 +795,7 @@ const EXPRESSIONS: &[(u32, Expression)] = &[
     (5, Kernel::load),
     (4, Kernel::if_value),
     (3, Kernel::match_value),
+    (2, Kernel::matches_value),
     (3, |k, s, pinned| {
         let text = k.block(Some((&Ty::Scalar(s), pinned)), 2);
         Some(Expr::new(text, Expr::BLOCK))
@@ -2167,7 +2168,10 @@ impl Kernel {
         let pad = self.indent * 4;
         for _ in 0..1 + self.below(3) {
             let visible = self.scope.len();
-            let pattern = self.refutable(&ty);
+            let pattern = match &ty {
+                Ty::Tuple(parts) if self.once_in(3) => self.alternatives(&parts.clone()),
+                _ => self.refutable(&ty),
+            };
             let guard = if self.once_in(3) {
                 self.guard()
             } else {
@@ -2185,6 +2189,44 @@ impl Kernel {
         self.indent -= 1;
         let _ = write!(text, "{:1$}}}", "", self.indent * 4);
         text
+    }
+
+    /// Alternatives that name the same values, each in a part of its own.
+    fn alternatives(&mut self, parts: &[Ty]) -> String {
+        let first = parts
+            .iter()
+            .position(|t| matches!(t, Ty::Scalar(s) if s.is_int()));
+        let Some(first) = first else {
+            return self.refutable(&Ty::Tuple(parts.to_vec()));
+        };
+        let same: Vec<usize> = (first..parts.len())
+            .filter(|&i| parts[i] == parts[first])
+            .collect();
+        let Ty::Scalar(s) = parts[first] else {
+            return "_".to_owned();
+        };
+        let name = self.fresh("v");
+        let mut texts = Vec::new();
+        for _ in 0..2 + self.below(2) {
+            let named = self.one_of(&same);
+            let each = (0..parts.len()).map(|i| {
+                if i == named {
+                    name.clone()
+                } else if matches!(parts[i], Ty::Scalar(t) if t == s) {
+                    self.integer(s).to_string()
+                } else {
+                    "_".to_owned()
+                }
+            });
+            let each: Vec<_> = each.collect();
+            texts.push(format!("({})", each.join(", ")));
+        }
+        self.scope.push(Var {
+            name,
+            ty: parts[first].clone(),
+            mutable: false,
+        });
+        texts.join(" | ")
     }
 
     /// A pattern that may not hold; what it names is in scope.
@@ -2212,7 +2254,17 @@ impl Kernel {
                 text
             }
             Ty::Tuple(parts) if !self.once_in(6) => {
-                let parts: Vec<_> = parts.iter().map(|t| self.refutable(t)).collect();
+                let mut parts: Vec<_> = parts.iter().map(|t| self.refutable(t)).collect();
+                if self.once_in(5) {
+                    // What a part that is left out would have named is not there.
+                    let at = self.below(parts.len() as u32) as usize;
+                    let names = |name: &str| {
+                        let mut words = parts[at].split(|c: char| !c.is_alphanumeric() && c != '_');
+                        words.any(|word| word == name)
+                    };
+                    self.scope.retain(|v| !names(&v.name));
+                    parts[at] = "..".to_owned();
+                }
                 format!("({})", parts.join(", "))
             }
             &Ty::Struct(i) if !self.once_in(6) => {
@@ -2273,6 +2325,36 @@ impl Kernel {
             parts.push("..".to_owned());
         }
         format!("St{i} {{ {} }}", parts.join(", "))
+    }
+
+    /// `matches!`.
+    fn matches_value(&mut self, s: Scalar, _pinned: bool) -> Option<Expr> {
+        if s != Bool {
+            return None;
+        }
+        let of = self.one_of(&INTS);
+        let ty = if self.once_in(3) {
+            Ty::Tuple(vec![Ty::Scalar(of), Ty::Scalar(Bool)])
+        } else {
+            Ty::Scalar(of)
+        };
+        let value = self.value(&ty, false);
+        let visible = self.scope.len();
+        let mut pattern = self.refutable(&ty);
+        if pattern.starts_with("..") {
+            // The macro's own pattern takes no other.
+            pattern = format!("({pattern})");
+        }
+        let guard = if self.once_in(3) {
+            self.guard()
+        } else {
+            String::new()
+        };
+        self.scope.truncate(visible);
+        Some(Expr::atom(format!(
+            "matches!({}, {pattern}{guard})",
+            value.text
+        )))
     }
 
     fn match_value(&mut self, s: Scalar, pinned: bool) -> Option<Expr> {
@@ -2544,7 +2626,11 @@ impl Kernel {
             U32 if graph && self.once_in(2) => {
                 let node = self.node();
                 let graph = self.uses(Handle::Graph);
-                Some(Expr::atom(format!("{graph}.degree({node})")))
+                Some(Expr::atom(match self.below(4) {
+                    0 | 1 => format!("{graph}.degree({node})"),
+                    2 => format!("{graph}.edges({node}).start"),
+                    _ => format!("{graph}.edges({node}).end"),
+                }))
             }
             U32 => {
                 let of = self.scalar();

@@ -150,7 +150,7 @@ mod outlines {
         *side = segment(*corner, length);
     }
 
-    #[fixpoint(after(draw), until(true))]
+    #[fixpoint(after(draw), until(!middles.is_empty()))]
     mod once {
         #[wave(nodes)]
         fn measure(v: Node, side: &Segment, share: &mut u32, middles: &Append<Point>) {

@@ -315,7 +315,12 @@ impl Builder<'_, '_> {
         }
         let Some(until) = &args.until else { return };
         let bindings = condition_bindings(fields, &self.program);
-        let names = fields.parameters(&self.program);
+        let mut names = fields.parameters(&self.program);
+        // What is wrong with these has been said, or their type has yet to arrive from another module.
+        let broken = fields
+            .iter()
+            .filter(|(_, slot)| matches!(slot, Slot::Broken));
+        names.extend(broken.map(|(field, _)| (field.name.to_string(), String::new())));
         let env = Env {
             bindings: &bindings,
             helpers,

@@ -262,7 +262,11 @@ impl Checker<'_> {
     /// A name in `until` that is none of what it sees.
     fn unknown_in_condition(&mut self, name: &str, span: Span) -> Expr {
         const SEES: &str = "`until` sees frontiers, lists, reductions, scalars and `round`";
-        if self.env.fields.iter().any(|(f, _)| f == name) {
+        if let Some((_, ty)) = self.env.fields.iter().find(|(f, _)| f == name) {
+            if ty.is_empty() {
+                self.leave(format!("`{name}` is not known"));
+                return self.wrong(span);
+            }
             let what = format!("`until` does not see `{name}`");
             let help = format!("{SEES}: let a wave reduce what matters");
             self.error(span, what, help);
