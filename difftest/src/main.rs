@@ -6,7 +6,7 @@
 //! cargo test -p difftest                                       40 kernels, seed 1
 //! scripts/difftest 500 7                                       500 kernels, seed 7, compiled in pieces
 //! cargo run -p difftest -- --backend cuda                      also the megakernel
-//! cargo run -p difftest -- --backend cuda --inputs 6             also on a graph larger than a GPU
+//! cargo run -p difftest -- --backend cuda --inputs 6           also on a graph with more nodes than a GPU has lanes
 //! cargo run -p difftest -- --progress on                       names each kernel before it runs
 //! cargo run -p difftest -- --show k3                           a kernel's source
 //! cargo run -p difftest -- --shrink k3                         the smallest kernel that still differs (compiles candidates)
