@@ -943,7 +943,9 @@ fn lifted_neighbour_loops_agree() {
     for graph in [hubs(), grid(300, 40), grid(1, 500), grid(3, 1)] {
         let n = graph.node_count() as u32;
         // No sum overflows: a development build would trap natively.
-        let x: Vec<u32> = (0..n).map(|v| v.wrapping_mul(2_654_435_761) >> 18).collect();
+        let x: Vec<u32> = (0..n)
+            .map(|v| v.wrapping_mul(2_654_435_761) >> 18)
+            .collect();
         let small: Vec<f32> = x.iter().map(|&x| (x % 16) as f32).collect();
         let mut on_cuda = loops::Session::new(&cuda, &graph).unwrap();
         let mut on_cpu = loops::Session::new(&reference, &graph).unwrap();
