@@ -23,6 +23,12 @@ typedef long long i64;
 #define VYRE_OP_END_NEIGHBORS 241u
 #define VYRE_OP_WAIT 242u
 #define VYRE_OP_NUMBER 243u
+#define VYRE_QUICK_WARPS 4u
+#define VYRE_QUICK_PUSH 244u
+#define VYRE_QUICK_RETURN 245u
+#define VYRE_QUICK_DECIDES 2147483648u
+#define VYRE_QUICK_OWN 512u
+#define VYRE_QUICK_LAST 256u
 // Cases of the opcodes below VYRE_OP_NEIGHBORS that there are not.
 #define VYRE_NO_OPS \
     case 0x00: \
@@ -81,6 +87,9 @@ typedef long long i64;
 #define VYRE_VALUE_ROUND 1u
 #define VYRE_VALUE_REDUCTION 2u
 #define VYRE_VALUE_FRONTIER 3u
+#define VYRE_FILL_LITERAL 0u
+#define VYRE_FILL_LOW 1u
+#define VYRE_FILL_HIGH 2u
 #define VYRE_ROUND_LIMIT_KERNEL 65535u
 
 struct Image {
@@ -220,8 +229,24 @@ struct Kernel {
     u32 stream_k;
     u32 stream_buffers;
     u32 stream_buffer_count;
+    u32 quick;
+    u32 quick_shared;
+    u32 quick_fills;
+    u32 quick_fill_count;
+    u32 quick_round;
+    u32 quick_index;
+    u32 quick_src;
+    u32 quick_dst;
+    u32 quick_dynamic;
+    u32 quick_next;
+    u32 quick_addend;
+    u32 quick_begins;
+    u32 quick_item;
+    u32 quick_rows;
+    u32 unused0;
+    u32 unused1;
 };
-static_assert(sizeof(Kernel) == 112, "");
+static_assert(sizeof(Kernel) == 176, "");
 
 struct Value {
     u64 bits;

@@ -32,7 +32,7 @@ struct State {
     u32 ctas;     // CTAs of the group that runs the pass: all of the launch, or this one alone
     u32 cta;      // this one's number among them
     u32 query;    // of a batch
-    u32 alone;    // nobody else pushes until the next barrier, and one warp of this CTA does
+    u32 quick;    // narrow rounds come next
     u32 taken;    // tiles of the wave that this CTA's warps took
     u64 sweeps;   // of frontiers, the items of all of them, and of the widest
     u64 items;
@@ -165,8 +165,7 @@ __device__ __noinline__ void push(u32 id, Vec<K> node, u32 ok) {
     if (total == 0) return;
     const u32 side = f.side;
     u64 base = 0;
-    const bool alone = vyre_state.alone != 0;
-    if (lane_id() == 0) base = alone ? f.local : atomic_add64(f.counters + f.third * 128, total);
+    if (lane_id() == 0) base = atomic_add64(f.counters + f.third * 128, total);
     // The edge ranges travel beside the atomic, so that the next sweep need not fetch them.
     const u64 offsets = f.offsets;
     u32 begin[K], end[K];

@@ -12,14 +12,15 @@
 // barriers are those of the CTA, which `advance` lies between anyway.
 
 #include <cstddef>
+#ifdef VYRE_PROFILE
+#include <cstdio>
+#endif
 
 #include "operators.cuh"
 
 #define VYRE_ARRIVAL (1ull << 56)
 #define VYRE_STOP (1ull << 48)
 #define VYRE_ATTENTION (1ull << 40)
-// Most rounds that CTA 0 runs alone between two barriers.
-#define VYRE_ALONE 64u
 
 // Float minima and maxima are kept in slots as integers of the same order, so that the hardware's atomics serve.
 __device__ __forceinline__ u64 ordered(u32 kind, u64 bits) {
@@ -102,6 +103,11 @@ __device__ __forceinline__ void stage(const Kernel& kernel, u32 slot, u64 bits) 
 
 __device__ __forceinline__ void stage(const Kernel& kernel, u32 slot) {
     stage(kernel, slot, uniform_value(*table<Value>(image().values, kernel.values + slot)));
+}
+
+// Whether a uniform slot is the round, and so changes within a plain fixpoint.
+__device__ __forceinline__ bool is_round(const Kernel& kernel, u32 slot) {
+    return table<Value>(image().values, kernel.values + slot)->kind == VYRE_VALUE_ROUND;
 }
 
 // Stages a kernel's uniforms, by the control warp: all of them, or those that change if the others stay staged.
@@ -268,6 +274,21 @@ __device__ __forceinline__ void leave() {
     __syncwarp();
     if (lane_id() == 0) vyre_state.wave = VYRE_NONE;
     if (vyre_state.cta != 0) return;
+#ifdef VYRE_PROFILE
+    MARK(0);
+    if (lane_id() == 0) {
+        for (u32 i = 0; i < 128; i++)
+            if (vyre_profile_count[i] != 0) printf("phase %u cycles %llu times %u\n", i, vyre_profile[i], vyre_profile_count[i]);
+        WIDTH(0);
+        for (u32 i = 0; i < 34; i++)
+            if (vyre_profile_width[0][i] != 0)
+                printf("width below 2^%u rounds %llu cycles %llu items %llu\n", i, vyre_profile_width[0][i],
+                       vyre_profile_width[1][i], vyre_profile_width[2][i]);
+        u64 time;
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+        printf("phase end, clock %u, ns %llu\n", static_cast<u32>(clock()), time);
+    }
+#endif
     const u64 results = image().results;
     for (u32 i = lane_id(); i < image().fixpoint_count; i += 32)
         store_global64(results + i * 8, table<Fixpoint>(image().fixpoints, i)->rounds);
@@ -304,6 +325,7 @@ __device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
         n = f.swept;
         hubs = f.swept_hubs != 0;
         if (wave.domain != VYRE_DOMAIN_ListItems) {
+            WIDTH(n);
             vyre_state.sweeps += 1;
             vyre_state.items += n;
             vyre_state.widest = max(vyre_state.widest, n);
@@ -359,7 +381,15 @@ __device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
     Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
     const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
     __syncwarp();
-    if (lane_id() < kernel.dynamic_count) stage(kernel, *table<u32>(image().lists, kernel.dynamic + lane_id()), round);
+    if (lane_id() < kernel.dynamic_count) {
+        const u32 slot = *table<u32>(image().lists, kernel.dynamic + lane_id());
+        if (is_round(kernel, slot)) stage(kernel, slot, round);
+    }
+    const u32* entries = table<u32>(image().lists, step.pushed);
+    for (u32 i = 1 + lane_id(); i < step.pushed_count; i += 32) {
+        const Frontier& other = *table<Frontier>(image().frontiers, entries[i * 3]);
+        settle(entries + i * 3, load_relaxed64(sum_address(other, after(after(vyre_state.phase)))), true);
+    }
     if (lane_id() == 0) {
         f.local = f.local_high = 0;
         f.pushed = 0;
@@ -373,136 +403,12 @@ __device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
     return true;
 }
 
-// Rounds of a plain fixpoint whose frontier is so small that one warp a CTA holds all of it, by the control warp alone:
-// no other warp is woken, and the round's state stays in registers. `seen`: the word of the barrier just passed; returns
-// the word of the first barrier whose round is not of this kind. For all CTAs of a launch together.
-//
-// ALONE: those whose frontier one warp holds. CTA 0 runs them, one after another without a barrier, while the others have
-// arrived at the next one. It says how many rounds that were beside the barrier's word, and comes there after a few dozen
-// in any case, so that the abort flag is looked at.
-template <bool ALONE>
-__device__ __noinline__ u64 narrow_rounds(const Step& step, u64 seen, u32 abort) {
-    Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
-    Frontier& f = *table<Frontier>(image().frontiers, step.carried);
-    const Sweep s;
-    const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
-    const u32 each = wave.narrow, slot_mine = lane_id() < s.kernel.dynamic_count
-                                                  ? *table<u32>(image().lists, s.kernel.dynamic + lane_id())
-                                                  : VYRE_NONE;
-    const u64 targets = table<Topology>(image().topologies, wave.topology)->targets;
-    const u64 words = VYRE_CONTROL(barrier), counters = f.counters;
-    const u64 arrived = static_cast<u64>(gridDim.x) << 16;
-    const u32 mine = blockIdx.x * each + lane_id();
-    // Rounds before the limit, and the largest count that is swept here.
-    u64 left = fixpoint.max_rounds - fixpoint.round - 1;
-    // Who watches is told between stretches of rounds.
-    if (image().progress != 0) left = min(left, 1024ull);
-    const u32 limit = min(each * gridDim.x, min(f.capacity, f.ranges_len));
-    const u32 round = static_cast<u32>(fixpoint.round), start_stamp = f.stamp;
-    // All sums below stay far from 2^32.
-    left = min(left, 1ull << 31);
-    u32 done = 0, side = f.side, third = f.third, phase = vyre_state.phase, alone = 0;
-    for (;;) {
-        const u64 count = seen & (VYRE_ATTENTION - 1);
-        if (seen >> 40 != arrived || count - 1 >= limit || done >= left) break;
-        if (ALONE != (count <= each)) break;
-        if (ALONE && blockIdx.x != 0) {
-            if (lane_id() == 0) {
-                add_release64(words + phase * 128, VYRE_ARRIVAL);
-                do {
-                    seen = load_acquire64(words + phase * 128);
-                } while (seen >> 56 != gridDim.x);
-                alone = static_cast<u32>(load_relaxed64(words + phase * 128 + 8));
-            }
-            seen = __shfl_sync(VYRE_FULL, seen, 0);
-            alone = __shfl_sync(VYRE_FULL, alone, 0);
-            phase = after(phase);
-            done += alone;
-            side ^= alone & 1;
-            third = (third + alone) % 3;
-            if (lane_id() == 0) {
-                f.local = 0;
-                f.side = side;
-                f.third = third;
-                f.stamp = start_stamp + done;
-            }
-            __syncwarp();
-            continue;
-        }
-        done++;
-        const u64 items = f.items[side], ranges = f.ranges[side];
-        u32 node = 0, begin = 0, end = 0;
-        if (lane_id() < each && mine < count) {
-            node = load_global(items + mine * 4ull);
-            load_range(ranges + mine * 8ull, begin, end);
-        }
-        side ^= 1;
-        third = after(third);
-        __syncwarp();
-        if (lane_id() == 0) {
-            f.local = 0;
-            f.side = side;
-            f.third = third;
-            f.stamp = start_stamp + done;
-            if (ALONE) vyre_state.alone = 1;
-            if (blockIdx.x == 0) {
-                // While the items are on their way.
-                vyre_state.items += static_cast<u32>(seen);
-                vyre_state.widest = max(static_cast<u32>(vyre_state.widest), static_cast<u32>(seen));
-                store_relaxed64(counters + after(third) * 128, 0);
-                if (f.hubs_len != 0) store_relaxed64(f.hub_counters + after(third) * 128, 0);
-            }
-        }
-        if (slot_mine != VYRE_NONE) stage(s.kernel, slot_mine, round + done);
-        __syncwarp();
-        expand_tiles(s, targets, node, begin, end - begin, each);
-        __syncwarp();
-        if (ALONE) {
-            alone++;
-            const u32 pushed = f.local;
-            const bool stay = pushed - 1 < min(each, limit) && f.attention == 0 && vyre_state.trapped == 0 &&
-                              done < left && alone < VYRE_ALONE;
-            __syncwarp();
-            if (stay) {
-                seen = arrived << 40 | pushed;
-                continue;
-            }
-        }
-        const u32 next = after(phase);
-        if (lane_id() == 0) {
-            u64 word = VYRE_ARRIVAL + f.local + (f.attention != 0 ? VYRE_ATTENTION : 0) +
-                       (vyre_state.trapped != 0 ? VYRE_STOP : 0);
-            if (blockIdx.x == 0) {
-                store_relaxed64(words + next * 128, 0);
-                if (ALONE) store_relaxed64(words + phase * 128 + 8, alone);
-                if (abort != 0) word += VYRE_STOP;
-            }
-            add_release64(words + phase * 128, word);
-            do {
-                seen = load_acquire64(words + phase * 128);
-            } while (seen >> 56 != gridDim.x);
-            if (blockIdx.x == 0) abort = load_relaxed(VYRE_CONTROL(abort));
-        }
-        seen = __shfl_sync(VYRE_FULL, seen, 0);
-        phase = next;
-        alone = 0;
-    }
-    // All lanes have read what lane 0 changes.
-    __syncwarp();
-    if (lane_id() == 0) {
-        fixpoint.round += done;
-        fixpoint.rounds += done;
-        vyre_state.phase = phase;
-        vyre_state.sweeps += done;
-        if (ALONE) vyre_state.alone = 0;
-    }
-    __syncwarp();
-    return seen;
-}
+#include "quick.cuh"
 
 // Runs the schedule up to the next wave, which `vyre_state.wave` names afterwards.
 __device__ __forceinline__ void advance(u32& abort) {
-    if (vyre_state.wave != VYRE_NONE) {
+    const bool narrow = vyre_state.quick != 0;
+    if (vyre_state.wave != VYRE_NONE && !narrow) {
         const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
         if (vyre_state.each == 0)
             grid_barrier(0, abort);  // all parts of long ranges are there; traps and pushes stay for the group's barrier
@@ -515,19 +421,25 @@ __device__ __forceinline__ void advance(u32& abort) {
         __syncwarp();
         const Step& step = *table<Step>(image().steps, pc);
         if (step.kind == VYRE_DO_UNTIL || step.kind == VYRE_DO_BARRIER) {
-            u64 seen = arrive(step, abort);
-            if (step.plain != 0) {
-                if (vyre_state.ctas == gridDim.x) {
-                    const Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
-                    u64 round;
-                    do {
-                        round = fixpoint.round;
-                        seen = narrow_rounds<true>(step, seen, abort);
-                        seen = narrow_rounds<false>(step, seen, abort);
-                        if (image().progress != 0 && fixpoint.round != round && lane_id() == 0)
-                            tell(seen & (VYRE_ATTENTION - 1));
-                    } while (fixpoint.round != round);
+            u64 seen;
+            if (vyre_state.quick != 0) {
+                seen = end_narrow(step, abort);
+                __syncwarp();
+                if (lane_id() == 0) vyre_state.quick = 0;
+                __syncwarp();
+            } else {
+                seen = arrive(step, abort);
+                if (step.plain != 0 && goes_narrow(step, seen)) {
+                    begin_narrow(step, seen, abort);
+                    if (lane_id() == 0) {
+                        vyre_state.quick = 1;
+                        vyre_state.pc = pc;
+                    }
+                    __syncwarp();
+                    return;
                 }
+            }
+            if (step.plain != 0) {
                 if (next_plain_round(step, seen)) return;
             }
             seen_last = seen;
@@ -689,6 +601,20 @@ next_query:
         if (batch->images != 0) source = reinterpret_cast<const Image*>(batch->images + query * batch->image_bytes);
         __syncthreads();
     }
+#ifdef VYRE_PROFILE
+    if (threadIdx.x < 128) {
+        vyre_profile[threadIdx.x] = 0;
+        vyre_profile_count[threadIdx.x] = 0;
+        vyre_profile_last = vyre_profile_width_last = clock();
+        vyre_profile_width_at = 0;
+        if (threadIdx.x < 102) vyre_profile_width[threadIdx.x / 34][threadIdx.x % 34] = 0;
+        if (threadIdx.x == 0 && blockIdx.x == 0) {
+            u64 time;
+            asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+            printf("phase start, clock %u, ns %llu\n", vyre_profile_last, time);
+        }
+    }
+#endif
     // Tables and code.
     {
         const uint4* from = reinterpret_cast<const uint4*>(source);
@@ -725,6 +651,10 @@ next_query:
         if (kernel.staged == 0) continue;
         for (u32 slot = lane_id(); slot < kernel.value_count; slot += 32)
             if (table<Value>(image().values, kernel.values + slot)->kind == VYRE_VALUE_BITS) stage(kernel, slot);
+        if (kernel.quick == 0) continue;
+        __syncwarp();
+        for (u32 warp = 0; warp < VYRE_QUICK_WARPS; warp++)
+            fill_quick(kernel, warp, 0, kernel.quick_fill_count - kernel.quick_dynamic);
     }
     for (u32 i = 0; i < image().fill_count; i++) {
         const Fill& fill = *table<Fill>(image().fills, i);
@@ -745,6 +675,10 @@ next_query:
         __syncthreads();
         const u32 wave = vyre_state.wave;
         if (wave == VYRE_NONE) break;
+        if (vyre_state.quick != 0) {
+            run_narrow();
+            continue;
+        }
         sweep_wave(wave);
     }
     if (batch == nullptr) return;

@@ -27,6 +27,47 @@ __device__ __forceinline__ u32 lanes_below() {
     return mask;
 }
 
+// Where the time of a narrow round goes: scripts/build-ptx --profile makes a kernel that counts the cycles between marks,
+// by thread 0 of CTA 0, and prints them. MARK(i): what was done since the last mark counts as phase i. LOADED(x): waits for x,
+// so that a phase that ends in a load has all of it.
+#ifdef VYRE_PROFILE
+__shared__ u64 vyre_profile[128];
+__shared__ u32 vyre_profile_count[128], vyre_profile_last;
+__device__ __forceinline__ void vyre_mark(u32 phase) {
+    if (threadIdx.x == 0 && blockIdx.x == 0) {
+        u32 now;
+        asm volatile("mov.u32 %0, %%clock;" : "=r"(now)::"memory");
+        vyre_profile[phase & 127] += now - vyre_profile_last;
+        vyre_profile_count[phase & 127] += 1;
+        asm volatile("mov.u32 %0, %%clock;" : "=r"(now)::"memory");
+        vyre_profile_last = now;
+    }
+}
+#define MARK(PHASE) vyre_mark(PHASE)
+// Rounds by the logarithm of their frontier's size: how many, their cycles and items.
+__shared__ u64 vyre_profile_width[3][34];
+__shared__ u32 vyre_profile_width_at, vyre_profile_width_last;
+__device__ __forceinline__ void vyre_width(u64 items) {
+    if (threadIdx.x != 0 || blockIdx.x != 0) return;
+    const u32 now = clock(), at = vyre_profile_width_at;
+    vyre_profile_width[1][at] += now - vyre_profile_width_last;
+    vyre_profile_width_last = now;
+    const u32 to = items == 0 ? 0 : 64 - __clzll(static_cast<i64>(items));
+    vyre_profile_width[0][to] += 1;
+    vyre_profile_width[2][to] += items;
+    vyre_profile_width_at = to;
+}
+#define WIDTH(ITEMS) vyre_width(ITEMS)
+#define LOADED(X)                                                                   \
+    do {                                                                            \
+        if ((X) == 0x9e3779b9u) asm volatile("st.shared.u32 [%0], %0;" ::"r"(0u)); \
+    } while (0)
+#else
+#define MARK(PHASE)
+#define WIDTH(ITEMS)
+#define LOADED(X)
+#endif
+
 // K values of one lane: the values of its K items.
 template <int K>
 struct Vec {

@@ -36,6 +36,18 @@ pub(crate) const OP_NUMBER: u32 = 0xf3;
 pub(crate) const WORD_BYTES: u32 = 32;
 /// What the device adds to the place of an operand that is the same for all lanes, besides the address of the kernel's code.
 pub(crate) const FIXED: u32 = (1 << 31) - (1 << 20);
+/// Opcodes of quick code: a conditional push to the frontier that is swept, and the end of some items within an `if`.
+pub(crate) const QUICK_PUSH: u32 = 0xf4;
+/// See [`QUICK_PUSH`].
+pub(crate) const QUICK_RETURN: u32 = 0xf5;
+/// In the immediate of quick code: the next word is a push, and the result says whether.
+pub(crate) const QUICK_DECIDES: u32 = 1 << 31;
+/// In the immediate of a push in quick code: it is to the frontier that is swept; the kernel ends after it.
+pub(crate) const QUICK_OWN: u32 = 1 << 9;
+/// See [`QUICK_OWN`].
+pub(crate) const QUICK_LAST: u32 = 1 << 8;
+/// Warps of a CTA that take part in narrow rounds.
+pub(crate) const QUICK_WARPS: u32 = 4;
 /// Bytes of a staged uniform slot: the low half four times, then the high half four times.
 pub(crate) const UNIFORM_BYTES: u32 = 32;
 /// Bytes of a warp's stash, where a balanced edge tile finds its items.
@@ -78,6 +90,8 @@ macro_rules! abi {
                 ("BARRIER_WORDS", BARRIER_WORDS), ("RANGE_HUB", RANGE_HUB), ("RANGE_PART", RANGE_PART),
                 ("OP_NEIGHBORS", OP_NEIGHBORS), ("OP_END_NEIGHBORS", OP_END_NEIGHBORS),
                 ("OP_WAIT", OP_WAIT), ("OP_NUMBER", OP_NUMBER),
+                ("QUICK_WARPS", QUICK_WARPS), ("QUICK_PUSH", QUICK_PUSH), ("QUICK_RETURN", QUICK_RETURN),
+                ("QUICK_DECIDES", QUICK_DECIDES), ("QUICK_OWN", QUICK_OWN), ("QUICK_LAST", QUICK_LAST),
             ] {
                 writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
             }
@@ -108,7 +122,7 @@ macro_rules! abi {
 
 /// Tags of device tables that are not tags of VIR0.
 #[cfg(test)]
-const TAGS: [(&str, u32); 12] = [
+const TAGS: [(&str, u32); 15] = [
     ("DO_WAVE", step::WAVE),
     ("DO_BARRIER", step::BARRIER),
     ("DO_LOOP", step::LOOP),
@@ -120,6 +134,9 @@ const TAGS: [(&str, u32); 12] = [
     ("VALUE_ROUND", value::ROUND),
     ("VALUE_REDUCTION", value::REDUCTION),
     ("VALUE_FRONTIER", value::FRONTIER),
+    ("FILL_LITERAL", fill::LITERAL),
+    ("FILL_LOW", fill::LOW),
+    ("FILL_HIGH", fill::HIGH),
     ("ROUND_LIMIT_KERNEL", ROUND_LIMIT_KERNEL),
 ];
 
@@ -143,6 +160,13 @@ pub(crate) mod value {
     pub(crate) const ROUND: u32 = 1;
     pub(crate) const REDUCTION: u32 = 2;
     pub(crate) const FRONTIER: u32 = 3;
+}
+
+/// What a row of quick code is filled with: a literal, or half of a staged uniform.
+pub(crate) mod fill {
+    pub(crate) const LITERAL: u32 = 0;
+    pub(crate) const LOW: u32 = 1;
+    pub(crate) const HIGH: u32 = 2;
 }
 
 abi! {
@@ -274,6 +298,10 @@ abi! {
     /// `ahead`: list of the buffers whose elements its items load by their own numbers, and the size of one, in pairs.
     /// `stream`: if `stream_k` is not 0, the first word of its code as a map, with so many items a lane; it accesses the
     /// listed buffers.
+    /// `quick`: where its code for narrow rounds is, or 0. `quick_shared`: the rows of that, `quick_rows` for each warp that takes
+    /// part; list `quick_fills` says what to fill them with before a run, and the last `quick_dynamic` of it before each
+    /// stretch of narrow rounds. The others are rows among them, `quick_next` that of the round plus `quick_addend`.
+    /// `quick_begins`: the first word of the code that is run.
     struct Kernel {
         index_row: u32,
         src_row: u32,
@@ -303,6 +331,22 @@ abi! {
         stream_k: u32,
         stream_buffers: u32,
         stream_buffer_count: u32,
+        quick: u32,
+        quick_shared: u32,
+        quick_fills: u32,
+        quick_fill_count: u32,
+        quick_round: u32,
+        quick_index: u32,
+        quick_src: u32,
+        quick_dst: u32,
+        quick_dynamic: u32,
+        quick_next: u32,
+        quick_addend: u32,
+        quick_begins: u32,
+        quick_item: u32,
+        quick_rows: u32,
+        unused0: u32,
+        unused1: u32,
     }
 
     /// Where a uniform slot gets its value: raw bits (of the scalar `id` - 1, if not 0), or the round of fixpoint `id`, a

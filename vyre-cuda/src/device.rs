@@ -353,6 +353,7 @@ mod tests {
     fn the_checked_in_ptx_was_built_from_the_checked_in_sources() {
         let megakernel = [
             "megakernel.cu",
+            "quick.cuh",
             "operators.cuh",
             "stream.cuh",
             "interp.cuh",

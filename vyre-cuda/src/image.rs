@@ -7,6 +7,7 @@
 use crate::abi::{self, NONE, Pod};
 use crate::buffer::bytes_of;
 use crate::lift;
+use crate::quick::{self, Quick};
 use crate::stream::{self, Stream};
 use thiserror::Error;
 use vyre_core::isa::{
@@ -33,6 +34,9 @@ pub(crate) enum ImageError {
 const REGISTER_BYTES: u32 = 160 * 1024;
 /// Items that a lane takes at a time, at most.
 pub(crate) const ITEMS_PER_LANE: u32 = 4;
+/// Words of quick code at most, and the bytes of one.
+const QUICK_WORDS: usize = 1024;
+const QUICK_BYTES: u32 = 8;
 /// Staged uniforms of all kernels up to this size have places of their own.
 const UNIFORMS_BYTES: u32 = 24 * 1024;
 
@@ -60,6 +64,9 @@ pub(crate) struct Layout {
     pub(crate) ranges_of: Vec<Option<u16>>,
     /// By kernel, its code as a map.
     streams: Vec<Option<Stream>>,
+    /// By wave, the code of its narrow rounds; and that code, as far as it was taken.
+    quick: Vec<Option<Quick>>,
+    quick_code: Vec<Word>,
 }
 
 /// Addresses and sizes of one run.
@@ -153,6 +160,8 @@ impl Layout {
             swept_with: vec![None; program.frontiers.len()],
             ranges_of: Vec::new(),
             streams: Vec::new(),
+            quick: Vec::new(),
+            quick_code: Vec::new(),
         };
         for wave in &program.waves {
             if let Domain::EdgesFrom(t, f) = wave.domain {
@@ -223,6 +232,19 @@ impl Layout {
                     rows - 1
                 }
             };
+        }
+        let narrow = match program.waves.get(self.kernels.len()).map(|w| w.domain) {
+            Some(Domain::EdgesFrom(_, f)) => {
+                quick::of_kernel(kernel, rows, item_row, f.0, |other| {
+                    let owner = |f: usize| program.frontiers[f].owner;
+                    let other = usize::from(other);
+                    owner(other) != owner(f.index()) && program.frontiers[other].unique
+                })
+            }
+            _ => None,
+        };
+        if is_wave {
+            self.quick.push(narrow);
         }
         let lift = lift::of_wave(program, self.kernels.len(), rows);
         rows += lift.as_ref().map_or(0, |l| l.rows);
@@ -389,15 +411,18 @@ impl Layout {
         start == f
             && described.until_frontier == u32::from(frontier.0)
             && until.carried == u32::from(frontier.0)
-            && until.pushed_count == 1
+            && (until.pushed_count == 1 || self.quick[wave.kernel.index()].is_some())
             && self.swept_with[frontier.index()] == Some(topology.0.into())
             && (described.frontier_count, described.reduction_count) == (1, 0)
             && described.swap_count == 0
             && kernel.reduction_count == 0
             && kernel.dynamic_count <= 32
-            && !uniforms
-                .iter()
-                .any(|u| matches!(u, Uniform::Reduction(_) | Uniform::FrontierLen(_)))
+            && uniforms.iter().all(|u| match u {
+                // What a loop around this one has found stays.
+                Uniform::Reduction(r) => program.reductions[r.index()].owner != Some(f),
+                Uniform::FrontierLen(_) | Uniform::ListLen(_) => false,
+                Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Nodes | Uniform::Round => true,
+            })
     }
 
     /// Which frontiers the group before the barrier at `at` pushes to, and whom to blame for an overflow. The first one
@@ -453,6 +478,43 @@ impl Layout {
         step
     }
 
+    /// Takes the quick code of plain fixpoints' waves, as far as there is room for it. What is plain only with quick code, or
+    /// without frontiers that others sum up, is no longer so elsewhere. `own`: staged uniforms have places of their own.
+    fn choose_quick(&mut self, own: bool) {
+        for i in 0..self.steps.len() {
+            if self.steps[i].plain == 0 {
+                continue;
+            }
+            // The wave is the step before.
+            let wave = self.steps[i - 1].id as usize;
+            let kernel = self.waves[wave].kernel as usize;
+            let room = QUICK_WORDS.saturating_sub(self.quick_code.len());
+            let quick = self.quick[kernel].as_ref();
+            let quick = quick.filter(|q| own && q.code.len() <= room).cloned();
+            let Some(quick) = quick else {
+                self.steps[i].plain =
+                    (own && self.looked.1 == 0 && self.steps[i].pushed_count == 1).into();
+                continue;
+            };
+            let fills = self.list(&quick.fills);
+            let described = &mut self.kernels[kernel];
+            described.quick = self.quick_code.len() as u32 * QUICK_BYTES;
+            described.quick_begins = quick.begins;
+            described.quick_fills = fills;
+            described.quick_fill_count = quick.fills.len() as u32 / 2;
+            described.quick_dynamic = quick.dynamic;
+            described.quick_round = quick.round;
+            (described.quick_next, described.quick_addend) = quick.next;
+            [
+                described.quick_index,
+                described.quick_src,
+                described.quick_dst,
+                described.quick_item,
+            ] = quick.item;
+            self.quick_code.extend(quick.code);
+        }
+    }
+
     /// Gives everything its place in shared memory and in the image.
     fn place(
         &mut self,
@@ -460,6 +522,10 @@ impl Layout {
         available: u32,
         items_per_lane: u32,
     ) -> Result<(), ImageError> {
+        let bytes = |k: &abi::Kernel| k.value_count * abi::UNIFORM_BYTES;
+        let all: u32 = self.kernels.iter().map(bytes).sum();
+        let own = all <= UNIFORMS_BYTES;
+        self.choose_quick(own);
         let head = &mut self.head;
         let mut at = size_of::<abi::Image>() as u32;
         let mut table = |bytes: usize| {
@@ -492,9 +558,6 @@ impl Layout {
         (head.looked, head.looked_count) = self.looked;
 
         // Uniforms, and after them as much as the widest operand byte can reach, which is read but never used.
-        let bytes = |k: &abi::Kernel| k.value_count * abi::UNIFORM_BYTES;
-        let all: u32 = self.kernels.iter().map(bytes).sum();
-        let own = all <= UNIFORMS_BYTES;
         let uniforms = at;
         at += if own {
             all
@@ -512,10 +575,16 @@ impl Layout {
                 place += kernel.value_count * abi::UNIFORM_BYTES;
             }
         }
-        // Plain rounds leave the sums of other frontiers alone.
-        if !own || self.looked.1 != 0 {
-            self.steps.iter_mut().for_each(|s| s.plain = 0);
+        for (kernel, quick) in self.kernels.iter_mut().zip(&self.quick) {
+            if kernel.quick_fill_count != 0
+                && let Some(quick) = quick
+            {
+                kernel.quick_shared = at;
+                kernel.quick_rows = quick.rows;
+                at += quick.rows * 128 * abi::QUICK_WARPS;
+            }
         }
+        quick::place(&mut self.quick_code, self.head.buffers);
         let head = &mut self.head;
         let partials = self.kernels.iter().map(|k| k.reduction_count).max();
         head.partials_shared = at;
@@ -523,6 +592,7 @@ impl Layout {
         head.stash_shared = at;
         at += abi::WARPS * abi::STASH_BYTES;
         at = at.next_multiple_of(128);
+        let quick = self.quick_code.len() as u32 * QUICK_BYTES;
         let mut words = self.code.len();
         for (kernel, stream) in self.kernels.iter_mut().zip(&self.streams) {
             kernel.stream = words as u32;
@@ -535,8 +605,12 @@ impl Layout {
             let needed = at.saturating_add(u32::try_from(code_bytes).unwrap_or(u32::MAX));
             return Err(ImageError::Shared { needed, available });
         }
-        head.code_bytes = code_bytes as u32;
+        let code_bytes = code_bytes as u32;
+        head.code_bytes = (code_bytes + quick).next_multiple_of(16);
         head.code_shared = at;
+        for kernel in self.kernels.iter_mut().filter(|k| k.quick_fill_count != 0) {
+            kernel.quick += at + code_bytes;
+        }
         at += head.code_bytes;
         at = at.next_multiple_of(128);
         head.registers_shared = at;
@@ -583,7 +657,8 @@ impl Layout {
         Ok(())
     }
 
-    /// The code as the device has it: each word, where its operands are in a full tile, its immediate four times.
+    /// The code as the device has it: each word, where its operands are in a full tile, its immediate four times; then the
+    /// quick code.
     pub(crate) fn device_words(&self) -> Vec<u8> {
         let starts = self.kernels.iter().map(|k| k.code as usize);
         let ends = starts.clone().skip(1).chain([self.code.len()]);
@@ -617,7 +692,10 @@ impl Layout {
             );
         }
         words.push([0; 8]);
-        bytes_of(words.as_flattened()).to_vec()
+        let mut bytes = bytes_of(words.as_flattened()).to_vec();
+        bytes.extend(self.quick_code.iter().flat_map(|w| w.to_bytes()));
+        bytes.resize(self.head.code_bytes as usize, 0);
+        bytes
     }
 
     /// Word `at` of a map: its opcode, where its result and its operands lie, and its immediate four times, of which the
@@ -667,7 +745,16 @@ impl Layout {
         head.progress = run.progress;
         let mut out = vec![0; head.tables_bytes as usize];
         put(&mut out, 0, &[head]);
-        put(&mut out, head.steps, &self.steps);
+        let mut steps = self.steps.clone();
+        for step in &mut steps {
+            // Plain rounds do not look whether other frontiers overflow: they must not be able to.
+            let others = (1..step.pushed_count).map(|i| self.lists[(step.pushed + 3 * i) as usize]);
+            let mut capacities = others.filter_map(|f| run.frontiers.get(f as usize));
+            if capacities.any(|f| u64::from(f.capacity) < run.nodes) {
+                step.plain = 0;
+            }
+        }
+        put(&mut out, head.steps, &steps);
         let mut waves = self.waves.clone();
         for (wave, &len) in waves.iter_mut().zip(&run.lens) {
             wave.len = len;

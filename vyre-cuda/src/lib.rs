@@ -62,6 +62,7 @@ mod megakernel;
 mod passes;
 pub mod pipeline;
 pub mod prelude;
+mod quick;
 #[doc(hidden)]
 pub mod rivals;
 mod runtime;

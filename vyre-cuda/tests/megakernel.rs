@@ -772,6 +772,212 @@ fn skewed_and_split_frontiers_agree() {
     }
 }
 
+#[wave_graph]
+#[pass(id = "test.tight", unproven)]
+pub mod tight {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(capacity = 200)]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_000_000_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// Shortest paths, so that nodes come back, with steps that differ; `limits` has no element for rounds past its end.
+#[wave_graph]
+#[pass(id = "test.paths", unproven)]
+pub mod paths {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = edge(graph))]
+        weight: u32,
+        #[frontier(unique)]
+        front: Frontier,
+        #[frontier(unique)]
+        far: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        #[output(per = node)]
+        seen: u64,
+        #[input(per = rounds)]
+        limits: u32,
+        source: u32,
+        rounds: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 100_000)]
+    mod relaxation {
+        #[wave(edges(graph, from = front))]
+        fn relax(
+            e: Edge,
+            round: Round,
+            weight: &Buf<u32>,
+            limits: &Buf<u32>,
+            dist: &Buf<Atomic<u32>>,
+            seen: &Buf<Atomic<u64>>,
+            front: &Push,
+            far: &Push,
+        ) {
+            let near = dist[e.src].load();
+            let next = near + weight[e.index];
+            if next <= limits[round] && next < dist[e.dst].fetch_min(next) {
+                seen[e.dst].fetch_or(1u64 << (next & 63));
+                front.push(e.dst);
+                if next > 100 {
+                    far.push(e.dst);
+                }
+            }
+        }
+    }
+
+    #[wave(items(far), after(relaxation))]
+    fn mark(v: Node, seen: &Buf<Atomic<u64>>) {
+        seen[v].fetch_or(1 << 63);
+    }
+}
+
+/// A tree that narrow rounds begin and wide ones end, and back: each node has `ways` children down to `depth`, and from
+/// each leaf a path goes on.
+fn broom(ways: u32, depth: u32, path: u32) -> Csr {
+    let mut edges = Vec::new();
+    let (mut level, mut next) = (vec![0u32], 1u32);
+    for _ in 0..depth {
+        let mut below = Vec::new();
+        for &v in &level {
+            for _ in 0..ways {
+                edges.push((v, next));
+                below.push(next);
+                next += 1;
+            }
+        }
+        level = below;
+    }
+    for &leaf in level.iter().step_by(3) {
+        let mut at = leaf;
+        for _ in 0..path {
+            edges.push((at, next));
+            at = next;
+            next += 1;
+        }
+    }
+    Csr::from_edges(next as usize, &edges).unwrap()
+}
+
+/// A chain whose every tenth node has this many leaves.
+fn comb(nodes: u32, leaves: u32) -> Csr {
+    let mut edges = Vec::new();
+    let mut next = nodes;
+    for v in 0..nodes - 1 {
+        edges.push((v, v + 1));
+        if v % 10 == 0 {
+            edges.extend((0..leaves).map(|i| (v, next + i)));
+            next += leaves;
+        }
+    }
+    Csr::from_edges(next as usize, &edges).unwrap()
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn narrow_rounds_agree() {
+    let (cuda, native) = (Runtime::cuda().unwrap(), Runtime::native());
+    let graphs = [
+        ("grid", grid(400, 300)),
+        ("chain", grid(1, 3_000)),
+        ("tall", grid(7, 900)),
+        ("broom", broom(3, 8, 60)),
+        ("comb", comb(500, 40)),
+        ("heavy comb", comb(300, 450)),
+        ("hubs", comb(100, 900)),
+    ];
+    for (name, graph) in graphs {
+        let weight: Vec<u32> = (0..graph.targets().len() as u32)
+            .map(|e| 1 + e.wrapping_mul(2_654_435_761) % 7)
+            .collect();
+        let limits = vec![u32::MAX; 20_000];
+        let run = |rounds: usize| paths::Run {
+            limits: &limits[..rounds],
+            source: 0,
+            rounds: rounds as u32,
+        };
+        let data = paths::Topology {
+            graph: &graph,
+            weight: &weight,
+        };
+        let mut on_cpu = paths::Session::new(&native, data).unwrap();
+        let data = paths::Topology {
+            graph: &graph,
+            weight: &weight,
+        };
+        let mut on_cuda = paths::Session::new(&cuda, data).unwrap();
+        let expected = on_cpu.run(run(20_000)).unwrap();
+        for _ in 0..3 {
+            let actual = on_cuda.run(run(20_000)).unwrap();
+            assert_eq!(expected.dist, actual.dist, "{name}");
+        }
+        // A fault in the middle of narrow rounds. Which edges are relaxed in which round depends on the order, but not
+        // in a chain.
+        let Err(vyre_cuda::Error::Trap(trap)) = on_cuda.run(run(10)) else {
+            panic!("{name}: round 10 has no limit");
+        };
+        assert_eq!(trap.kind, vyre_cuda::TrapKind::IndexOutOfBounds, "{name}");
+        assert_eq!((trap.index, trap.len), (10, 10), "{name}");
+        if name == "chain" {
+            let Err(vyre_cuda::Error::Trap(plain)) = on_cpu.run(run(10)) else {
+                panic!("round 10 has no limit");
+            };
+            assert_eq!(*plain, *trap);
+        }
+        let mut on_cpu = tight::Session::new(&native, &graph).unwrap();
+        let mut on_cuda = tight::Session::new(&cuda, &graph).unwrap();
+        for source in 0..3 {
+            let run = || tight::Run { source };
+            match (on_cpu.run(run()), on_cuda.run(run())) {
+                (Ok(expected), Ok(actual)) => {
+                    assert_eq!(expected.dist, actual.dist, "{name}");
+                    assert_eq!(expected.report.rounds, actual.report.rounds, "{name}");
+                }
+                (Err(vyre_cuda::Error::Trap(expected)), Err(vyre_cuda::Error::Trap(actual))) => {
+                    assert_eq!(*expected, *actual, "{name}");
+                }
+                (expected, actual) => panic!("{name}: {expected:?}, {actual:?}"),
+            }
+        }
+    }
+}
+
 /// Median, smallest and largest, in microseconds.
 fn spread(mut ns: Vec<u64>) -> String {
     ns.sort_unstable();
