@@ -387,6 +387,8 @@ pub struct Push<T = Node> {
     items: Sink<T>,
     /// Items that are nodes are below this.
     nodes: u64,
+    /// Items below this need no further look: all nodes, unless the frontier is unique.
+    free: u64,
     limit: usize,
     refused: Cell<u64>,
     seen: Option<Seen>,
@@ -418,6 +420,7 @@ impl<T: Record> Push<T> {
         Push {
             items: Sink::new(items),
             nodes,
+            free: if seen.is_some() { 0 } else { nodes },
             limit,
             refused: Cell::new(0),
             seen,
@@ -438,16 +441,18 @@ impl<T: Record> Push<T> {
     #[track_caller]
     pub fn push(&self, item: T) {
         let node = item.key();
-        if u64::from(node) >= self.nodes {
-            fault::out_of_bounds(node, self.nodes as usize);
-        }
-        if let Some(seen) = &self.seen {
-            let stamp = &seen.stamps[node as usize];
-            if stamp.load(Relaxed) == seen.stamp {
-                return;
+        if u64::from(node) >= self.free {
+            if u64::from(node) >= self.nodes {
+                fault::out_of_bounds(node, self.nodes as usize);
             }
-            if seen.alone {
-                stamp.store(seen.stamp, Relaxed);
+            if let Some(seen) = &self.seen {
+                let stamp = &seen.stamps[node as usize];
+                if stamp.load(Relaxed) == seen.stamp {
+                    return;
+                }
+                if seen.alone {
+                    stamp.store(seen.stamp, Relaxed);
+                }
             }
         }
         if !self.items.push(item, self.limit) {
