@@ -1126,7 +1126,7 @@ pub mod loops {
     fn folds(v: Node, graph: &Csr, x: &Buf<u32>, odd: &mut u32) {
         let mut hash = 1;
         for u in graph.neighbors(v) {
-            hash = hash * 31 + x[u];
+            hash = (hash * 31 + x[u]) & 0xff_ffff;
         }
         *odd = hash;
     }
