@@ -29,6 +29,10 @@ typedef long long i64;
 #define VYRE_QUICK_DECIDES 2147483648u
 #define VYRE_QUICK_OWN 512u
 #define VYRE_QUICK_LAST 256u
+#define VYRE_MAP_A_LAST 256u
+#define VYRE_MAP_B_LAST 512u
+#define VYRE_MAP_NOT_KEPT 1024u
+#define VYRE_MAP_MOVES 2048u
 // Cases of the opcodes below VYRE_OP_NEIGHBORS that there are not.
 #define VYRE_NO_OPS \
     case 0x00: \

@@ -1,6 +1,6 @@
 // Maps: kernels that load elements of their items' own numbers, compute in a straight line, and store such elements.
 //
-// No item of a tile can fault or leave, so there are no masks; a lane's K items follow each other four by four, so that every
+// No item of a tile can fault or leave, so there are no masks; loops are unrolled; a lane's K items follow each other four by four, so that every
 // access takes 16 bytes; loads go to register rows without the lane waiting for them. The host words such kernels anew
 // (map_word in vyre-cuda/src/image.rs): opcode, places of the result and of operands a and b, and the immediate four times,
 // or first the place of operand c. A place is one in the lane's rows, or with its top bit set one in shared memory.
@@ -16,6 +16,18 @@ __device__ __forceinline__ bool can_map(const Kernel& kernel, u64 n) {
         can = can && buffer.len >= n && (buffer.data & 15) == 0;
     }
     return can;
+}
+
+// An operand's quads, so many bytes apart.
+template <u32 QUADS>
+__device__ __forceinline__ void load_operand(Vec<4>* x, u32 place, u32 apart) {
+    x[0] = load_row<4>(place);
+#pragma unroll
+    for (u32 i = 1; i < QUADS; i++) x[i] = x[0];
+    if (apart != 0) {
+#pragma unroll
+        for (u32 i = 1; i < QUADS; i++) x[i] = load_row<4>(place + i * apart);
+    }
 }
 
 // The warp's share of so many tiles of 32 * K items.
@@ -38,31 +50,39 @@ __device__ __noinline__ void run_map(const Kernel& kernel, u32 count) {
         // The first quad in a buffer.
         const u64 at = tile * (K * 128ull) + lane_id() * 16;
         uint4 next = word_at(code, 0);
+        Vec<4> x[QUADS];
+        EACH_QUAD EACH_OF_QUAD x[i].v[k] = 0;
         for (u32 pc = 1;; pc++) {
             const uint4 word = next;
             next = word_at(code, pc);
-            if (word.x == VYRE_OP_Ret) break;
-            const u32 d = rows + word.y;
-            if (word.x == VYRE_OP_Ld32) {
-                const u64 from = load_shared64(word.z + shared) + at;
-                EACH_QUAD start_load(d + i * STEP, from + i * STEP);
+            const u32 op = word.x & 255, d = rows + word.y;
+            if ((word.x & VYRE_MAP_MOVES) != 0) {
+                if (op == VYRE_OP_Ret) break;
+                if (op == VYRE_OP_Ld32) {
+                    const u64 from = load_shared64(word.z + shared) + at;
+                    EACH_QUAD start_load(d + i * STEP, from + i * STEP);
+                } else if (op == VYRE_OP_WAIT) {
+                    wait_loads();
+                } else if (op == VYRE_OP_St32) {
+                    const u64 to = load_shared64(word.z + shared) + at;
+                    Vec<4> y[QUADS];
+                    EACH_QUAD y[i] = x[i];
+                    if ((word.x & VYRE_MAP_B_LAST) == 0) load_operand<QUADS>(y, PLACE(word.w), APART(word.w));
+                    EACH_QUAD store_global(to + i * STEP, y[i]);
+                } else {
+                    // The items' numbers.
+                    EACH_QUAD EACH_OF_QUAD x[i].v[k] = static_cast<u32>(at / 4) + i * (STEP / 4) + k;
+                    if ((word.x & VYRE_MAP_NOT_KEPT) == 0) EACH_QUAD store_row<4>(d + i * STEP, x[i]);
+                }
                 continue;
             }
-            if (word.x == VYRE_OP_WAIT) {
-                wait_loads();
-                continue;
-            }
-            const u32 b = PLACE(word.w), b_apart = APART(word.w);
-            Vec<4> x[QUADS], y[QUADS];
-            EACH_QUAD y[i] = load_row<4>(b + i * b_apart);
-            if (word.x == VYRE_OP_St32) {
-                const u64 to = load_shared64(word.z + shared) + at;
-                EACH_QUAD store_global(to + i * STEP, y[i]);
-                continue;
-            }
-            const u32 a = PLACE(word.z), a_apart = APART(word.z);
-            EACH_QUAD x[i] = load_row<4>(a + i * a_apart);
-            switch (word.x) {
+            // Shared memory has no time for more than it must: what was computed last stays in x, and what is the same for
+            // all quads is read once.
+            Vec<4> y[QUADS];
+            EACH_QUAD y[i] = x[i];
+            if ((word.x & VYRE_MAP_B_LAST) == 0) load_operand<QUADS>(y, PLACE(word.w), APART(word.w));
+            if ((word.x & VYRE_MAP_A_LAST) == 0) load_operand<QUADS>(x, PLACE(word.z), APART(word.z));
+            switch (op) {
 #define MAP1(NAME, EXPR)                \
     case VYRE_OP_##NAME:                \
         EACH_QUAD EACH_OF_QUAD {        \
@@ -87,17 +107,14 @@ __device__ __noinline__ void run_map(const Kernel& kernel, u32 count) {
                         EACH_OF_QUAD {
                             const u32 p = x[i].v[k], q = y[i].v[k], r = z.v[k];
                             const u32 product = B32(__fmaf_rn(F32(p), F32(q), F32(r)));
-                            x[i].v[k] = word.x == VYRE_OP_FmaF32 ? product : p != 0 ? q : r;
+                            x[i].v[k] = op == VYRE_OP_FmaF32 ? product : p != 0 ? q : r;
                         }
                     }
                     break;
                 }
-                case VYRE_OP_NUMBER:
-                    EACH_QUAD EACH_OF_QUAD x[i].v[k] = static_cast<u32>(at / 4) + i * (STEP / 4) + k;
-                    break;
                 default: break;
             }
-            EACH_QUAD store_row<4>(d + i * STEP, x[i]);
+            if ((word.x & VYRE_MAP_NOT_KEPT) == 0) EACH_QUAD store_row<4>(d + i * STEP, x[i]);
         }
     }
 #undef PLACE

@@ -32,6 +32,14 @@ pub(crate) const OP_END_NEIGHBORS: u32 = 0xf1;
 pub(crate) const OP_WAIT: u32 = 0xf2;
 /// Opcode of a map's code: the item's number.
 pub(crate) const OP_NUMBER: u32 = 0xf3;
+/// Beside a map's opcode: operand a is what was computed last, and still at hand.
+pub(crate) const MAP_A_LAST: u32 = 1 << 8;
+/// The same of operand b.
+pub(crate) const MAP_B_LAST: u32 = 1 << 9;
+/// The result is not put in a row.
+pub(crate) const MAP_NOT_KEPT: u32 = 1 << 10;
+/// It does not compute.
+pub(crate) const MAP_MOVES: u32 = 1 << 11;
 /// Bytes of a word of code as the device has it.
 pub(crate) const WORD_BYTES: u32 = 32;
 /// What the device adds to the place of an operand that is the same for all lanes, besides the address of the kernel's code.
@@ -92,6 +100,8 @@ macro_rules! abi {
                 ("OP_WAIT", OP_WAIT), ("OP_NUMBER", OP_NUMBER),
                 ("QUICK_WARPS", QUICK_WARPS), ("QUICK_PUSH", QUICK_PUSH), ("QUICK_RETURN", QUICK_RETURN),
                 ("QUICK_DECIDES", QUICK_DECIDES), ("QUICK_OWN", QUICK_OWN), ("QUICK_LAST", QUICK_LAST),
+                ("MAP_A_LAST", MAP_A_LAST), ("MAP_B_LAST", MAP_B_LAST), ("MAP_NOT_KEPT", MAP_NOT_KEPT),
+                ("MAP_MOVES", MAP_MOVES),
             ] {
                 writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
             }

@@ -37,6 +37,8 @@ pub(crate) const ITEMS_PER_LANE: u32 = 4;
 /// Words of quick code at most, and the bytes of one.
 const QUICK_WORDS: usize = 1024;
 const QUICK_BYTES: u32 = 8;
+/// Words of all maps of a pass at most; the code of others is not kept twice.
+const MAP_WORDS: usize = 768;
 /// Staged uniforms of all kernels up to this size have places of their own.
 const UNIFORMS_BYTES: u32 = 24 * 1024;
 
@@ -594,8 +596,10 @@ impl Layout {
         at = at.next_multiple_of(128);
         let quick = self.quick_code.len() as u32 * QUICK_BYTES;
         let mut words = self.code.len();
-        for (kernel, stream) in self.kernels.iter_mut().zip(&self.streams) {
+        let most = words + MAP_WORDS;
+        for (kernel, stream) in self.kernels.iter_mut().zip(&mut self.streams) {
             kernel.stream = words as u32;
+            stream.take_if(|s| words + s.code.len() > most);
             words += stream.as_ref().map_or(0, |s| s.code.len());
         }
         // Maps fetch a word more, too.
@@ -685,11 +689,12 @@ impl Layout {
         }
         let streams = self.kernels.iter().zip(&self.streams);
         for (kernel, stream) in streams.filter_map(|(k, s)| Some((k, s.as_ref()?))) {
-            words.extend(
-                (kernel.stream..)
-                    .zip(&stream.code)
-                    .map(|(at, word)| self.map_word(kernel, at, word)),
-            );
+            let code = stream.code.iter().zip(&stream.flags);
+            words.extend((kernel.stream..).zip(code).map(|(at, (word, flags))| {
+                let mut words = self.map_word(kernel, at, word);
+                words[0] |= flags;
+                words
+            }));
         }
         words.push([0; 8]);
         let mut bytes = bytes_of(words.as_flattened()).to_vec();
@@ -698,8 +703,9 @@ impl Layout {
         bytes
     }
 
-    /// Word `at` of a map: its opcode, where its result and its operands lie, and its immediate four times, of which the
-    /// first is the place of a third operand. Places are those in rows of the map, or with the top bit set in shared memory.
+    /// Word `at` of a map, less its flags: its opcode, where its result and its operands lie, and its immediate four times,
+    /// of which the first is the place of a third operand. Places are those in rows of the map, or with the top bit set in
+    /// shared memory.
     fn map_word(&self, kernel: &abi::Kernel, at: u32, word: &Word) -> [u32; 8] {
         let fixed = |place: u32| 1 << 31 | place;
         let uniform = |slot: u32| fixed(kernel.uniforms_shared + slot * abi::UNIFORM_BYTES);

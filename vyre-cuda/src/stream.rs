@@ -1,5 +1,5 @@
-//! Finds kernels that only map: every item loads elements of its own number, computes in a straight line, and stores
-//! elements of its own number. The device sweeps them apart from the general interpreter: 8 or 4 items a lane that follow
+//! Finds kernels that only map: every item loads elements of its own number, computes in a straight line (loops whose turns
+//! can be counted ahead are unrolled), and stores elements of its own number. The device sweeps them apart from the general interpreter: 8 or 4 items a lane that follow
 //! each other four by four, so that an access takes 16 bytes, loads go to register rows without waiting, and no item is
 //! masked, as none can fault or leave.
 
@@ -12,6 +12,8 @@ use vyre_core::module::Kernel;
 pub(crate) struct Stream {
     /// Words with rows renamed; a load or store has its value in `d` or `b`. Ends with `Ret`.
     pub(crate) code: Vec<Word>,
+    /// Of each word, what it leaves out: see [`abi::MAP_A_LAST`] and those after it.
+    pub(crate) flags: Vec<u32>,
     /// Rows that it uses.
     pub(crate) rows: u32,
     /// Buffers that it accesses.
@@ -82,26 +84,86 @@ struct Draft {
     takes: [Option<usize>; 3],
 }
 
-/// A wave's kernel as a map, if it is one that stores something.
+/// What a row holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    Nothing,
+    Constant(u32),
+    Value(usize),
+}
+
+/// Words of a map at most, with loops unrolled.
+const MOST_WORDS: usize = 256;
+/// Words looked at for one at most.
+const MOST_STEPS: usize = 4_096;
+
+/// What an operation comes to whose operands are known, if it is one that counters and their conditions need.
+fn fold(op: Op, a: u32, b: u32) -> Option<u32> {
+    Some(match op {
+        Op::Mov32 => a,
+        Op::Add32 => a.wrapping_add(b),
+        Op::Sub32 => a.wrapping_sub(b),
+        Op::LtU32 => u32::from(a < b),
+        Op::LeU32 => u32::from(a <= b),
+        Op::LtI32 => u32::from((a as i32) < b as i32),
+        Op::LeI32 => u32::from(a as i32 <= b as i32),
+        Op::Eq32 => u32::from(a == b),
+        Op::Ne32 => u32::from(a != b),
+        _ => return None,
+    })
+}
+
+/// A wave's kernel as a map, if it is one that stores something. Loops whose turns can be counted ahead are unrolled.
 pub(crate) fn find(kernel: &Kernel) -> Option<Stream> {
     let index = kernel.item.index?;
     let only_index = kernel.item.src.is_none()
         && kernel.item.dst.is_none()
         && kernel.item.fields.iter().all(Option::is_none);
-    let (last, body) = kernel.code.split_last()?;
-    if !only_index || op(last) != Some(Op::Ret) {
+    if !only_index {
         return None;
     }
-    // Value 0 is the item's number; `held`: the value of each row.
-    let mut held = [None; 256];
-    held[usize::from(index)] = Some(0);
+    // Value 0 is the item's number.
+    let mut held = [Held::Nothing; 256];
+    held[usize::from(index)] = Held::Value(0);
     let mut values = 1;
     let (mut loads, mut others) = (Vec::new(), Vec::new());
     let (mut buffers, mut stored) = (Vec::new(), Vec::new());
-    for &word in body {
+    let mut loops = Vec::new();
+    let mut pc = 0;
+    for _ in 0..MOST_STEPS {
+        let mut word = *kernel.code.get(pc)?;
         let op = op(&word)?;
         let row = op.row();
+        pc += 1;
+        let constant = |byte: u8| match held[usize::from(byte)] {
+            _ if byte == IMM => Some(word.imm),
+            Held::Constant(c) if byte < UNIFORM_BASE => Some(c),
+            _ => None,
+        };
+        match op {
+            Op::Ret if loops.is_empty() && !stored.is_empty() => {
+                return Some(place(loads, others, buffers, values));
+            }
+            Op::Loop => {
+                loops.push(pc - 1);
+                continue;
+            }
+            Op::EndLoop => {
+                pc = *loops.last()? + 1;
+                continue;
+            }
+            Op::BreakIf | Op::BreakUnless if word.a < UNIFORM_BASE => {
+                if (constant(word.a)? != 0) == (op == Op::BreakIf) {
+                    let out = loops.len().checked_sub(word.imm as usize + 1)?;
+                    pc = kernel.code[loops[out]].imm as usize;
+                    loops.truncate(out);
+                }
+                continue;
+            }
+            _ => {}
+        }
         let own = matches!(op, Op::Ld32 | Op::St32) && word.a == index;
+        let third = row.imm == Imm::Third;
         if own {
             // Loads go first, so that none may look for what was stored.
             let buffer = u32::from(word.resource());
@@ -117,9 +179,23 @@ pub(crate) fn find(kernel: &Kernel) -> Option<Stream> {
         } else if !computes(op) && op != Op::LdU32 {
             return None;
         }
-        let third = row.imm == Imm::Third;
         if third && (word.a == IMM || word.b == IMM) {
             return None;
+        }
+        let makes_row = row.d != Slot::N;
+        if makes_row && (word.d == index || word.d >= UNIFORM_BASE) {
+            return None;
+        }
+        let operand = |slot: Slot, byte: u8| match slot {
+            Slot::N => Some(0),
+            _ => constant(byte),
+        };
+        if computes(op) && !third {
+            let known = operand(row.a, word.a).zip(operand(row.b, word.b));
+            if let Some(c) = known.and_then(|(a, b)| fold(op, a, b)) {
+                held[usize::from(word.d)] = Held::Constant(c);
+                continue;
+            }
         }
         let mut takes = [None; 3];
         let operands = [
@@ -127,20 +203,44 @@ pub(crate) fn find(kernel: &Kernel) -> Option<Stream> {
             (row.b != Slot::N, word.b),
             (third, word.third()),
         ];
-        for (taken, (some, byte)) in takes.iter_mut().zip(operands) {
-            if some && byte < UNIFORM_BASE {
-                *taken = Some(held[usize::from(byte)]?);
+        let literal = row.imm == Imm::Literal;
+        let mut free = literal && !operands.iter().any(|&(some, byte)| some && byte == IMM);
+        for (i, (some, byte)) in operands.into_iter().enumerate() {
+            if !some || byte >= UNIFORM_BASE {
+                continue;
             }
+            takes[i] = match held[usize::from(byte)] {
+                Held::Nothing => return None,
+                Held::Value(v) => Some(v),
+                // Into the word, if it has no other literal.
+                Held::Constant(c) if free && i < 2 => {
+                    free = false;
+                    word.imm = c;
+                    *[&mut word.a, &mut word.b][i] = IMM;
+                    None
+                }
+                Held::Constant(c) => {
+                    let word = Word {
+                        op: Op::Mov32 as u8,
+                        a: IMM,
+                        imm: c,
+                        ..Word::default()
+                    };
+                    let made = Some(values);
+                    values += 1;
+                    others.push(Draft {
+                        word,
+                        makes: made,
+                        takes: [None; 3],
+                    });
+                    made
+                }
+            };
         }
-        let makes = (row.d != Slot::N).then(|| {
+        let makes = makes_row.then_some(values);
+        if makes_row {
+            held[usize::from(word.d)] = Held::Value(values);
             values += 1;
-            values - 1
-        });
-        if makes.is_some() {
-            if word.d == index || word.d >= UNIFORM_BASE {
-                return None;
-            }
-            held[usize::from(word.d)] = makes;
         }
         let list = if op == Op::Ld32 {
             &mut loads
@@ -148,14 +248,15 @@ pub(crate) fn find(kernel: &Kernel) -> Option<Stream> {
             &mut others
         };
         list.push(Draft { word, makes, takes });
+        if loads.len() + others.len() > MOST_WORDS {
+            return None;
+        }
     }
-    if stored.is_empty() {
-        return None;
-    }
-    Some(place(loads, others, buffers, values))
+    None
 }
 
-/// Puts loads before all else, waits for them once, and gives values rows that are free.
+/// Puts loads before all else, waits for them once, and gives values rows that are free; those that are only wanted while
+/// they are the last that was computed need none.
 fn place(mut loads: Vec<Draft>, others: Vec<Draft>, buffers: Vec<u32>, values: usize) -> Stream {
     let bare = |op: u32, makes| Draft {
         word: Word {
@@ -185,33 +286,69 @@ fn place(mut loads: Vec<Draft>, others: Vec<Draft>, buffers: Vec<u32>, values: u
     }
     drafts.push(bare(Op::Ret as u32, None));
 
-    let mut until = vec![0; values];
+    let (mut until, mut kept) = (vec![0; values], vec![false; values]);
+    let mut flags = vec![0; drafts.len()];
+    let mut last = None;
     for (at, draft) in drafts.iter().enumerate() {
-        let named = draft.takes.iter().chain([&draft.makes]).flatten();
-        named.for_each(|&v| until[v] = at);
+        for (i, &taken) in draft.takes.iter().enumerate() {
+            let Some(value) = taken else { continue };
+            until[value] = at;
+            if i < 2 && taken == last {
+                flags[at] |= [abi::MAP_A_LAST, abi::MAP_B_LAST][i];
+            } else {
+                kept[value] = true;
+            }
+        }
+        let computing = op(&draft.word).filter(|&op| computes(op) || op == Op::LdU32);
+        match computing {
+            None => flags[at] |= abi::MAP_MOVES,
+            // An operand that there is not need not be fetched.
+            Some(op) if op.row().b == Slot::N => flags[at] |= abi::MAP_B_LAST,
+            Some(_) => {}
+        }
+        let Some(value) = draft.makes else { continue };
+        until[value] = at;
+        if op(&draft.word) == Some(Op::Ld32) {
+            kept[value] = true;
+        } else {
+            last = draft.makes;
+        }
     }
     let mut rows: Vec<Option<usize>> = Vec::new();
     let code = (drafts.iter().enumerate()).map(|(at, draft)| {
         let mut word = draft.word;
         let row_of = |v: Option<usize>| rows.iter().position(|r| v.is_some() && *r == v);
         let [a, b, c] = draft.takes.map(row_of);
-        word.a = a.map_or(word.a, |r| r as u8);
-        word.b = b.map_or(word.b, |r| r as u8);
+        // One that is at hand has no row, and needs none.
+        if draft.takes[0].is_some() {
+            word.a = a.unwrap_or(0) as u8;
+        }
+        if draft.takes[1].is_some() {
+            word.b = b.unwrap_or(0) as u8;
+        }
         if let Some(c) = c {
             word.imm = word.imm & !255 | c as u32;
         }
         let free = |r: &Option<usize>| r.is_none_or(|v| until[v] <= at);
-        if let Some(value) = draft.makes {
-            let row = rows.iter().position(free).unwrap_or(rows.len());
-            rows.resize(rows.len().max(row + 1), None);
-            rows[row] = Some(value);
-            word.d = row as u8;
+        match draft.makes {
+            Some(value) if kept[value] => {
+                let row = rows.iter().position(free).unwrap_or(rows.len());
+                rows.resize(rows.len().max(row + 1), None);
+                rows[row] = Some(value);
+                word.d = row as u8;
+            }
+            Some(_) => {
+                flags[at] |= abi::MAP_NOT_KEPT;
+                word.d = 0;
+            }
+            None => {}
         }
         word
     });
     let code = code.collect();
     Stream {
         code,
+        flags,
         rows: rows.len().max(1) as u32,
         buffers,
     }
@@ -271,6 +408,15 @@ mod tests {
                 word(Op::St32 as u32, 0, 0, 0, 4 << 16),
                 word(Op::Ret as u32, 0, 0, 0, 0),
             ],
+            flags: vec![
+                abi::MAP_MOVES,
+                abi::MAP_MOVES,
+                abi::MAP_MOVES,
+                abi::MAP_NOT_KEPT,
+                abi::MAP_A_LAST | abi::MAP_NOT_KEPT,
+                abi::MAP_B_LAST | abi::MAP_MOVES,
+                abi::MAP_MOVES,
+            ],
             rows: 2,
             buffers: vec![3, 4],
         };
@@ -287,7 +433,35 @@ mod tests {
         let found = find(&kernel(code)).unwrap();
         assert_eq!(found.code[0], word(abi::OP_NUMBER, 0, 0, 0, 0));
         assert_eq!(found.code[1], word(Op::Add32 as u32, 0, 0, IMM, 7));
+        assert_eq!(found.flags[1], abi::MAP_A_LAST | abi::MAP_NOT_KEPT);
         assert_eq!((found.rows, found.buffers), (1, vec![0]));
+    }
+
+    #[test]
+    fn loops_with_turns_that_can_be_counted_are_unrolled() {
+        let code = vec![
+            word(Op::Xor32 as u32, 2, 0, UNIFORM_BASE, 0),
+            word(Op::Mov32 as u32, 1, IMM, 0, 0),
+            word(Op::Loop as u32, 0, 0, 0, 9),
+            word(Op::LeU32 as u32, 3, IMM, 1, 2),
+            word(Op::BreakIf as u32, 0, 3, 0, 0),
+            word(Op::Mul32 as u32, 2, 2, IMM, 9),
+            word(Op::Add32 as u32, 2, 2, 1, 0),
+            word(Op::Add32 as u32, 1, 1, IMM, 1),
+            word(Op::EndLoop as u32, 0, 0, 0, 2),
+            word(Op::St32 as u32, 0, 0, 2, 0),
+            word(Op::Ret as u32, 0, 0, 0, 0),
+        ];
+        let found = find(&kernel(code.clone())).unwrap();
+        let ops: Vec<(u8, u8, u32)> = found.code.iter().map(|w| (w.op, w.b, w.imm)).collect();
+        let (mul, add) = (Op::Mul32 as u8, Op::Add32 as u8);
+        let turns = [(mul, IMM, 9), (add, IMM, 0), (mul, IMM, 9), (add, IMM, 1)];
+        assert_eq!(ops[2..6], turns);
+        assert_eq!((ops.len(), found.rows), (8, 1));
+        // The item's own number of turns.
+        let mut uneven = code;
+        uneven[3].b = 0;
+        assert_eq!(find(&kernel(uneven)), None);
     }
 
     #[test]

@@ -851,9 +851,10 @@ fn a_field_may_be_given_by_another_module(runtimes: [Runtime; 2]) {
 #[kernel]
 fn mapped(i: Index, a: f32, seed: u32, x: &f32, w: &u32, y: &mut f32, z: &mut u32, t: &mut u32) {
     let s = *w as i32;
-    let mixed = (*w ^ w.wrapping_shr(7))
-        .wrapping_mul(0x9e37_79b9)
-        .rotate_left(5);
+    let mut mixed = (*w ^ w.wrapping_shr(7)).wrapping_mul(0x9e37_79b9);
+    for step in 0..3u32 {
+        mixed = mixed.rotate_left(5) ^ step.wrapping_mul(seed);
+    }
     let counted = mixed.count_ones()
         | mixed.leading_zeros().wrapping_mul(64)
         | mixed.trailing_zeros().wrapping_mul(4096);
