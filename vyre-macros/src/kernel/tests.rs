@@ -533,6 +533,8 @@ const SEEDS: &[&str] = &[
     "for w in g.neighbors(a) { if at[w].compare_exchange(LIMIT, b + 1) { out.push(w); } } at[0].fetch_min(3) as u64",
     "let f = if x < y { x.max(y) } else { -y }; let mut h = f * 2.0; h -= 1.5; h.to_bits() as u64",
     "let k = loop { if t && a > 3 || !t { break i64::MAX; } return; }; assert!(k != 0, \"zero\"); k as u64 >> 3",
+    "match (a, b) { (0, n) | (n, 0) if matches!(n, 1..=7) => n as u64, (.., 3) => 1, _ => g.edges(a).end as u64 }",
+    "let mut v = [a; 4]; v[(b & 3) as usize] += 1; v.swap(0, 1); let (m, mut n) = ((a, t), 0); for k in v { n += k * m.0; } n as u64",
     "let v = helper(a, { 1 + 2 }); while v > 3 { break; } (v as f32).sqrt() as u64 ^ *result",
 ];
 
