@@ -763,7 +763,9 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
 // Whether the rounds after a barrier are narrow.
 __device__ __forceinline__ bool goes_narrow(const Step& step, u64 seen) {
     const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
-    if (vyre_state.ctas != gridDim.x || kernel.quick == 0 || kernel.warps < VYRE_QUICK_WARPS) return false;
+    // One CTA passes the other barriers without their words, which would be left from narrow rounds before.
+    if (vyre_state.ctas != gridDim.x || gridDim.x == 1) return false;
+    if (kernel.quick == 0 || kernel.warps < VYRE_QUICK_WARPS) return false;
     const Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
     const u32 limit = quick_limit(*table<Frontier>(image().frontiers, step.carried), *table<Wave>(image().waves, vyre_state.wave));
     return (seen & (VYRE_ARRIVAL - 1)) - 1 < limit && fixpoint.round + 1 < fixpoint.max_rounds;
