@@ -93,7 +93,7 @@ fn column<T: Raw>(name: &'static str, values: &[T]) -> Column {
     Column { name, bits, near }
 }
 
-/// As [`column`], of approximate results.
+/// As [`column()`], of approximate results.
 fn near<T: Raw>(name: &'static str, values: &[T]) -> Column {
     let near = Some(8 * size_of::<T>() as u32);
     Column {
