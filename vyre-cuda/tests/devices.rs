@@ -2,6 +2,9 @@
 
 #![deny(warnings)]
 
+#[macro_use]
+mod common;
+
 use vyre_cuda::Error;
 use vyre_cuda::prelude::*;
 
@@ -312,27 +315,6 @@ fn a_fault_points_into_the_other_module(runtimes: [Runtime; 2]) {
             other => panic!("{other}"),
         }
     }
-}
-
-/// Each test on the CPU's backends, and with the GPU in the place of the interpreter.
-macro_rules! on_every_backend {
-    ($($test:ident)*) => {
-        mod cpu {
-            use vyre_cuda::Runtime;
-            $(#[test]
-            fn $test() {
-                super::$test([Runtime::native(), Runtime::vir0()]);
-            })*
-        }
-        mod cuda {
-            use vyre_cuda::Runtime;
-            $(#[test]
-            #[ignore = "needs a CUDA device"]
-            fn $test() {
-                super::$test([Runtime::native(), Runtime::cuda().expect("a CUDA device")]);
-            })*
-        }
-    };
 }
 
 on_every_backend! {

@@ -1,5 +1,8 @@
 //! Passes built from passes.
 
+#[macro_use]
+mod common;
+
 use vyre_cuda::prelude::*;
 
 const UNSEEN: u32 = u32::MAX;
@@ -123,27 +126,6 @@ fn what_is_included_runs_alone_as_before() {
     let mut session = passes::search::bfs::Session::new(&Runtime::native(), &graph).unwrap();
     let out = session.run(passes::search::bfs::Run { source: 0 }).unwrap();
     assert_eq!(out.dist, [0, 1, UNSEEN]);
-}
-
-/// Each test on the CPU's backends, and with the GPU in the place of the interpreter.
-macro_rules! on_every_backend {
-    ($($test:ident)*) => {
-        mod cpu {
-            use vyre_cuda::Runtime;
-            $(#[test]
-            fn $test() {
-                super::$test([Runtime::native(), Runtime::vir0()]);
-            })*
-        }
-        mod cuda {
-            use vyre_cuda::Runtime;
-            $(#[test]
-            #[ignore = "needs a CUDA device"]
-            fn $test() {
-                super::$test([Runtime::native(), Runtime::cuda().expect("a CUDA device")]);
-            })*
-        }
-    };
 }
 
 on_every_backend! {

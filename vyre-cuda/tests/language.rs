@@ -6,6 +6,9 @@
     reason = "bodies are written as users write them"
 )]
 
+#[macro_use]
+mod common;
+
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Error, TrapKind};
 
@@ -1613,27 +1616,6 @@ fn items_are_of_every_type(runtimes: [Runtime; 2]) {
         }
         assert_eq!((out.la.len(), out.lg.len()), (200, 200));
     }
-}
-
-/// Each test on the CPU's backends, and with the GPU in the place of the interpreter.
-macro_rules! on_every_backend {
-    ($($test:ident)*) => {
-        mod cpu {
-            use vyre_cuda::Runtime;
-            $(#[test]
-            fn $test() {
-                super::$test([Runtime::native(), Runtime::vir0()]);
-            })*
-        }
-        mod cuda {
-            use vyre_cuda::Runtime;
-            $(#[test]
-            #[ignore = "needs a CUDA device"]
-            fn $test() {
-                super::$test([Runtime::native(), Runtime::cuda().expect("a CUDA device")]);
-            })*
-        }
-    };
 }
 
 on_every_backend! {
