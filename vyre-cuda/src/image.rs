@@ -6,13 +6,11 @@
 
 use crate::abi::{self, NONE, Pod};
 use crate::buffer::bytes_of;
-use crate::lift;
+use crate::lift::{self, op, writes};
 use crate::quick::{self, Quick};
 use crate::stream::{self, Stream};
 use thiserror::Error;
-use vyre_core::isa::{
-    FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, Slot, UNIFORM_BASE, Word,
-};
+use vyre_core::isa::{FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, UNIFORM_BASE, Word};
 use vyre_core::module::{
     Domain, FixpointId, Kernel, Program, ReduceOp, Role, Scalar, Step, Uniform,
 };
@@ -837,31 +835,6 @@ impl Layout {
 fn put<T: Pod>(out: &mut [u8], at: u32, values: &[T]) {
     let bytes = bytes_of(values);
     out[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
-}
-
-fn op(word: &Word) -> Op {
-    Op::from_code(word.op).expect("verified code has known opcodes")
-}
-
-/// Whether a word assigns this row.
-fn writes(word: &Word, row: u8) -> bool {
-    let op = op(word);
-    let array = |width: u16| {
-        let (first, len) = word.array();
-        let first = u16::from(first);
-        (first..first + width * u16::from(len)).contains(&u16::from(row))
-    };
-    if matches!(op, Op::RowSt32 | Op::RowFill32) {
-        return array(1);
-    }
-    if matches!(op, Op::RowSt64 | Op::RowFill64) {
-        return array(2);
-    }
-    match op.row().d {
-        Slot::N => false,
-        Slot::W | Slot::OptW => word.d == row,
-        Slot::D | Slot::OptD => word.d != IMM && (word.d == row || word.d + 1 == row),
-    }
 }
 
 /// The buffers that a kernel loads the element of its item's number from, each with the size of one.

@@ -55,7 +55,7 @@ pub(crate) fn find(kernel: &Kernel, rows: u32, domain: &Domain) -> Option<Lift> 
     None
 }
 
-fn op(word: &Word) -> Op {
+pub(crate) fn op(word: &Word) -> Op {
     Op::from_code(word.op).expect("verified code has known opcodes")
 }
 
@@ -223,7 +223,7 @@ fn is_straight(word: &Word) -> bool {
 
 /// Whether the kernel leaves the buffers alone that the loop reads.
 fn stable(kernel: &Kernel, body: &[Word]) -> bool {
-    let writes = |word: &Word, buffer: u16| {
+    let changes = |word: &Word, buffer: u16| {
         let op = op(word);
         let names = matches!(op.row().imm, Imm::Resource(_) | Imm::ResourceThird(_));
         let asks = matches!(op, Op::Len | Op::CsrBegin | Op::CsrEnd | Op::CsrTarget);
@@ -235,7 +235,7 @@ fn stable(kernel: &Kernel, body: &[Word]) -> bool {
     };
     body.iter()
         .filter(|w| loads(op(w)))
-        .all(|w| !kernel.code.iter().any(|other| writes(other, w.resource())))
+        .all(|w| !kernel.code.iter().any(|other| changes(other, w.resource())))
 }
 
 /// The topology whose `csr.begin` the loop's edges start from.
@@ -293,6 +293,27 @@ fn written(word: &Word) -> Vec<u8> {
     match row.d {
         Slot::N => Vec::new(),
         slot => rows_of(word.d, is_wide(slot)),
+    }
+}
+
+/// Whether a word assigns this row.
+pub(crate) fn writes(word: &Word, row: u8) -> bool {
+    let op = op(word);
+    let array = |width: u16| {
+        let (first, len) = word.array();
+        let first = u16::from(first);
+        (first..first + width * u16::from(len)).contains(&u16::from(row))
+    };
+    if matches!(op, Op::RowSt32 | Op::RowFill32) {
+        return array(1);
+    }
+    if matches!(op, Op::RowSt64 | Op::RowFill64) {
+        return array(2);
+    }
+    match op.row().d {
+        Slot::N => false,
+        Slot::W | Slot::OptW => word.d == row,
+        Slot::D | Slot::OptD => word.d != IMM && (word.d == row || word.d + 1 == row),
     }
 }
 

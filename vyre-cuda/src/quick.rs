@@ -4,6 +4,7 @@
 //! word; what a uniform load gives is an operand. Words keep their places, so that a trap names the pc of the program.
 
 use crate::abi::{self, NONE, fill};
+use crate::lift::{op, writes};
 use vyre_core::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
 use vyre_core::module::{Kernel, Uniform};
 
@@ -90,10 +91,6 @@ impl Rows<'_> {
         };
         row.min(255) as u8
     }
-}
-
-fn op(word: &Word) -> Op {
-    Op::from_code(word.op).expect("verified code has known opcodes")
 }
 
 /// The quick code of a wave over the edges out of `frontier`, if all of its words have one. `rows`: the kernel's rows with
@@ -307,15 +304,6 @@ pub(crate) fn place(code: &mut [Word], buffers: u32) {
         if decides {
             before.imm |= abi::QUICK_DECIDES;
         }
-    }
-}
-
-/// Whether a word assigns this row, as far as narrow rounds have such words.
-fn writes(word: &Word, row: u8) -> bool {
-    match op(word).row().d {
-        Slot::N => false,
-        Slot::W | Slot::OptW => word.d == row,
-        Slot::D | Slot::OptD => word.d != IMM && (word.d == row || word.d + 1 == row),
     }
 }
 
