@@ -22,6 +22,25 @@ macro_rules! columns {
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Slice<'a> { $(#[doc = stringify!($ty)] $variant(&'a [$ty]),)* }
 
+        /// An exclusively borrowed array of one scalar type.
+        #[derive(Debug, PartialEq)]
+        pub enum SliceMut<'a> { $(#[doc = stringify!($ty)] $variant(&'a mut [$ty]),)* }
+
+        impl SliceMut<'_> {
+            /// Borrows it for reading.
+            pub fn as_slice(&self) -> Slice<'_> { match self { $(SliceMut::$variant(v) => Slice::$variant(v),)* } }
+            /// Borrows it for a while.
+            pub fn reborrow(&mut self) -> SliceMut<'_> { match self { $(SliceMut::$variant(v) => SliceMut::$variant(v),)* } }
+            /// Copies a slice of the same type and length into it; false, and no change, for another one.
+            #[must_use]
+            pub fn assign(&mut self, values: Slice<'_>) -> bool {
+                match (self, values) {
+                    $((SliceMut::$variant(v), Slice::$variant(s)) if v.len() == s.len() => { v.copy_from_slice(s); true })*
+                    _ => false,
+                }
+            }
+        }
+
         impl Column {
             /// `len` elements, each with these raw bits (see [`crate::module::Constant`]).
             pub fn filled(scalar: Scalar, len: usize, bits: u64) -> Column {
@@ -107,6 +126,9 @@ macro_rules! columns {
         impl Element for $ty {
             const SCALAR: Scalar = Scalar::$variant;
             fn slice(values: &[$ty]) -> Slice<'_> { Slice::$variant(values) }
+            fn slice_mut(values: &mut [$ty]) -> SliceMut<'_> { SliceMut::$variant(values) }
+            fn in_slice(slice: Slice<'_>) -> Option<&[$ty]> { match slice { Slice::$variant(v) => Some(v), _ => None } }
+            fn in_slice_mut(slice: SliceMut<'_>) -> Option<&mut [$ty]> { match slice { SliceMut::$variant(v) => Some(v), _ => None } }
             fn column(values: Vec<$ty>) -> Column { Column::$variant(values) }
             fn in_column(column: &Column) -> Option<&Vec<$ty>> { match column { Column::$variant(v) => Some(v), _ => None } }
             fn in_column_mut(column: &mut Column) -> Option<&mut Vec<$ty>> { match column { Column::$variant(v) => Some(v), _ => None } }
@@ -123,6 +145,12 @@ pub trait Element: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
     const SCALAR: Scalar;
     /// Wraps a slice.
     fn slice(values: &[Self]) -> Slice<'_>;
+    /// Wraps a slice.
+    fn slice_mut(values: &mut [Self]) -> SliceMut<'_>;
+    /// The values, if the slice has this type.
+    fn in_slice(slice: Slice<'_>) -> Option<&[Self]>;
+    /// The values, if the slice has this type.
+    fn in_slice_mut(slice: SliceMut<'_>) -> Option<&mut [Self]>;
     /// Wraps a vector.
     fn column(values: Vec<Self>) -> Column;
     /// The values, if the column has this type.
@@ -837,6 +865,35 @@ pub trait Executor: Send {
             last = self.run(args)?;
         }
         Ok(last)
+    }
+
+    /// Runs the pass once on in-out buffers that are the caller's: `args` has the inputs only. What the run leaves in the
+    /// in-out buffers is there afterwards, and not in the outcome. After an error they are as before, but for what
+    /// `may_trap` says.
+    ///
+    /// `may_trap`: the pass's functions were built with checks that the bytecode does not have (overflow).
+    fn run_in_place(
+        &mut self,
+        args: &Args<'_>,
+        in_outs: &mut [(BufferId, SliceMut<'_>)],
+        _may_trap: bool,
+    ) -> Result<Outcome, RunError> {
+        let mut all = args.clone();
+        let given = in_outs.iter().map(|(id, s)| (*id, s.as_slice()));
+        all.inputs.extend(given);
+        let mut outcome = self.run(&all)?;
+        for (id, to) in in_outs {
+            let at = outcome.outputs.iter().position(|(b, _)| b == id);
+            let at = at.ok_or_else(|| RunError::Invalid("an in-out buffer is no result".into()))?;
+            let (_, from) = outcome.outputs.swap_remove(at);
+            debug_assert_eq!(from.len(), to.as_slice().len());
+            if !to.assign(from.as_slice()) {
+                return Err(RunError::Invalid(
+                    "an in-out buffer has another type".into(),
+                ));
+            }
+        }
+        Ok(outcome)
     }
 
     /// Runs independent queries, first things first. May take only the first few: the caller comes back with the rest.

@@ -12,13 +12,13 @@ use crate::dsl::{Append, Bits, Edge, Push, Records, Reduce, Reduction, Seen};
 use crate::exec;
 use crate::exec::{
     Args, Counters, Element, Executor, Followed, LaunchHint, Limits, Outcome, Progress, Record,
-    Rows, RunError, Slice, TopologyArgs,
+    Rows, RunError, Slice, SliceMut, TopologyArgs,
 };
 use crate::fault::{self, Fault, InLane, Lanes};
-use crate::isa::{IMM, Op};
+use crate::isa::{Faults, IMM, Op, Slot, Word};
 use crate::module::{
-    Access, Domain, Extent, FixpointId, Kernel, KernelId, ListId, MAX_FIELDS, Mode, Program,
-    Resource, Role, Scalar, SiteId, UpdateOp, WaveId,
+    Access, Buffer, BufferId, Domain, Extent, FixpointId, Kernel, KernelId, ListId, MAX_FIELDS,
+    Mode, Program, Resource, Role, Scalar, SiteId, UpdateOp, Wave, WaveId,
 };
 use crate::pass::Pass;
 use crate::plan::footprint::Allocation;
@@ -27,8 +27,9 @@ use crate::store::{Backend, Cut, Frontier, List, Pending, Store, lowest};
 use crate::trap::TrapKind;
 use crate::views::{Atomic, AtomicElement, Buf, prefetch};
 use rayon::prelude::*;
-use std::cell::{Cell, Ref, RefMut};
+use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::marker::PhantomData;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
@@ -78,11 +79,15 @@ pub trait Column {
     type View<'v>: Copy + Send + Sync
     where
         Self: 'v;
+    /// What a chunk of consecutive lanes has, or several such chunks.
+    type Part<'v>: Send
+    where
+        Self: 'v;
     /// State of one chunk.
     type Local: Send;
 
     /// What chunks share.
-    fn view(&self) -> Self::View<'_>;
+    fn view(&mut self) -> Self::View<'_>;
     /// State for the next chunk of a sweep on one thread, where chunks run in order.
     fn begin(&self) -> Self::Local;
     /// State for a chunk of a parallel sweep.
@@ -91,6 +96,32 @@ pub trait Column {
     fn get<'l>(view: &'l Self::View<'_>, local: &'l mut Self::Local, lane: Lane) -> Self::Item<'l>;
     /// The lane is done with its item.
     fn put(view: &Self::View<'_>, local: &mut Self::Local, lane: Lane);
+    /// The part of all lanes, from lane 0 on.
+    fn whole(&mut self) -> Self::Part<'_>;
+    /// The part of its first `lanes` lanes, and the rest.
+    fn cut<'v>(part: Self::Part<'v>, lanes: usize) -> (Self::Part<'v>, Self::Part<'v>)
+    where
+        Self: 'v;
+    /// The part of its first `lanes` lanes, borrowed.
+    fn first<'p, 'v: 'p>(part: &'p mut Self::Part<'v>, lanes: usize) -> Self::Part<'p>
+    where
+        Self: 'v;
+    /// State for a chunk of a parallel sweep.
+    fn open_part<'v>(part: &Self::Part<'v>) -> Self::Local
+    where
+        Self: 'v;
+    /// The item of a lane, which is the `at`-th of the part.
+    fn get_at<'l, 'v>(
+        part: &'l mut Self::Part<'v>,
+        local: &'l mut Self::Local,
+        at: (Lane, usize),
+    ) -> Self::Item<'l>
+    where
+        Self: 'v;
+    /// The lane is done with its item.
+    fn put_at<'v>(part: &mut Self::Part<'v>, local: &mut Self::Local, lane: Lane)
+    where
+        Self: 'v;
     /// Merges a chunk; called in chunk order.
     fn close(&self, local: Self::Local);
     /// Lanes see what lanes before them did, so they run one after another.
@@ -99,15 +130,91 @@ pub trait Column {
     }
 }
 
+/// A column whose chunks share everything has the whole view as the part of every chunk.
+macro_rules! shared_parts {
+    () => {
+        type Part<'v>
+            = Self::View<'v>
+        where
+            Self: 'v;
+
+        #[inline]
+        fn whole(&mut self) -> Self::View<'_> {
+            self.view()
+        }
+        #[inline]
+        fn cut<'v>(view: Self::View<'v>, _: usize) -> (Self::View<'v>, Self::View<'v>)
+        where
+            Self: 'v,
+        {
+            (view, view)
+        }
+        #[inline]
+        fn first<'p, 'v: 'p>(view: &'p mut Self::View<'v>, _: usize) -> Self::View<'p>
+        where
+            Self: 'v,
+        {
+            *view
+        }
+        #[inline]
+        fn open_part<'v>(view: &Self::View<'v>) -> Self::Local
+        where
+            Self: 'v,
+        {
+            Self::open(*view)
+        }
+        #[inline]
+        fn get_at<'l, 'v>(
+            view: &'l mut Self::View<'v>,
+            local: &'l mut Self::Local,
+            (lane, _): (Lane, usize),
+        ) -> Self::Item<'l>
+        where
+            Self: 'v,
+        {
+            Self::get(view, local, lane)
+        }
+        #[inline]
+        fn put_at<'v>(view: &mut Self::View<'v>, local: &mut Self::Local, lane: Lane)
+        where
+            Self: 'v,
+        {
+            Self::put(view, local, lane);
+        }
+    };
+}
+
 macro_rules! tuples {
     ($($($c:ident $i:tt)*;)*) => {$(
         #[allow(non_snake_case, unused_variables, clippy::unused_unit, reason = "the empty tuple is one of them")]
         impl<$($c: Column),*> Column for ($($c,)*) {
             type Item<'l> = ($($c::Item<'l>,)*);
             type View<'v> = ($($c::View<'v>,)*) where Self: 'v;
+            type Part<'v> = ($($c::Part<'v>,)*) where Self: 'v;
             type Local = ($($c::Local,)*);
             #[inline]
-            fn view(&self) -> Self::View<'_> { ($(self.$i.view(),)*) }
+            fn whole(&mut self) -> Self::Part<'_> { ($(self.$i.whole(),)*) }
+            #[inline]
+            fn cut<'v>(part: Self::Part<'v>, lanes: usize) -> (Self::Part<'v>, Self::Part<'v>) where Self: 'v {
+                $(let $c = $c::cut(part.$i, lanes);)*
+                (($($c.0,)*), ($($c.1,)*))
+            }
+            #[inline]
+            fn first<'p, 'v: 'p>(part: &'p mut Self::Part<'v>, lanes: usize) -> Self::Part<'p> where Self: 'v {
+                ($($c::first(&mut part.$i, lanes),)*)
+            }
+            #[inline]
+            fn open_part<'v>(part: &Self::Part<'v>) -> Self::Local where Self: 'v { ($($c::open_part(&part.$i),)*) }
+            #[inline]
+            fn get_at<'l, 'v>(part: &'l mut Self::Part<'v>, local: &'l mut Self::Local, at: (Lane, usize)) -> Self::Item<'l> where Self: 'v {
+                ($($c::get_at(&mut part.$i, &mut local.$i, at),)*)
+            }
+            #[inline]
+            fn put_at<'v>(part: &mut Self::Part<'v>, local: &mut Self::Local, lane: Lane) where Self: 'v {
+                $($c::put_at(&mut part.$i, &mut local.$i, lane);)*
+            }
+            #[inline]
+            fn view(&mut self) -> Self::View<'_> { ($(self.$i.view(),)*) }
             #[inline]
             fn begin(&self) -> Self::Local { ($(self.$i.begin(),)*) }
             #[inline]
@@ -142,10 +249,46 @@ tuples! {
     A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11;
 }
 
+/// A buffer, read: a session's, or the caller's.
+#[derive(Debug)]
+enum Values<'s, T> {
+    Kept(Ref<'s, [T]>),
+    Lent(&'s [T]),
+}
+
+impl<T> Deref for Values<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match self {
+            Values::Kept(values) => values,
+            Values::Lent(values) => values,
+        }
+    }
+}
+
+/// A buffer, written: a session's, or the caller's.
+#[derive(Debug)]
+enum ValuesMut<'s, T> {
+    Kept(RefMut<'s, [T]>),
+    Lent(&'s mut [T]),
+}
+
+impl<T> ValuesMut<'_, T> {
+    #[inline]
+    fn get(&mut self) -> &mut [T] {
+        match self {
+            ValuesMut::Kept(values) => values,
+            ValuesMut::Lent(values) => values,
+        }
+    }
+}
+
 /// `&T`: the lane's own element, read.
 #[derive(Debug)]
 pub struct Own<'s, T> {
-    values: Ref<'s, Vec<T>>,
+    values: Values<'s, T>,
 }
 
 impl<T: Element> Column for Own<'_, T> {
@@ -154,10 +297,14 @@ impl<T: Element> Column for Own<'_, T> {
         = &'v [T]
     where
         Self: 'v;
+    type Part<'v>
+        = &'v [T]
+    where
+        Self: 'v;
     type Local = ();
 
     #[inline]
-    fn view(&self) -> &[T] {
+    fn view(&mut self) -> &[T] {
         &self.values
     }
     #[inline]
@@ -171,13 +318,51 @@ impl<T: Element> Column for Own<'_, T> {
     #[inline]
     fn put(_: &&[T], (): &mut (), _: Lane) {}
     #[inline]
+    fn whole(&mut self) -> &[T] {
+        &self.values
+    }
+    #[inline]
+    fn cut<'v>(part: &'v [T], lanes: usize) -> (&'v [T], &'v [T])
+    where
+        Self: 'v,
+    {
+        part.split_at(lanes)
+    }
+    #[inline]
+    fn first<'p, 'v: 'p>(part: &'p mut &'v [T], lanes: usize) -> &'p [T]
+    where
+        Self: 'v,
+    {
+        &part[..lanes]
+    }
+    #[inline]
+    fn open_part<'v>(_: &&'v [T])
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
+    fn get_at<'l, 'v>(part: &'l mut &'v [T], (): &'l mut (), (_, at): (Lane, usize)) -> &'l T
+    where
+        Self: 'v,
+    {
+        &part[at]
+    }
+    #[inline]
+    fn put_at<'v>(_: &mut &'v [T], (): &mut (), _: Lane)
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
     fn close(&self, (): ()) {}
 }
 
-/// `&mut T`: the lane's own element, read and written back when the lane is done.
+/// `&mut T`: the lane's own element, in place where a chunk's lanes are consecutive, otherwise read and written back when
+/// the lane is done.
 #[derive(Debug)]
 pub struct OwnMut<'s, T: AtomicElement> {
-    values: RefMut<'s, Buf<Atomic<T>>>,
+    values: ValuesMut<'s, T>,
 }
 
 impl<T: AtomicElement> Column for OwnMut<'_, T> {
@@ -186,11 +371,15 @@ impl<T: AtomicElement> Column for OwnMut<'_, T> {
         = &'v Buf<Atomic<T>>
     where
         Self: 'v;
+    type Part<'v>
+        = &'v mut [T]
+    where
+        Self: 'v;
     type Local = T;
 
     #[inline]
-    fn view(&self) -> &Buf<Atomic<T>> {
-        &self.values
+    fn view(&mut self) -> &Buf<Atomic<T>> {
+        Buf::atomic(self.values.get())
     }
     #[inline]
     fn begin(&self) -> T {
@@ -210,20 +399,74 @@ impl<T: AtomicElement> Column for OwnMut<'_, T> {
         view[lane.index].put(*local);
     }
     #[inline]
+    fn whole(&mut self) -> &mut [T] {
+        self.values.get()
+    }
+    #[inline]
+    fn cut<'v>(part: &'v mut [T], lanes: usize) -> (&'v mut [T], &'v mut [T])
+    where
+        Self: 'v,
+    {
+        part.split_at_mut(lanes)
+    }
+    #[inline]
+    fn first<'p, 'v: 'p>(part: &'p mut &'v mut [T], lanes: usize) -> &'p mut [T]
+    where
+        Self: 'v,
+    {
+        &mut part[..lanes]
+    }
+    #[inline]
+    fn open_part<'v>(_: &&'v mut [T]) -> T
+    where
+        Self: 'v,
+    {
+        T::from_bits64(0)
+    }
+    #[inline]
+    fn get_at<'l, 'v>(part: &'l mut &'v mut [T], _: &'l mut T, (_, at): (Lane, usize)) -> &'l mut T
+    where
+        Self: 'v,
+    {
+        &mut part[at]
+    }
+    #[inline]
+    fn put_at<'v>(_: &mut &'v mut [T], _: &mut T, _: Lane)
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
     fn close(&self, _: T) {}
 }
 
 /// Columns of a struct-of-arrays buffer, borrowed for reading.
 #[derive(Debug)]
 pub struct Fields<'s, T> {
-    columns: Vec<Ref<'s, exec::Column>>,
+    columns: Vec<Field<'s>>,
     item: PhantomData<fn() -> T>,
+}
+
+/// One of them: a session's, or the caller's.
+#[derive(Debug)]
+enum Field<'s> {
+    Kept(Ref<'s, exec::Column>),
+    Lent(Slice<'s>),
+}
+
+impl Field<'_> {
+    fn as_slice(&self) -> Slice<'_> {
+        match self {
+            Field::Kept(column) => column.as_slice(),
+            Field::Lent(slice) => *slice,
+        }
+    }
 }
 
 impl<T: Record> Fields<'_, T> {
     /// The whole buffer.
     pub fn view(&self) -> Records<'_, T> {
-        let fields: Vec<Slice<'_>> = self.columns.iter().map(|c| c.as_slice()).collect();
+        let fields: Vec<Slice<'_>> = self.columns.iter().map(Field::as_slice).collect();
         Records::new(&fields)
     }
 }
@@ -237,7 +480,9 @@ impl<T: Record> Column for Fields<'_, T> {
         Self: 'v;
     type Local = T;
 
-    fn view(&self) -> Records<'_, T> {
+    shared_parts!();
+
+    fn view(&mut self) -> Records<'_, T> {
         Fields::view(self)
     }
     fn begin(&self) -> T {
@@ -314,7 +559,9 @@ impl<T: Record> Column for FieldsMut<'_, T> {
         Self: 'v;
     type Local = T;
 
-    fn view(&self) -> FieldsView<'_> {
+    shared_parts!();
+
+    fn view(&mut self) -> FieldsView<'_> {
         let cells = |i: usize| self.columns.get(i).map(CellColumn::cells);
         FieldsView {
             cells: std::array::from_fn(cells),
@@ -386,8 +633,10 @@ impl Column for PushColumn<'_> {
         Self: 'v;
     type Local = Pushed;
 
+    shared_parts!();
+
     #[inline]
-    fn view(&self) -> PushView<'_> {
+    fn view(&mut self) -> PushView<'_> {
         PushView {
             nodes: self.nodes,
             limit: self.frontier.capacity,
@@ -480,7 +729,9 @@ impl<T: Record> Column for PushItems<'_, T> {
         Self: 'v;
     type Local = Push<T>;
 
-    fn view(&self) -> usize {
+    shared_parts!();
+
+    fn view(&mut self) -> usize {
         self.frontier.capacity
     }
     fn begin(&self) -> Push<T> {
@@ -529,7 +780,9 @@ impl<T: Record> Column for AppendColumn<'_, T> {
         Self: 'v;
     type Local = Append<T>;
 
-    fn view(&self) -> usize {
+    shared_parts!();
+
+    fn view(&mut self) -> usize {
         self.list.capacity
     }
     fn begin(&self) -> Append<T> {
@@ -578,8 +831,10 @@ impl<O: Reduction> Column for ReduceColumn<'_, O> {
         Self: 'v;
     type Local = Reduce<O>;
 
+    shared_parts!();
+
     #[inline]
-    fn view(&self) {}
+    fn view(&mut self) {}
     #[inline]
     fn begin(&self) -> Reduce<O> {
         Reduce::new()
@@ -605,7 +860,7 @@ impl<O: Reduction> Column for ReduceColumn<'_, O> {
 /// `&Buf<T>`: a borrowed buffer, read by every lane.
 #[derive(Debug)]
 pub struct Read<'s, T> {
-    values: Ref<'s, Vec<T>>,
+    values: Values<'s, T>,
 }
 
 impl<T> Read<'_, T> {
@@ -619,14 +874,24 @@ impl<T> Read<'_, T> {
 /// `&Buf<Atomic<T>>`: an exclusively borrowed buffer, which lanes share atomically.
 #[derive(Debug)]
 pub struct Shared<'s, T: AtomicElement> {
-    values: RefMut<'s, Buf<Atomic<T>>>,
+    values: Cellular<'s, T>,
+}
+
+/// A buffer as atomics: a session's, or the caller's.
+#[derive(Debug)]
+enum Cellular<'s, T: AtomicElement> {
+    Kept(RefMut<'s, Buf<Atomic<T>>>),
+    Lent(&'s Buf<Atomic<T>>),
 }
 
 impl<T: AtomicElement> Shared<'_, T> {
     /// The whole buffer.
     #[inline]
     pub fn view(&self) -> &Buf<Atomic<T>> {
-        &self.values
+        match &self.values {
+            Cellular::Kept(values) => values,
+            Cellular::Lent(values) => values,
+        }
     }
 }
 
@@ -659,6 +924,10 @@ impl Drop for Rowed<'_> {
 #[derive(Debug)]
 pub struct Sweep<'s> {
     store: &'s Store,
+    /// What the caller lends the run to read.
+    inputs: &'s [(BufferId, Slice<'s>)],
+    /// What the caller lends it to work on; a parameter takes its own.
+    in_outs: RefCell<Vec<(BufferId, SliceMut<'s>)>>,
     wave: WaveId,
     round: u32,
 }
@@ -694,15 +963,40 @@ impl<'s> Sweep<'s> {
         &self.store.graphs[id as usize].csr
     }
 
-    fn values<T: Element>(&self, id: u16) -> Ref<'s, Vec<T>> {
-        Ref::map(self.store.buffers[id as usize].borrow(), |c| {
-            T::in_column(c).expect("the buffer has its declared type")
-        })
+    /// An input that the caller lends the run.
+    fn lent(&self, id: u16) -> Option<Slice<'s>> {
+        if !is_lent(&self.store.program.buffers[id as usize]) {
+            return None;
+        }
+        let input = self.inputs.iter().find(|(b, _)| b.0 == id);
+        input.map(|&(_, values)| values)
+    }
+
+    fn values<T: Element>(&self, id: u16) -> Values<'s, T> {
+        if let Some(values) = self.lent(id) {
+            return Values::Lent(T::in_slice(values).expect(TYPED));
+        }
+        let buffer = self.store.buffers[id as usize].borrow();
+        Values::Kept(Ref::map(buffer, |c| {
+            T::in_column(c).expect(TYPED).as_slice()
+        }))
+    }
+
+    fn values_mut<T: Element>(&self, id: u16) -> ValuesMut<'s, T> {
+        let mut in_outs = self.in_outs.borrow_mut();
+        if let Some(at) = in_outs.iter().position(|(b, _)| b.0 == id) {
+            let (_, values) = in_outs.swap_remove(at);
+            return ValuesMut::Lent(T::in_slice_mut(values).expect(TYPED));
+        }
+        let buffer = self.store.buffers[id as usize].borrow_mut();
+        ValuesMut::Kept(RefMut::map(buffer, |c| {
+            T::in_column_mut(c).expect(TYPED).as_mut_slice()
+        }))
     }
 
     fn cells<T: AtomicElement>(&self, id: u16) -> RefMut<'s, Buf<Atomic<T>>> {
         RefMut::map(self.store.buffers[id as usize].borrow_mut(), |c| {
-            Buf::atomic(T::in_column_mut(c).expect("the buffer has its declared type"))
+            Buf::atomic(T::in_column_mut(c).expect(TYPED))
         })
     }
 
@@ -716,7 +1010,10 @@ impl<'s> Sweep<'s> {
     /// A whole buffer of atomics.
     pub fn atomic<T: AtomicElement>(&self, id: u16) -> Shared<'s, T> {
         Shared {
-            values: self.cells(id),
+            values: match self.values_mut(id) {
+                ValuesMut::Kept(values) => Cellular::Kept(RefMut::map(values, Buf::atomic)),
+                ValuesMut::Lent(values) => Cellular::Lent(Buf::atomic(values)),
+            },
         }
     }
 
@@ -730,7 +1027,7 @@ impl<'s> Sweep<'s> {
         let width = sizes.width(program, width).expect("a run has its scalars");
         let nodes = sizes.nodes as u32;
         if program.buffers[id as usize].role == Role::Topology {
-            let words = self.values::<u32>(id).clone();
+            let words = self.values::<u32>(id).to_vec();
             return Rowed {
                 values: None,
                 bits: Bits::from_words(words, nodes, width),
@@ -757,14 +1054,20 @@ impl<'s> Sweep<'s> {
     /// Each lane's own element.
     pub fn own_mut<T: AtomicElement>(&self, id: u16) -> OwnMut<'s, T> {
         OwnMut {
-            values: self.cells(id),
+            values: self.values_mut(id),
         }
     }
 
     /// A struct-of-arrays buffer, read-only: a column of the lanes' own elements, or with [`Fields::view`] the whole
     /// buffer. `ids` are the buffers of the fields, in order.
     pub fn fields<T: Record>(&self, ids: &[u16]) -> Fields<'s, T> {
-        let column = |&id: &u16| Ref::map(self.store.buffers[id as usize].borrow(), |h| &**h);
+        let column = |&id: &u16| match self.lent(id) {
+            Some(values) => Field::Lent(values),
+            None => {
+                let buffer = self.store.buffers[id as usize].borrow();
+                Field::Kept(Ref::map(buffer, |h| &**h))
+            }
+        };
         Fields {
             columns: ids.iter().map(column).collect(),
             item: PhantomData,
@@ -822,16 +1125,16 @@ impl<'s> Sweep<'s> {
     }
 
     /// Sweeps one lane.
-    pub fn once<C, F>(&self, columns: C, kernel: F)
+    pub fn once<C, F>(&self, mut columns: C, kernel: F)
     where
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
-        self.span(1, &columns, kernel);
+        self.span(1, &mut columns, kernel);
     }
 
     /// Sweeps the indices of the wave's range.
-    pub fn range<C, F>(&self, columns: C, kernel: F)
+    pub fn range<C, F>(&self, mut columns: C, kernel: F)
     where
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
@@ -843,20 +1146,20 @@ impl<'s> Sweep<'s> {
             .store
             .len_of("range", extent)
             .expect("ranges were checked when the run began");
-        self.span(len, &columns, kernel);
+        self.span(len, &mut columns, kernel);
     }
 
     /// Sweeps every node.
-    pub fn nodes<C, F>(&self, columns: C, kernel: F)
+    pub fn nodes<C, F>(&self, mut columns: C, kernel: F)
     where
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
-        self.span(self.store.sizes.nodes as usize, &columns, kernel);
+        self.span(self.store.sizes.nodes as usize, &mut columns, kernel);
     }
 
     /// Sweeps the items of the wave's frontier.
-    pub fn items<C, F>(&self, columns: C, kernel: F)
+    pub fn items<C, F>(&self, mut columns: C, kernel: F)
     where
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
@@ -866,7 +1169,7 @@ impl<'s> Sweep<'s> {
         };
         let items = self.store.frontiers[frontier.index()].items.borrow();
         let items: &[u32] = &items;
-        self.sweep(&columns, kernel, chunks(items.len()), |chunk| {
+        self.sweep(&mut columns, kernel, chunks(items.len()), |chunk| {
             let (next, end) = borders(items.len(), chunk);
             Items {
                 items: &items[..end],
@@ -876,7 +1179,7 @@ impl<'s> Sweep<'s> {
     }
 
     /// Sweeps the items of the wave's list, or of its frontier of items that are not nodes.
-    pub fn records<T, C, F>(&self, columns: C, kernel: F)
+    pub fn records<T, C, F>(&self, mut columns: C, kernel: F)
     where
         T: Record,
         C: Column,
@@ -900,7 +1203,7 @@ impl<'s> Sweep<'s> {
         let kernel = move |lane: Lane, columns: C::Item<'_>| {
             kernel(lane, items.record(lane.index as usize), columns);
         };
-        self.sweep(&columns, kernel, chunks(len), |chunk| {
+        self.sweep(&mut columns, kernel, chunks(len), |chunk| {
             let (next, end) = borders(len, chunk);
             ItemWalk {
                 items,
@@ -913,7 +1216,7 @@ impl<'s> Sweep<'s> {
     }
 
     /// Sweeps every edge of the wave's topology.
-    pub fn edges<C, F>(&self, columns: C, kernel: F)
+    pub fn edges<C, F>(&self, mut columns: C, kernel: F)
     where
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
@@ -923,7 +1226,7 @@ impl<'s> Sweep<'s> {
         };
         let graph = self.csr(topology.0);
         let edges = graph.edge_count();
-        self.sweep(&columns, kernel, chunks(edges), |chunk| {
+        self.sweep(&mut columns, kernel, chunks(edges), |chunk| {
             let (next, end) = borders(edges, chunk);
             let after = graph.offsets().partition_point(|&o| o as usize <= next);
             AllEdges {
@@ -936,7 +1239,7 @@ impl<'s> Sweep<'s> {
     }
 
     /// Sweeps every edge out of the items of the wave's frontier, an equal number of edges a chunk.
-    pub fn edges_from<C, F>(&self, columns: C, kernel: F)
+    pub fn edges_from<C, F>(&self, mut columns: C, kernel: F)
     where
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
@@ -952,40 +1255,80 @@ impl<'s> Sweep<'s> {
             let graphs = &self.store.graphs;
             if let Some(into) = pull.turn(graphs, topology, items, self.round) {
                 let (pull, nodes) = (&*pull, into.node_count());
-                return self.sweep(&columns, kernel, nodes.div_ceil(PULLERS), |chunk| Pulled {
-                    into,
-                    front: &pull.front,
-                    done: &pull.done,
-                    next: chunk * PULLERS,
-                    end: nodes.min((chunk + 1) * PULLERS),
+                return self.sweep(&mut columns, kernel, nodes.div_ceil(PULLERS), |chunk| {
+                    Pulled {
+                        into,
+                        front: &pull.front,
+                        done: &pull.done,
+                        next: chunk * PULLERS,
+                        end: nodes.min((chunk + 1) * PULLERS),
+                    }
                 });
             }
         }
         let mut cuts = self.store.cuts.borrow_mut();
         cut_edges(&mut cuts, graph.csr.offsets(), items, graph.max_degree);
         let cuts: &[Cut] = &cuts;
-        self.sweep(&columns, kernel, cuts.len() - 1, |chunk| {
+        self.sweep(&mut columns, kernel, cuts.len() - 1, |chunk| {
             EdgesFrom::new(&graph.csr, items, cuts[chunk], cuts[chunk + 1])
         });
     }
 
-    fn span<C, F>(&self, len: usize, columns: &C, kernel: F)
+    /// Sweeps lanes that are consecutive from 0 on. Each chunk has its own part of the columns, so that a kernel without
+    /// faults is a plain loop over slices.
+    fn span<C, F>(&self, len: usize, columns: &mut C, kernel: F)
     where
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
-        self.sweep(columns, kernel, chunks(len), |chunk| {
-            let (next, end) = borders(len, chunk);
-            Span {
-                next: next as u32,
-                end: end as u32,
+        let chunks = chunks(len);
+        let code = self.code();
+        if !self.shares(chunks, columns) {
+            for chunk in 0..chunks {
+                let _in_lane = InLane::enter(Lanes::Alone);
+                let (first, end) = borders(len, chunk);
+                let local = columns.begin();
+                let (_, part) = C::cut(columns.whole(), first);
+                let span = (first, end - first);
+                let (local, found) = run_span::<C, F>(&code, (part, local), span, kernel);
+                columns.close(local);
+                self.store.fail(found);
             }
-        });
+            return;
+        }
+        let parts = parts_of(columns, len).into_par_iter().enumerate();
+        let done: Vec<(C::Local, Option<Box<Pending>>)> = parts
+            .map(|(chunk, part)| {
+                let _in_lane = InLane::enter(Lanes::Shared);
+                let (first, end) = borders(len, chunk);
+                let local = C::open_part(&part);
+                run_span::<C, F>(&code, (part, local), (first, end - first), kernel)
+            })
+            .collect();
+        for (local, found) in done {
+            columns.close(local);
+            self.store.fail(found);
+        }
+    }
+
+    fn code(&self) -> Code<'s> {
+        Code {
+            program: &self.store.program,
+            wave: self.wave,
+        }
+    }
+
+    /// Whether threads share the chunks of a sweep. The chunks are the same either way, so results do not depend on it.
+    fn shares(&self, chunks: usize, columns: &impl Column) -> bool {
+        chunks > 1
+            && (chunks * CHUNK) as u64 >= self.store.parallel_from
+            && rayon::current_num_threads() > 1
+            && !columns.in_order()
     }
 
     fn sweep<C, F, W>(
         &self,
-        columns: &C,
+        columns: &mut C,
         kernel: F,
         chunks: usize,
         walk: impl Fn(usize) -> W + Sync,
@@ -994,24 +1337,20 @@ impl<'s> Sweep<'s> {
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
         W: Walk,
     {
-        let view = columns.view();
-        let code = Code {
-            program: &self.store.program,
-            wave: self.wave,
-        };
-        // Chunks are the same either way, so results do not depend on who runs them.
-        let few = ((chunks * CHUNK) as u64) < self.store.parallel_from;
-        if chunks == 1 || few || rayon::current_num_threads() == 1 || columns.in_order() {
+        let code = self.code();
+        if !self.shares(chunks, columns) {
             for chunk in 0..chunks {
                 let _in_lane = InLane::enter(Lanes::Alone);
                 let local = columns.begin();
                 let walk = || walk(chunk);
+                let view = columns.view();
                 let (local, found) = run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
                 columns.close(local);
                 self.store.fail(found);
             }
             return;
         }
+        let view = columns.view();
         let done: Vec<(C::Local, Option<Box<Pending>>)> = (0..chunks)
             .into_par_iter()
             .map(|chunk| {
@@ -1028,6 +1367,75 @@ impl<'s> Sweep<'s> {
             columns.close(local);
             self.store.fail(found);
         }
+    }
+}
+
+/// The parts of a sweep's chunks.
+fn parts_of<C: Column>(columns: &mut C, len: usize) -> Vec<C::Part<'_>> {
+    let mut rest = columns.whole();
+    let chunks = (0..chunks(len)).map(|chunk| borders(len, chunk));
+    let mut parts = Vec::with_capacity(chunks.len());
+    for (first, end) in chunks {
+        let (part, after) = C::cut(rest, end - first);
+        parts.push(part);
+        rest = after;
+    }
+    parts
+}
+
+/// Runs the lanes of a chunk of consecutive ones as [`run_chunk`] does: `len` from `first` on.
+fn run_span<C, F>(
+    code: &Code<'_>,
+    (mut part, mut local): (C::Part<'_>, C::Local),
+    (first, len): (usize, usize),
+    kernel: F,
+) -> (C::Local, Option<Box<Pending>>)
+where
+    C: Column,
+    F: for<'l> Fn(Lane, C::Item<'l>) + Copy,
+{
+    let mut next = 0;
+    let mut found = None;
+    loop {
+        let lanes = AssertUnwindSafe(|| {
+            let mut at = Count {
+                now: next,
+                to: &mut next,
+            };
+            let mut part = C::first(&mut part, len);
+            while at.now < len {
+                let offset = at.now;
+                at.now += 1;
+                let lane = Lane {
+                    index: (first + offset) as u32,
+                    src: 0,
+                    dst: 0,
+                };
+                kernel(lane, C::get_at(&mut part, &mut local, (lane, offset)));
+                C::put_at(&mut part, &mut local, lane);
+            }
+        });
+        match catch_unwind(lanes) {
+            Ok(()) => return (local, found),
+            Err(payload) => {
+                let item = (first + next - 1) as u32;
+                let pending = code.locate(item, fault::classify(payload));
+                found = lowest(found, Some(Box::new(pending)));
+            }
+        }
+    }
+}
+
+/// How far a loop is: in a register while it goes on, and written back when it ends or a lane unwinds.
+struct Count<'c> {
+    now: usize,
+    to: &'c mut usize,
+}
+
+impl Drop for Count<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        *self.to = self.now;
     }
 }
 
@@ -1140,6 +1548,45 @@ fn within_std<'a>(
         .filter(|(pc, _)| raises(*pc) == Some(true));
     let first = able.next()?;
     able.all(|(_, site)| *site == first.1).then_some(first)
+}
+
+const TYPED: &str = "the buffer has its declared type";
+
+/// Whether a run reads this buffer where the caller has it. Rows of bits are taken from the store.
+fn is_lent(buffer: &Buffer) -> bool {
+    buffer.role == Role::Input && !matches!(buffer.extent, Extent::NodeBits(_))
+}
+
+/// Whether a lane of this wave can raise a fault that the bytecode knows of. Its own element is always there.
+fn can_trap(program: &Program, wave: &Wave) -> bool {
+    let kernel = &program.kernels[wave.kernel.index()];
+    let own = match (wave.domain, kernel.item.index) {
+        (Domain::Range(extent), Some(row)) => Some((extent, row)),
+        _ => None,
+    };
+    let faultless = |word: &Word| {
+        let Some(op) = Op::from_code(word.op) else {
+            return false;
+        };
+        // Where the index's row becomes something else, it is no index any more.
+        let keeps = |row: u8| {
+            let last = match op.row().d {
+                Slot::N => return true,
+                Slot::W | Slot::OptW => word.d,
+                Slot::D | Slot::OptD => word.d.saturating_add(1),
+            };
+            !(word.d..=last).contains(&row)
+        };
+        match (op, own) {
+            (Op::RowFill32 | Op::RowFill64, _) => false,
+            (Op::Ld8 | Op::Ld32 | Op::Ld64 | Op::St8 | Op::St32 | Op::St64, Some((len, row))) => {
+                let buffer = &program.buffers[usize::from(word.resource())];
+                word.a == row && buffer.extent == len && keeps(row)
+            }
+            _ => op.row().faults == Faults::No && own.is_none_or(|(_, row)| keeps(row)),
+        }
+    };
+    !kernel.code.iter().all(faultless)
 }
 
 /// Chunks of a sweep over `len` items.
@@ -1573,7 +2020,33 @@ impl<P: Pass> Executor for NativeExecutor<P> {
     }
 
     fn run_series(&mut self, series: &[Args<'_>]) -> Result<Outcome, RunError> {
-        self.store.run_series(series, &mut Native::<P>(PhantomData))
+        self.store
+            .run_series(series, &mut Native::<P>::new(&mut []))
+    }
+
+    fn run_in_place(
+        &mut self,
+        args: &Args<'_>,
+        in_outs: &mut [(BufferId, SliceMut<'_>)],
+        may_trap: bool,
+    ) -> Result<Outcome, RunError> {
+        let program = &self.store.program;
+        let may_trap = may_trap || program.waves.iter().any(|w| can_trap(program, w));
+        let copies = may_trap.then(|| {
+            let copies = in_outs.iter().map(|(_, s)| s.as_slice().to_column());
+            copies.collect::<Vec<exec::Column>>()
+        });
+        let series = std::slice::from_ref(args);
+        let result = self
+            .store
+            .run_series(series, &mut Native::<P>::new(in_outs));
+        if let (true, Some(copies)) = (result.is_err(), copies) {
+            for ((_, to), from) in in_outs.iter_mut().zip(&copies) {
+                let restored = to.assign(from.as_slice());
+                debug_assert!(restored, "the copy was made of it");
+            }
+        }
+        result
     }
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
@@ -1600,7 +2073,7 @@ impl<P: Pass> Executor for NativeExecutor<P> {
             loop {
                 let at = next.fetch_add(1, Relaxed);
                 let Some(args) = queries.get(at) else { break };
-                mine.push((at, store.run(args, &mut Native::<P>(PhantomData), true)));
+                mine.push((at, store.run(args, &mut Native::<P>::new(&mut []), true)));
             }
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             done.append(&mut mine);
@@ -1691,11 +2164,39 @@ impl<P: Pass> Executor for NativeExecutor<P> {
     }
 }
 
-struct Native<P>(PhantomData<P>);
+struct Native<'b, 'a, P> {
+    in_outs: &'b mut [(BufferId, SliceMut<'a>)],
+    pass: PhantomData<P>,
+}
 
-impl<P: Pass> Backend for Native<P> {
-    fn sweep(&mut self, store: &mut Store, wave: WaveId, round: u32) {
-        P::wave(&Sweep { store, wave, round });
+impl<'b, 'a, P> Native<'b, 'a, P> {
+    fn new(in_outs: &'b mut [(BufferId, SliceMut<'a>)]) -> Self {
+        Native {
+            in_outs,
+            pass: PhantomData,
+        }
+    }
+}
+
+impl<P: Pass> Backend for Native<'_, '_, P> {
+    fn borrows(&self, input: &Buffer) -> bool {
+        is_lent(input)
+    }
+
+    fn in_outs(&self) -> &[(BufferId, SliceMut<'_>)] {
+        self.in_outs
+    }
+
+    fn sweep(&mut self, store: &mut Store, args: &Args<'_>, (wave, round): (WaveId, u32)) {
+        let in_outs = self.in_outs.iter_mut();
+        let in_outs = in_outs.map(|(id, s)| (*id, s.reborrow())).collect();
+        P::wave(&Sweep {
+            store,
+            inputs: &args.inputs,
+            in_outs: RefCell::new(in_outs),
+            wave,
+            round,
+        });
         store.settle_lists();
     }
 

@@ -6,13 +6,13 @@
 use crate::csr::Csr;
 use crate::exec::{
     Activity, Args, Column, Counters, Outcome, Progress, Readback, Report, Rows, RunError, Sizes,
-    Slice, TopologyArgs, check_columns, resolve_topologies,
+    Slice, SliceMut, TopologyArgs, check_columns, resolve_topologies,
 };
 use crate::fault::Fault;
 use crate::isa::{Op, Word};
 use crate::module::{
-    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, Program, ReductionId,
-    Resource, Role, Site, Step, TopologyId, WaveId,
+    Buffer, BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, Program,
+    ReductionId, Resource, Role, Site, Step, TopologyId, WaveId,
 };
 use crate::plan::compact::{self, CompactError, Slot};
 use crate::plan::footprint::{Allocation, Life, footprint, groups_of};
@@ -45,10 +45,14 @@ pub(crate) struct Store {
     pub(crate) cuts: RefCell<Vec<Cut>>,
     /// Where each buffer's contents belong when no swap is pending.
     home: Vec<usize>,
+    /// Most elements that each buffer had.
+    most: Vec<usize>,
     /// When temporaries come and go; `None`: they stay.
     lives: Option<Lives>,
     /// Most bytes that were held at once in the last run.
     peak_bytes: u64,
+    /// Bytes that the caller lends the run.
+    lent_bytes: u64,
     faults: RefCell<Option<Box<Pending>>>,
     /// What this store did. Launches and fences are its executor's to count.
     pub(crate) counts: Counters,
@@ -444,8 +448,16 @@ pub(crate) fn lowest(a: Option<Box<Pending>>, b: Option<Box<Pending>>) -> Option
 
 /// How a backend executes what the schedule names.
 pub(crate) trait Backend {
+    /// It reads this input where the caller has it; otherwise the store has a copy.
+    fn borrows(&self, _input: &Buffer) -> bool {
+        false
+    }
+    /// In-out buffers that it works on where the caller has them.
+    fn in_outs(&self) -> &[(BufferId, SliceMut<'_>)] {
+        &[]
+    }
     /// Sweeps a wave; faults go to [`Store::fail`].
-    fn sweep(&mut self, store: &mut Store, wave: WaveId, round: u32);
+    fn sweep(&mut self, store: &mut Store, args: &Args<'_>, at: (WaveId, u32));
     /// Evaluates a condition.
     fn until(&mut self, store: &mut Store, fixpoint: FixpointId, round: u32)
     -> Result<bool, Fault>;
@@ -468,6 +480,7 @@ impl Store {
             graphs: Vec::new(),
             sizes,
             home: (0..program.buffers.len()).collect(),
+            most: vec![0; program.buffers.len()],
             buffers: Vec::with_capacity(program.buffers.len()),
             frontiers: Vec::new(),
             lists: Vec::new(),
@@ -477,6 +490,7 @@ impl Store {
             cuts: RefCell::default(),
             lives,
             peak_bytes: 0,
+            lent_bytes: 0,
             faults: RefCell::default(),
             counts: Counters::default(),
             activity: Activity::default(),
@@ -506,6 +520,7 @@ impl Store {
             graphs: self.graphs.clone(),
             sizes: self.sizes.clone(),
             home: (0..self.home.len()).collect(),
+            most: vec![0; self.home.len()],
             buffers: Vec::with_capacity(self.buffers.len()),
             frontiers: Vec::new(),
             lists: Vec::new(),
@@ -519,6 +534,7 @@ impl Store {
                 None => None,
             },
             peak_bytes: 0,
+            lent_bytes: 0,
             counts: Counters::default(),
             activity: Activity::default(),
             progress: Arc::default(),
@@ -537,7 +553,7 @@ impl Store {
 
     /// Makes buffers and frontiers. What depends on a scalar gets its memory in the first run.
     fn allocate(&mut self) -> Result<(), RunError> {
-        for buffer in &self.program.buffers {
+        for (buffer, most) in self.program.buffers.iter().zip(&mut self.most) {
             let len = match self.sizes.resolve(&self.program, buffer.extent) {
                 Some(len) => index_len(&buffer.name, len)?,
                 None => 0,
@@ -548,6 +564,7 @@ impl Store {
                 Role::Topology | Role::Input | Role::InOut => false,
             };
             let len = if keeps { len } else { 0 };
+            *most = len;
             self.counts.allocations += u64::from(len > 0);
             let column = Column::filled(buffer.scalar, len, 0);
             self.buffers.push(RefCell::new(Held::Own(column)));
@@ -621,8 +638,12 @@ impl Store {
     /// of them runs what next.
     pub(crate) fn level(stores: &mut [&mut Store]) {
         let Some(first) = stores.first() else { return };
-        let (buffers, frontiers) = (first.buffers.len(), first.frontiers.len());
-        for id in 0..buffers {
+        let (program, frontiers) = (Arc::clone(&first.program), first.frontiers.len());
+        for (id, buffer) in program.buffers.iter().enumerate() {
+            // Those of results leave with them.
+            if matches!(buffer.role, Role::Output | Role::InOut) {
+                continue;
+            }
             let has = stores
                 .iter_mut()
                 .map(|s| s.buffers[id].get_mut().capacity());
@@ -668,13 +689,18 @@ impl Store {
     /// Copies a run's input.
     fn upload(&mut self, id: BufferId, values: Slice<'_>) -> Result<(), RunError> {
         self.check_type(id, &values)?;
-        let column = self.buffers[id.index()].get_mut();
-        let before = column.capacity();
-        let done = column.assign(values);
+        let done = self.buffers[id.index()].get_mut().assign(values);
         debug_assert!(done, "the type was checked");
-        self.counts.allocations += u64::from(column.capacity() > before);
+        self.needs(id.index(), values.len());
         self.counts.refresh_bytes += values.bytes();
         Ok(())
+    }
+
+    /// A buffer has so many elements in this run.
+    fn needs(&mut self, buffer: usize, len: usize) {
+        let most = &mut self.most[buffer];
+        self.counts.allocations += u64::from(len > *most);
+        *most = len.max(*most);
     }
 
     /// A buffer that the caller fills was filled.
@@ -695,7 +721,7 @@ impl Store {
     }
 
     /// The state at the start of a run.
-    fn begin(&mut self, args: &Args<'_>) -> Result<(), RunError> {
+    fn begin(&mut self, args: &Args<'_>, backend: &impl Backend) -> Result<(), RunError> {
         let program = Arc::clone(&self.program);
         if args.scalars.len() != program.scalars.len() {
             return Err(RunError::Length {
@@ -706,6 +732,9 @@ impl Store {
         }
         self.sizes.scalars.clone_from(&args.scalars);
         check_columns(&program, &self.sizes, &args.inputs)?;
+        let in_outs = backend.in_outs().iter();
+        let in_outs: Vec<_> = in_outs.map(|(id, s)| (*id, s.as_slice())).collect();
+        check_columns(&program, &self.sizes, &in_outs)?;
         for at in 0..self.home.len() {
             while self.home[at] != at {
                 self.swap(at, self.home[at]);
@@ -715,22 +744,41 @@ impl Store {
             let len = self.len_of(&buffer.name, buffer.extent)?;
             match buffer.role {
                 Role::Topology => {}
-                Role::Input | Role::InOut => self.given(BufferId(i as u16), &args.inputs)?,
+                Role::Input => self.given(BufferId(i as u16), &args.inputs)?,
+                Role::InOut if in_outs.is_empty() => {
+                    self.given(BufferId(i as u16), &args.inputs)?;
+                }
+                Role::InOut => self.given(BufferId(i as u16), &in_outs)?,
                 Role::Scratch if self.lives.is_some() => {
                     *self.buffers[i].get_mut() = Held::Own(Column::filled(buffer.scalar, 0, 0));
                 }
                 Role::Output | Role::Scratch => {
                     let bits = buffer.init.map_or(0, |c| program.constants[c.index()].bits);
-                    let column = self.buffers[i].get_mut();
-                    let before = column.capacity();
-                    column.reset(len, bits);
-                    self.counts.allocations += u64::from(column.capacity() > before);
+                    let column = &mut **self.buffers[i].get_mut();
+                    if column.capacity() < len {
+                        *column = Column::filled(buffer.scalar, len, bits);
+                    } else {
+                        column.reset(len, bits);
+                    }
+                    self.needs(i, len);
                 }
             }
         }
+        let mut lent = in_outs;
         for (id, values) in &args.inputs {
-            self.upload(*id, *values)?;
+            if backend.borrows(&program.buffers[id.index()]) {
+                lent.push((*id, *values));
+            } else {
+                self.upload(*id, *values)?;
+            }
         }
+        for (id, values) in &lent {
+            self.check_type(*id, values)?;
+            // It counts as if it were taken: plans are those of all backends.
+            self.needs(id.index(), values.len());
+        }
+        self.lent_bytes = lent.iter().map(|(_, values)| values.bytes()).sum();
+        self.counts.refresh_bytes += self.lent_bytes;
         for wave in &program.waves {
             if let Domain::Range(extent) = wave.domain {
                 self.len_of(&wave.name, extent)?;
@@ -821,6 +869,7 @@ impl Store {
             .map(|b| &**b.get_mut())
             .map(|b| b.len() * b.scalar().size_bytes() as usize);
         let mut held = (graphs.sum::<usize>() + buffers.sum::<usize>()) as u64;
+        held += self.lent_bytes;
         // A frontier may fill both its sides.
         for (id, frontier) in self.frontiers.iter().enumerate() {
             if self
@@ -989,8 +1038,8 @@ impl Store {
         read: bool,
     ) -> Result<Outcome, RunError> {
         let started = Instant::now();
-        self.begin(args)?;
-        let rounds = self.follow_schedule(backend);
+        self.begin(args, backend)?;
+        let rounds = self.follow_schedule(args, backend);
         for frontier in &mut self.frontiers {
             self.counts.allocations += u64::from(frontier.settle());
         }
@@ -999,7 +1048,7 @@ impl Store {
         }
         let rounds = rounds?;
         let mut outcome = if read {
-            self.outcome()?
+            self.outcome(backend.in_outs().is_empty())?
         } else {
             Outcome::default()
         };
@@ -1028,7 +1077,11 @@ impl Store {
         Ok(last)
     }
 
-    fn follow_schedule(&mut self, backend: &mut impl Backend) -> Result<Vec<u64>, RunError> {
+    fn follow_schedule(
+        &mut self,
+        args: &Args<'_>,
+        backend: &mut impl Backend,
+    ) -> Result<Vec<u64>, RunError> {
         let program = Arc::clone(&self.program);
         let mut total = vec![0u64; program.fixpoints.len()];
         let mut round = total.clone();
@@ -1043,7 +1096,7 @@ impl Store {
                         None => 0,
                     };
                     self.note_sweep(wave);
-                    backend.sweep(self, wave, round);
+                    backend.sweep(self, args, (wave, round));
                 }
                 Step::Barrier => {
                     self.barrier(at)?;
@@ -1137,8 +1190,8 @@ impl Store {
         }))
     }
 
-    /// Copies the results out, as the compaction plan says: what is empty is not copied.
-    fn outcome(&mut self) -> Result<Outcome, RunError> {
+    /// Gives the results away, those of buffers in the memory where they are. `in_outs`: in-out buffers are among them.
+    fn outcome(&mut self, in_outs: bool) -> Result<Outcome, RunError> {
         let mut outcome = Outcome {
             rows: self.sizes.rows(&self.program),
             ..Outcome::default()
@@ -1146,7 +1199,7 @@ impl Store {
         let mut slots = Vec::new();
         let buffers = self.program.buffers.len();
         for (i, buffer) in self.program.buffers.iter().enumerate() {
-            if matches!(buffer.role, Role::Output | Role::InOut) {
+            if buffer.role == Role::Output || buffer.role == Role::InOut && in_outs {
                 let size = buffer.scalar.size_bytes();
                 let len = self.len_of(&buffer.name, buffer.extent)? as u64;
                 slots.push(Slot {
@@ -1191,9 +1244,10 @@ impl Store {
         for slot in &slots {
             match (slot.id as usize).checked_sub(buffers) {
                 None => {
-                    let column = self.buffers[slot.id as usize].borrow();
-                    let copy = column.as_slice().to_column();
-                    outcome.outputs.push((BufferId(slot.id as u16), copy));
+                    let column = &mut **self.buffers[slot.id as usize].get_mut();
+                    let none = Column::filled(column.scalar(), 0, 0);
+                    let result = std::mem::replace(column, none);
+                    outcome.outputs.push((BufferId(slot.id as u16), result));
                 }
                 Some(list) => {
                     let columns = self.lists[list].items.borrow().columns.clone();

@@ -117,7 +117,7 @@ impl Vir0<'_> {
 }
 
 impl Backend for Vir0<'_> {
-    fn sweep(&mut self, store: &mut Store, wave: WaveId, round: u32) {
+    fn sweep(&mut self, store: &mut Store, _: &Args<'_>, (wave, round): (WaveId, u32)) {
         let program = Arc::clone(&store.program);
         let domain = program.waves[wave.index()].domain;
         let kernel = &program.kernels[program.waves[wave.index()].kernel.index()];

@@ -105,10 +105,23 @@ pub mod __private {
         })
     }
 
+    /// What a kernel's `run` does: on the CPU it reads and writes the caller's slices where they are.
+    pub fn run_in_place<P>(
+        runtime: &crate::Runtime,
+        args: &Args<'_>,
+        in_outs: &mut [(BufferId, SliceMut<'_>)],
+        may_trap: bool,
+    ) -> Result<Report, crate::Error>
+    where
+        P: for<'a> Pass<Topology<'a> = ()>,
+    {
+        crate::Session::<P>::new(runtime, ())?.run_in_place(args, in_outs, may_trap)
+    }
+
     pub use inventory;
     pub use vyre_core::dsl::*;
     pub use vyre_core::exec::{
-        Args, Element, Outcome, Record, Report, RunError, Slice, TopologyArgs, columns_of,
+        Args, Element, Outcome, Record, Report, RunError, Slice, SliceMut, TopologyArgs, columns_of,
     };
     pub use vyre_core::module::{
         BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, Scalar, ScalarId, TopologyId,

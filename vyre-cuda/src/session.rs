@@ -11,7 +11,8 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::time::Instant;
 use vyre_core::exec::{
-    Args, Column, Counters, Executor, Progress, Report, RunError, Sizes, Slice, TopologyArgs,
+    Args, Column, Counters, Executor, Progress, Report, RunError, Sizes, Slice, SliceMut,
+    TopologyArgs,
 };
 use vyre_core::module::{Buffer, BufferId, Frontier, List, Program, Resource, Role, Scalar};
 use vyre_core::pass::Pass;
@@ -180,6 +181,22 @@ impl<P: Pass> Session<P> {
             .into());
         }
         self.series(&series)
+    }
+
+    /// Runs the pass once on in-out buffers that are the caller's ([`Executor::run_in_place`]).
+    pub(crate) fn run_in_place(
+        &mut self,
+        args: &Args<'_>,
+        in_outs: &mut [(BufferId, SliceMut<'_>)],
+        may_trap: bool,
+    ) -> Result<Report, Error> {
+        self.memory.check(&self.program, args)?;
+        let situation = self.situation(1);
+        self.decider.decide(&situation, &mut *self.executor)?;
+        let executor = &mut self.executor;
+        let outcome = executor.run_in_place(args, in_outs, may_trap)?;
+        self.decider.happened(Happened::of(&outcome.report));
+        Ok(outcome.report)
     }
 
     fn series(&mut self, series: &[Args<'_>]) -> Result<P::Output, Error> {

@@ -271,6 +271,29 @@ fn histogram(x: &u32, bins: &Buf<Atomic<u32>>) {
     bins[*x % bins.len()].fetch_add(1);
 }
 
+/// Two slices to work on, of two types, and whole buffers beside them.
+#[kernel]
+fn mixed(
+    i: Index,
+    by: i64,
+    table: &Buf<i64>,
+    sums: &mut i64,
+    odd: &mut bool,
+    seen: &Buf<Atomic<u32>>,
+) {
+    let x = table[i & 7] * by;
+    *sums -= x;
+    *odd = *odd != (*sums & 1 == 1);
+    seen[i & 3].fetch_max(i);
+}
+
+/// Traps where an element is 0.
+#[kernel]
+fn shares(whole: u32, x: &u32, share: &mut u32, count: &Buf<Atomic<u32>>) {
+    count[0].fetch_add(1);
+    *share = whole / *x;
+}
+
 #[wave_graph]
 pub mod statistics {
     pub struct Data {
@@ -560,6 +583,50 @@ fn kernels_agree(runtime: &Runtime) {
     }
 }
 
+fn kernels_work_in_place(runtime: &Runtime) {
+    let table: Vec<i64> = (0..8).map(|k| 3 - k * k).collect();
+    for n in [0usize, 1, 5, 8_192, 8_193, 12_289, 70_000] {
+        // A part of what the caller has: the rest stays as it is.
+        let mut sums: Vec<i64> = (0..n as i64 + 7).collect();
+        let mut odd: Vec<bool> = (0..n + 2).map(|i| i % 3 == 0).collect();
+        let mut seen = [2; 4];
+        let (mut sums_after, mut odd_after, mut seen_after) = (sums.clone(), odd.clone(), seen);
+        for i in 0..n {
+            let sum = &mut sums_after[i + 4];
+            *sum -= table[i & 7] * -5;
+            odd_after[i + 1] ^= *sum & 1 == 1;
+            seen_after[i & 3] = seen_after[i & 3].max(i as u32);
+        }
+        let report = mixed::run(
+            runtime,
+            -5,
+            &table,
+            &mut sums[4..n + 4],
+            &mut odd[1..=n],
+            &mut seen,
+        );
+        assert!(report.expect("runs").rounds.is_empty());
+        assert_eq!((sums, odd, seen), (sums_after, odd_after, seen_after));
+    }
+}
+
+fn a_trap_leaves_slices_as_they_were(runtime: &Runtime) {
+    for (n, zero) in [(3, 1), (40_000, 39_999), (40_000, 20_000)] {
+        let mut x: Vec<u32> = (1..=n).collect();
+        let (mut share, mut count) = (vec![7; n as usize], [9]);
+        shares::run(runtime, 1_000, &x, &mut share, &mut count).expect("divides");
+        let expected: Vec<u32> = x.iter().map(|x| 1_000 / x).collect();
+        assert_eq!((&share, count), (&expected, [9 + n]));
+        x[zero as usize] = 0;
+        let error = shares::run(runtime, 2_000, &x, &mut share, &mut count).unwrap_err();
+        let Error::Trap(trap) = error else {
+            panic!("{error}");
+        };
+        assert_eq!((trap.kind, trap.item), (TrapKind::DivideByZero, Some(zero)));
+        assert_eq!((&share, count), (&expected, [9 + n]));
+    }
+}
+
 fn nested_fixpoints_agree(runtime: &Runtime) {
     for directed in [random_graph(60, 40), random_graph(300, 330)] {
         let graph = undirected(&directed);
@@ -598,8 +665,13 @@ fn swapped_buffers_agree(runtime: &Runtime) {
 }
 
 fn unequal_slices_are_refused(runtime: &Runtime) {
-    let error = saxpy::run(runtime, 1.0, &[1.0; 3], &mut [1.0; 4]).unwrap_err();
+    let mut y = [1.0; 4];
+    let error = saxpy::run(runtime, 1.0, &[1.0; 3], &mut y).unwrap_err();
     assert!(matches!(error, Error::Run(_)), "{error}");
+    assert_eq!(error.to_string(), "`y` has 4 elements; the pass needs 3");
+    let error = saxpy::run(runtime, 1.0, &[1.0; 3], &mut []).unwrap_err();
+    assert_eq!(error.to_string(), "`y` has 0 elements; the pass needs 3");
+    assert_eq!(y, [1.0; 4]);
 }
 
 fn reductions_agree(runtime: &Runtime) {
@@ -727,6 +799,8 @@ macro_rules! backend_tests {
         backend_tests! { @one pagerank_agrees, $runtime $(, $ignore)? }
         backend_tests! { @one kernels_agree, $runtime $(, $ignore)? }
         backend_tests! { @one unequal_slices_are_refused, $runtime $(, $ignore)? }
+        backend_tests! { @one kernels_work_in_place, $runtime $(, $ignore)? }
+        backend_tests! { @one a_trap_leaves_slices_as_they_were, $runtime $(, $ignore)? }
         backend_tests! { @one reductions_agree, $runtime $(, $ignore)? }
         backend_tests! { @one nested_fixpoints_agree, $runtime $(, $ignore)? }
         backend_tests! { @one swapped_buffers_agree, $runtime $(, $ignore)? }
@@ -749,6 +823,20 @@ backend_tests!(
     Runtime::cuda().expect("a CUDA device"),
     ignore = "needs a CUDA device"
 );
+
+#[test]
+fn threads_make_no_difference() {
+    for threads in [1, 2, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().expect("a pool").install(|| {
+            let runtime = Runtime::native();
+            kernels_agree(&runtime);
+            kernels_work_in_place(&runtime);
+            a_trap_leaves_slices_as_they_were(&runtime);
+            reductions_agree(&runtime);
+        });
+    }
+}
 
 #[test]
 fn native_and_vir0_report_the_same_trap() {

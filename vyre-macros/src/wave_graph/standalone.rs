@@ -332,7 +332,7 @@ fn emit(
     });
 
     let (mut params, mut inputs, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut values, mut back) = (Vec::new(), Vec::new());
+    let mut lengths = Vec::new();
     let mut first_slice = None;
     for argument in arguments {
         match argument {
@@ -340,7 +340,6 @@ fn emit(
                 let ty = scalar_type(*scalar);
                 params.push(quote! { #name: #ty });
                 inputs.push(quote! { pub #name: #ty });
-                values.push(quote! { #name });
             }
             Argument::Slice {
                 name,
@@ -350,11 +349,9 @@ fn emit(
             } => {
                 let ty = scalar_type(*scalar);
                 inputs.push(quote! { pub #name: &'a [#ty] });
-                values.push(quote! { #name: &*#name });
                 if *mutable {
                     params.push(quote! { #name: &mut [#ty] });
                     outputs.push(quote! { pub #name: ::std::vec::Vec<#ty> });
-                    back.push(quote! { #name.copy_from_slice(&output.#name); });
                 } else {
                     params.push(quote! { #name: &[#ty] });
                 }
@@ -373,34 +370,36 @@ fn emit(
     let doc_items = match first_slice {
         Some(slice) => {
             let len = length(slice);
-            values.push(quote! { #items: #len });
+            lengths.push(quote! { let #items = #len; });
             format!("one item for each element of `{slice}`")
         }
         None => {
             params.insert(0, quote! { #items: ::core::primitive::u32 });
-            values.push(quote! { #items });
             format!("`{items}` items")
         }
     };
     for (slice, len) in &hidden.lengths {
         inputs.push(quote! { pub #len: ::core::primitive::u32 });
         let value = length(slice);
-        values.push(quote! { #len: #value });
+        lengths.push(quote! { let #len = #value; });
     }
     let borrows = arguments
         .iter()
         .any(|a| matches!(a, Argument::Slice { .. }));
     let lifetime = borrows.then(|| quote! { <'a> });
     let module_doc = format!("`{name}` as a pass.");
-    let run_doc = format!("Runs `{name}`: {doc_items}. Per-item slices have the same length.");
+    let run_doc = format!(
+        "Runs `{name}`: {doc_items}. Per-item slices have the same length. After an error, slices are as before."
+    );
     let plan_doc = format!("The static plan of `{name}`, readable.");
     let runtime = format_ident!("runtime", span = Span::mixed_site());
     let run = if built.skeleton.is_some() {
+        let (args, in_outs) = expansion.lent();
         quote! {
-            let arguments = Run { #(#values,)* };
-            let output = #krate::Session::<Pass>::new(#runtime, ())?.run(arguments)?;
-            #(#back)*
-            ::core::result::Result::Ok(output.report)
+            #(#lengths)*
+            // Overflow checks come with debug assertions, as a rule.
+            let may_trap = ::core::cfg!(debug_assertions);
+            #private::run_in_place::<Pass>(#runtime, &#args, &mut #in_outs, may_trap)
         }
     } else {
         quote! { ::core::unreachable!() }
