@@ -748,6 +748,7 @@ impl<'a> Image<'a> {
             csr: Csr::from_edges(known.names.len(), &ends)?,
             weights: None,
             functions: Some(known),
+            symmetric: false,
         })
     }
 }

@@ -218,6 +218,7 @@ impl Edges {
             csr,
             weights,
             functions: None,
+            symmetric: false,
         })
     }
 }
@@ -342,7 +343,10 @@ fn matrix_market(bytes: &[u8]) -> Result<Graph, FormatErrorKind> {
     if !whole {
         edges.weights.clear();
     }
-    edges.graph(Some(rows))
+    Ok(Graph {
+        symmetric: mirror_sign.is_some(),
+        ..edges.graph(Some(rows))?
+    })
 }
 
 fn dimacs(bytes: &[u8]) -> Result<Graph, FormatErrorKind> {
@@ -432,6 +436,7 @@ fn csr_binary(bytes: &[u8]) -> Result<Graph, FormatErrorKind> {
         csr,
         weights,
         functions: None,
+        symmetric: false,
     })
 }
 

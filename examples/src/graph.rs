@@ -298,13 +298,13 @@ impl GraphSpec {
             .into());
         }
         Ok(match *self {
-            GraphSpec::Grid { width, height } => Graph::unweighted(grid(width, height)?),
+            GraphSpec::Grid { width, height } => Graph::undirected(grid(width, height)?),
             GraphSpec::Chain { nodes } => Graph::unweighted(chain(nodes)?),
             GraphSpec::Rmat {
                 scale,
                 edge_factor,
                 seed,
-            } => Graph::unweighted(rmat(scale, edge_factor, seed)?),
+            } => Graph::undirected(rmat(scale, edge_factor, seed)?),
             GraphSpec::RmatExactly { nodes, edges, seed } => {
                 let found = rmat_exactly(nodes, edges, seed);
                 let edges = found.map_err(|(found, drawn)| SpecError::TooDense {
@@ -312,7 +312,7 @@ impl GraphSpec {
                     found,
                     drawn,
                 })?;
-                Graph::unweighted(Csr::from_edges(nodes as usize, &edges)?)
+                Graph::undirected(Csr::from_edges(nodes as usize, &edges)?)
             }
             GraphSpec::File(ref path) => formats::load(path)?,
             GraphSpec::Elf(ref path) => elf::call_graph(path)?,
@@ -351,6 +351,8 @@ pub struct Graph {
     pub weights: Option<Weights>,
     /// Nodes that are functions of a program.
     pub functions: Option<Functions>,
+    /// Every edge is known to lead back, too.
+    pub symmetric: bool,
 }
 
 impl Default for Graph {
@@ -368,6 +370,14 @@ impl Graph {
             csr,
             weights: None,
             functions: None,
+            symmetric: false,
+        }
+    }
+
+    fn undirected(csr: Csr) -> Graph {
+        Graph {
+            symmetric: true,
+            ..Graph::unweighted(csr)
         }
     }
 

@@ -51,6 +51,37 @@ fn figures<E: Example>(args: &str) -> Value {
     json
 }
 
+/// Edges count in both directions, whether they lead back or not, and whoever has the most: labels are exact.
+#[test]
+fn components_are_those_of_union_find_on_random_graphs() {
+    use components::components::{Run, Session};
+    arbtest::arbtest(|u| {
+        // Sampled nodes lie two apart in the largest graphs.
+        let nodes = [1, 3, 40, 900, 1024, 2500][u.choose_index(6)?];
+        let first = u.int_in_range(0..=nodes - 1)?;
+        let mut state = u.arbitrary::<u32>()?;
+        let mut draw = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            first + (state >> 8) % (nodes - first)
+        };
+        let edges: Vec<_> = (0..nodes * [0, 1, 3][u.choose_index(3)?])
+            .map(|_| (draw(), draw()))
+            .collect();
+        let mirrored: Vec<_> = edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+        for (edges, ways) in [(edges, &[false][..]), (mirrored, &[false, true])] {
+            let graph = vyre_cuda::Csr::from_edges(nodes as usize, &edges).unwrap();
+            let expected = vyre_examples::oracle::components(&graph);
+            for runtime in [Runtime::native(), Runtime::vir0()] {
+                let mut session = Session::new(&runtime, &graph).unwrap();
+                for &symmetric in ways {
+                    assert_eq!(session.run(Run { symmetric }).unwrap().label, expected);
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
 fn error<E: Example>(args: &str) -> String {
     let (code, _, err) = ran::<E>(args);
     assert_eq!(code, 1, "{err}");
@@ -394,7 +425,7 @@ fn examples_explain_themselves() {
             "How many edges away from a source each node is",
         ),
         (ran::<Sssp>("--help").1, "Weights come from the file"),
-        (ran::<Components>("--help").1, "label propagation"),
+        (ran::<Components>("--help").1, "by linking edges to trees"),
         (ran::<PageRank>("--help").1, "--damping <P>"),
         (ran::<Saxpy>("--help").1, "--len <N>"),
         (ran::<Reachability>("--help").1, "reads its own executable"),

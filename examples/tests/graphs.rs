@@ -58,6 +58,19 @@ fn grid_has_four_neighbours_in_ascending_order() {
 }
 
 #[test]
+fn only_graphs_that_are_known_to_be_symmetric_say_so() {
+    for spec in ["grid:3x2", "rmat:4:2", "rmat:nodes=10,edges=20"] {
+        assert!(graph(spec).symmetric);
+    }
+    assert!(!graph("chain:4").symmetric);
+    let matrix = |kind: &str| {
+        let text = format!("%%MatrixMarket matrix coordinate pattern {kind}\n2 2 1\n2 1\n");
+        parse(Format::MatrixMarket, &text).symmetric
+    };
+    assert!(matrix("symmetric") && !matrix("general"));
+}
+
+#[test]
 fn chain_is_directed() {
     assert_eq!(edges(&graph("chain:4").csr), [(0, 1), (1, 2), (2, 3)]);
     assert_eq!(graph("chain:1").csr.node_count(), 1);

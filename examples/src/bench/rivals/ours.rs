@@ -57,19 +57,18 @@ mod liveness {
         #[wave(edges(predecessors, from = front))]
         fn flow(e: Edge, defs: &Buf<u64>, live: &Buf<Atomic<u64>>, front: &Push) {
             let through = live[e.src].load() & !defs[e.dst];
-            if through & !live[e.dst].load() != 0 {
-                let before = live[e.dst].fetch_or(through);
-                if through & !before != 0 {
-                    front.push(e.dst);
-                }
+            let before = live[e.dst].fetch_or(through);
+            if before | through != before {
+                front.push(e.dst);
             }
         }
     }
 }
 
-/// Shortest paths, nearest first: a round of the outer fixpoint settles the nodes whose distance is within `width` of the
-/// nearest one that waits (Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU methods for single-source
-/// shortest paths). The example of that name relaxes everything at once, which is shorter and looks at edges more often.
+/// Shortest paths, nearest first: round k of the outer fixpoint settles the nodes whose distance is below `(k + 1) * width`
+/// (Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU methods for single-source shortest paths). Weights are at
+/// most 64, so that no distance comes near 2^32. The example of that name relaxes everything at once, which is shorter and
+/// looks at edges more often.
 #[wave_graph]
 #[pass(id = "bench.near_far", unproven)]
 #[allow(
@@ -91,12 +90,9 @@ mod near_far {
         far: Frontier,
         #[output(per = node)]
         dist: u32,
-        /// One element: distances below it are settled.
-        #[scratch(per = 1)]
-        settled: u32,
-        /// The least distance that waits.
-        #[reduce(min)]
-        nearest: u32,
+        /// Where the bucket ends.
+        #[reduce(max)]
+        limit: u32,
         source: u32,
         width: u32,
     }
@@ -113,35 +109,24 @@ mod near_far {
     #[fixpoint(after(init), until(far.is_empty()), max_rounds = 4_294_967_295)]
     mod buckets {
         #[wave(items(far))]
-        fn scan(v: Node, dist: &Buf<Atomic<u32>>, settled: &Buf<u32>, nearest: &Reduce<Min<u32>>) {
-            let d = dist[v].load();
-            if d >= settled[0] {
-                nearest.min(d);
-            }
-        }
-
-        #[wave(items(far), after(scan))]
         fn split(
             v: Node,
+            round: Round,
             dist: &Buf<Atomic<u32>>,
-            nearest: u32,
             width: u32,
+            limit: &Reduce<Max<u32>>,
             near: &Push,
             far: &Push,
         ) {
-            let d = dist[v].load();
-            if d >= nearest {
-                if d - nearest < width {
+            let (begin, d) = (round * width, dist[v].load());
+            limit.max(begin + width);
+            if d >= begin {
+                if d - begin < width {
                     near.push(v);
                 } else {
                     far.push(v);
                 }
             }
-        }
-
-        #[wave(once, after(scan))]
-        fn settle(nearest: u32, width: u32, settled: &Buf<Atomic<u32>>) {
-            settled[0].store(nearest.saturating_add(width));
         }
 
         #[fixpoint(after(split), until(near.is_empty()), max_rounds = 4_294_967_295)]
@@ -151,21 +136,16 @@ mod near_far {
                 e: Edge,
                 weight: &Buf<u32>,
                 dist: &Buf<Atomic<u32>>,
-                nearest: u32,
-                width: u32,
+                limit: u32,
                 near: &Push,
                 far: &Push,
             ) {
-                let d = dist[e.src].load();
-                let step = weight[e.index];
-                if step < UNREACHED - d {
-                    let next = d + step;
-                    if next < dist[e.dst].load() && next < dist[e.dst].fetch_min(next) {
-                        if next - nearest < width {
-                            near.push(e.dst);
-                        } else {
-                            far.push(e.dst);
-                        }
+                let next = dist[e.src].load() + weight[e.index];
+                if next < dist[e.dst].fetch_min(next) {
+                    if next < limit {
+                        near.push(e.dst);
+                    } else {
+                        far.push(e.dst);
                     }
                 }
             }
@@ -306,7 +286,7 @@ fn session<'w>(runtime: &Runtime, problem: &'w Problem) -> Result<Box<dyn Prepar
         Problem::Components { graph } => {
             let mut session = components::components::Session::new(runtime, &**graph)?;
             runs(move || {
-                let out = session.run(components::components::Run {})?;
+                let out = session.run(components::components::Run { symmetric: true })?;
                 Ok((Values::U32(out.label), out.report))
             })
         }
