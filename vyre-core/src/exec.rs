@@ -517,7 +517,7 @@ pub struct Activity {
     pub items: u64,
     /// Items of the widest.
     pub widest: u64,
-    /// Sweeps that were turned round, as [`crate::plan::pull`] allows: natively, where that looks at fewer edges.
+    /// Sweeps that were turned round, as [`crate::plan::pull`] allows: natively and on CUDA, where that looks at fewer edges.
     pub pulled: u64,
 }
 
@@ -828,6 +828,8 @@ pub struct LaunchHint {
     pub parallel_from: u64,
     /// Results up to this size share a copy.
     pub pack_up_to_bytes: u64,
+    /// Edges of a frontier from which a sweep may be turned round, where that costs barriers.
+    pub pull_from: u64,
     /// Queries of a batch that may be in memory at once.
     pub slots: u32,
     /// What the queries of a batch may take together: states, inputs and results on the device. `None`: no budget says.

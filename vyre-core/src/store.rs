@@ -181,12 +181,9 @@ impl Pull {
             let Domain::EdgesFrom(topology, _) = wave.domain else {
                 return None;
             };
-            let reversed = program.topologies[topology.index()].reverse_of;
-            let mut declared = program.topologies.iter();
-            let into = declared.position(|t| t.reverse_of == Some(topology));
             Some(RefCell::new(Pull {
                 claim,
-                into: reversed.or(into.map(|i| TopologyId(i as u16))),
+                into: pull::reverse(program, topology),
                 front: Vec::new(),
                 done: Vec::new(),
                 explored: 0,

@@ -127,7 +127,7 @@ struct Image {
     u32 looked_count;
     u32 records;
     u32 record_count;
-    u32 unused;
+    u32 pulls;
     u64 progress;
 };
 static_assert(sizeof(Image) == 144, "");
@@ -149,7 +149,10 @@ struct Control {
     u64 items;
     u64 widest;
     u64 waiting;
-    u64 unused[6];
+    u64 pulled;
+    u64 missed;
+    u64 edges[2];
+    u64 unused[2];
 };
 static_assert(sizeof(Control) == 512, "");
 
@@ -200,9 +203,23 @@ struct Wave {
     u64 parts;
     u64 chunks;
     u32 chunk_count;
-    u32 unused;
+    u32 pull;
 };
 static_assert(sizeof(Wave) == 96, "");
+
+struct Pull {
+    u64 bits[2];
+    u64 least;
+    u64 explored;
+    u64 entry;
+    u32 buffer;
+    u32 free;
+    u32 taken;
+    u32 by_round;
+    u32 into;
+    u32 most_degree;
+};
+static_assert(sizeof(Pull) == 64, "");
 
 struct Kernel {
     u32 index_row;

@@ -32,13 +32,17 @@ struct State {
     u32 ctas;     // CTAs of the group that runs the pass: all of the launch, or this one alone
     u32 cta;      // this one's number among them
     u32 query;    // of a batch
-    u32 quick;    // narrow rounds come next
+    u32 quick;    // what comes next: VYRE_NARROW rounds, or rounds that VYRE_PULL; 0: a sweep
     u32 taken;    // tiles of the wave that this CTA's warps took
     u64 sweeps;   // of frontiers, the items of all of them, and of the widest
     u64 items;
     u64 widest;
+    u64 pulled;  // sweeps that were turned round, and edges of frontiers that would have been, had the edges in been known
+    u64 missed;
 };
 __shared__ State vyre_state;
+#define VYRE_NARROW 1u
+#define VYRE_PULL 2u
 
 // Tiles that take unlike times: CTAs have every so manieth each, and its warps take the next when they have done one.
 struct Tiles {

@@ -305,6 +305,8 @@ __device__ __forceinline__ void leave() {
         store_global64(VYRE_CONTROL(sweeps), vyre_state.sweeps);
         store_global64(VYRE_CONTROL(items), vyre_state.items);
         store_global64(VYRE_CONTROL(widest), vyre_state.widest);
+        store_global64(VYRE_CONTROL(pulled), vyre_state.pulled);
+        store_global64(VYRE_CONTROL(missed), vyre_state.missed);
         u64 waiting = 0;
         for (u32 i = 0; i < image().frontier_count; i++) {
             const Frontier& f = *table<Frontier>(image().frontiers, i);
@@ -403,12 +405,11 @@ __device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
     return true;
 }
 
-#include "quick.cuh"
+#include "pull.cuh"
 
 // Runs the schedule up to the next wave, which `vyre_state.wave` names afterwards.
 __device__ __forceinline__ void advance(u32& abort) {
-    const bool narrow = vyre_state.quick != 0;
-    if (vyre_state.wave != VYRE_NONE && !narrow) {
+    if (vyre_state.wave != VYRE_NONE && vyre_state.quick == 0) {
         const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
         if (vyre_state.each == 0)
             grid_barrier(0, abort);  // all parts of long ranges are there; traps and pushes stay for the group's barrier
@@ -422,22 +423,31 @@ __device__ __forceinline__ void advance(u32& abort) {
         const Step& step = *table<Step>(image().steps, pc);
         if (step.kind == VYRE_DO_UNTIL || step.kind == VYRE_DO_BARRIER) {
             u64 seen;
-            if (vyre_state.quick != 0) {
+            // What came before was narrow rounds, rounds that pulled, or a sweep.
+            const u32 before = vyre_state.quick;
+            if (before == VYRE_NARROW) {
                 seen = end_narrow(step, abort);
-                __syncwarp();
-                if (lane_id() == 0) vyre_state.quick = 0;
-                __syncwarp();
+            } else if (before == VYRE_PULL) {
+                seen = end_pull(step, abort);
             } else {
                 seen = arrive(step, abort);
-                if (step.plain != 0 && goes_narrow(step, seen)) {
-                    begin_narrow(step, seen, abort);
-                    if (lane_id() == 0) {
-                        vyre_state.quick = 1;
-                        vyre_state.pc = pc;
-                    }
-                    __syncwarp();
-                    return;
+            }
+            u32 special = 0;
+            if (step.plain != 0 && before != VYRE_NARROW && goes_narrow(step, seen)) {
+                begin_narrow(step, seen, abort);
+                special = VYRE_NARROW;
+            } else if (step.plain != 0 && before != VYRE_PULL && may_pull(step, seen)) {
+                begin_pull(seen, abort);
+                special = VYRE_PULL;
+            }
+            __syncwarp();
+            if ((before | special) != 0) {
+                if (lane_id() == 0) {
+                    vyre_state.quick = special;
+                    vyre_state.pc = pc;
                 }
+                __syncwarp();
+                if (special != 0) return;
             }
             if (step.plain != 0) {
                 if (next_plain_round(step, seen)) return;
@@ -623,6 +633,7 @@ next_query:
         for (u32 i = threadIdx.x; i < units; i += VYRE_THREADS) to[i] = from[i];
         if (threadIdx.x == 0) {
             vyre_state = State{VYRE_NONE};
+            vyre_pull = PullState{};
             vyre_state.ctas = batch != nullptr ? 1 : gridDim.x;
             vyre_state.cta = batch != nullptr ? 0 : blockIdx.x;
             vyre_state.query = query;
@@ -675,6 +686,10 @@ next_query:
         __syncthreads();
         const u32 wave = vyre_state.wave;
         if (wave == VYRE_NONE) break;
+        if (vyre_state.quick == VYRE_PULL) {
+            run_pull();
+            continue;
+        }
         if (vyre_state.quick != 0) {
             run_narrow();
             continue;

@@ -212,11 +212,12 @@ abi! {
         looked_count: u32,
         records: u32,
         record_count: u32,
-        unused: u32,
+        pulls: u32,
         progress: u64,
     }
 
-    /// Grid-wide words: the barrier (one word a 128-byte line), the trap, the abort flag. Zeroed before a launch, except `trap_key`.
+    /// Grid-wide words: the barrier (one word a 128-byte line), the trap, the abort flag, two sums of edges that are used in
+    /// turn and only grow. Zeroed before a launch, except `trap_key`.
     struct Control {
         barrier: [u64; 16],
         barrier1: [u64; 16],
@@ -234,7 +235,10 @@ abi! {
         items: u64,
         widest: u64,
         waiting: u64,
-        unused: [u64; 6],
+        pulled: u64,
+        missed: u64,
+        edges: [u64; 2],
+        unused: [u64; 2],
     }
 
     /// Many queries in one launch: every CTA takes one after another and runs it alone. The image is that of query 0 on
@@ -280,7 +284,7 @@ abi! {
     /// only what it has not swept. `from`, `swept_to`: CTA state. `ranges`: the long edge ranges that its neighbour loop
     /// meets, by start (begin, end, first part, parts); `parts`: begin and end of each part; `sums`: what the loop makes of
     /// each part, and whether it could. `chunks`: nodes that start a chunk, the chunks having about as many short edges each,
-    /// and after them the number of nodes.
+    /// and after them the number of nodes. `pull`: its entry among those that may be turned round.
     struct Wave {
         len: u64,
         from: u64,
@@ -298,7 +302,25 @@ abi! {
         parts: u64,
         chunks: u64,
         chunk_count: u32,
-        unused: u32,
+        pull: u32,
+    }
+
+    /// A wave of a plain fixpoint that may be turned round. `bits`: two bitmaps of the nodes, of which the first is empty; 0
+    /// where it is not known whether a topology has the edges in, so that what is missed is only counted. `into`: that
+    /// topology; `least`: edges of a frontier from which turning round is worth its barriers; `most_degree`: out of a
+    /// node. A claim finds `free` in its element of `buffer` and stores `taken`, plus the round if `by_round`. `explored`,
+    /// `entry`: CTA state; the edges of the fixpoint's frontiers so far, and which time through the fixpoint that is.
+    struct Pull {
+        bits: [u64; 2],
+        least: u64,
+        explored: u64,
+        entry: u64,
+        buffer: u32,
+        free: u32,
+        taken: u32,
+        by_round: u32,
+        into: u32,
+        most_degree: u32,
     }
 
     /// One kernel. `k`: items a lane of a full tile; `warps`: warps that have registers; `item_row`: a row that keeps

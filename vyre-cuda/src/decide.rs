@@ -150,6 +150,7 @@ impl Decider {
             route: launch.route,
             parallel_from,
             pack_up_to_bytes: self.thresholds.pack_up_to_bytes,
+            pull_from: self.thresholds.pull_from,
             slots: situation.slots,
             batch_bytes: situation.batch_bytes,
             second_inputs: situation.second_inputs,

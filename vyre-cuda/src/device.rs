@@ -103,6 +103,7 @@ pub struct Device {
     copies: sys::CUstream,
     module: sys::CUmodule,
     pub(crate) megakernel: sys::CUfunction,
+    symmetric: sys::CUfunction,
     name: String,
     capability: (i32, i32),
     driver: i32,
@@ -169,6 +170,7 @@ impl Device {
             copies: std::ptr::null_mut(),
             module: std::ptr::null_mut(),
             megakernel: std::ptr::null_mut(),
+            symmetric: std::ptr::null_mut(),
             name,
             capability,
             driver,
@@ -181,10 +183,16 @@ impl Device {
                 .attempt("cuStreamCreate")?;
         }
         this.module = this.load(MEGAKERNEL_PTX)?;
-        let entry = CString::new("vyre_megakernel").expect("the name has no zero byte");
-        // SAFETY: the module was just loaded.
-        this.megakernel = unsafe { result::module::get_function(this.module, entry) }
-            .attempt("cuModuleGetFunction")?;
+        let functions = [
+            ("vyre_megakernel", &mut this.megakernel),
+            ("vyre_symmetric", &mut this.symmetric),
+        ];
+        for (name, function) in functions {
+            let entry = CString::new(name).expect("the name has no zero byte");
+            // SAFETY: the module was just loaded.
+            *function = unsafe { result::module::get_function(this.module, entry) }
+                .attempt("cuModuleGetFunction")?;
+        }
         let statics = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
         // SAFETY: the function belongs to the loaded module.
         let statics = unsafe { result::function::get_function_attribute(this.megakernel, statics) }
@@ -261,6 +269,43 @@ impl Device {
             unsafe { result::stream::synchronize(stream) }.attempt("cuStreamSynchronize")?;
         }
         Ok(())
+    }
+
+    /// Starts finding out whether a graph on the device is its own reverse: clears the word at `verdict` if it is not, or if
+    /// the targets of a node do not ascend.
+    ///
+    /// # Safety
+    /// `graph` are the addresses of offsets and targets of a CSR graph of so many nodes and edges, `verdict` that of a word; they stay allocated until
+    /// the stream was waited for.
+    pub(crate) unsafe fn start_symmetric(
+        &self,
+        graph: [u64; 2],
+        [nodes, edges]: [u32; 2],
+        verdict: u64,
+    ) -> Result<(), DeviceError> {
+        self.enter()?;
+        let ([mut offsets, mut targets], mut verdict) = (graph, verdict);
+        let (mut nodes, mut edges) = (nodes, edges);
+        let mut params: [*mut c_void; 5] = [
+            (&raw mut offsets).cast(),
+            (&raw mut targets).cast(),
+            (&raw mut nodes).cast(),
+            (&raw mut edges).cast(),
+            (&raw mut verdict).cast(),
+        ];
+        let ctas = edges.div_ceil(8 * 1024).clamp(1, self.multiprocessors * 8);
+        // SAFETY: the function takes two addresses, two numbers and an address, which are good by this function's contract.
+        unsafe {
+            result::launch_kernel(
+                self.symmetric,
+                (ctas, 1, 1),
+                (256, 1, 1),
+                0,
+                self.stream,
+                &mut params,
+            )
+        }
+        .attempt("cuLaunchKernel")
     }
 
     /// Free and total device memory in bytes.
@@ -353,6 +398,7 @@ mod tests {
     fn the_checked_in_ptx_was_built_from_the_checked_in_sources() {
         let megakernel = [
             "megakernel.cu",
+            "pull.cuh",
             "quick.cuh",
             "operators.cuh",
             "stream.cuh",

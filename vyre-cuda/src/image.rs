@@ -12,8 +12,9 @@ use crate::stream::{self, Stream};
 use thiserror::Error;
 use vyre_core::isa::{FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, UNIFORM_BASE, Word};
 use vyre_core::module::{
-    Domain, FixpointId, Kernel, Program, ReduceOp, Role, Scalar, Step, Uniform,
+    Domain, FixpointId, Kernel, Program, ReduceOp, Role, Scalar, Step, TopologyId, Uniform,
 };
+use vyre_core::plan::pull::{self, Taken};
 
 /// Why a pass cannot run in the megakernel.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -67,6 +68,28 @@ pub(crate) struct Layout {
     /// By wave, the code of its narrow rounds; and that code, as far as it was taken.
     quick: Vec<Option<Quick>>,
     quick_code: Vec<Word>,
+    /// Waves that may be turned round.
+    pub(crate) pulls: Vec<Pulling>,
+}
+
+/// A wave that may be turned round, as far as it does not depend on a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pulling {
+    wave: usize,
+    /// The topology that it sweeps, and the pass's own with the edges in.
+    pub(crate) topology: TopologyId,
+    pub(crate) reverse: Option<TopologyId>,
+    entry: abi::Pull,
+}
+
+/// How a run's wave is turned round: two bitmaps (0: only what is missed is counted), the topology with the edges in, and
+/// when it is worth it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) bits: [u64; 2],
+    pub(crate) into: u32,
+    pub(crate) most_degree: u32,
+    pub(crate) least: u64,
 }
 
 /// Addresses and sizes of one run.
@@ -84,6 +107,8 @@ pub(crate) struct Run<'a> {
     pub(crate) lens: Vec<u64>,
     /// Long ranges of the waves that have some in [`Layout::ranges_of`].
     pub(crate) ranges: Vec<Ranges>,
+    /// By wave of [`Layout::pulls`]; those that are missing push.
+    pub(crate) turns: Vec<Option<Turn>>,
     /// Raw bits of the scalars.
     pub(crate) scalars: &'a [u64],
     pub(crate) nodes: u64,
@@ -162,6 +187,7 @@ impl Layout {
             streams: Vec::new(),
             quick: Vec::new(),
             quick_code: Vec::new(),
+            pulls: Vec::new(),
         };
         for wave in &program.waves {
             if let Domain::EdgesFrom(t, f) = wave.domain {
@@ -190,6 +216,7 @@ impl Layout {
                 frontier,
                 narrow: (32.0 / average.max(1.0)).round().clamp(1.0, 32.0) as u32,
                 fresh: matches!(wave.domain, Domain::ListItems(_, true)).into(),
+                pull: NONE,
                 ..Default::default()
             });
         }
@@ -380,6 +407,9 @@ impl Layout {
                     let mut step = self.barrier(program, at, plain(abi::step::UNTIL), &mut looked);
                     step.settle = unsettled(program, f).into();
                     step.plain = self.is_plain(program, at, f, &step).into();
+                    if step.plain != 0 && step.pushed_count == 1 {
+                        self.pulls.extend(pulling(program, at - 1));
+                    }
                     self.steps.push(step);
                 }
                 Step::End => {
@@ -546,8 +576,9 @@ impl Layout {
         head.reductions = table(program.reductions.len() * size_of::<abi::Reduction>());
         head.fixpoints = table(size_of_val(self.fixpoints.as_slice()));
         head.lists = table(size_of_val(self.lists.as_slice()));
-        // At most one fill a buffer, and one for a frontier's stamps.
-        head.fills = table((program.buffers.len() + queues) * size_of::<abi::Fill>());
+        head.pulls = table(self.pulls.len() * size_of::<abi::Pull>());
+        // At most one fill a buffer, one for a frontier's stamps, and one for a bitmap.
+        head.fills = table((program.buffers.len() + queues + 1) * size_of::<abi::Fill>());
         head.tables_bytes = at;
         head.kernel_count = self.kernels.len() as u32;
         head.buffer_count = program.buffers.len() as u32;
@@ -772,6 +803,22 @@ impl Layout {
             wave.chunks = ranges.chunks;
             wave.chunk_count = ranges.chunk_count;
         }
+        let mut pulls = Vec::new();
+        for (i, pull) in self.pulls.iter().enumerate() {
+            let turn = run.turns.get(i).copied().flatten();
+            if turn.is_some() {
+                waves[pull.wave].pull = i as u32;
+            }
+            let turn = turn.unwrap_or_default();
+            pulls.push(abi::Pull {
+                bits: turn.bits,
+                into: turn.into,
+                most_degree: turn.most_degree,
+                least: turn.least,
+                ..pull.entry
+            });
+        }
+        put(&mut out, head.pulls, &pulls);
         put(&mut out, head.waves, &waves);
         put(&mut out, head.kernels, &self.kernels);
         let values: Vec<abi::Value> = program
@@ -857,6 +904,35 @@ fn own_loads(kernel: &Kernel) -> Vec<u32> {
         }
     }
     loads
+}
+
+/// The wave at this step of the schedule, the only one of a plain fixpoint, if it may be turned round without running its
+/// kernel.
+fn pulling(program: &Program, at: usize) -> Option<Pulling> {
+    let Step::Wave(id) = program.schedule[at] else {
+        return None;
+    };
+    let wave = &program.waves[id.index()];
+    let Domain::EdgesFrom(topology, _) = wave.domain else {
+        return None;
+    };
+    let claim = pull::claim(program, wave).filter(|c| c.pushes)?;
+    let (taken, by_round) = match claim.taken {
+        Taken::Constant(taken) => (taken, 0),
+        Taken::Round(more) => (more, 1),
+    };
+    Some(Pulling {
+        wave: id.index(),
+        topology,
+        reverse: pull::reverse(program, topology),
+        entry: abi::Pull {
+            buffer: claim.buffer.0.into(),
+            free: claim.free,
+            taken,
+            by_round,
+            ..Default::default()
+        },
+    })
 }
 
 /// The innermost fixpoint around a kernel, whose round it sees.

@@ -21,8 +21,8 @@ use crate::buffer::{
 };
 use crate::device::{Attempt, Device, DeviceError};
 use crate::image::{
-    Control, FRONTIER_CONTROL_BYTES, ITEMS_PER_LANE, Layout, Ranges, Run, list_number, records_of,
-    unordered,
+    Control, FRONTIER_CONTROL_BYTES, ITEMS_PER_LANE, Layout, Ranges, Run, Turn, list_number,
+    records_of, unordered,
 };
 use crate::lift::Shares;
 use cudarc::driver::result;
@@ -88,6 +88,9 @@ pub struct Megakernel {
     code: Memory,
     /// By wave: how its neighbour loop is shared out.
     shares: Vec<Option<SharesMemory>>,
+    /// Two bitmaps of the nodes, for waves that are turned round; none before one can be.
+    bits: Option<Memory>,
+    pull_from: u64,
     /// Tables, then the slab: control words and small results.
     image: Memory,
     /// One; two from the first time that two launches are on their way.
@@ -186,6 +189,26 @@ struct Graph {
     targets: Memory,
     nodes: u32,
     edges: u32,
+    most_degree: u32,
+    symmetric: Symmetric,
+}
+
+/// Whether a graph is its own reverse, so that searches in it may be turned round. The device finds out once searches have
+/// pushed along as many edges as the graph has that they would rather not have looked at.
+#[derive(Debug)]
+enum Symmetric {
+    /// Not worth knowing yet: so many such edges.
+    Unknown(u64),
+    Asked(Question),
+    Known(bool),
+}
+
+#[derive(Debug)]
+struct Question {
+    /// Where the device puts the answer, and where it goes from there.
+    verdict: Memory,
+    answer: Pinned,
+    done: Event,
 }
 
 /// Memory of a frontier: pairs of items, edge ranges and hubs; stamps of a unique one. Of a list, and of a frontier whose
@@ -246,6 +269,8 @@ struct Places {
     queues: Vec<QueuePlace>,
     /// Stamps are what they happen to be: set them first.
     fresh_stamps: bool,
+    /// By wave that may be turned round.
+    turns: Vec<Option<Turn>>,
     progress: u64,
 }
 
@@ -453,6 +478,8 @@ impl Megakernel {
             queues: Vec::new(),
             code,
             shares,
+            bits: None,
+            pull_from: Thresholds::default().pull_from,
             image: Memory::new(device, image_bytes)?,
             flights: vec![Flight::new(device)?],
             ahead: None,
@@ -684,8 +711,103 @@ impl Megakernel {
             buffers,
             queues: queues.collect(),
             fresh_stamps,
+            turns: self.turns(),
             progress: if watched { self.told.address() } else { 0 },
         }
+    }
+
+    /// How each wave that may be turned round is, in the next run.
+    fn turns(&self) -> Vec<Option<Turn>> {
+        let pulls = self.layout.pulls.iter();
+        pulls
+            .map(|pull| {
+                let graph = &self.graphs[pull.topology.index()];
+                let into = match (pull.reverse, &graph.symmetric) {
+                    (Some(reverse), _) => Some(reverse),
+                    (None, Symmetric::Known(true)) => Some(pull.topology),
+                    // What is missed is counted.
+                    (None, Symmetric::Unknown(_)) => None,
+                    (None, Symmetric::Asked(_) | Symmetric::Known(false)) => return None,
+                };
+                let bits = match (into, &self.bits) {
+                    (None, _) => [0; 2],
+                    (Some(_), None) => return None,
+                    (Some(_), Some(bits)) => {
+                        [bits.address(), bits.address() + half(bitmap_bytes(self.sizes.nodes))]
+                    }
+                };
+                let into = into.unwrap_or(pull.topology);
+                let fits = |g: &Graph| g.can_be_pulled() && u64::from(g.nodes) == self.sizes.nodes;
+                (fits(graph) && fits(&self.graphs[into.index()])).then_some(Turn {
+                    bits,
+                    into: into.0.into(),
+                    most_degree: graph.most_degree,
+                    least: self.pull_from,
+                })
+            })
+            .collect()
+    }
+
+    /// Takes answers that have come, and memory for the bitmaps once they are of use. Where there is none, waves push.
+    fn prepare_turns(&mut self) -> Result<(), RunError> {
+        for graph in &mut self.graphs {
+            if let Symmetric::Asked(question) = &graph.symmetric
+                && question.done.has_passed()?
+            {
+                graph.symmetric = Symmetric::Known(question.answer.as_slice()[0] != 0);
+            }
+        }
+        let graphs = &self.graphs;
+        let useful = self.layout.pulls.iter().any(|p| {
+            let graph = &graphs[p.topology.index()];
+            p.reverse.is_some() || matches!(graph.symmetric, Symmetric::Known(true))
+        });
+        let bytes = 2 * half(bitmap_bytes(self.sizes.nodes));
+        if useful && self.bits.as_ref().is_none_or(|m| m.bytes() < bytes) {
+            self.bits = match self.device.memory_bytes()?.0 < bytes {
+                true => None,
+                false => Some(Memory::new(&self.device, bytes)?),
+            };
+        }
+        Ok(())
+    }
+
+    /// Asks whether graphs are symmetric, where that was missed often enough. Nobody waits for the answer, but what is given to
+    /// the device next.
+    fn missed(&mut self, edges: u64) -> Result<(), RunError> {
+        if edges == 0 {
+            return Ok(());
+        }
+        for pull in self.layout.pulls.iter().filter(|p| p.reverse.is_none()) {
+            let graph = &mut self.graphs[pull.topology.index()];
+            let Symmetric::Unknown(missed) = &mut graph.symmetric else {
+                continue;
+            };
+            *missed = missed.saturating_add(edges);
+            if *missed < u64::from(graph.edges) {
+                continue;
+            }
+            let verdict = Memory::new(&self.device, 4)?;
+            verdict.upload(0, &[1, 0, 0, 0])?;
+            let mut question = Question {
+                answer: Pinned::new(&self.device, 4)?,
+                done: Event::new(&self.device)?,
+                verdict: verdict,
+            };
+            // SAFETY: the graph and the question are this session's, which waits before it frees or replaces them.
+            unsafe {
+                self.device.start_symmetric(
+                    [graph.offsets.address(), graph.targets.address()],
+                    [graph.nodes, graph.edges],
+                    question.verdict.address(),
+                )?;
+                let answer = &mut question.answer.as_mut_slice()[..4];
+                question.verdict.download(0, answer)?;
+            }
+            question.done.record(self.device.stream())?;
+            graph.symmetric = Symmetric::Asked(question);
+        }
+        Ok(())
     }
 
     /// Has lanes take so many items at a time, at most.
@@ -773,6 +895,7 @@ impl Megakernel {
         read: bool,
     ) -> Result<Pending, RunError> {
         let started = Instant::now();
+        self.prepare_turns()?;
         let tables = self.layout.tables_bytes().next_multiple_of(ALIGN) as usize;
         let control = Control::new(&self.program);
         let (control_bytes, image_bytes) =
@@ -885,6 +1008,7 @@ impl Megakernel {
         }
         let control_bytes = Control::new(&self.program).bytes as usize;
         let mut last_words = None;
+        let mut missed = 0;
         for i in 0..pending.launched {
             let reader = self.reader(&pending.sizes);
             let host = &self.flights[flight];
@@ -894,6 +1018,7 @@ impl Megakernel {
                 reader.words(&host.controls.as_slice()[i * control_bytes..])
             }?;
             let trap = reader.trap(&words);
+            missed += words.missed;
             if i + 1 == pending.launched {
                 for (queue, &stamp) in self.queues.iter_mut().zip(&words.stamps) {
                     queue.stamp = stamp;
@@ -913,6 +1038,7 @@ impl Megakernel {
         let wall_ns = u64::try_from(pending.started.elapsed().as_nanos());
         outcome.report.wall_ns = wall_ns.unwrap_or(u64::MAX);
         outcome.report.device_ns = Some(self.flights[flight].timer.elapsed_ns()?);
+        self.missed(missed)?;
         Ok(Some(outcome))
     }
 
@@ -1485,6 +1611,7 @@ impl Laid {
                 })
                 .collect(),
             fresh_stamps: true,
+            turns: Vec::new(),
             progress: 0,
         }
     }
@@ -1643,6 +1770,15 @@ impl Tables<'_> {
                 ..Default::default()
             });
         }
+        // Bitmaps are full of the last run that was cut short, or of what memory held.
+        let mut bits = places.turns.iter().flatten().map(|t| t.bits[0]);
+        if let Some(address) = bits.find(|&address| address != 0) {
+            fills.push(abi::Fill {
+                address,
+                units: bitmap_bytes(self.sizes.nodes) / 16,
+                ..Default::default()
+            });
+        }
         let records = records_of(program)
             .map(|(id, fields)| {
                 let sides = self.shapes[id as usize].sides as usize;
@@ -1689,6 +1825,7 @@ impl Tables<'_> {
             fills,
             lens,
             ranges: self.ranges.clone(),
+            turns: places.turns.clone(),
             scalars: &self.sizes.scalars,
             nodes: self.sizes.nodes,
             progress: places.progress,
@@ -1734,6 +1871,8 @@ struct Words {
     reductions: Vec<u64>,
     stamps: Vec<u32>,
     activity: Activity,
+    /// Edges of frontiers that would have been pulled, had the edges in been known.
+    missed: u64,
     /// Items that the next round would find.
     waiting: u64,
 }
@@ -1780,8 +1919,9 @@ impl Reader<'_> {
                 sweeps: word(field(std::mem::offset_of!(abi::Control, sweeps))),
                 items: word(field(std::mem::offset_of!(abi::Control, items))),
                 widest: word(field(std::mem::offset_of!(abi::Control, widest))),
-                pulled: 0,
+                pulled: word(field(std::mem::offset_of!(abi::Control, pulled))),
             },
+            missed: word(field(std::mem::offset_of!(abi::Control, missed))),
             waiting: word(field(std::mem::offset_of!(abi::Control, waiting))),
             rounds: count(program.fixpoints.len())
                 .map(|i| word(layout.results + 8 * i))
@@ -2065,6 +2205,8 @@ impl Executor for Megakernel {
             + queues.map(|(s, _)| s.bytes()).sum::<u64>()
             + shares_bytes(&shares);
         room_for(&self.device, "the update", more)?;
+        // What finds out about a graph still reads it.
+        self.device.synchronize()?;
 
         let mut uploaded = 0;
         for ((graph, csr), differs) in self.graphs.iter_mut().zip(&csrs).zip(differs) {
@@ -2133,6 +2275,7 @@ impl Executor for Megakernel {
             notes.push("another number of items a lane wanted, which cannot be had");
         }
         self.pack_up_to_bytes = hint.pack_up_to_bytes;
+        self.pull_from = hint.pull_from;
         self.slots = hint.slots.max(1);
         self.batch_bytes = hint.batch_bytes;
         self.second_inputs = hint.second_inputs;
@@ -2245,7 +2388,14 @@ impl Graph {
             targets,
             nodes: csr.node_count() as u32,
             edges: csr.edge_count() as u32,
+            most_degree: most_degree(csr),
+            symmetric: Symmetric::Unknown(0),
         })
+    }
+
+    /// Numbers of edges and nodes leave room for what lies beside the last ones, and all nodes are somewhere.
+    fn can_be_pulled(&self) -> bool {
+        self.nodes <= 1 << 31 && self.edges > 0 && self.edges <= u32::MAX - 4096
     }
 
     fn table(&self) -> abi::Topology {
@@ -2269,6 +2419,16 @@ impl Graph {
                 .targets
                 .holds(slice_bytes(&Slice::U32(csr.targets())))?)
     }
+}
+
+fn most_degree(csr: &Csr) -> u32 {
+    let degrees = csr.offsets().windows(2).map(|w| w[1] - w[0]);
+    degrees.max().unwrap_or(0)
+}
+
+/// A bit for each node, in whole tiles of a sweep that pulls.
+fn bitmap_bytes(nodes: u64) -> u64 {
+    nodes.div_ceil(128).max(1) * 16
 }
 
 /// Sizes of a frontier's memory.

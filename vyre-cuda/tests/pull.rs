@@ -243,6 +243,23 @@ searches! {
         }
     }
 
+    /// Claims push twice, or not always.
+    doubling(e: Edge, a: &Buf<Atomic<u32>>, front: &Push) {
+        if a[e.dst].compare_exchange(0, 1) {
+            front.push(e.dst);
+            front.push(e.dst);
+        }
+    }
+
+    /// As above.
+    choosing(e: Edge, a: &Buf<Atomic<u32>>, b: &Buf<Atomic<u32>>, front: &Push) {
+        if a[e.dst].compare_exchange(0, 1) {
+            if b[e.dst].load() == 0 {
+                front.push(e.dst);
+            }
+        }
+    }
+
     /// This one is nothing but a claim, without a push.
     quiet(e: Edge, a: &Buf<Atomic<u32>>) {
         a[e.dst].compare_exchange(0, 1);
@@ -304,6 +321,20 @@ fn claims_are_recognised() {
 }
 
 #[test]
+fn what_claims_push_is_known_where_it_is_one_node() {
+    let plans = [
+        bfs::PLAN,
+        marks::PLAN,
+        regions::PLAN,
+        doubling::PLAN,
+        choosing::PLAN,
+        quiet::PLAN,
+    ];
+    let pushes = plans.map(|plan| claims(plan)[0].map(|c| c.pushes));
+    assert_eq!(pushes, [true, true, true, false, false, false].map(Some));
+}
+
+#[test]
 fn what_is_more_than_a_claim_is_refused() {
     let plans = [
         parents::PLAN,
@@ -337,6 +368,7 @@ fn claims_that_store_the_free_value_do_not_hold() {
         buffer: BufferId(0),
         free,
         taken,
+        pushes: true,
     };
     assert!(claim(0, Taken::Constant(7)).holds_in(u32::MAX));
     assert!(!claim(7, Taken::Constant(7)).holds_in(0));
@@ -381,9 +413,13 @@ fn undirected(nodes: u32, edges: u32, seed: u64) -> Csr {
 
 /// Runs until the session knows its graph, and once more: sweeps that pulled in the last run.
 fn search(graph: &Csr, source: u32) -> u64 {
+    search_on(&Runtime::native(), graph, source)
+}
+
+fn search_on(runtime: &Runtime, graph: &Csr, source: u32) -> u64 {
     let mut reference = bfs::Session::new(&Runtime::vir0(), graph).expect("a session");
     let expected = reference.run(bfs::Run { source }).expect("runs");
-    let mut session = bfs::Session::new(&Runtime::native(), graph).expect("a session");
+    let mut session = bfs::Session::new(runtime, graph).expect("a session");
     let mut pulled = 0;
     for _ in 0..6 {
         let out = session.run(bfs::Run { source }).expect("runs");
@@ -494,6 +530,236 @@ fn batches_and_updates_pull_as_runs_do() {
             let expected = reference.run(bfs::Run { source }).expect("runs");
             let out = result.as_ref().expect("runs");
             assert_eq!(out.dist, expected.dist, "from {source}");
+        }
+    }
+}
+
+/// The same on a GPU, where a frontier of any size is worth the barriers.
+mod cuda {
+    use super::*;
+    use vyre_core::plan::thresholds::Thresholds;
+    use vyre_core::trap::TrapKind;
+    use vyre_cuda::Error;
+
+    fn runtime() -> Runtime {
+        let runtime = Runtime::cuda().expect("a CUDA device");
+        let thresholds = Thresholds {
+            pull_from: 1,
+            ..*runtime.thresholds()
+        };
+        runtime.with_thresholds(thresholds)
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn symmetric_graphs_are_searched_from_the_other_side() {
+        for (nodes, edges) in [(3_000, 40_000), (20_001, 300_000), (70_016, 900_000)] {
+            let graph = undirected(nodes, edges, nodes.into());
+            for source in [0, 1, nodes / 2] {
+                let pulled = search_on(&runtime(), &graph, source);
+                assert!(pulled > 0, "{nodes} nodes, source {source}");
+            }
+            // A node without edges.
+            assert_eq!(search_on(&runtime(), &graph, nodes - 1), 0);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn rounds_of_all_kinds_follow_each_other() {
+        // Two dense parts, and a path between them: narrow, wide, narrow, wide.
+        for length in [1, 2, 50, 700] {
+            let (nodes, edges) = (9_000, 120_000);
+            let mut all = ends(nodes, edges, 5);
+            all.extend(ends(nodes, edges, 6).iter().map(|&(a, b)| (a + 10_000, b + 10_000)));
+            let mut before = 1;
+            for i in 0..length {
+                all.push((before, 20_000 + i));
+                before = 20_000 + i;
+            }
+            all.push((before, 10_001));
+            // A node with edges to everything, one with edges to a third, and a node of nothing but loops.
+            all.extend((0..9_000).map(|v| (19_999, v)));
+            all.extend((10_000..15_000).map(|v| (19_998, v)));
+            all.extend((0..700).map(|_| (3, 3)));
+            all.extend(all.clone().iter().map(|&(a, b)| (b, a)));
+            let graph = graph(21_000, all);
+            for source in [0, 19_999, 10_000] {
+                assert!(search_on(&runtime(), &graph, source) > 0, "{length}, {source}");
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn small_graphs_and_stars_agree() {
+        for nodes in [1, 2, 31, 32, 33, 127, 128, 129, 1_000, 40_000] {
+            let star = (1..nodes).flat_map(|v| [(0, v), (v, 0)]).collect();
+            let star = graph(nodes, star);
+            for source in [0, nodes - 1] {
+                search_on(&runtime(), &star, source);
+            }
+            let clique = nodes.min(300);
+            let all = (0..clique * clique).map(|i| (i / clique, i % clique));
+            search_on(&runtime(), &graph(nodes, all.collect()), 0);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn one_edge_without_its_opposite_keeps_a_search_pushing() {
+        let mut edges = ends(5_000, 60_000, 9);
+        edges.extend(edges.clone().iter().map(|&(a, b)| (b, a)));
+        assert!(search_on(&runtime(), &graph(5_000, edges.clone()), 0) > 0);
+        edges.push((4_999, 0));
+        assert_eq!(search_on(&runtime(), &graph(5_000, edges.clone()), 0), 0);
+        edges.push((1, 4_999));
+        assert_eq!(search_on(&runtime(), &graph(5_000, edges), 0), 0);
+        // Once more than its opposite, and out of order.
+        let mut edges = ends(5_000, 60_000, 9);
+        edges.extend(edges.clone().iter().map(|&(a, b)| (b, a)));
+        edges.push(edges[0]);
+        assert_eq!(search_on(&runtime(), &graph(5_000, edges), 0), 0);
+        for seed in 0..2 {
+            assert_eq!(search_on(&runtime(), &directed(8_000, 100_000, seed), 0), 0);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn directed_graphs_pull_where_the_pass_has_the_reverse() {
+        for (seed, nodes) in [(1, 11_000), (2, 64_000)] {
+            let graph = directed(nodes, 15 * nodes, seed);
+            let mut reference = marks::Session::new(&Runtime::vir0(), &graph).expect("a session");
+            let mut session = marks::Session::new(&runtime(), &graph).expect("a session");
+            let mut starts = seed + 100;
+            for every in [nodes, 1_000, 200, nodes] {
+                let start: Vec<bool> = (0..nodes)
+                    .map(|v| v == 0 || random(&mut starts).is_multiple_of(every))
+                    .collect();
+                let run = || marks::Run { start: &start };
+                let expected = reference.run(run()).expect("runs");
+                let out = session.run(run()).expect("runs");
+                assert_eq!(out.mark, expected.mark);
+                assert_eq!(out.report.rounds, expected.report.rounds);
+                let pulled = out.report.activity.expect("counted").pulled;
+                assert!(pulled > 0, "{nodes} nodes, one in {every}");
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn searches_within_a_fixpoint_start_anew() {
+        let graph = undirected(20_000, 300_000, 3);
+        let mut reference = regions::Session::new(&Runtime::vir0(), &graph).expect("a session");
+        let mut session = regions::Session::new(&runtime(), &graph).expect("a session");
+        let mut pulled = 0;
+        for stride in [20_000, 500, 37] {
+            let expected = reference.run(regions::Run { stride }).expect("runs");
+            for _ in 0..3 {
+                let out = session.run(regions::Run { stride }).expect("runs");
+                assert_eq!(out.region, expected.region);
+                assert_eq!(out.report.rounds, expected.report.rounds);
+                pulled += out.report.activity.expect("counted").pulled;
+            }
+        }
+        assert!(pulled > 0);
+    }
+
+    /// Its frontier has room for fewer nodes than some graphs have, and its rounds are few.
+    #[wave_graph]
+    mod bounded {
+        struct Data {
+            #[topology]
+            graph: Csr,
+            #[topology(reverse_of = graph)]
+            back: Csr,
+            #[frontier(capacity = 12_000)]
+            front: Frontier,
+            #[output(per = node)]
+            dist: u32,
+            #[output(per = node)]
+            fans: u32,
+        }
+
+        #[wave(nodes)]
+        fn init(v: Node, back: &Csr, fans: &mut u32, dist: &mut u32, front: &Push) {
+            *fans = back.degree(v);
+            *dist = 99;
+            if v == 0 {
+                *dist = 0;
+                front.push(v);
+            }
+        }
+
+        #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4)]
+        mod levels {
+            #[wave(edges(graph, from = front))]
+            fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+                if dist[e.dst].compare_exchange(99, round + 1) {
+                    front.push(e.dst);
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn limits_of_rounds_and_frontiers_trap_alike() {
+        for (nodes, edges, kind) in [
+            (9_000, 150_000, None),
+            (12_000, 70_000, Some(TrapKind::RoundLimit)),
+            (60_000, 1_000_000, Some(TrapKind::FrontierOverflow)),
+        ] {
+            let graph = undirected(nodes, edges, 8);
+            let mut reference = bounded::Session::new(&Runtime::vir0(), &graph).expect("a session");
+            let expected = reference.run(bounded::Run {});
+            let mut session = bounded::Session::new(&runtime(), &graph).expect("a session");
+            for _ in 0..3 {
+                match (&expected, session.run(bounded::Run {})) {
+                    (Ok(expected), Ok(out)) => {
+                        assert_eq!(kind, None);
+                        assert_eq!(out.dist, expected.dist);
+                        assert!(out.report.activity.expect("counted").pulled > 0);
+                    }
+                    (Err(Error::Trap(expected)), Err(Error::Trap(trap))) => {
+                        assert_eq!(Some(trap.kind), kind);
+                        assert_eq!(&trap, expected);
+                    }
+                    (expected, actual) => panic!("{:?} and {:?}", expected.is_ok(), actual.err()),
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn series_batches_and_updates_pull_as_runs_do() {
+        let (one, other) = (undirected(9_000, 90_000, 1), directed(9_000, 90_000, 2));
+        let large = undirected(50_000, 600_000, 4);
+        let mut session = bfs::Session::new(&runtime(), &one).expect("a session");
+        for graph in [&one, &other, &large, &one, &large] {
+            session.update(graph).expect("updates");
+            let mut reference = bfs::Session::new(&Runtime::native(), graph).expect("a session");
+            let sources: Vec<u32> = (0..24).map(|i| i * 370).collect();
+            for _ in 0..2 {
+                let runs = sources.iter().map(|&source| bfs::Run { source });
+                let out = session.run_series(runs).expect("runs");
+                let expected = reference.run(bfs::Run { source: 23 * 370 }).expect("runs");
+                assert_eq!(out.dist, expected.dist);
+                let pulled = out.report.activity.expect("counted").pulled;
+                assert!(pulled == 0 || !std::ptr::eq(graph, &other));
+            }
+            for &source in &sources {
+                session.submit(bfs::Run { source }, 0);
+            }
+            let batch = session.run_batch().expect("runs");
+            for (&source, (_, result)) in sources.iter().zip(&batch.results) {
+                let expected = reference.run(bfs::Run { source }).expect("runs");
+                let out = result.as_ref().expect("runs");
+                assert_eq!(out.dist, expected.dist, "from {source}");
+            }
         }
     }
 }

@@ -15,7 +15,8 @@
 
 use crate::isa::{IMM, Op, UNIFORM_BASE, Word};
 use crate::module::{
-    Access, BufferId, Domain, Extent, FrontierId, Kernel, Mode, Program, Resource, Uniform, Wave,
+    Access, BufferId, Domain, Extent, FrontierId, Kernel, Mode, Program, Resource, TopologyId,
+    Uniform, Wave,
 };
 
 /// How a wave claims nodes.
@@ -27,6 +28,8 @@ pub struct Claim {
     pub free: u32,
     /// Of one that was.
     pub taken: Taken,
+    /// Who claims a node pushes it, once, so that what a sweep pushes is known without running the kernel.
+    pub pushes: bool,
 }
 
 /// What a claim stores.
@@ -88,6 +91,13 @@ pub fn claim(program: &Program, wave: &Wave) -> Option<Claim> {
         .then_some(claim)
 }
 
+/// The topology with the edges into the nodes that a topology's edges lead out of, if the pass has one.
+pub fn reverse(program: &Program, topology: TopologyId) -> Option<TopologyId> {
+    let of = |t: TopologyId| program.topologies[t.index()].reverse_of;
+    let mut all = (0..program.topologies.len() as u16).map(TopologyId);
+    of(topology).or_else(|| all.find(|&t| of(t) == Some(topology)))
+}
+
 /// What a register holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
@@ -111,7 +121,10 @@ fn read(program: &Program, kernel: &Kernel, frontier: FrontierId) -> Option<Clai
     *file.get_mut(item.dst? as usize)? = Some(Value::Destination);
     // Of each `if` around a word: its condition, and the registers that were written behind it.
     let mut open: Vec<(Value, Vec<u8>)> = Vec::new();
-    let mut claim = None;
+    let mut claim: Option<Claim> = None;
+    // `if`s that were open when it was made; pushes, and whether one depends on more than the claim.
+    let mut looks = 0;
+    let (mut pushed, mut depends) = (0, false);
     for word in &kernel.code {
         let at = |operand: u8| value(program, kernel, &file, (word, operand));
         let claimed = open.iter().any(|(c, _)| *c == Value::Claimed);
@@ -157,10 +170,12 @@ fn read(program: &Program, kernel: &Kernel, frontier: FrontierId) -> Option<Clai
                 if !open.iter().all(|(c, _)| *c == Value::Has(buffer, free)) {
                     return None;
                 }
+                looks = open.len();
                 claim = Some(Claim {
                     buffer,
                     free,
                     taken,
+                    pushes: false,
                 });
                 result = Some(Value::Claimed);
             }
@@ -181,7 +196,13 @@ fn read(program: &Program, kernel: &Kernel, frontier: FrontierId) -> Option<Clai
             Op::Push
                 if claimed
                     && at(word.a)? == Value::Destination
-                    && word.resource() == frontier.0 => {}
+                    && word.resource() == frontier.0 =>
+            {
+                pushed += 1;
+                // The looks before the claim may have been left since: then what is open was opened after it.
+                let after = open.iter().skip(looks.min(open.len()));
+                depends |= after.into_iter().any(|(c, _)| *c != Value::Claimed);
+            }
             Op::Ret => {}
             _ => return None,
         }
@@ -194,7 +215,10 @@ fn read(program: &Program, kernel: &Kernel, frontier: FrontierId) -> Option<Clai
             }
         }
     }
-    claim
+    claim.map(|claim| Claim {
+        pushes: pushed == 1 && !depends,
+        ..claim
+    })
 }
 
 fn value(

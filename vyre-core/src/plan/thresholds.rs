@@ -24,6 +24,8 @@ pub struct Thresholds {
     pub parallel_from: u64,
     /// Results up to this size come back in one copy.
     pub pack_up_to_bytes: u64,
+    /// Edges of a frontier from which it is worth it on a GPU to turn a sweep round ([`crate::plan::pull`]).
+    pub pull_from: u64,
 }
 
 impl Default for Thresholds {
@@ -32,6 +34,7 @@ impl Default for Thresholds {
             launch: Policy::default(),
             parallel_from: 8_193,
             pack_up_to_bytes: 16_384,
+            pull_from: 500_000,
         }
     }
 }
@@ -100,6 +103,7 @@ macro_rules! keys {
 keys! {
     "parallel_from" parallel_from;
     "pack_up_to_bytes" pack_up_to_bytes;
+    "pull_from" pull_from;
     "launch.sparse_bps" launch.sparse_bps;
     "launch.dense_bps" launch.dense_bps;
     "launch.pressure_bps" launch.pressure_bps;
