@@ -732,9 +732,10 @@ impl Megakernel {
                 let bits = match (into, &self.bits) {
                     (None, _) => [0; 2],
                     (Some(_), None) => return None,
-                    (Some(_), Some(bits)) => {
-                        [bits.address(), bits.address() + half(bitmap_bytes(self.sizes.nodes))]
-                    }
+                    (Some(_), Some(bits)) => [
+                        bits.address(),
+                        bits.address() + half(bitmap_bytes(self.sizes.nodes)),
+                    ],
                 };
                 let into = into.unwrap_or(pull.topology);
                 let fits = |g: &Graph| g.can_be_pulled() && u64::from(g.nodes) == self.sizes.nodes;

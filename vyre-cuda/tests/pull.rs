@@ -2,8 +2,9 @@
 
 use vyre_core::module::{BufferId, Domain};
 use vyre_core::plan::pull::{Claim, Taken, claim};
-use vyre_cuda::Plan;
+use vyre_core::trap::TrapKind;
 use vyre_cuda::prelude::*;
+use vyre_cuda::{Error, Plan};
 
 const UNSEEN: u32 = u32::MAX;
 
@@ -534,12 +535,79 @@ fn batches_and_updates_pull_as_runs_do() {
     }
 }
 
+/// Its frontier has room for fewer nodes than some graphs have, and its rounds are few.
+#[wave_graph]
+mod bounded {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(reverse_of = graph)]
+        back: Csr,
+        #[frontier(capacity = 12_000)]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        #[output(per = node)]
+        fans: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, back: &Csr, fans: &mut u32, dist: &mut u32, front: &Push) {
+        *fans = back.degree(v);
+        *dist = 99;
+        if v == 0 {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(99, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+fn limits(runtime: &Runtime) {
+    for (nodes, edges, kind) in [
+        (9_000, 150_000, None),
+        (12_000, 70_000, Some(TrapKind::RoundLimit)),
+        (60_000, 1_000_000, Some(TrapKind::FrontierOverflow)),
+    ] {
+        let graph = undirected(nodes, edges, 8);
+        let mut reference = bounded::Session::new(&Runtime::vir0(), &graph).expect("a session");
+        let expected = reference.run(bounded::Run {});
+        let mut session = bounded::Session::new(runtime, &graph).expect("a session");
+        for _ in 0..3 {
+            match (&expected, session.run(bounded::Run {})) {
+                (Ok(expected), Ok(out)) => {
+                    assert_eq!(kind, None);
+                    assert_eq!(out.dist, expected.dist);
+                    assert!(out.report.activity.expect("counted").pulled > 0);
+                }
+                (Err(Error::Trap(expected)), Err(Error::Trap(trap))) => {
+                    assert_eq!(Some(trap.kind), kind);
+                    assert_eq!(&trap, expected);
+                }
+                (expected, actual) => panic!("{:?} and {:?}", expected.is_ok(), actual.err()),
+            }
+        }
+    }
+}
+
+#[test]
+fn limits_of_rounds_and_frontiers_trap_alike() {
+    limits(&Runtime::native());
+}
+
 /// The same on a GPU, where a frontier of any size is worth the barriers.
 mod cuda {
     use super::*;
     use vyre_core::plan::thresholds::Thresholds;
-    use vyre_core::trap::TrapKind;
-    use vyre_cuda::Error;
 
     fn runtime() -> Runtime {
         let runtime = Runtime::cuda().expect("a CUDA device");
@@ -571,7 +639,11 @@ mod cuda {
         for length in [1, 2, 50, 700] {
             let (nodes, edges) = (9_000, 120_000);
             let mut all = ends(nodes, edges, 5);
-            all.extend(ends(nodes, edges, 6).iter().map(|&(a, b)| (a + 10_000, b + 10_000)));
+            all.extend(
+                ends(nodes, edges, 6)
+                    .iter()
+                    .map(|&(a, b)| (a + 10_000, b + 10_000)),
+            );
             let mut before = 1;
             for i in 0..length {
                 all.push((before, 20_000 + i));
@@ -585,7 +657,10 @@ mod cuda {
             all.extend(all.clone().iter().map(|&(a, b)| (b, a)));
             let graph = graph(21_000, all);
             for source in [0, 19_999, 10_000] {
-                assert!(search_on(&runtime(), &graph, source) > 0, "{length}, {source}");
+                assert!(
+                    search_on(&runtime(), &graph, source) > 0,
+                    "{length}, {source}"
+                );
             }
         }
     }
@@ -667,70 +742,10 @@ mod cuda {
         assert!(pulled > 0);
     }
 
-    /// Its frontier has room for fewer nodes than some graphs have, and its rounds are few.
-    #[wave_graph]
-    mod bounded {
-        struct Data {
-            #[topology]
-            graph: Csr,
-            #[topology(reverse_of = graph)]
-            back: Csr,
-            #[frontier(capacity = 12_000)]
-            front: Frontier,
-            #[output(per = node)]
-            dist: u32,
-            #[output(per = node)]
-            fans: u32,
-        }
-
-        #[wave(nodes)]
-        fn init(v: Node, back: &Csr, fans: &mut u32, dist: &mut u32, front: &Push) {
-            *fans = back.degree(v);
-            *dist = 99;
-            if v == 0 {
-                *dist = 0;
-                front.push(v);
-            }
-        }
-
-        #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4)]
-        mod levels {
-            #[wave(edges(graph, from = front))]
-            fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-                if dist[e.dst].compare_exchange(99, round + 1) {
-                    front.push(e.dst);
-                }
-            }
-        }
-    }
-
     #[test]
     #[ignore = "needs a CUDA device"]
     fn limits_of_rounds_and_frontiers_trap_alike() {
-        for (nodes, edges, kind) in [
-            (9_000, 150_000, None),
-            (12_000, 70_000, Some(TrapKind::RoundLimit)),
-            (60_000, 1_000_000, Some(TrapKind::FrontierOverflow)),
-        ] {
-            let graph = undirected(nodes, edges, 8);
-            let mut reference = bounded::Session::new(&Runtime::vir0(), &graph).expect("a session");
-            let expected = reference.run(bounded::Run {});
-            let mut session = bounded::Session::new(&runtime(), &graph).expect("a session");
-            for _ in 0..3 {
-                match (&expected, session.run(bounded::Run {})) {
-                    (Ok(expected), Ok(out)) => {
-                        assert_eq!(kind, None);
-                        assert_eq!(out.dist, expected.dist);
-                        assert!(out.report.activity.expect("counted").pulled > 0);
-                    }
-                    (Err(Error::Trap(expected)), Err(Error::Trap(trap))) => {
-                        assert_eq!(Some(trap.kind), kind);
-                        assert_eq!(&trap, expected);
-                    }
-                    (expected, actual) => panic!("{:?} and {:?}", expected.is_ok(), actual.err()),
-                }
-            }
-        }
+        limits(&runtime());
     }
 
     #[test]
