@@ -793,7 +793,7 @@ impl Megakernel {
             let mut question = Question {
                 answer: Pinned::new(&self.device, 4)?,
                 done: Event::new(&self.device)?,
-                verdict: verdict,
+                verdict,
             };
             // SAFETY: the graph and the question are this session's, which waits before it frees or replaces them.
             unsafe {
