@@ -254,10 +254,8 @@ searches! {
 
     /// As above.
     choosing(e: Edge, a: &Buf<Atomic<u32>>, b: &Buf<Atomic<u32>>, front: &Push) {
-        if a[e.dst].compare_exchange(0, 1) {
-            if b[e.dst].load() == 0 {
-                front.push(e.dst);
-            }
+        if a[e.dst].compare_exchange(0, 1) && b[e.dst].load() == 0 {
+            front.push(e.dst);
         }
     }
 
