@@ -245,7 +245,18 @@ pub fn lower(body: &Body, literals: &mut Literals) -> Result<Kernel, LowerError>
     clean(&mut code);
     let uniforms = assign_slots(&mut code, literals)?;
     let frames = frames(&code.insts)?;
-    let rows = rows::assign(&mut code)?;
+    let shared = share(&code);
+    let mut rows = rows::assign(&mut code);
+    // Fewer words are worth rows, but not items a lane.
+    if let Some(mut shared) = shared
+        && let Ok(with) = rows::assign(&mut shared)
+        && rows
+            .as_ref()
+            .map_or(true, |r| items_a_lane(with.count) >= items_a_lane(r.count))
+    {
+        (code, rows) = (shared, Ok(with));
+    }
+    let rows = rows?;
     let words = code.insts.len();
     if words > MAX_CODE_WORDS {
         return Err(LowerError::TooLong { words });
@@ -337,6 +348,70 @@ fn remove_unneeded(code: &mut Code) {
             inst.d = None;
         }
     }
+}
+
+/// Items that share a lane on a GPU where a kernel has so many rows.
+fn items_a_lane(rows: u8) -> u8 {
+    match rows {
+        0..=8 => 4,
+        9..=16 => 2,
+        _ => 1,
+    }
+}
+
+/// The code with what is computed twice computed once, if there is such a thing. A value is used again where it is sure to
+/// have been computed, and not in a loop that begins behind it: turns that use nothing of the lane's can be shared out.
+fn share(code: &Code) -> Option<Code> {
+    let mut defs = vec![0u32; code.width.len()];
+    for r in code.item.iter().flatten() {
+        defs[r.index()] += 1;
+    }
+    for r in code.insts.iter().filter_map(Inst::target) {
+        defs[r.index()] += 1;
+    }
+    let once = |r: Reg| defs[r.index()] == 1;
+    let mut names: Vec<Reg> = (0..code.width.len() as u32).map(Reg).collect();
+    // What is known, from where on it may be used, and what was known where each open block began.
+    let (mut known, mut from): (Vec<Inst>, usize) = (Vec::new(), 0);
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    let mut insts: Vec<Inst> = Vec::with_capacity(code.insts.len());
+    for inst in &code.insts {
+        let mut inst = *inst;
+        for arg in &mut inst.args {
+            if let Arg::Reg(r) = arg {
+                *r = names[r.index()];
+            }
+        }
+        if let Control::Close(_) | Control::Middle = control(inst.op) {
+            let (len, first) = open.pop().expect("build nests its branches");
+            known.truncate(len);
+            from = first;
+        }
+        if let Control::Open(_) | Control::Middle = control(inst.op) {
+            open.push((known.len(), from));
+            if inst.op == Op::Loop {
+                from = known.len();
+            }
+        }
+        if let (true, None, Some(d)) = (inst.is_pure(), inst.array, inst.d)
+            && !matches!(inst.op, Op::Mov32 | Op::Mov64 | Op::LdU32 | Op::LdU64)
+            && once(d)
+            && inst.sources().all(once)
+        {
+            let same = |k: &&Inst| Inst { d: inst.d, ..**k } == inst;
+            if let Some(first) = known[from..].iter().find(same) {
+                names[d.index()] = first.d.expect("it computes something");
+                continue;
+            }
+            known.push(inst);
+        }
+        insts.push(inst);
+    }
+    (insts.len() < code.insts.len()).then(|| Code {
+        insts,
+        width: code.width.clone(),
+        item: code.item,
+    })
 }
 
 /// Removes what follows a jump in its block; the last word stays.

@@ -516,31 +516,98 @@ fn loads_are_shared() {
     check(
         b,
         expect![[r#"
-        kernel f (index r0, src r1), 5 rows, 2 frames
-           0  csr.end r2, g[r0]
-           1  csr.begin r3, g[r0]
-           2  sub.b32 r4, r2, r3
-           3  lt.u32 r4, 1, r4
-           4  if r4
-           5    sub.b32 r2, r2, r3
-           6    ld.b32 r3, i32[r0]
-           7    add.b32 r2, r2, r3
-           8    push front, r2
-           9  endif
-          10  ld.b32 r2, u32[r0]
-          11  add.b32 r2, r2, 1
-          12  st.b32 u32[r0], r2
-          13  ld.b32 r0, u32[r0]
-          14  push front, r0
-          15  ld.b32 r0, i32[r1]
-          16  add.b32 r0, r0, r0
-          17  push front, r0
-          18  ret
-    "#]],
+            kernel f (index r0, src r1), 4 rows, 2 frames
+               0  csr.end r2, g[r0]
+               1  csr.begin r3, g[r0]
+               2  sub.b32 r2, r2, r3
+               3  lt.u32 r3, 1, r2
+               4  if r3
+               5    ld.b32 r3, i32[r0]
+               6    add.b32 r2, r2, r3
+               7    push front, r2
+               8  endif
+               9  ld.b32 r2, u32[r0]
+              10  add.b32 r2, r2, 1
+              11  st.b32 u32[r0], r2
+              12  ld.b32 r0, u32[r0]
+              13  push front, r0
+              14  ld.b32 r0, i32[r1]
+              15  add.b32 r0, r0, r0
+              16  push front, r0
+              17  ret
+        "#]],
     );
 }
 
 /// `until(front.is_empty() || round == 9)`.
+/// What has been computed on the way is not computed again, but for branches beside and loops behind: turns that use nothing
+/// of the lane's can be shared out. Rows that would cost items a lane are not worth it.
+#[test]
+fn values_are_shared() {
+    let scaled = || bin(BinaryOp::Mul, U32, local(0), lit(3));
+    let b = body(
+        &[U32, U32, U32],
+        vec![
+            when(
+                cmp(CompareOp::Lt, U32, scaled(), local(1)),
+                vec![push(add(scaled(), lit(1)))],
+            ),
+            when(
+                cmp(CompareOp::Lt, U32, local(1), local(2)),
+                vec![push(add(local(1), lit(5)))],
+            ),
+            push(add(local(1), lit(5))),
+            Stmt::Loop {
+                body: vec![
+                    when(
+                        cmp(CompareOp::Gt, U32, atomic_load(D, U32, scaled()), scaled()),
+                        vec![Stmt::Break { depth: 0 }],
+                    ),
+                    push(scaled()),
+                ],
+            },
+            push(scaled()),
+        ],
+    );
+    check(
+        b,
+        expect![[r#"
+        kernel f (index r0, src r1, dst r2), 5 rows, 2 frames
+           0  mul.b32 r3, r0, 3
+           1  lt.u32 r4, r3, r1
+           2  if r4
+           3    add.b32 r4, r3, 1
+           4    push front, r4
+           5  endif
+           6  lt.u32 r2, r1, r2
+           7  if r2
+           8    add.b32 r2, r1, 5
+           9    push front, r2
+          10  endif
+          11  add.b32 r1, r1, 5
+          12  push front, r1
+          13  loop
+          14    mul.b32 r1, r0, 3
+          15    atom.ld.b32 r2, u32[r1]
+          16    lt.u32 r2, r1, r2
+          17    break.if r2
+          18    push front, r1
+          19  endloop
+          20  push front, r3
+          21  ret
+    "#]],
+    );
+
+    // Nine sums live at once would halve the items a lane.
+    let sum = |x: u32| add(local(0), lit(x));
+    let sums = || (0..9).map(|x| push(sum(100 + x)));
+    let kernel = lowered(&[U32; 3], sums().chain(sums()).collect()).unwrap();
+    assert_eq!((kernel.code.len(), kernel.rows), (37, 2));
+    let sums = || (0..7).map(|x| push(sum(100 + x)));
+    let kernel = lowered(&[U32; 3], sums().chain(sums()).collect()).unwrap();
+    assert_eq!((kernel.code.len(), kernel.rows), (22, 7));
+}
+
 #[test]
 fn conditions() {
     let b = Body {
