@@ -319,6 +319,14 @@ fn device_module(
         return quote! { #module #errors };
     };
     unmark(items);
+    for item in &*items {
+        if let Item::Struct(s) = item
+            && !matches!(s.vis, syn::Visibility::Inherited)
+            && !is_type_name(&s.ident)
+        {
+            misnamed(&s.ident, &mut report);
+        }
+    }
     let errors = report.errors();
     items.push(Item::Verbatim(errors));
     if let Some(compiled) = compiled {
@@ -525,6 +533,25 @@ impl Scan {
 fn is_type_name(name: &Ident) -> bool {
     let name = name.to_string();
     name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+}
+
+/// Says that other modules would not find a struct of this name.
+fn misnamed(name: &Ident, report: &mut Report) {
+    let text = name.to_string();
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let better = first.chain(letters.flat_map(char::to_lowercase));
+    let better = Ident::new(&better.collect::<String>(), name.span());
+    let called = if is_type_name(&better) {
+        format!("call it `{better}`")
+    } else {
+        "begin it with a capital and use a lowercase letter".to_owned()
+    };
+    report.error_help(
+        name.span(),
+        format!("a struct named `{name}` is not found from other modules"),
+        format!("{called}, which tells it from a constant, or leave out `pub`"),
+    );
 }
 
 /// Whether a path can be that of a struct of the user's in another module.
