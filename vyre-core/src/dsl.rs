@@ -394,13 +394,35 @@ pub struct Push<T = Node> {
     seen: Option<Seen>,
 }
 
-/// The nodes that a unique frontier already holds: those whose stamp is the current one.
+/// The nodes that a unique frontier already holds, of those that pushed them the first: the one with the lowest stamp.
+/// Stamps fall from round to round and rise from chunk to chunk, so that a node stays with its first chunk whoever runs
+/// when, and what is in the frontier since an earlier sweep of the round stays there.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) stamps: Arc<[AtomicU32]>,
     pub(crate) stamp: u32,
-    /// This push is the only one, so it may stamp at once; otherwise the merge does.
+    /// This push is the only one.
     pub(crate) alone: bool,
+}
+
+impl Seen {
+    /// Whether nobody before this chunk has pushed the node, nor this one.
+    #[inline]
+    fn claims(&self, node: u32) -> bool {
+        let cell = &self.stamps[node as usize];
+        let mut old = cell.load(Relaxed);
+        if self.alone && old > self.stamp {
+            cell.store(self.stamp, Relaxed);
+            return true;
+        }
+        while old > self.stamp {
+            match cell.compare_exchange_weak(old, self.stamp, Relaxed, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => old = now,
+            }
+        }
+        false
+    }
 }
 
 impl Push {
@@ -445,31 +467,25 @@ impl<T: Record> Push<T> {
             if u64::from(node) >= self.nodes {
                 fault::out_of_bounds(node, self.nodes as usize);
             }
-            if let Some(seen) = &self.seen {
-                let stamp = &seen.stamps[node as usize];
-                if stamp.load(Relaxed) == seen.stamp {
-                    return;
-                }
-                if seen.alone {
-                    stamp.store(seen.stamp, Relaxed);
-                }
-            }
-        }
-        if !self.items.push(item, self.limit) {
-            self.full(item);
-        }
-    }
-
-    #[cold]
-    fn full(&self, item: T) {
-        if self.seen.as_ref().is_some_and(|seen| !seen.alone) {
-            // Most are repeats: the limit is above the number of nodes.
-            self.items.deduplicate(|item| item.key());
-            if self.items.push(item, self.limit) {
+            if let Some(seen) = &self.seen
+                && !seen.claims(node)
+            {
                 return;
             }
         }
-        self.refused.set(self.refused.get() + 1);
+        if !self.items.push(item, self.limit) {
+            self.refused.set(self.refused.get() + 1);
+        }
+    }
+
+    /// Drops what a chunk before this one has pushed as well, once all of them are done.
+    pub(crate) fn settle(&mut self) {
+        if let Some(seen) = &self.seen
+            && !seen.alone
+        {
+            let first = |item: &T| seen.stamps[item.key() as usize].load(Relaxed) == seen.stamp;
+            self.items.get_mut().retain(first);
+        }
     }
 }
 

@@ -108,6 +108,9 @@ macro_rules! columns {
             /// Raw bits of an element.
             #[inline]
             pub fn get(&self, i: usize) -> Option<u64> { match self { $(Slice::$variant(v) => v.get(i).map(|x| x.to_bits64()),)* } }
+            /// Where it begins.
+            #[cfg_attr(not(feature = "exec"), allow(dead_code, reason = "only executors use it"))]
+            pub(crate) fn address(&self) -> usize { match self { $(Slice::$variant(v) => v.as_ptr().addr(),)* } }
             /// Copies it.
             pub fn to_column(&self) -> Column { match self { $(Slice::$variant(v) => Column::$variant(v.to_vec()),)* } }
         }

@@ -25,7 +25,7 @@ use crate::plan::footprint::Allocation;
 use crate::plan::launch::Route;
 use crate::store::{Backend, Cut, Frontier, List, Pending, Store, lowest};
 use crate::trap::TrapKind;
-use crate::views::{Atomic, AtomicElement, Buf, prefetch};
+use crate::views::{Atomic, AtomicElement, Buf, prefetch, prefetch_at};
 use rayon::prelude::*;
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::marker::PhantomData;
@@ -49,7 +49,7 @@ pub fn threads() -> usize {
 }
 
 /// One item of a sweep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lane {
     /// Node, index, node of a frontier or edge index; of another item, its position.
     pub index: u32,
@@ -90,8 +90,10 @@ pub trait Column {
     fn view(&mut self) -> Self::View<'_>;
     /// State for the next chunk of a sweep on one thread, where chunks run in order.
     fn begin(&self) -> Self::Local;
-    /// State for a chunk of a parallel sweep.
-    fn open(view: Self::View<'_>) -> Self::Local;
+    /// A sweep of so many chunks begins.
+    fn ready(&self, _chunks: usize) {}
+    /// State for a chunk of a parallel sweep, the so-many-th.
+    fn open(view: Self::View<'_>, chunk: usize) -> Self::Local;
     /// The lane's item.
     fn get<'l>(view: &'l Self::View<'_>, local: &'l mut Self::Local, lane: Lane) -> Self::Item<'l>;
     /// The lane is done with its item.
@@ -106,8 +108,8 @@ pub trait Column {
     fn first<'p, 'v: 'p>(part: &'p mut Self::Part<'v>, lanes: usize) -> Self::Part<'p>
     where
         Self: 'v;
-    /// State for a chunk of a parallel sweep.
-    fn open_part<'v>(part: &Self::Part<'v>) -> Self::Local
+    /// State for a chunk of a parallel sweep, the so-many-th.
+    fn open_part<'v>(part: &Self::Part<'v>, chunk: usize) -> Self::Local
     where
         Self: 'v;
     /// The item of a lane, which is the `at`-th of the part.
@@ -122,6 +124,10 @@ pub trait Column {
     fn put_at<'v>(part: &mut Self::Part<'v>, local: &mut Self::Local, lane: Lane)
     where
         Self: 'v;
+    /// Chunks of a parallel sweep have something to do when all of them are done, before they are merged.
+    const SETTLES: bool = false;
+    /// That.
+    fn settle(_: &mut Self::Local) {}
     /// Merges a chunk; called in chunk order.
     fn close(&self, local: Self::Local);
     /// Lanes see what lanes before them did, so they run one after another.
@@ -157,11 +163,11 @@ macro_rules! shared_parts {
             *view
         }
         #[inline]
-        fn open_part<'v>(view: &Self::View<'v>) -> Self::Local
+        fn open_part<'v>(view: &Self::View<'v>, chunk: usize) -> Self::Local
         where
             Self: 'v,
         {
-            Self::open(*view)
+            Self::open(*view, chunk)
         }
         #[inline]
         fn get_at<'l, 'v>(
@@ -204,7 +210,12 @@ macro_rules! tuples {
                 ($($c::first(&mut part.$i, lanes),)*)
             }
             #[inline]
-            fn open_part<'v>(part: &Self::Part<'v>) -> Self::Local where Self: 'v { ($($c::open_part(&part.$i),)*) }
+            fn open_part<'v>(part: &Self::Part<'v>, chunk: usize) -> Self::Local where Self: 'v { ($($c::open_part(&part.$i, chunk),)*) }
+            #[inline]
+            fn ready(&self, chunks: usize) { $(self.$i.ready(chunks);)* }
+            const SETTLES: bool = false $(|| $c::SETTLES)*;
+            #[inline]
+            fn settle(local: &mut Self::Local) { $($c::settle(&mut local.$i);)* }
             #[inline]
             fn get_at<'l, 'v>(part: &'l mut Self::Part<'v>, local: &'l mut Self::Local, at: (Lane, usize)) -> Self::Item<'l> where Self: 'v {
                 ($($c::get_at(&mut part.$i, &mut local.$i, at),)*)
@@ -218,7 +229,7 @@ macro_rules! tuples {
             #[inline]
             fn begin(&self) -> Self::Local { ($(self.$i.begin(),)*) }
             #[inline]
-            fn open(view: Self::View<'_>) -> Self::Local { ($($c::open(view.$i),)*) }
+            fn open(view: Self::View<'_>, chunk: usize) -> Self::Local { ($($c::open(view.$i, chunk),)*) }
             #[inline]
             fn get<'l>(view: &'l Self::View<'_>, local: &'l mut Self::Local, lane: Lane) -> Self::Item<'l> {
                 ($($c::get(&view.$i, &mut local.$i, lane),)*)
@@ -310,7 +321,7 @@ impl<T: Element> Column for Own<'_, T> {
     #[inline]
     fn begin(&self) {}
     #[inline]
-    fn open(_: &[T]) {}
+    fn open(_: &[T], _: usize) {}
     #[inline]
     fn get<'l>(view: &'l &[T], (): &'l mut (), lane: Lane) -> &'l T {
         &view[lane.index as usize]
@@ -336,7 +347,7 @@ impl<T: Element> Column for Own<'_, T> {
         &part[..lanes]
     }
     #[inline]
-    fn open_part<'v>(_: &&'v [T])
+    fn open_part<'v>(_: &&'v [T], _: usize)
     where
         Self: 'v,
     {
@@ -386,7 +397,7 @@ impl<T: AtomicElement> Column for OwnMut<'_, T> {
         T::from_bits64(0)
     }
     #[inline]
-    fn open(_: &Buf<Atomic<T>>) -> T {
+    fn open(_: &Buf<Atomic<T>>, _: usize) -> T {
         T::from_bits64(0)
     }
     #[inline]
@@ -417,7 +428,7 @@ impl<T: AtomicElement> Column for OwnMut<'_, T> {
         &mut part[..lanes]
     }
     #[inline]
-    fn open_part<'v>(_: &&'v mut [T]) -> T
+    fn open_part<'v>(_: &&'v mut [T], _: usize) -> T
     where
         Self: 'v,
     {
@@ -488,7 +499,7 @@ impl<T: Record> Column for Fields<'_, T> {
     fn begin(&self) -> T {
         T::take(&[0; MAX_FIELDS]).0
     }
-    fn open(_: Records<'_, T>) -> T {
+    fn open(_: Records<'_, T>, _: usize) -> T {
         T::take(&[0; MAX_FIELDS]).0
     }
     #[inline]
@@ -570,7 +581,7 @@ impl<T: Record> Column for FieldsMut<'_, T> {
     fn begin(&self) -> T {
         T::take(&[0; MAX_FIELDS]).0
     }
-    fn open(_: FieldsView<'_>) -> T {
+    fn open(_: FieldsView<'_>, _: usize) -> T {
         T::take(&[0; MAX_FIELDS]).0
     }
     #[inline]
@@ -611,18 +622,8 @@ pub struct PushView<'v> {
 #[derive(Debug)]
 pub struct Pushed {
     push: Push,
-    /// It holds the frontier's own vector.
-    direct: bool,
-}
-
-impl PushColumn<'_> {
-    fn seen(&self, alone: bool) -> Option<Seen> {
-        self.frontier.stamps.as_ref().map(|stamps| Seen {
-            stamps: Arc::clone(stamps),
-            stamp: self.frontier.stamp.get(),
-            alone,
-        })
-    }
+    /// Of a parallel sweep; otherwise it holds the frontier's own vector.
+    chunk: Option<usize>,
 }
 
 impl Column for PushColumn<'_> {
@@ -641,40 +642,43 @@ impl Column for PushColumn<'_> {
             nodes: self.nodes,
             limit: self.frontier.capacity,
             stamps: self.frontier.stamps.as_ref(),
-            stamp: self.frontier.stamp.get(),
+            stamp: self.frontier.stamp.get() + self.frontier.taken.get(),
             spare: &self.frontier.spare,
         }
     }
     #[inline]
     fn begin(&self) -> Pushed {
-        let items = self.frontier.next.take();
+        let f = self.frontier;
+        let seen = f.stamps.as_ref().map(|stamps| Seen {
+            stamps: Arc::clone(stamps),
+            stamp: f.stamp.get() + f.taken.get(),
+            alone: true,
+        });
         Pushed {
-            push: Push::over(
-                items,
-                self.nodes.into(),
-                self.frontier.capacity,
-                self.seen(true),
-            ),
-            direct: true,
+            push: Push::over(f.next.take(), self.nodes.into(), f.capacity, seen),
+            chunk: None,
         }
     }
-    fn open(view: PushView<'_>) -> Pushed {
+    fn ready(&self, chunks: usize) {
+        self.frontier.keep_stamps(chunks);
+    }
+    fn open(view: PushView<'_>, chunk: usize) -> Pushed {
         let mut spare = view.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let items = spare.pop().unwrap_or_default();
         drop(spare);
         let seen = view.stamps.map(|stamps| Seen {
             stamps: Arc::clone(stamps),
-            stamp: view.stamp,
+            stamp: view.stamp + chunk as u32,
             alone: false,
         });
-        // A chunk's repeats go when it is merged, or when they are more than there are nodes: they do not count as overflow.
+        // What other chunks have pushed as well goes when all are done: it does not count as overflow.
         let limit = match seen {
-            Some(_) => 2 * view.nodes as usize,
+            Some(_) => view.nodes as usize,
             None => view.limit,
         };
         Pushed {
             push: Push::over(items, view.nodes.into(), limit, seen),
-            direct: false,
+            chunk: Some(chunk),
         }
     }
     #[inline]
@@ -683,31 +687,26 @@ impl Column for PushColumn<'_> {
     }
     #[inline]
     fn put(_: &PushView<'_>, _: &mut Pushed, _: Lane) {}
+    const SETTLES: bool = true;
+    fn settle(local: &mut Pushed) {
+        local.push.settle();
+    }
     fn close(&self, local: Pushed) {
         let f = self.frontier;
         let (mut items, refused) = local.push.into_parts();
-        f.refused.set(f.refused.get() + refused);
         let mut next = f.next.borrow_mut();
-        if local.direct {
+        f.refused.set(f.refused.get() + refused);
+        if local.chunk.is_none() {
             *next = items;
             return;
         }
-        match &f.stamps {
-            Some(stamps) => {
-                let stamp = f.stamp.get();
-                for v in items.drain(..) {
-                    if stamps[v as usize].swap(stamp, Relaxed) != stamp {
-                        next.push(v);
-                    }
-                }
-            }
-            None => {
-                let fits = items.len().min(f.capacity.saturating_sub(next.len()));
-                f.refused.set(f.refused.get() + (items.len() - fits) as u64);
-                next.extend_from_slice(&items[..fits]);
-                items.clear();
-            }
+        if f.stamps.is_some() {
+            f.taken.set(f.taken.get() + 1);
         }
+        let fits = items.len().min(f.capacity.saturating_sub(next.len()));
+        f.refused.set(f.refused.get() + (items.len() - fits) as u64);
+        next.extend_from_slice(&items[..fits]);
+        items.clear();
         let mut spare = f.spare.lock().unwrap_or_else(PoisonError::into_inner);
         spare.push(items);
     }
@@ -735,9 +734,9 @@ impl<T: Record> Column for PushItems<'_, T> {
         self.frontier.capacity
     }
     fn begin(&self) -> Push<T> {
-        Self::open(self.frontier.capacity)
+        Self::open(self.frontier.capacity, 0)
     }
-    fn open(limit: usize) -> Push<T> {
+    fn open(limit: usize, _: usize) -> Push<T> {
         Push::over(Vec::new(), u64::MAX, limit, None)
     }
     #[inline]
@@ -788,7 +787,7 @@ impl<T: Record> Column for AppendColumn<'_, T> {
     fn begin(&self) -> Append<T> {
         Append::over(self.list.len() as u32, self.list.capacity)
     }
-    fn open(limit: usize) -> Append<T> {
+    fn open(limit: usize, _: usize) -> Append<T> {
         Append::over(0, limit)
     }
     #[inline]
@@ -840,7 +839,7 @@ impl<O: Reduction> Column for ReduceColumn<'_, O> {
         Reduce::new()
     }
     #[inline]
-    fn open((): ()) -> Reduce<O> {
+    fn open((): (), _: usize) -> Reduce<O> {
         Reduce::new()
     }
     #[inline]
@@ -928,6 +927,8 @@ pub struct Sweep<'s> {
     inputs: &'s [(BufferId, Slice<'s>)],
     /// What the caller lends it to work on; a parameter takes its own.
     in_outs: RefCell<Vec<(BufferId, SliceMut<'s>)>>,
+    /// Where lanes will look, if that is worth asking for ahead.
+    ahead: Option<Ahead>,
     wave: WaveId,
     round: u32,
 }
@@ -1248,8 +1249,15 @@ impl<'s> Sweep<'s> {
             unreachable!("the glue sweeps the wave's own domain");
         };
         let graph = &self.store.graphs[topology.index()];
-        let items = self.store.frontiers[frontier.index()].items.borrow();
-        let items: &[u32] = &items;
+        let front = &self.store.frontiers[frontier.index()].items;
+        if graph.leads_down {
+            // What lanes hand on goes further in one round where they follow the edges.
+            let mut items = front.borrow_mut();
+            if items.first() < items.last() {
+                items.reverse();
+            }
+        }
+        let items: &[u32] = &front.borrow();
         if let Some(pull) = &self.store.pulls[self.wave.index()] {
             let mut pull = pull.borrow_mut();
             let graphs = &self.store.graphs;
@@ -1269,9 +1277,17 @@ impl<'s> Sweep<'s> {
         let mut cuts = self.store.cuts.borrow_mut();
         cut_edges(&mut cuts, graph.csr.offsets(), items, graph.max_degree);
         let cuts: &[Cut] = &cuts;
-        self.sweep(&mut columns, kernel, cuts.len() - 1, |chunk| {
-            EdgesFrom::new(&graph.csr, items, cuts[chunk], cuts[chunk + 1])
-        });
+        let walk = |chunk| EdgesFrom::new(&graph.csr, items, cuts[chunk], cuts[chunk + 1]);
+        match &self.ahead {
+            None => self.sweep(&mut columns, kernel, cuts.len() - 1, walk),
+            Some(looks) => self.sweep(&mut columns, kernel, cuts.len() - 1, |chunk| Batches {
+                walk: walk(chunk),
+                looks,
+                lanes: [Lane::default(); Batches::LANES],
+                at: 0,
+                len: 0,
+            }),
+        }
     }
 
     /// Sweeps lanes that are consecutive from 0 on. Each chunk has its own part of the columns, so that a kernel without
@@ -1283,6 +1299,7 @@ impl<'s> Sweep<'s> {
     {
         let chunks = chunks(len);
         let code = self.code();
+        columns.ready(chunks);
         if !self.shares(chunks, columns) {
             for chunk in 0..chunks {
                 let _in_lane = InLane::enter(Lanes::Alone);
@@ -1297,14 +1314,22 @@ impl<'s> Sweep<'s> {
             return;
         }
         let parts = parts_of(columns, len).into_par_iter().enumerate();
-        let done: Vec<(C::Local, Option<Box<Pending>>)> = parts
+        let done: Vec<Done<C>> = parts
             .map(|(chunk, part)| {
                 let _in_lane = InLane::enter(Lanes::Shared);
                 let (first, end) = borders(len, chunk);
-                let local = C::open_part(&part);
+                let local = C::open_part(&part, chunk);
                 run_span::<C, F>(&code, (part, local), (first, end - first), kernel)
             })
             .collect();
+        self.merge(columns, done);
+    }
+
+    fn merge<C: Column>(&self, columns: &C, mut done: Vec<Done<C>>) {
+        if C::SETTLES {
+            let chunks = done.par_iter_mut();
+            chunks.for_each(|(local, _)| C::settle(local));
+        }
         for (local, found) in done {
             columns.close(local);
             self.store.fail(found);
@@ -1338,6 +1363,7 @@ impl<'s> Sweep<'s> {
         W: Walk,
     {
         let code = self.code();
+        columns.ready(chunks);
         if !self.shares(chunks, columns) {
             for chunk in 0..chunks {
                 let _in_lane = InLane::enter(Lanes::Alone);
@@ -1351,7 +1377,7 @@ impl<'s> Sweep<'s> {
             return;
         }
         let view = columns.view();
-        let done: Vec<(C::Local, Option<Box<Pending>>)> = (0..chunks)
+        let done: Vec<Done<C>> = (0..chunks)
             .into_par_iter()
             .map(|chunk| {
                 let _in_lane = InLane::enter(if W::APART {
@@ -1360,15 +1386,15 @@ impl<'s> Sweep<'s> {
                     Lanes::Shared
                 });
                 let walk = || walk(chunk);
-                run_chunk::<C, F, W>(&code, (view, C::open(view)), walk, kernel)
+                run_chunk::<C, F, W>(&code, (view, C::open(view, chunk)), walk, kernel)
             })
             .collect();
-        for (local, found) in done {
-            columns.close(local);
-            self.store.fail(found);
-        }
+        self.merge(columns, done);
     }
 }
+
+/// What a chunk leaves.
+type Done<C> = (<C as Column>::Local, Option<Box<Pending>>);
 
 /// The parts of a sweep's chunks.
 fn parts_of<C: Column>(columns: &mut C, len: usize) -> Vec<C::Part<'_>> {
@@ -1854,6 +1880,134 @@ impl Walk for EdgesFrom<'_> {
     }
 }
 
+/// Where arrays begin, and the bytes of an element.
+#[derive(Clone, Copy, Debug, Default)]
+struct Places {
+    len: usize,
+    places: [(usize, usize); 4],
+}
+
+impl Places {
+    fn add(&mut self, values: Slice<'_>) {
+        if let Some(place) = self.places.get_mut(self.len) {
+            *place = (values.address(), values.scalar().size_bytes() as usize);
+            self.len += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, index: u32) {
+        for &(base, size) in &self.places[..self.len] {
+            prefetch_at(base.wrapping_add(index as usize * size));
+        }
+    }
+}
+
+/// Where the lanes of a sweep over edges look.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ahead {
+    src: Places,
+    dst: Places,
+    index: Places,
+}
+
+impl Ahead {
+    /// Fewer items are not worth it.
+    const ITEMS: usize = 1024;
+
+    /// Of a sweep that finds little in a cache.
+    fn of(store: &mut Store, args: &Args<'_>, wave: WaveId) -> Option<Ahead> {
+        let Domain::EdgesFrom(topology, frontier) = store.program.waves[wave.index()].domain else {
+            return None;
+        };
+        let items = store.frontiers[frontier.index()].items.get_mut();
+        if !store.graphs[topology.index()].far || items.len() < Self::ITEMS {
+            return None;
+        }
+        let mut ahead = Ahead::default();
+        let looks = &store.looks[wave.index()];
+        for (ids, places) in [
+            (&looks.src, &mut ahead.src),
+            (&looks.dst, &mut ahead.dst),
+            (&looks.index, &mut ahead.index),
+        ] {
+            for id in ids {
+                let lent = args.inputs.iter().find(|(b, _)| b == id);
+                match lent.filter(|_| is_lent(&store.program.buffers[id.index()])) {
+                    Some((_, values)) => places.add(*values),
+                    None => places.add(store.buffers[id.index()].get_mut().as_slice()),
+                }
+            }
+        }
+        Some(ahead)
+    }
+}
+
+/// The same edges, some at a time: what their lanes will look at is asked for before the first of them runs.
+struct Batches<'a> {
+    walk: EdgesFrom<'a>,
+    looks: &'a Ahead,
+    lanes: [Lane; Batches::LANES],
+    at: usize,
+    len: usize,
+}
+
+impl Batches<'_> {
+    const LANES: usize = 64;
+    /// So many items ahead, a row is asked for, and twice as many ahead, where it begins.
+    const ROWS: usize = 8;
+
+    fn fill(&mut self) {
+        let walk = &mut self.walk;
+        (self.at, self.len) = (0, 0);
+        while self.len < Self::LANES {
+            if let Some(&dst) = walk.rest.next() {
+                let index = walk.end - walk.rest.len() as u32 - 1;
+                let src = walk.src;
+                self.lanes[self.len] = Lane { index, src, dst };
+                self.len += 1;
+                self.looks.dst.prefetch(dst);
+                continue;
+            }
+            let coming = walk.whole.as_slice();
+            if let Some(&v) = coming.get(2 * Self::ROWS) {
+                prefetch(walk.offsets, v as usize);
+            }
+            if let Some(&v) = coming.get(Self::ROWS) {
+                let first = walk.offsets[v as usize];
+                prefetch(walk.targets, first as usize);
+                self.looks.index.prefetch(first);
+                self.looks.src.prefetch(v);
+            }
+            if !walk.enter() {
+                return;
+            }
+        }
+    }
+}
+
+impl Walk for Batches<'_> {
+    #[inline]
+    fn walk(&mut self, mut body: impl FnMut(Lane)) {
+        loop {
+            while self.at < self.len {
+                let lane = self.lanes[self.at];
+                self.at += 1;
+                body(lane);
+            }
+            self.fill();
+            if self.len == 0 {
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn current(&self) -> u32 {
+        self.lanes[self.at - 1].index
+    }
+}
+
 /// Of the edges from a frontier, one into each node that may not have been claimed; see [`crate::plan::pull`]. The kernel
 /// looks at the destination only.
 struct Pulled<'a> {
@@ -2190,8 +2344,10 @@ impl<P: Pass> Backend for Native<'_, '_, P> {
     fn sweep(&mut self, store: &mut Store, args: &Args<'_>, (wave, round): (WaveId, u32)) {
         let in_outs = self.in_outs.iter_mut();
         let in_outs = in_outs.map(|(id, s)| (*id, s.reborrow())).collect();
+        let ahead = Ahead::of(store, args, wave);
         P::wave(&Sweep {
             store,
+            ahead,
             inputs: &args.inputs,
             in_outs: RefCell::new(in_outs),
             wave,

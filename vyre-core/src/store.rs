@@ -9,10 +9,10 @@ use crate::exec::{
     Slice, SliceMut, TopologyArgs, check_columns, resolve_topologies,
 };
 use crate::fault::Fault;
-use crate::isa::{Op, Word};
+use crate::isa::{Imm, Kind, Op, Slot as Operand, Word};
 use crate::module::{
     Buffer, BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, Program,
-    ReductionId, Resource, Role, Site, Step, TopologyId, WaveId,
+    ReductionId, Resource, Role, Site, Step, TopologyId, Wave, WaveId,
 };
 use crate::plan::compact::{self, CompactError, Slot};
 use crate::plan::footprint::{Allocation, Life, footprint, groups_of};
@@ -41,6 +41,8 @@ pub(crate) struct Store {
     pub(crate) reductions: Vec<Cell<u64>>,
     /// By wave: what its sweep needs to be turned round, where that is allowed.
     pub(crate) pulls: Vec<Option<RefCell<Pull>>>,
+    /// By wave: the buffers where its lanes look at their ends.
+    pub(crate) looks: Vec<Looks>,
     /// Scratch of the edge partition.
     pub(crate) cuts: RefCell<Vec<Cut>>,
     /// Where each buffer's contents belong when no swap is pending.
@@ -143,6 +145,10 @@ pub(crate) struct Graph {
     pub(crate) csr: Csr,
     pub(crate) max_degree: u32,
     mean_degree: u64,
+    /// It does not fit in a cache.
+    pub(crate) far: bool,
+    /// Most edges lead to nodes of lower numbers.
+    pub(crate) leads_down: bool,
     /// It is its own reverse.
     symmetric: OnceLock<bool>,
     /// Edges that were swept while that was not known and would have been good to know.
@@ -255,6 +261,51 @@ impl Pull {
     }
 }
 
+/// The buffers whose elements a wave over edges takes at the edge's source, destination and number, as its code says. It is
+/// a hint: they are asked for before lanes need them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Looks {
+    pub(crate) src: Vec<BufferId>,
+    pub(crate) dst: Vec<BufferId>,
+    pub(crate) index: Vec<BufferId>,
+}
+
+impl Looks {
+    fn all(program: &Program) -> Vec<Looks> {
+        let of = |wave: &Wave| {
+            let mut looks = Looks::default();
+            let kernel = &program.kernels[wave.kernel.index()];
+            if !matches!(wave.domain, Domain::EdgesFrom(..)) {
+                return looks;
+            }
+            for word in &kernel.code {
+                let row = Op::from_code(word.op).map(Op::row);
+                let Some((Imm::Resource(of) | Imm::ResourceThird(of), Operand::W)) =
+                    row.map(|row| (row.imm, row.a))
+                else {
+                    continue;
+                };
+                let buffers = [Kind::Buffer8, Kind::Buffer32, Kind::Buffer64];
+                if !buffers.contains(&of) && !matches!(of, Kind::BufferOf(_)) {
+                    continue;
+                }
+                let (item, buffer) = (&kernel.item, BufferId(word.resource()));
+                for (row, list) in [
+                    (item.src, &mut looks.src),
+                    (item.dst, &mut looks.dst),
+                    (item.index, &mut looks.index),
+                ] {
+                    if row == Some(word.a) && !list.contains(&buffer) {
+                        list.push(buffer);
+                    }
+                }
+            }
+            looks
+        };
+        program.waves.iter().map(of).collect()
+    }
+}
+
 /// A position in the edges out of a list of nodes: `edges` edges into the node at `item`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
@@ -272,9 +323,12 @@ pub(crate) struct Frontier {
     /// Pushes that did not fit.
     pub(crate) refused: Cell<u64>,
     pub(crate) capacity: usize,
-    /// Of a unique frontier: the stamp of each node when it was pushed last.
+    /// Of a unique frontier: the stamp of each node when it was pushed last ([`crate::dsl::Seen`]).
     pub(crate) stamps: Option<Arc<[AtomicU32]>>,
+    /// The round's first stamp.
     pub(crate) stamp: Cell<u32>,
+    /// Stamps of the round that are taken.
+    pub(crate) taken: Cell<u32>,
     pub(crate) spare: Mutex<Vec<Vec<u32>>>,
     owned: bool,
     /// Items that both lists have memory for.
@@ -339,10 +393,9 @@ impl Frontier {
             }),
             refused: Cell::new(0),
             capacity: 0,
-            stamps: declared
-                .unique
-                .then(|| (0..nodes).map(|_| AtomicU32::new(0)).collect()),
-            stamp: Cell::new(0),
+            stamps: declared.unique.then(|| stamps(nodes)),
+            stamp: Cell::new(LAST_STAMP),
+            taken: Cell::new(0),
             spare: Mutex::default(),
             owned: declared.owner.is_some(),
             allocated: 0,
@@ -394,12 +447,34 @@ impl Frontier {
             records.next.get_mut().clear();
         }
         self.refused.set(0);
+        self.restamp();
+    }
+
+    /// What is stamped counts as older than all that comes.
+    fn restamp(&self) {
         if let Some(stamps) = &self.stamps {
-            let stamp = self.stamp.get_mut();
-            *stamp = stamp.wrapping_add(1);
-            if *stamp == 0 {
-                stamps.iter().for_each(|s| s.store(0, Relaxed));
-                *stamp = 1;
+            let next = self.stamp.get().checked_sub(STAMPS).unwrap_or_else(|| {
+                stamps.iter().for_each(|s| s.store(u32::MAX, Relaxed));
+                LAST_STAMP
+            });
+            self.stamp.set(next);
+            self.taken.set(0);
+        }
+    }
+
+    /// There are stamps for so many more chunks of this round.
+    pub(crate) fn keep_stamps(&self, chunks: usize) {
+        if self.taken.get() as usize + chunks > STAMPS as usize {
+            self.restamp();
+            if let Some(stamps) = &self.stamps {
+                let stamp = self.stamp.get();
+                let (items, next) = (self.items.borrow(), self.next.borrow());
+                // Without an owner, items are never made anew.
+                let items = if self.owned { &[] } else { &items[..] };
+                for &v in items.iter().chain(&*next) {
+                    stamps[v as usize].store(stamp, Relaxed);
+                }
+                self.taken.set(1);
             }
         }
     }
@@ -426,6 +501,15 @@ impl Frontier {
         }
         self.flip();
     }
+}
+
+/// Stamps of a round: more than a sweep has chunks.
+const STAMPS: u32 = 1 << 21;
+/// First stamp of the first round; nobody has the stamp `u32::MAX`.
+const LAST_STAMP: u32 = (u32::MAX / STAMPS - 1) * STAMPS;
+
+fn stamps(nodes: u64) -> Arc<[AtomicU32]> {
+    (0..nodes).map(|_| AtomicU32::new(u32::MAX)).collect()
 }
 
 /// A fault that waits for the end of its barrier group; the lowest key wins.
@@ -484,6 +568,7 @@ impl Store {
             swept: program.waves.iter().map(|_| Cell::new(0)).collect(),
             reductions: program.reductions.iter().map(|_| Cell::new(0)).collect(),
             pulls: Pull::all(&program),
+            looks: Looks::all(&program),
             cuts: RefCell::default(),
             lives,
             peak_bytes: 0,
@@ -524,6 +609,7 @@ impl Store {
             swept: self.swept.clone(),
             reductions: self.reductions.clone(),
             pulls: Pull::all(&self.program),
+            looks: self.looks.clone(),
             cuts: RefCell::default(),
             faults: RefCell::default(),
             lives: match &self.lives {
@@ -619,10 +705,7 @@ impl Store {
         if before.nodes != self.sizes.nodes {
             for (state, declared) in self.frontiers.iter_mut().zip(&program.frontiers) {
                 if declared.unique {
-                    state.stamps = (0..self.sizes.nodes)
-                        .map(|_| Some(AtomicU32::new(0)))
-                        .collect();
-                    state.stamp.set(0);
+                    state.stamps = Some(stamps(self.sizes.nodes));
                 }
             }
         }
@@ -1280,6 +1363,24 @@ pub(crate) fn was_launched<T>(result: &Result<T, RunError>) -> bool {
     matches!(result, Ok(_) | Err(RunError::Trap(_)))
 }
 
+/// Offsets and targets from which a topology does not fit in a cache.
+const FAR: usize = 8 << 20;
+
+/// Whether three of four edges lead to nodes of lower numbers, as far as some thousand nodes show.
+fn leads_down(csr: &Csr) -> bool {
+    const SAMPLES: usize = 16_384;
+    let nodes = csr.node_count();
+    let (mut down, mut all) = (0, 0);
+    for v in (0..nodes as u32).step_by(nodes.div_ceil(SAMPLES).max(1)) {
+        // Of a hub, its first edges.
+        for u in csr.neighbors(v).take(16) {
+            down += usize::from(u < v);
+            all += 1;
+        }
+    }
+    4 * down > 3 * all
+}
+
 fn csr_bytes(csr: &Csr) -> u64 {
     4 * (csr.offsets().len() as u64 + csr.targets().len() as u64)
 }
@@ -1290,6 +1391,8 @@ impl Graph {
         Arc::new(Graph {
             max_degree: degrees.max().unwrap_or(0),
             mean_degree: (csr.edge_count() as u64).div_ceil(csr.node_count().max(1) as u64),
+            far: csr.offsets().len() + csr.targets().len() >= FAR,
+            leads_down: leads_down(&csr),
             csr: csr.into_owned(),
             symmetric: OnceLock::new(),
             missed: AtomicU64::new(0),
@@ -1345,4 +1448,49 @@ fn index_len(name: &str, len: u64) -> Result<usize, RunError> {
         });
     }
     Ok(len as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::module::Extent;
+
+    #[test]
+    fn a_round_never_runs_out_of_stamps() {
+        let declared = crate::module::Frontier {
+            name: "front".to_owned(),
+            fields: Vec::new(),
+            capacity: Extent::Nodes,
+            unique: true,
+            owner: Some(FixpointId(0)),
+        };
+        let mut front = Frontier::new(&declared, 3);
+        front.flip();
+        let (first, stamps) = (
+            front.stamp.get(),
+            front.stamps.clone().expect("it is unique"),
+        );
+        let stamp = |v: usize| stamps[v].load(Relaxed);
+        front.next.get_mut().push(1);
+        stamps[1].store(first + 7, Relaxed);
+        stamps[2].store(first + STAMPS, Relaxed);
+        front.taken.set(STAMPS - 5);
+        front.keep_stamps(5);
+        assert_eq!((front.stamp.get(), stamp(1)), (first, first + 7));
+        // What the round holds has the lowest stamp of all that is to come; what it does not hold, a higher one.
+        front.keep_stamps(6);
+        assert_eq!((front.stamp.get(), front.taken.get()), (first - STAMPS, 1));
+        assert_eq!((stamp(0), stamp(1)), (u32::MAX, first - STAMPS));
+        assert!(stamp(2) > first - STAMPS + STAMPS - 1);
+        // After the last round's stamps come the first ones, and nobody has any.
+        while front.stamp.get() > 0 {
+            front.flip();
+        }
+        stamps[0].store(3, Relaxed);
+        front.flip();
+        assert_eq!(
+            (front.stamp.get(), stamp(0), stamp(1)),
+            (LAST_STAMP, u32::MAX, u32::MAX)
+        );
+    }
 }

@@ -309,15 +309,20 @@ float_atomics! { f32; f64; }
 /// Asks for the cache line of an element that is about to be read. Where there is no such hint, nothing happens.
 #[inline(always)]
 pub(crate) fn prefetch<T>(values: &[T], index: usize) {
+    prefetch_at(values.as_ptr().wrapping_add(index).addr());
+}
+
+/// The same by address.
+#[inline(always)]
+pub(crate) fn prefetch_at(address: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let at = values.as_ptr().wrapping_add(index);
         // SAFETY: a hint reads nothing, whatever the address; SSE is part of x86-64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (values, index);
+    let _ = address;
 }
 
 /// A vector that its thread grows through a shared reference.
@@ -353,12 +358,9 @@ impl<T> Sink<T> {
         true
     }
 
-    /// Drops items that an earlier one of the same key repeats.
-    pub(crate) fn deduplicate<K: Eq + std::hash::Hash>(&self, key: impl Fn(&T) -> K) {
-        // SAFETY: as in `push`.
-        let items = unsafe { &mut *self.0.get() };
-        let mut seen = std::collections::HashSet::new();
-        items.retain(|item| seen.insert(key(item)));
+    /// The items.
+    pub(crate) fn get_mut(&mut self) -> &mut Vec<T> {
+        self.0.get_mut()
     }
 
     #[cold]

@@ -730,6 +730,144 @@ fn repeated_pushes_need_no_room(runtime: &Runtime) {
     assert_eq!(out.visits, expected);
 }
 
+/// Sets flow along edges.
+#[wave_graph]
+pub mod flows {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = node)]
+        blocks: u64,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = node)]
+        has: u64,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, has: &mut u64, front: &Push) {
+        *has = 1 << (v & 63);
+        front.push(v);
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod along {
+        #[wave(edges(graph, from = front))]
+        fn flow(e: Edge, blocks: &Buf<u64>, has: &Buf<Atomic<u64>>, front: &Push) {
+            let through = has[e.src].load() & !blocks[e.dst];
+            let before = has[e.dst].fetch_or(through);
+            if through & !before != 0 {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+fn flows_settle(runtime: &Runtime) {
+    // Edges that lead down, so that sweeps are turned, and up, in a small graph and in one that fills all threads.
+    for (nodes, down) in [(500u32, true), (20_000, true), (20_000, false)] {
+        let mut seed = 23;
+        let edges: Vec<(u32, u32)> = (0..2 * nodes)
+            .map(|_| {
+                let (a, b) = (random(&mut seed) % nodes, random(&mut seed) % 50);
+                let other = a.saturating_sub(b);
+                if down { (a, other) } else { (other, a) }
+            })
+            .chain([(nodes - 1, 0), (0, nodes - 1)])
+            .collect();
+        let graph = Csr::from_edges(nodes as usize, &edges).expect("edges name nodes");
+        let blocks: Vec<u64> = (0..nodes).map(|v| 0x5555 << (v % 40)).collect();
+        let mut has: Vec<u64> = (0..nodes).map(|v| 1 << (v & 63)).collect();
+        let mut waiting: Vec<u32> = (0..nodes).collect();
+        while let Some(v) = waiting.pop() {
+            for w in graph.neighbors(v) {
+                let through = has[v as usize] & !blocks[w as usize];
+                if through & !has[w as usize] != 0 {
+                    has[w as usize] |= through;
+                    waiting.push(w);
+                }
+            }
+        }
+        let topology = flows::Topology {
+            graph: &graph,
+            blocks: &blocks,
+        };
+        let mut session = flows::Session::new(runtime, topology).expect("a session");
+        for _ in 0..2 {
+            assert_eq!(session.run(flows::Run {}).expect("runs").has, has);
+        }
+    }
+}
+
+/// Two waves of a round push the same nodes, and a node is pushed by many chunks.
+#[wave_graph]
+pub mod gathered {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(unique)]
+        front: Frontier,
+        #[frontier(unique)]
+        next: Frontier,
+        #[output(per = node)]
+        visits: u32,
+        #[reduce(count)]
+        all: u64,
+        rounds: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, front: &Push) {
+        front.push(v);
+    }
+
+    #[fixpoint(after(init), until(round == rounds), max_rounds = 100_000)]
+    mod steps {
+        #[wave(edges(graph, from = front))]
+        fn out(e: Edge, next: &Push) {
+            next.push(e.dst);
+            next.push(e.src / 2);
+        }
+
+        #[wave(items(front))]
+        fn stay(v: Node, next: &Push, front: &Push) {
+            next.push(v / 3);
+            front.push(v);
+        }
+
+        #[wave(items(next))]
+        fn visit(visits: &mut u32, all: &Reduce<Count>) {
+            *visits += 1;
+            all.inc();
+        }
+    }
+}
+
+fn unique_frontiers_hold_each_node_once(runtime: &Runtime) {
+    // Small rounds, more of them than there are stamps; and large ones, on all threads.
+    for (nodes, edges, rounds) in [(3, 4, 5_000), (30_000, 100_000, 2)] {
+        let graph = random_graph(nodes, edges);
+        let mut expected = vec![0; nodes as usize];
+        for v in 0..nodes {
+            expected[v as usize / 3] = 1;
+            if graph.degree(v) > 0 {
+                expected[v as usize / 2] = 1;
+            }
+            for w in graph.neighbors(v) {
+                expected[w as usize] = 1;
+            }
+        }
+        // A frontier flips when a round begins: what one round gathers, the next one visits.
+        let all = expected.iter().map(|&x| u64::from(x)).sum();
+        let expected: Vec<u32> = expected.iter().map(|x| x * rounds).collect();
+        let mut session = gathered::Session::new(runtime, &graph).expect("a session");
+        for _ in 0..2 {
+            let out = session.run(gathered::Run { rounds }).expect("runs");
+            assert_eq!((&out.visits, out.all), (&expected, all));
+        }
+    }
+}
+
 fn fault(session: &mut faults::Session, way: u32) -> Trap {
     match session.run(faults::Run { way }) {
         Err(Error::Trap(trap)) => *trap,
@@ -805,6 +943,8 @@ macro_rules! backend_tests {
         backend_tests! { @one nested_fixpoints_agree, $runtime $(, $ignore)? }
         backend_tests! { @one swapped_buffers_agree, $runtime $(, $ignore)? }
         backend_tests! { @one repeated_pushes_need_no_room, $runtime $(, $ignore)? }
+        backend_tests! { @one unique_frontiers_hold_each_node_once, $runtime $(, $ignore)? }
+        backend_tests! { @one flows_settle, $runtime $(, $ignore)? }
         backend_tests! { @one traps_agree, $runtime $(, $ignore)? }
     };
     (@one $test:ident, $runtime:expr $(, $ignore:meta)?) => {
@@ -824,6 +964,69 @@ backend_tests!(
     ignore = "needs a CUDA device"
 );
 
+#[wave_graph]
+pub mod far {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = edge(graph))]
+        weight: u32,
+        #[frontier]
+        front: Frontier,
+        #[input(per = node)]
+        share: u32,
+        #[output(per = node)]
+        sum: u32,
+        bad: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, front: &Push) {
+        if v % 500 == 0 {
+            front.push(v);
+        }
+    }
+
+    #[wave(edges(graph, from = front), after(init))]
+    fn gather(e: Edge, weight: &u32, share: &Buf<u32>, sum: &Buf<Atomic<u32>>, bad: u32) {
+        assert!(e.index % 4_000 != bad, "a bad edge");
+        sum[e.dst].fetch_add(*weight * share[e.src]);
+    }
+}
+
+/// A graph that fits in no cache: what lanes will look at is asked for ahead.
+#[test]
+fn a_large_graph_is_swept_edge_by_edge() {
+    const NODES: u32 = 1 << 20;
+    let offsets: Vec<u32> = (0..=NODES).map(|v| 8 * v).collect();
+    let target = |e: u32| (e / 8 + e % 8 * 77) % NODES;
+    let targets: Vec<u32> = (0..8 * NODES).map(target).collect();
+    let graph = Csr::new(offsets, targets).expect("a graph");
+    let weight: Vec<u32> = (0..8 * NODES).map(|e| e % 9).collect();
+    let share: Vec<u32> = (0..NODES).map(|v| v % 11).collect();
+    let mut expected = vec![0; NODES as usize];
+    for v in (0..NODES).step_by(500) {
+        for e in 8 * v..8 * v + 8 {
+            expected[target(e) as usize] += weight[e as usize] * share[v as usize];
+        }
+    }
+    let topology = far::Topology {
+        graph: &graph,
+        weight: &weight,
+    };
+    let mut session = far::Session::new(&Runtime::native(), topology).expect("a session");
+    let run = |bad| far::Run { share: &share, bad };
+    assert_eq!(session.run(run(4_000)).expect("runs").sum, expected);
+    // One edge of every item, in all chunks; the others run all the same.
+    for (bad, item) in [(3, 3), (0, 0), (7, 7)] {
+        let Err(Error::Trap(trap)) = session.run(run(bad)) else {
+            panic!("edges trap");
+        };
+        assert_eq!((trap.kind, trap.item), (TrapKind::Assert, Some(item)));
+    }
+    assert_eq!(session.run(run(5_000)).expect("runs").sum, expected);
+}
+
 #[test]
 fn threads_make_no_difference() {
     for threads in [1, 2, 7] {
@@ -833,6 +1036,8 @@ fn threads_make_no_difference() {
             kernels_agree(&runtime);
             kernels_work_in_place(&runtime);
             a_trap_leaves_slices_as_they_were(&runtime);
+            unique_frontiers_hold_each_node_once(&runtime);
+            flows_settle(&runtime);
             reductions_agree(&runtime);
         });
     }
