@@ -26,9 +26,28 @@ typedef long long i64;
 #define VYRE_QUICK_WARPS 4u
 #define VYRE_QUICK_PUSH 244u
 #define VYRE_QUICK_RETURN 245u
-#define VYRE_QUICK_DECIDES 2147483648u
+#define VYRE_QUICK_DECIDES 256u
+#define VYRE_QUICK_IF 512u
+#define VYRE_QUICK_HANDED_A 1024u
+#define VYRE_QUICK_HANDED_B 2048u
+#define VYRE_QUICK_DROPS 4096u
+#define VYRE_QUICK_WIDE 8192u
+#define VYRE_QUICK_COMPUTES 16384u
+#define VYRE_QUICK_PLACED 32768u
+#define VYRE_QUICK_FLIP 128u
+#define VYRE_QUICK_BITS 8u
+#define VYRE_QUICK_BOTH 32768u
+#define VYRE_QUICK_ODD 8388608u
+#define VYRE_QUICK_COMPARES 16u
+#define VYRE_QUICK_BELOW 1u
+#define VYRE_QUICK_SAME 2u
+#define VYRE_QUICK_ABOVE 4u
+#define VYRE_QUICK_PICKS 32u
+#define VYRE_QUICK_SIGNED 2147483648u
 #define VYRE_QUICK_OWN 512u
 #define VYRE_QUICK_LAST 256u
+#define VYRE_SLOT_USED 2147483648u
+#define VYRE_SLOT_EDGE 1073741824u
 #define VYRE_MAP_A_LAST 256u
 #define VYRE_MAP_B_LAST 512u
 #define VYRE_MAP_NOT_KEPT 1024u
@@ -264,8 +283,8 @@ struct Kernel {
     u32 quick_begins;
     u32 quick_item;
     u32 quick_rows;
-    u32 unused0;
-    u32 unused1;
+    u32 quick_plain;
+    u32 quick_slots;
 };
 static_assert(sizeof(Kernel) == 176, "");
 

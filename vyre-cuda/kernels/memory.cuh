@@ -192,6 +192,33 @@ __device__ __forceinline__ void load_range(u64 address, u32& begin, u32& end) {
 __device__ __forceinline__ void start_load(u32 to, u64 from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
+// The same of four bytes, where `some`.
+__device__ __forceinline__ void start_word_if(bool some, u32 to, u64 from) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p cp.async.ca.shared.global [%0], [%1], 4;\n}" ::"r"(to), "l"(from),
+                 "r"(static_cast<u32>(some))
+                 : "memory");
+}
+// Without a branch, so that several are on their way at once; 0 for the others.
+template <class T>
+__device__ __forceinline__ T load_relaxed_if(bool some, u64 address);
+template <>
+__device__ __forceinline__ u32 load_relaxed_if<u32>(bool some, u64 address) {
+    u32 x = 0;
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.relaxed.gpu.global.u32 %0, [%1];\n}"
+                 : "+r"(x)
+                 : "l"(address), "r"(static_cast<u32>(some))
+                 : "memory");
+    return x;
+}
+template <>
+__device__ __forceinline__ u64 load_relaxed_if<u64>(bool some, u64 address) {
+    u64 x = 0;
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.relaxed.gpu.global.u64 %0, [%1];\n}"
+                 : "+l"(x)
+                 : "l"(address), "r"(static_cast<u32>(some))
+                 : "memory");
+    return x;
+}
 __device__ __forceinline__ void wait_loads() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 __device__ __forceinline__ void store_global(u64 address, const Vec<4>& x) {
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(x.v[0]), "r"(x.v[1]), "r"(x.v[2]), "r"(x.v[3])

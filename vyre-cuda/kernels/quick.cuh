@@ -14,8 +14,9 @@
 #define VYRE_QUICK_TURNS 8u
 // Most rounds that CTA 0 runs alone between two barriers.
 #define VYRE_ALONE 256u
-// Items that a CTA keeps for its own next round.
+// Items that a CTA keeps for its own next round, and targets of each.
 #define VYRE_KEPT 128u
+#define VYRE_KEPT_TARGETS 4u
 // In a barrier's word between rounds whose items stay where they were pushed: the count of pushes is below, of each CTA at
 // most 65535; above it how many CTAs want all items shared out anew.
 #define VYRE_UNEVEN (1ull << 24)
@@ -58,11 +59,10 @@ struct QuickWarp {
     u32 turn;
     u32 done;
     u32 alone;
-    u32 abort;
     u32 local;
     u32 side;
     u32 third;
-    u32 stamp;
+    u32 unused[2];
     u32 phase;
     u32 flags;
 };
@@ -84,26 +84,81 @@ struct Quick {
     u32 side;                       // the frontier's, before
     u32 third;
     u32 stamp;
+    u32 base;                       // its own address
+    u32 fanned;                     // logarithm of the lanes of an item, of which a warp takes so many
+    u32 each;
+    u32 frontiers;                  // address of the table of frontiers, and of what the warps leave behind
+    u32 warps;
+    uint4 code;                     // addresses of code: what a tile begins with, first words, those without it; the width of that
+    uint4 kept_items[2][VYRE_KEPT];    // node, and its range of edges, by side
+    uint4 kept_targets[2][VYRE_KEPT];  // of its first edges
 };
 __shared__ Quick vyre_quick;
-// Node, and its range of edges, by side.
-__shared__ uint4 vyre_kept[2][VYRE_KEPT];
 
 __device__ __forceinline__ u32 quick_address(const void* at) { return static_cast<u32>(__cvta_generic_to_shared(at)); }
+
+template <class T>
+__device__ __forceinline__ T& in_shared(u32 address) {
+    return *static_cast<T*>(__cvta_shared_to_generic(address));
+}
 
 // Where the warp's stash is, loaded each time so that no register keeps it.
 __device__ __forceinline__ u32 quick_stash() {
     return shared_address(load_shared(quick_address(&image().stash_shared))) + warp_id() * VYRE_STASH_BYTES;
 }
 
-__device__ __forceinline__ u32 kept_address(u32 side, u32 slot) {
-    return static_cast<u32>(__cvta_generic_to_shared(&vyre_kept[side][slot]));
+__device__ __forceinline__ u32 kept_address(u32 base, u32 side, u32 slot) {
+    return base + static_cast<u32>(offsetof(Quick, kept_items)) + (side * VYRE_KEPT + slot) * 16;
+}
+
+__device__ __forceinline__ u32 kept_target(u32 base, u32 side, u32 slot) {
+    return base + static_cast<u32>(offsetof(Quick, kept_targets)) + (side * VYRE_KEPT + slot) * 16;
 }
 
 __device__ __forceinline__ u32 load_shared_volatile(const u32* at) { return *static_cast<const volatile u32*>(at); }
 
+// All bits the highest one of a byte.
+template <u32 BYTE>
+__device__ __forceinline__ u32 sign_of_byte(u32 x) {
+    u32 mask;
+    asm("prmt.b32 %0, %1, %1, %2;" : "=r"(mask) : "r"(x), "n"(0x8888 + BYTE * 0x1111));
+    return mask;
+}
+
 __device__ __forceinline__ void store_shared_entry(u32 address, uint4 x) {
     asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w));
+}
+
+// The element of a place that the host lists, not waited for; `outside`: the buffer has none there.
+template <class T>
+__device__ __forceinline__ T quick_ask(uint2 slot, u32 mask, u32 i, bool& outside) {
+    const uint4 buffer = load_shared_entry(slot.x);
+    const bool wanted = mask != 0 && (slot.y & VYRE_SLOT_USED) != 0, ok = wanted && i < buffer.z;
+    outside |= wanted && !ok;
+    return load_relaxed_if<T>(ok, JOIN(buffer.x, buffer.y) + i * U64(sizeof(T)));
+}
+__device__ __forceinline__ void quick_keep(u32 at, u32 x) { store_shared(at, x); }
+__device__ __forceinline__ void quick_keep(u32 at, u64 x) {
+    store_shared(at, U32(x));
+    store_shared(at + 128, U32(x >> 32));
+}
+// Loads what the words of a tile would load from the places of its items, all of it at once; whether a buffer has no such
+// element, so that the words have to do it, one after another.
+template <class T>
+__device__ __forceinline__ bool quick_begin_tile(u32 at, u32 regs, u32 mask, u32 edge, u32 src, u32 target) {
+    bool outside = false;
+    const uint2 first = load_shared_word(at), second = load_shared_word(at + 16), third = load_shared_word(at + 32),
+                fourth = load_shared_word(at + 48);
+    const T a = quick_ask<T>(first, mask, (first.y & VYRE_SLOT_EDGE) != 0 ? edge : src, outside);
+    const T b = quick_ask<T>(second, mask, (second.y & VYRE_SLOT_EDGE) != 0 ? edge : src, outside);
+    const T c = quick_ask<T>(third, mask, target, outside);
+    const T d = quick_ask<T>(fourth, mask, target, outside);
+    outside = __any_sync(VYRE_FULL, outside);
+    quick_keep(regs + (first.y & 0xffff), a);
+    quick_keep(regs + (second.y & 0xffff), b);
+    quick_keep(regs + (third.y & 0xffff), c);
+    quick_keep(regs + (fourth.y & 0xffff), d);
+    return outside;
 }
 
 // Whether this CTA has met a trap.
@@ -132,17 +187,19 @@ __device__ __forceinline__ u32 quick_limit(const Frontier& f, const Wave& wave) 
 // any case, so that the abort flag is looked at.
 __device__ __noinline__ void quick_rounds(const Step& step) {
     Frontier& f = *table<Frontier>(image().frontiers, step.carried);
-    const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
-    const u32 lane = lane_id(), warp = warp_id();
-    QuickWarp& mine = vyre_quick_warps[warp];
-    // Lanes of an item: a power of two.
-    const u32 narrow = table<Wave>(image().waves, vyre_state.wave)->narrow;
-    const u32 each = 1u << (31 - __clz(narrow)), group = 32 / each;
-    const u32 regs = shared_address(kernel.quick_shared) + warp * kernel.quick_rows * 128 + lane * 4;
-    const u32 code = shared_address(kernel.quick);
-    const u32 start = code + kernel.quick_begins * 8;
-    u32 done = 0, local = 0, alone = 0, turn = 0, bound, first, node, begin, end, total, place, abort = vyre_quick.abort;
-    u32 side = vyre_quick.side, third = vyre_quick.third, stamp = vyre_quick.stamp, phase = vyre_state.phase;
+    // Shuffled, so that they stay in registers: reading them again is slow.
+    const u32 lane = lane_id(), warp = __shfl_sync(VYRE_FULL, warp_id(), 0);
+    u32 regs;
+    {
+        const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
+        regs = shared_address(kernel.quick_shared) + warp * kernel.quick_rows * 128 + lane * 4;
+    }
+    // Loaded, so that it stays in a register.
+    const u32 base = load_shared(quick_address(&vyre_quick.base)), cta = __shfl_sync(VYRE_FULL, blockIdx.x, 0);
+    Quick& quick = in_shared<Quick>(base);
+    QuickWarp& mine = in_shared<QuickWarp>(load_shared(base + offsetof(Quick, warps)) + warp * sizeof(QuickWarp));
+    u32 done = 0, local = 0, alone = 0, turn = 0, bound, first, node, begin, end, total, place, group;
+    u32 side = vyre_quick.side, third = vyre_quick.third, phase = vyre_state.phase;
     // Whether all items are in the list; whether this round's were; whether CTA 0 is alone.
     bool listed = true, from_list = true, solo = false, shared;
     u64 seen = vyre_quick.word, word_out = 0;
@@ -152,11 +209,9 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         turn = mine.turn;
         done = mine.done;
         alone = mine.alone;
-        abort = mine.abort;
         local = mine.local;
         side = mine.side;
         third = mine.third;
-        stamp = mine.stamp;
         phase = mine.phase;
         solo = (mine.flags & 1) != 0;
         from_list = (mine.flags & 2) != 0;
@@ -172,20 +227,20 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         {
             const u64 low = seen & (VYRE_ARRIVAL - 1);
             solo = false;
-            if (low - 1 >= vyre_quick.limit || done >= vyre_quick.left) {
+            if (low - 1 >= quick.limit || done >= quick.left) {
                 if (listed || low == 0) break;
                 goto flush;
             }
             turn = static_cast<u32>(low);
             if (listed) {
-                solo = turn <= each;
+                solo = turn <= quick.each;
                 third = after(third);
-            } else if (turn * 4 <= each) {
+            } else if (turn * 4 <= quick.each) {
                 goto flush;
             }
         }
         alone = 0;
-        if (solo && blockIdx.x != 0) {
+        if (solo && cta != 0) {
             if (warp != 0) goto wait;
             word_out = VYRE_ARRIVAL;
             goto arrive;
@@ -199,18 +254,18 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         node = begin = end = 0;
         if (from_list) {
             bound = turn;
-            first = solo ? 0 : (warp * gridDim.x + blockIdx.x) * each;
-            const u32 i = first + lane / group;
+            first = solo ? 0 : (warp * gridDim.x + cta) * quick.each;
+            const u32 i = first + (lane >> load_shared(base + offsetof(Quick, fanned)));
             if (i < bound) {
                 node = load_global(f.items[side] + i * 4ull);
                 load_range(f.ranges[side] + i * 8ull, begin, end);
             }
         } else {
-            bound = solo ? turn : min(load_shared_volatile(&vyre_quick.kept[side]), VYRE_KEPT);
-            first = solo ? 0 : warp * each;
-            const u32 i = first + lane / group;
+            bound = solo ? turn : min(load_shared_volatile(&quick.kept[side]), VYRE_KEPT);
+            first = solo ? 0 : warp * quick.each;
+            const u32 i = first + (lane >> load_shared(base + offsetof(Quick, fanned)));
             if (i < bound) {
-                const uint4 item = load_shared_entry(kept_address(side, i));
+                const uint4 item = load_shared_entry(kept_address(base, side, i));
                 node = item.x;
                 begin = item.y;
                 end = item.z;
@@ -218,7 +273,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         }
         done++;
         WIDTH(turn);
-        if (blockIdx.x == 0 && threadIdx.x == 0) {
+        if ((cta | warp | lane) == 0) {
             vyre_state.items += turn;
             vyre_state.widest = max(static_cast<u32>(vyre_state.widest), turn);
             if (from_list) {
@@ -228,10 +283,9 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         }
         local = 0;
         side ^= 1;
-        stamp += 1;
         if (warp >= VYRE_QUICK_WARPS) goto swept;
         {
-            const uint4 rounds = load_shared_entry(quick_address(&vyre_quick.rounds));
+            const uint4 rounds = load_shared_entry(quick_address(&quick.rounds));
             const u32 now = rounds.w + done;
             store_shared(regs + rounds.x, now);
             store_shared(regs + rounds.y, now + rounds.z);
@@ -239,6 +293,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         MARK(2);
         while (first < bound) {
             LOADED(node + begin + end);
+            group = 1u << load_shared(base + offsetof(Quick, fanned));
             MARK(3);
             // An item with few edges has lanes for all of them. Otherwise the portion's edges are shared out, as `expand`
             // does; `place`: of the item's first edge among them, or past all for what has none and lanes but an item's first.
@@ -254,7 +309,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                 }
                 total = __shfl_sync(VYRE_FULL, sum, 31);
                 const bool some = degree != 0 && (lane & (group - 1)) == 0;
-                const u32 rank = __popc(__ballot_sync(VYRE_FULL, some) & lanes_below());
+                const u32 rank = __popc(__ballot_sync(VYRE_FULL, some) & ((1u << lane) - 1));
                 if (some) {
                     place = sum - degree;
                     store_shared64(stash + rank * 8, static_cast<u64>(begin - place) << 32 | node);
@@ -268,61 +323,89 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                     mine.turn = turn;
                     mine.done = done;
                     mine.alone = alone;
-                    mine.abort = abort;
                     mine.local = local;
                     mine.side = side;
                     mine.third = third;
-                    mine.stamp = stamp;
                     mine.phase = phase;
                     mine.flags = (solo ? 1 : 0) | (from_list ? 2 : 0);
                     // The same of all warps of the CTA.
                     f.side = side;
                     f.third = third;
-                    f.stamp = stamp;
-                    vyre_quick.special = 1;
+                    f.stamp = quick.stamp + done;
+                    quick.special = 1;
                 }
                 __syncwarp();
                 return;
             }
             for (u32 tile = 0; tile < total; tile += 32) {
-                u32 edge = begin + (lane & (group - 1)), src = node, mask = edge < end;
+                // Loaded here too, or else what follows from it would be kept in local memory.
+                const u32 fanned = load_shared(base + offsetof(Quick, fanned)), of_item = lane & ((1u << fanned) - 1);
+                u32 edge = begin + of_item, src = node, mask = edge < end;
                 if (shared) {
                     const u32 starts = __reduce_or_sync(VYRE_FULL, place - tile < 32 ? 1u << (place - tile) : 0u);
-                    const u32 owner = __popc(__ballot_sync(VYRE_FULL, place < tile)) + __popc(starts & (lanes_below() << 1 | 1u)) - 1;
+                    const u32 owner = __popc(__ballot_sync(VYRE_FULL, place < tile)) + __popc(starts & (((1u << lane) - 1) << 1 | 1u)) - 1;
                     const u64 item = load_shared64(quick_stash() + owner * 8);
                     src = static_cast<u32>(item);
                     edge = static_cast<u32>(item >> 32) + tile + lane;
                     mask = tile + lane < total;
                 }
-                u32 alive = mask, stack = 0, at = start, target = 0, ahead = 0, ahead_end = 0;
-                const uint4 edges = load_shared_entry(quick_address(&vyre_quick.edges));
-                if (mask != 0) target = load_topology(JOIN(edges.x, edges.y), edge);
-                const uint4 rows = load_shared_entry(quick_address(&vyre_quick.rows));
-                uint2 word = load_shared_word(at);
+                const uint4 places = load_shared_entry(base + offsetof(Quick, code));
+                u32 alive = mask, stack = 0, at = places.y, target = 0, ahead = 0, ahead_end = 0;
+                const uint4 edges = load_shared_entry(base + offsetof(Quick, edges));
+                const uint4 rows = load_shared_entry(base + offsetof(Quick, rows));
                 // Each time: words may reuse the rows of an item.
                 store_shared(regs + rows.x, edge);
                 store_shared(regs + rows.w, edge);
                 store_shared(regs + rows.y, src);
-                LOADED(target);
-                // The edges of the edge's other end, which is what is pushed as a rule, while the words before the push wait.
-                if (mask != 0) {
-                    ahead = load_topology(JOIN(edges.z, edges.w), target);
-                    ahead_end = load_topology(JOIN(edges.z, edges.w), target + 1ull);
+                {
+                    const bool known = !from_list && !shared && of_item < VYRE_KEPT_TARGETS;
+                    if (mask != 0) {
+                        if (known)
+                            target = load_shared(kept_target(base, side ^ 1, first + (lane >> fanned)) + of_item * 4);
+                        else
+                            target = load_topology(JOIN(edges.x, edges.y), edge);
+                    }
                 }
+                // The edges of the edge's other end, which is what is pushed as a rule, are asked for, and what the words load from
+                // places that are known here, all at once.
+                ahead = load_topology_if(mask != 0, JOIN(edges.z, edges.w), target, 0);
+                ahead_end = load_topology_if(mask != 0, JOIN(edges.z, edges.w), target + 1ull, 0);
+                if (places.w != 0 && (places.w == 1 ? quick_begin_tile<u32>(places.x, regs, mask, edge, src, target)
+                                                    : quick_begin_tile<u64>(places.x, regs, mask, edge, src, target)))
+                    at = places.z;
                 store_shared(regs + rows.z, target);
                 MARK(4);
+            enter:
+                {
+                    uint4 word = load_shared_entry(at);
+                    u32 a = load_shared(regs + (word.y & 0xffff)), b = load_shared(regs + (word.y >> 16)), x = 0;
                     for (;;) {
-                        at += 8;
-                        uint2 next_word = load_shared_word(at);
-                        u32 op = word.x & 255;
-                        const u32 imm = word.y;
-                        const u32 d_at = regs + (word.x >> 8 & 255) * 128, a_at = regs + (word.x >> 16 & 255) * 128,
-                                  b_at = regs + (word.x >> 24) * 128;
-                        u32 x = load_shared(a_at), y = load_shared(b_at);
-                        u64 wide = 0;
-                        u32 index = 0, len = 0;
-                        bool bad = false;
-                        switch (op) {
+                        // The operands of the next word are loaded while this one goes on, which hands on what it makes.
+                        uint4 next_word = load_shared_entry(at + 16);
+                        u32 y = (word.x & VYRE_QUICK_HANDED_B) != 0 ? x : b;
+                        x = (word.x & VYRE_QUICK_HANDED_A) != 0 ? x : a;
+                        u64 wide;
+                        u32 index, len;
+                        bool bad;
+                        if ((word.x & VYRE_QUICK_COMPUTES) != 0) {
+                            // No branch: what `word.w` asks for is chosen from what it may ask for. Its bytes' signs are masks.
+                            const u32 flip = sign_of_byte<0>(word.w), both = sign_of_byte<1>(word.w),
+                                      odd = sign_of_byte<2>(word.w), sign = word.w & VYRE_QUICK_SIGNED;
+                            a = load_shared(regs + (next_word.y & 0xffff));
+                            b = load_shared(regs + (next_word.y >> 16));
+                            const u32 z = y ^ flip, sum = x + z - flip, bits = (x & z & both) | ((x ^ z) & odd);
+                            const u32 order = (x ^ sign) < (y ^ sign) ? 0 : x == y ? 1 : 2;
+                            const u32 holds = word.w >> order & 1, picked = holds != 0 ? x : y;
+                            const u32 made = (word.w & VYRE_QUICK_BITS) != 0 ? bits : sum;
+                            const u32 compared = (word.w & VYRE_QUICK_PICKS) != 0 ? picked : holds;
+                            x = (word.w & VYRE_QUICK_COMPARES) != 0 ? compared : made;
+                            goto made;
+                        }
+                        wide = 0;
+                        index = x;
+                        len = 0;
+                        bad = false;
+                        switch (word.x & 255) {
 #define Q32(NAME, EXPR)         \
     case VYRE_OP_##NAME: {      \
         const u32 p = x, q = y; \
@@ -330,85 +413,64 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         x = (EXPR);             \
         break;                  \
     }
-                            Q32(Mov32, p)
-                            Q32(Add32, p + q)
-                            Q32(Sub32, p - q)
                             Q32(Mul32, p * q)
-                            Q32(MinU32, min(p, q))
-                            Q32(MinI32, U32(min(S32(p), S32(q))))
-                            Q32(MaxU32, max(p, q))
-                            Q32(MaxI32, U32(max(S32(p), S32(q))))
-                            Q32(And32, p & q)
-                            Q32(Or32, p | q)
-                            Q32(Xor32, p ^ q)
                             Q32(Shl32, p << (q & 31))
                             Q32(ShrU32, p >> (q & 31))
-                            Q32(Eq32, p == q)
-                            Q32(Ne32, p != q)
-                            Q32(LtU32, p < q)
-                            Q32(LeU32, p <= q)
-                            Q32(LtI32, S32(p) < S32(q))
-                            Q32(LeI32, S32(p) <= S32(q))
                             Q32(AddF32, B32(__fadd_rn(F32(p), F32(q))))
                             Q32(SubF32, B32(__fsub_rn(F32(p), F32(q))))
                             Q32(MulF32, B32(__fmul_rn(F32(p), F32(q))))
                             Q32(LtF32, F32(p) < F32(q))
                             Q32(LeF32, F32(p) <= F32(q))
-                            case VYRE_OP_Sel32: x = x != 0 ? y : load_shared(regs + (imm & 255) * 128); break;
+                            case VYRE_OP_Sel32: x = x != 0 ? y : load_shared(regs + (word.z >> 16)); break;
 #undef Q32
-#define Q64(NAME, EXPR)                                                              \
-    case VYRE_OP_##NAME: {                                                           \
-        const u64 p = JOIN(x, load_shared(a_at + 128)), q = JOIN(y, load_shared(b_at + 128)); \
-        wide = (EXPR);                                                               \
-        goto store_wide;                                                             \
+// High halves of what the operands name.
+#define A_HIGH load_shared(regs + (word.y & 0xffff) + 128)
+#define B_HIGH load_shared(regs + (word.y >> 16) + 128)
+#define Q64(NAME, EXPR)                                      \
+    case VYRE_OP_##NAME: {                                   \
+        const u64 p = JOIN(x, A_HIGH), q = JOIN(y, B_HIGH); \
+        wide = (EXPR);                                       \
+        goto store_wide;                                     \
     }
-#define C64(NAME, EXPR)                                                              \
-    case VYRE_OP_##NAME: {                                                           \
-        const u64 p = JOIN(x, load_shared(a_at + 128)), q = JOIN(y, load_shared(b_at + 128)); \
-        x = (EXPR);                                                                  \
-        break;                                                                       \
+#define C64(NAME, EXPR)                                      \
+    case VYRE_OP_##NAME: {                                   \
+        const u64 p = JOIN(x, A_HIGH), q = JOIN(y, B_HIGH); \
+        x = (EXPR);                                          \
+        break;                                               \
     }
                             Q64(Add64, p + q)
                             Q64(Sub64, p - q)
-                            Q64(And64, p & q)
-                            Q64(Or64, p | q)
-                            Q64(Xor64, p ^ q)
-                            C64(Eq64, p == q)
-                            C64(Ne64, p != q)
                             C64(LtU64, p < q)
                             C64(LeU64, p <= q)
 #undef Q64
 #undef C64
-                            case VYRE_OP_Mov64: wide = JOIN(x, load_shared(a_at + 128)); goto store_wide;
-                            case VYRE_OP_Zext64: wide = x; goto store_wide;
-                            case VYRE_OP_Shl64: wide = JOIN(x, load_shared(a_at + 128)) << (y & 63); goto store_wide;
-                            case VYRE_OP_ShrU64: wide = JOIN(x, load_shared(a_at + 128)) >> (y & 63); goto store_wide;
-// An element of the buffer whose entry `imm` names; the item dies where it has none.
-#define Q_ELEMENT(SIZE, BODY, THEN)                                                  \
-    const uint4 buffer = load_shared_entry(shared_address(imm >> 8 & 0x3ffff));                \
+                            case VYRE_OP_Shl64: wide = JOIN(x, A_HIGH) << (y & 63); goto store_wide;
+                            case VYRE_OP_ShrU64: wide = JOIN(x, A_HIGH) >> (y & 63); goto store_wide;
+// An element of the buffer whose entry `word.w` names; the item dies where it has none.
+#define Q_ELEMENT(SIZE, BODY)                                                        \
+    const uint4 buffer = load_shared_entry(word.w);                                  \
     const bool ok = mask != 0 && x < buffer.z;                                       \
     const u64 address = JOIN(buffer.x, buffer.y) + U64(x) * (SIZE);                  \
-    index = x;                                                                       \
-    if (ok) { BODY; }                                                                \
-    len = buffer.z;                                                                  \
     bad = mask != 0 && !ok;                                                          \
-    goto THEN
+    len = buffer.z;                                                                  \
+    if (ok) { BODY; }                                                                \
+    goto element
 #define Q_ELEMENT32(NAME, SIZE, EXPR)                                                \
     case VYRE_OP_##NAME: {                                                           \
         const u32 q = y;                                                             \
         (void)q;                                                                     \
-        Q_ELEMENT(SIZE, x = (EXPR), element);                                        \
+        Q_ELEMENT(SIZE, x = (EXPR));                                                 \
     }
 #define Q_ELEMENT64(NAME, EXPR)                                                      \
     case VYRE_OP_##NAME: {                                                           \
-        const u64 q = JOIN(y, load_shared(b_at + 128));                              \
+        const u64 q = JOIN(y, B_HIGH);                                               \
         (void)q;                                                                     \
-        Q_ELEMENT(8, wide = (EXPR), element_wide);                                   \
+        Q_ELEMENT(8, wide = (EXPR));                                                 \
     }
 #define Q_STORE(NAME, SIZE, DO)                                                      \
     case VYRE_OP_##NAME: {                                                           \
-        const u64 q = JOIN(y, SIZE == 8 ? load_shared(b_at + 128) : 0);              \
-        Q_ELEMENT(SIZE, DO, element_stored);                                         \
+        const u64 q = JOIN(y, SIZE == 8 ? B_HIGH : 0);                               \
+        Q_ELEMENT(SIZE, DO);                                                         \
     }
                             Q_ELEMENT32(Ld8, 1, load_global8(address))
                             Q_ELEMENT32(Ld32, 4, load_global(address))
@@ -418,7 +480,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                             Q_ELEMENT32(AtomMinU32, 4, atomic_min_u32(address, q))
                             Q_ELEMENT32(AtomMaxU32, 4, atomic_max_u32(address, q))
                             Q_ELEMENT32(AtomOr32, 4, atomic_or(address, q))
-                            Q_ELEMENT32(AtomCas32, 4, atomic_cas(address, q, load_shared(regs + (imm & 255) * 128)) == q)
+                            Q_ELEMENT32(AtomCas32, 4, atomic_cas(address, q, load_shared(regs + (word.z >> 16))) == q)
                             Q_ELEMENT64(Ld64, load_global64(address))
                             Q_ELEMENT64(AtomLd64, load_relaxed64(address))
                             Q_ELEMENT64(AtomAdd64, atomic_add64(address, q))
@@ -431,18 +493,12 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                             Q_STORE(AtomSt32, 4, store_relaxed(address, U32(q)))
                             Q_STORE(St64, 8, store_global64(address, q))
                             Q_STORE(AtomSt64, 8, store_relaxed64(address, q))
+#undef A_HIGH
+#undef B_HIGH
 #undef Q_ELEMENT
 #undef Q_ELEMENT32
 #undef Q_ELEMENT64
 #undef Q_STORE
-                            // Two bits a level: the mask before, and that of the other branch.
-                            case VYRE_OP_If: {
-                                const u32 taken = x != 0 ? mask : 0;
-                                stack = stack << 2 | mask << 1 | (mask & ~taken);
-                                mask = taken;
-                                if (!__any_sync(VYRE_FULL, mask != 0)) goto jump;
-                                goto next;
-                            }
                             case VYRE_OP_Else: {
                                 mask = stack & alive & 1;
                                 stack &= ~1u;
@@ -464,39 +520,50 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                             default: __builtin_unreachable();  // the host translates nothing else
                         }
                     store:
-                        if (mask != 0) store_shared(d_at, x);
-                        if ((word.y & VYRE_QUICK_DECIDES) != 0) {
+                        a = load_shared(regs + (next_word.y & 0xffff));
+                        b = load_shared(regs + (next_word.y >> 16));
+                    made:
+                        store_shared_if(mask != 0 && (word.x & VYRE_QUICK_DROPS) == 0, regs + (word.z & 0xffff), x);
+                        if ((word.x & (VYRE_QUICK_DECIDES | VYRE_QUICK_IF)) == 0) goto handed;
+                        if ((word.x & VYRE_QUICK_DECIDES) != 0) {
+                            MARK(31 + (word.x >> 16));
                             word = next_word;
-                            at += 8;
-                            next_word = load_shared_word(at);
-                            y = load_shared(regs + (word.x >> 24) * 128);
-                            op = VYRE_QUICK_PUSH;
+                            at += 16;
+                            next_word = load_shared_entry(at + 16);
+                            y = (word.x & VYRE_QUICK_HANDED_B) != 0 ? x : b;
                             goto push;
                         }
-                    next:
-                        MARK(31 + (at - code) / 8);
-                        word = next_word;
-                        continue;
+                        // Two bits a level: the mask before, and that of the other branch.
+                        {
+                            const u32 taken = x != 0 ? mask : 0;
+                            stack = stack << 2 | mask << 1 | (mask & ~taken);
+                            mask = taken;
+                            if (!__any_sync(VYRE_FULL, mask != 0)) goto jump;
+                        }
+                        goto handed;
                     element:
-                        if (!__any_sync(VYRE_FULL, bad)) goto store;
-                        goto fault;
-                    element_stored:
-                        if (!__any_sync(VYRE_FULL, bad)) goto next;
-                        goto fault;
-                    element_wide:
                         if (__any_sync(VYRE_FULL, bad)) goto fault;
+                    after_element:
+                        if ((word.x & VYRE_QUICK_WIDE) == 0) goto store;
                     store_wide:
                         if (mask != 0) {
-                            store_shared(d_at, U32(wide));
-                            store_shared(d_at + 128, U32(wide >> 32));
+                            store_shared(regs + (word.z & 0xffff), U32(wide));
+                            store_shared(regs + (word.z & 0xffff) + 128, U32(wide >> 32));
                         }
-                        goto next;
-                    // Where x, pushes y to frontier `imm >> 16`; then goes on after `imm & 255` more words, or ends. Only pushes to
-                    // the swept frontier are counted here.
+                    next:
+                        a = load_shared(regs + (next_word.y & 0xffff));
+                        b = load_shared(regs + (next_word.y >> 16));
+                    handed:
+                        MARK(31 + (word.x >> 16));
+                        at += 16;
+                        word = next_word;
+                        continue;
+                    // Where x, pushes y to frontier `word.w >> 16`. Only pushes to the swept frontier are counted here.
                     push:
                         {
-                            const bool own = (word.y & VYRE_QUICK_OWN) != 0;
-                            Frontier& to = own ? f : *table<Frontier>(image().frontiers, word.y >> 16);
+                            const bool own = (word.w & VYRE_QUICK_OWN) != 0;
+                            Frontier& to =
+                                own ? f : in_shared<Frontier>(load_shared(base + offsetof(Quick, frontiers)) + (word.w >> 16) * sizeof(Frontier));
                             const u64 stamps = to.stamps;
                             bool ok = mask != 0 && x != 0;
                             len = to.nodes;
@@ -504,7 +571,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                             bad = ok && y >= len;
                             if (__any_sync(VYRE_FULL, bad)) goto fault;
                             if (stamps != 0) {
-                                const u32 now = own ? stamp : to.stamp;
+                                const u32 now = own ? load_shared(base + offsetof(Quick, stamp)) + done : to.stamp;
                                 if (ok && atomic_swap(stamps + y * 4ull, now) == now) ok = false;
                             }
                             u32 lanes = __ballot_sync(VYRE_FULL, ok), from = ahead, until = ahead_end;
@@ -521,15 +588,21 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                                 if (own) {
                                     u32 slot = local;
                                     if (!solo) {
-                                        if (lane == 0) slot = atomicAdd(&vyre_quick.kept[side], static_cast<u32>(__popc(lanes)));
+                                        if (lane == 0) slot = atomicAdd(&quick.kept[side], static_cast<u32>(__popc(lanes)));
                                         slot = __shfl_sync(VYRE_FULL, slot, 0);
                                     }
                                     local += __popc(lanes);
-                                    slot += __popc(lanes & lanes_below());
+                                    slot += __popc(lanes & ((1u << lane) - 1));
                                     MARK(17);
                                     if (ok && slot < VYRE_KEPT) {
-                                        store_shared_entry(kept_address(side, slot), make_uint4(y, from, until, 0));
-                                        if (until - from > VYRE_HUB_EDGES) f.attention = vyre_quick.special = 1;
+                                        store_shared_entry(kept_address(base, side, slot), make_uint4(y, from, until, 0));
+                                        // The targets of its first edges are fetched while the CTAs come together.
+                                        const uint4 edges = load_shared_entry(base + offsetof(Quick, edges));
+                                        const u64 targets = JOIN(edges.x, edges.y) + from * 4ull;
+#pragma unroll
+                                        for (u32 i = 0; i < VYRE_KEPT_TARGETS; i++)
+                                            start_word_if(from + i < until, kept_target(base, side, slot) + i * 4, targets + i * 4);
+                                        if (until - from > VYRE_HUB_EDGES) f.attention = quick.special = 1;
                                     }
                                     ok = ok && slot >= VYRE_KEPT;
                                     lanes = __ballot_sync(VYRE_FULL, ok);
@@ -544,11 +617,11 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                                     slot = static_cast<u32>(atomic_add64(to.counters + now_third * 128, __popc(lanes)));
                                     if (own) {
                                         atomicAdd(&f.local, static_cast<u32>(__popc(lanes)));
-                                        vyre_quick.special = 1;
+                                        quick.special = 1;
                                     }
                                 }
                                 const u64 items = to.items[now_side], ranges = to.ranges[now_side];
-                                slot = __shfl_sync(VYRE_FULL, slot, 0) + __popc(lanes & lanes_below());
+                                slot = __shfl_sync(VYRE_FULL, slot, 0) + __popc(lanes & ((1u << lane) - 1));
                                 if (ok && slot < to.capacity) {
                                     store_global(items + slot * 4ull, y);
                                     if (slot < to.ranges_len) store_range(ranges + slot * 8ull, from, until);
@@ -556,7 +629,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                                 // Hubs go to a list of their own too.
                                 if (ok && to.offsets != 0 && until - from > VYRE_HUB_EDGES) {
                                     const u64 counter = to.hub_counters + now_third * 128;
-                                    to.attention = vyre_quick.special = 1;
+                                    to.attention = quick.special = 1;
                                     if (load_relaxed64(counter) >> 40 < to.hubs_len) {
                                         const u64 old = atomic_add64(counter, (1ull << 40) + (until - from - 1) / VYRE_HUB_EDGES + 1);
                                         if (old >> 40 < to.hubs_len) {
@@ -570,24 +643,21 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                                 MARK(19);
                             }
                         }
-                        if ((word.y & VYRE_QUICK_LAST) != 0) goto tile_done;
-                        if ((word.y & 0xff) == 0) goto next;
-                        at += (word.y & 0xff) * 8;
-                        word = load_shared_word(at);
-                        continue;
+                        if ((word.w & VYRE_QUICK_LAST) != 0) goto tile_done;
+                        goto next;
                     jump:
-                        at = code + word.y * 8;
-                        word = load_shared_word(at);
-                        continue;
+                        at = load_shared(base + offsetof(Quick, code)) + (word.z >> 16) * 16;
+                        goto enter;
                     // The trap of the lowest item is kept until the round's end; the lanes that met it are dead.
                     fault:
-                        if (lane == 0) vyre_quick.special = 1;
+                        if (lane == 0) quick.special = 1;
                         {
-                            const bool pushes = op == VYRE_QUICK_PUSH;
+                            const bool pushes = (word.x & 255) == VYRE_QUICK_PUSH;
+                            const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
                             const u32 item = kernel.item_row == VYRE_NONE ? 0 : load_shared(regs + kernel.item_row * 128);
                             const u32 lowest = __reduce_min_sync(VYRE_FULL, bad ? item : VYRE_NONE);
                             const u32 holders = __ballot_sync(VYRE_FULL, bad && item == lowest);
-                            const u32 pc = (at - code) / 8 - 1 + (pushes ? word.y >> 1 & 127 : 0);
+                            const u32 pc = word.x >> 16;
                             const u64 key = trap_key(vyre_state.kernel, lowest, pc);
                             if (lane == __ffs(holders) - 1 && key < mine.key) {
                                 mine.key = key;
@@ -599,29 +669,24 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                             __syncwarp();
                             if (bad) alive = mask = 0;
                             if (pushes) goto push;
-                            if (op == VYRE_OP_St8 || op == VYRE_OP_St32 || op == VYRE_OP_AtomSt32 || op == VYRE_OP_St64 ||
-                                op == VYRE_OP_AtomSt64)
-                                goto next;
-                            if (op == VYRE_OP_Ld64 || op == VYRE_OP_AtomLd64 || op == VYRE_OP_AtomAdd64 || op == VYRE_OP_AtomOr64 ||
-                                op == VYRE_OP_AtomAnd64 || op == VYRE_OP_AtomMinU64 || op == VYRE_OP_AtomMaxU64)
-                                goto store_wide;
-                            goto store;
+                            goto after_element;
                         }
                     }
+                }
                 tile_done:
-                    MARK(31 + (at - code) / 8);
+                    MARK(29);
                 }
         next_portion:
-            first += solo ? each : from_list ? each * VYRE_QUICK_WARPS * gridDim.x : each * VYRE_QUICK_WARPS;
+            first += solo ? quick.each : from_list ? quick.each * VYRE_QUICK_WARPS * gridDim.x : quick.each * VYRE_QUICK_WARPS;
             node = begin = end = 0;
             {
-                const u32 i = first + lane / group;
+                const u32 i = first + (lane >> load_shared(base + offsetof(Quick, fanned)));
                 if (i < bound) {
                     if (from_list) {
                         node = load_global(f.items[side ^ 1] + i * 4ull);
                         load_range(f.ranges[side ^ 1] + i * 8ull, begin, end);
                     } else {
-                        const uint4 item = load_shared_entry(kept_address(side ^ 1, i));
+                        const uint4 item = load_shared_entry(kept_address(base, side ^ 1, i));
                         node = item.x;
                         begin = item.y;
                         end = item.z;
@@ -633,19 +698,20 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         if (solo) {
             alone++;
             turn = local;
+            wait_loads();
             __syncwarp();
-            if (load_shared_volatile(&vyre_quick.special) == 0 && local - 1 < min(each, vyre_quick.limit) &&
-                done < vyre_quick.left && alone < VYRE_ALONE)
+            if (load_shared_volatile(&quick.special) == 0 && local - 1 < min(quick.each, quick.limit) &&
+                done < quick.left && alone < VYRE_ALONE)
                 goto start_round;
             goto flush;
         }
         __syncthreads();
         if (warp != 0) goto wait;
         {
-            const u32 kept = vyre_quick.kept[side];
+            const u32 kept = quick.kept[side];
             word_out = VYRE_ARRIVAL + min(kept, 65535u);
-            if (kept > VYRE_QUICK_WARPS * each) word_out += VYRE_UNEVEN;
-            if (load_shared_volatile(&vyre_quick.special) != 0) {
+            if (kept > VYRE_QUICK_WARPS * quick.each) word_out += VYRE_UNEVEN;
+            if (load_shared_volatile(&quick.special) != 0) {
                 const u32 spilled = f.local;
                 // What had no room here is counted in both.
                 word_out = VYRE_ARRIVAL + min(min(kept, VYRE_KEPT) + spilled, 65535u) + VYRE_UNEVEN;
@@ -657,14 +723,14 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
     // What is kept goes to the list; when CTA 0 was alone, by its warp.
     flush:
         {
-            const u32 count = min(solo ? local : load_shared_volatile(&vyre_quick.kept[side]), VYRE_KEPT);
+            const u32 count = min(solo ? local : load_shared_volatile(&quick.kept[side]), VYRE_KEPT);
             const u64 items = f.items[side], ranges = f.ranges[side];
             for (u32 from = solo ? 0 : warp * 32; from < count; from += solo ? 32 : VYRE_QUICK_WARPS * 32) {
                 u32 slot = 0;
                 if (lane == 0) slot = static_cast<u32>(atomic_add64(f.counters + third * 128, min(count - from, 32u)));
                 slot = __shfl_sync(VYRE_FULL, slot, 0) + lane;
                 if (from + lane < count && slot < f.capacity) {
-                    const uint4 item = load_shared_entry(kept_address(side, from + lane));
+                    const uint4 item = load_shared_entry(kept_address(base, side, from + lane));
                     store_global(items + slot * 4ull, item.x);
                     if (slot < f.ranges_len) store_range(ranges + slot * 8ull, item.y, item.z);
                     if (item.z - item.y > VYRE_HUB_EDGES) {
@@ -690,9 +756,9 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
             if (quick_stops()) word_out += VYRE_STOP;
             __syncwarp();
             if (lane == 0) {
-                vyre_quick.kept[side] = 0;
+                quick.kept[side] = 0;
                 f.local = f.local_high = 0;
-                vyre_quick.special = 0;
+                quick.special = 0;
             }
         }
     arrive:
@@ -700,15 +766,15 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         __syncwarp();
         if (lane == 0) {
             const u64 words = VYRE_CONTROL(barrier), at = words + phase * 128;
-            if (blockIdx.x == 0) {
+            if (cta == 0) {
                 if (solo) store_relaxed64(at + 8, alone);
-                if (abort != 0) word_out += VYRE_STOP;
+                if (quick.abort != 0) word_out += VYRE_STOP;
             }
             add_release64(at, word_out);
             MARK(21);
-            vyre_quick.kept[side ^ 1] = 0;
-            if (blockIdx.x == 0 && (solo || (done & 15) == 0)) abort = load_relaxed(VYRE_CONTROL(abort));
-            if (solo && blockIdx.x != 0) {
+            quick.kept[side ^ 1] = 0;
+            if (cta == 0 && (solo || (done & 15) == 0)) quick.abort = load_relaxed(VYRE_CONTROL(abort));
+            if (solo && cta != 0) {
                 while (load_relaxed64(at) >> 56 != gridDim.x) __nanosleep(40);
                 seen = load_acquire64(at);
                 alone = static_cast<u32>(load_relaxed64(at + 8));
@@ -717,21 +783,21 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                     seen = load_acquire64(at);
                 } while (seen >> 56 != gridDim.x);
             }
-            vyre_quick.seen[phase] = seen;
-            vyre_quick.alone[phase] = alone;
+            quick.seen[phase] = seen;
+            quick.alone[phase] = alone;
             // The word after the next one: all have passed the barrier that it was for, and this store is on its way while the
             // round goes on.
-            if (blockIdx.x == 0) store_relaxed64(words + after(after(phase)) * 128, 0);
+            if (cta == 0) store_relaxed64(words + after(after(phase)) * 128, 0);
             MARK(22);
         }
     wait:
+        wait_loads();
         __syncthreads();
-        seen = vyre_quick.seen[phase];
+        seen = quick.seen[phase];
         if (solo) {
-            if (blockIdx.x != 0 || warp != 0) {
-                alone = vyre_quick.alone[phase];
+            if (cta != 0 || warp != 0) {
+                alone = quick.alone[phase];
                 done += alone;
-                stamp += alone;
                 side ^= alone & 1;
             }
             listed = true;
@@ -748,13 +814,12 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
             f.local = 0;
             f.side = side;
             f.third = third;
-            f.stamp = stamp;
+            f.stamp = quick.stamp + done;
             vyre_state.sweeps += done;
         }
         if (lane == 0) {
             vyre_state.phase = phase;
-            vyre_quick.word = seen;
-            vyre_quick.abort = abort;
+            quick.word = seen;
         }
         __syncwarp();
     }
@@ -791,6 +856,13 @@ __device__ __forceinline__ void begin_narrow(const Step& step, u64 seen, u32 abo
             make_uint4(kernel.quick_index * 128, kernel.quick_src * 128, kernel.quick_dst * 128, kernel.quick_item * 128);
         vyre_quick.rounds =
             make_uint4(kernel.quick_round * 128, kernel.quick_next * 128, kernel.quick_addend, U32(fixpoint.round));
+        vyre_quick.base = quick_address(&vyre_quick);
+        vyre_quick.fanned = __clz(wave.narrow) - 26;
+        vyre_quick.each = 1u << (31 - __clz(wave.narrow));
+        vyre_quick.frontiers = shared_address(image().frontiers);
+        vyre_quick.warps = quick_address(vyre_quick_warps);
+        const u32 code = shared_address(kernel.quick);
+        vyre_quick.code = make_uint4(code, code + kernel.quick_begins * 16, code + kernel.quick_plain * 16, kernel.quick_slots & 255);
         vyre_quick.word = seen;
         vyre_quick.abort = abort;
         if (blockIdx.x == 0) store_relaxed64(VYRE_CONTROL(barrier) + after(vyre_state.phase) * 128, 0);
@@ -802,6 +874,16 @@ __device__ __forceinline__ void begin_narrow(const Step& step, u64 seen, u32 abo
     }
     for (u32 warp = 0; warp < VYRE_QUICK_WARPS; warp++)
         fill_quick(kernel, warp, kernel.quick_fill_count - kernel.quick_dynamic, kernel.quick_fill_count);
+    // The first time, places of entries become addresses.
+    const u32 code = shared_address(kernel.quick);
+    const bool placed = load_shared(code + 12) != 0;
+    __syncwarp();
+    for (u32 i = placed ? ~0u : lane_id(); i < kernel.quick_slots >> 8; i += 32) {
+        const u32 at = code + i * 16 + (i < 4 ? 0 : 12);
+        if (i < 4 || (load_shared(code + i * 16) & VYRE_QUICK_PLACED) != 0) store_shared(at, shared_address(load_shared(at)));
+        if (i == 0) store_shared(code + 12, 1);
+    }
+    __syncwarp();
 }
 
 // Narrow rounds with what they leave to the general way, by the warps that take part.
@@ -824,7 +906,7 @@ __device__ __noinline__ void run_narrow() {
                 node = load_global(f.items[side] + i * 4ull);
                 load_range(f.ranges[side] + i * 8ull, begin, end);
             } else {
-                const uint4 item = load_shared_entry(kept_address(side, i));
+                const uint4 item = load_shared_entry(kept_address(quick_address(&vyre_quick), side, i));
                 node = item.x;
                 begin = item.y;
                 end = item.z;

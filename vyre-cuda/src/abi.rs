@@ -44,16 +44,54 @@ pub(crate) const MAP_MOVES: u32 = 1 << 11;
 pub(crate) const WORD_BYTES: u32 = 32;
 /// What the device adds to the place of an operand that is the same for all lanes, besides the address of the kernel's code.
 pub(crate) const FIXED: u32 = (1 << 31) - (1 << 20);
-/// Opcodes of quick code: a conditional push to the frontier that is swept, and the end of some items within an `if`.
+/// Opcodes of quick code: a conditional push to a frontier, and the end of some items within an `if`.
 pub(crate) const QUICK_PUSH: u32 = 0xf4;
 /// See [`QUICK_PUSH`].
 pub(crate) const QUICK_RETURN: u32 = 0xf5;
-/// In the immediate of quick code: the next word is a push, and the result says whether.
-pub(crate) const QUICK_DECIDES: u32 = 1 << 31;
-/// In the immediate of a push in quick code: it is to the frontier that is swept; the kernel ends after it.
+/// Flags of a word of quick code, beside its opcode: the next word is a push, and the result says whether.
+pub(crate) const QUICK_DECIDES: u32 = 1 << 8;
+/// Items whose result is 0 stop here, as at an `if`.
+pub(crate) const QUICK_IF: u32 = 1 << 9;
+/// The first operand is the result of the word before.
+pub(crate) const QUICK_HANDED_A: u32 = 1 << 10;
+/// The second one is.
+pub(crate) const QUICK_HANDED_B: u32 = 1 << 11;
+/// Nobody reads the result from its row.
+pub(crate) const QUICK_DROPS: u32 = 1 << 12;
+/// The result is of 64 bits.
+pub(crate) const QUICK_WIDE: u32 = 1 << 13;
+/// The word has no opcode: the bits below, in its immediate, say what it makes of its operands.
+pub(crate) const QUICK_COMPUTES: u32 = 1 << 14;
+/// The immediate is the place of a buffer's entry.
+pub(crate) const QUICK_PLACED: u32 = 1 << 15;
+/// The second operand's complement is taken, and a sum has one more: a difference.
+pub(crate) const QUICK_FLIP: u32 = 1 << 7;
+/// Not the sum, but bits of both, of one, or of either.
+pub(crate) const QUICK_BITS: u32 = 1 << 3;
+/// See [`QUICK_BITS`].
+pub(crate) const QUICK_BOTH: u32 = 1 << 15;
+/// See [`QUICK_BITS`].
+pub(crate) const QUICK_ODD: u32 = 1 << 23;
+/// Whether the first operand (not complemented) is below, the same, or above.
+pub(crate) const QUICK_COMPARES: u32 = 1 << 4;
+/// See [`QUICK_COMPARES`].
+pub(crate) const QUICK_BELOW: u32 = 1 << 0;
+/// See [`QUICK_COMPARES`].
+pub(crate) const QUICK_SAME: u32 = 1 << 1;
+/// See [`QUICK_COMPARES`].
+pub(crate) const QUICK_ABOVE: u32 = 1 << 2;
+/// The first operand if that holds, or else the second.
+pub(crate) const QUICK_PICKS: u32 = 1 << 5;
+/// Operands compare as signed.
+pub(crate) const QUICK_SIGNED: u32 = 1 << 31;
+/// In the immediate of a push in quick code: it is to the frontier that is swept.
 pub(crate) const QUICK_OWN: u32 = 1 << 9;
-/// See [`QUICK_OWN`].
+/// The kernel ends after the push.
 pub(crate) const QUICK_LAST: u32 = 1 << 8;
+/// Of what a tile loads before its first word: it is used; its place is the number of an edge.
+pub(crate) const SLOT_USED: u32 = 1 << 31;
+/// See [`SLOT_USED`].
+pub(crate) const SLOT_EDGE: u32 = 1 << 30;
 /// Warps of a CTA that take part in narrow rounds.
 pub(crate) const QUICK_WARPS: u32 = 4;
 /// Bytes of a staged uniform slot: the low half four times, then the high half four times.
@@ -99,7 +137,13 @@ macro_rules! abi {
                 ("OP_NEIGHBORS", OP_NEIGHBORS), ("OP_END_NEIGHBORS", OP_END_NEIGHBORS),
                 ("OP_WAIT", OP_WAIT), ("OP_NUMBER", OP_NUMBER),
                 ("QUICK_WARPS", QUICK_WARPS), ("QUICK_PUSH", QUICK_PUSH), ("QUICK_RETURN", QUICK_RETURN),
-                ("QUICK_DECIDES", QUICK_DECIDES), ("QUICK_OWN", QUICK_OWN), ("QUICK_LAST", QUICK_LAST),
+                ("QUICK_DECIDES", QUICK_DECIDES), ("QUICK_IF", QUICK_IF), ("QUICK_HANDED_A", QUICK_HANDED_A),
+                ("QUICK_HANDED_B", QUICK_HANDED_B), ("QUICK_DROPS", QUICK_DROPS), ("QUICK_WIDE", QUICK_WIDE),
+                ("QUICK_COMPUTES", QUICK_COMPUTES), ("QUICK_PLACED", QUICK_PLACED), ("QUICK_FLIP", QUICK_FLIP), ("QUICK_BITS", QUICK_BITS),
+                ("QUICK_BOTH", QUICK_BOTH), ("QUICK_ODD", QUICK_ODD), ("QUICK_COMPARES", QUICK_COMPARES),
+                ("QUICK_BELOW", QUICK_BELOW), ("QUICK_SAME", QUICK_SAME), ("QUICK_ABOVE", QUICK_ABOVE),
+                ("QUICK_PICKS", QUICK_PICKS), ("QUICK_SIGNED", QUICK_SIGNED), ("QUICK_OWN", QUICK_OWN),
+                ("QUICK_LAST", QUICK_LAST), ("SLOT_USED", SLOT_USED), ("SLOT_EDGE", SLOT_EDGE),
                 ("MAP_A_LAST", MAP_A_LAST), ("MAP_B_LAST", MAP_B_LAST), ("MAP_NOT_KEPT", MAP_NOT_KEPT),
                 ("MAP_MOVES", MAP_MOVES),
             ] {
@@ -333,7 +377,8 @@ abi! {
     /// `quick`: where its code for narrow rounds is, or 0. `quick_shared`: the rows of that, `quick_rows` for each warp that takes
     /// part; list `quick_fills` says what to fill them with before a run, and the last `quick_dynamic` of it before each
     /// stretch of narrow rounds. The others are rows among them, `quick_next` that of the round plus `quick_addend`.
-    /// `quick_begins`: the first word of the code that is run.
+    /// `quick_begins`: the first word of the code that is run, after four that say what to load before; `quick_slots`: how wide
+    /// that is, in words, or 0, and from bit 8 how many words there are; `quick_plain`: the first word where a buffer has no such element.
     struct Kernel {
         index_row: u32,
         src_row: u32,
@@ -377,8 +422,8 @@ abi! {
         quick_begins: u32,
         quick_item: u32,
         quick_rows: u32,
-        unused0: u32,
-        unused1: u32,
+        quick_plain: u32,
+        quick_slots: u32,
     }
 
     /// Where a uniform slot gets its value: raw bits (of the scalar `id` - 1, if not 0), or the round of fixpoint `id`, a

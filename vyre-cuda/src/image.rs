@@ -7,7 +7,7 @@
 use crate::abi::{self, NONE, Pod};
 use crate::buffer::bytes_of;
 use crate::lift::{self, op, writes};
-use crate::quick::{self, Quick};
+use crate::quick::{self, Quick, QuickWord};
 use crate::stream::{self, Stream};
 use thiserror::Error;
 use vyre_core::isa::{FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, UNIFORM_BASE, Word};
@@ -35,7 +35,7 @@ const REGISTER_BYTES: u32 = 160 * 1024;
 pub(crate) const ITEMS_PER_LANE: u32 = 4;
 /// Words of quick code at most, and the bytes of one.
 const QUICK_WORDS: usize = 1024;
-const QUICK_BYTES: u32 = 8;
+const QUICK_BYTES: u32 = 16;
 /// Words of all maps of a pass at most; the code of others is not kept twice.
 const MAP_WORDS: usize = 768;
 /// Staged uniforms of all kernels up to this size have places of their own.
@@ -67,7 +67,7 @@ pub(crate) struct Layout {
     streams: Vec<Option<Stream>>,
     /// By wave, the code of its narrow rounds; and that code, as far as it was taken.
     quick: Vec<Option<Quick>>,
-    quick_code: Vec<Word>,
+    quick_code: Vec<QuickWord>,
     /// Waves that may be turned round.
     pub(crate) pulls: Vec<Pulling>,
 }
@@ -530,6 +530,8 @@ impl Layout {
             let described = &mut self.kernels[kernel];
             described.quick = self.quick_code.len() as u32 * QUICK_BYTES;
             described.quick_begins = quick.begins;
+            described.quick_plain = quick.plain;
+            described.quick_slots = quick.slots | (quick.code.len() as u32) << 8;
             described.quick_fills = fills;
             described.quick_fill_count = quick.fills.len() as u32 / 2;
             described.quick_dynamic = quick.dynamic;
@@ -727,7 +729,9 @@ impl Layout {
         }
         words.push([0; 8]);
         let mut bytes = bytes_of(words.as_flattened()).to_vec();
-        bytes.extend(self.quick_code.iter().flat_map(|w| w.to_bytes()));
+        for word in &self.quick_code {
+            bytes.extend(word.words.iter().flat_map(|w| w.to_le_bytes()));
+        }
         bytes.resize(self.head.code_bytes as usize, 0);
         bytes
     }
