@@ -358,7 +358,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                 store_shared(regs + rows.w, edge);
                 store_shared(regs + rows.y, src);
                 {
-                    const bool known = !from_list && !shared && of_item < VYRE_KEPT_TARGETS;
+                    const bool known = !from_list && !solo && !shared && of_item < VYRE_KEPT_TARGETS;
                     if (mask != 0) {
                         if (known)
                             target = load_shared(kept_target(base, side ^ 1, first + (lane >> fanned)) + of_item * 4);
@@ -597,11 +597,14 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                                     if (ok && slot < VYRE_KEPT) {
                                         store_shared_entry(kept_address(base, side, slot), make_uint4(y, from, until, 0));
                                         // The targets of its first edges are fetched while the CTAs come together.
-                                        const uint4 edges = load_shared_entry(base + offsetof(Quick, edges));
-                                        const u64 targets = JOIN(edges.x, edges.y) + from * 4ull;
+                                        if (!solo) {
+                                            const uint4 edges = load_shared_entry(base + offsetof(Quick, edges));
+                                            const u64 targets = JOIN(edges.x, edges.y) + from * 4ull;
 #pragma unroll
-                                        for (u32 i = 0; i < VYRE_KEPT_TARGETS; i++)
-                                            start_word_if(from + i < until, kept_target(base, side, slot) + i * 4, targets + i * 4);
+                                            for (u32 i = 0; i < VYRE_KEPT_TARGETS; i++)
+                                                start_word_if(from + i < until, kept_target(base, side, slot) + i * 4,
+                                                              targets + i * 4);
+                                        }
                                         if (until - from > VYRE_HUB_EDGES) f.attention = quick.special = 1;
                                     }
                                     ok = ok && slot >= VYRE_KEPT;
@@ -698,7 +701,6 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         if (solo) {
             alone++;
             turn = local;
-            wait_loads();
             __syncwarp();
             if (load_shared_volatile(&quick.special) == 0 && local - 1 < min(quick.each, quick.limit) &&
                 done < quick.left && alone < VYRE_ALONE)

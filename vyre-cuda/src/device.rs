@@ -182,8 +182,7 @@ impl Device {
             *stream = result::stream::create(result::stream::StreamKind::NonBlocking)
                 .attempt("cuStreamCreate")?;
         }
-        let text = std::env::var("VYRE_PTX_FILE").ok().map(|f| std::fs::read_to_string(f).unwrap());
-        this.module = this.load(text.as_deref().unwrap_or(MEGAKERNEL_PTX))?;
+        this.module = this.load(MEGAKERNEL_PTX)?;
         let functions = [
             ("vyre_megakernel", &mut this.megakernel),
             ("vyre_symmetric", &mut this.symmetric),
