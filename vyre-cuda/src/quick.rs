@@ -341,7 +341,7 @@ fn translated(
     for ask in &asks {
         let at = &mut free[usize::from(ask.place == 2)];
         let edge = if ask.place == 0 { abi::SLOT_EDGE } else { 0 };
-        code[*at].words[1] = ask.row * 128 | abi::SLOT_USED | edge;
+        code[*at].words[1] = (ask.row * 128) | abi::SLOT_USED | edge;
         code[*at].buffer = Some((0, ask.buffer));
         *at += 1;
     }
@@ -922,8 +922,8 @@ fn words_of(mut steps: Vec<Step>, before: usize) -> Vec<QuickWord> {
         out.push(QuickWord {
             words: [
                 code | flags | step.pc << 16,
-                a * 128 | b * 128 << 16,
-                d * 128 | third << 16,
+                (a * 128) | ((b * 128) << 16),
+                (d * 128) | (third << 16),
                 imm,
             ],
             buffer,
@@ -1612,8 +1612,8 @@ mod tests {
         let flags = abi::QUICK_DECIDES | abi::QUICK_PLACED;
         let exchange = [
             of(Op::AtomCas32) | flags | 1 << 16,
-            10 * 128 << 16,
-            2 * 128 | 8 * 128 << 16,
+            (10 * 128) << 16,
+            (2 * 128) | ((8 * 128) << 16),
             entry,
         ];
         assert_eq!(quick.code[4].words, exchange);
