@@ -18,9 +18,12 @@ pub mod pagerank {
         incoming: Csr,
         #[output(per = node)]
         rank: f32,
+        /// What part of its rank a node hands on along each of its edges.
+        #[scratch(per = node)]
+        part: f32,
         #[scratch(per = node)]
         share: f32,
-        /// What each node gets from all nodes without edges out.
+        /// What nodes without edges out have together.
         #[reduce(sum)]
         dangling: f32,
         /// How far the ranks moved.
@@ -29,34 +32,29 @@ pub mod pagerank {
         /// One by the number of nodes.
         start: f32,
         damping: f32,
+        /// What part of that each node gets.
+        spread: f32,
         /// What each node gets from walkers that start anew.
         restart: f32,
         tolerance: f32,
     }
 
     #[wave(nodes)]
-    fn init(start: f32, rank: &mut f32) {
+    fn init(v: Node, graph: &Csr, damping: f32, start: f32, rank: &mut f32, part: &mut f32) {
         *rank = start;
+        let degree = graph.degree(v);
+        if degree > 0 {
+            *part = damping / degree as f32;
+        }
     }
 
     #[fixpoint(after(init), until(moved < tolerance), max_rounds = 1_000)]
     mod iteration {
         #[wave(nodes)]
-        fn scatter(
-            v: Node,
-            graph: &Csr,
-            damping: f32,
-            start: f32,
-            rank: &f32,
-            share: &mut f32,
-            dangling: &Reduce<Sum<f32>>,
-        ) {
-            let walks_on = damping * *rank;
-            let degree = graph.degree(v);
-            if degree == 0 {
-                dangling.add(walks_on * start);
-            } else {
-                *share = walks_on / degree as f32;
+        fn scatter(rank: &f32, part: &f32, share: &mut f32, dangling: &Reduce<Sum<f32>>) {
+            *share = *rank * *part;
+            if *part == 0.0 {
+                dangling.add(*rank);
             }
         }
 
@@ -66,16 +64,16 @@ pub mod pagerank {
             incoming: &Csr,
             share: &Buf<f32>,
             dangling: f32,
+            spread: f32,
             restart: f32,
             rank: &mut f32,
             moved: &Reduce<Sum<f32>>,
         ) {
-            let mut next = restart + dangling;
+            let mut next = restart + spread * dangling;
             for u in incoming.neighbors(v) {
                 next += share[u];
             }
-            let step = next - *rank;
-            moved.add(if step < 0.0 { -step } else { step });
+            moved.add((next - *rank).abs());
             *rank = next;
         }
     }
@@ -131,6 +129,7 @@ impl Example for PageRank {
         let run = || pagerank::Run {
             start,
             damping,
+            spread: damping * start,
             restart: (1.0 - damping) * start,
             tolerance,
         };

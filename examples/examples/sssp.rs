@@ -40,13 +40,9 @@ pub mod sssp {
     mod relaxation {
         #[wave(edges(graph, from = front))]
         fn relax(e: Edge, weight: &Buf<u32>, dist: &Buf<Atomic<u32>>, front: &Push) {
-            let near = dist[e.src].load();
-            let step = weight[e.index];
-            if step < UNREACHED - near {
-                let far = near + step;
-                if far < dist[e.dst].fetch_min(far) {
-                    front.push(e.dst);
-                }
+            let far = dist[e.src].load().saturating_add(weight[e.index]);
+            if far < dist[e.dst].fetch_min(far) {
+                front.push(e.dst);
             }
         }
     }

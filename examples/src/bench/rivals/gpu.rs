@@ -73,7 +73,7 @@ impl Rival for Gpu {
             Problem::Sssp { graph, weights } => rivals::Problem::Sssp {
                 graph,
                 weights,
-                width: bucket_width(graph, weights),
+                width: bucket_width(graph, weights, Place::Gpu),
             },
             Problem::PageRank { graph } => rivals::Problem::PageRank {
                 graph,

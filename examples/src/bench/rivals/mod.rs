@@ -94,12 +94,19 @@ impl<F: FnMut() -> Result<Measured, String>> Prepared for F {
     }
 }
 
-/// Width of a bucket of distances, by the rule of Davidson and others (Work-efficient parallel GPU methods for
-/// single-source shortest paths): a warp's lanes times mean weight by mean degree.
-fn bucket_width(graph: &Csr, weights: &[u32]) -> u32 {
+/// Width of a bucket of distances. On the CPU by the rule of Davidson and others (Work-efficient parallel GPU methods for
+/// single-source shortest paths): a warp's lanes times mean weight by mean degree. On a GPU everyone is faster with wider ones
+/// where nodes have few edges, because a round takes its time however few items it has, and with narrower ones where they
+/// have many.
+fn bucket_width(graph: &Csr, weights: &[u32], place: Place) -> u32 {
     let sum: u64 = weights.iter().map(|&w| u64::from(w)).sum();
     let (nodes, edges) = (graph.node_count() as f64, graph.edge_count().max(1) as f64);
-    (32.0 * (sum as f64 / edges) * (nodes / edges)).max(1.0) as u32
+    let (mean, rarity) = (sum as f64 / edges, nodes / edges);
+    let width = match place {
+        Place::Cpu => 32.0 * mean * rarity,
+        Place::Gpu => 320.0 * mean * rarity * rarity,
+    };
+    width.max(1.0) as u32
 }
 
 /// Everyone, in the order of the tables.

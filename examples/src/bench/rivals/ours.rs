@@ -263,7 +263,11 @@ fn session<'w>(runtime: &Runtime, problem: &'w Problem) -> Result<Box<dyn Prepar
                 weight: weights,
             };
             let mut session = near_far::Session::new(runtime, topology)?;
-            let width = bucket_width(graph, weights);
+            let place = match runtime.cuda_device() {
+                Some(_) => Place::Gpu,
+                None => Place::Cpu,
+            };
+            let width = bucket_width(graph, weights, place);
             runs(move || {
                 let out = session.run(near_far::Run { source: 0, width })?;
                 Ok((Values::U32(out.dist), out.report))
@@ -274,6 +278,7 @@ fn session<'w>(runtime: &Runtime, problem: &'w Problem) -> Result<Box<dyn Prepar
             let run = pagerank::pagerank::Run {
                 start,
                 damping: DAMPING,
+                spread: DAMPING * start,
                 restart: (1.0 - DAMPING) * start,
                 tolerance: TOLERANCE,
             };
