@@ -125,7 +125,9 @@ pub trait Column {
     where
         Self: 'v;
     /// Chunks of a parallel sweep have something to do when all of them are done, before they are merged.
-    const SETTLES: bool = false;
+    fn settles(&self) -> bool {
+        false
+    }
     /// That.
     fn settle(_: &mut Self::Local) {}
     /// Merges a chunk; called in chunk order.
@@ -213,7 +215,7 @@ macro_rules! tuples {
             fn open_part<'v>(part: &Self::Part<'v>, chunk: usize) -> Self::Local where Self: 'v { ($($c::open_part(&part.$i, chunk),)*) }
             #[inline]
             fn ready(&self, chunks: usize) { $(self.$i.ready(chunks);)* }
-            const SETTLES: bool = false $(|| $c::SETTLES)*;
+            fn settles(&self) -> bool { false $(|| self.$i.settles())* }
             #[inline]
             fn settle(local: &mut Self::Local) { $($c::settle(&mut local.$i);)* }
             #[inline]
@@ -687,7 +689,9 @@ impl Column for PushColumn<'_> {
     }
     #[inline]
     fn put(_: &PushView<'_>, _: &mut Pushed, _: Lane) {}
-    const SETTLES: bool = true;
+    fn settles(&self) -> bool {
+        self.frontier.stamps.is_some()
+    }
     fn settle(local: &mut Pushed) {
         local.push.settle();
     }
@@ -928,7 +932,7 @@ pub struct Sweep<'s> {
     /// What the caller lends it to work on; a parameter takes its own.
     in_outs: RefCell<Vec<(BufferId, SliceMut<'s>)>>,
     /// Where lanes will look, if that is worth asking for ahead.
-    ahead: Option<Ahead>,
+    ahead: Option<&'s Ahead>,
     wave: WaveId,
     round: u32,
 }
@@ -1278,7 +1282,7 @@ impl<'s> Sweep<'s> {
         cut_edges(&mut cuts, graph.csr.offsets(), items, graph.max_degree);
         let cuts: &[Cut] = &cuts;
         let walk = |chunk| EdgesFrom::new(&graph.csr, items, cuts[chunk], cuts[chunk + 1]);
-        match &self.ahead {
+        match self.ahead {
             None => self.sweep(&mut columns, kernel, cuts.len() - 1, walk),
             Some(looks) => self.sweep(&mut columns, kernel, cuts.len() - 1, |chunk| Batches {
                 walk: walk(chunk),
@@ -1326,7 +1330,7 @@ impl<'s> Sweep<'s> {
     }
 
     fn merge<C: Column>(&self, columns: &C, mut done: Vec<Done<C>>) {
-        if C::SETTLES {
+        if columns.settles() {
             let chunks = done.par_iter_mut();
             chunks.for_each(|(local, _)| C::settle(local));
         }
@@ -1912,8 +1916,8 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// Fewer items are not worth it.
-    const ITEMS: usize = 1024;
+    /// Fewer items are not worth it: often their neighbours' are still in a cache from the round before.
+    const ITEMS: usize = ALONE;
 
     /// Of a sweep that finds little in a cache.
     fn of(store: &mut Store, args: &Args<'_>, wave: WaveId) -> Option<Ahead> {
@@ -2347,7 +2351,7 @@ impl<P: Pass> Backend for Native<'_, '_, P> {
         let ahead = Ahead::of(store, args, wave);
         P::wave(&Sweep {
             store,
-            ahead,
+            ahead: ahead.as_ref(),
             inputs: &args.inputs,
             in_outs: RefCell::new(in_outs),
             wave,
