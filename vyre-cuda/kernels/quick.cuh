@@ -117,6 +117,13 @@ __device__ __forceinline__ u32 kept_target(u32 base, u32 side, u32 slot) {
 
 __device__ __forceinline__ u32 load_shared_volatile(const u32* at) { return *static_cast<const volatile u32*>(at); }
 
+// The same value, of which the compiler does not know that.
+__device__ __forceinline__ u32 again(u32 x) {
+    u32 y;
+    asm volatile("mov.u32 %0, %1;" : "=r"(y) : "r"(x));
+    return y;
+}
+
 // All bits the highest one of a byte.
 template <u32 BYTE>
 __device__ __forceinline__ u32 sign_of_byte(u32 x) {
@@ -350,6 +357,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                     mask = tile + lane < total;
                 }
                 const uint4 places = load_shared_entry(base + offsetof(Quick, code));
+                const u32 now_side = again(side);
                 u32 alive = mask, stack = 0, at = places.y, target = 0, ahead = 0, ahead_end = 0;
                 const uint4 edges = load_shared_entry(base + offsetof(Quick, edges));
                 const uint4 rows = load_shared_entry(base + offsetof(Quick, rows));
@@ -361,7 +369,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                     const bool known = !from_list && !solo && !shared && of_item < VYRE_KEPT_TARGETS;
                     if (mask != 0) {
                         if (known)
-                            target = load_shared(kept_target(base, side ^ 1, first + (lane >> fanned)) + of_item * 4);
+                            target = load_shared(kept_target(base, now_side ^ 1, first + (lane >> fanned)) + of_item * 4);
                         else
                             target = load_topology(JOIN(edges.x, edges.y), edge);
                     }
@@ -405,6 +413,13 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                         index = x;
                         len = 0;
                         bad = false;
+                        // The most frequent ones first: what the compiler makes of the rest is a tree of comparisons.
+                        {
+                            const u32 op = again(word.x) & 255;
+                            if (op == VYRE_OP_AtomCas32) goto exchange;
+                            if (op == VYRE_OP_AtomMinU32) goto minimum;
+                            if (op == VYRE_OP_AtomOr64) goto unite;
+                        }
                         switch (word.x & 255) {
 #define Q32(NAME, EXPR)         \
     case VYRE_OP_##NAME: {      \
@@ -477,13 +492,16 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                             Q_ELEMENT32(AtomLd32, 4, load_relaxed(address))
                             Q_ELEMENT32(AtomAdd32, 4, atomic_add(address, q))
                             Q_ELEMENT32(AtomAddF32, 4, B32(atomic_add_f32(address, F32(q))))
+                            minimum:
                             Q_ELEMENT32(AtomMinU32, 4, atomic_min_u32(address, q))
                             Q_ELEMENT32(AtomMaxU32, 4, atomic_max_u32(address, q))
                             Q_ELEMENT32(AtomOr32, 4, atomic_or(address, q))
+                            exchange:
                             Q_ELEMENT32(AtomCas32, 4, atomic_cas(address, q, load_shared(regs + (word.z >> 16))) == q)
                             Q_ELEMENT64(Ld64, load_global64(address))
                             Q_ELEMENT64(AtomLd64, load_relaxed64(address))
                             Q_ELEMENT64(AtomAdd64, atomic_add64(address, q))
+                            unite:
                             Q_ELEMENT64(AtomOr64, atomic_or64(address, q))
                             Q_ELEMENT64(AtomAnd64, atomic_and64(address, q))
                             Q_ELEMENT64(AtomMinU64, atomic_min_u64(address, q))
@@ -564,9 +582,11 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                             const bool own = (word.w & VYRE_QUICK_OWN) != 0;
                             Frontier& to =
                                 own ? f : in_shared<Frontier>(load_shared(base + offsetof(Quick, frontiers)) + (word.w >> 16) * sizeof(Frontier));
-                            const u64 stamps = to.stamps;
+                            const u32 at_stamps = quick_address(&to) + static_cast<u32>(offsetof(Frontier, stamps));
+                            const uint4 fields = load_shared_entry(at_stamps);
+                            const u64 stamps = JOIN(fields.x, fields.y), offsets = JOIN(fields.z, fields.w);
                             bool ok = mask != 0 && x != 0;
-                            len = to.nodes;
+                            len = load_shared(at_stamps + 16);
                             index = y;
                             bad = ok && y >= len;
                             if (__any_sync(VYRE_FULL, bad)) goto fault;
@@ -577,7 +597,6 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                             u32 lanes = __ballot_sync(VYRE_FULL, ok), from = ahead, until = ahead_end;
                             MARK(16);
                             if (lanes != 0) {
-                                const u64 offsets = to.offsets;
                                 if (ok && (!own || y != target)) {
                                     from = until = 0;
                                     if (offsets != 0) {
@@ -588,21 +607,21 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                                 if (own) {
                                     u32 slot = local;
                                     if (!solo) {
-                                        if (lane == 0) slot = atomicAdd(&quick.kept[side], static_cast<u32>(__popc(lanes)));
+                                        if (lane == 0) slot = atomicAdd(&quick.kept[now_side], static_cast<u32>(__popc(lanes)));
                                         slot = __shfl_sync(VYRE_FULL, slot, 0);
                                     }
                                     local += __popc(lanes);
                                     slot += __popc(lanes & ((1u << lane) - 1));
                                     MARK(17);
                                     if (ok && slot < VYRE_KEPT) {
-                                        store_shared_entry(kept_address(base, side, slot), make_uint4(y, from, until, 0));
+                                        store_shared_entry(kept_address(base, now_side, slot), make_uint4(y, from, until, 0));
                                         // The targets of its first edges are fetched while the CTAs come together.
                                         if (!solo) {
                                             const uint4 edges = load_shared_entry(base + offsetof(Quick, edges));
                                             const u64 targets = JOIN(edges.x, edges.y) + from * 4ull;
 #pragma unroll
                                             for (u32 i = 0; i < VYRE_KEPT_TARGETS; i++)
-                                                start_word_if(from + i < until, kept_target(base, side, slot) + i * 4,
+                                                start_word_if(from + i < until, kept_target(base, now_side, slot) + i * 4,
                                                               targets + i * 4);
                                         }
                                         if (until - from > VYRE_HUB_EDGES) f.attention = quick.special = 1;
@@ -615,7 +634,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                             if (lanes != 0) {
                                 // To the list: of another frontier, or what this CTA has no room for.
                                 u32 slot = 0;
-                                const u32 now_side = own ? side : to.side, now_third = own ? third : to.third;
+                                const u32 to_side = own ? now_side : to.side, now_third = own ? third : to.third;
                                 if (lane == 0) {
                                     slot = static_cast<u32>(atomic_add64(to.counters + now_third * 128, __popc(lanes)));
                                     if (own) {
@@ -623,7 +642,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                                         quick.special = 1;
                                     }
                                 }
-                                const u64 items = to.items[now_side], ranges = to.ranges[now_side];
+                                const u64 items = to.items[to_side], ranges = to.ranges[to_side];
                                 slot = __shfl_sync(VYRE_FULL, slot, 0) + __popc(lanes & ((1u << lane) - 1));
                                 if (ok && slot < to.capacity) {
                                     store_global(items + slot * 4ull, y);
@@ -636,7 +655,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                                     if (load_relaxed64(counter) >> 40 < to.hubs_len) {
                                         const u64 old = atomic_add64(counter, (1ull << 40) + (until - from - 1) / VYRE_HUB_EDGES + 1);
                                         if (old >> 40 < to.hubs_len) {
-                                            const u64 hub = to.hubs[now_side] + (old >> 40) * 16;
+                                            const u64 hub = to.hubs[to_side] + (old >> 40) * 16;
                                             store_range(hub, y, static_cast<u32>(old));
                                             store_range(hub + 8, from, until);
                                         }
