@@ -276,10 +276,10 @@ __device__ __forceinline__ void leave() {
     if (vyre_state.cta != 0) return;
 #ifdef VYRE_PROFILE
     MARK(0);
+    WIDTH(0);
     if (lane_id() == 0) {
         for (u32 i = 0; i < 128; i++)
             if (vyre_profile_count[i] != 0) printf("phase %u cycles %llu times %u\n", i, vyre_profile[i], vyre_profile_count[i]);
-        WIDTH(0);
         for (u32 i = 0; i < 34; i++)
             if (vyre_profile_width[0][i] != 0)
                 printf("width below 2^%u rounds %llu cycles %llu items %llu\n", i, vyre_profile_width[0][i],

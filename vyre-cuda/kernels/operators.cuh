@@ -276,22 +276,25 @@ __device__ __noinline__ void sweep_edges_from(u32 topology_id, u32 frontier_id) 
     const bool split = own && hub_items < f.hubs_len && hubs <= VYRE_NONE;
     const u64 list = f.hubs[side];
     // Chunks of hubs first: they take longest.
-    const u32 chunks = split ? static_cast<u32>(hubs) : 0;
+    // Few of them are cut into smaller ones, so that more warps have some.
+    const u32 whole = split ? static_cast<u32>(hubs) : 0, warps = s.warps();
+    const u32 cuts = whole <= warps / 16 ? 16 : whole <= warps / 4 ? 4 : 1, size = VYRE_HUB_EDGES / cuts;
+    const u32 chunks = whole * cuts;
     const u32 chunks_here = chunks > vyre_state.cta ? (chunks - vyre_state.cta - 1) / vyre_state.ctas + 1 : 0;
     Tiles tiles;
     for (;;) {
         const u32 tile = tiles.take();
         if (tile < chunks_here) {
-            const u32 chunk = tile * vyre_state.ctas + vyre_state.cta;
+            const u32 part = tile * vyre_state.ctas + vyre_state.cta, chunk = part / cuts;
             const u32 at = warp_last_not_above(static_cast<u32>(hub_items), chunk,
                                                [&](u32 i) { return load_global(list + i * 16ull + 4); });
             u32 node, start, begin, end;
             load_range(list + at * 16ull, node, start);
             load_range(list + at * 16ull + 8, begin, end);
-            const u64 from = begin + static_cast<u64>(chunk - start) * VYRE_HUB_EDGES;
-            const u64 to = min(static_cast<u64>(end), from + VYRE_HUB_EDGES);
+            const u64 from = begin + static_cast<u64>(chunk - start) * VYRE_HUB_EDGES + part % cuts * size;
+            const u64 to = min(static_cast<u64>(end), from + size);
             for (u64 e = from; e < to; e += s.kernel.k * 32) {
-                if (s.kernel.k == 1)
+                if (s.kernel.k == 1 || size == 32)
                     run_span<1>(s, e, to, 0, targets, node);
                 else if (s.kernel.k == 2)
                     run_span<2>(s, e, to, 0, targets, node);

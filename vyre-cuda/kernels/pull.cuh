@@ -26,6 +26,7 @@ struct PullState {
     u64 seen;       // word of the barrier before
     u64 edges_here; // by this CTA since the last barrier
     u32 count_here;
+    u32 dealt;      // parts of the round that this CTA's warps took
     u32 turn;       // which of the sums is next
     u32 abort;
     u32 stop;
@@ -75,13 +76,22 @@ __device__ __forceinline__ void begin_pull(u64 seen, u32 abort) {
         vyre_pull.count = seen & (VYRE_ATTENTION - 1);
         vyre_pull.abort = abort;
         vyre_pull.pulled = 0;
-        vyre_state.active = VYRE_WARPS;
     }
     __syncwarp();
 }
 
+// The bitmap of the nodes that wait: nobody claimed them, and they have edges in.
+__device__ __forceinline__ u64 waiting_bits(const Pull& pull) { return 2 * pull.bits[1] - pull.bits[0]; }
+
 __device__ __forceinline__ u32 pull_warp() { return warp_id() * vyre_state.ctas + vyre_state.cta; }
 __device__ __forceinline__ u32 pull_warps() { return VYRE_WARPS * vyre_state.ctas; }
+
+// The next part of a round for this warp: CTAs have every so manieth each, whose warps take one when they have done one.
+__device__ __forceinline__ u32 pull_part() {
+    u32 part = 0;
+    if (lane_id() == 0) part = atomicAdd(&vyre_pull.dealt, 1u);
+    return __shfl_sync(VYRE_FULL, part, 0) * vyre_state.ctas + vyre_state.cta;
+}
 
 // Adds what a warp's lanes counted to what the CTA did.
 __device__ __forceinline__ void pull_add(u32 count, u64 edges) {
@@ -114,7 +124,7 @@ __device__ __noinline__ void pull_meet() {
         p.stop = seen >> 48 & 255;
         p.count_here = 0;
         p.edges_here = 0;
-        vyre_state.taken = 0;
+        p.dealt = 0;
     }
     __syncwarp();
 }
@@ -148,18 +158,41 @@ __device__ __noinline__ void pull_mark(const Frontier& f, u64 bits) {
     __syncwarp();
 }
 
+// The set bits of a warp's words, one a lane, in order: their numbers are those of the words' bits.
+struct Bits {
+    u32 word, upto, total;
+    __device__ __forceinline__ explicit Bits(u32 word) : word(word), upto(__popc(word)) {
+#pragma unroll
+        for (u32 step = 1; step < 32; step <<= 1) {
+            const u32 below = __shfl_up_sync(VYRE_FULL, upto, step);
+            if (lane_id() >= step) upto += below;
+        }
+        total = __shfl_sync(VYRE_FULL, upto, 31);
+    }
+    // Number of the ith one, each lane its own; of those that are not there, anything. All lanes call it.
+    __device__ __forceinline__ u32 at(u32 i) const {
+        u32 owner = 0;
+#pragma unroll
+        for (u32 step = 16; step > 0; step >>= 1) owner += __shfl_sync(VYRE_FULL, upto, owner + step - 1) <= i ? step : 0;
+        u32 left = __shfl_sync(VYRE_FULL, word, owner);
+        u32 more = i - __shfl_sync(VYRE_FULL, upto - __popc(word), owner);
+        for (; more != 0 && left != 0; more--) left &= left - 1;
+        return owner * 32 + __ffs(left) - 1;
+    }
+};
+
 // Makes a list of the bitmap, as if the round had pushed it; leaves the first bitmap empty.
 __device__ __noinline__ void pull_spread(u32 frontier, const Pull& pull, u32 nodes) {
     const u64 from = pull.bits[vyre_pull.side], empty = pull.bits[0];
     const u32 words = (nodes + 31) / 32;
     for (u32 first = pull_warp() * 32; first < words; first += pull_warps() * 32) {
         const u32 at = first + lane_id();
-        u32 word = load_global_if(at < words, from + at * 4ull, 0);
+        const Bits bits(load_global_if(at < words, from + at * 4ull, 0));
         if (at < words) store_global(empty + at * 4ull, 0);
-        while (__any_sync(VYRE_FULL, word != 0)) {
-            const Vec<1> node = {{at * 32 + __ffs(word) - 1}};
-            push<1>(frontier, node, word != 0);
-            word &= word - 1;
+        for (u32 done = 0; done < bits.total; done += 32) {
+            const u32 i = done + lane_id();
+            const Vec<1> node = {{first * 32 + bits.at(i)}};
+            push<1>(frontier, node, i < bits.total);
         }
     }
 }
@@ -173,34 +206,102 @@ __device__ __forceinline__ uint4 load_four_if(bool some, u64 targets, u32 at) {
     return x;
 }
 
-// Whether one of four edges comes from the frontier: those from `begin` to `end`, of the four from `at` on.
-__device__ __forceinline__ bool any_of_four(u64 front, const uint4& four, u32 at, u32 begin, u32 end) {
-    const u32 x = load_global_if(at >= begin && at < end, front + four.x / 32 * 4ull, 0);
-    const u32 y = load_global_if(at + 1 >= begin && at + 1 < end, front + four.y / 32 * 4ull, 0);
-    const u32 z = load_global_if(at + 2 >= begin && at + 2 < end, front + four.z / 32 * 4ull, 0);
-    const u32 w = load_global_if(at + 3 >= begin && at + 3 < end, front + four.w / 32 * 4ull, 0);
-    return ((x >> four.x % 32 | y >> four.y % 32 | z >> four.z % 32 | w >> four.w % 32) & 1) != 0;
+// The frontier's bit of a node.
+__device__ __forceinline__ bool in_front(bool some, u64 front, u32 node) {
+    return (load_global_if(some, front + node / 32 * 4ull, 0) >> node % 32 & 1) != 0;
 }
 
-// One round: each node that nobody claimed looks for an edge from the frontier. A warp has 128 nodes at a time, a lane four of
-// them.
+// Whether one of four edges comes from the frontier: those from `begin` to `end`, of the four from `at` on.
+__device__ __forceinline__ bool any_of_four(u64 front, const uint4& four, u32 at, u32 begin, u32 end) {
+    const bool x = in_front(at >= begin && at < end, front, four.x);
+    const bool y = in_front(at + 1 >= begin && at + 1 < end, front, four.y);
+    const bool z = in_front(at + 2 >= begin && at + 2 < end, front, four.z);
+    const bool w = in_front(at + 3 >= begin && at + 3 < end, front, four.w);
+    return x || y || z || w;
+}
+
+// Which of a lane's four nodes that wait have an edge from the frontier, by the whole warp. What is asked for is what costs
+// here: so the first edge of each is looked at before the others.
+__device__ __forceinline__ u32 reached(u64 front, u64 targets, const u32 (&begin)[4], const u32 (&end)[4], u32 waits) {
+    u32 found = 0;
+    // The first edges of all four together.
+    {
+        uint4 four[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++) four[k] = load_four_if(waits >> k & 1, targets, begin[k] & ~3u);
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const u32 skip = begin[k] & 3;
+            const u32 first = skip == 0 ? four[k].x : skip == 1 ? four[k].y : skip == 2 ? four[k].z : four[k].w;
+            found |= (in_front(waits >> k & 1, front, first) ? 1u : 0u) << k;
+        }
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const u32 stop = (waits & ~found) >> k & 1 ? end[k] : 0;
+            found |= (any_of_four(front, four[k], begin[k] & ~3u, begin[k] + 1, stop) ? 1u : 0u) << k;
+        }
+    }
+    u32 rest = 0, left = 0, turns = 0;
+#pragma unroll
+    for (int k = 0; k < 4; k++) rest |= ((waits & ~found) >> k & 1 && (begin[k] | 3) + 1 < end[k] ? 1u : 0u) << k;
+    // Then each lane goes on by itself, one node after the other.
+    while (__any_sync(VYRE_FULL, rest != 0)) {
+        const u32 k = __ffs(rest) - 1;
+        const u32 low = k == 0 ? begin[0] : k == 1 ? begin[1] : k == 2 ? begin[2] : begin[3];
+        const u32 high = k == 0 ? end[0] : k == 1 ? end[1] : k == 2 ? end[2] : end[3];
+        const u32 at = (low | 3) + 1 + turns * 4;
+        const uint4 four = load_four_if(rest != 0, targets, at);
+        const bool any = any_of_four(front, four, at, at, rest != 0 ? high : 0);
+        turns++;
+        if (rest != 0 && (any || at + 4 >= high || turns == VYRE_PULL_SERIAL)) {
+            if (any)
+                found |= 1u << k;
+            else if (at + 4 < high)
+                left |= 1u << k;
+            rest &= rest - 1;
+            turns = 0;
+        }
+    }
+    // Long lists are left to the whole warp.
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        for (u32 owners = __ballot_sync(VYRE_FULL, left >> k & 1); owners != 0; owners &= owners - 1) {
+            const u32 owner = __ffs(owners) - 1;
+            const u32 high = __shfl_sync(VYRE_FULL, end[k], owner);
+            u32 at = __shfl_sync(VYRE_FULL, (begin[k] | 3) + 1 + VYRE_PULL_SERIAL * 4, owner);
+            bool any = false;
+            for (; !any && at < high; at += 256) {
+                const u32 here = at + lane_id() * 4;
+                const uint4 four = load_four_if(here < high, targets, here);
+                const uint4 more = load_four_if(here + 128 < high, targets, here + 128);
+                const bool one = any_of_four(front, four, here, here, high);
+                const bool other = any_of_four(front, more, here + 128, here + 128, high);
+                any = __any_sync(VYRE_FULL, one || other);
+            }
+            if (any && lane_id() == owner) found |= 1u << k;
+        }
+    }
+    return found;
+}
+
+// The first round: each node that nobody claimed looks for an edge from the frontier, and is written down if there is none. A
+// warp has 128 nodes at a time, a lane four of them.
 __device__ __noinline__ void pull_nodes(u32 taken) {
     const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
     const Pull& pull = *table<Pull>(image().pulls, wave.pull);
     const Topology& into = *table<Topology>(image().topologies, pull.into);
     const u64 offsets = into.offsets, targets = into.targets;
     const u64 elements = table<Buffer>(image().buffers, pull.buffer)->data;
-    const u64 front = pull.bits[vyre_pull.side], next = pull.bits[vyre_pull.side ^ 1];
+    const u64 front = pull.bits[vyre_pull.side], next = pull.bits[vyre_pull.side ^ 1], waiting = waiting_bits(pull);
     const u64 out = pull.into == wave.topology ? 0 : table<Topology>(image().topologies, wave.topology)->offsets;
     const u32 nodes = into.nodes, tiles = (nodes + 127) / 128, free = pull.free;
     u32 count = 0;
     u64 edges = 0;
-    Tiles deal;
     for (;;) {
-        const u32 tile = deal.take() * vyre_state.ctas + vyre_state.cta;
+        const u32 tile = pull_part();
         if (tile >= tiles) break;
         const u32 first = tile * 128 + lane_id();
-        u32 value[4], begin[4], end[4], waits = 0, found = 0;
+        u32 value[4], begin[4], end[4], waits = 0;
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             const u32 v = first + k * 32;
@@ -210,71 +311,76 @@ __device__ __noinline__ void pull_nodes(u32 taken) {
         }
 #pragma unroll
         for (int k = 0; k < 4; k++) waits |= (value[k] == free && begin[k] < end[k] ? 1u : 0u) << k;
-        // The first edges of all four together.
-        {
-            uint4 four[4];
-#pragma unroll
-            for (int k = 0; k < 4; k++) four[k] = load_four_if(waits >> k & 1, targets, begin[k] & ~3u);
-#pragma unroll
-            for (int k = 0; k < 4; k++) {
-                const u32 at = begin[k] & ~3u, stop = waits >> k & 1 ? end[k] : 0;
-                found |= (any_of_four(front, four[k], at, begin[k], stop) ? 1u : 0u) << k;
-            }
-        }
-        u32 rest = 0, left = 0, turns = 0;
-#pragma unroll
-        for (int k = 0; k < 4; k++) rest |= ((waits & ~found) >> k & 1 && (begin[k] | 3) + 1 < end[k] ? 1u : 0u) << k;
-        // Then each lane goes on by itself, one node after the other.
-        while (__any_sync(VYRE_FULL, rest != 0)) {
-            const u32 k = __ffs(rest) - 1;
-            const u32 low = k == 0 ? begin[0] : k == 1 ? begin[1] : k == 2 ? begin[2] : begin[3];
-            const u32 high = k == 0 ? end[0] : k == 1 ? end[1] : k == 2 ? end[2] : end[3];
-            const u32 at = (low | 3) + 1 + turns * 4;
-            const uint4 four = load_four_if(rest != 0, targets, at);
-            const bool any = any_of_four(front, four, at, at, rest != 0 ? high : 0);
-            turns++;
-            if (rest != 0 && (any || at + 4 >= high || turns == VYRE_PULL_SERIAL)) {
-                if (any)
-                    found |= 1u << k;
-                else if (at + 4 < high)
-                    left |= 1u << k;
-                rest &= rest - 1;
-                turns = 0;
-            }
-        }
-        // Long lists are left to the whole warp.
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            for (u32 owners = __ballot_sync(VYRE_FULL, left >> k & 1); owners != 0; owners &= owners - 1) {
-                const u32 owner = __ffs(owners) - 1;
-                const u32 high = __shfl_sync(VYRE_FULL, end[k], owner);
-                u32 at = __shfl_sync(VYRE_FULL, (begin[k] | 3) + 1 + VYRE_PULL_SERIAL * 4, owner);
-                bool any = false;
-                for (; !any && at < high; at += 256) {
-                    const u32 here = at + lane_id() * 4;
-                    const uint4 four = load_four_if(here < high, targets, here);
-                    const uint4 more = load_four_if(here + 128 < high, targets, here + 128);
-                    const bool one = any_of_four(front, four, here, here, high);
-                    const bool other = any_of_four(front, more, here + 128, here + 128, high);
-                    any = __any_sync(VYRE_FULL, one || other);
-                }
-                if (any && lane_id() == owner) found |= 1u << k;
-            }
-        }
-        u32 word = 0;
+        const u32 found = reached(front, targets, begin, end, waits);
+        u32 word = 0, rest = 0;
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             const u32 v = first + k * 32;
             const bool claims = (found >> k & 1) != 0;
-            const u32 lanes = __ballot_sync(VYRE_FULL, claims);
-            if (lane_id() == k) word = lanes;
+            const u32 lanes = __ballot_sync(VYRE_FULL, claims), others = __ballot_sync(VYRE_FULL, (waits & ~found) >> k & 1);
+            if (lane_id() == k) {
+                word = lanes;
+                rest = others;
+            }
             if (claims) {
                 store_global(elements + v * 4ull, taken);
                 edges += out == 0 ? end[k] - begin[k] : load_topology(out, v + 1ull) - load_topology(out, v);
             }
         }
-        if (lane_id() < 4) store_global(next + (tile * 4 + lane_id()) * 4ull, word);
+        if (lane_id() < 4) {
+            store_global(next + (tile * 4 + lane_id()) * 4ull, word);
+            store_global(waiting + (tile * 4 + lane_id()) * 4ull, rest);
+        }
         count += __popc(found);
+    }
+    pull_add(count, edges);
+}
+
+// The rounds after it, in which only nodes that are written down look. A warp has up to 1024 nodes at a time, and takes those
+// that wait among them together.
+__device__ __noinline__ void pull_waiting(u32 taken) {
+    const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
+    const Pull& pull = *table<Pull>(image().pulls, wave.pull);
+    const Topology& into = *table<Topology>(image().topologies, pull.into);
+    const u64 offsets = into.offsets, targets = into.targets;
+    const u64 elements = table<Buffer>(image().buffers, pull.buffer)->data;
+    const u64 front = pull.bits[vyre_pull.side], next = pull.bits[vyre_pull.side ^ 1], waiting = waiting_bits(pull);
+    const u64 out = pull.into == wave.topology ? 0 : table<Topology>(image().topologies, wave.topology)->offsets;
+    // As many words at a time as leave some for all warps.
+    const u32 words = (into.nodes + 31) / 32, width = words >= 32 * pull_warps() ? 32 : 8, groups = (words + width - 1) / width;
+    u32 count = 0;
+    u64 edges = 0;
+    for (;;) {
+        const u32 group = pull_part();
+        if (group >= groups) break;
+        const u32 at = group * width + lane_id();
+        const bool here = lane_id() < width && at < words;
+        const Bits bits(load_global_if(here, waiting + at * 4ull, 0));
+        if (here) store_global(next + at * 4ull, 0);
+        for (u32 done = 0; done < bits.total; done += 128) {
+            u32 node[4], begin[4], end[4], waits = 0;
+            __syncwarp();
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                const u32 i = done + k * 32 + lane_id();
+                const bool some = i < bits.total;
+                node[k] = group * width * 32 + bits.at(i);
+                waits |= (some ? 1u : 0u) << k;
+                begin[k] = load_topology_if(some, offsets, node[k], 0);
+                end[k] = load_topology_if(some, offsets, node[k] + 1ull, 0);
+            }
+            const u32 found = reached(front, targets, begin, end, waits);
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                if ((found >> k & 1) == 0) continue;
+                const u32 v = node[k], bit = 1u << v % 32;
+                store_global(elements + v * 4ull, taken);
+                asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" ::"l"(next + v / 32 * 4ull), "r"(bit) : "memory");
+                asm volatile("red.relaxed.gpu.global.and.b32 [%0], %1;" ::"l"(waiting + v / 32 * 4ull), "r"(~bit) : "memory");
+                edges += out == 0 ? end[k] - begin[k] : load_topology(out, v + 1ull) - load_topology(out, v);
+            }
+            count += __popc(found);
+        }
     }
     pull_add(count, edges);
 }
@@ -323,7 +429,10 @@ __device__ __noinline__ void run_pull() {
             pull_meet();
             __syncthreads();
         }
-        pull_nodes(taken_in(pull, fixpoint.round));
+        if (listed)
+            pull_nodes(taken_in(pull, fixpoint.round));
+        else
+            pull_waiting(taken_in(pull, fixpoint.round));
         pull_meet();
         if (threadIdx.x == 0) {
             const u64 round = fixpoint.round + 1;

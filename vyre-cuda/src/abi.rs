@@ -349,7 +349,7 @@ abi! {
         pull: u32,
     }
 
-    /// A wave of a plain fixpoint that may be turned round. `bits`: two bitmaps of the nodes, of which the first is empty; 0
+    /// A wave of a plain fixpoint that may be turned round. `bits`: the first two of three bitmaps of the nodes one behind the other, the very first of which is empty; 0
     /// where it is not known whether a topology has the edges in, so that what is missed is only counted. `into`: that
     /// topology; `least`: edges of a frontier from which turning round is worth its barriers; `most_degree`: out of a
     /// node. A claim finds `free` in its element of `buffer` and stores `taken`, plus the round if `by_round`. `explored`,

@@ -82,7 +82,7 @@ pub(crate) struct Pulling {
     entry: abi::Pull,
 }
 
-/// How a run's wave is turned round: two bitmaps (0: only what is missed is counted), the topology with the edges in, and
+/// How a run's wave is turned round: the first two of three bitmaps (0: only what is missed is counted), the topology with the edges in, and
 /// when it is worth it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turn {

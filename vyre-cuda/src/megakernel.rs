@@ -88,7 +88,7 @@ pub struct Megakernel {
     code: Memory,
     /// By wave: how its neighbour loop is shared out.
     shares: Vec<Option<SharesMemory>>,
-    /// Two bitmaps of the nodes, for waves that are turned round; none before one can be.
+    /// Three bitmaps of the nodes, for waves that are turned round; none before one can be.
     bits: Option<Memory>,
     pull_from: u64,
     /// Tables, then the slab: control words and small results.
@@ -763,7 +763,7 @@ impl Megakernel {
             let graph = &graphs[p.topology.index()];
             p.reverse.is_some() || matches!(graph.symmetric, Symmetric::Known(true))
         });
-        let bytes = 2 * half(bitmap_bytes(self.sizes.nodes));
+        let bytes = 3 * half(bitmap_bytes(self.sizes.nodes));
         if useful && self.bits.as_ref().is_none_or(|m| m.bytes() < bytes) {
             self.bits = match self.device.memory_bytes()?.0 < bytes {
                 true => None,
@@ -2429,7 +2429,7 @@ fn most_degree(csr: &Csr) -> u32 {
 
 /// A bit for each node, in whole tiles of a sweep that pulls.
 fn bitmap_bytes(nodes: u64) -> u64 {
-    nodes.div_ceil(128).max(1) * 16
+    nodes.div_ceil(1024).max(1) * 128
 }
 
 /// Sizes of a frontier's memory.
