@@ -34,7 +34,7 @@ impl Default for Thresholds {
             launch: Policy::default(),
             parallel_from: 8_193,
             pack_up_to_bytes: 16_384,
-            pull_from: 500_000,
+            pull_from: 100_000,
         }
     }
 }
