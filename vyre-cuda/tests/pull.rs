@@ -1,4 +1,4 @@
-//! Searches that the native executor may turn round: which waves, when it does, and that nothing else changes.
+//! Searches that the native executor and the megakernel may turn round: which waves, when they do, and that nothing else changes.
 
 use vyre_core::module::{BufferId, Domain};
 use vyre_core::plan::pull::{Claim, Taken, claim};
