@@ -31,8 +31,9 @@ pub mod components {
         /// The most edges of a sampled node, and below them its tree.
         #[reduce(max)]
         largest: u64,
-        #[frontier(unique)]
+        #[frontier(capacity = nodes)]
         outside: Frontier,
+        nodes: u32,
     }
 
     /// Labels v by the node that its labels lead to; the label shrinks on the way, so that other walks get shorter.
@@ -133,6 +134,7 @@ impl Example for Components {
         job.watch(session.progress());
         let run = components::Run {
             symmetric: graph.symmetric,
+            nodes: graph.csr.node_count() as u32,
         };
         let out = job.measure(|| session.run(run), |out| &out.report)?;
 

@@ -74,7 +74,10 @@ fn components_are_those_of_union_find_on_random_graphs() {
             for runtime in [Runtime::native(), Runtime::vir0()] {
                 let mut session = Session::new(&runtime, &graph).unwrap();
                 for &symmetric in ways {
-                    assert_eq!(session.run(Run { symmetric }).unwrap().label, expected);
+                    assert_eq!(
+                        session.run(Run { symmetric, nodes }).unwrap().label,
+                        expected
+                    );
                 }
             }
         }

@@ -290,8 +290,12 @@ fn session<'w>(runtime: &Runtime, problem: &'w Problem) -> Result<Box<dyn Prepar
         }
         Problem::Components { graph } => {
             let mut session = components::components::Session::new(runtime, &**graph)?;
+            let run = components::components::Run {
+                symmetric: true,
+                nodes: graph.node_count() as u32,
+            };
             runs(move || {
-                let out = session.run(components::components::Run { symmetric: true })?;
+                let out = session.run(run)?;
                 Ok((Values::U32(out.label), out.report))
             })
         }
