@@ -15,7 +15,8 @@ typedef long long i64;
 #define VYRE_WORD_BYTES 32u
 #define VYRE_FIXED 2146435072u
 #define VYRE_UNIFORM_BYTES 32u
-#define VYRE_STASH_BYTES 256u
+#define VYRE_STAGING_BYTES 528u
+#define VYRE_MORE_ITEMS 18u
 #define VYRE_BARRIER_WORDS 3u
 #define VYRE_RANGE_HUB 256u
 #define VYRE_RANGE_PART 1024u
@@ -23,6 +24,17 @@ typedef long long i64;
 #define VYRE_OP_END_NEIGHBORS 241u
 #define VYRE_OP_WAIT 242u
 #define VYRE_OP_NUMBER 243u
+#define VYRE_TILE_LOADS 246u
+#define VYRE_TILE_END 247u
+#define VYRE_TILE_EXIT 248u
+#define VYRE_TILE_EXIT_LT 249u
+#define VYRE_TILE_EXIT_LE 250u
+#define VYRE_TILE_EXIT_EQ 251u
+#define VYRE_TILE_EXIT_NE 252u
+#define VYRE_TILE_EXIT_NE64 253u
+#define VYRE_TILE_PUSH 254u
+#define VYRE_TILE_WITHOUT 255u
+#define VYRE_TILE_KNOWN 1u
 #define VYRE_QUICK_WARPS 4u
 #define VYRE_QUICK_PUSH 244u
 #define VYRE_QUICK_RETURN 245u
@@ -52,9 +64,8 @@ typedef long long i64;
 #define VYRE_MAP_B_LAST 512u
 #define VYRE_MAP_NOT_KEPT 1024u
 #define VYRE_MAP_MOVES 2048u
-// Cases of the opcodes below VYRE_OP_NEIGHBORS that there are not.
+// Cases of the opcodes from 1 to VYRE_OP_NEIGHBORS that there are not.
 #define VYRE_NO_OPS \
-    case 0x00: \
     case 0x07: \
     case 0x0e: \
     case 0x0f: \
@@ -147,9 +158,13 @@ struct Image {
     u32 records;
     u32 record_count;
     u32 pulls;
+    u32 stash_bytes;
+    u32 unused0;
+    u32 unused1;
+    u32 unused2;
     u64 progress;
 };
-static_assert(sizeof(Image) == 144, "");
+static_assert(sizeof(Image) == 160, "");
 
 struct Control {
     u64 barrier[16];
@@ -285,8 +300,12 @@ struct Kernel {
     u32 quick_rows;
     u32 quick_plain;
     u32 quick_slots;
+    u32 tile;
+    u32 origins;
+    u32 unused0;
+    u32 unused1;
 };
-static_assert(sizeof(Kernel) == 176, "");
+static_assert(sizeof(Kernel) == 192, "");
 
 struct Value {
     u64 bits;

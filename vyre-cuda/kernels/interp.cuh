@@ -9,7 +9,7 @@
 // clears its lanes from the loop's round frame and above, `continue` from above it, `ret` and traps from all.
 //
 // A word of code is the program's, then where its operands a and b lie when a lane has as many items as the kernel takes
-// at most (from the lane's place in row 0, or if the top bit is set from the start of the kernel's code, less VYRE_FIXED),
+// at most (from the lane's place in row 0, or if the top bit is set from the word, less VYRE_FIXED),
 // then its immediate four times. The code is that of the program with two words rewritten by the host: the immediate of
 // break and continue words is the loop's round frame, and the low half of a reduce word's immediate is the accumulator's
 // number.
@@ -33,7 +33,7 @@ struct State {
     u32 cta;      // this one's number among them
     u32 query;    // of a batch
     u32 quick;    // what comes next: VYRE_NARROW rounds, or rounds that VYRE_PULL; 0: a sweep
-    u32 taken;    // tiles of the wave that this CTA's warps took
+    u32 taken;    // tiles of the wave that this CTA's warps took after their first ones
     u64 sweeps;   // of frontiers, the items of all of them, and of the widest
     u64 items;
     u64 widest;
@@ -44,7 +44,8 @@ __shared__ State vyre_state;
 #define VYRE_NARROW 1u
 #define VYRE_PULL 2u
 
-// Tiles that take unlike times: CTAs have every so manieth each, and its warps take the next when they have done one.
+// Tiles that take unlike times: CTAs have every so manieth each, and its warps take one each, then the next when they have
+// done one.
 struct Tiles {
     u32 next;
     __device__ __forceinline__ Tiles() : next(0) {}
@@ -52,9 +53,13 @@ struct Tiles {
     __device__ __forceinline__ u32 take() {
         // One warp alone takes them in turn.
         if (vyre_state.active == 1) return next++;
+        if (next == 0) {
+            next = 1;
+            return warp_id();
+        }
         u32 tile = 0;
         if (lane_id() == 0) tile = atomicAdd(&vyre_state.taken, 1u);
-        return __shfl_sync(VYRE_FULL, tile, 0);
+        return vyre_state.active + __shfl_sync(VYRE_FULL, tile, 0);
     }
 };
 
@@ -89,7 +94,10 @@ __device__ __noinline__ void raise(u64 key, u32 kind, u64 index, u64 len) {
 // or VYRE_NONE and `index_value` is the index.
 template <int K>
 __device__ __noinline__ void fault(u32 kernel, u32 regs, u32 pc_kind, u32 bad, u32 index_address, u32 index_value, u32 len) {
-    const u32 item_row = table<Kernel>(image().kernels, kernel)->item_row;
+    const Kernel& info = *table<Kernel>(image().kernels, kernel);
+    const u32 item_row = info.item_row;
+    u32 pc = pc_kind >> 8;
+    if (info.tile != 0 && pc >= info.tile) pc = *table<u32>(image().lists, info.origins + pc - info.tile);
     u32 item = VYRE_NONE, index = 0;
     bool any = false;
 #pragma unroll 1
@@ -103,7 +111,7 @@ __device__ __noinline__ void fault(u32 kernel, u32 regs, u32 pc_kind, u32 bad, u
     }
     const u32 lowest = __reduce_min_sync(VYRE_FULL, item);
     const u32 holders = __ballot_sync(VYRE_FULL, any && item == lowest);
-    if (lane_id() == __ffs(holders) - 1) raise(trap_key(kernel, item, pc_kind >> 8), pc_kind & 0xff, index, len);
+    if (lane_id() == __ffs(holders) - 1) raise(trap_key(kernel, item, pc), pc_kind & 0xff, index, len);
     __syncwarp();
 }
 
@@ -149,24 +157,9 @@ __device__ __noinline__ u64 combine(u32 kind, u64 x, u64 y) {
     }
 }
 
-// Pushes the lanes' `ok` nodes (checked by the caller): one atomic a warp takes their slots.
+// Appends the lanes' `ok` nodes, `total` in all, of which so many come before each: one atomic a warp takes their slots.
 template <int K>
-__device__ __noinline__ void push(u32 id, Vec<K> node, u32 ok) {
-    Frontier& f = *table<Frontier>(image().frontiers, id);
-    if (f.stamps != 0) {
-#pragma unroll
-        for (int k = 0; k < K; k++)
-            if (ok >> k & 1)
-                if (atomic_swap(f.stamps + 4ull * node.v[k], f.stamp) == f.stamp) ok &= ~(1u << k);
-    }
-    u32 before[K], total = 0;
-#pragma unroll
-    for (int k = 0; k < K; k++) {
-        const u32 lanes = __ballot_sync(VYRE_FULL, ok >> k & 1);
-        before[k] = total + __popc(lanes & lanes_below());
-        total += __popc(lanes);
-    }
-    if (total == 0) return;
+__device__ __forceinline__ void append(Frontier& f, const Vec<K>& node, u32 ok, const u32 (&before)[K], u32 total) {
     const u32 side = f.side;
     u64 base = 0;
     if (lane_id() == 0) base = atomic_add64(f.counters + f.third * 128, total);
@@ -175,11 +168,9 @@ __device__ __noinline__ void push(u32 id, Vec<K> node, u32 ok) {
     u32 begin[K], end[K];
 #pragma unroll
     for (int k = 0; k < K; k++) {
-        begin[k] = end[k] = 0;
-        if (offsets != 0 && (ok >> k & 1)) {
-            begin[k] = load_topology(offsets, node.v[k]);
-            end[k] = load_topology(offsets, node.v[k] + 1ull);
-        }
+        const bool some = offsets != 0 && (ok >> k & 1);
+        begin[k] = load_topology_if(some, offsets, node.v[k], 0);
+        end[k] = load_topology_if(some, offsets, node.v[k] + 1ull, 0);
     }
     if (lane_id() == 0 && atomicAdd(&f.local, total) > ~total) atomicAdd(&f.local_high, 1u);
     const u64 items = f.items[side], ranges = f.ranges[side];
@@ -212,6 +203,100 @@ __device__ __noinline__ void push(u32 id, Vec<K> node, u32 ok) {
         }
         __syncwarp();
     }
+}
+
+// Where a warp collects what it pushes in wide rounds, for two frontiers: their numbers and how many nodes there are of
+// each, then the nodes.
+#define VYRE_STAGED 64u
+__device__ __forceinline__ u32 staging() {
+    return shared_address(image().stash_shared) + (warp_id() + 1) * image().stash_bytes - VYRE_STAGING_BYTES;
+}
+__device__ __forceinline__ uint4 staged_head(u32 at) {
+    uint4 head;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(head.x), "=r"(head.y), "=r"(head.z), "=r"(head.w)
+                 : "r"(at));
+    return head;
+}
+// Whether there is a place for that: a stash without is as long as some items.
+__device__ __forceinline__ bool has_staging() { return image().stash_bytes % 256 != 0; }
+__device__ __forceinline__ void stage_nothing() {
+    if (!has_staging()) return;
+    if (lane_id() < 4) store_shared(staging() + lane_id() * 4, lane_id() % 2 == 0 ? VYRE_NONE : 0);
+    __syncwarp();
+}
+
+// Appends what was collected of one frontier.
+__device__ __noinline__ void append_staged(u32 id, u32 nodes, u32 count) {
+    __syncwarp();
+    Vec<2> node;
+    const u32 before[2] = {lane_id(), 32 + lane_id()};
+    u32 ok = 0;
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        node.v[k] = load_shared(nodes + before[k] * 4);
+        if (before[k] < count) ok |= 1u << k;
+    }
+    append<2>(*table<Frontier>(image().frontiers, id), node, ok, before, count);
+    __syncwarp();
+}
+
+// The same of all frontiers, at a sweep's end.
+__device__ __forceinline__ void append_all_staged() {
+    if (!has_staging()) return;
+    __syncwarp();
+    const u32 at = staging();
+    const uint4 head = staged_head(at);
+    if (head.y != 0) append_staged(head.x, at + 16, head.y);
+    if (head.w != 0) append_staged(head.z, at + 16 + VYRE_STAGED * 4, head.w);
+}
+
+// Pushes the lanes' `ok` nodes (checked by the caller). In wide rounds few at a time are collected, so that fewer atomics
+// meet at the frontier's counter.
+template <int K>
+__device__ __noinline__ void push(u32 id, Vec<K> node, u32 ok) {
+    Frontier& f = *table<Frontier>(image().frontiers, id);
+    if (f.stamps != 0) {
+        // All at once; nobody but the asm knows that they may overtake each other.
+        u32 seen[K];
+        const u32 stamp = f.stamp;
+        const u64 stamps = f.stamps;
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            seen[k] = atomic_swap_if(ok >> k & 1, stamps + 4ull * node.v[k], stamp, stamp);
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            if (seen[k] == stamp) ok &= ~(1u << k);
+    }
+    u32 before[K], total = 0;
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+        const u32 lanes = __ballot_sync(VYRE_FULL, ok >> k & 1);
+        before[k] = total + __popc(lanes & lanes_below());
+        total += __popc(lanes);
+    }
+    if (total == 0) return;
+    if (K > 1 && total <= VYRE_STAGED / 2) {
+        const u32 at = staging();
+        const uint4 head = staged_head(at);
+        const bool first = head.x == id || (head.z != id && head.y == 0);
+        if (first || head.z == id || head.w == 0) {
+            const u32 nodes = at + 16 + (first ? 0 : VYRE_STAGED * 4);
+            u32 count = first ? head.y : head.w;
+            if (count + total > VYRE_STAGED) {
+                append_staged(id, nodes, count);
+                count = 0;
+            }
+            // All have read how many there are.
+            __syncwarp();
+#pragma unroll
+            for (int k = 0; k < K; k++) store_shared_if(ok >> k & 1, nodes + (count + before[k]) * 4, node.v[k]);
+            if (lane_id() == 0) store_shared64(at + (first ? 0 : 8), static_cast<u64>(count + total) << 32 | id);
+            __syncwarp();
+            return;
+        }
+    }
+    append<K>(f, node, ok, before, total);
 }
 
 // Reserves an item of a frontier or list for each of the lanes' `ok` items: its slot, or VYRE_NONE beyond the capacity.
@@ -700,6 +785,11 @@ __device__ __forceinline__ u64 every_frame(u32 mask) {
     return mask * (K == 1 ? ~0ull : K == 2 ? 0x5555555555555555ull : 0x1111111111111111ull);
 }
 
+// Where a kernel's uniforms would be if they began with number 0 rather than VYRE_UNIFORM_BASE.
+__device__ __forceinline__ u32 uniforms_of(u32 kernel) {
+    return shared_address(table<Kernel>(image().kernels, kernel)->uniforms_shared) - VYRE_UNIFORM_BASE * VYRE_UNIFORM_BYTES;
+}
+
 // Runs a kernel, from a pc on; all 32 lanes call it. `regs`: this lane's place in row 0. `mask`: its items. Returns a
 // condition's value.
 template <int K>
@@ -707,17 +797,23 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
     static_assert(K == 1 || K == 2 || K == 4, "items a lane");
     constexpr u32 ROW = K * 128, ALL = (1u << K) - 1;
     const u32 uniform_base = uniforms - VYRE_UNIFORM_BASE * VYRE_UNIFORM_BYTES;
+    u32 here = code + pc * VYRE_WORD_BYTES;  // where the word is that runs
     u32 alive = mask;     // items that are not dead
     u64 stack = 0;
     u32 depth = 0, value = 0, turns = 0;
 
-#define FETCH(PC) (K > 1 ? word_at(code, PC) : short_word_at(code, PC))
-    uint4 word = FETCH(pc);
+// The word at a place, and the place of a pc and back.
+#define FETCH(PLACE) (K > 1 ? word_at(PLACE, 0) : short_word_at(PLACE, 0))
+#define PLACE_OF(PC) (code + (PC) * VYRE_WORD_BYTES)
+#define PC ((here - code) / VYRE_WORD_BYTES)
+    uint4 word = FETCH(here);
 #define A_BYTE (word.x >> 16 & 255)
 #define B_BYTE (word.x >> 24)
 // Where the values of operand a lie: an immediate is read from the code.
-#define A_PLACE (K == 1 && A_BYTE == VYRE_IMM ? code + pc * VYRE_WORD_BYTES + 16 : a_at)
-#define OPERAND(BYTE) ((BYTE) < VYRE_UNIFORM_BASE ? regs + (BYTE) * ROW : uniform_base + (BYTE) * VYRE_UNIFORM_BYTES)
+#define A_PLACE (K == 1 && A_BYTE == VYRE_IMM ? here + 16 : a_at)
+// With several items a lane, words know the places of all operands but the third.
+#define UNIFORMS (K == 1 ? uniform_base : uniforms_of(kernel))
+#define OPERAND(BYTE) ((BYTE) < VYRE_UNIFORM_BASE ? regs + (BYTE) * ROW : UNIFORMS + (BYTE) * VYRE_UNIFORM_BYTES)
 #define HIGH(BYTE, ADDRESS) ((ADDRESS) + ((BYTE) < VYRE_UNIFORM_BASE ? ROW : 16u))
 #define FRAME(I) (static_cast<u32>(stack >> ((I) * K)) & ALL)
 #define EACH _Pragma("unroll") for (int k = 0; k < K; k++)
@@ -737,20 +833,20 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         const u32 bad_ = (BAD);                                                                    \
         if (__any_sync(VYRE_FULL, bad_ != 0)) {                                                    \
             if (depth == VYRE_LIFTED) goto unlift;                                                  \
-            fault<K>(kernel, regs, pc << 8 | (KIND), bad_, INDEX_ADDRESS, 0, LEN);                    \
+            fault<K>(kernel, regs, PC << 8 | (KIND), bad_, INDEX_ADDRESS, 0, LEN);                    \
             KILL(bad_);                                                                            \
         }                                                                                          \
     } while (0)
 
     for (;;) {
         // With several items a lane, other warps have work while this one waits for a word.
-        if (K > 1) word = FETCH(pc);
-        const uint4 next = K > 1 ? word : FETCH(pc + 1);
+        if (K > 1) word = FETCH(here);
+        const uint4 next = K > 1 ? word : FETCH(here + VYRE_WORD_BYTES);
         const u32 op = word.x & 255, d = word.x >> 8 & 255, imm = word.y;
         u32 a_at, b_at;
         if (K > 1) {
-            a_at = S32(word.z) < 0 ? word.z + code + VYRE_FIXED : word.z + regs;
-            b_at = S32(word.w) < 0 ? word.w + code + VYRE_FIXED : word.w + regs;
+            a_at = S32(word.z) < 0 ? word.z + here + VYRE_FIXED : word.z + regs;
+            b_at = S32(word.w) < 0 ? word.w + here + VYRE_FIXED : word.w + regs;
         } else {
             a_at = OPERAND(A_BYTE);
             b_at = OPERAND(B_BYTE);
@@ -803,7 +899,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             VYRE_COMPUTES(W1, W2)
 
             case VYRE_OP_LdU32: {
-                const u32 at = uniforms + imm * VYRE_UNIFORM_BYTES;
+                const u32 at = UNIFORMS + (imm + VYRE_UNIFORM_BASE) * VYRE_UNIFORM_BYTES;
                 x = load_row<K>(at);
                 STORE32(x);
             }
@@ -898,7 +994,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             W1(Wrap32, p)
 
             case VYRE_OP_LdU64: {
-                const u32 at = uniforms + imm * VYRE_UNIFORM_BYTES;
+                const u32 at = UNIFORMS + (imm + VYRE_UNIFORM_BASE) * VYRE_UNIFORM_BYTES;
                 const Vec<K> low = load_row<K>(at), high = load_row<K>(at + 16);
                 STORE64(low, high);
             }
@@ -1016,7 +1112,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 EACH {
                     const u32 out = ACTIVE && x.v[k] >= y.v[k] ? 1u << k : 0;
                     if (__any_sync(VYRE_FULL, out != 0)) {
-                        fault<K>(kernel, regs, pc << 8 | VYRE_TRAP_IndexOutOfBounds, out, VYRE_NONE, x.v[k], y.v[k]);
+                        fault<K>(kernel, regs, PC << 8 | VYRE_TRAP_IndexOutOfBounds, out, VYRE_NONE, x.v[k], y.v[k]);
                         KILL(out);
                     }
                 }
@@ -1040,21 +1136,35 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         }                                                                                   \
         if (K == 1) FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);                   \
     } while (0)
+// What is not loaded has some value all the same: a register without one would have to keep what it held a word ago.
+#define LOADS(SIZE, BODY)                                                                   \
+    do {                                                                                    \
+        const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);                  \
+        const u64 data = buffer.data;                                                       \
+        const u32 len = buffer.len;                                                         \
+        u32 bad = 0;                                                                        \
+        EACH if (ACTIVE && x.v[k] >= len) bad |= 1u << k;                                   \
+        if (K > 1 && __any_sync(VYRE_FULL, bad != 0)) goto out_of_bounds;                   \
+        EACH {                                                                              \
+            const bool some = ACTIVE && (K > 1 || bad == 0);                                \
+            const u64 at = data + U64(x.v[k]) * (SIZE);                                     \
+            BODY;                                                                           \
+        }                                                                                   \
+        if (K == 1) FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);                   \
+    } while (0)
 #define LOAD32(NAME, SIZE, LOAD)                                \
-    case VYRE_OP_##NAME: {                                      \
-        Vec<K> r;                                               \
-        ELEMENT(SIZE, r.v[k] = LOAD(at));                       \
-        STORE32(r);                                             \
-    }
+    case VYRE_OP_##NAME:                                        \
+        LOADS(SIZE, y.v[k] = LOAD(some, at, 0));                \
+        STORE32(y);
 #define LOAD64(NAME, LOAD)                                      \
     case VYRE_OP_##NAME: {                                      \
-        Vec<K> low, high;                                       \
-        ELEMENT(8, {                                            \
-            const u64 v = LOAD(at);                             \
-            low.v[k] = U32(v);                                  \
-            high.v[k] = U32(v >> 32);                           \
-        });                                                     \
-        STORE64(low, high);                                     \
+        u64 r[K];                                               \
+        LOADS(8, r[k] = LOAD(some, at, 0));                     \
+        EACH {                                                  \
+            x.v[k] = U32(r[k]);                                 \
+            y.v[k] = U32(r[k] >> 32);                           \
+        }                                                       \
+        STORE64(x, y);                                          \
     }
 #define STORES32(NAME, SIZE, STORE)                             \
     case VYRE_OP_##NAME:                                        \
@@ -1067,14 +1177,14 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         ELEMENT(8, STORE(at, JOIN(yl.v[k], yh.v[k])));          \
         goto done;                                              \
     }
-            LOAD32(Ld8, 1, load_global8)
-            LOAD32(Ld32, 4, load_global)
-            LOAD64(Ld64, load_global64)
+            LOAD32(Ld8, 1, load_global8_if)
+            LOAD32(Ld32, 4, load_global_if)
+            LOAD64(Ld64, load_global64_if)
             STORES32(St8, 1, store_global8)
             STORES32(St32, 4, store_global)
             STORES64(St64, store_global64)
-            LOAD32(AtomLd32, 4, load_relaxed)
-            LOAD64(AtomLd64, load_relaxed64)
+            LOAD32(AtomLd32, 4, load_relaxed_if)
+            LOAD64(AtomLd64, load_relaxed64_if)
             STORES32(AtomSt32, 4, store_relaxed)
             STORES64(AtomSt64, store_relaxed64)
 
@@ -1091,16 +1201,15 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 u32 bad = 0;
                 EACH if (ACTIVE && x.v[k] >= len) bad |= 1u << k;
                 if (K > 1 && __any_sync(VYRE_FULL, bad != 0)) goto out_of_bounds;
-                Vec<K> r;
-                EACH if (ACTIVE && (K > 1 || bad == 0)) r.v[k] = load_topology(data, x.v[k] + shift);
+                EACH y.v[k] = load_topology_if(ACTIVE && (K > 1 || bad == 0), data, x.v[k] + shift, 0);
                 if (K == 1) FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);
-                STORE32(r);
+                STORE32(y);
             }
 
 // Atomics. Common ones issue all K accesses at once, the rare ones go item by item.
 #define ATOMIC32(NAME, EXPR)                                                                \
     case VYRE_OP_##NAME: {                                                                  \
-        Vec<K> r;                                                                           \
+        Vec<K> r = y;                                                                       \
         ELEMENT(4, {                                                                        \
             const u32 q = y.v[k];                                                           \
             r.v[k] = (EXPR);                                                                \
@@ -1121,10 +1230,11 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         EACH if (ACTIVE && x.v[k] >= len) bad |= 1u << k;                                   \
         if (K > 1 && __any_sync(VYRE_FULL, bad != 0)) goto out_of_bounds;                   \
         Vec<K> seen = y;                                                                    \
-        if (K > 1) EACH seen.v[k] = load_relaxed_if(ACTIVE, data + U64(x.v[k]) * 4, 0);     \
+        const bool looks = K > 1 && (imm & VYRE_TILE_KNOWN) == 0;                           \
+        if (looks) EACH seen.v[k] = load_relaxed_if(ACTIVE, data + U64(x.v[k]) * 4, 0);     \
         EACH {                                                                              \
             const u32 p = seen.v[k], q = y.v[k];                                            \
-            if (ACTIVE && (K > 1 ? !(KEEPS) : bad == 0))                                    \
+            if (ACTIVE && (K > 1 ? !looks || !(KEEPS) : bad == 0))                          \
                 seen.v[k] = ATOMIC(data + U64(x.v[k]) * 4, q);                              \
         }                                                                                   \
         if (K == 1) FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);                   \
@@ -1143,10 +1253,11 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 LOAD_HIGH(yh, B_BYTE, b_at);
                 Vec<K> low, high;
                 u64 seen[K];
-                EACH seen[k] = K > 1 ? load_relaxed64_if(ACTIVE, data + U64(x.v[k]) * 8, 0) : 0;
+                const bool looks = K > 1 && (imm & VYRE_TILE_KNOWN) == 0;
+                EACH seen[k] = looks ? load_relaxed64_if(ACTIVE, data + U64(x.v[k]) * 8, 0) : 0;
                 EACH {
                     const u64 q = JOIN(y.v[k], yh.v[k]);
-                    if (ACTIVE && (K > 1 ? (seen[k] | q) != seen[k] : bad == 0))
+                    if (ACTIVE && (K > 1 ? !looks || (seen[k] | q) != seen[k] : bad == 0))
                         seen[k] = atomic_or64(data + U64(x.v[k]) * 8, q);
                 }
                 if (K == 1) FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);
@@ -1278,8 +1389,8 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                     if (__shfl_sync(VYRE_FULL, abort, 0) != 0) KILL(ALL);
                 }
                 if (__any_sync(VYRE_FULL, mask != 0)) {
-                    pc = imm + 1;
-                    word = FETCH(pc);
+                    here = PLACE_OF(imm + 1);
+                    word = FETCH(here);
                     continue;
                 }
                 depth -= VYRE_FRAMES_PER_LOOP;
@@ -1352,7 +1463,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 }
                 store_row<K>(fresh, x);
                 store_row<K>(a_at, y);
-                stack = static_cast<u64>(pc) << 8 | mask;
+                stack = static_cast<u64>(PC) << 8 | mask;
                 depth = VYRE_LIFTED;
                 value = 0;
                 // With one item a lane the rows are too short for its scratch.
@@ -1371,8 +1482,8 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                     depth = 0;
                     if (value == VYRE_NONE) KILL(ALL);
                     value = 0;
-                    pc = word_at(code, body - 1).x;
-                    word = FETCH(pc);
+                    here = PLACE_OF(word_at(code, body - 1).x);
+                    word = FETCH(here);
                     continue;
                 }
             }
@@ -1406,9 +1517,120 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 FAULT(bad, imm, VYRE_NONE, 0);
                 goto done;
             }
+            // Tile code: words that the host makes of several (vyre-cuda/src/tile.rs).
+            case VYRE_TILE_END: return value;
+            case VYRE_TILE_WITHOUT: {
+                const Vec<K> xl = AGAIN(x, a_at), yl = AGAIN(y, b_at);
+                Vec<K> low, high;
+                LOAD_HIGH(xh, A_BYTE, a_at);
+                LOAD_HIGH(yh, B_BYTE, b_at);
+                EACH {
+                    low.v[k] = xl.v[k] & ~yl.v[k];
+                    high.v[k] = xh.v[k] & ~yh.v[k];
+                }
+                STORE64(low, high);
+            }
+// Items leave for which C does not hold.
+#define EXIT(C)                                              \
+    do {                                                     \
+        u32 stays = 0;                                       \
+        EACH if (C) stays |= 1u << k;                        \
+        mask &= stays;                                       \
+        alive = mask;                                        \
+        if (!__any_sync(VYRE_FULL, mask != 0)) return value; \
+        goto done;                                           \
+    } while (0)
+            case VYRE_TILE_EXIT: EXIT(x.v[k] != 0);
+            case VYRE_TILE_EXIT_LT: EXIT(x.v[k] < y.v[k]);
+            case VYRE_TILE_EXIT_LE: EXIT(x.v[k] <= y.v[k]);
+            case VYRE_TILE_EXIT_EQ: EXIT(x.v[k] == y.v[k]);
+            case VYRE_TILE_EXIT_NE: EXIT(x.v[k] != y.v[k]);
+            case VYRE_TILE_EXIT_NE64: {
+                LOAD_HIGH(xh, A_BYTE, a_at);
+                LOAD_HIGH(yh, B_BYTE, b_at);
+                EXIT(x.v[k] != y.v[k] || xh.v[k] != yh.v[k]);
+            }
+            case VYRE_TILE_PUSH: {
+                const u32 nodes = table<Frontier>(image().frontiers, imm >> 16)->nodes;
+                const bool when = (imm & 1) != 0;
+                u32 pushing = 0, bad = 0;
+                EACH {
+                    if (!ACTIVE || (y.v[k] != 0) != when) continue;
+                    pushing |= 1u << k;
+                    if (x.v[k] >= nodes) bad |= 1u << k;
+                }
+                FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, nodes);
+                pushing &= mask;
+                if (__any_sync(VYRE_FULL, pushing != 0)) push<K>(imm >> 16, x, pushing);
+                goto done;
+            }
+            // The loads that the words after this one describe, all at once; plain loads may as well be relaxed ones.
+            case VYRE_TILE_LOADS: {
+                const u32 count = imm & 255;
+                u32 bad = 0;
+#define DESCRIBED(I)                                                                              \
+    const u32 described = here + ((I) + 1) * VYRE_WORD_BYTES;                                     \
+    const uint4 load = FETCH(described);                                                          \
+    const u32 at = K > 1 ? (S32(load.z) < 0 ? load.z + described + VYRE_FIXED : load.z + regs)    \
+                         : OPERAND(load.x >> 16 & 255);                                           \
+    const Buffer& buffer = *table<Buffer>(image().buffers, load.y >> 16);                         \
+    const u64 data = buffer.data;                                                                 \
+    const u32 len = buffer.len;                                                                   \
+    const Vec<K> index = load_row<K>(at)
+                if ((imm >> 8) == 0) {
+                    Vec<K> r[3] = {};
+#pragma unroll
+                    for (u32 i = 0; i < 3; i++) {
+                        if (i >= count) continue;
+                        DESCRIBED(i);
+                        EACH {
+                            const bool some = ACTIVE && index.v[k] < len;
+                            if (ACTIVE && !some) bad |= 1u << k;
+                            r[i].v[k] = load_relaxed_if(some, data + U64(index.v[k]) * 4, 0);
+                        }
+                    }
+                    if (__any_sync(VYRE_FULL, bad != 0)) goto plain;
+#pragma unroll
+                    for (u32 i = 0; i < 3; i++)
+                        if (i < count) store_row<K>(regs + (FETCH(here + (i + 1) * VYRE_WORD_BYTES).x >> 8 & 255) * ROW, r[i]);
+                } else {
+                    u64 r[3][K] = {};
+#pragma unroll
+                    for (u32 i = 0; i < 3; i++) {
+                        if (i >= count) continue;
+                        DESCRIBED(i);
+                        EACH {
+                            const bool some = ACTIVE && index.v[k] < len;
+                            if (ACTIVE && !some) bad |= 1u << k;
+                            r[i][k] = load_relaxed64_if(some, data + U64(index.v[k]) * 8, 0);
+                        }
+                    }
+                    if (__any_sync(VYRE_FULL, bad != 0)) goto plain;
+#pragma unroll
+                    for (u32 i = 0; i < 3; i++) {
+                        if (i >= count) continue;
+                        const u32 to = regs + (FETCH(here + (i + 1) * VYRE_WORD_BYTES).x >> 8 & 255) * ROW;
+                        Vec<K> low, high;
+                        EACH {
+                            low.v[k] = U32(r[i][k]);
+                            high.v[k] = U32(r[i][k] >> 32);
+                        }
+                        store_row<K>(to, low);
+                        store_row<K>(to + ROW, high);
+                    }
+                }
+                here += (count + 1) * VYRE_WORD_BYTES;
+                word = FETCH(here);
+                continue;
+            }
             VYRE_NO_OPS goto done;
             default: __builtin_unreachable();  // the host sends known opcodes only; with all cases there, none is looked for
         }
+    // The kernel's own code finds out what is wrong. Nothing was done yet.
+    plain:
+        here = code;
+        word = FETCH(here);
+        continue;
     // Some active item's index in operand a is out of the bounds of what the word names.
     out_of_bounds: {
         u32 len;
@@ -1425,7 +1647,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         continue;
     }
     done:
-        pc++;
+        here += VYRE_WORD_BYTES;
         word = next;
         continue;
     // The next edges of a lifted loop, or its end.
@@ -1440,8 +1662,8 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             stack = 0;
             depth = 0;
             if ((origin.y & VYRE_OF_PART) != 0) return value;
-            pc = word_at(code, (origin.y & 0xffff) - 1).x;
-            word = FETCH(pc);
+            here = PLACE_OF(word_at(code, (origin.y & 0xffff) - 1).x);
+            word = FETCH(here);
             continue;
         }
         Vec<K> edge, owner;
@@ -1462,14 +1684,14 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         alive = mask = now;
         store_row<K>(regs + (fresh + 1) * ROW, edge);
         store_row<K>(regs + (fresh + 2) * ROW, owner);
-        pc = origin.y & 0xffff;
-        word = FETCH(pc);
+        here = PLACE_OF(origin.y & 0xffff);
+        word = FETCH(here);
         continue;
     }
     // A turn of a lifted loop faults: go on with the plain loop where the edges done end, which finds the first fault.
     unlift: {
-        pc = static_cast<u32>(stack >> 8);
-        const uint4 origin = word_at(code, pc);
+        here = PLACE_OF(static_cast<u32>(stack >> 8));
+        const uint4 origin = word_at(here, 0);
         if ((origin.y & VYRE_OF_PART) != 0) return 0;
         const u32 base_at = regs + (origin.x >> 16 & 255) * ROW;
         const Vec<K> place = load_row<K>(regs + (origin.y >> 16 & 255) * ROW), ends = load_row<K>(regs + (origin.x >> 24) * ROW);
@@ -1488,11 +1710,11 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         SET_FRAME(depth, mask);
         SET_FRAME(depth + 1, mask);
         depth += VYRE_FRAMES_PER_LOOP;
-        pc++;
-        word = FETCH(pc);
+        here += VYRE_WORD_BYTES;
+        word = FETCH(here);
         continue;
     jump:
-        pc = imm;
-        word = FETCH(pc);
+        here = PLACE_OF(imm);
+        word = FETCH(here);
     }
 }

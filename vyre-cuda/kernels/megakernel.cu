@@ -344,9 +344,18 @@ __device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
         const u64 warps = static_cast<u64>(kernel.warps) * vyre_state.ctas;
         each = n > 31 * warps ? 32 : (static_cast<u32>(n) + static_cast<u32>(warps) - 1) / static_cast<u32>(warps);
     }
+    // Where an item has few edges, a warp takes so many items that they fill its tiles.
+    if (edges && each == 32 && kernel.k == 4 && wave.narrow >= VYRE_MORE_ITEMS) {
+        const u32 more = wave.narrow >= 24 ? 96 : 64;
+        if (n > static_cast<u64>(more) * kernel.warps * vyre_state.ctas) each = more;
+    }
+    // Warps without a tile need not begin.
+    const u32 most = each * vyre_state.ctas;
+    const bool all = hubs || wave.chunk_count != 0 || n > static_cast<u64>(most) * kernel.warps;
+    const u32 active = all ? kernel.warps : max(1u, (static_cast<u32>(n) + most - 1) / most);
     vyre_state.each = each;
+    vyre_state.active = active;
     vyre_state.taken = 0;
-    vyre_state.active = n <= first && !hubs ? 1 : kernel.warps;
 }
 
 // Takes the partials of the wave before into the grid's reductions.

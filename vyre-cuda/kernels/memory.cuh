@@ -154,6 +154,20 @@ __device__ __forceinline__ u32 load_global_if(bool some, u64 address, u32 x) {
                  : "memory");
     return x;
 }
+__device__ __forceinline__ u32 load_global8_if(bool some, u64 address, u32 x) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.global.u8 %0, [%1];\n}"
+                 : "+r"(x)
+                 : "l"(address), "r"(static_cast<u32>(some))
+                 : "memory");
+    return x;
+}
+__device__ __forceinline__ u64 load_global64_if(bool some, u64 address, u64 x) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.global.u64 %0, [%1];\n}"
+                 : "+l"(x)
+                 : "l"(address), "r"(static_cast<u32>(some))
+                 : "memory");
+    return x;
+}
 // Asks for the line at an address, to be loaded later.
 __device__ __forceinline__ void prefetch(u64 address) { asm volatile("prefetch.global.L1 [%0];" ::"l"(address)); }
 __device__ __forceinline__ u32 load_global(u64 address) {
@@ -186,6 +200,14 @@ __device__ __forceinline__ void store_range(u64 address, u32 begin, u32 end) {
 }
 __device__ __forceinline__ void load_range(u64 address, u32& begin, u32& end) {
     asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(begin), "=r"(end) : "l"(address) : "memory");
+}
+// The same for the lanes with `some`; nothing for the others.
+__device__ __forceinline__ void load_range_if(bool some, u64 address, u32& begin, u32& end) {
+    begin = end = 0;
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %3, 0;\n@p ld.global.v2.u32 {%0, %1}, [%2];\n}"
+                 : "+r"(begin), "+r"(end)
+                 : "l"(address), "r"(static_cast<u32>(some))
+                 : "memory");
 }
 
 // Sixteen bytes of global memory to shared memory, not waited for; then the wait for all of them.
@@ -299,6 +321,14 @@ VYRE_ATOMIC(atomic_xor64, "xor", "b64", u64, "l")
 VYRE_ATOMIC(atomic_swap, "exch", "b32", u32, "r")
 VYRE_ATOMIC(atomic_swap64, "exch", "b64", u64, "l")
 #undef VYRE_ATOMIC
+// By the lanes with `some`; `old` for the others. No branch keeps several of them apart.
+__device__ __forceinline__ u32 atomic_swap_if(bool some, u64 address, u32 x, u32 old) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %3, 0;\n@p atom.relaxed.gpu.global.exch.b32 %0, [%1], %2;\n}"
+                 : "+r"(old)
+                 : "l"(address), "r"(x), "r"(static_cast<u32>(some))
+                 : "memory");
+    return old;
+}
 
 __device__ __forceinline__ u32 atomic_cas(u64 address, u32 expected, u32 desired) {
     u32 old;

@@ -27,8 +27,7 @@ __device__ __forceinline__ void run_tile(const Sweep& s, const Vec<K>& index, co
     if (rows.y != VYRE_NONE) store_row<K>(regs + rows.y * (K * 128), src);
     if (rows.z != VYRE_NONE) store_row<K>(regs + rows.z * (K * 128), dst);
     if (rows.w != rows.x && rows.w != VYRE_NONE) store_row<K>(regs + rows.w * (K * 128), index);
-    interpret<K>(s.kernel.code_at, regs, shared_address(s.kernel.uniforms_shared), mask,
-                 s.id);
+    interpret<K>(s.kernel.code_at, regs, shared_address(s.kernel.uniforms_shared), mask, s.id, s.kernel.tile);
 }
 
 // Items first..end by their numbers.
@@ -49,7 +48,7 @@ __device__ __forceinline__ void run_numbers(const Sweep& s, u64 first, u64 end) 
     const u32 row = s.kernel.index_row, item = s.kernel.item_row;
     if (row != VYRE_NONE) store_row<K>(regs + row * (K * 128), index);
     if (item != row && item != VYRE_NONE) store_row<K>(regs + item * (K * 128), index);
-    interpret<K>(s.kernel.code_at, regs, shared_address(s.kernel.uniforms_shared), mask, s.id);
+    interpret<K>(s.kernel.code_at, regs, shared_address(s.kernel.uniforms_shared), mask, s.id, s.kernel.tile);
 }
 
 // Asks for what the items first..first + 32 * K load of their own elements.
@@ -181,8 +180,7 @@ __device__ __forceinline__ void sweep_record_tiles(const Sweep& s, const Frontie
                 if (size == 2) store_shared(regs + (row + 1) * (K * 128) + k * 4, static_cast<u32>(x >> 32));
             }
         }
-        interpret<K>(s.kernel.code_at, regs, shared_address(s.kernel.uniforms_shared),
-                     mask, s.id);
+        interpret<K>(s.kernel.code_at, regs, shared_address(s.kernel.uniforms_shared), mask, s.id, s.kernel.tile);
     }
 }
 
@@ -198,126 +196,242 @@ __device__ __noinline__ void sweep_records(u32 frontier, u64 from) {
         sweep_record_tiles<4>(s, f, from, n);
 }
 
-// The stash: for each item of the warp that has edges, its node and its edge range's start less its place in the tile.
-template <int K>
-__device__ __forceinline__ void run_expanded(const Sweep& s, u32 stash, u32 place, bool some, u32 done, u32 total,
-                                             u64 targets) {
+// The stash, of image().stash_bytes: for each item of the warp that has edges, its node and its edge range's start less its place in the tile.
+// `earlier`: items whose first edge came before.
+template <int K, int M>
+__device__ __forceinline__ void run_expanded(const Sweep& s, u32 stash, const Vec<M>& place, u32 some, u32 done, u32 total,
+                                             u64 targets, u32& earlier) {
     Vec<K> index, src, dst;
     u32 mask = 0;
+    const bool wants_dst = s.kernel.dst_row != VYRE_NONE;
 #pragma unroll
     for (int k = 0; k < K; k++) {
-        const u32 base = done + k * 32, offset = place - base;
-        const u32 starts = __reduce_or_sync(VYRE_FULL, some && place >= base && offset < 32 ? 1u << offset : 0u);
-        const u32 earlier = __popc(__ballot_sync(VYRE_FULL, some && place < base));
+        const u32 base = done + k * 32;
+        u32 first = 0;
+#pragma unroll
+        for (int j = 0; j < M; j++)
+            if ((some >> j & 1) && place.v[j] - base < 32) first |= 1u << (place.v[j] - base);
+        const u32 starts = __reduce_or_sync(VYRE_FULL, first);
         const u32 at = base + lane_id();
         const u32 owner = earlier + __popc(starts & (lanes_below() << 1 | 1u)) - 1;
-        index.v[k] = src.v[k] = dst.v[k] = 0;
-        if (at < total) {
+        earlier += __popc(starts);
+        const bool here = at < total;
+        index.v[k] = src.v[k] = 0;
+        if (here) {
             mask |= 1u << k;
             const u64 item = load_shared64(stash + owner * 8);
             src.v[k] = static_cast<u32>(item);
             index.v[k] = static_cast<u32>(item >> 32) + at;
-            if (s.kernel.dst_row != VYRE_NONE) dst.v[k] = load_topology(targets, index.v[k]);
         }
+        dst.v[k] = load_topology_if(here && wants_dst, targets, index.v[k], 0);
     }
     run_tile<K>(s, index, src, dst, mask);
 }
 
-// Runs the edges begin..begin+degree of up to 32 nodes, one a lane; lanes from `each` on have none, and the degrees add
-// up in 32 bits.
-__device__ __forceinline__ void expand_tiles(const Sweep& s, u64 targets, u32 node, u32 begin, u32 degree, u32 each) {
+// Runs the edges begin..begin+degree of up to 32 * M nodes, of which lanes have every 32nd; the degrees add up in 32 bits.
+// With M = 1 lanes from `each` on have none.
+template <int M>
+__device__ __forceinline__ void expand_tiles(const Sweep& s, u64 targets, const Vec<M>& node, const Vec<M>& begin,
+                                             const Vec<M>& degree, u32 each) {
     const u32 lane = lane_id();
-    const u32 stash = shared_address(image().stash_shared) + warp_id() * VYRE_STASH_BYTES;
-    u32 sum = degree;
-    for (u32 step = 1; step < each; step <<= 1) {
-        const u32 below = __shfl_up_sync(VYRE_FULL, sum, step);
-        if (lane >= step) sum += below;
+    const u32 stash = shared_address(image().stash_shared) + warp_id() * image().stash_bytes;
+    Vec<M> place;
+    u32 total = 0, some = 0, rank = 0;
+    __syncwarp();
+#pragma unroll
+    for (int j = 0; j < M; j++) {
+        u32 sum = degree.v[j];
+        for (u32 step = 1; step < (M > 1 ? 32 : each); step <<= 1) {
+            const u32 below = __shfl_up_sync(VYRE_FULL, sum, step);
+            if (lane >= step) sum += below;
+        }
+        place.v[j] = total + sum - degree.v[j];
+        total += __shfl_sync(VYRE_FULL, sum, M > 1 ? 31 : each - 1);
+        const bool has = degree.v[j] != 0;
+        const u32 lanes = __ballot_sync(VYRE_FULL, has);
+        if (has) {
+            some |= 1u << j;
+            store_shared64(stash + (rank + __popc(lanes & lanes_below())) * 8,
+                           static_cast<u64>(begin.v[j] - place.v[j]) << 32 | node.v[j]);
+        }
+        rank += __popc(lanes);
     }
-    const u32 total = __shfl_sync(VYRE_FULL, sum, each - 1), place = sum - degree;
-    const bool some = degree != 0;
-    const u32 rank = __popc(__ballot_sync(VYRE_FULL, some) & lanes_below());
     __syncwarp();
-    if (some) store_shared64(stash + rank * 8, static_cast<u64>(begin - place) << 32 | node);
-    __syncwarp();
-    u32 done = 0;
+    u32 done = 0, earlier = 0;
     while (done < total) {
         const u32 left = total - done;
         if (s.kernel.k == 1 || left <= 32) {
-            run_expanded<1>(s, stash, place, some, done, total, targets);
+            run_expanded<1, M>(s, stash, place, some, done, total, targets, earlier);
             done += min(left, 32u);
-        } else if (s.kernel.k == 2) {
-            run_expanded<2>(s, stash, place, some, done, total, targets);
+        } else if (M == 1 && s.kernel.k == 2) {
+            run_expanded<2, M>(s, stash, place, some, done, total, targets, earlier);
             done += min(left, 64u);
         } else {
-            run_expanded<4>(s, stash, place, some, done, total, targets);
+            run_expanded<4, M>(s, stash, place, some, done, total, targets, earlier);
             done += min(left, 128u);
         }
     }
 }
 
 // As `expand_tiles`, for any degrees: nodes whose degrees may not add up in 32 bits go one by one.
-__device__ __noinline__ void expand(u64 targets, u32 node, u32 begin, u32 degree, u32 each) {
-    const Sweep s;
+__device__ __forceinline__ void expand_here(const Sweep& s, u64 targets, u32 node, u32 begin, u32 degree, u32 each) {
     const bool vast = __any_sync(VYRE_FULL, degree >= 1u << 27);
     for (u32 turn = 0; turn < (vast ? 32 : 1); turn++)
-        expand_tiles(s, targets, node, begin, vast && lane_id() != turn ? 0 : degree, each);
+        expand_tiles<1>(s, targets, Vec<1>{{node}}, Vec<1>{{begin}}, Vec<1>{{vast && lane_id() != turn ? 0 : degree}}, each);
+}
+
+__device__ __noinline__ void expand_vast(u64 targets, u32 node, u32 begin, u32 degree) {
+    const Sweep s;
+    expand_here(s, targets, node, begin, degree, 32);
+}
+
+// The same for narrow rounds.
+__device__ __noinline__ void expand(u64 targets, u32 node, u32 begin, u32 degree, u32 each) {
+    const Sweep s;
+    stage_nothing();
+    expand_here(s, targets, node, begin, degree, each);
+    append_all_staged();
+}
+
+// What a sweep of the edges out of a frontier's items needs. It is taken from shared memory by each function anew: what
+// they kept in registers would go to local memory, and through the L1 cache, for each tile that is interpreted.
+struct Out {
+    u64 items, ranges, hubs;
+    const Topology& topology;
+    u32 n, with_range, hub_items, chunks;
+    __device__ __forceinline__ Out()
+        : topology(*table<Topology>(image().topologies, table<Wave>(image().waves, vyre_state.wave)->topology)) {
+        const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
+        const Frontier& f = *table<Frontier>(image().frontiers, wave.frontier);
+        const u32 side = f.side ^ f.owned;
+        items = f.items[side];
+        ranges = f.ranges[side];
+        hubs = f.hubs[side];
+        // A capacity is below 2^32, and so is what it holds.
+        n = static_cast<u32>(f.swept);
+        const bool own = f.topology == wave.topology;
+        const u64 all = f.swept_hubs & ((1ull << 40) - 1), lists = f.swept_hubs >> 40;
+        const bool split = own && lists < f.hubs_len && all <= VYRE_NONE;
+        with_range = own ? f.ranges_len : 0;
+        hub_items = static_cast<u32>(lists);
+        chunks = split ? static_cast<u32>(all) : VYRE_NONE;
+    }
+    // Few chunks are cut into smaller ones, so many each, so that more warps have some.
+    __device__ __forceinline__ u32 cuts(const Sweep& s) const {
+        const u32 whole = chunks + 1, warps = s.warps();
+        return whole <= warps / 16 ? 16 : whole <= warps / 4 ? 4 : 1;
+    }
+    // Parts of chunks that this CTA has.
+    __device__ __forceinline__ u32 parts_here(const Sweep& s) const {
+        if (chunks + 1 <= 1) return 0;
+        const u32 parts = chunks * cuts(s);
+        return parts > vyre_state.cta ? (parts - vyre_state.cta - 1) / vyre_state.ctas + 1 : 0;
+    }
+};
+
+// The edges out of the items first..first + `each`, of which a lane has every 32nd.
+template <int M>
+__device__ __noinline__ void sweep_items(u32 first, u32 each) {
+    const Sweep s;
+    Vec<M> node, begin, degree;
+    u64 targets;
+    u32 most = 0;
+    {
+        const Out out;
+        targets = out.topology.targets;
+        const u32 end = min(static_cast<u64>(out.n), static_cast<u64>(first) + each);
+        const u32 longest = out.chunks != VYRE_NONE ? VYRE_HUB_EDGES : VYRE_NONE;
+        u32 to[M];
+#pragma unroll
+        for (int j = 0; j < M; j++) {
+            const u64 i = static_cast<u64>(first) + j * 32 + lane_id();
+            node.v[j] = load_global_if(i < end, out.items + i * 4, 0);
+            load_range_if(i < min(end, out.with_range), out.ranges + i * 8, begin.v[j], to[j]);
+        }
+        if (out.with_range < end) {
+#pragma unroll
+            for (int j = 0; j < M; j++) {
+                const u64 i = static_cast<u64>(first) + j * 32 + lane_id();
+                const bool some = i < end && i >= out.with_range;
+                begin.v[j] = load_topology_if(some, out.topology.offsets, node.v[j], begin.v[j]);
+                to[j] = load_topology_if(some, out.topology.offsets, node.v[j] + 1ull, to[j]);
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < M; j++) {
+            degree.v[j] = to[j] - begin.v[j];
+            if (degree.v[j] > longest) degree.v[j] = 0;
+            most = max(most, degree.v[j]);
+        }
+    }
+    if (!__any_sync(VYRE_FULL, most >= 1u << 25)) {
+        expand_tiles<M>(s, targets, node, begin, degree, each);
+        return;
+    }
+    // Few graphs have these.
+#pragma unroll
+    for (int j = 0; j < M; j++) expand_vast(targets, node.v[j], begin.v[j], degree.v[j]);
+}
+
+// A part of a chunk of an item with many edges.
+__device__ __noinline__ void sweep_chunk(u32 part) {
+    const Sweep s;
+    u32 node, start, begin, end, cuts, chunk;
+    u64 targets;
+    {
+        const Out out;
+        targets = out.topology.targets;
+        cuts = out.cuts(s);
+        chunk = part / cuts;
+        const u64 list = out.hubs;
+        const u32 at = warp_last_not_above(out.hub_items, chunk, [&](u32 i) { return load_global(list + i * 16ull + 4); });
+        load_range(list + at * 16ull, node, start);
+        load_range(list + at * 16ull + 8, begin, end);
+    }
+    const u32 size = VYRE_HUB_EDGES / cuts;
+    const u64 from = begin + static_cast<u64>(chunk - start) * VYRE_HUB_EDGES + part % cuts * size;
+    const u64 to = min(static_cast<u64>(end), from + size);
+    for (u64 e = from; e < to; e += s.kernel.k * 32) {
+        if (s.kernel.k == 1 || size == 32)
+            run_span<1>(s, e, to, 0, targets, node);
+        else if (s.kernel.k == 2)
+            run_span<2>(s, e, to, 0, targets, node);
+        else
+            run_span<4>(s, e, to, 0, targets, node);
+    }
 }
 
 // Every edge out of a frontier's items.
-__device__ __noinline__ void sweep_edges_from(u32 topology_id, u32 frontier_id) {
+__device__ __noinline__ void sweep_edges_from() {
     const Sweep s;
-    const Topology& topology = *table<Topology>(image().topologies, topology_id);
-    const Frontier& f = *table<Frontier>(image().frontiers, frontier_id);
-    // A capacity is below 2^32, and so is what it holds.
-    const u32 n = static_cast<u32>(f.swept), each = vyre_state.each, side = f.side ^ f.owned;
-    const u64 items = f.items[side], ranges = f.ranges[side], targets = topology.targets;
-    const bool own = f.topology == topology_id;
-    const u64 hubs = f.swept_hubs & ((1ull << 40) - 1), hub_items = f.swept_hubs >> 40;
-    const bool split = own && hub_items < f.hubs_len && hubs <= VYRE_NONE;
-    const u64 list = f.hubs[side];
-    // Chunks of hubs first: they take longest.
-    // Few of them are cut into smaller ones, so that more warps have some.
-    const u32 whole = split ? static_cast<u32>(hubs) : 0, warps = s.warps();
-    const u32 cuts = whole <= warps / 16 ? 16 : whole <= warps / 4 ? 4 : 1, size = VYRE_HUB_EDGES / cuts;
-    const u32 chunks = whole * cuts;
-    const u32 chunks_here = chunks > vyre_state.cta ? (chunks - vyre_state.cta - 1) / vyre_state.ctas + 1 : 0;
     Tiles tiles;
-    for (;;) {
-        const u32 tile = tiles.take();
-        if (tile < chunks_here) {
-            const u32 part = tile * vyre_state.ctas + vyre_state.cta, chunk = part / cuts;
-            const u32 at = warp_last_not_above(static_cast<u32>(hub_items), chunk,
-                                               [&](u32 i) { return load_global(list + i * 16ull + 4); });
-            u32 node, start, begin, end;
-            load_range(list + at * 16ull, node, start);
-            load_range(list + at * 16ull + 8, begin, end);
-            const u64 from = begin + static_cast<u64>(chunk - start) * VYRE_HUB_EDGES + part % cuts * size;
-            const u64 to = min(static_cast<u64>(end), from + size);
-            for (u64 e = from; e < to; e += s.kernel.k * 32) {
-                if (s.kernel.k == 1 || size == 32)
-                    run_span<1>(s, e, to, 0, targets, node);
-                else if (s.kernel.k == 2)
-                    run_span<2>(s, e, to, 0, targets, node);
-                else
-                    run_span<4>(s, e, to, 0, targets, node);
+    for (u32 next = tiles.take();;) {
+        const u32 tile = next, each = vyre_state.each;
+        u32 first, part = VYRE_NONE;
+        {
+            const Out out;
+            // Chunks of hubs first: they take longest.
+            const u32 chunks = out.parts_here(s);
+            const auto first_of = [&](u32 tile) {
+                return (static_cast<u64>(tile - chunks) * vyre_state.ctas + vyre_state.cta) * each;
+            };
+            if (tile >= chunks && first_of(tile) >= out.n) return;
+            if (tile < chunks) part = tile * vyre_state.ctas + vyre_state.cta;
+            first = static_cast<u32>(first_of(tile));
+            // The tile after this one, whose items are asked for already.
+            next = tiles.take();
+            if (each > 8 && next >= chunks && first_of(next) < out.n) {
+                const u32 skip = lane_id() * 128;
+                if (skip < each * 4) prefetch(out.items + first_of(next) * 4 + skip);
+                if (skip < each * 8 && out.with_range != 0) prefetch(out.ranges + first_of(next) * 8 + skip);
             }
-            continue;
         }
-        const u64 first = (static_cast<u64>(tile - chunks_here) * vyre_state.ctas + vyre_state.cta) * each;
-        if (first >= n) return;
-        const u64 i = first + lane_id();
-        u32 node = 0, begin = 0, end = 0;
-        if (lane_id() < each && i < n) {
-            node = load_global(items + i * 4);
-            if (own && i < f.ranges_len) {
-                load_range(ranges + i * 8, begin, end);
-            } else {
-                begin = load_topology(topology.offsets, node);
-                end = load_topology(topology.offsets, node + 1ull);
-            }
-            if (split && end - begin > VYRE_HUB_EDGES) end = begin;
-        }
-        expand(targets, node, begin, end - begin, each);
+        if (part != VYRE_NONE)
+            sweep_chunk(part);
+        else if (each <= 32)
+            sweep_items<1>(first, each);
+        else
+            sweep_items<3>(first, each);
     }
 }
 
@@ -342,7 +456,7 @@ __device__ __noinline__ void sweep_edges(u32 topology_id) {
                 begin = max(load_topology(offsets, node), static_cast<u32>(low));
                 end = min(load_topology(offsets, node + 1), static_cast<u32>(high));
             }
-            expand(targets, static_cast<u32>(node), begin, end > begin ? end - begin : 0, 32);
+            expand_here(s, targets, static_cast<u32>(node), begin, end > begin ? end - begin : 0, 32);
             first += 32;
         } while (first < topology.nodes && load_topology(offsets, first) < high);
     }
@@ -407,8 +521,9 @@ __device__ __forceinline__ void sweep_wave(u32 wave_id) {
             store_shared64(accumulators + i * 256, table<Reduction>(image().reductions, id)->identity);
         }
         const Wave& wave = *table<Wave>(image().waves, wave_id);
+        stage_nothing();
         switch (wave.domain) {
-            case VYRE_DOMAIN_EdgesFrom: sweep_edges_from(wave.topology, wave.frontier); break;
+            case VYRE_DOMAIN_EdgesFrom: sweep_edges_from(); break;
             case VYRE_DOMAIN_Once:
             case VYRE_DOMAIN_Range:
             case VYRE_DOMAIN_Nodes: sweep_flat(wave.len, 0, 0); break;
@@ -424,6 +539,7 @@ __device__ __forceinline__ void sweep_wave(u32 wave_id) {
             }
             case VYRE_DOMAIN_Edges: sweep_edges(wave.topology); break;
         }
+        append_all_staged();
     }
     // Lanes to warp; the control warp takes the CTA's warps together.
     for (u32 i = 0; i < reductions; i++) {

@@ -104,7 +104,7 @@ __device__ __forceinline__ T& in_shared(u32 address) {
 
 // Where the warp's stash is, loaded each time so that no register keeps it.
 __device__ __forceinline__ u32 quick_stash() {
-    return shared_address(load_shared(quick_address(&image().stash_shared))) + warp_id() * VYRE_STASH_BYTES;
+    return shared_address(load_shared(quick_address(&image().stash_shared))) + warp_id() * load_shared(quick_address(&image().stash_bytes));
 }
 
 __device__ __forceinline__ u32 kept_address(u32 base, u32 side, u32 slot) {

@@ -32,6 +32,30 @@ pub(crate) const OP_END_NEIGHBORS: u32 = 0xf1;
 pub(crate) const OP_WAIT: u32 = 0xf2;
 /// Opcode of a map's code: the item's number.
 pub(crate) const OP_NUMBER: u32 = 0xf3;
+/// Opcodes of tile code: loads that are asked for together, as many words as the immediate says in its low byte, of 64 bits
+/// if the next byte is one; the end; items leave for which operand a is 0, or a comparison of a and b does not hold; a push
+/// of a under the condition b, or its opposite if the lowest bit of the immediate is 0; a and not b.
+pub(crate) const TILE_LOADS: u32 = 0xf6;
+/// See [`TILE_LOADS`].
+pub(crate) const TILE_END: u32 = 0xf7;
+/// See [`TILE_LOADS`].
+pub(crate) const TILE_EXIT: u32 = 0xf8;
+/// See [`TILE_LOADS`].
+pub(crate) const TILE_EXIT_LT: u32 = 0xf9;
+/// See [`TILE_LOADS`].
+pub(crate) const TILE_EXIT_LE: u32 = 0xfa;
+/// See [`TILE_LOADS`].
+pub(crate) const TILE_EXIT_EQ: u32 = 0xfb;
+/// See [`TILE_LOADS`].
+pub(crate) const TILE_EXIT_NE: u32 = 0xfc;
+/// See [`TILE_LOADS`].
+pub(crate) const TILE_EXIT_NE64: u32 = 0xfd;
+/// See [`TILE_LOADS`].
+pub(crate) const TILE_PUSH: u32 = 0xfe;
+/// See [`TILE_LOADS`].
+pub(crate) const TILE_WITHOUT: u32 = 0xff;
+/// In the immediate of an atomic in tile code: its element was just loaded.
+pub(crate) const TILE_KNOWN: u32 = 1;
 /// Beside a map's opcode: operand a is what was computed last, and still at hand.
 pub(crate) const MAP_A_LAST: u32 = 1 << 8;
 /// The same of operand b.
@@ -42,7 +66,7 @@ pub(crate) const MAP_NOT_KEPT: u32 = 1 << 10;
 pub(crate) const MAP_MOVES: u32 = 1 << 11;
 /// Bytes of a word of code as the device has it.
 pub(crate) const WORD_BYTES: u32 = 32;
-/// What the device adds to the place of an operand that is the same for all lanes, besides the address of the kernel's code.
+/// What the device adds to the place of an operand that is the same for all lanes, besides the address of the word.
 pub(crate) const FIXED: u32 = (1 << 31) - (1 << 20);
 /// Opcodes of quick code: a conditional push to a frontier, and the end of some items within an `if`.
 pub(crate) const QUICK_PUSH: u32 = 0xf4;
@@ -96,8 +120,12 @@ pub(crate) const SLOT_EDGE: u32 = 1 << 30;
 pub(crate) const QUICK_WARPS: u32 = 4;
 /// Bytes of a staged uniform slot: the low half four times, then the high half four times.
 pub(crate) const UNIFORM_BYTES: u32 = 32;
-/// Bytes of a warp's stash, where a balanced edge tile finds its items.
+/// Items that a warp must take to fill the lanes' first edges for it to take more than it has lanes.
+pub(crate) const MORE_ITEMS: u32 = 18;
+/// Bytes of a warp's stash where a balanced edge tile finds its items: 32 of them, or 96 where edges are few.
 pub(crate) const STASH_BYTES: u32 = 256;
+/// Those after them for what the warp pushes to two frontiers until it is appended to them: no multiple of the others.
+pub(crate) const STAGING_BYTES: u32 = 16 + 2 * 256;
 /// Barrier words, used in turn; the host only lays them out.
 #[cfg(test)]
 pub(crate) const BARRIER_WORDS: u32 = 3;
@@ -132,10 +160,15 @@ macro_rules! abi {
             out.push_str("typedef unsigned long long u64;\ntypedef long long i64;\n\n");
             for (name, value) in [
                 ("NONE", NONE), ("THREADS", THREADS), ("WARPS", WARPS), ("MAX_CTAS", MAX_CTAS),
-                ("HUB_EDGES", HUB_EDGES), ("WORD_BYTES", WORD_BYTES), ("FIXED", FIXED), ("UNIFORM_BYTES", UNIFORM_BYTES), ("STASH_BYTES", STASH_BYTES),
+                ("HUB_EDGES", HUB_EDGES), ("WORD_BYTES", WORD_BYTES), ("FIXED", FIXED), ("UNIFORM_BYTES", UNIFORM_BYTES), ("STAGING_BYTES", STAGING_BYTES),
+                ("MORE_ITEMS", MORE_ITEMS),
                 ("BARRIER_WORDS", BARRIER_WORDS), ("RANGE_HUB", RANGE_HUB), ("RANGE_PART", RANGE_PART),
                 ("OP_NEIGHBORS", OP_NEIGHBORS), ("OP_END_NEIGHBORS", OP_END_NEIGHBORS),
                 ("OP_WAIT", OP_WAIT), ("OP_NUMBER", OP_NUMBER),
+                ("TILE_LOADS", TILE_LOADS), ("TILE_END", TILE_END), ("TILE_EXIT", TILE_EXIT),
+                ("TILE_EXIT_LT", TILE_EXIT_LT), ("TILE_EXIT_LE", TILE_EXIT_LE), ("TILE_EXIT_EQ", TILE_EXIT_EQ),
+                ("TILE_EXIT_NE", TILE_EXIT_NE), ("TILE_EXIT_NE64", TILE_EXIT_NE64), ("TILE_PUSH", TILE_PUSH),
+                ("TILE_WITHOUT", TILE_WITHOUT), ("TILE_KNOWN", TILE_KNOWN),
                 ("QUICK_WARPS", QUICK_WARPS), ("QUICK_PUSH", QUICK_PUSH), ("QUICK_RETURN", QUICK_RETURN),
                 ("QUICK_DECIDES", QUICK_DECIDES), ("QUICK_IF", QUICK_IF), ("QUICK_HANDED_A", QUICK_HANDED_A),
                 ("QUICK_HANDED_B", QUICK_HANDED_B), ("QUICK_DROPS", QUICK_DROPS), ("QUICK_WIDE", QUICK_WIDE),
@@ -149,8 +182,8 @@ macro_rules! abi {
             ] {
                 writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
             }
-            out.push_str("// Cases of the opcodes below VYRE_OP_NEIGHBORS that there are not.\n#define VYRE_NO_OPS");
-            for code in (0..OP_NEIGHBORS).filter(|&c| vyre_core::isa::Op::from_code(c as u8).is_none()) {
+            out.push_str("// Cases of the opcodes from 1 to VYRE_OP_NEIGHBORS that there are not.\n#define VYRE_NO_OPS");
+            for code in (1..OP_NEIGHBORS).filter(|&c| vyre_core::isa::Op::from_code(c as u8).is_none()) {
                 write!(out, " \\\n    case {code:#04x}:").expect("writing to a string succeeds");
             }
             out.push('\n');
@@ -224,7 +257,7 @@ pub(crate) mod fill {
 }
 
 abi! {
-    /// Head of the image. `progress`: where the host can see rounds and the frontier while the launch runs, or 0.
+    /// Head of the image. `stash_bytes`: of a warp. `progress`: where the host can see rounds and the frontier while the launch runs, or 0.
     struct Image {
         code: u64,
         control: u64,
@@ -257,6 +290,10 @@ abi! {
         records: u32,
         record_count: u32,
         pulls: u32,
+        stash_bytes: u32,
+        unused0: u32,
+        unused1: u32,
+        unused2: u32,
         progress: u64,
     }
 
@@ -424,6 +461,10 @@ abi! {
         quick_rows: u32,
         quick_plain: u32,
         quick_slots: u32,
+        tile: u32,
+        origins: u32,
+        unused0: u32,
+        unused1: u32,
     }
 
     /// Where a uniform slot gets its value: raw bits (of the scalar `id` - 1, if not 0), or the round of fixpoint `id`, a

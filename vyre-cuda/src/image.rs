@@ -9,6 +9,7 @@ use crate::buffer::bytes_of;
 use crate::lift::{self, op, writes};
 use crate::quick::{self, Quick, QuickWord};
 use crate::stream::{self, Stream};
+use crate::tile;
 use thiserror::Error;
 use vyre_core::isa::{FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, UNIFORM_BASE, Word};
 use vyre_core::module::{
@@ -275,6 +276,12 @@ impl Layout {
         }
         let lift = lift::of_wave(program, self.kernels.len(), rows);
         rows += lift.as_ref().map_or(0, |l| l.rows);
+        let mut code = device_code(program, kernel, &reductions);
+        let tile = (is_wave && lift.is_none())
+            .then(|| tile::of_kernel(kernel, &code, rows, most_rows(rows)))
+            .flatten()
+            .unwrap_or_default();
+        rows = rows.max(tile.rows);
         let ahead = if is_wave {
             own_loads(kernel)
         } else {
@@ -307,15 +314,27 @@ impl Layout {
             ahead: self.list(&ahead),
             stream_buffer_count: stream_buffers.len() as u32,
             stream_buffers: self.list(stream_buffers),
+            // After the word that follows the kernel's own.
+            tile: if tile.code.is_empty() {
+                0
+            } else {
+                kernel.code.len() as u32 + 1
+            },
+            origins: self.list(&tile.origins),
             ..Default::default()
         };
         self.kernels.push(described);
         self.streams.push(stream);
-        let mut code = device_code(program, kernel, &reductions);
         code.push(Word {
             op: Op::Ret as u8,
             ..Word::default()
         });
+        let at = code.len() as u32;
+        code.extend(tile.code.iter().map(|word| {
+            let moves = Op::from_code(word.op).is_some_and(|op| op.row().imm == Imm::Target);
+            let imm = word.imm + if moves { at } else { 0 };
+            Word { imm, ..*word }
+        }));
         if let Some(lift) = &lift {
             let body = code.len() + lift::BODY;
             code[lift.at] = Word {
@@ -623,7 +642,16 @@ impl Layout {
         head.partials_shared = at;
         at += partials.unwrap_or(0) * abi::WARPS * 8;
         head.stash_shared = at;
-        at += abi::WARPS * abi::STASH_BYTES;
+        let pushes = |k: &Kernel| k.code.iter().any(|w| op(w) == Op::Push);
+        let many = self
+            .waves
+            .iter()
+            .any(|w| w.domain == 5 && w.narrow >= abi::MORE_ITEMS);
+        head.stash_bytes = abi::STASH_BYTES * if many { 3 } else { 1 };
+        if program.kernels.iter().any(pushes) {
+            head.stash_bytes += abi::STAGING_BYTES;
+        }
+        at += abi::WARPS * head.stash_bytes;
         at = at.next_multiple_of(128);
         let quick = self.quick_code.len() as u32 * QUICK_BYTES;
         let mut words = self.code.len();
@@ -701,10 +729,11 @@ impl Layout {
         for ((start, end), kernel) in starts.zip(ends).zip(&self.kernels) {
             let code = self.head.code_shared + start as u32 * abi::WORD_BYTES;
             // The sum has its top bit set: shared memory is far smaller than the margin in `FIXED`.
-            let fixed = |place: u32| place.wrapping_sub(code).wrapping_sub(abi::FIXED);
             for (at, word) in (0u32..).zip(&self.code[start..end]) {
+                let here = code + at * abi::WORD_BYTES;
+                let fixed = |place: u32| place.wrapping_sub(here).wrapping_sub(abi::FIXED);
                 let operand = |byte: u8| match byte {
-                    IMM => fixed(code + at * abi::WORD_BYTES + 16),
+                    IMM => fixed(here + 16),
                     row if row < UNIFORM_BASE => u32::from(row) * kernel.k * 128,
                     slot => {
                         let slot = u32::from(slot - UNIFORM_BASE);
@@ -886,6 +915,13 @@ impl Layout {
 fn put<T: Pod>(out: &mut [u8], at: u32, values: &[T]) {
     let bytes = bytes_of(values);
     out[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+}
+
+/// Rows that a kernel may have without its tiles getting smaller on a large GPU.
+fn most_rows(rows: u32) -> u32 {
+    let of = |items: u32| REGISTER_BYTES / (abi::WARPS * 128 * items);
+    let most = [ITEMS_PER_LANE, 2, 1].into_iter().map(of);
+    most.filter(|&most| rows <= most).min().unwrap_or(rows)
 }
 
 /// The buffers that a kernel loads the element of its item's number from, each with the size of one.
@@ -1214,7 +1250,8 @@ mod tests {
         // Loads the target, its element, then the exclusive or.
         assert_eq!(at(19, 0) & 255, Op::Xor32 as u32);
         let start = layout.head.code_shared + kernel.code * abi::WORD_BYTES;
-        let place = at(19, 3).wrapping_add(start).wrapping_add(abi::FIXED);
+        let here = start + 19 * abi::WORD_BYTES;
+        let place = at(19, 3).wrapping_add(here).wrapping_add(abi::FIXED);
         assert_eq!(place, layout.head.code_shared + 19 * abi::WORD_BYTES + 16);
         assert_eq!([4, 5, 6, 7].map(|part| at(19, part)), [5; 4]);
     }
@@ -1369,6 +1406,7 @@ mod tests {
         let mut program = search();
         let push = program.kernels[0].code[3];
         program.kernels[0].code.insert(3, push);
+        program.kernels[0].code[2].imm = 5;
         let layout = Layout::new(&program, 200 * 1024, &[4.0], 4).unwrap();
         assert_eq!(layout.pulls.len(), 0);
     }

@@ -69,6 +69,7 @@ mod runtime;
 mod session;
 mod sessions;
 mod stream;
+mod tile;
 
 pub use decide::{Decision, Happened, Tuned};
 pub use device::{Device, DeviceError};

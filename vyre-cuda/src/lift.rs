@@ -247,7 +247,7 @@ fn range_of(code: &[Word], at: usize, edge: u8) -> Option<u16> {
     (op(begin) == Op::CsrBegin).then(|| begin.resource())
 }
 
-fn rows_of(byte: u8, wide: bool) -> Vec<u8> {
+pub(crate) fn rows_of(byte: u8, wide: bool) -> Vec<u8> {
     match (byte < UNIFORM_BASE, wide) {
         (false, _) => Vec::new(),
         (true, false) => vec![byte],
@@ -255,7 +255,7 @@ fn rows_of(byte: u8, wide: bool) -> Vec<u8> {
     }
 }
 
-fn is_wide(slot: Slot) -> bool {
+pub(crate) fn is_wide(slot: Slot) -> bool {
     matches!(slot, Slot::D | Slot::OptD)
 }
 
@@ -271,7 +271,7 @@ fn array(word: &Word) -> Vec<u8> {
 }
 
 /// Rows that a word may read.
-fn read(word: &Word) -> Vec<u8> {
+pub(crate) fn read(word: &Word) -> Vec<u8> {
     let row = op(word).row();
     let mut rows = array(word);
     for (slot, byte) in [(row.a, word.a), (row.b, word.b)] {
@@ -288,7 +288,7 @@ fn read(word: &Word) -> Vec<u8> {
 }
 
 /// Rows that a word certainly assigns.
-fn written(word: &Word) -> Vec<u8> {
+pub(crate) fn written(word: &Word) -> Vec<u8> {
     let row = op(word).row();
     match row.d {
         Slot::N => Vec::new(),
@@ -318,7 +318,7 @@ pub(crate) fn writes(word: &Word, row: u8) -> bool {
 }
 
 /// For every pc, the rows whose values may still be read. More ways through the code are assumed than there are.
-fn live_in(code: &[Word]) -> Vec<[bool; 256]> {
+pub(crate) fn live_in(code: &[Word]) -> Vec<[bool; 256]> {
     let mut live = vec![[false; 256]; code.len() + 1];
     let loops: Vec<(usize, usize)> = (0..code.len())
         .filter(|&pc| op(&code[pc]) == Op::Loop)
