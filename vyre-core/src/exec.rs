@@ -522,6 +522,8 @@ pub struct Activity {
     pub widest: u64,
     /// Sweeps that were turned round, as [`crate::plan::pull`] allows: natively and on CUDA, where that looks at fewer edges.
     pub pulled: u64,
+    /// Rounds that one cluster of CTAs ran among itself, on a GPU that has clusters.
+    pub gathered: u64,
 }
 
 /// What a readback copied, as [`crate::plan::compact`] plans it: small results in one slab, large ones directly, empty

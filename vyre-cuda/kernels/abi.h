@@ -38,6 +38,10 @@ typedef long long i64;
 #define VYRE_QUICK_WARPS 4u
 #define VYRE_QUICK_PUSH 244u
 #define VYRE_QUICK_RETURN 245u
+#define VYRE_QUICK_WRITES 1073741824u
+#define VYRE_QUICK_READS 2147483648u
+#define VYRE_CLUSTER 8u
+#define VYRE_CLUSTER_WARPS 16u
 #define VYRE_QUICK_DECIDES 256u
 #define VYRE_QUICK_IF 512u
 #define VYRE_QUICK_HANDED_A 1024u
@@ -159,9 +163,9 @@ struct Image {
     u32 record_count;
     u32 pulls;
     u32 stash_bytes;
+    u32 quick_warps;
     u32 unused0;
     u32 unused1;
-    u32 unused2;
     u64 progress;
 };
 static_assert(sizeof(Image) == 160, "");
@@ -186,7 +190,8 @@ struct Control {
     u64 pulled;
     u64 missed;
     u64 edges[2];
-    u64 unused[2];
+    u64 gathered;
+    u64 fitting;
 };
 static_assert(sizeof(Control) == 512, "");
 

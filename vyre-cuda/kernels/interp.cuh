@@ -34,6 +34,9 @@ struct State {
     u32 query;    // of a batch
     u32 quick;    // what comes next: VYRE_NARROW rounds, or rounds that VYRE_PULL; 0: a sweep
     u32 taken;    // tiles of the wave that this CTA's warps took after their first ones
+    u32 cluster;  // CTAs of a cluster, of which the first holds narrow rounds; 1 where there are none
+    u32 gathered; // rounds that the first cluster ran among itself
+    u32 fitting;  // rounds that it held, or would have
     u64 sweeps;   // of frontiers, the items of all of them, and of the widest
     u64 items;
     u64 widest;

@@ -307,6 +307,8 @@ __device__ __forceinline__ void leave() {
         store_global64(VYRE_CONTROL(widest), vyre_state.widest);
         store_global64(VYRE_CONTROL(pulled), vyre_state.pulled);
         store_global64(VYRE_CONTROL(missed), vyre_state.missed);
+        store_global64(VYRE_CONTROL(gathered), vyre_state.gathered);
+        store_global64(VYRE_CONTROL(fitting), vyre_state.fitting);
         u64 waiting = 0;
         for (u32 i = 0; i < image().frontier_count; i++) {
             const Frontier& f = *table<Frontier>(image().frontiers, i);
@@ -646,9 +648,14 @@ next_query:
             vyre_state.ctas = batch != nullptr ? 1 : gridDim.x;
             vyre_state.cta = batch != nullptr ? 0 : blockIdx.x;
             vyre_state.query = query;
+            vyre_state.cluster = batch != nullptr ? 1 : cluster_ctas();
         }
     }
     __syncthreads();
+    if (vyre_state.cluster > 1) {
+        begin_gathering();
+        cluster_barrier();
+    }
     if (batch != nullptr) {
         if (batch->images == 0) take_query(*batch);
         // Control words as they are before a run.
@@ -671,10 +678,14 @@ next_query:
         if (kernel.staged == 0) continue;
         for (u32 slot = lane_id(); slot < kernel.value_count; slot += 32)
             if (table<Value>(image().values, kernel.values + slot)->kind == VYRE_VALUE_BITS) stage(kernel, slot);
-        if (kernel.quick == 0) continue;
-        __syncwarp();
-        for (u32 warp = 0; warp < VYRE_QUICK_WARPS; warp++)
-            fill_quick(kernel, warp, 0, kernel.quick_fill_count - kernel.quick_dynamic);
+    }
+    if (image().quick_warps != 0) {
+        __syncthreads();
+        for (u32 i = 0; i < image().kernel_count; i++) {
+            const Kernel& kernel = *table<Kernel>(image().kernels, i);
+            if (kernel.quick != 0 && warp_id() < image().quick_warps)
+                fill_quick(kernel, warp_id(), 0, kernel.quick_fill_count - kernel.quick_dynamic);
+        }
     }
     for (u32 i = 0; i < image().fill_count; i++) {
         const Fill& fill = *table<Fill>(image().fills, i);
@@ -705,6 +716,7 @@ next_query:
         }
         sweep_wave(wave);
     }
+    if (vyre_state.cluster > 1) cluster_barrier();
     if (batch == nullptr) return;
     // All have read what the next query changes.
     __syncthreads();

@@ -210,6 +210,68 @@ __device__ __forceinline__ void load_range_if(bool some, u64 address, u32& begin
                  : "memory");
 }
 
+// Clusters of CTAs. The text is for devices that have none; on others the host takes away what makes these comments. Without
+// them a CTA is a cluster of its own, and nothing else here is called.
+__device__ __forceinline__ u32 cluster_ctas() {
+    u32 ctas = 1;
+    asm volatile("//sm_90 mov.u32 %0, %%cluster_nctaid.x;" : "+r"(ctas));
+    return ctas;
+}
+// Where another CTA of the cluster has what this one has at a shared address.
+__device__ __forceinline__ u32 cluster_address(u32 address, u32 rank) {
+    asm volatile("//sm_90 mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(address) : "r"(rank));
+    return address;
+}
+__device__ __forceinline__ uint4 load_cluster_entry(u32 address) {
+    uint4 x = make_uint4(0, 0, 0, 0);
+    asm volatile("//sm_90 ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "+r"(x.x), "+r"(x.y), "+r"(x.z), "+r"(x.w)
+                 : "r"(address)
+                 : "memory");
+    return x;
+}
+// A word for a CTA of the cluster, and its bytes for that one's barrier: seen when that is over, like all that was before
+// `tell_before` then.
+__device__ __forceinline__ void tell_before() { asm volatile("//sm_90 fence.acq_rel.cluster;" ::: "memory"); }
+__device__ __forceinline__ void tell(u32 address, u32 x, u32 meeting) {
+    asm volatile("//sm_90 st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(address), "r"(x), "r"(meeting) : "memory");
+}
+// Makes a barrier that so many arrive at, by one thread, before the cluster's threads meet.
+__device__ __forceinline__ void init_meeting(u32 address, u32 arrivals) {
+    asm volatile("//sm_90 mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address), "r"(arrivals) : "memory");
+    asm volatile("//sm_90 fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+// Arrives at a barrier of the CTA's own.
+__device__ __forceinline__ void arrive_here(u32 address) {
+    asm volatile("//sm_90 mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(address) : "memory");
+}
+// Whether all have arrived, as far as that is the CTA's.
+__device__ __forceinline__ bool join_over(u32 address, u32 parity) {
+    u32 over = 1;
+    asm volatile("//sm_90 { .reg .pred p; mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "+r"(over)
+                 : "r"(address), "r"(parity)
+                 : "memory");
+    return over != 0;
+}
+// Arrives at the CTA's own barrier, which is over when so many bytes are there, too.
+__device__ __forceinline__ void arrive_meeting(u32 address, u32 bytes) {
+    asm volatile("//sm_90 mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory");
+}
+// Whether all have arrived at this CTA's barrier, whose turns have parities.
+__device__ __forceinline__ bool meeting_over(u32 address, u32 parity) {
+    u32 over = 1;
+    asm volatile("//sm_90 { .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "+r"(over)
+                 : "r"(address), "r"(parity)
+                 : "memory");
+    return over != 0;
+}
+// All threads of a cluster meet.
+__device__ __forceinline__ void cluster_barrier() {
+    asm volatile("//sm_90 barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory");
+}
+
 // Sixteen bytes of global memory to shared memory, not waited for; then the wait for all of them.
 __device__ __forceinline__ void start_load(u32 to, u64 from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
@@ -286,6 +348,11 @@ __device__ __forceinline__ u64 load_acquire64(u64 address) {
     u64 x;
     asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(x) : "l"(address) : "memory");
     return x;
+}
+// After relaxed loads, what loads after acquiring ones may do.
+__device__ __forceinline__ void acquire_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+__device__ __forceinline__ void add_relaxed64(u64 address, u64 x) {
+    asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(address), "l"(x) : "memory");
 }
 __device__ __forceinline__ void add_release64(u64 address, u64 x) {
     asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(address), "l"(x) : "memory");

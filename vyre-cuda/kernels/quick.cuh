@@ -12,14 +12,18 @@
 
 // Tiles of edges of a portion; one with more is left to the general way, which takes more of them at once.
 #define VYRE_QUICK_TURNS 8u
-// Most rounds that CTA 0 runs alone between two barriers.
+// Most rounds that CTA 0, or the first cluster, runs alone between two barriers.
 #define VYRE_ALONE 256u
 // Items that a CTA keeps for its own next round, and targets of each.
-#define VYRE_KEPT 128u
+#define VYRE_KEPT 256u
 #define VYRE_KEPT_TARGETS 4u
 // In a barrier's word between rounds whose items stay where they were pushed: the count of pushes is below, of each CTA at
 // most 65535; above it how many CTAs want all items shared out anew.
 #define VYRE_UNEVEN (1ull << 24)
+// CTAs of a cluster at most.
+#define VYRE_CLUSTER_MOST 16u
+// In what a warp tells its cluster: what it pushed is below; this, if there is something to say that is not told here.
+#define VYRE_SPECIAL (1u << 16)
 
 __device__ __forceinline__ uint2 load_shared_word(u32 address) {
     uint2 x;
@@ -89,11 +93,25 @@ struct Quick {
     u32 each;
     u32 frontiers;                  // address of the table of frontiers, and of what the warps leave behind
     u32 warps;
+    u32 fits;                       // the same if there were clusters
+    u32 back;                       // rounds of no more items leave what the CTAs keep for a smaller scope
+    u32 orders;                     // VYRE_QUICK_WRITES, VYRE_QUICK_READS: what barriers between two rounds have to order
+    uint4 limits;                   // items of the largest round that a cluster holds, or 0; that a CTA's warps take at once then;
+                                    // rounds before the limit; items of a warp
     uint4 code;                     // addresses of code: what a tile begins with, first words, those without it; the width of that
     uint4 kept_items[2][VYRE_KEPT];    // node, and its range of edges, by side
     uint4 kept_targets[2][VYRE_KEPT];  // of its first edges
 };
 __shared__ Quick vyre_quick;
+// Where a cluster's warps meet after a round: what the warps of each CTA pushed, and the CTA's own barrier, in two rounds' turns.
+struct Gathering {
+    u32 told[2][VYRE_CLUSTER_MOST];
+    // In turn: who is through with one may arrive at the other before the last arrival at the first is here.
+    u64 meetings[2];
+    // Where the CTA's warps join before.
+    u64 join;
+};
+__shared__ Gathering vyre_gathering;
 
 __device__ __forceinline__ u32 quick_address(const void* at) { return static_cast<u32>(__cvta_generic_to_shared(at)); }
 
@@ -168,11 +186,40 @@ __device__ __forceinline__ bool quick_begin_tile(u32 at, u32 regs, u32 mask, u32
     return outside;
 }
 
-// Whether this CTA has met a trap.
+// Whether this CTA has met a trap, by a whole warp.
 __device__ __forceinline__ bool quick_stops() {
-    bool stops = vyre_state.trapped != 0;
-    for (u32 i = 0; i < VYRE_QUICK_WARPS; i++) stops |= vyre_quick_warps[i].key != ~0ull;
-    return stops;
+    return vyre_state.trapped != 0 || __any_sync(VYRE_FULL, vyre_quick_warps[lane_id()].key != ~0ull);
+}
+
+// What the CTAs told in a round of the cluster.
+__device__ __forceinline__ u32 told_address(u32 round) { return quick_address(&vyre_gathering.told[round & 1]); }
+
+// Before any of a cluster's rounds.
+__device__ __forceinline__ void begin_gathering() {
+    if (threadIdx.x < 2) init_meeting(quick_address(&vyre_gathering.meetings[threadIdx.x]), 1);
+    if (threadIdx.x == 2) init_meeting(quick_address(&vyre_gathering.join), image().quick_warps);
+}
+
+// Item number `i` of all that the cluster's CTAs keep after a round, for the lanes with `some`.
+__device__ __noinline__ uint4 gathered_entry(u32 side, u32 round, u32 i, bool some) {
+    const u32 lane = lane_id(), ctas = vyre_state.cluster;
+    u32 sum = lane < ctas ? load_shared(told_address(round) + lane * 4) : 0;
+    for (u32 step = 1; step < VYRE_CLUSTER_MOST; step <<= 1) {
+        const u32 below = __shfl_up_sync(VYRE_FULL, sum, step);
+        if (lane >= step) sum += below;
+    }
+    u32 rank = 0, before = 0;
+    for (u32 cta = 0; cta + 1 < ctas; cta++) {
+        const u32 upto = __shfl_sync(VYRE_FULL, sum, cta);
+        if (i >= upto) {
+            rank = cta + 1;
+            before = upto;
+        }
+    }
+    uint4 entry = make_uint4(0, 0, 0, 0);
+    if (some) entry = load_cluster_entry(cluster_address(kept_address(quick_address(&vyre_quick), side, i - before), rank));
+    __syncwarp();
+    return entry;
 }
 
 // Items of the largest round that is narrow.
@@ -180,6 +227,9 @@ __device__ __forceinline__ u32 quick_limit(const Frontier& f, const Wave& wave) 
     const u32 each = 1u << (31 - __clz(wave.narrow));
     return min(each * gridDim.x * VYRE_QUICK_WARPS / 2, min(f.capacity, f.ranges_len));
 }
+
+// Whether a cluster is to hold rounds that begin with a list of so many items.
+__device__ __forceinline__ bool gathers(u32 items) { return items > vyre_quick.each && items <= vyre_quick.limits.x; }
 
 // Rounds after the barrier just passed, by all CTAs of a launch together, until one is not of this kind. All warps are here,
 // so that CTAs have one barrier only, but the first ones do the work.
@@ -192,6 +242,7 @@ __device__ __forceinline__ u32 quick_limit(const Frontier& f, const Wave& wave) 
 // A list that one portion holds is swept by a warp of CTA 0 alone, round after round without a barrier, while the others
 // have arrived at the next one. It says how many rounds that were beside the barrier's word, and comes there after some in
 // any case, so that the abort flag is looked at.
+template <bool GATHERED>
 __device__ __noinline__ void quick_rounds(const Step& step) {
     Frontier& f = *table<Frontier>(image().frontiers, step.carried);
     // Shuffled, so that they stay in registers: reading them again is slow.
@@ -209,6 +260,12 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
     u32 side = vyre_quick.side, third = vyre_quick.third, phase = vyre_state.phase;
     // Whether all items are in the list; whether this round's were; whether CTA 0 is alone.
     bool listed = true, from_list = true, solo = false, shared;
+    // Whether the first cluster shares out anew what its CTAs keep; the warp that speaks for the CTA there, as it has items more
+    // rarely than others; who it speaks to.
+    bool spread = false;
+    const bool last = GATHERED && warp == image().quick_warps - 1, told_to = GATHERED && lane < vyre_state.cluster;
+    // Rounds of the cluster before.
+    u32 met = GATHERED ? vyre_state.gathered : 0;
     u64 seen = vyre_quick.word, word_out = 0;
     first = mine.portion;
     if (first != VYRE_NONE) {
@@ -222,6 +279,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         phase = mine.phase;
         solo = (mine.flags & 1) != 0;
         from_list = (mine.flags & 2) != 0;
+        if (GATHERED) spread = (mine.flags & 8) != 0;
         listed = false;
         __syncwarp();
         if (lane == 0) mine.portion = VYRE_NONE;
@@ -239,19 +297,25 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                 goto flush;
             }
             turn = static_cast<u32>(low);
-            if (listed) {
+            if (GATHERED) {
+                if (!gathers(turn)) break;
+                third = after(third);
+            } else if (listed) {
+                if (gathers(turn)) break;
                 solo = turn <= quick.each;
                 third = after(third);
-            } else if (turn * 4 <= quick.each) {
+            } else if (turn <= quick.back) {
                 goto flush;
             }
         }
         alone = 0;
-        if (solo && cta != 0) {
+        if ((GATHERED || solo) && cta >= (GATHERED ? vyre_state.cluster : 1)) {
             if (warp != 0) goto wait;
             word_out = VYRE_ARRIVAL;
             goto arrive;
         }
+        spread = false;
+        if (GATHERED && warp >= image().quick_warps) goto flushed;
         if (solo && warp != 0) goto wait;
     start_round:
         MARK(1);
@@ -261,14 +325,22 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         node = begin = end = 0;
         if (from_list) {
             bound = turn;
-            first = solo ? 0 : (warp * gridDim.x + cta) * quick.each;
+            first = solo ? 0 : (warp * (GATHERED ? vyre_state.cluster : gridDim.x) + cta) * quick.each;
             const u32 i = first + (lane >> load_shared(base + offsetof(Quick, fanned)));
             if (i < bound) {
                 node = load_global(f.items[side] + i * 4ull);
                 load_range(f.ranges[side] + i * 8ull, begin, end);
             }
+        } else if (GATHERED && spread) {
+            bound = turn;
+            first = (warp * vyre_state.cluster + cta) * quick.each;
+            const u32 i = first + (lane >> load_shared(base + offsetof(Quick, fanned)));
+            const uint4 item = gathered_entry(side, met + alone - 1, i, i < bound);
+            node = item.x;
+            begin = item.y;
+            end = item.z;
         } else {
-            bound = solo ? turn : min(load_shared_volatile(&quick.kept[side]), VYRE_KEPT);
+            if (!GATHERED) bound = solo ? turn : min(load_shared_volatile(&quick.kept[side]), VYRE_KEPT);
             first = solo ? 0 : warp * quick.each;
             const u32 i = first + (lane >> load_shared(base + offsetof(Quick, fanned)));
             if (i < bound) {
@@ -280,9 +352,10 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         }
         done++;
         WIDTH(turn);
-        if ((cta | warp | lane) == 0) {
+        if ((cta | lane) == 0 && (GATHERED ? last : warp == 0)) {
             vyre_state.items += turn;
             vyre_state.widest = max(static_cast<u32>(vyre_state.widest), turn);
+            if (GATHERED || (!solo && turn <= quick.fits)) vyre_state.fitting++;
             if (from_list) {
                 store_relaxed64(f.counters + after(third) * 128, 0);
                 store_relaxed64(f.hub_counters + after(third) * 128, 0);
@@ -290,7 +363,15 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         }
         local = 0;
         side ^= 1;
-        if (warp >= VYRE_QUICK_WARPS) goto swept;
+        if (GATHERED) {
+            if (last && lane == 0) {
+                quick.kept[side ^ 1] = 0;
+                arrive_meeting(quick_address(&vyre_gathering.meetings[(met + alone) & 1]),
+                               vyre_state.cluster * 4);
+            }
+        } else if (warp >= VYRE_QUICK_WARPS) {
+            goto swept;
+        }
         {
             const uint4 rounds = load_shared_entry(quick_address(&quick.rounds));
             const u32 now = rounds.w + done;
@@ -334,7 +415,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                     mine.side = side;
                     mine.third = third;
                     mine.phase = phase;
-                    mine.flags = (solo ? 1 : 0) | (from_list ? 2 : 0);
+                    mine.flags = (solo ? 1 : 0) | (from_list ? 2 : 0) | (spread ? 8 : 0);
                     // The same of all warps of the CTA.
                     f.side = side;
                     f.third = third;
@@ -366,7 +447,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                 store_shared(regs + rows.w, edge);
                 store_shared(regs + rows.y, src);
                 {
-                    const bool known = !from_list && !solo && !shared && of_item < VYRE_KEPT_TARGETS;
+                    const bool known = !from_list && !solo && !shared && !(GATHERED && spread) && of_item < VYRE_KEPT_TARGETS;
                     if (mask != 0) {
                         if (known)
                             target = load_shared(kept_target(base, now_side ^ 1, first + (lane >> fanned)) + of_item * 4);
@@ -699,6 +780,8 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                     MARK(29);
                 }
         next_portion:
+            // Its warps take all that a cluster holds at once.
+            if (GATHERED) break;
             first += solo ? quick.each : from_list ? quick.each * VYRE_QUICK_WARPS * gridDim.x : quick.each * VYRE_QUICK_WARPS;
             node = begin = end = 0;
             {
@@ -726,6 +809,45 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                 goto start_round;
             goto flush;
         }
+        if constexpr (GATHERED) {
+            // The CTA's warps join; one tells all CTAs of the cluster how much they pushed. A fence costs as much as all the rest,
+            // and where the code's only writes are exchanges, whose results are here, there is nothing that it would order.
+            const u32 round = met + alone, told = told_address(round),
+                      meeting = quick_address(&vyre_gathering.meetings[round & 1]);
+            wait_loads();
+            __syncwarp();
+            if (lane == 0) arrive_here(quick_address(&vyre_gathering.join));
+            MARK(24);
+            const u32 orders = quick.orders;
+            if (last) {
+                for (u32 turns = 0; !join_over(quick_address(&vyre_gathering.join), round & 1); turns++)
+                    if (turns >> 28 != 0) asm volatile("trap;");
+                __syncwarp();
+                MARK(25);
+                const u32 says = load_shared_volatile(&quick.kept[side]) +
+                                 (load_shared_volatile(&quick.special) != 0 ? VYRE_SPECIAL : 0);
+                if (told_to) {
+                    if ((orders & VYRE_QUICK_WRITES) != 0) tell_before();
+                    tell(cluster_address(told + cta * 4, lane), says, cluster_address(meeting, lane));
+                }
+                __syncwarp();
+                MARK(26);
+            }
+            for (u32 turns = 0; !((orders & VYRE_QUICK_READS) != 0 ? meeting_over(meeting, round >> 1 & 1)
+                                                                  : join_over(meeting, round >> 1 & 1));
+                 turns++)
+                if (turns >> 28 != 0) asm volatile("trap;");
+            __syncwarp();
+            MARK(27);
+            const uint4 limits = load_shared_entry(quick_address(&quick.limits));
+            const u32 pushed = told_to ? load_shared(told + lane * 4) : 0;
+            turn = __reduce_add_sync(VYRE_FULL, pushed);
+            spread = __any_sync(VYRE_FULL, pushed > limits.y);
+            bound = __shfl_sync(VYRE_FULL, pushed, cta);
+            alone++;
+            if (turn - 1 < limits.x && turn * 4 > limits.w && done < limits.z && alone < VYRE_ALONE) goto start_round;
+            goto flush;
+        }
         __syncthreads();
         if (warp != 0) goto wait;
         {
@@ -746,7 +868,8 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         {
             const u32 count = min(solo ? local : load_shared_volatile(&quick.kept[side]), VYRE_KEPT);
             const u64 items = f.items[side], ranges = f.ranges[side];
-            for (u32 from = solo ? 0 : warp * 32; from < count; from += solo ? 32 : VYRE_QUICK_WARPS * 32) {
+            const u32 warps = solo ? 1 : GATHERED ? image().quick_warps : VYRE_WARPS;
+            for (u32 from = solo ? 0 : warp * 32; from < count; from += warps * 32) {
                 u32 slot = 0;
                 if (lane == 0) slot = static_cast<u32>(atomic_add64(f.counters + third * 128, min(count - from, 32u)));
                 slot = __shfl_sync(VYRE_FULL, slot, 0) + lane;
@@ -768,10 +891,14 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                 }
                 __syncwarp();
             }
-            if (!solo) __syncthreads();
-            listed = true;
-            if (warp != 0) goto wait;
+        }
+    flushed:
+        if (!solo) __syncthreads();
+        listed = true;
+        if (warp != 0) goto wait;
+        {
             __syncwarp();
+            const u32 count = min(solo ? local : load_shared_volatile(&quick.kept[side]), VYRE_KEPT);
             word_out = VYRE_ARRIVAL + count + (f.local_high != 0 ? 1ull << 32 : static_cast<u64>(f.local));
             if (f.attention != 0) word_out += VYRE_ATTENTION;
             if (quick_stops()) word_out += VYRE_STOP;
@@ -788,35 +915,43 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         if (lane == 0) {
             const u64 words = VYRE_CONTROL(barrier), at = words + phase * 128;
             if (cta == 0) {
-                if (solo) store_relaxed64(at + 8, alone);
+                if (GATHERED || solo) store_relaxed64(at + 8, alone);
                 if (quick.abort != 0) word_out += VYRE_STOP;
             }
-            add_release64(at, word_out);
+            // Between two rounds nothing but the count passes, as in a cluster; a list and all that ends the rounds are ordered.
+            const bool orders = GATHERED || solo || listed || quick.orders != 0;
+            if (orders)
+                add_release64(at, word_out);
+            else
+                add_relaxed64(at, word_out);
             MARK(21);
             quick.kept[side ^ 1] = 0;
-            if (cta == 0 && (solo || (done & 15) == 0)) quick.abort = load_relaxed(VYRE_CONTROL(abort));
-            if (solo && cta != 0) {
+            if (cta == 0 && (GATHERED || solo || (done & 15) == 0)) quick.abort = load_relaxed(VYRE_CONTROL(abort));
+            if (GATHERED ? cta >= vyre_state.cluster : solo && cta != 0) {
                 while (load_relaxed64(at) >> 56 != gridDim.x) __nanosleep(40);
                 seen = load_acquire64(at);
                 alone = static_cast<u32>(load_relaxed64(at + 8));
             } else {
                 do {
-                    seen = load_acquire64(at);
+                    seen = orders ? load_acquire64(at) : load_relaxed64(at);
                 } while (seen >> 56 != gridDim.x);
             }
             quick.seen[phase] = seen;
             quick.alone[phase] = alone;
+            if (GATHERED) vyre_state.gathered += alone;
             // The word after the next one: all have passed the barrier that it was for, and this store is on its way while the
             // round goes on.
             if (cta == 0) store_relaxed64(words + after(after(phase)) * 128, 0);
             MARK(22);
         }
+        __syncwarp();
     wait:
         wait_loads();
         __syncthreads();
         seen = quick.seen[phase];
-        if (solo) {
-            if (cta != 0 || warp != 0) {
+        if (GATHERED) met = vyre_state.gathered;
+        if (GATHERED || solo) {
+            if (GATHERED ? cta >= vyre_state.cluster || warp >= image().quick_warps : cta != 0 || warp != 0) {
                 alone = quick.alone[phase];
                 done += alone;
                 side ^= alone & 1;
@@ -826,8 +961,9 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         phase = after(phase);
         MARK(23);
     }
+    // All have read what comes to an end.
+    __syncthreads();
     if (warp == 0) {
-        __syncwarp();
         if (lane == 0 && done != 0) {
             Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
             fixpoint.round += done;
@@ -839,8 +975,17 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
             vyre_state.sweeps += done;
         }
         if (lane == 0) {
+            // What comes may read all that was written.
+            if (!listed) acquire_fence();
             vyre_state.phase = phase;
             quick.word = seen;
+            // For the other scope.
+            quick.left -= done;
+            quick.limits.z = quick.left;
+            quick.rounds.w += done;
+            quick.side = side;
+            quick.third = third;
+            quick.stamp += done;
         }
         __syncwarp();
     }
@@ -868,6 +1013,7 @@ __device__ __forceinline__ void begin_narrow(const Step& step, u64 seen, u32 abo
         const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
         const Topology& topology = *table<Topology>(image().topologies, wave.topology);
         // Who watches is told between stretches of rounds.
+        const u32 warps = image().quick_warps;
         vyre_quick.left = static_cast<u32>(
             min(fixpoint.max_rounds - fixpoint.round - 1, image().progress != 0 ? 1024ull : 1ull << 31));
         vyre_quick.limit = quick_limit(f, wave);
@@ -880,9 +1026,18 @@ __device__ __forceinline__ void begin_narrow(const Step& step, u64 seen, u32 abo
         vyre_quick.base = quick_address(&vyre_quick);
         vyre_quick.fanned = __clz(wave.narrow) - 26;
         vyre_quick.each = 1u << (31 - __clz(wave.narrow));
+        // As many as the cluster's warps take at once. Other warps than those of wider rounds may have no registers to interpret.
+        const bool gathers = vyre_state.cluster > 1 && kernel.warps >= warps;
+                vyre_quick.fits = kernel.warps >= warps ? min(vyre_quick.limit, VYRE_CLUSTER * vyre_quick.each * warps) : 0;
+        vyre_quick.limits = make_uint4(gathers ? min(vyre_quick.limit, vyre_state.cluster * vyre_quick.each * warps) : 0,
+                                       vyre_quick.each * warps, vyre_quick.left, vyre_quick.each);
+        vyre_quick.back = gathers ? vyre_quick.limits.x / 2 : vyre_quick.each / 4;
         vyre_quick.frontiers = shared_address(image().frontiers);
         vyre_quick.warps = quick_address(vyre_quick_warps);
         const u32 code = shared_address(kernel.quick);
+        // Pushes to frontiers that nobody sums up are read right after the last round.
+        vyre_quick.orders = kernel.quick_slots & (VYRE_QUICK_WRITES | VYRE_QUICK_READS);
+        if (step.pushed_count > 1 && image().looked_count == 0) vyre_quick.orders |= VYRE_QUICK_WRITES;
         vyre_quick.code = make_uint4(code, code + kernel.quick_begins * 16, code + kernel.quick_plain * 16, kernel.quick_slots & 255);
         vyre_quick.word = seen;
         vyre_quick.abort = abort;
@@ -893,13 +1048,13 @@ __device__ __forceinline__ void begin_narrow(const Step& step, u64 seen, u32 abo
         vyre_quick.stamp = f.stamp;
         f.local = f.local_high = 0;
     }
-    for (u32 warp = 0; warp < VYRE_QUICK_WARPS; warp++)
+    for (u32 warp = 0; warp < image().quick_warps; warp++)
         fill_quick(kernel, warp, kernel.quick_fill_count - kernel.quick_dynamic, kernel.quick_fill_count);
     // The first time, places of entries become addresses.
     const u32 code = shared_address(kernel.quick);
     const bool placed = load_shared(code + 12) != 0;
     __syncwarp();
-    for (u32 i = placed ? ~0u : lane_id(); i < kernel.quick_slots >> 8; i += 32) {
+    for (u32 i = placed ? ~0u : lane_id(); i < (kernel.quick_slots >> 8 & 0xffff); i += 32) {
         const u32 at = code + i * 16 + (i < 4 ? 0 : 12);
         if (i < 4 || (load_shared(code + i * 16) & VYRE_QUICK_PLACED) != 0) store_shared(at, shared_address(load_shared(at)));
         if (i == 0) store_shared(code + 12, 1);
@@ -910,12 +1065,22 @@ __device__ __forceinline__ void begin_narrow(const Step& step, u64 seen, u32 abo
 // Narrow rounds with what they leave to the general way, by the warps that take part.
 __device__ __noinline__ void run_narrow() {
     const Step& step = *table<Step>(image().steps, vyre_state.pc);
-    const u32 before = static_cast<u32>(table<Fixpoint>(image().fixpoints, step.id)->round);
     const QuickWarp& mine = vyre_quick_warps[warp_id()];
+    bool gathered = gathers(static_cast<u32>(vyre_quick.word & (VYRE_ARRIVAL - 1)));
     for (;;) {
-        quick_rounds(step);
+        if (gathered)
+            quick_rounds<true>(step);
+        else
+            quick_rounds<false>(step);
         const u32 first = mine.portion;
-        if (first == VYRE_NONE) break;
+        if (first == VYRE_NONE) {
+            // The other scope goes on, or none.
+            __syncthreads();
+            const u64 low = vyre_quick.word & (VYRE_ARRIVAL - 1);
+            if (low - 1 >= vyre_quick.limit || vyre_quick.left == 0) break;
+            gathered = gathers(static_cast<u32>(low));
+            continue;
+        }
         // Items with many edges: the warp shares out the edges.
         const Frontier& f = *table<Frontier>(image().frontiers, step.carried);
         const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
@@ -926,14 +1091,21 @@ __device__ __noinline__ void run_narrow() {
             if ((mine.flags & 2) != 0) {
                 node = load_global(f.items[side] + i * 4ull);
                 load_range(f.ranges[side] + i * 8ull, begin, end);
-            } else {
+            } else if ((mine.flags & 8) == 0) {
                 const uint4 item = load_shared_entry(kept_address(quick_address(&vyre_quick), side, i));
                 node = item.x;
                 begin = item.y;
                 end = item.z;
             }
         }
-        const u32 round = before + mine.done;
+        if ((mine.flags & 8) != 0) {
+            const bool some = lane_id() < each && i < mine.bound;
+            const uint4 item = gathered_entry(side, vyre_state.gathered + mine.alone - 1, i, some);
+            node = item.x;
+            begin = item.y;
+            end = item.z;
+        }
+        const u32 round = vyre_quick.rounds.w + mine.done;
         for (u32 i = lane_id(); i < kernel.dynamic_count; i += 32)
             if (is_round(kernel, *table<u32>(image().lists, kernel.dynamic + i)))
                 stage(kernel, *table<u32>(image().lists, kernel.dynamic + i), round);
@@ -947,7 +1119,7 @@ __device__ __noinline__ void run_narrow() {
 __device__ __forceinline__ u64 end_narrow(const Step& step, u32& abort) {
     const u64 seen = vyre_quick.word;
     abort = vyre_quick.abort;
-    for (u32 warp = 0; warp < VYRE_QUICK_WARPS; warp++) {
+    for (u32 warp = 0; warp < image().quick_warps; warp++) {
         const QuickWarp& of = vyre_quick_warps[warp];
         if (lane_id() == 0 && of.key != ~0ull) raise(of.key, of.kind, of.index, of.len);
     }

@@ -118,6 +118,15 @@ pub(crate) const SLOT_USED: u32 = 1 << 31;
 pub(crate) const SLOT_EDGE: u32 = 1 << 30;
 /// Warps of a CTA that take part in narrow rounds.
 pub(crate) const QUICK_WARPS: u32 = 4;
+/// Beside the length of quick code: it stores otherwise than by exchanges, or loads what may change past the first-level
+/// cache, so that barriers have to order that.
+pub(crate) const QUICK_WRITES: u32 = 1 << 30;
+/// See [`QUICK_WRITES`].
+pub(crate) const QUICK_READS: u32 = 1 << 31;
+/// CTAs of a cluster.
+pub(crate) const CLUSTER: u32 = 8;
+/// Warps of a CTA at most that take part in rounds which a cluster holds.
+pub(crate) const CLUSTER_WARPS: u32 = 16;
 /// Bytes of a staged uniform slot: the low half four times, then the high half four times.
 pub(crate) const UNIFORM_BYTES: u32 = 32;
 /// Items that a warp must take to fill the lanes' first edges for it to take more than it has lanes.
@@ -170,6 +179,7 @@ macro_rules! abi {
                 ("TILE_EXIT_NE", TILE_EXIT_NE), ("TILE_EXIT_NE64", TILE_EXIT_NE64), ("TILE_PUSH", TILE_PUSH),
                 ("TILE_WITHOUT", TILE_WITHOUT), ("TILE_KNOWN", TILE_KNOWN),
                 ("QUICK_WARPS", QUICK_WARPS), ("QUICK_PUSH", QUICK_PUSH), ("QUICK_RETURN", QUICK_RETURN),
+                ("QUICK_WRITES", QUICK_WRITES), ("QUICK_READS", QUICK_READS), ("CLUSTER", CLUSTER), ("CLUSTER_WARPS", CLUSTER_WARPS),
                 ("QUICK_DECIDES", QUICK_DECIDES), ("QUICK_IF", QUICK_IF), ("QUICK_HANDED_A", QUICK_HANDED_A),
                 ("QUICK_HANDED_B", QUICK_HANDED_B), ("QUICK_DROPS", QUICK_DROPS), ("QUICK_WIDE", QUICK_WIDE),
                 ("QUICK_COMPUTES", QUICK_COMPUTES), ("QUICK_PLACED", QUICK_PLACED), ("QUICK_FLIP", QUICK_FLIP), ("QUICK_BITS", QUICK_BITS),
@@ -257,7 +267,7 @@ pub(crate) mod fill {
 }
 
 abi! {
-    /// Head of the image. `stash_bytes`: of a warp. `progress`: where the host can see rounds and the frontier while the launch runs, or 0.
+    /// Head of the image. `stash_bytes`: of a warp. `quick_warps`: warps of a CTA that have rows of quick code. `progress`: where the host can see rounds and the frontier while the launch runs, or 0.
     struct Image {
         code: u64,
         control: u64,
@@ -291,9 +301,9 @@ abi! {
         record_count: u32,
         pulls: u32,
         stash_bytes: u32,
+        quick_warps: u32,
         unused0: u32,
         unused1: u32,
-        unused2: u32,
         progress: u64,
     }
 
@@ -319,7 +329,8 @@ abi! {
         pulled: u64,
         missed: u64,
         edges: [u64; 2],
-        unused: [u64; 2],
+        gathered: u64,
+        fitting: u64,
     }
 
     /// Many queries in one launch: every CTA takes one after another and runs it alone. The image is that of query 0 on

@@ -73,6 +73,7 @@ impl Happened {
             sum.items += a.items;
             sum.widest = sum.widest.max(a.widest);
             sum.pulled += a.pulled;
+            sum.gathered += a.gathered;
         }
         let (sum, r) = (&mut self.readback, &report.readback);
         sum.packed += r.packed;
@@ -470,6 +471,9 @@ impl fmt::Display for Decision {
             )?;
             if a.pulled > 0 {
                 write!(f, ", {} of {} sweeps pulled", a.pulled, a.sweeps)?;
+            }
+            if a.gathered > 0 {
+                write!(f, ", {} of {} sweeps by one cluster", a.gathered, a.sweeps)?;
             }
         }
         let read = &outcome.readback;

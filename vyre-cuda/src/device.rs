@@ -5,6 +5,8 @@
 //! The linker interface, which would hand out the compiled code for a cache of ours, compiles every function by itself:
 //! calls then follow the full calling convention, and narrow rounds are a sixth slower.
 
+use crate::abi;
+use crate::image::Room;
 use cudarc::driver::{DriverError, result, sys};
 use std::ffi::{CStr, CString, c_void};
 use std::sync::Arc;
@@ -15,6 +17,15 @@ const OLDEST_DRIVER: i32 = 12_000;
 
 /// The megakernel, for compute capability 8.0 and later.
 const MEGAKERNEL_PTX: &str = include_str!("../kernels/megakernel.ptx");
+/// What begins an instruction of it that clusters need.
+const CLUSTERS_ONLY: &str = "//sm_90 ";
+
+/// The megakernel's text for devices with clusters, for drivers from 12.1 on.
+fn with_clusters(ptx: &str) -> String {
+    ptx.replacen(".version 7.0", ".version 8.1", 1)
+        .replacen(".target sm_80", ".target sm_90", 1)
+        .replace(CLUSTERS_ONLY, "")
+}
 
 /// Why a device cannot be used.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -109,6 +120,7 @@ pub struct Device {
     driver: i32,
     multiprocessors: u32,
     shared_bytes: u32,
+    clusters: bool,
 }
 
 // SAFETY: the driver API may be called from any thread; every method makes the context current on its thread first, and
@@ -157,6 +169,9 @@ impl Device {
             return Err(DeviceError::NotCooperative { name });
         }
         let multiprocessors = get(attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
+        let clusters = capability >= (9, 0)
+            && driver >= 12_010
+            && get(attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)? != 0;
         let shared_bytes =
             get(attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as u32;
         // SAFETY: `device` was returned by cuDeviceGet; the release is in `drop`.
@@ -176,13 +191,18 @@ impl Device {
             driver,
             multiprocessors,
             shared_bytes,
+            clusters,
         };
         this.enter()?;
         for stream in [&mut this.stream, &mut this.copies] {
             *stream = result::stream::create(result::stream::StreamKind::NonBlocking)
                 .attempt("cuStreamCreate")?;
         }
-        this.module = this.load(MEGAKERNEL_PTX)?;
+        this.module = if clusters {
+            this.load(&with_clusters(MEGAKERNEL_PTX))?
+        } else {
+            this.load(MEGAKERNEL_PTX)?
+        };
         let functions = [
             ("vyre_megakernel", &mut this.megakernel),
             ("vyre_symmetric", &mut this.symmetric),
@@ -207,6 +227,17 @@ impl Device {
             )
         }
         .attempt("cuFuncSetAttribute")?;
+        if clusters {
+            // SAFETY: as above.
+            unsafe {
+                result::function::set_function_attribute(
+                    this.megakernel,
+                    sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                    1,
+                )
+            }
+            .attempt("cuFuncSetAttribute")?;
+        }
         Ok(Arc::new(this))
     }
 
@@ -235,9 +266,67 @@ impl Device {
         self.multiprocessors
     }
 
-    /// Shared memory that a CTA of the megakernel can ask for, in bytes.
-    pub(crate) fn shared_bytes(&self) -> u32 {
-        self.shared_bytes
+    /// What a CTA of the megakernel can have.
+    pub(crate) fn room(&self) -> Room {
+        Room {
+            shared_bytes: self.shared_bytes,
+            clusters: self.clusters,
+        }
+    }
+
+    /// How many CTAs of the megakernel are resident in whole clusters of so many, with this much shared memory each; 0 without
+    /// clusters.
+    pub(crate) fn clustered_ctas(
+        &self,
+        shared_bytes: u32,
+        cluster: u32,
+    ) -> Result<u32, DeviceError> {
+        if !self.clusters {
+            return Ok(0);
+        }
+        self.enter()?;
+        let most = self.multiprocessors.min(abi::MAX_CTAS) / cluster * cluster;
+        let mut attributes = launch_attributes(cluster);
+        let config = launch_config(most, shared_bytes, self.stream, &mut attributes);
+        let mut clusters = 0;
+        // Not every device has clusters of more than eight: that is no error.
+        // SAFETY: the count is a live local, the function belongs to the loaded module, and the attributes outlive the call.
+        let asked =
+            unsafe { sys::cuOccupancyMaxActiveClusters(&mut clusters, self.megakernel, &config) };
+        if cluster > 8 && asked.result().is_err() {
+            return Ok(0);
+        }
+        asked.result().attempt("cuOccupancyMaxActiveClusters")?;
+        Ok(most.min(u32::try_from(clusters).unwrap_or(0) * cluster))
+    }
+
+    /// Launches the megakernel on an image, or on a batch, in clusters of so many CTAs if that is more than one.
+    ///
+    /// # Safety
+    /// The image, the batch and all that they point to stay allocated until the launch was waited for, and all CTAs can be
+    /// resident together.
+    pub(crate) unsafe fn launch(
+        &self,
+        shared_bytes: u32,
+        [mut image, mut batch]: [u64; 2],
+        ctas: u32,
+        cluster: u32,
+    ) -> Result<(), DeviceError> {
+        self.enter()?;
+        let mut params: [*mut c_void; 2] = [(&raw mut image).cast(), (&raw mut batch).cast()];
+        let mut attributes = launch_attributes(cluster);
+        let config = launch_config(ctas, shared_bytes, self.stream, &mut attributes);
+        // SAFETY: the function takes two pointers, whose targets live long enough by contract; the attributes outlive the call.
+        unsafe {
+            sys::cuLaunchKernelEx(
+                &config,
+                self.megakernel,
+                params.as_mut_ptr(),
+                std::ptr::null_mut(),
+            )
+        }
+        .result()
+        .attempt("cuLaunchKernelEx")
     }
 
     /// The stream that launches go through, and every copy that takes its turn among them.
@@ -346,6 +435,56 @@ impl Device {
     }
 }
 
+/// All CTAs together, in clusters of so many.
+fn launch_attributes(cluster: u32) -> Vec<sys::CUlaunchAttribute> {
+    let attribute = |id, set: fn(&mut sys::CUlaunchAttributeValue, u32), x| {
+        let mut value = sys::CUlaunchAttributeValue { pad: [0; 64] };
+        set(&mut value, x);
+        sys::CUlaunchAttribute {
+            id,
+            pad: [0; 4],
+            value,
+        }
+    };
+    use sys::CUlaunchAttributeID_enum as of;
+    let mut attributes = vec![attribute(
+        of::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+        |value, x| value.cooperative = x as i32,
+        1,
+    )];
+    if cluster > 1 {
+        attributes.push(attribute(
+            of::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+            |value, x| {
+                value.clusterDim =
+                    sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y: 1, z: 1 };
+            },
+            cluster,
+        ));
+    }
+    attributes
+}
+
+fn launch_config(
+    ctas: u32,
+    shared_bytes: u32,
+    stream: sys::CUstream,
+    attributes: &mut [sys::CUlaunchAttribute],
+) -> sys::CUlaunchConfig {
+    sys::CUlaunchConfig {
+        gridDimX: ctas,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: abi::THREADS,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: shared_bytes,
+        hStream: stream,
+        attrs: attributes.as_mut_ptr(),
+        numAttrs: attributes.len() as u32,
+    }
+}
+
 impl Drop for Device {
     fn drop(&mut self) {
         if self.enter().is_err() {
@@ -419,6 +558,26 @@ mod tests {
                 "run scripts/build-ptx"
             );
         }
+    }
+
+    #[test]
+    fn text_for_clusters_has_their_instructions() {
+        // A line of its own each; nothing of it is left in comments.
+        let instructions: Vec<&str> = MEGAKERNEL_PTX
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix(CLUSTERS_ONLY))
+            .collect();
+        let text = with_clusters(MEGAKERNEL_PTX);
+        for name in [
+            "mapa.shared::cluster",
+            "st.async.shared::cluster",
+            "barrier.cluster.",
+        ] {
+            assert!(instructions.iter().any(|i| i.contains(name)), "{name}");
+            assert!(text.contains(&format!("\t{name}")), "{name}");
+        }
+        assert!(!text.contains("sm_80") && !text.contains("//sm_90"));
+        assert!(text.contains(".target sm_90\n") && text.contains(".version 8.1\n"));
     }
 
     #[test]

@@ -30,6 +30,17 @@ pub(crate) enum ImageError {
     },
 }
 
+/// What a CTA has on a device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// Shared memory, in bytes.
+    pub(crate) shared_bytes: u32,
+    /// Neighbours in clusters, which hold narrow rounds.
+    pub(crate) clusters: bool,
+}
+
+/// Shared memory for the rows of quick code at most, where more warps take part in rounds that a cluster holds.
+const QUICK_ROWS_BYTES: u32 = 64 * 1024;
 /// Shared memory that goes to registers at most, so that some is left for the L1 cache.
 const REGISTER_BYTES: u32 = 160 * 1024;
 /// Items that a lane takes at a time, at most.
@@ -164,12 +175,28 @@ impl Control {
     }
 }
 
+/// What barriers between narrow rounds of a kernel have to order: its stores, and its plain loads of what may change.
+/// Exchanges happen where all see them, and their results are waited for.
+fn barriers_order(program: &Program, kernel: &Kernel) -> u32 {
+    let of = |word: &Word| match Op::from_code(word.op) {
+        Some(Op::St8 | Op::St32 | Op::AtomSt32 | Op::St64 | Op::AtomSt64) => abi::QUICK_WRITES,
+        Some(Op::Ld8 | Op::Ld32 | Op::Ld64) => {
+            match program.buffers[usize::from(word.resource())].role {
+                Role::Topology | Role::Input => 0,
+                Role::Output | Role::Scratch | Role::InOut => abi::QUICK_READS,
+            }
+        }
+        _ => 0,
+    };
+    kernel.code.iter().map(of).fold(0, |all, of| all | of)
+}
+
 impl Layout {
-    /// Lays a verified program out for a device with this much shared memory a CTA. `degree`: average out-degree of each
+    /// Lays a verified program out for a device. `degree`: average out-degree of each
     /// topology; `items_per_lane`: of a tile, at most.
     pub(crate) fn new(
         program: &Program,
-        available: u32,
+        room: Room,
         degree: &[f64],
         items_per_lane: u32,
     ) -> Result<Layout, ImageError> {
@@ -222,7 +249,7 @@ impl Layout {
             });
         }
         layout.schedule(program);
-        layout.place(program, available, items_per_lane)?;
+        layout.place(program, room, items_per_lane)?;
         Ok(layout)
     }
 
@@ -529,7 +556,7 @@ impl Layout {
 
     /// Takes the quick code of plain fixpoints' waves, as far as there is room for it. What is plain only with quick code, or
     /// without frontiers that others sum up, is no longer so elsewhere. `own`: staged uniforms have places of their own.
-    fn choose_quick(&mut self, own: bool) {
+    fn choose_quick(&mut self, program: &Program, own: bool) {
         for i in 0..self.steps.len() {
             if self.steps[i].plain == 0 {
                 continue;
@@ -551,6 +578,7 @@ impl Layout {
             described.quick_begins = quick.begins;
             described.quick_plain = quick.plain;
             described.quick_slots = quick.slots | (quick.code.len() as u32) << 8;
+            described.quick_slots |= barriers_order(program, &program.kernels[kernel]);
             described.quick_fills = fills;
             described.quick_fill_count = quick.fills.len() as u32 / 2;
             described.quick_dynamic = quick.dynamic;
@@ -570,13 +598,14 @@ impl Layout {
     fn place(
         &mut self,
         program: &Program,
-        available: u32,
+        room: Room,
         items_per_lane: u32,
     ) -> Result<(), ImageError> {
+        let available = room.shared_bytes;
         let bytes = |k: &abi::Kernel| k.value_count * abi::UNIFORM_BYTES;
         let all: u32 = self.kernels.iter().map(bytes).sum();
         let own = all <= UNIFORMS_BYTES;
-        self.choose_quick(own);
+        self.choose_quick(program, own);
         let head = &mut self.head;
         let mut at = size_of::<abi::Image>() as u32;
         let mut table = |bytes: usize| {
@@ -627,14 +656,24 @@ impl Layout {
                 place += kernel.value_count * abi::UNIFORM_BYTES;
             }
         }
+        let mut rows = 0;
         for (kernel, quick) in self.kernels.iter_mut().zip(&self.quick) {
             if kernel.quick_fill_count != 0
                 && let Some(quick) = quick
             {
-                kernel.quick_shared = at;
                 kernel.quick_rows = quick.rows;
-                at += quick.rows * 128 * abi::QUICK_WARPS;
+                rows += quick.rows;
             }
+        }
+        let fits = |&warps: &u32| room.clusters && rows * 128 * warps <= QUICK_ROWS_BYTES;
+        let warps = [abi::CLUSTER_WARPS, abi::CLUSTER_WARPS / 2]
+            .into_iter()
+            .find(fits);
+        let warps = warps.unwrap_or(abi::QUICK_WARPS);
+        self.head.quick_warps = if rows == 0 { 0 } else { warps };
+        for kernel in self.kernels.iter_mut().filter(|k| k.quick_rows != 0) {
+            kernel.quick_shared = at;
+            at += kernel.quick_rows * 128 * warps;
         }
         quick::place(&mut self.quick_code, self.head.buffers);
         let head = &mut self.head;
@@ -718,6 +757,11 @@ impl Layout {
         }
         self.shared_bytes = at + used;
         Ok(())
+    }
+
+    /// Warps of a CTA that take part in narrow rounds at most; 0: no wave has such.
+    pub(crate) fn quick_warps(&self) -> u32 {
+        self.head.quick_warps
     }
 
     /// The code as the device has it: each word, where its operands are in a full tile, its immediate four times; then the
@@ -1218,6 +1262,13 @@ mod tests {
         }
     }
 
+    fn room(kib: u32) -> Room {
+        Room {
+            shared_bytes: kib * 1024,
+            clusters: false,
+        }
+    }
+
     #[test]
     fn immediates_of_lifted_bodies_count_from_the_kernels_start() {
         // `for u in graph.neighbors(v) { r1 += x[u] ^ 5 }`
@@ -1237,7 +1288,7 @@ mod tests {
             word(Op::St32, 0, 0, 1, 1 << 16),
             word(Op::Ret, 0, 0, 0, 0),
         ];
-        let layout = Layout::new(&program(code, 5), 200 * 1024, &[4.0], 4).unwrap();
+        let layout = Layout::new(&program(code, 5), room(200), &[4.0], 4).unwrap();
         let words = layout.device_words();
         let at = |word: u32, part: u32| {
             let at = (word * abi::WORD_BYTES + part * 4) as usize;
@@ -1348,7 +1399,7 @@ mod tests {
     #[test]
     fn searches_are_turned_round_where_the_run_says_how() {
         let mut program = search();
-        let layout = Layout::new(&program, 200 * 1024, &[4.0], 4).unwrap();
+        let layout = Layout::new(&program, room(200), &[4.0], 4).unwrap();
         assert_eq!(layout.pulls.len(), 1);
         assert_eq!(layout.pulls[0].topology, TopologyId(0));
         assert_eq!(layout.pulls[0].reverse, None);
@@ -1374,7 +1425,7 @@ mod tests {
             name: "back".into(),
             reverse_of: Some(TopologyId(0)),
         });
-        let layout = Layout::new(&program, 200 * 1024, &[4.0; 2], 4).unwrap();
+        let layout = Layout::new(&program, room(200), &[4.0; 2], 4).unwrap();
         assert_eq!(layout.pulls[0].reverse, Some(TopologyId(1)));
     }
 
@@ -1395,19 +1446,19 @@ mod tests {
         program.waves.push(other);
         program.schedule.insert(1, Step::Wave(WaveId(1)));
         program.schedule.insert(2, Step::Barrier);
-        let layout = Layout::new(&program, 200 * 1024, &[4.0], 4).unwrap();
+        let layout = Layout::new(&program, room(200), &[4.0], 4).unwrap();
         assert_eq!(layout.pulls.len(), 0);
         // A condition that wants to know how many items there are.
         let mut program = search();
         program.kernels[1].code[0].imm = 3;
-        let layout = Layout::new(&program, 200 * 1024, &[4.0], 4).unwrap();
+        let layout = Layout::new(&program, room(200), &[4.0], 4).unwrap();
         assert_eq!(layout.pulls.len(), 0);
         // A push that depends on more than the claim.
         let mut program = search();
         let push = program.kernels[0].code[3];
         program.kernels[0].code.insert(3, push);
         program.kernels[0].code[2].imm = 5;
-        let layout = Layout::new(&program, 200 * 1024, &[4.0], 4).unwrap();
+        let layout = Layout::new(&program, room(200), &[4.0], 4).unwrap();
         assert_eq!(layout.pulls.len(), 0);
     }
 
@@ -1415,7 +1466,7 @@ mod tests {
     fn code_that_does_not_fit_shared_memory_is_refused() {
         let mut code = vec![word(Op::Add32, 1, 0, IMM, 1); 8_000];
         code.push(word(Op::Ret, 0, 0, 0, 0));
-        let refused = Layout::new(&program(code, 2), 200 * 1024, &[4.0], 4).err();
+        let refused = Layout::new(&program(code, 2), room(200), &[4.0], 4).err();
         assert!(
             matches!(refused, Some(ImageError::Shared { needed, .. }) if needed > 8_000 * 32),
             "{refused:?}"

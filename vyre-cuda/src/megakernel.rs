@@ -19,15 +19,13 @@ use crate::abi;
 use crate::buffer::{
     ALIGN, Event, Memory, Pinned, Ring, Timer, bytes_of, column_from, column_in, slice_bytes,
 };
-use crate::device::{Attempt, Device, DeviceError};
+use crate::device::{Device, DeviceError};
 use crate::image::{
     Control, FRONTIER_CONTROL_BYTES, ITEMS_PER_LANE, Layout, Ranges, Run, Turn, list_number,
     records_of, unordered,
 };
 use crate::lift::Shares;
-use cudarc::driver::result;
 use rayon::prelude::*;
-use std::ffi::c_void;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -102,6 +100,10 @@ pub struct Megakernel {
     pack_up_to_bytes: u64,
     slots: u32,
     ctas: u32,
+    /// By size of a cluster, CTAs that run together; 0: none, or no wave has narrow rounds.
+    clustered: [u32; CLUSTERS.len()],
+    /// Which clusters the next run has.
+    gathers: Option<usize>,
     items_per_lane: u32,
     /// What batches may take.
     batch_bytes: Option<u64>,
@@ -435,7 +437,7 @@ impl Megakernel {
         let csrs: Vec<&Csr> = csrs.iter().map(|g| &**g).collect();
         check_topology(&program, &sizes, topology)?;
         let degrees = average_degrees(csrs.iter().copied());
-        let layout = Layout::new(&program, device.shared_bytes(), &degrees, ITEMS_PER_LANE)
+        let layout = Layout::new(&program, device.room(), &degrees, ITEMS_PER_LANE)
             .map_err(|e| RunError::Backend(e.to_string()))?;
         let shapes = shapes_of(&program, &sizes, &layout, &csrs);
         let pack_up_to_bytes = Thresholds::default().pack_up_to_bytes;
@@ -488,6 +490,8 @@ impl Megakernel {
             pack_up_to_bytes,
             slots: 1,
             ctas: device.multiprocessors().min(abi::MAX_CTAS),
+            clustered: clustered(device, &layout)?,
+            gathers: Some(CLUSTERS.len() - 1),
             items_per_lane: ITEMS_PER_LANE,
             batch_bytes: None,
             second_inputs: false,
@@ -817,10 +821,11 @@ impl Megakernel {
         if items_per_lane != self.items_per_lane {
             let degrees = self.graphs.iter().map(Graph::average_degree);
             let degrees: Vec<f64> = degrees.collect();
-            let available = self.device.shared_bytes();
-            let layout = Layout::new(&self.program, available, &degrees, items_per_lane)
+            let room = self.device.room();
+            let layout = Layout::new(&self.program, room, &degrees, items_per_lane)
                 .map_err(|e| RunError::Backend(e.to_string()))?;
             self.code.upload(0, &layout.device_words())?;
+            self.clustered = clustered(&self.device, &layout)?;
             self.layout = layout;
             self.items_per_lane = items_per_lane;
         }
@@ -850,8 +855,14 @@ impl Megakernel {
         .encode(places)
     }
 
-    fn launch(&self, image: u64, batch: u64, ctas: u32) -> Result<(), DeviceError> {
-        launch(&self.device, self.layout.shared_bytes, [image, batch], ctas)
+    /// How many CTAs the next run has, and how many a cluster.
+    fn grid(&self) -> (u32, u32) {
+        match self.gathers {
+            Some(i) if self.clustered[i] > 0 && self.ctas == self.slots() => {
+                (self.clustered[i], CLUSTERS[i].0)
+            }
+            _ => (self.ctas, 1),
+        }
     }
 
     /// Waits, and keeps those who watch informed.
@@ -944,7 +955,12 @@ impl Megakernel {
             if i == 0 {
                 host.timer.start()?;
             }
-            self.launch(self.image.address(), 0, self.ctas)?;
+            let (ctas, cluster) = self.grid();
+            let of = [self.image.address(), 0];
+            let bytes = self.layout.shared_bytes;
+            // SAFETY: what the image names belongs to the session, which waits for the launch; so many CTAs are resident
+            // together, one a multiprocessor.
+            unsafe { self.device.launch(bytes, of, ctas, cluster) }?;
             self.counts.launches += 1;
             launched += 1;
             let host = &mut self.flights[flight];
@@ -1035,10 +1051,13 @@ impl Megakernel {
             return Ok(None);
         };
         self.progress.set(words.rounds.iter().sum(), words.waiting);
+        let device_ns = self.flights[flight].timer.elapsed_ns()?;
+        let each_ns = device_ns / pending.launched as u64;
+        self.gathers = worth_gathering(words.fitting, each_ns, self.slots(), self.clustered);
         let mut outcome = self.read(&words, &pending)?;
         let wall_ns = u64::try_from(pending.started.elapsed().as_nanos());
         outcome.report.wall_ns = wall_ns.unwrap_or(u64::MAX);
-        outcome.report.device_ns = Some(self.flights[flight].timer.elapsed_ns()?);
+        outcome.report.device_ns = Some(device_ns);
         self.missed(missed)?;
         Ok(Some(outcome))
     }
@@ -1349,7 +1368,9 @@ impl Megakernel {
         }
         self.counts.refresh_bytes += refreshed;
         part.timer.start()?;
-        self.launch(image + tables_at, image, ctas as u32)?;
+        let of = [image + tables_at, image];
+        // SAFETY: what the batch names belongs to the session, which waits for the launch; at most one CTA a multiprocessor.
+        unsafe { (self.device).launch(self.layout.shared_bytes, of, ctas as u32, 1) }?;
         self.counts.launches += 1;
         let part = self.batch.as_ref().expect("it was just made").part(flight);
         part.timer.end()?;
@@ -1507,29 +1528,39 @@ impl Flight {
     }
 }
 
-/// Launches the megakernel on an image, or on a batch.
-fn launch(
-    device: &Device,
-    shared_bytes: u32,
-    [mut image, mut batch]: [u64; 2],
-    ctas: u32,
-) -> Result<(), DeviceError> {
-    device.enter()?;
-    let mut params: [*mut c_void; 2] = [(&raw mut image).cast(), (&raw mut batch).cast()];
-    // SAFETY: the function takes two pointers; the image, the batch and all that they point to belong to the caller and stay
-    // allocated until the launch was waited for; one CTA a multiprocessor is resident, because the kernel is compiled for
-    // it and its shared memory was checked against the device's.
-    unsafe {
-        result::launch_cooperative_kernel(
-            device.megakernel,
-            (ctas, 1, 1),
-            (abi::THREADS, 1, 1),
-            shared_bytes,
-            device.stream(),
-            &mut params,
-        )
+/// Clusters that a launch may have: CTAs of one, and what a round gains when one holds it, in nanoseconds. The larger ones
+/// leave out more multiprocessors, and not all devices have them.
+const CLUSTERS: [(u32, u64); 2] = [(16, 580), (abi::CLUSTER, 500)];
+/// What such a round takes.
+const GATHERED_NS: u64 = 2_700;
+
+/// By size of a cluster, how many CTAs run together, for a pass that has narrow rounds.
+fn clustered(device: &Device, layout: &Layout) -> Result<[u32; CLUSTERS.len()], DeviceError> {
+    let mut ctas = [0; CLUSTERS.len()];
+    if layout.quick_warps() > 0 {
+        for (ctas, (cluster, _)) in ctas.iter_mut().zip(CLUSTERS) {
+            *ctas = device.clustered_ctas(layout.shared_bytes, cluster)?;
+        }
     }
-    .attempt("cuLaunchCooperativeKernel")
+    Ok(ctas)
+}
+
+/// The clusters that are worth the multiprocessors that they leave out, where so many rounds of the last run fitted into one.
+fn worth_gathering(
+    fitting: u64,
+    device_ns: u64,
+    ctas: u32,
+    clustered: [u32; CLUSTERS.len()],
+) -> Option<usize> {
+    let others = device_ns.saturating_sub(fitting * GATHERED_NS);
+    let gain = |i: usize| {
+        let left_out = u64::from(ctas.saturating_sub(clustered[i]));
+        // Half of it waits for memory or for others, however many CTAs there are.
+        let lost = others * left_out / u64::from(ctas.max(1)) / 2;
+        (clustered[i] > 0).then(|| (fitting * CLUSTERS[i].1).saturating_sub(lost))
+    };
+    let gains = (0..CLUSTERS.len()).filter_map(|i| Some((gain(i)?, i)));
+    gains.max().filter(|&(gain, _)| gain > 0).map(|(_, i)| i)
 }
 
 /// Where a query has a buffer.
@@ -1876,6 +1907,8 @@ struct Words {
     missed: u64,
     /// Items that the next round would find.
     waiting: u64,
+    /// Rounds that a cluster held, or would have.
+    fitting: u64,
 }
 
 /// Control words and small results of a run, as they came back.
@@ -1921,9 +1954,11 @@ impl Reader<'_> {
                 items: word(field(std::mem::offset_of!(abi::Control, items))),
                 widest: word(field(std::mem::offset_of!(abi::Control, widest))),
                 pulled: word(field(std::mem::offset_of!(abi::Control, pulled))),
+                gathered: word(field(std::mem::offset_of!(abi::Control, gathered))),
             },
             missed: word(field(std::mem::offset_of!(abi::Control, missed))),
             waiting: word(field(std::mem::offset_of!(abi::Control, waiting))),
+            fitting: word(field(std::mem::offset_of!(abi::Control, fitting))),
             rounds: count(program.fixpoints.len())
                 .map(|i| word(layout.results + 8 * i))
                 .collect(),
@@ -2183,13 +2218,8 @@ impl Executor for Megakernel {
         let csrs: Vec<&Csr> = csrs.iter().map(|g| &**g).collect();
         check_topology(&program, &sizes, topology)?;
         let degrees = average_degrees(csrs.iter().copied());
-        let layout = Layout::new(
-            &program,
-            self.device.shared_bytes(),
-            &degrees,
-            self.items_per_lane,
-        )
-        .map_err(|e| RunError::Backend(e.to_string()))?;
+        let layout = Layout::new(&program, self.device.room(), &degrees, self.items_per_lane)
+            .map_err(|e| RunError::Backend(e.to_string()))?;
         let shapes = shapes_of(&program, &sizes, &layout, &csrs);
         let needs = Needs::new(&program, &sizes, &shapes, self.pack_up_to_bytes)?;
         let differs: Vec<bool> = csrs
@@ -2555,5 +2585,23 @@ fn repeat(size_bytes: u64, bits: u64) -> u64 {
         1 => (bits & 0xff) * 0x0101_0101_0101_0101,
         4 => bits & 0xffff_ffff | bits << 32,
         _ => bits,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::worth_gathering;
+
+    #[test]
+    fn clusters_are_as_large_as_is_worth_the_ctas_that_they_leave_out() {
+        let worth = |fitting, ns| worth_gathering(fitting, ns, 132, [112, 120]);
+        // Nothing but narrow rounds; half of the time; a little of it; rounds that no cluster holds.
+        assert_eq!(worth(1_998, 5_500_000), Some(0));
+        assert_eq!(worth(1_874, 10_900_000), Some(1));
+        assert_eq!(worth(1_998, 40_000_000), None);
+        assert_eq!(worth(0, 2_000_000), None);
+        // A device without the larger ones, and one without any.
+        assert_eq!(worth_gathering(1_998, 5_500_000, 132, [0, 120]), Some(1));
+        assert_eq!(worth_gathering(1_998, 5_500_000, 132, [0, 0]), None);
     }
 }

@@ -868,6 +868,40 @@ pub mod paths {
     }
 }
 
+/// The same search, which stops in the middle of narrow rounds.
+#[wave_graph]
+#[pass(id = "test.short", unproven)]
+pub mod short {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 150)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
 /// A tree that narrow rounds begin and wide ones end, and back: each node has `ways` children down to `depth`, and from
 /// each leaf a path goes on.
 fn broom(ways: u32, depth: u32, path: u32) -> Csr {
@@ -918,6 +952,11 @@ fn narrow_rounds_agree() {
         ("chain", grid(1, 3_000)),
         ("tall", grid(7, 900)),
         ("broom", broom(3, 8, 60)),
+        // More than a cluster holds, and back.
+        ("square", grid(1_300, 1_300)),
+        // All items lie where one CTA pushed them.
+        ("brush", broom(900, 1, 400)),
+        ("brushes", broom(40, 2, 300)),
         ("comb", comb(500, 40)),
         ("heavy comb", comb(300, 450)),
         ("hubs", comb(100, 900)),
@@ -960,6 +999,18 @@ fn narrow_rounds_agree() {
             };
             assert_eq!(*plain, *trap);
         }
+        let mut on_cpu = short::Session::new(&native, &graph).unwrap();
+        let mut on_cuda = short::Session::new(&cuda, &graph).unwrap();
+        match (
+            on_cpu.run(short::Run { source: 0 }),
+            on_cuda.run(short::Run { source: 0 }),
+        ) {
+            (Ok(expected), Ok(actual)) => assert_eq!(expected.dist, actual.dist, "{name}"),
+            (Err(vyre_cuda::Error::Trap(expected)), Err(vyre_cuda::Error::Trap(actual))) => {
+                assert_eq!(*expected, *actual, "{name}");
+            }
+            (expected, actual) => panic!("{name}: {expected:?}, {actual:?}"),
+        }
         let mut on_cpu = tight::Session::new(&native, &graph).unwrap();
         let mut on_cuda = tight::Session::new(&cuda, &graph).unwrap();
         for source in 0..3 {
@@ -976,6 +1027,31 @@ fn narrow_rounds_agree() {
             }
         }
     }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn rounds_are_run_by_one_cluster_where_it_holds_them() {
+    let device = device();
+    let clusters = device.capability() >= (9, 0);
+    let cuda = Runtime::cuda().unwrap();
+    let gathered = |session: &mut bfs::Session| {
+        let out = session.run(bfs::Run { source: 0 }).unwrap();
+        out.report.activity.unwrap().gathered
+    };
+    let check = |rounds: u64, expected: std::ops::RangeInclusive<u64>| {
+        let expected = if clusters { expected } else { 0..=0 };
+        assert!(expected.contains(&rounds), "{rounds} rounds, {expected:?}");
+    };
+    // Rounds of 1 to 300 items.
+    let mut session = bfs::Session::new(&cuda, &grid(400, 300)).unwrap();
+    for _ in 0..3 {
+        check(gathered(&mut session), 600..=699);
+    }
+    // Rounds that no cluster holds, but for the first and the last ones. Later runs may go without clusters.
+    let mut session = bfs::Session::new(&cuda, &grid(3_000, 3_000)).unwrap();
+    check(gathered(&mut session), 500..=4_000);
+    gathered(&mut session);
 }
 
 /// Median, smallest and largest, in microseconds.
