@@ -17,7 +17,9 @@ const OLDEST_DRIVER: i32 = 12_000;
 
 /// The megakernel, for compute capability 8.0 and later.
 const MEGAKERNEL_PTX: &str = include_str!("../kernels/megakernel.ptx");
-/// What begins an instruction of it that clusters need.
+/// Oldest driver that takes its instructions of clusters.
+const CLUSTERS_DRIVER: i32 = 12_010;
+/// What begins such an instruction.
 const CLUSTERS_ONLY: &str = "//sm_90 ";
 
 /// The megakernel's text for devices with clusters, for drivers from 12.1 on.
@@ -169,8 +171,10 @@ impl Device {
             return Err(DeviceError::NotCooperative { name });
         }
         let multiprocessors = get(attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
+        // Tools that look for races do not follow clusters.
         let clusters = capability >= (9, 0)
-            && driver >= 12_010
+            && driver >= CLUSTERS_DRIVER
+            && std::env::var("VYRE_CLUSTERS").as_deref() != Ok("0")
             && get(attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)? != 0;
         let shared_bytes =
             get(attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as u32;
