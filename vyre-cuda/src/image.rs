@@ -1207,20 +1207,11 @@ pub(crate) fn unordered(op: ReduceOp, scalar: Scalar, bits: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lift::words::word;
     use vyre_core::module::{
         Buffer, Constant, ConstantId, Extent, Fixpoint, Frontier, FrontierId, ItemRows, KernelId,
         SiteId, Topology, Wave, WaveId,
     };
-
-    fn word(op: Op, d: u8, a: u8, b: u8, imm: u32) -> Word {
-        Word {
-            op: op as u8,
-            d,
-            a,
-            b,
-            imm,
-        }
-    }
 
     /// One wave over the nodes of a topology.
     fn program(code: Vec<Word>, rows: u8) -> Program {

@@ -421,12 +421,17 @@ pub(crate) fn of_wave(program: &Program, kernel: usize, rows: u32) -> Option<Lif
     find(&program.kernels[kernel], rows, &wave.domain)
 }
 
+/// Words of code, for tests.
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use vyre_core::module::ItemRows;
+pub(crate) mod words {
+    use super::{Op, Word};
 
-    fn word(op: Op, d: u8, a: u8, b: u8, imm: u32) -> Word {
+    pub(crate) fn word(op: Op, d: u8, a: u8, b: u8, imm: u32) -> Word {
+        word_of(op as u32, d, a, b, imm)
+    }
+
+    /// With an opcode that programs may not have.
+    pub(crate) fn word_of(op: u32, d: u8, a: u8, b: u8, imm: u32) -> Word {
         Word {
             op: op as u8,
             d,
@@ -435,6 +440,13 @@ mod tests {
             imm,
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words::{word, word_of};
+    use super::*;
+    use vyre_core::module::ItemRows;
 
     /// `for u in graph.neighbors(v) { r1 += x[u] }`, then `tail`.
     fn gather(tail: &[Word]) -> Kernel {
@@ -486,16 +498,6 @@ mod tests {
         assert_eq!(once.topology, None);
         let stores = gather(&[word(Op::St32, 0, 0, 1, 5 << 16)]);
         assert_eq!(find(&stores, 5, &Domain::Nodes).unwrap().topology, None);
-    }
-
-    fn word_of(op: u32, d: u8, a: u8, b: u8, imm: u32) -> Word {
-        Word {
-            op: op as u8,
-            d,
-            a,
-            b,
-            imm,
-        }
     }
 
     #[test]

@@ -953,17 +953,8 @@ fn is_buffer(kind: vyre_core::isa::Kind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lift::words::word_of as word;
     use vyre_core::module::{ConstantId, ItemRows};
-
-    fn word(op: u32, d: u8, a: u8, b: u8, imm: u32) -> Word {
-        Word {
-            op: op as u8,
-            d,
-            a,
-            b,
-            imm,
-        }
-    }
 
     fn of(op: Op) -> u32 {
         op as u32

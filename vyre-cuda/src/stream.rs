@@ -357,17 +357,8 @@ fn place(mut loads: Vec<Draft>, others: Vec<Draft>, buffers: Vec<u32>, values: u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lift::words::word_of as word;
     use vyre_core::module::ItemRows;
-
-    fn word(op: u32, d: u8, a: u8, b: u8, imm: u32) -> Word {
-        Word {
-            op: op as u8,
-            d,
-            a,
-            b,
-            imm,
-        }
-    }
 
     fn kernel(code: Vec<Word>) -> Kernel {
         Kernel {

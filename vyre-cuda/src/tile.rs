@@ -476,17 +476,8 @@ impl Maker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lift::words::word;
     use vyre_core::module::ItemRows;
-
-    fn word(op: Op, d: u8, a: u8, b: u8, imm: u32) -> Word {
-        Word {
-            op: op as u8,
-            d,
-            a,
-            b,
-            imm,
-        }
-    }
 
     fn tile(code: &[Word], rows: u8, item: ItemRows) -> Option<Tile> {
         let kernel = Kernel {
