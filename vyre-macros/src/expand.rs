@@ -635,55 +635,37 @@ impl Expansion<'_> {
     /// The arguments of a kernel's `run` as they are, by their names: those that it reads, and slices that it works on.
     pub(crate) fn lent(&self) -> (TokenStream, TokenStream) {
         let private = self.private();
-        let (mut scalars, mut inputs, mut in_outs) = (Vec::new(), Vec::new(), Vec::new());
-        for (field, slot) in self.fields.iter() {
-            let name = &field.name;
-            match slot {
-                Slot::Scalar(s) => {
-                    let ty = scalar_type(self.program.scalars[s.index()].scalar);
-                    scalars.push(quote! { <#ty as #private::Element>::to_bits64(#name) });
-                }
-                Slot::Buffer(b) => {
-                    let buffer = &self.program.buffers[b.index()];
-                    if buffer.role == Role::InOut {
-                        let (id, ty) = (b.0, scalar_type(buffer.scalar));
-                        in_outs.push(quote! {
-                            (#private::BufferId(#id), <#ty as #private::Element>::slice_mut(#name))
-                        });
-                    } else {
-                        inputs.push(self.slice(b.0, name.to_token_stream()));
-                    }
-                }
-                Slot::Csr(_)
-                | Slot::Rows(..)
-                | Slot::Frontier(_)
-                | Slot::List(_)
-                | Slot::Reduction(_)
-                | Slot::Broken => {}
-            }
-        }
-        let args = quote! {
-            #private::Args {
-                scalars: ::std::vec![#(#scalars),*],
-                inputs: ::std::vec![#(#inputs),*],
-            }
-        };
-        (args, quote! { [#(#in_outs),*] })
+        let in_outs = self.fields.iter().filter_map(|(field, slot)| {
+            let Slot::Buffer(b) = slot else { return None };
+            let buffer = &self.program.buffers[b.index()];
+            let (name, id, ty) = (&field.name, b.0, scalar_type(buffer.scalar));
+            (buffer.role == Role::InOut).then(|| {
+                quote! { (#private::BufferId(#id), <#ty as #private::Element>::slice_mut(#name)) }
+            })
+        });
+        let in_outs = quote! { [#(#in_outs),*] };
+        let args = self.args(&[Role::Input], |name| quote! { #name });
+        (args, in_outs)
     }
 
     fn args_glue(&self) -> TokenStream {
+        self.args(&[Role::Input, Role::InOut], |name| quote! { run.#name })
+    }
+
+    /// The arguments of a run: scalars, and slices of these roles. `at`: where a field's value is.
+    fn args(&self, roles: &[Role], at: impl Fn(&Ident) -> TokenStream) -> TokenStream {
         let private = self.private();
         let (mut scalars, mut inputs) = (Vec::new(), Vec::new());
         for (field, slot) in self.fields.iter() {
-            let name = &field.name;
+            let value = at(&field.name);
             match slot {
                 Slot::Scalar(s) => {
                     let ty = scalar_type(self.program.scalars[s.index()].scalar);
-                    scalars.push(quote! { <#ty as #private::Element>::to_bits64(run.#name) });
+                    scalars.push(quote! { <#ty as #private::Element>::to_bits64(#value) });
                 }
                 Slot::Buffer(b) => {
-                    if let Role::Input | Role::InOut = self.program.buffers[b.index()].role {
-                        inputs.push(self.slice(b.0, quote! { run.#name }));
+                    if roles.contains(&self.program.buffers[b.index()].role) {
+                        inputs.push(self.slice(b.0, value));
                     }
                 }
                 Slot::Csr(_)
