@@ -1117,7 +1117,6 @@ fn a_result_larger_than_its_declared_capacity_says_both_numbers(runtimes: &[Runt
     }
 }
 
-/// 24 bytes an item.
 #[wave_graph]
 pub mod vast {
     pub struct Data {
@@ -1149,6 +1148,39 @@ fn elements_of_64_bits_take_what_was_stored(runtimes: &[Runtime]) {
     }
 }
 
+/// 128 bytes an item: indices of 32 bits reach 512 GiB.
+#[wave_graph]
+pub mod enormous {
+    #[derive(Clone, Copy)]
+    pub struct Row {
+        a: u64,
+        b: u64,
+        c: u64,
+        d: u64,
+        e: u64,
+    }
+
+    pub struct Data {
+        #[output(per = n)]
+        a: u64,
+        #[scratch(per = n)]
+        first: Row,
+        #[scratch(per = n)]
+        second: Row,
+        #[scratch(per = n)]
+        third: Row,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn fill(i: Index, a: &mut u64, first: &mut Row, second: &mut Row, third: &mut Row) {
+        first.e = i as u64;
+        second.a = first.e + 1;
+        third.c = second.a * 2;
+        *a = third.c;
+    }
+}
+
 #[test]
 #[ignore = "needs a CUDA device"]
 fn what_a_device_cannot_hold_is_refused_before_anything_is_launched() {
@@ -1158,12 +1190,11 @@ fn what_a_device_cannot_hold_is_refused_before_anything_is_launched() {
         .expect("it is one")
         .memory_bytes()
         .expect("the device answers");
-    let n = u32::MAX - 1;
-    assert!(total < 24 * u64::from(n), "the device holds 96 GiB");
-    let mut session = vast::Session::new(&runtime, ()).expect("fits");
+    let n = u32::try_from(total / 128 + 1).expect("the device has less than 512 GiB");
+    let mut session = enormous::Session::new(&runtime, ()).expect("fits");
     let before = session.counters().expect("counts");
     for _ in 0..2 {
-        let error = session.run(vast::Run { n }).unwrap_err();
+        let error = session.run(enormous::Run { n }).unwrap_err();
         let Error::Run(RunError::Memory {
             needed_bytes,
             available_bytes,
@@ -1172,7 +1203,7 @@ fn what_a_device_cannot_hold_is_refused_before_anything_is_launched() {
         else {
             panic!("{error}");
         };
-        assert!(*needed_bytes >= 24 * u64::from(n) && *needed_bytes < 25 * u64::from(n));
+        assert!(*needed_bytes >= 128 * u64::from(n) && *needed_bytes < 129 * u64::from(n));
         assert!(*available_bytes <= free);
         let expected = format!(
             "the run does not fit on {}; {needed_bytes} bytes are needed, {available_bytes} are available",
@@ -1186,7 +1217,7 @@ fn what_a_device_cannot_hold_is_refused_before_anything_is_launched() {
         (counted.launches, counted.fences, counted.allocations),
         (0, 0, 0)
     );
-    let out = session.run(vast::Run { n: 3 }).expect("fits");
+    let out = session.run(enormous::Run { n: 3 }).expect("fits");
     assert_eq!(out.a, [2, 4, 6]);
 }
 
