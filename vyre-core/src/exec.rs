@@ -403,7 +403,10 @@ pub fn columns_of<T: Record>(
     for row in rows {
         taken.push(&row.fields());
     }
-    (first.0..).map(BufferId).zip(taken.columns).collect()
+    (first.0..=u16::MAX)
+        .map(BufferId)
+        .zip(taken.columns)
+        .collect()
 }
 
 /// What a session is created from.
@@ -670,7 +673,7 @@ impl Sizes {
 
     /// Nodes and bits of a row of each buffer of bit rows: [`Outcome::rows`].
     pub fn rows(&self, program: &Program) -> Vec<(BufferId, u32, u32)> {
-        let buffers = (0..).map(BufferId).zip(&program.buffers);
+        let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
         buffers
             .filter_map(|(id, b)| match b.extent {
                 Extent::NodeBits(width) => {

@@ -492,9 +492,9 @@ pub struct Fixpoint {
 /// One step of the schedule, which is a small program: no step nests except through `Loop`/`Until` pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// Sweep a wave. Waves between two barriers form a group.
+    /// Sweep a wave. A run of waves is a barrier group: [`crate::plan::group`].
     Wave(WaveId),
-    /// Everyone waits; what was written before is visible after.
+    /// Ends a group before another one or a fixpoint: everyone waits; what was written before is visible after.
     Barrier,
     /// Enter a fixpoint: its round is 0. Each round starts by flipping its frontiers and resetting its reductions.
     Loop(FixpointId),

@@ -15,7 +15,8 @@ use crate::module::{
     ReductionId, Resource, Role, Site, Step, TopologyId, Wave, WaveId,
 };
 use crate::plan::compact::{self, CompactError, Slot};
-use crate::plan::footprint::{Allocation, Life, footprint, groups_of};
+use crate::plan::footprint::{Allocation, Life, footprint};
+use crate::plan::group::{ended_at, groups_of};
 use crate::plan::pull::{self, Claim};
 use crate::plan::thresholds::Thresholds;
 use crate::trap::{Trap, TrapKind, WHOLE_WAVE};
@@ -1025,8 +1026,8 @@ impl Store {
         &self.program.kernels[self.program.waves[wave.index()].kernel.index()]
     }
 
-    /// What was written before is visible after; the group's faults and overflows stop the run. `at` is the barrier's
-    /// position in the schedule: the group is the sweeps before it.
+    /// What was written before is visible after; the group's faults and overflows stop the run. `at` is the step that ends
+    /// the group.
     fn barrier(&mut self, at: usize) -> Result<(), RunError> {
         let mut found = self.faults.get_mut().take();
         for id in 0..self.frontiers.len() {
@@ -1069,14 +1070,7 @@ impl Store {
     /// The overflow of a frontier or list, blamed on the first push of the lowest wave of the group that pushes onto it.
     #[cold]
     fn overflow(&self, of: Resource, (needed, capacity): (u64, u64), at: usize) -> Pending {
-        let group = self.program.schedule[..at]
-            .iter()
-            .rev()
-            .map_while(|step| match step {
-                Step::Wave(w) => Some(*w),
-                _ => None,
-            });
-        let (wave, pc) = group
+        let (wave, pc) = ended_at(&self.program.schedule, at)
             .filter_map(|w| Some((w, first_push(self.kernel_of(w), of)?)))
             .min()
             .expect("only a wave that pushes fills a frontier, or a list");

@@ -21,10 +21,12 @@ mod code;
 
 use crate::isa::{Kind, MAX_CODE_WORDS, MAX_FRAMES, MAX_ROWS};
 use crate::module::{
-    Buffer, BufferId, ConstantId, Domain, Extent, Fixpoint, FixpointId, Frontier, FrontierId,
-    KernelId, List, ListId, MAX_FIELDS, NodeRef, Program, ReduceOp, Reduction, ReductionId,
-    Resource, Role, Scalar, ScalarId, SiteId, Step, Topology, TopologyId, Wave, WaveId, Width,
+    Access, Buffer, BufferId, ConstantId, Domain, Extent, Fixpoint, FixpointId, Frontier,
+    FrontierId, KernelId, List, ListId, MAX_FIELDS, NodeRef, Program, ReduceOp, Reduction,
+    ReductionId, Resource, Role, Scalar, ScalarId, SiteId, Step, Topology, TopologyId, Wave,
+    WaveId, Width,
 };
+use crate::plan::group::{Misplaced, misplaced};
 use std::fmt;
 use thiserror::Error;
 
@@ -300,9 +302,9 @@ pub enum Rule {
     /// Inputs and topology buffers are read-only.
     #[error("writes a buffer of role {0:?}")]
     ReadOnly(Role),
-    /// Conditions only look.
-    #[error("a condition has a side effect")]
-    ConditionEffect,
+    /// Conditions look at their uniforms only.
+    #[error("a condition uses {0:?}; it looks at uniforms only")]
+    ConditionUses(Resource),
     /// `ret.b32` in a wave, `ret` in a condition.
     #[error("returns as a {0} does")]
     WrongReturn(&'static str),
@@ -360,6 +362,9 @@ pub enum Rule {
         /// Its own.
         expected: Option<FixpointId>,
     },
+    /// Steps form barrier groups.
+    #[error("{0}")]
+    Misplaced(Misplaced),
     /// Each wave and fixpoint is scheduled once.
     #[error("is scheduled {0} times")]
     Scheduled(u32),
@@ -383,6 +388,29 @@ pub fn verify(program: &Program) -> Result<(), Vec<VerifyError>> {
         Ok(())
     } else {
         Err(verifier.errors)
+    }
+}
+
+/// What a wave lists, if that is in order.
+fn listed(wave: &Wave) -> Option<&[Access]> {
+    let mut pairs = wave.accesses.windows(2);
+    let sorted = pairs.all(|w| w[0].resource < w[1].resource);
+    sorted.then_some(&wave.accesses)
+}
+
+fn find(listed: &[Access], resource: Resource) -> Option<&Access> {
+    let at = listed.binary_search_by_key(&resource, |a| a.resource);
+    at.ok().map(|at| &listed[at])
+}
+
+/// The topology and the items that a sweep reads.
+fn swept(domain: Domain) -> (Option<Resource>, Option<Resource>) {
+    match domain {
+        Domain::Once | Domain::Range(_) | Domain::Nodes => (None, None),
+        Domain::Items(f) => (None, Some(Resource::Frontier(f))),
+        Domain::ListItems(l, _) => (None, Some(Resource::List(l))),
+        Domain::Edges(t) => (Some(Resource::Topology(t)), None),
+        Domain::EdgesFrom(t, f) => (Some(Resource::Topology(t)), Some(Resource::Frontier(f))),
     }
 }
 
@@ -543,7 +571,7 @@ impl<'p> Verifier<'p> {
         for &(site, _) in &p.messages {
             self.site(site);
         }
-        for (i, topology) in (0..).zip(&p.topologies) {
+        for (i, topology) in (0..=u16::MAX).zip(&p.topologies) {
             self.at = Place::Topology(TopologyId(i));
             if let Some(of) = topology.reverse_of
                 && let Some(of) = self.topology(of)
@@ -551,11 +579,11 @@ impl<'p> Verifier<'p> {
                 self.require(of.reverse_of.is_none(), || Rule::ReverseOfReverse);
             }
         }
-        for (i, buffer) in (0..).zip(&p.buffers) {
+        for (i, buffer) in (0..=u16::MAX).zip(&p.buffers) {
             self.at = Place::Buffer(BufferId(i));
             self.buffer_row(buffer);
         }
-        for (i, frontier) in (0..).zip(&p.frontiers) {
+        for (i, frontier) in (0..=u16::MAX).zip(&p.frontiers) {
             self.at = Place::Frontier(FrontierId(i));
             self.extent(frontier.capacity);
             let fields = frontier.fields.len();
@@ -567,14 +595,14 @@ impl<'p> Verifier<'p> {
             }
             frontier.owner.map(|id| self.fixpoint(id));
         }
-        for (i, list) in (0..).zip(&p.lists) {
+        for (i, list) in (0..=u16::MAX).zip(&p.lists) {
             self.at = Place::List(ListId(i));
             self.extent(list.capacity);
             let fields = list.fields.len();
             let fits = (1..=MAX_FIELDS).contains(&fields);
             self.require(fits, || Rule::Fields(fields));
         }
-        for (i, reduction) in (0..).zip(&p.reductions) {
+        for (i, reduction) in (0..=u16::MAX).zip(&p.reductions) {
             self.at = Place::Reduction(ReductionId(i));
             let (op, scalar) = (reduction.op, reduction.scalar);
             let bitwise = [ReduceOp::Or, ReduceOp::And].contains(&op);
@@ -587,7 +615,7 @@ impl<'p> Verifier<'p> {
             self.require(has_op, || Rule::ReductionType { op, scalar });
             reduction.owner.map(|id| self.fixpoint(id));
         }
-        for (i, constant) in (0..).zip(&p.constants) {
+        for (i, constant) in (0..=u16::MAX).zip(&p.constants) {
             self.at = Place::Constant(ConstantId(i));
             let (scalar, bits) = (constant.scalar, constant.bits);
             let canonical = match scalar {
@@ -634,7 +662,7 @@ impl<'p> Verifier<'p> {
             kernels: p.kernels.len(),
             expected,
         });
-        for (i, wave) in (0..).zip(&p.waves) {
+        for (i, wave) in (0..=u16::MAX).zip(&p.waves) {
             self.at = Place::Wave(WaveId(i));
             self.kernel_order(wave.kernel, usize::from(i));
             match wave.domain {
@@ -657,15 +685,20 @@ impl<'p> Verifier<'p> {
             for access in &wave.accesses {
                 self.resource(access.resource);
             }
-            let sorted = wave
-                .accesses
-                .windows(2)
-                .all(|w| w[0].resource < w[1].resource);
-            self.require(sorted, || Rule::AccessOrder);
+            match listed(wave) {
+                None => self.fail(Rule::AccessOrder),
+                Some(listed) => {
+                    let (topology, items) = swept(wave.domain);
+                    for resource in topology.into_iter().chain(items) {
+                        let found = find(listed, resource).is_some();
+                        self.require(found, || Rule::Unlisted(resource));
+                    }
+                }
+            }
             wave.fixpoint.map(|id| self.fixpoint(id));
             self.after(&wave.after);
         }
-        for (i, fixpoint) in (0..).zip(&p.fixpoints) {
+        for (i, fixpoint) in (0..=u16::MAX).zip(&p.fixpoints) {
             self.at = Place::Fixpoint(FixpointId(i));
             self.kernel_order(fixpoint.until, p.waves.len() + usize::from(i));
             if let Some(parent) = fixpoint.parent {
@@ -703,7 +736,7 @@ impl<'p> Verifier<'p> {
 
     fn owners(&mut self) {
         let p = self.program;
-        let ordered = (0..)
+        let ordered = (0..=u16::MAX)
             .zip(&p.fixpoints)
             .all(|(i, f)| f.parent.is_none_or(|parent| parent.0 < i));
         if !ordered {
@@ -720,7 +753,7 @@ impl<'p> Verifier<'p> {
                 around[f.index()] = Some(common);
             }
         }
-        for ((i, frontier), expected) in (0..).zip(&p.frontiers).zip(around) {
+        for ((i, frontier), expected) in (0..=u16::MAX).zip(&p.frontiers).zip(around) {
             self.at = Place::Frontier(FrontierId(i));
             let actual = frontier.owner;
             if let Some(expected) = expected {
@@ -765,11 +798,15 @@ impl<'p> Verifier<'p> {
         self.at = Place::Step(p.schedule.len().saturating_sub(1) as u32);
         let last = p.schedule.last() == Some(&Step::End) && ends == 1;
         self.require(last, || Rule::EndPlace);
-        for (i, count) in (0..).zip(waves) {
+        for (at, wrong) in misplaced(&p.schedule) {
+            self.at = Place::Step(at as u32);
+            self.fail(Rule::Misplaced(wrong));
+        }
+        for (i, count) in (0..=u16::MAX).zip(waves) {
             self.at = Place::Wave(WaveId(i));
             self.require(count == 1, || Rule::Scheduled(count));
         }
-        for (i, count) in (0..).zip(fixpoints) {
+        for (i, count) in (0..=u16::MAX).zip(fixpoints) {
             self.at = Place::Fixpoint(FixpointId(i));
             self.require(count == 1, || Rule::Scheduled(count));
         }

@@ -10,6 +10,7 @@ use vyre_core::disasm;
 use vyre_core::interp::{Fault, Interpreter, Item, Memory};
 use vyre_core::isa::{Faults, IMM, Imm, Kind, Op, Row, Slot, UNIFORM_BASE, Word};
 use vyre_core::module::*;
+use vyre_core::plan::group::Misplaced;
 use vyre_core::trap::TrapKind;
 use vyre_core::verify::{Place, Rule, VerifyError, verify};
 
@@ -38,8 +39,9 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
         owner: Some(FixpointId(0)),
         output: true,
     };
-    let resources = (0..8).map(|i| Resource::Buffer(BufferId(i)));
-    let resources = resources.chain([
+    let topology = Resource::Topology(TopologyId(0));
+    let buffers_too = (0..8).map(|i| Resource::Buffer(BufferId(i)));
+    let resources = std::iter::once(topology).chain(buffers_too).chain([
         Resource::Frontier(FrontierId(0)),
         Resource::Frontier(FrontierId(1)),
         Resource::Reduction(ReductionId(0)),
@@ -1391,7 +1393,7 @@ fn each_rule_is_checked() {
         )]
     );
     assert_eq!(
-        program(|p| p.waves[0].accesses[2].mode = Mode::Read),
+        program(|p| p.waves[0].accesses[3].mode = Mode::Read),
         [(at(4), Rule::ListedRead(Resource::Buffer(BufferId(2))),)]
     );
     assert_eq!(
@@ -1460,17 +1462,38 @@ fn each_rule_is_checked() {
     );
     assert_eq!(
         program(|p| p.schedule.swap(0, 1)),
-        [(
-            Place::Step(0),
-            Rule::StepNesting {
-                actual: None,
-                expected: Some(FixpointId(0))
-            },
-        )]
+        [
+            (
+                Place::Step(0),
+                Rule::StepNesting {
+                    actual: None,
+                    expected: Some(FixpointId(0))
+                },
+            ),
+            (Place::Step(1), Rule::Misplaced(Misplaced::LoopInGroup)),
+            (Place::Step(2), Rule::Misplaced(Misplaced::EmptyRound)),
+        ]
     );
     assert_eq!(
         program(|p| p.schedule[1] = Step::Barrier),
-        [(Place::Wave(WaveId(0)), Rule::Scheduled(0),)]
+        [
+            (Place::Step(1), Rule::Misplaced(Misplaced::Barrier)),
+            (Place::Wave(WaveId(0)), Rule::Scheduled(0)),
+        ]
+    );
+    assert_eq!(
+        program(|p| p.schedule.insert(2, Step::Barrier)),
+        [(Place::Step(2), Rule::Misplaced(Misplaced::Barrier))]
+    );
+    assert_eq!(
+        program(|p| p.schedule.insert(0, Step::Barrier)),
+        [(Place::Step(0), Rule::Misplaced(Misplaced::Barrier))]
+    );
+    let resource = Resource::Frontier(FrontierId(0));
+    let unlist = |p: &mut Program| p.waves[0].accesses.retain(|a| a.resource != resource);
+    assert_eq!(
+        broken(unlist),
+        [(Place::Wave(WaveId(0)), Rule::Unlisted(resource))]
     );
     assert_eq!(
         program(|p| p.schedule.truncate(3)),
@@ -1487,16 +1510,31 @@ fn each_rule_is_checked() {
 }
 
 #[test]
-fn conditions_only_look() {
-    let push = word(Op::Push, 0, UNIFORM_BASE, 0, 0);
-    let errors = broken(|p| {
-        p.kernels[1].code.insert(0, push);
-        p.kernels[1].sites = vec![(0, SiteId(0))];
-    });
-    assert_eq!(
-        errors,
-        [(Place::Word(KernelId(1), 0), Rule::ConditionEffect)]
-    );
+fn conditions_look_at_uniforms_only() {
+    // Whether it pushes, loads or asks for a length: which memory there is when a round ends is decided without it.
+    for (op, d, resource) in [
+        (Op::Push, 0, Resource::Frontier(FrontierId(0))),
+        (Op::Ld32, 0, Resource::Buffer(BufferId(2))),
+        (Op::Len, 0, Resource::Buffer(BufferId(0))),
+        (Op::CsrBegin, 0, Resource::Topology(TopologyId(0))),
+    ] {
+        let id = match resource {
+            Resource::Buffer(b) => b.0,
+            _ => 0,
+        };
+        let a = if op == Op::Len { 0 } else { UNIFORM_BASE };
+        let errors = broken(|p| {
+            let looks = word(op, d, a, 0, self::resource(id, 0));
+            p.kernels[1].code.insert(0, looks);
+            if op != Op::Len {
+                p.kernels[1].sites = vec![(0, SiteId(0))];
+            }
+        });
+        assert_eq!(
+            errors,
+            [(Place::Word(KernelId(1), 0), Rule::ConditionUses(resource))]
+        );
+    }
 }
 
 #[test]

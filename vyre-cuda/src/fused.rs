@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::runtime::Runtime;
-use crate::session::{Memory, args, slices};
+use crate::session::{Memory, args, legal, slices};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -69,6 +69,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         let invalid = |e: &dyn fmt::Display| RunError::Invalid(e.to_string());
         let mut fused = fuse(&a, &b, &links).map_err(|e| invalid(&e))?;
         verify(&fused.program).map_err(|e| invalid(&e[0]))?;
+        legal(&fused.program)?;
         let (first, second) = (first.into(), second.into());
         let rows = (A::topology_rows(&first), B::topology_rows(&second));
         let (mut first, mut second) = (A::topology(first), B::topology(second));

@@ -15,6 +15,7 @@ use vyre_core::isa::{FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, UNIFORM
 use vyre_core::module::{
     Domain, FixpointId, Kernel, Program, ReduceOp, Role, Scalar, Step, TopologyId, Uniform,
 };
+use vyre_core::plan::group::ended_at;
 use vyre_core::plan::pull::{self, Taken};
 
 /// Why a pass cannot run in the megakernel.
@@ -501,7 +502,7 @@ impl Layout {
             })
     }
 
-    /// Which frontiers the group before the barrier at `at` pushes to, and whom to blame for an overflow. The first one
+    /// Which frontiers the group that the step at `at` ends pushes to, and whom to blame for an overflow. The first one
     /// that the barrier's fixpoint owns travels in the barrier word.
     fn barrier(
         &mut self,
@@ -511,28 +512,22 @@ impl Layout {
         looked: &mut Vec<u32>,
     ) -> abi::Step {
         let mut pushed: Vec<[u32; 3]> = Vec::new();
-        for before in program.schedule[..at].iter().rev() {
-            match before {
-                Step::Wave(w) => {
-                    let kernel = program.waves[w.index()].kernel;
-                    let code = &program.kernels[kernel.index()].code;
-                    for (pc, word) in (0u32..).zip(code) {
-                        let id = if op(word) == Op::Append {
-                            list_number(program, word.resource())
-                        } else if matches!(op(word), Op::Push | Op::PushItem) {
-                            word.resource().into()
-                        } else {
-                            continue;
-                        };
-                        let entry = [id, kernel.0.into(), pc];
-                        match pushed.iter_mut().find(|e| e[0] == entry[0]) {
-                            Some(e) => *e = (*e).min(entry),
-                            None => pushed.push(entry),
-                        }
-                    }
+        for wave in ended_at(&program.schedule, at) {
+            let kernel = program.waves[wave.index()].kernel;
+            let code = &program.kernels[kernel.index()].code;
+            for (pc, word) in (0u32..).zip(code) {
+                let id = if op(word) == Op::Append {
+                    list_number(program, word.resource())
+                } else if matches!(op(word), Op::Push | Op::PushItem) {
+                    word.resource().into()
+                } else {
+                    continue;
+                };
+                let entry = [id, kernel.0.into(), pc];
+                match pushed.iter_mut().find(|e| e[0] == entry[0]) {
+                    Some(e) => *e = (*e).min(entry),
+                    None => pushed.push(entry),
                 }
-                Step::Loop(_) => {}
-                Step::Barrier | Step::Until(_) | Step::End => break,
             }
         }
         pushed.sort_unstable();

@@ -16,6 +16,7 @@ use vyre_core::exec::{
 };
 use vyre_core::module::{Buffer, BufferId, Frontier, List, Program, Resource, Role, Scalar};
 use vyre_core::pass::Pass;
+use vyre_core::plan::check;
 use vyre_core::plan::fit::{FitError, fit};
 use vyre_core::plan::footprint::{Allocation, FootprintError, footprint};
 use vyre_core::plan::launch::{Age, Diffusion, LaunchError, diffuse};
@@ -609,6 +610,9 @@ impl Memory {
             if runtime.shares_memory() {
                 let fitted = fit(program, &memory.sizes, available).map_err(refused)?;
                 program.schedule = fitted.schedule;
+                if !fitted.splits.is_empty() {
+                    legal(program)?;
+                }
                 memory.allocation = fitted.allocation;
             }
             memory.take(program)?;
@@ -727,6 +731,14 @@ impl Memory {
             self.slots += 1;
         }
         self.slots
+    }
+}
+
+/// What the planners made of a program, by their judge.
+pub(crate) fn legal(program: &Program) -> Result<(), RunError> {
+    match check::program(program).first() {
+        None => Ok(()),
+        Some(wrong) => Err(RunError::Invalid(wrong.to_string())),
     }
 }
 

@@ -26,6 +26,7 @@
 //! ```
 
 use super::arena::Buffer;
+use super::group::groups_of;
 use crate::exec::Sizes;
 use crate::module::{
     BufferId, Domain, Extent, FixpointId, FrontierId, ListId, Program, ReductionId, Resource, Role,
@@ -263,22 +264,6 @@ impl Footprint {
             Allocation::Separate | Allocation::Shared => Ok(()),
         }
     }
-}
-
-/// The barrier group of each step. A group is the waves between two barriers, and there is no group without waves: a barrier and the
-/// beginning of a fixpoint count with the group that comes next, the end of a round and the end with the one before.
-pub fn groups_of(schedule: &[Step]) -> Vec<u32> {
-    // Groups begun, and whether the last still goes on.
-    let (mut begun, mut open) = (0u32, false);
-    let group = |step: &Step| {
-        begun += u32::from(matches!(step, Step::Wave(_)) && !open);
-        open = matches!(step, Step::Wave(_));
-        match step {
-            Step::Wave(_) | Step::Until(_) | Step::End => begun.saturating_sub(1),
-            Step::Barrier | Step::Loop(_) => begun,
-        }
-    };
-    schedule.iter().map(group).collect()
 }
 
 /// Groups of a schedule, and when buffers and frontiers are used in it.

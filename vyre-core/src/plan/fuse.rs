@@ -201,6 +201,12 @@ pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, 
         ("kernels", first.kernels.len(), second.kernels.len()),
         ("sites", first.sites.len(), second.sites.len()),
         ("frontiers", first.frontiers.len(), second.frontiers.len()),
+        ("lists", first.lists.len(), second.lists.len()),
+        (
+            "reductions",
+            first.reductions.len(),
+            second.reductions.len(),
+        ),
         ("scalars", first.scalars.len(), second.scalars.len()),
     ] {
         if a + b > usize::from(u16::MAX) {

@@ -9,6 +9,7 @@
 //! | [`hazard`] | do unordered waves touch the same thing in ways that clash? which `after` is needless? |
 //! | [`memory`] | what does each group need, and into which groups does a level split to fit a budget? |
 //! | [`footprint`] | what does a whole program take, group by group, and does it fit? |
+//! | [`group`] | which waves run between two barriers? What the verifier, executors and planners share |
 //! | [`fit`] | which allocation, and which further barriers, bring a program under its budget? Drives the two above |
 //! | [`arena`] | which buffers can share memory because they never live at once? |
 //! | [`fuse`] | how do two programs run in one launch with the fewest barriers? |
@@ -48,6 +49,7 @@ pub mod evidence;
 pub mod fit;
 pub mod footprint;
 pub mod fuse;
+pub mod group;
 pub mod hazard;
 pub mod launch;
 pub mod memory;

@@ -1,13 +1,13 @@
 //! The rules of one kernel: words, nesting, assignment, effects, sites.
 
-use super::{Place, Rule, Verifier};
+use super::{Place, Rule, Verifier, find, listed};
 use crate::isa::{
     FRAMES_PER_IF, FRAMES_PER_LOOP, Faults, IMM, Imm, Kind, MAX_CODE_WORDS, MAX_DIRECT_UNIFORMS,
     MAX_FRAMES, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word,
 };
 use crate::module::{
-    BufferId, Domain, FrontierId, Kernel, KernelId, ListId, Mode, ReductionId, Resource, Role,
-    Scalar, TopologyId, Uniform, Wave,
+    Access, BufferId, Domain, FrontierId, Kernel, KernelId, ListId, Mode, ReductionId, Resource,
+    Role, Scalar, TopologyId, Uniform, Wave,
 };
 use crate::trap::TrapKind;
 
@@ -20,17 +20,26 @@ impl<'p> Verifier<'p> {
         self.require(usize::from(rows) <= MAX_ROWS, || Rule::Rows(rows));
         let length = kernel.code.len();
         self.require(length <= MAX_CODE_WORDS, || Rule::CodeLength(length));
+        let listed = wave.and_then(listed);
         self.uniforms(kernel, wave);
+        for &uniform in &kernel.uniforms {
+            if let (Uniform::Reduction(r), Some(listed)) = (uniform, listed) {
+                let resource = Resource::Reduction(r);
+                let found = find(listed, resource).is_some();
+                self.require(found, || Rule::Unlisted(resource));
+            }
+        }
         let assigned = self.item_rows(kernel, wave);
         let mut body = Code {
             kernel,
             id,
             wave,
+            listed,
             assigned,
             blocks: Vec::new(),
+            loops: Vec::new(),
             frames: 0,
             max_frames: 0,
-            loops: 0,
         };
         for (pc, &word) in (0..).zip(&kernel.code) {
             self.at = Place::Word(id, pc);
@@ -202,11 +211,14 @@ struct Code<'p> {
     id: KernelId,
     /// `None` for a condition.
     wave: Option<&'p Wave>,
+    /// What the wave lists, if that is in order.
+    listed: Option<&'p [Access]>,
     assigned: Assigned,
     blocks: Vec<Block>,
+    /// Which of the blocks are loops.
+    loops: Vec<usize>,
     frames: u32,
     max_frames: u32,
-    loops: u32,
 }
 
 impl<'p> Code<'p> {
@@ -429,18 +441,18 @@ impl<'p> Code<'p> {
         });
     }
 
-    /// Roles, access lists and conditions without side effects.
+    /// Roles, access lists and conditions, which use no resource.
     fn effect(&self, v: &mut Verifier<'p>, op: Op, word: Word) {
         let id = word.resource();
         let (resource, changes) = match op.row().imm {
             Imm::Resource(kind) | Imm::ResourceThird(kind) | Imm::Field(kind, _) => match kind {
-                Kind::Topology => return,
+                Kind::Topology => (Resource::Topology(TopologyId(id)), false),
                 Kind::Frontier | Kind::ItemFrontier => (Resource::Frontier(FrontierId(id)), true),
                 Kind::List => (Resource::List(ListId(id)), true),
                 Kind::Reduction32 | Kind::Reduction64 => {
                     (Resource::Reduction(ReductionId(id)), true)
                 }
-                Kind::Buffer => return,
+                Kind::Buffer => (Resource::Buffer(BufferId(id)), false),
                 Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) => {
                     let loads = [Op::Ld8, Op::Ld32, Op::Ld64, Op::AtomLd32, Op::AtomLd64];
                     (Resource::Buffer(BufferId(id)), !loads.contains(&op))
@@ -462,10 +474,11 @@ impl<'p> Code<'p> {
             let writable = [Role::Output, Role::Scratch, Role::InOut].contains(&buffer.role);
             v.require(writable, || Rule::ReadOnly(buffer.role));
         }
-        let Some(wave) = self.wave else {
-            return v.require(!changes, || Rule::ConditionEffect);
-        };
-        match wave.accesses.iter().find(|a| a.resource == resource) {
+        if self.wave.is_none() {
+            return v.fail(Rule::ConditionUses(resource));
+        }
+        let Some(listed) = self.listed else { return };
+        match find(listed, resource) {
             None => v.fail(Rule::Unlisted(resource)),
             Some(access) => {
                 let listed_read = changes && access.mode == Mode::Read;
@@ -477,7 +490,9 @@ impl<'p> Code<'p> {
     fn open(&mut self, opened: u32, kind: BlockKind, other: Assigned) {
         self.frames += frames(kind);
         self.max_frames = self.max_frames.max(self.frames);
-        self.loops += u32::from(kind == BlockKind::Loop);
+        if kind == BlockKind::Loop {
+            self.loops.push(self.blocks.len());
+        }
         self.blocks.push(Block {
             opened,
             kind,
@@ -491,7 +506,9 @@ impl<'p> Code<'p> {
         match &block {
             Some(b) => {
                 self.frames -= frames(b.kind);
-                self.loops -= u32::from(b.kind == BlockKind::Loop);
+                if b.kind == BlockKind::Loop {
+                    self.loops.pop();
+                }
             }
             None => v.fail(Rule::Unopened),
         }
@@ -509,13 +526,11 @@ impl<'p> Code<'p> {
 
     /// A path to a loop's exit.
     fn leave(&mut self, v: &mut Verifier<'p>, depth: u32) {
-        let assigned = self.assigned;
-        let loops = self.blocks.iter_mut().filter(|b| b.kind == BlockKind::Loop);
-        match loops.rev().nth(depth as usize) {
-            Some(block) => block.other.meet(assigned),
+        match self.loops.iter().rev().nth(depth as usize) {
+            Some(&at) => self.blocks[at].other.meet(self.assigned),
             None => v.fail(Rule::Depth {
                 depth,
-                loops: self.loops,
+                loops: self.loops.len() as u32,
             }),
         }
     }
@@ -551,7 +566,7 @@ impl<'p> Code<'p> {
         } else if op == Op::BreakIf || op == Op::BreakUnless {
             self.leave(v, word.imm);
         } else if op == Op::Continue {
-            let (depth, loops) = (word.imm, self.loops);
+            let (depth, loops) = (word.imm, self.loops.len() as u32);
             v.require(depth < loops, || Rule::Depth { depth, loops });
             self.assigned = Assigned::UNREACHABLE;
         } else if op == Op::Ret || op == Op::RetV {

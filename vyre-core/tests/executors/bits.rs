@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use vyre_core::csr::Csr;
 use vyre_core::dsl::{Bits, Edge, Or, Reduce};
-use vyre_core::effects::uses;
 use vyre_core::exec::{Args, Column, Executor, Outcome, RunError, Slice, TopologyArgs};
 use vyre_core::ir::build::{self, RowOp, Sequence};
 use vyre_core::ir::{Body, CompareOp, Expr, ItemLocals, LocalId, Stmt};
@@ -23,13 +22,7 @@ fn program(bodies: &[Body], domains: &[Domain], buffers: Vec<Buffer>) -> Program
         name: body.name.clone(),
         kernel: KernelId(i),
         domain,
-        accesses: uses(body)
-            .into_iter()
-            .map(|u| Access {
-                resource: u.resource,
-                mode: u.mode,
-            })
-            .collect(),
+        accesses: crate::accesses(body, domain),
         fixpoint: None,
         after: vec![],
     });
@@ -487,10 +480,14 @@ fn a_closure_over_rows_is_the_same_on_every_executor() {
 #[test]
 fn updates_of_rows_are_updates() {
     let program = closure();
-    let mode = |wave: usize| program.waves[wave].accesses[0].mode;
-    assert_eq!(mode(0), Mode::Update(UpdateOp::Or));
+    let mode = |wave: usize| {
+        let mut accesses = program.waves[wave].accesses.iter();
+        let rows = Resource::Buffer(BufferId(0));
+        accesses.find(|a| a.resource == rows).map(|a| a.mode)
+    };
+    assert_eq!(mode(0), Some(Mode::Update(UpdateOp::Or)));
     // A row is read and another one changed.
-    assert_eq!(mode(1), Mode::Write);
+    assert_eq!(mode(1), Some(Mode::Write));
 }
 
 /// Copies each node's row of a topology's buffer.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use vyre_core::csr::Csr;
 use vyre_core::dsl::{Append, Atomic, Buf, Push};
-use vyre_core::effects::uses;
 use vyre_core::exec::{Args, Executor, Outcome, RunError, TopologyArgs};
 use vyre_core::ir::{AtomicOp, BinaryOp, Block, Body, CompareOp, Expr, ItemLocals, LocalId, Stmt};
 use vyre_core::lower::{Literals, lower};
@@ -304,13 +303,7 @@ fn program() -> Program {
                 name: body.name.clone(),
                 kernel: KernelId(i),
                 domain,
-                accesses: uses(body)
-                    .into_iter()
-                    .map(|u| Access {
-                        resource: u.resource,
-                        mode: u.mode,
-                    })
-                    .collect(),
+                accesses: crate::accesses(body, domain),
                 fixpoint: (i == 1 || i == 2).then_some(FixpointId(0)),
                 after: vec![],
             })

@@ -10,12 +10,43 @@ mod updates;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use vyre_core::csr::Csr;
+use vyre_core::effects::uses;
 use vyre_core::exec::{Executor, RunError, TopologyArgs};
-use vyre_core::module::Extent;
+use vyre_core::ir::Body;
+use vyre_core::module::{Access, Domain, Extent, Mode, Resource};
 use vyre_core::native::NativeExecutor;
 use vyre_core::pass::Pass as _;
 use vyre_core::trap::TrapKind;
 use vyre_core::vir0::Vir0Executor;
+
+/// What a wave lists: what its body uses, and what its sweep reads.
+fn accesses(body: &Body, domain: Domain) -> Vec<Access> {
+    let swept = match domain {
+        Domain::Once | Domain::Range(_) | Domain::Nodes => vec![],
+        Domain::Items(f) => vec![Resource::Frontier(f)],
+        Domain::ListItems(l, _) => vec![Resource::List(l)],
+        Domain::Edges(t) => vec![Resource::Topology(t)],
+        Domain::EdgesFrom(t, f) => vec![Resource::Topology(t), Resource::Frontier(f)],
+    };
+    let read = |resource| Access {
+        resource,
+        mode: Mode::Read,
+    };
+    let mut accesses: Vec<Access> = uses(body)
+        .into_iter()
+        .map(|u| Access {
+            resource: u.resource,
+            mode: u.mode,
+        })
+        .collect();
+    for resource in swept {
+        if accesses.iter().all(|a| a.resource != resource) {
+            accesses.push(read(resource));
+        }
+    }
+    accesses.sort_unstable();
+    accesses
+}
 
 fn executors(
     graph: &Csr,

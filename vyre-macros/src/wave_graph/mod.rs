@@ -35,6 +35,7 @@ use vyre_core::module::{
     Access, BufferId, Constant, Domain, Fixpoint, Kernel, KernelId, Mode, Program, Resource, Role,
     SiteId, Uniform, Wave,
 };
+use vyre_core::plan;
 use vyre_core::plan::fit::fit;
 use vyre_core::plan::footprint::{Life, footprint};
 use vyre_core::plan::hazard::join;
@@ -471,7 +472,12 @@ impl Builder<'_, '_> {
             return None;
         }
         self.fit()?;
-        Some(encode(&self.program))
+        // Another judge than the stages that ordered the waves and split groups.
+        let wrong = plan::check::program(&self.program);
+        for violation in wrong.iter().take(5) {
+            internal(violation, graph.name.span(), self.report);
+        }
+        wrong.is_empty().then(|| encode(&self.program))
     }
 
     /// Brings the schedule under the budget for the largest graph that is allowed. What is not known yet (a length that is a
