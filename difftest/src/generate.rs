@@ -605,6 +605,8 @@ impl Domain {
 #[derive(Clone, Debug)]
 struct Wave {
     name: String,
+    /// How deep in fixpoints.
+    scope_depth: u8,
     domain: Domain,
     handles: BTreeSet<Handle>,
     body: String,
@@ -875,6 +877,10 @@ struct Kernel {
     /// Number of the wave, and whether it is in a fixpoint.
     wave: u8,
     repeats: bool,
+    /// How deep in fixpoints: each depth has one at most.
+    scope_depth: u8,
+    /// Frontiers that a condition asks for, with the depth of its fixpoint.
+    asked: Vec<(String, u8)>,
     items: Items,
     /// The frontier of nodes drops repeats.
     unique: bool,
@@ -921,6 +927,8 @@ pub(crate) fn kernel(name: &str, choices: Choices) -> Source {
         domain: Domain::Nodes,
         wave: 0,
         repeats: false,
+        scope_depth: 0,
+        asked: Vec::new(),
         items: Items {
             thing: Ty::Scalar(U32),
             listed: Ty::Scalar(U32),
@@ -2389,7 +2397,38 @@ impl Kernel {
     /// Whether a helper that takes it can be called here.
     fn fits(&self, h: Handle) -> bool {
         let grows = matches!(h, Handle::Push | Handle::PushThing | Handle::Append);
-        self.free(h) && !(grows && self.repeats && self.turns > 1)
+        self.free(h) && !(grows && self.repeats && self.turns > 1) && !self.updated_elsewhere(h)
+    }
+
+    /// Whether it is a reduction of helpers that another scope updates: one scope owns it.
+    fn updated_elsewhere(&self, h: Handle) -> bool {
+        let elsewhere = |w: &Wave| w.scope_depth != self.scope_depth && w.handles.contains(&h);
+        matches!(h, Handle::Reduce(HELPERS, _)) && self.waves.iter().any(elsewhere)
+    }
+
+    /// Whether it sweeps a frontier that another scope sweeps, or an inner condition asks for: one scope owns it.
+    fn swept_elsewhere(&self, domain: Domain) -> bool {
+        let Some(frontier) = domain.swept().filter(|f| *f != "list") else {
+            return false;
+        };
+        let here = self.scope_depth;
+        let swept = |w: &Wave| w.domain.swept() == Some(frontier) && w.scope_depth != here;
+        let asked = |(name, depth): &(String, u8)| name == frontier && here > 0 && *depth != here;
+        self.waves.iter().any(swept) || self.asked.iter().any(asked)
+    }
+
+    /// Whether a condition at this depth may ask for it: its own fixpoint or the graph owns it.
+    fn may_ask(&self, h: Handle) -> bool {
+        let owner = match h {
+            Handle::Reduce(HELPERS, _) => return false,
+            Handle::Reduce(wave, _) => self.waves[usize::from(wave)].scope_depth,
+            Handle::Push | Handle::PushThing => {
+                let sweeps = |w: &&Wave| w.domain.swept() == Some(h.name().as_str());
+                self.waves.iter().find(sweeps).map_or(0, |w| w.scope_depth)
+            }
+            _ => 0,
+        };
+        owner == 0 || owner == self.scope_depth
     }
 
     fn arguments(&mut self, h: &Helper) -> String {
@@ -3969,6 +4008,7 @@ impl Kernel {
         let body = self.write_body(if fuel > 60 { 9 } else { 5 });
         self.waves.push(Wave {
             name: format!("w{number}"),
+            scope_depth: self.scope_depth,
             domain,
             handles: std::mem::take(&mut self.handles),
             body,
@@ -4017,6 +4057,7 @@ impl Kernel {
     fn write_loop(&mut self, name: &str, inner: bool, fuel: u32) -> Part {
         let first = self.waves.len();
         let mut parts = Vec::new();
+        self.scope_depth += 1;
         let count = 1 + self.below(3);
         for i in 0..count {
             if i == 1 && !inner && self.once_in(3) {
@@ -4036,6 +4077,10 @@ impl Kernel {
                 (1, Domain::Range),
                 (1, Domain::Once),
             ]);
+            let domain = match self.swept_elsewhere(domain) {
+                true => Domain::Nodes,
+                false => domain,
+            };
             parts.push(Part::Wave(self.write_wave(domain, true, fuel)));
         }
         let rounds = 1 + self.below(if inner { 3 } else { 4 });
@@ -4046,6 +4091,9 @@ impl Kernel {
             .collect();
         let mut more = Vec::new();
         for h in of_these {
+            if !self.may_ask(h) {
+                continue;
+            }
             let name = h.name();
             match h {
                 Handle::Push | Handle::PushThing => {
@@ -4056,7 +4104,6 @@ impl Kernel {
                     more.push((text, name));
                 }
                 Handle::Append => more.push((format!("{name}.len() > 20"), name)),
-                Handle::Reduce(HELPERS, _) => {}
                 Handle::Reduce(_, r) => more.push((
                     match r.ty() {
                         Bool => format!("!{name}"),
@@ -4071,6 +4118,7 @@ impl Kernel {
         if !more.is_empty() && self.once_in(2) {
             let (text, name) = self.one_of(&more);
             until = format!("{text} || {until}");
+            self.asked.push((name.clone(), self.scope_depth));
             reads.push(name);
         }
         let limit = if self.once_in(12) {
@@ -4101,6 +4149,7 @@ impl Kernel {
             reads.push(a);
             reads.push(b);
         }
+        self.scope_depth -= 1;
         Part::Loop {
             name: name.to_owned(),
             arguments,

@@ -23,10 +23,11 @@ use crate::isa::{Kind, MAX_CODE_WORDS, MAX_FRAMES, MAX_ROWS};
 use crate::module::{
     Access, Buffer, BufferId, ConstantId, Domain, Extent, Fixpoint, FixpointId, Frontier,
     FrontierId, KernelId, List, ListId, MAX_FIELDS, NodeRef, Program, ReduceOp, Reduction,
-    ReductionId, Resource, Role, Scalar, ScalarId, SiteId, Step, Topology, TopologyId, Wave,
-    WaveId, Width,
+    ReductionId, Resource, Role, Scalar, ScalarId, SiteId, Step, Topology, TopologyId, Uniform,
+    Wave, WaveId, Width,
 };
 use crate::plan::group::{Misplaced, misplaced};
+use crate::plan::owner::{Owner, Owners, may_ask, owners};
 use std::fmt;
 use thiserror::Error;
 
@@ -144,13 +145,24 @@ pub enum Rule {
     /// A unique frontier holds each node at most once.
     #[error("a unique frontier's capacity is {0:?}, not Nodes")]
     UniqueCapacity(Extent),
-    /// A frontier flips with the innermost fixpoint around all its sweeps.
-    #[error("owner is {actual:?}; the innermost fixpoint around its sweeps is {expected:?}")]
-    FrontierOwner {
+    /// A frontier flips in the scope of its sweeps, a reduction resets in that of its updates.
+    #[error("owner is {actual:?}; its sweeps or updates lie in {expected:?}")]
+    Owner {
         /// As written.
         actual: Option<FixpointId>,
-        /// By the domains.
+        /// By [`owners`].
         expected: Option<FixpointId>,
+    },
+    /// One scope owns a frontier or a reduction.
+    #[error("waves {} and {} sweep or update it in two scopes", .0.0, .1.0)]
+    SplitOwner(WaveId, WaveId),
+    /// A condition asks for what its fixpoint or the graph owns.
+    #[error("the condition asks for {resource:?} of fixpoint {}", owner.0)]
+    AsksElsewhere {
+        /// A frontier or a reduction.
+        resource: Resource,
+        /// The fixpoint that owns it.
+        owner: FixpointId,
     },
     /// Items are small, and those of a list have at least one field.
     #[error("items with {0} fields; at most {max}", max = MAX_FIELDS)]
@@ -724,43 +736,54 @@ impl<'p> Verifier<'p> {
         });
     }
 
-    /// The innermost fixpoint around both places.
-    fn common(&self, a: Option<FixpointId>, b: Option<FixpointId>) -> Option<FixpointId> {
-        let (mut a, mut b) = (a?, b?);
-        while a != b {
-            let inner = if a > b { &mut a } else { &mut b };
-            *inner = self.program.fixpoints.get(inner.index())?.parent?;
-        }
-        Some(a)
-    }
-
     fn owners(&mut self) {
         let p = self.program;
-        let ordered = (0..=u16::MAX)
-            .zip(&p.fixpoints)
-            .all(|(i, f)| f.parent.is_none_or(|parent| parent.0 < i));
-        if !ordered {
-            return;
+        let Owners {
+            frontiers,
+            reductions,
+        } = owners(p);
+        for ((i, frontier), owner) in (0..=u16::MAX).zip(&p.frontiers).zip(frontiers) {
+            self.at = Place::Frontier(FrontierId(i));
+            self.owner(frontier.owner, owner);
         }
-        let mut around: Vec<Option<Option<FixpointId>>> = vec![None; p.frontiers.len()];
-        for wave in &p.waves {
-            let (Domain::Items(f) | Domain::EdgesFrom(_, f)) = wave.domain else {
-                continue;
-            };
-            if let Some(slot) = around.get(f.index()).copied() {
-                let common =
-                    slot.map_or(wave.fixpoint, |so_far| self.common(so_far, wave.fixpoint));
-                around[f.index()] = Some(common);
+        for ((i, reduction), owner) in (0..=u16::MAX).zip(&p.reductions).zip(reductions) {
+            self.at = Place::Reduction(ReductionId(i));
+            self.owner(reduction.owner, owner);
+        }
+        for (id, fixpoint) in (0..=u16::MAX).map(FixpointId).zip(&p.fixpoints) {
+            self.at = Place::Fixpoint(id);
+            let until = p.kernels.get(fixpoint.until.index());
+            for uniform in until.into_iter().flat_map(|k| &k.uniforms) {
+                let (resource, owner) = match *uniform {
+                    Uniform::FrontierLen(f) => (
+                        Resource::Frontier(f),
+                        p.frontiers.get(f.index()).and_then(|x| x.owner),
+                    ),
+                    Uniform::Reduction(r) => (
+                        Resource::Reduction(r),
+                        p.reductions.get(r.index()).and_then(|x| x.owner),
+                    ),
+                    Uniform::Scalar(_)
+                    | Uniform::Constant(_)
+                    | Uniform::Round
+                    | Uniform::Nodes
+                    | Uniform::ListLen(_) => continue,
+                };
+                if let Some(owner) = owner {
+                    let own = may_ask(id, Some(owner));
+                    self.require(own, || Rule::AsksElsewhere { resource, owner });
+                }
             }
         }
-        for ((i, frontier), expected) in (0..=u16::MAX).zip(&p.frontiers).zip(around) {
-            self.at = Place::Frontier(FrontierId(i));
-            let actual = frontier.owner;
-            if let Some(expected) = expected {
-                self.require(actual == expected, || Rule::FrontierOwner {
-                    actual,
-                    expected,
-                });
+    }
+
+    fn owner(&mut self, actual: Option<FixpointId>, by_waves: Owner) {
+        match by_waves {
+            Owner::Scope(expected) => {
+                self.require(actual == expected, || Rule::Owner { actual, expected });
+            }
+            Owner::Split(first, other) => {
+                self.require(false, || Rule::SplitOwner(first, other));
             }
         }
     }

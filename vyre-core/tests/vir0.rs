@@ -894,7 +894,7 @@ fn items_reach_their_rows() {
         fields,
         ..ItemRows::default()
     };
-    // The frontier that nothing sweeps any more keeps its owner.
+    program.frontiers[0].owner = None; // nothing sweeps it any more
     assert_eq!(verify(&program), Ok(()));
     assert_eq!(decode(&encode(&program)).as_ref(), Ok(&program));
     let shown = disasm::program(&program);
@@ -1431,11 +1431,58 @@ fn each_rule_is_checked() {
         program(|p| p.frontiers[0].owner = None),
         [(
             Place::Frontier(FrontierId(0)),
-            Rule::FrontierOwner {
+            Rule::Owner {
                 actual: None,
                 expected: Some(FixpointId(0))
             },
         )]
+    );
+    assert_eq!(
+        program(|p| p.reductions[1].owner = None),
+        [(
+            Place::Reduction(ReductionId(1)),
+            Rule::Owner {
+                actual: None,
+                expected: Some(FixpointId(0))
+            },
+        )]
+    );
+    // The same wave again, in a second fixpoint inside the first: a sweep and updates in two scopes. Its condition is that
+    // of the first, whose frontier it does not own.
+    let nested = program(|p| {
+        p.fixpoints.push(Fixpoint {
+            parent: Some(FixpointId(0)),
+            until: KernelId(3),
+            ..p.fixpoints[0].clone()
+        });
+        p.waves.push(Wave {
+            kernel: KernelId(1),
+            fixpoint: Some(FixpointId(1)),
+            ..p.waves[0].clone()
+        });
+        let [relax, until] = [p.kernels[0].clone(), p.kernels[1].clone()];
+        p.kernels = vec![relax.clone(), relax, until.clone(), until];
+        p.fixpoints[0].until = KernelId(2);
+        let sweep = [Step::Loop(FixpointId(1)), Step::Wave(WaveId(1))];
+        let inner = [Step::Barrier].into_iter().chain(sweep);
+        let inner = inner.chain([Step::Until(FixpointId(1))]);
+        p.schedule.splice(2..2, inner);
+    });
+    let split = Rule::SplitOwner(WaveId(0), WaveId(1));
+    assert_eq!(
+        nested,
+        [
+            (Place::Frontier(FrontierId(0)), split.clone()),
+            (Place::Reduction(ReductionId(0)), split.clone()),
+            (Place::Reduction(ReductionId(1)), split),
+            (
+                Place::Fixpoint(FixpointId(1)),
+                Rule::AsksElsewhere {
+                    resource: Resource::Frontier(FrontierId(0)),
+                    owner: FixpointId(0)
+                },
+            ),
+        ]
     );
     assert_eq!(
         program(|p| p.kernels[1].uniforms[0] = Uniform::Scalar(ScalarId(1))),

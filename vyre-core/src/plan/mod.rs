@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | [`barrier`] | which waves can run between two barriers, and with how few barriers? |
 //! | [`hazard`] | do unordered waves touch the same thing in ways that clash? which `after` is needless? |
+//! | [`owner`] | which fixpoint flips a frontier, and which resets a reduction? |
 //! | [`memory`] | what does each group need, and into which groups does a level split to fit a budget? |
 //! | [`footprint`] | what does a whole program take, group by group, and does it fit? |
 //! | [`group`] | which waves run between two barriers? What the verifier, executors and planners share |
@@ -53,6 +54,7 @@ pub mod group;
 pub mod hazard;
 pub mod launch;
 pub mod memory;
+pub mod owner;
 pub mod passes;
 pub mod picture;
 pub mod pull;

@@ -234,7 +234,7 @@ pub(crate) fn program(body: &Body) -> Program {
                 fields: vec![Scalar::I64, Scalar::Bool],
                 capacity: Extent::Fixed(9),
                 unique: false,
-                owner: Some(FixpointId(0)),
+                owner: None,
             },
         ],
         lists: vec![List {

@@ -346,6 +346,9 @@ impl Builder<'_, '_> {
             && self.bodies.iter().all(Option::is_some)
             && self.conditions.iter().all(Option::is_some);
         let uses = complete.then(|| self.uses(fields));
+        if let Some(uses) = &uses {
+            self.program.waves = self.waves(uses);
+        }
         let order = order::order(graph, uses.as_ref(), &self.program, self.report);
         if !complete {
             if self.report.is_empty() {
@@ -354,7 +357,7 @@ impl Builder<'_, '_> {
             }
             return None;
         }
-        let (uses, order) = (uses?, order?);
+        let order = order?;
         for (table, what) in [
             (graph.waves.len(), "waves"),
             (graph.scopes.len(), "fixpoints"),
@@ -425,20 +428,9 @@ impl Builder<'_, '_> {
         for (r, owner) in program.reductions.iter_mut().zip(order.reduction_owners) {
             r.owner = owner;
         }
-        let waves = graph.waves.iter().zip(&self.sweeps).zip(&uses.waves);
-        let waves = waves.zip(order.waves_after).enumerate();
-        program.waves = waves
-            .filter_map(|(w, (((wave, sweep), uses), after))| {
-                Some(Wave {
-                    name: wave.shown(),
-                    kernel: KernelId(w as u16),
-                    domain: sweep.as_ref()?.domain,
-                    accesses: joined(uses),
-                    fixpoint: check::fixpoint_of(wave.scope),
-                    after,
-                })
-            })
-            .collect();
+        for (wave, after) in program.waves.iter_mut().zip(order.waves_after) {
+            wave.after = after;
+        }
         let scopes = graph.scopes.iter().zip(order.scopes_after).skip(1);
         program.fixpoints = scopes
             .enumerate()
@@ -525,6 +517,24 @@ impl Builder<'_, '_> {
         }
     }
 
+    /// The waves, before they are ordered.
+    fn waves(&self, uses: &Uses) -> Vec<Wave> {
+        let waves = self.graph.waves.iter().zip(&self.sweeps).zip(&uses.waves);
+        waves
+            .enumerate()
+            .filter_map(|(w, ((wave, sweep), uses))| {
+                Some(Wave {
+                    name: wave.shown(),
+                    kernel: KernelId(w as u16),
+                    domain: sweep.as_ref()?.domain,
+                    accesses: joined(uses),
+                    fixpoint: check::fixpoint_of(wave.scope),
+                    after: Vec::new(),
+                })
+            })
+            .collect()
+    }
+
     /// What every wave and fixpoint uses, with the tokens that show it.
     fn uses(&self, fields: &Fields<'_>) -> Uses {
         let graph = self.graph;
@@ -556,14 +566,17 @@ impl Builder<'_, '_> {
                 continue;
             };
             if let (Some(body), Some(until)) = (&self.conditions[s - 1], &args.until) {
+                let names = names_in(until);
                 for u in effects::uses(body) {
+                    let name = self.program.name_of(u.resource);
+                    let span = names.iter().find(|n| *n == name).map(Ident::span);
                     scopes[s].push(Use {
                         access: Access {
                             resource: u.resource,
                             mode: u.mode,
                         },
                         via: Via::Until,
-                        span: until.span(),
+                        span: span.unwrap_or_else(|| until.span()),
                     });
                 }
             }

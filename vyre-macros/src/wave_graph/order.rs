@@ -1,5 +1,5 @@
 //! Fourth stage: order. Resolves `after`, finds cycles and conflicts (DESIGN 2.5), gives frontiers and reductions their
-//! fixpoints, and writes the schedule.
+//! owners, and writes the schedule.
 
 use super::check::fixpoint_of;
 use super::syntax::{Graph, Piece, listed};
@@ -11,6 +11,7 @@ use vyre_core::module::{
     WaveId,
 };
 use vyre_core::plan::barrier::{BarrierError, Levels, levels};
+use vyre_core::plan::owner::{Owner, may_ask, owners};
 use vyre_core::plan::{Edge, NodeId, hazard};
 
 /// Why a node uses a resource.
@@ -71,7 +72,8 @@ impl Node {
     }
 }
 
-/// Orders the graph. `uses` is `None` when an earlier stage failed: then only names and cycles are looked at.
+/// Orders the graph. `uses` is `None` when an earlier stage failed: then only names and cycles are looked at. Otherwise the
+/// program has its waves, whose `after` is still empty.
 pub(crate) fn order(
     graph: &Graph,
     uses: Option<&Uses>,
@@ -90,14 +92,13 @@ pub(crate) fn order(
     let written = sorter.written;
     let (waves_after, scopes_after) = (sorter.waves_after, sorter.scopes_after);
     let uses = uses?;
-    let owners = Owners {
-        frontiers: (0..program.frontiers.len())
-            .map(|f| owner(graph, uses, |u| sweeps(u, FrontierId(f as u16))))
-            .collect(),
-        reductions: (0..program.reductions.len())
-            .map(|r| owner(graph, uses, |u| updates(u, ReductionId(r as u16))))
-            .collect(),
+    let ownership = Ownership {
+        graph,
+        uses,
+        program,
+        report,
     };
+    let owners = ownership.resolve()?;
     for (scope, levels) in levels.iter().enumerate() {
         if let Some(levels) = levels {
             let inside = Inside {
@@ -110,7 +111,6 @@ pub(crate) fn order(
             inside.conflicts(levels, report);
         }
     }
-    unowned_frontiers(graph, uses, program, &owners, report);
     if report.len() > errors {
         return None;
     }
@@ -137,34 +137,188 @@ pub(crate) fn order(
     })
 }
 
-/// Fixpoint of each frontier and reduction.
+/// Fixpoint of each frontier and reduction; `None` is the graph.
 struct Owners {
     frontiers: Vec<Option<FixpointId>>,
     reductions: Vec<Option<FixpointId>>,
 }
 
-fn sweeps(u: &Use, f: FrontierId) -> bool {
-    u.via == Via::Domain && u.access.resource == Resource::Frontier(f)
+/// Gives frontiers and reductions their owners, and reports what has none or is asked for where it must not be.
+struct Ownership<'a> {
+    graph: &'a Graph,
+    uses: &'a Uses,
+    program: &'a Program,
+    report: &'a mut Report,
 }
 
-fn updates(u: &Use, r: ReductionId) -> bool {
-    u.via == Via::Body
-        && u.access.resource == Resource::Reduction(r)
-        && u.access.mode == Mode::Update(UpdateOp::Reduce)
-}
+impl Ownership<'_> {
+    fn resolve(mut self) -> Option<Owners> {
+        let errors = self.report.len();
+        let found = owners(self.program);
+        let resources = (0..=u16::MAX).map(|f| Resource::Frontier(FrontierId(f)));
+        let frontiers = self.scopes(&found.frontiers, resources);
+        let resources = (0..=u16::MAX).map(|r| Resource::Reduction(ReductionId(r)));
+        let reductions = self.scopes(&found.reductions, resources);
+        let owners = Owners {
+            frontiers,
+            reductions,
+        };
+        if self.report.len() == errors {
+            self.conditions(&owners);
+            self.swept_and_pushed(&owners);
+        }
+        (self.report.len() == errors).then_some(owners)
+    }
 
-/// The innermost fixpoint that encloses every wave with such a use.
-fn owner(graph: &Graph, uses: &Uses, wanted: impl Fn(&Use) -> bool) -> Option<FixpointId> {
-    let mut common: Option<usize> = None;
-    for (wave, uses) in graph.waves.iter().zip(&uses.waves) {
-        if uses.iter().any(&wanted) {
-            common = Some(match common {
-                None => wave.scope,
-                Some(other) => common_scope(graph, wave.scope, other),
-            });
+    fn scopes(
+        &mut self,
+        owners: &[Owner],
+        resources: impl Iterator<Item = Resource>,
+    ) -> Vec<Option<FixpointId>> {
+        let owner = |(owner, resource): (&Owner, Resource)| match *owner {
+            Owner::Scope(scope) => scope,
+            Owner::Split(first, other) => {
+                let (first, other) = (first.index(), other.index());
+                // What can be changed is this graph, not what it includes.
+                let own = |w: usize| self.graph.waves[w].origin.is_none();
+                let places = match (own(first), own(other)) {
+                    (true, false) => (other, first),
+                    _ => (first, other),
+                };
+                self.split(resource, places);
+                None
+            }
+        };
+        owners.iter().zip(resources).map(owner).collect()
+    }
+
+    /// Two waves in different scopes sweep a frontier or update a reduction.
+    fn split(&mut self, resource: Resource, (first, other): (usize, usize)) {
+        let name = self.program.name_of(resource);
+        let (what, done, does, help) = match resource {
+            Resource::Frontier(_) => (
+                "frontier",
+                "swept",
+                "sweeps",
+                "sweep a second frontier here, and push to both",
+            ),
+            _ => (
+                "reduction",
+                "updated",
+                "updates",
+                "update a second reduction here, and combine the two where they are read",
+            ),
+        };
+        let wave = |w: usize| (self.graph.waves[w].name(), self.scope(w));
+        let ((a, in_a), (b, in_b)) = (wave(first), wave(other));
+        self.report.error_help(
+            self.place(other, resource),
+            format!(
+                "{what} `{name}` is {done} in {in_b} by `{b}`, and in {in_a} by `{a}`: a {what} belongs to the one scope that {does} it"
+            ),
+            help,
+        );
+        self.report.error(
+            self.place(first, resource),
+            format!("`{a}` {does} `{name}` here, in {in_a}"),
+        );
+    }
+
+    /// `until` asks only for what its fixpoint or the graph owns.
+    fn conditions(&mut self, owners: &Owners) {
+        for (s, scope) in self.graph.scopes.iter().enumerate().skip(1) {
+            let Some(this) = fixpoint_of(s) else { continue };
+            for asked in self.uses.scopes[s].iter().filter(|u| u.via == Via::Until) {
+                let resource = asked.access.resource;
+                let (what, again, owner) = match resource {
+                    Resource::Frontier(f) => ("frontier", "flips", owners.frontiers[f.index()]),
+                    Resource::Reduction(r) => {
+                        ("reduction", "begins anew", owners.reductions[r.index()])
+                    }
+                    Resource::Topology(_) | Resource::Buffer(_) | Resource::List(_) => continue,
+                };
+                let (false, Some(owner)) = (may_ask(this, owner), owner) else {
+                    continue;
+                };
+                let decides = |w: &usize| decides(&self.uses.waves[*w], resource).is_some();
+                let Some(wave) = (0..self.graph.waves.len()).find(decides) else {
+                    continue;
+                };
+                let name = self.program.name_of(resource);
+                let (does, wave_name) = match resource {
+                    Resource::Frontier(_) => ("sweeps", self.graph.waves[wave].name()),
+                    _ => ("updates", self.graph.waves[wave].name()),
+                };
+                let other = &self.graph.scopes[owner.index() + 1].name;
+                let this = &scope.name;
+                self.report.error_help(
+                    asked.span,
+                    format!(
+                        "`until` of `{this}` asks for {what} `{name}`, which {again} with the rounds of `{other}`"
+                    ),
+                    format!(
+                        "ask for one that a wave directly in `{this}`, or in no fixpoint, {does}"
+                    ),
+                );
+                self.report.error(
+                    self.place(wave, resource),
+                    format!("`{wave_name}` {does} `{name}` here, in fixpoint `{other}`"),
+                );
+            }
         }
     }
-    common.and_then(fixpoint_of)
+
+    /// A frontier of the graph never flips: a sweep sees everything ever pushed. That is of use for a list made once, and a
+    /// trap where a round's pushes are meant to be the next round's items.
+    fn swept_and_pushed(&mut self, owners: &Owners) {
+        for (f, frontier) in self.program.frontiers.iter().enumerate() {
+            if owners.frontiers[f].is_some() {
+                continue;
+            }
+            let resource = Resource::Frontier(FrontierId(f as u16));
+            for (wave, list) in self.graph.waves.iter().zip(&self.uses.waves) {
+                let pushed = list
+                    .iter()
+                    .any(|u| u.via == Via::Body && u.access.resource == resource);
+                if let (Some(sweep), true) = (decides(list, resource), pushed) {
+                    self.report.error_help(
+                        sweep.span,
+                        format!(
+                            "wave `{}` sweeps and pushes `{}`, which no fixpoint owns",
+                            wave.name(),
+                            frontier.name
+                        ),
+                        "put the wave into a `#[fixpoint]`, whose next round sweeps what this one pushed, or push to a second frontier",
+                    );
+                }
+            }
+        }
+    }
+
+    /// Where a wave sweeps a frontier or updates a reduction.
+    fn place(&self, wave: usize, resource: Resource) -> Span {
+        decides(&self.uses.waves[wave], resource)
+            .map_or_else(|| self.graph.waves[wave].name().span(), |u| u.span)
+    }
+
+    /// The scope of a wave, in words.
+    fn scope(&self, wave: usize) -> String {
+        match self.graph.waves[wave].scope {
+            0 => "the graph".to_owned(),
+            s => format!("fixpoint `{}`", self.graph.scopes[s].name),
+        }
+    }
+}
+
+/// The use by which a wave decides who owns a frontier or a reduction.
+fn decides(uses: &[Use], resource: Resource) -> Option<&Use> {
+    uses.iter().find(|u| {
+        u.access.resource == resource
+            && match resource {
+                Resource::Frontier(_) => u.via == Via::Domain,
+                _ => u.access.mode != Mode::Read,
+            }
+    })
 }
 
 fn common_scope(graph: &Graph, mut a: usize, mut b: usize) -> usize {
@@ -202,66 +356,6 @@ fn after(graph: &Graph, node: Node) -> &[Ident] {
     match node {
         Node::Wave(w) => &graph.waves[w].after,
         Node::Scope(s) => graph.scopes[s].fixpoint.as_ref().map_or(&[], |f| &f.after),
-    }
-}
-
-/// A frontier without a fixpoint never flips: a sweep sees everything ever pushed. That is of use for a list made once, and a
-/// trap where a round's pushes are meant to be the next round's items.
-fn unowned_frontiers(
-    graph: &Graph,
-    uses: &Uses,
-    program: &Program,
-    owners: &Owners,
-    report: &mut Report,
-) {
-    for (f, frontier) in program.frontiers.iter().enumerate() {
-        if owners.frontiers[f].is_some() {
-            continue;
-        }
-        let id = FrontierId(f as u16);
-        let resource = Resource::Frontier(id);
-        let swept_in: Vec<(usize, &Use)> = graph
-            .waves
-            .iter()
-            .zip(&uses.waves)
-            .filter_map(|(w, list)| Some((w.scope, list.iter().find(|u| sweeps(u, id))?)))
-            .collect();
-        for (s, scope) in graph.scopes.iter().enumerate().skip(1) {
-            let asks = uses.scopes[s]
-                .iter()
-                .any(|u| u.via == Via::Until && u.access.resource == resource);
-            let inside = |scope: usize| common_scope(graph, scope, s) == s;
-            let outside = swept_in.iter().find(|(at, _)| !inside(*at));
-            if let (true, Some((_, sweep)), true) =
-                (asks, outside, swept_in.iter().any(|(at, _)| inside(*at)))
-            {
-                report.error_help(
-                    sweep.span,
-                    format!(
-                        "frontier `{}` is swept here and in fixpoint `{}`, whose `until` asks for it: no fixpoint encloses all its sweeps, so it never flips",
-                        frontier.name, scope.name
-                    ),
-                    "push to a second frontier as well, and sweep that one here",
-                );
-            }
-        }
-        for (wave, list) in graph.waves.iter().zip(&uses.waves) {
-            let swept = list.iter().find(|u| sweeps(u, id));
-            let pushed = list
-                .iter()
-                .any(|u| u.via == Via::Body && u.access.resource == resource);
-            if let (Some(sweep), true) = (swept, pushed) {
-                report.error_help(
-                    sweep.span,
-                    format!(
-                        "wave `{}` sweeps and pushes `{}`, which no fixpoint owns",
-                        wave.name(),
-                        frontier.name
-                    ),
-                    "put the wave into a `#[fixpoint]`, whose next round sweeps what this one pushed, or push to a second frontier",
-                );
-            }
-        }
     }
 }
 
