@@ -1,10 +1,9 @@
 //! What a whole program takes on a device, group by group, for given sizes.
 //!
 //! Topologies, inputs, outputs and reductions are there during the whole run. Scratch buffers and frontiers live from the first
-//! group that uses them to the last; a use inside a fixpoint keeps them for all its rounds. From these lives come the
-//! exact peak and, through [`super::arena`], offsets at which they can share memory: whoever uses those initialises a
-//! buffer when its life begins, not when the run does. A length that is a named constant is known only in an assembled
-//! program ([`crate::module::Parts`]), not inside the macro.
+//! group that uses them to the last; a use inside a fixpoint keeps them for all its rounds. From these lives comes the
+//! exact peak. Whoever hands memory out by group initialises a buffer when its life begins, not when the run does. A length
+//! that is a named constant is known only in an assembled program ([`crate::module::Parts`]), not inside the macro.
 //!
 //! ```
 //! use vyre_core::exec::Sizes;
@@ -25,7 +24,6 @@
 //! assert_eq!(error.to_string(), "the run needs 4000 bytes; budget is 3999");
 //! ```
 
-use super::arena::Buffer;
 use super::group::groups_of;
 use crate::exec::Sizes;
 use crate::module::{
@@ -229,15 +227,6 @@ impl Footprint {
     pub fn peak_group(&self) -> Option<usize> {
         let fullest = |g: &Group| g.live_bytes == self.peak_bytes;
         self.groups.iter().position(fullest)
-    }
-
-    /// What can share memory, for [`super::arena::place`], with the resource that each is.
-    pub fn shareable(&self) -> Vec<(Resource, Buffer)> {
-        let living = self.items.iter().filter_map(|i| match i.life {
-            Life::Groups { first, last } => Some((i.resource, Buffer::new(i.bytes, first, last))),
-            Life::Run | Life::Never => None,
-        });
-        living.collect()
     }
 
     /// Whether it fits; otherwise what is too large.

@@ -12,7 +12,6 @@
 //! | [`footprint`] | what does a whole program take, group by group, and does it fit? |
 //! | [`group`] | which waves run between two barriers? What the verifier, executors and planners share |
 //! | [`fit`] | which allocation, and which further barriers, bring a program under its budget? Drives the two above |
-//! | [`arena`] | which buffers can share memory because they never live at once? |
 //! | [`fuse`] | how do two programs run in one launch with the fewest barriers? |
 //! | [`route`] | sparse, dense, hybrid or fused? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
@@ -41,7 +40,6 @@
 //! assert_eq!((conflicts[0].first, conflicts[0].second), (NodeId(1), NodeId(2)));
 //! ```
 
-pub mod arena;
 pub mod barrier;
 pub mod cache;
 pub mod check;
