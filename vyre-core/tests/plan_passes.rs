@@ -319,3 +319,38 @@ fn the_default_ranking_follows_the_time_saved_on_the_sample() {
     let got = select(&[claims, saves], &PLENTY, Ranking::default()).unwrap();
     assert_eq!(got.ranking, Ranking::Thresholds);
 }
+
+/// Where the time of what a candidate speeds up was measured for it alone, that counts, and not the sample's.
+#[test]
+fn a_candidates_own_baseline_goes_before_the_samples() {
+    let of = |id, speedup_bps, baseline_ns| Candidate {
+        id,
+        speedup_bps,
+        baseline_ns,
+        planning_cost_ns: 10,
+        ..Candidate::default()
+    };
+    let sample = Sample {
+        reuse: 2,
+        planning_budget_ns: 10,
+        baseline_ns: Some(100),
+        ..Sample::default()
+    };
+    // One halves 100 ns, the other takes a tenth off 10,000.
+    let both = [of("half", 20_000, None), of("tenth", 11_000, Some(11_000))];
+    let got = select(&both, &sample, Ranking::default()).unwrap();
+    assert_eq!(ids(&got), ["tenth"]);
+    assert_eq!(got.selected[0].value, 2 * 1_000 - 10);
+    // Without the sample's, one of them has none, and both are ranked by thresholds.
+    let unknown = Sample {
+        baseline_ns: None,
+        ..sample
+    };
+    let got = select(&both, &unknown, Ranking::default()).unwrap();
+    assert_eq!(
+        (ids(&got), got.ranking),
+        (vec!["half"], Ranking::Thresholds)
+    );
+    let got = select(&both[1..], &unknown, Ranking::default()).unwrap();
+    assert_eq!(got.ranking, Ranking::TimeSaved);
+}

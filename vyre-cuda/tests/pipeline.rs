@@ -1,6 +1,8 @@
 //! A pipeline runs what was selected, and explains what was not.
 
-use vyre_cuda::pipeline::{Choice, Pipeline, measured};
+use std::cell::Cell;
+use std::time::Duration;
+use vyre_cuda::pipeline::{Choice, Pipeline};
 use vyre_cuda::plan::passes::{PassError, Ranking, Sample};
 use vyre_cuda::prelude::*;
 use vyre_cuda::{FusedSession, Session};
@@ -94,7 +96,7 @@ fn what_is_selected_runs_and_the_rest_is_explained() {
         .stage("nothing")
         .alternative(Choice::new("guess"), |_| unreachable!());
 
-    let mut selected = pipeline.select(&SAMPLE, Ranking::default()).unwrap();
+    let mut selected = pipeline.select(&SAMPLE).unwrap();
     assert_eq!(
         selected.chosen().collect::<Vec<_>>(),
         [Some("test.count"), Some("compact"), None]
@@ -120,7 +122,7 @@ fn what_is_selected_runs_and_the_rest_is_explained() {
         ..SAMPLE
     };
     let mut state = State::default();
-    let mut selected = pipeline.select(&once, Ranking::default()).unwrap();
+    let mut selected = pipeline.select(&once).unwrap();
     selected.run(&mut state).unwrap();
     assert_eq!(state.ran, ["singly"]);
     assert_eq!(state.counts, [3, 4, 5]);
@@ -137,7 +139,7 @@ fn two_alternatives_of_one_name_are_refused() {
         .stage("a")
         .alternative(choice.clone(), |()| Ok(()))
         .alternative(choice, |()| Ok(()));
-    let refused = pipeline.select(&SAMPLE, Ranking::default()).unwrap_err();
+    let refused = pipeline.select(&SAMPLE).unwrap_err();
     assert_eq!(
         refused,
         PassError::DuplicateId {
@@ -169,19 +171,25 @@ fn the_runtimes_own_optimisations_are_selected_and_run() {
                 state.counts.extend(two.run(second)?.count);
                 Ok(())
             })
-            .alternative(Choice::fusion(speedup_bps), |state| {
-                state.ran.push("fused");
-                let (a, b) = fused.run(first, second)?;
-                state.counts = [a.count, b.count].concat();
-                Ok(())
-            })
+            .alternative(
+                Choice {
+                    speedup_bps,
+                    ..Choice::fusion()
+                },
+                |state| {
+                    state.ran.push("fused");
+                    let (a, b) = fused.run(first, second)?;
+                    state.counts = [a.count, b.count].concat();
+                    Ok(())
+                },
+            )
             .unavailable(Choice::jit(), "no backend compiles yet");
         let sample = Sample {
             reuse,
             planning_budget_ns: 1_000_000,
             ..SAMPLE
         };
-        let mut selected = pipeline.select(&sample, Ranking::default()).unwrap();
+        let mut selected = pipeline.select(&sample).unwrap();
         let mut state = State::default();
         let explained = selected.to_string();
         selected.run(&mut state).unwrap();
@@ -212,14 +220,107 @@ fn the_runtimes_own_optimisations_are_selected_and_run() {
     );
 }
 
+/// What an alternative gains and costs is measured; whether it runs follows from that and from how often it would.
 #[test]
-fn a_speedup_is_measured_by_medians() {
-    let sleep = |ms| {
-        move || {
-            std::thread::sleep(std::time::Duration::from_millis(ms));
+fn what_was_measured_decides_and_what_is_prepared_costs_nothing_more() {
+    let sleep = |ms| std::thread::sleep(Duration::from_millis(ms));
+    let made = Cell::new(0);
+    let mut pipeline = Pipeline::new();
+    pipeline
+        .stage("work")
+        .baseline(|ran: &mut Vec<&str>| {
+            sleep(8);
+            ran.push("baseline");
             Ok(())
-        }
+        })
+        .prepared(
+            Choice::new("prepared"),
+            || {
+                sleep(40);
+                made.set(made.get() + 1);
+                Ok("prepared")
+            },
+            |name, ran| {
+                sleep(2);
+                ran.push(name);
+                Ok(())
+            },
+        )
+        .alternative(Choice::new("slower"), |_| {
+            sleep(16);
+            Ok(())
+        });
+    let runs = 5.try_into().unwrap();
+    pipeline.measure(runs, &mut Vec::new()).unwrap();
+    assert_eq!(made.get(), 1);
+    let choices: Vec<Choice> = pipeline.choices().map(|(_, c)| c.clone()).collect();
+    let [prepared, slower] = &choices[..] else {
+        panic!("{choices:?}");
     };
-    let bps = measured(5.try_into().unwrap(), sleep(8), sleep(2)).unwrap();
-    assert!((15_000..60_000).contains(&bps), "{bps}");
+    assert!(
+        (15_000..60_000).contains(&prepared.speedup_bps),
+        "{prepared:?}"
+    );
+    assert!((40_000_000..200_000_000).contains(&prepared.planning_cost_ns));
+    assert!((8_000_000..40_000_000).contains(&prepared.baseline_ns.unwrap()));
+    assert!((1..10_000).contains(&slower.speedup_bps), "{slower:?}");
+
+    let mut ran = |reuse, planning_budget_ns| {
+        let sample = Sample {
+            reuse,
+            planning_budget_ns,
+            ..Sample::default()
+        };
+        let mut state = Vec::new();
+        let mut selected = pipeline.select(&sample).unwrap();
+        let explained = selected.to_string();
+        selected.run(&mut state).unwrap();
+        (state, explained, made.get())
+    };
+    // One run saves some 6 ms of the 40 that preparing it takes.
+    let (state, explained, _) = ran(1, u64::MAX);
+    assert_eq!(state, ["baseline"]);
+    assert!(
+        explained.contains("skipped `prepared`: planning takes "),
+        "{explained}"
+    );
+    assert!(
+        explained.contains("skipped `slower`: it is no faster: 0."),
+        "{explained}"
+    );
+    let (state, explained, times) = ran(1_000, u64::MAX);
+    assert_eq!((state, times), (vec!["prepared"], 2));
+    assert!(
+        explained.contains("`prepared` runs: selected, saves "),
+        "{explained}"
+    );
+    // It is prepared now.
+    let (state, _, times) = ran(1, 0);
+    assert_eq!((state, times), (vec!["prepared"], 2));
+}
+
+/// The ranking by thresholds stays, for who asks for it.
+#[test]
+fn alternatives_are_ranked_by_time_saved_unless_thresholds_are_asked_for() {
+    let fast = Choice {
+        speedup_bps: 20_000,
+        ..Choice::new("fast")
+    };
+    let high = Choice {
+        speedup_bps: 11_000,
+        min_frontier_items: 100,
+        ..Choice::new("high")
+    };
+    let mut pipeline = Pipeline::<()>::new();
+    pipeline
+        .stage("a")
+        .alternative(fast, |()| Ok(()))
+        .alternative(high, |()| Ok(()));
+    let chosen = |pipeline: &mut Pipeline<'_, ()>| {
+        let selected = pipeline.select(&SAMPLE).unwrap();
+        selected.chosen().next().flatten().map(str::to_owned)
+    };
+    assert_eq!(chosen(&mut pipeline).as_deref(), Some("fast"));
+    pipeline.set_ranking(Ranking::Thresholds);
+    assert_eq!(chosen(&mut pipeline).as_deref(), Some("high"));
 }

@@ -5,8 +5,8 @@
 //!
 //! Two rankings. [`Ranking::TimeSaved`], the default, is the time that the candidate is expected to save on this sample
 //! (all its reuses) minus what planning it costs; what would cost more than it saves is skipped. It needs to know how long
-//! a run takes without it; where that is unknown, and on request, [`Ranking::Thresholds`] prefers the candidate with the
-//! higher claim and the higher thresholds, whatever the sample.
+//! a run takes without it; where that is unknown of one of them, and on request, [`Ranking::Thresholds`] prefers the candidate
+//! with the higher claim and the higher thresholds, whatever the sample.
 //!
 //! ```
 //! use vyre_core::plan::passes::{select, Candidate, Ranking, Sample};
@@ -47,6 +47,8 @@ pub struct Candidate<'a> {
     pub scratch_bytes: u64,
     /// Proved speedup; 10,000 is none.
     pub speedup_bps: u64,
+    /// Time of one run of what it speeds up, where that was measured for it alone; otherwise the sample's.
+    pub baseline_ns: Option<u64>,
     /// Selected before all others whenever it is over its thresholds.
     pub mandatory: bool,
 }
@@ -66,6 +68,7 @@ impl<'a> Candidate<'a> {
             } else {
                 manifest.speedup_bps
             },
+            baseline_ns: None,
             mandatory: manifest.mandatory,
         }
     }
@@ -91,7 +94,7 @@ pub struct Sample {
 /// In which order candidates are taken, after the mandatory ones. Ties go by id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ranking {
-    /// `reuse x baseline x (1 - 1 / speedup)`, minus the planning cost; needs [`Sample::baseline_ns`].
+    /// `reuse x baseline x (1 - 1 / speedup)`, minus the planning cost; needs the baseline of every candidate.
     #[default]
     TimeSaved,
     /// `speedup x (min frontier + min reuse + min readback)`.
@@ -194,7 +197,7 @@ pub struct Selection<'a> {
     pub selected: Vec<Selected<'a>>,
     /// In input order.
     pub skipped: Vec<Skipped<'a>>,
-    /// The ranking that was used: thresholds when the baseline is unknown.
+    /// The ranking that was used: thresholds when a baseline is unknown.
     pub ranking: Ranking,
     /// Planning costs of the selected.
     pub planning_cost_ns: u64,
@@ -249,9 +252,10 @@ pub fn select<'a>(
     ranking: Ranking,
 ) -> Result<Selection<'a>, PassError> {
     validate(candidates)?;
-    let ranking = match sample.baseline_ns {
-        None => Ranking::Thresholds,
-        Some(_) => ranking,
+    let known = |c: &Candidate<'_>| c.baseline_ns.or(sample.baseline_ns).is_some();
+    let ranking = match candidates.iter().all(known) {
+        false => Ranking::Thresholds,
+        true => ranking,
     };
     let mut selection = Selection {
         selected: Vec::new(),
@@ -336,7 +340,7 @@ fn worth(
         field,
     };
     let speedup = u128::from(c.speedup_bps);
-    match (ranking, sample.baseline_ns) {
+    match (ranking, c.baseline_ns.or(sample.baseline_ns)) {
         (Ranking::TimeSaved, Some(baseline_ns)) => {
             let saved_ns = u128::from(baseline_ns)
                 .checked_mul(u128::from(sample.reuse))
