@@ -5,8 +5,8 @@ use crate::module::{
     BufferId, Extent, FixpointId, ListId, MAX_FIELDS, Program, ReductionId, Scalar, Topology,
     Width, row_words,
 };
-use crate::plan::launch;
 pub use crate::plan::session::Counters;
+use crate::plan::{launch, route};
 use crate::trap::Trap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -527,6 +527,11 @@ pub struct Activity {
     pub pulled: u64,
     /// Rounds that one cluster of CTAs ran among itself, on a GPU that has clusters.
     pub gathered: u64,
+    /// Sweeps over a list that a bitmap brought into the order of the nodes, as dense routes ask for ([`crate::plan::route`]);
+    /// on a CPU.
+    pub ordered: u64,
+    /// Sweeps that the threads of a CPU shared, those over all nodes, indices and edges included.
+    pub shared: u64,
 }
 
 /// What a readback copied, as [`crate::plan::compact`] plans it: small results in one slab, large ones directly, empty
@@ -815,10 +820,12 @@ pub struct Limits {
     pub items_per_lane: u32,
     /// It can upload the inputs of a run while another is on the device.
     pub overlaps: bool,
+    /// It can bring a frontier's list into the order of the nodes ([`Sweeps::bitmap`]).
+    pub bitmaps: bool,
 }
 
 /// How the next launches should be. Results never depend on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaunchHint {
     /// CTAs; threads on a CPU.
     pub ctas: u32,
@@ -834,6 +841,8 @@ pub struct LaunchHint {
     pub route: launch::Route,
     /// Items from which a sweep is worth all threads (on a CPU).
     pub parallel_from: u64,
+    /// How sweeps over frontiers go (on a CPU).
+    pub sweeps: Sweeps,
     /// Results up to this size share a copy.
     pub pack_up_to_bytes: u64,
     /// Edges of a frontier from which a sweep may be turned round, where that costs barriers.
@@ -846,6 +855,32 @@ pub struct LaunchHint {
     pub second_inputs: bool,
 }
 
+/// How sweeps over frontiers go: each wave starts with the planned route, and goes over to another one where a frontier leaves
+/// the band that holds it ([`route::Policy::pressure`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sweeps {
+    /// What each wave starts with.
+    pub start: route::Route,
+    /// What changes it.
+    pub policy: route::Policy,
+    /// Memory in use when the launch was decided, of the budget.
+    pub memory_bps: u32,
+    /// There is memory for a bit a node, which brings a list into the order of the nodes.
+    pub bitmap: bool,
+}
+
+impl Default for Sweeps {
+    /// Lists, until somebody plans.
+    fn default() -> Sweeps {
+        Sweeps {
+            start: route::Route::Sparse,
+            policy: route::Policy::default(),
+            memory_bps: 0,
+            bitmap: false,
+        }
+    }
+}
+
 /// What an executor made of a [`LaunchHint`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Followed {
@@ -853,6 +888,8 @@ pub struct Followed {
     pub ctas: u32,
     /// What executes the code.
     pub code: &'static str,
+    /// What sweeps over frontiers start with, where routes choose that.
+    pub sweeps: Option<route::Route>,
     /// What it did otherwise, and why.
     pub notes: Vec<&'static str>,
 }
@@ -937,6 +974,7 @@ pub trait Executor: Send {
             jit: false,
             items_per_lane: 1,
             overlaps: false,
+            bitmaps: false,
         }
     }
 
@@ -945,6 +983,7 @@ pub trait Executor: Send {
         Followed {
             ctas: self.limits().max_ctas,
             code: "unknown",
+            sweeps: None,
             notes: vec!["the backend decides for itself"],
         }
     }

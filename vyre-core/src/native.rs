@@ -1349,10 +1349,13 @@ impl<'s> Sweep<'s> {
 
     /// Whether threads share the chunks of a sweep. The chunks are the same either way, so results do not depend on it.
     fn shares(&self, chunks: usize, columns: &impl Column) -> bool {
-        chunks > 1
-            && (chunks * CHUNK) as u64 >= self.store.parallel_from
+        let shares = chunks > 1
+            && (chunks * CHUNK) as u64 >= self.store.shared_from(self.wave)
             && rayon::current_num_threads() > 1
-            && !columns.in_order()
+            && !columns.in_order();
+        let count = &self.store.shared;
+        count.set(count.get() + u64::from(shares));
+        shares
     }
 
     fn sweep<C, F, W>(
@@ -2284,6 +2287,7 @@ impl<P: Pass> Executor for NativeExecutor<P> {
             jit: false,
             items_per_lane: 1,
             overlaps: false,
+            bitmaps: true,
         }
     }
 
@@ -2300,9 +2304,9 @@ impl<P: Pass> Executor for NativeExecutor<P> {
             1 => u64::MAX,
             _ => hint.parallel_from,
         };
-        self.store.pack_up_to_bytes = hint.pack_up_to_bytes;
-        for slot in &mut self.slots {
-            slot.pack_up_to_bytes = hint.pack_up_to_bytes;
+        for store in std::iter::once(&mut self.store).chain(&mut self.slots) {
+            store.pack_up_to_bytes = hint.pack_up_to_bytes;
+            store.sweeps = hint.sweeps;
         }
         self.max_slots = hint.slots.max(1) as usize;
         if self.slots.len() >= self.max_slots {
@@ -2313,6 +2317,7 @@ impl<P: Pass> Executor for NativeExecutor<P> {
         Followed {
             ctas: if hint.ctas == 1 { 1 } else { limits.max_ctas },
             code: "native",
+            sweeps: Some(hint.sweeps.start),
             notes,
         }
     }

@@ -6,7 +6,7 @@
 use crate::csr::Csr;
 use crate::exec::{
     Activity, Args, Column, Counters, Outcome, Progress, Readback, Report, Rows, RunError, Sizes,
-    Slice, SliceMut, TopologyArgs, check_columns, resolve_topologies,
+    Slice, SliceMut, Sweeps, TopologyArgs, check_columns, resolve_topologies,
 };
 use crate::fault::Fault;
 use crate::isa::{Imm, Kind, Op, Slot as Operand, Word};
@@ -18,8 +18,10 @@ use crate::plan::compact::{self, CompactError, Slot};
 use crate::plan::footprint::{Allocation, Life, footprint};
 use crate::plan::group::{ended_at, groups_of};
 use crate::plan::pull::{self, Claim};
+use crate::plan::route::{self, Route};
 use crate::plan::thresholds::Thresholds;
 use crate::trap::{Trap, TrapKind, WHOLE_WAVE};
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::num::NonZeroU64;
@@ -44,6 +46,12 @@ pub(crate) struct Store {
     pub(crate) pulls: Vec<Option<RefCell<Pull>>>,
     /// By wave: the buffers where its lanes look at their ends.
     pub(crate) looks: Vec<Looks>,
+    /// By wave: the route of its last sweep, or what it starts with.
+    routes: Vec<Cell<Route>>,
+    /// By wave: no result shows the order in which it takes the items of its frontier.
+    may_order: Vec<bool>,
+    /// Brings lists into the order of the nodes.
+    bitmap: Bitmap,
     /// Scratch of the edge partition.
     pub(crate) cuts: RefCell<Vec<Cut>>,
     /// Where each buffer's contents belong when no swap is pending.
@@ -60,9 +68,13 @@ pub(crate) struct Store {
     /// What this store did. Launches and fences are its executor's to count.
     pub(crate) counts: Counters,
     activity: Activity,
+    /// Sweeps of this run that threads shared.
+    pub(crate) shared: Cell<u64>,
     pub(crate) progress: Arc<Progress>,
     /// Items from which a sweep uses all threads.
     pub(crate) parallel_from: u64,
+    /// How sweeps over frontiers go.
+    pub(crate) sweeps: Sweeps,
     /// Results up to this size share a slab.
     pub(crate) pack_up_to_bytes: u64,
 }
@@ -304,6 +316,91 @@ impl Looks {
             looks
         };
         program.waves.iter().map(of).collect()
+    }
+}
+
+/// What each wave starts with before somebody plans.
+fn routes(program: &Program) -> Vec<Cell<Route>> {
+    let start = Sweeps::default().start;
+    program.waves.iter().map(|_| Cell::new(start)).collect()
+}
+
+/// A bit for each node.
+#[derive(Debug, Default)]
+struct Bitmap {
+    words: Vec<AtomicU64>,
+}
+
+impl Bitmap {
+    /// Words that a thread turns into items at a time.
+    const BLOCK: usize = 1024;
+
+    /// Brings a list into the order of the nodes. False, and no change, where it is in that order, or holds a node twice.
+    fn order(&mut self, items: &mut Vec<u32>, nodes: usize, shared: bool) -> bool {
+        if items.is_sorted() {
+            return false;
+        }
+        self.words.clear();
+        self.words
+            .resize_with(nodes.div_ceil(64), AtomicU64::default);
+        if shared {
+            let words = &self.words;
+            items.par_iter().for_each(|&v| {
+                words[v as usize / 64].fetch_or(1 << (v % 64), Relaxed);
+            });
+            if words.par_chunks(Self::BLOCK).map(ones).sum::<usize>() < items.len() {
+                return false;
+            }
+            items.clear();
+            let blocks = words.par_chunks(Self::BLOCK).enumerate();
+            items.par_extend(blocks.flat_map_iter(nodes_of));
+        } else {
+            for &v in &*items {
+                *self.words[v as usize / 64].get_mut() |= 1 << (v % 64);
+            }
+            if ones(&self.words) < items.len() {
+                return false;
+            }
+            items.clear();
+            let blocks = self.words.chunks(Self::BLOCK).enumerate();
+            items.extend(blocks.flat_map(nodes_of));
+        }
+        true
+    }
+}
+
+/// How many bits are set.
+fn ones(words: &[AtomicU64]) -> usize {
+    let ones = words.iter().map(|w| w.load(Relaxed).count_ones() as usize);
+    ones.sum()
+}
+
+/// The nodes of a block of words.
+fn nodes_of((block, words): (usize, &[AtomicU64])) -> impl Iterator<Item = u32> + '_ {
+    let words = (block * Bitmap::BLOCK..).zip(words);
+    words.flat_map(|(at, word)| Ones {
+        word: word.load(Relaxed),
+        first: at as u32 * 64,
+    })
+}
+
+/// The numbers of the bits that are set.
+struct Ones {
+    word: u64,
+    first: u32,
+}
+
+impl Iterator for Ones {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        if self.word == 0 {
+            return None;
+        }
+        let bit = self.word.trailing_zeros();
+        self.word &= self.word - 1;
+        Some(self.first + bit)
     }
 }
 
@@ -570,6 +667,11 @@ impl Store {
             reductions: program.reductions.iter().map(|_| Cell::new(0)).collect(),
             pulls: Pull::all(&program),
             looks: Looks::all(&program),
+            routes: routes(&program),
+            may_order: (program.waves.iter())
+                .map(|wave| route::may_order(&program, wave))
+                .collect(),
+            bitmap: Bitmap::default(),
             cuts: RefCell::default(),
             lives,
             peak_bytes: 0,
@@ -577,8 +679,10 @@ impl Store {
             faults: RefCell::default(),
             counts: Counters::default(),
             activity: Activity::default(),
+            shared: Cell::new(0),
             progress: Arc::default(),
             parallel_from: defaults.parallel_from,
+            sweeps: Sweeps::default(),
             pack_up_to_bytes: defaults.pack_up_to_bytes,
             program,
         };
@@ -611,6 +715,9 @@ impl Store {
             reductions: self.reductions.clone(),
             pulls: Pull::all(&self.program),
             looks: self.looks.clone(),
+            routes: self.routes.clone(),
+            may_order: self.may_order.clone(),
+            bitmap: Bitmap::default(),
             cuts: RefCell::default(),
             faults: RefCell::default(),
             lives: match &self.lives {
@@ -621,8 +728,10 @@ impl Store {
             lent_bytes: 0,
             counts: Counters::default(),
             activity: Activity::default(),
+            shared: Cell::new(0),
             progress: Arc::default(),
             parallel_from: self.parallel_from,
+            sweeps: self.sweeps,
             pack_up_to_bytes: self.pack_up_to_bytes,
         };
         store.sizes.scalars.clear();
@@ -896,6 +1005,10 @@ impl Store {
         *self.faults.get_mut() = None;
         self.counts.refresh_bytes += 8 * args.scalars.len() as u64;
         self.activity = Activity::default();
+        self.shared.set(0);
+        for route in &self.routes {
+            route.set(self.sweeps.start);
+        }
         for pull in self.pulls.iter_mut().flatten() {
             pull.get_mut().turned = 0;
         }
@@ -950,7 +1063,7 @@ impl Store {
             .map(|b| &**b.get_mut())
             .map(|b| b.len() * b.scalar().size_bytes() as usize);
         let mut held = (graphs.sum::<usize>() + buffers.sum::<usize>()) as u64;
-        held += self.lent_bytes;
+        held += self.lent_bytes + 8 * self.bitmap.words.len() as u64;
         // A frontier may fill both its sides.
         for (id, frontier) in self.frontiers.iter().enumerate() {
             if self
@@ -1128,6 +1241,7 @@ impl Store {
         };
         outcome.report.rounds = rounds;
         outcome.report.wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.activity.shared = self.shared.get();
         let pulls = self.pulls.iter_mut().flatten();
         self.activity.pulled = pulls.map(|p| p.get_mut().turned).sum();
         outcome.report.activity = Some(self.activity);
@@ -1229,6 +1343,68 @@ impl Store {
         self.activity.sweeps += 1;
         self.activity.items += items;
         self.activity.widest = self.activity.widest.max(items);
+        self.take_route(wave, f, items);
+    }
+
+    /// Decides how a sweep over a frontier goes.
+    fn take_route(&mut self, wave: WaveId, f: FrontierId, items: u64) {
+        let now = &self.routes[wave.index()];
+        if items < Pull::FEW as u64 {
+            // A short list is not worth a thought.
+            now.set(Route::WarpSparse);
+            return;
+        }
+        let nodes = self.sizes.nodes.max(1) as f64;
+        let edges = match self.program.waves[wave.index()].domain {
+            Domain::EdgesFrom(t, _) => self.sizes.edges.get(t.index()),
+            // Its kernel may look at the neighbours.
+            _ => self.sizes.edges.iter().max(),
+        };
+        let sample = route::Sample {
+            memory_bps: self.sweeps.memory_bps,
+            // Rounds of one launch: nothing is launched or read back between them.
+            fusion: 0.0,
+            dispatch_ns: 1,
+            overhead_ns: 0,
+            readback_bytes: 0,
+            // A list can hold a node several times.
+            density: (items as f64 / nodes).min(1.0),
+            mean_degree: *edges.unwrap_or(&0) as f64 / nodes,
+        };
+        let pressure = self.sweeps.policy.pressure(&sample, Some(now.get()));
+        let choice = pressure.and_then(|pressure| route::choose(pressure, None));
+        let chosen = choice.map_or(Route::Sparse, |choice| choice.route);
+        now.set(chosen);
+        if chosen.is_dense() && self.sweeps.bitmap && self.may_order[wave.index()] {
+            let shared = items >= self.parallel_from && rayon::current_num_threads() > 1;
+            let items = self.frontiers[f.index()].items.get_mut();
+            let held = self.bitmap.words.len();
+            let ordered = self.bitmap.order(items, self.sizes.nodes as usize, shared);
+            self.activity.ordered += u64::from(ordered);
+            let more = self.bitmap.words.len().saturating_sub(held);
+            self.counts.allocations += u64::from(more > 0);
+            self.peak_bytes += 8 * more as u64;
+        }
+    }
+
+    /// Items or edges from which threads share a sweep.
+    pub(crate) fn shared_from(&self, wave: WaveId) -> u64 {
+        let (from, margin) = (self.parallel_from, self.parallel_from / 4);
+        match self.program.waves[wave.index()].domain {
+            Domain::Items(_) | Domain::EdgesFrom(..) => match self.routes[wave.index()].get() {
+                Route::WarpSparse => from.saturating_add(margin),
+                Route::Sparse
+                | Route::Hybrid
+                | Route::Dense
+                | Route::BlockDense
+                | Route::FusedWave => from - margin,
+            },
+            Domain::Once
+            | Domain::Nodes
+            | Domain::Range(_)
+            | Domain::Edges(_)
+            | Domain::ListItems(..) => from,
+        }
     }
 
     fn begin_round(&mut self, f: FixpointId) {

@@ -1,8 +1,8 @@
 //! The VIR0 backend: the reference interpreter over the store, one item after another.
 
 use crate::exec::{
-    Args, Column, Counters, Executor, Followed, LaunchHint, Outcome, Progress, Rows, RunError,
-    TopologyArgs,
+    Args, Column, Counters, Executor, Followed, LaunchHint, Limits, Outcome, Progress, Rows,
+    RunError, TopologyArgs,
 };
 use crate::fault::Fault;
 use crate::interp::{Interpreter, Item, Memory};
@@ -77,11 +77,25 @@ impl Executor for Vir0Executor {
         Some(counts)
     }
 
+    fn limits(&self) -> Limits {
+        Limits {
+            max_ctas: 1,
+            lanes_per_cta: 1,
+            ctas_vary: false,
+            jit: false,
+            items_per_lane: 1,
+            overlaps: false,
+            bitmaps: true,
+        }
+    }
+
     fn follow(&mut self, hint: &LaunchHint) -> Followed {
         self.store.pack_up_to_bytes = hint.pack_up_to_bytes;
+        self.store.sweeps = hint.sweeps;
         Followed {
             ctas: 1,
             code: "interpreter",
+            sweeps: Some(hint.sweeps.start),
             notes: match hint.route {
                 Route::Jit => vec!["jit wanted, not available"],
                 Route::Interpreter => vec![],

@@ -3,15 +3,18 @@
 //! The decisions are [`plan::launch`](vyre_core::plan::launch)'s, from what is known before the launch: sizes, memory, and
 //! what the frontiers of the last run held. The executor says which part of them it follows. Results never depend on them.
 
+use crate::plans::Plans;
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 use vyre_core::exec::{
-    Activity, Executor, Followed, LaunchHint, Limits, Readback, Report, RunError,
+    Activity, Executor, Followed, LaunchHint, Limits, Readback, Report, RunError, Sweeps,
 };
 use vyre_core::plan::launch::{
-    LaunchError, Planner, QueuePressure, Recommendation, Request, Route, Scope, Topology, autotune,
+    LaunchError, QueuePressure, Recommendation, Request, Route, Scope, Topology, autotune,
     precondition,
 };
+use vyre_core::plan::route::{self, Choice, Downgrade, Need, RouteError};
 use vyre_core::plan::thresholds::Thresholds;
 
 /// Decisions that a session remembers.
@@ -30,6 +33,8 @@ pub struct Decision {
     pub previous: Option<Topology>,
     /// What was decided.
     pub launch: Recommendation,
+    /// The route that sweeps over frontiers were to start with.
+    pub sweeps: Choice,
     /// Items from which a sweep was to take all threads of a CPU.
     pub parallel_from: u64,
     /// Items that a lane was to take at a time, at most.
@@ -74,6 +79,8 @@ impl Happened {
             sum.widest = sum.widest.max(a.widest);
             sum.pulled += a.pulled;
             sum.gathered += a.gathered;
+            sum.ordered += a.ordered;
+            sum.shared += a.shared;
         }
         let (sum, r) = (&mut self.readback, &report.readback);
         sum.packed += r.packed;
@@ -104,12 +111,17 @@ pub(crate) struct Situation {
     pub(crate) second_inputs: bool,
     /// Independent queries.
     pub(crate) shared: bool,
+    /// What routes take, where a budget says how much there is.
+    pub(crate) need: Option<Need>,
+    /// There is room for a bit a node.
+    pub(crate) bitmap: bool,
 }
 
-#[derive(Default)]
 pub(crate) struct Decider {
-    planner: Planner,
+    plans: Arc<Plans>,
     pub(crate) thresholds: Thresholds,
+    /// What sweeps start with: as planned when the session was opened, then as the last launch was decided.
+    start: Choice,
     previous: Option<Topology>,
     last: Option<Activity>,
     launches: u64,
@@ -120,10 +132,17 @@ pub(crate) struct Decider {
 }
 
 impl Decider {
-    pub(crate) fn new(thresholds: Thresholds) -> Decider {
+    pub(crate) fn new(thresholds: Thresholds, plans: &Arc<Plans>, start: Choice) -> Decider {
         Decider {
+            plans: Arc::clone(plans),
             thresholds,
-            ..Decider::default()
+            start,
+            previous: None,
+            last: None,
+            launches: 0,
+            decisions: VecDeque::new(),
+            tuner: None,
+            ctas: None,
         }
     }
 
@@ -136,9 +155,14 @@ impl Decider {
         let limits = executor.limits();
         let request = self.request(situation, limits);
         let launch = self
-            .planner
-            .recommend(&self.thresholds.launch, &request, self.previous)
+            .plans
+            .launch(&self.thresholds.launch, &request, self.previous)
             .map_err(refused)?;
+        if self.previous.is_some() {
+            let sample = sample(&launch, &request);
+            self.start = choose(&self.thresholds, &sample, Some(self.start), situation.need)
+                .map_err(|e| RunError::Backend(e.to_string()))?;
+        }
         let tuned = self.tuner.as_ref().map(Tuner::now).unwrap_or_default();
         let parallel_from = tuned.parallel_from.unwrap_or(self.thresholds.parallel_from);
         let items_per_lane = tuned.items_per_lane.unwrap_or(limits.items_per_lane);
@@ -150,6 +174,12 @@ impl Decider {
             topology: launch.topology,
             route: launch.route,
             parallel_from,
+            sweeps: Sweeps {
+                start: self.start.route,
+                policy: self.thresholds.route,
+                memory_bps: launch.pressure_bps,
+                bitmap: situation.bitmap,
+            },
             pack_up_to_bytes: self.thresholds.pack_up_to_bytes,
             pull_from: self.thresholds.pull_from,
             slots: situation.slots,
@@ -166,6 +196,7 @@ impl Decider {
             request,
             previous: self.previous,
             launch,
+            sweeps: self.start,
             parallel_from,
             items_per_lane,
             followed,
@@ -222,6 +253,39 @@ impl Decider {
     pub(crate) fn forget(&mut self) {
         self.last = None;
     }
+}
+
+/// What a route is chosen from. One launch runs all rounds, so that nothing is dispatched or read back between sweeps, and
+/// nothing would be gained by fusing them.
+pub(crate) fn quiet(memory_bps: u32, density: f64, mean_degree: f64) -> route::Sample {
+    route::Sample {
+        memory_bps,
+        fusion: 0.0,
+        dispatch_ns: 1,
+        overhead_ns: 0,
+        readback_bytes: 0,
+        density,
+        mean_degree,
+    }
+}
+
+fn sample(launch: &Recommendation, request: &Request) -> route::Sample {
+    let density = f64::from(launch.density_bps.unwrap_or(0)) / 10_000.0;
+    let degree = request.graph_edges as f64 / request.graph_nodes.max(1) as f64;
+    quiet(launch.pressure_bps, density, degree)
+}
+
+/// The route that sweeps start with; the previous one holds near a threshold. Where the budget has no room even for the sparse
+/// route, a session has been refused already.
+fn choose(
+    thresholds: &Thresholds,
+    sample: &route::Sample,
+    previous: Option<Choice>,
+    need: Option<Need>,
+) -> Result<Choice, RouteError> {
+    let previous = previous.map(|choice| choice.route);
+    let pressure = thresholds.route.pressure(sample, previous)?;
+    route::choose(pressure, need.as_ref())
 }
 
 fn refused(e: LaunchError) -> RunError {
@@ -428,6 +492,17 @@ impl fmt::Display for Decision {
         if launch.lift {
             write!(f, ", waiting work lifted")?;
         }
+        if let Some(start) = self.followed.sweeps {
+            write!(f, ", sweeps start {start}")?;
+            if let Some(Downgrade {
+                from,
+                needed_bytes,
+                budget_bytes,
+            }) = self.sweeps.downgrade
+            {
+                write!(f, " ({from} needs {needed_bytes} bytes of {budget_bytes})")?;
+            }
+        }
         write!(f, "\n  expected  ")?;
         match launch.density_bps {
             Some(bps) => write!(f, "density {}", Percent(bps))?,
@@ -475,6 +550,16 @@ impl fmt::Display for Decision {
             if a.gathered > 0 {
                 write!(f, ", {} of {} sweeps by one cluster", a.gathered, a.sweeps)?;
             }
+            if a.ordered > 0 {
+                write!(
+                    f,
+                    ", {} of {} sweeps in the order of the nodes",
+                    a.ordered, a.sweeps
+                )?;
+            }
+        }
+        if let Some(shared) = outcome.activity.map(|a| a.shared).filter(|&n| n > 0) {
+            write!(f, ", {shared} sweeps by all threads")?;
         }
         let read = &outcome.readback;
         write!(
@@ -497,6 +582,7 @@ mod tests {
             jit: false,
             items_per_lane: 4,
             overlaps: true,
+            bitmaps: false,
         }
     }
 

@@ -89,8 +89,9 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             columns,
         };
         let how = if runtime.runs_programs() {
-            let memory = Memory::settle(&mut fused.program, &both, runtime)?;
-            let program = Arc::new(fused.program.clone());
+            let (planned, memory) = Memory::settle(fused.program, &both, runtime)?;
+            let program = planned.program;
+            fused.program = Program::clone(&program);
             let executor =
                 runtime.program_executor(Arc::clone(&program), &both, memory.allocation)?;
             How::Together(One {
@@ -99,10 +100,9 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
                 memory,
             })
         } else {
-            let (mut a, mut b) = (a, b);
-            let first_memory = Memory::settle(&mut a, &first, runtime)?;
-            let second_memory = Memory::settle(&mut b, &second, runtime)?;
-            let (a, b) = (Arc::new(a), Arc::new(b));
+            let (a, first_memory) = Memory::settle(a, &first, runtime)?;
+            let (b, second_memory) = Memory::settle(b, &second, runtime)?;
+            let (a, b) = (a.program, b.program);
             How::InTurn(
                 One {
                     executor: runtime.executor::<A>(

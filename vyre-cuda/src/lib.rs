@@ -61,6 +61,7 @@ mod lift;
 mod megakernel;
 mod passes;
 pub mod pipeline;
+mod plans;
 pub mod prelude;
 mod quick;
 #[doc(hidden)]
@@ -77,6 +78,7 @@ pub use error::Error;
 pub use fused::FusedSession;
 pub use megakernel::Megakernel;
 pub use passes::{RegisteredPass, passes};
+pub use plans::Planning;
 pub use runtime::Runtime;
 pub use session::{Batch, QueryId, Session};
 pub use sessions::Sessions;

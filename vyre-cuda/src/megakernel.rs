@@ -1955,6 +1955,8 @@ impl Reader<'_> {
                 widest: word(field(std::mem::offset_of!(abi::Control, widest))),
                 pulled: word(field(std::mem::offset_of!(abi::Control, pulled))),
                 gathered: word(field(std::mem::offset_of!(abi::Control, gathered))),
+                ordered: 0,
+                shared: 0,
             },
             missed: word(field(std::mem::offset_of!(abi::Control, missed))),
             waiting: word(field(std::mem::offset_of!(abi::Control, waiting))),
@@ -2285,6 +2287,7 @@ impl Executor for Megakernel {
             jit: false,
             items_per_lane: ITEMS_PER_LANE,
             overlaps: true,
+            bitmaps: false,
         }
     }
 
@@ -2316,6 +2319,7 @@ impl Executor for Megakernel {
         Followed {
             ctas: self.ctas,
             code: "interpreted",
+            sweeps: None,
             notes,
         }
     }

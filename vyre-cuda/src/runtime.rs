@@ -3,6 +3,7 @@
 use crate::device::Device;
 use crate::error::Error;
 use crate::megakernel::{Many, Megakernel};
+use crate::plans::{Planning, Plans};
 use rayon::prelude::*;
 use std::fmt;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ pub struct Runtime {
     /// Memory that the sessions of this runtime and its clones share.
     budget: Option<Arc<Budget>>,
     thresholds: Thresholds,
+    plans: Arc<Plans>,
 }
 
 #[derive(Clone, Debug)]
@@ -58,6 +60,7 @@ impl Runtime {
             why: Some(why),
             budget: None,
             thresholds: Thresholds::default(),
+            plans: Arc::default(),
         })
     }
 
@@ -68,6 +71,7 @@ impl Runtime {
             why: None,
             budget: None,
             thresholds: on_cuda(),
+            plans: Arc::default(),
         })
     }
 
@@ -79,6 +83,7 @@ impl Runtime {
             why: None,
             budget: None,
             thresholds: Thresholds::default(),
+            plans: Arc::default(),
         }
     }
 
@@ -89,6 +94,7 @@ impl Runtime {
             why: None,
             budget: None,
             thresholds: Thresholds::default(),
+            plans: Arc::default(),
         }
     }
 
@@ -121,6 +127,24 @@ impl Runtime {
     /// What sessions decide by.
     pub fn thresholds(&self) -> &Thresholds {
         &self.thresholds
+    }
+
+    /// What the plans that this runtime and its clones keep were asked for so far. A session that is opened again for the same
+    /// pass, sizes and memory takes its plan from there, and so does its first launch.
+    pub fn planning(&self) -> Planning {
+        self.plans.stats()
+    }
+
+    pub(crate) fn plans(&self) -> &Arc<Plans> {
+        &self.plans
+    }
+
+    /// Which of several devices; 0 on the CPU.
+    pub(crate) fn ordinal(&self) -> u32 {
+        match &self.backend {
+            Backend::Cuda(device) => device.ordinal() as u32,
+            Backend::Native | Backend::Vir0 => 0,
+        }
     }
 
     /// The CUDA device, where this is one.

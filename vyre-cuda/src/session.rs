@@ -1,7 +1,8 @@
 //! A pass bound to a runtime and a topology.
 
-use crate::decide::{Decider, Decision, Happened, Situation, Tuned, Tuner};
+use crate::decide::{Decider, Decision, Happened, Situation, Tuned, Tuner, quiet};
 use crate::error::Error;
+use crate::plans::{Layout, Planned};
 use crate::runtime::{Lease, Runtime};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -18,8 +19,10 @@ use vyre_core::module::{Buffer, BufferId, Frontier, List, Program, Resource, Rol
 use vyre_core::pass::Pass;
 use vyre_core::plan::check;
 use vyre_core::plan::fit::{FitError, fit};
-use vyre_core::plan::footprint::{Allocation, FootprintError, footprint};
-use vyre_core::plan::launch::{Age, Diffusion, LaunchError, diffuse};
+use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, footprint};
+use vyre_core::plan::launch::{Age, Diffusion, LaunchError, WAITING, diffuse};
+use vyre_core::plan::memory::WaveBytes;
+use vyre_core::plan::route::{self, Need, Pressure};
 use vyre_core::plan::session::{Profile, Readback};
 use vyre_core::plan::thresholds::Thresholds;
 
@@ -124,19 +127,18 @@ impl<P: Pass> Session<P> {
         runtime: &Runtime,
         topology: impl Into<P::Topology<'a>>,
     ) -> Result<Session<P>, Error> {
-        let mut program = P::PARTS.program()?;
         let topology = topology.into();
         let rows = P::topology_rows(&topology);
         let mut topology = P::topology(topology);
         topology.columns.extend(slices(&rows));
-        let memory = Memory::settle(&mut program, &topology, runtime)?;
-        let program = Arc::new(program);
+        let (planned, memory) = Memory::open::<P>(&topology, runtime, || Ok(P::PARTS.program()?))?;
+        let program = planned.program;
         Ok(Session {
             executor: runtime.executor::<P>(Arc::clone(&program), &topology, memory.allocation)?,
             runtime: runtime.clone(),
             program,
             memory,
-            decider: Decider::new(*runtime.thresholds()),
+            decider: Decider::new(*runtime.thresholds(), runtime.plans(), planned.start),
             counted: Counters::default(),
             waiting: Vec::new(),
             siblings: Vec::new(),
@@ -285,6 +287,8 @@ impl<P: Pass> Session<P> {
                 batch_bytes: self.memory.batch_bytes(),
                 second_inputs: batch.len() > 1 && self.second_inputs(),
                 shared: true,
+                // Each query that runs beside others would have one.
+                bitmap: self.memory.available_bytes().is_none(),
                 requeues: batch.iter().map(|q| q.age.requeues).max().unwrap_or(0),
                 max_age: batch.iter().map(|q| q.age.waited).max().unwrap_or(0),
                 slots,
@@ -361,7 +365,6 @@ impl<P: Pass> Session<P> {
     /// Takes another topology: edges appended (see [`Csr::append`](crate::Csr::append)), weights replaced, another graph.
     /// What is equal to what is there is not uploaded again. After an error the session is as before.
     pub fn update<'a>(&mut self, topology: impl Into<P::Topology<'a>>) -> Result<(), Error> {
-        let mut program = P::PARTS.program()?;
         let topology = topology.into();
         let rows = P::topology_rows(&topology);
         let mut topology = P::topology(topology);
@@ -370,16 +373,17 @@ impl<P: Pass> Session<P> {
         let had = self.memory.lease.bytes();
         let given = self.memory.lease.resize(0);
         debug_assert!(given, "smaller is always possible");
-        let mut settle = || -> Result<(Memory, bool), RunError> {
-            let memory = Memory::settle(&mut program, &topology, &self.runtime)?;
+        let mut settle = || -> Result<(Planned, Memory, bool), Error> {
+            let (planned, memory) =
+                Memory::open::<P>(&topology, &self.runtime, || Ok(P::PARTS.program()?))?;
             let same = memory.allocation == self.memory.allocation
-                && program.schedule == self.program.schedule;
+                && planned.program.schedule == self.program.schedule;
             let updated = same && self.executor.update(&topology)?;
-            Ok((memory, updated))
+            Ok((planned, memory, updated))
         };
-        let settled = settle().and_then(|(memory, updated)| {
+        let settled = settle().and_then(|(planned, memory, updated)| {
             if !updated {
-                let program = Arc::new(program);
+                let program = planned.program;
                 let made = self.runtime.executor::<P>(
                     Arc::clone(&program),
                     &topology,
@@ -400,7 +404,7 @@ impl<P: Pass> Session<P> {
             Err(e) => {
                 // Nobody else may have taken it meanwhile but another session; then its runs say so.
                 let _again = self.memory.lease.resize(had);
-                Err(e.into())
+                Err(e)
             }
         }
     }
@@ -502,7 +506,8 @@ impl<P: Pass> Session<P> {
         self.executor.progress()
     }
 
-    fn situation(&self, queries: u64) -> Situation {
+    fn situation(&mut self, queries: u64) -> Situation {
+        let bitmap = self.executor.limits().bitmaps && self.memory.bitmap(&self.program);
         let sizes = &self.memory.sizes;
         let lengths = self.program.buffers.iter();
         let lengths = lengths.filter_map(|b| sizes.resolve(&self.program, b.extent));
@@ -527,6 +532,8 @@ impl<P: Pass> Session<P> {
             batch_bytes: None,
             second_inputs: self.memory.second_inputs_bytes > 0,
             shared: false,
+            need: self.memory.need(&self.program),
+            bitmap,
         }
     }
 
@@ -547,6 +554,10 @@ impl fmt::Display for Explanation<'_> {
         for decision in self.0 {
             writeln!(f, "{decision}")?;
         }
+        if !self.0.is_empty() {
+            let waiting = WAITING.map(|(what, until)| format!("{what} (for {until})"));
+            writeln!(f, "waiting   {}", waiting.join("; "))?;
+        }
         Ok(())
     }
 }
@@ -564,8 +575,12 @@ pub(crate) struct Memory {
     resident_bytes: u64,
     /// States of a batch that there is room for.
     slots: u32,
+    /// Of the plan, with the lengths of the run that was checked last.
+    needed_bytes: u64,
     /// Room for a second set of inputs.
     second_inputs_bytes: u64,
+    /// Room for a bit a node, which brings a list into the order of the nodes.
+    bitmap_bytes: u64,
     /// Room for inputs and results of queries that have no state.
     results_bytes: u64,
     /// Of the scalars, those of the run that was checked last.
@@ -573,14 +588,65 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Checks the real sizes against limits and budgets before anything is allocated. A pass that does not fit side by side shares
-    /// memory between what never lives at once, with more barriers where that takes them.
-    pub(crate) fn settle(
-        program: &mut Program,
+    /// The plan of a pass on a topology, which is the runtime's where the same was opened before, and the memory that it takes.
+    /// `program`: the pass's own.
+    pub(crate) fn open<P: Pass>(
         topology: &TopologyArgs<'_>,
         runtime: &Runtime,
-    ) -> Result<Memory, RunError> {
-        let mut sizes = Sizes::of(program, topology);
+        program: impl Fn() -> Result<Program, Error>,
+    ) -> Result<(Planned, Memory), Error> {
+        let lease = runtime.lease();
+        let pressure = Memory::pressure(topology, runtime)?;
+        let available = lease.available_bytes();
+        let layout = Layout::of::<P>(topology, available);
+        let planned = runtime
+            .plans()
+            .session(layout, (runtime.ordinal(), pressure), || {
+                let plan = Memory::plan(program()?, topology, (available, pressure), runtime);
+                Ok(plan?)
+            })?;
+        let memory = Memory::hold(&planned, lease)?;
+        Ok((planned, memory))
+    }
+
+    /// The plan of a program that is no pass's own, and the memory that it takes.
+    pub(crate) fn settle(
+        program: Program,
+        topology: &TopologyArgs<'_>,
+        runtime: &Runtime,
+    ) -> Result<(Planned, Memory), RunError> {
+        let lease = runtime.lease();
+        let pressure = Memory::pressure(topology, runtime)?;
+        let known = (lease.available_bytes(), pressure);
+        let planned = Memory::plan(program, topology, known, runtime)?;
+        let memory = Memory::hold(&planned, lease)?;
+        Ok((planned, memory))
+    }
+
+    /// What is known before the first run: as long as no frontier was seen, all nodes may be in one.
+    fn pressure(topology: &TopologyArgs<'_>, runtime: &Runtime) -> Result<Pressure, RunError> {
+        let memory_bps = runtime.memory().map_or(0, |(total, used)| {
+            let bps = u128::from(used) * 10_000 / u128::from(total.max(1));
+            bps.min(10_000) as u32
+        });
+        let graph = topology.graphs.first();
+        let degree = graph.map_or(0.0, |g| {
+            g.edge_count() as f64 / g.node_count().max(1) as f64
+        });
+        let sample = quiet(memory_bps, 1.0, degree);
+        let pressure = runtime.thresholds().route.pressure(&sample, None);
+        pressure.map_err(|e| RunError::Backend(e.to_string()))
+    }
+
+    /// Checks the real sizes against limits and budgets before anything is allocated. A pass that does not fit side by side shares
+    /// memory between what never lives at once, with more barriers where that takes them.
+    fn plan(
+        mut program: Program,
+        topology: &TopologyArgs<'_>,
+        (available_bytes, pressure): (Option<u64>, Pressure),
+        runtime: &Runtime,
+    ) -> Result<Planned, RunError> {
+        let mut sizes = Sizes::of(&program, topology);
         let edges = sizes.edges.iter().copied().max().unwrap_or(0);
         for (what, actual, limit) in [
             ("nodes", sizes.nodes, program.manifest.max_nodes),
@@ -596,28 +662,68 @@ impl Memory {
         }
         // What a run's scalars say about lengths is checked when they are known.
         sizes.scalars = vec![0; program.scalars.len()];
+        let mut allocation = Allocation::Separate;
+        let budgets = [program.manifest.budget_bytes, available_bytes];
+        let mut need = None;
+        if let Some(available) = budgets.into_iter().flatten().min() {
+            if runtime.shares_memory() {
+                let fitted = fit(&program, &sizes, available).map_err(refused)?;
+                program.schedule = fitted.schedule;
+                if !fitted.splits.is_empty() {
+                    legal(&program)?;
+                }
+                allocation = fitted.allocation;
+            }
+            let needed = needed_bytes(&program, &sizes, allocation, available)?;
+            need = Some(routes_need(&program, sizes.nodes, needed, available));
+        }
+        let start = route::choose(pressure, need.as_ref());
+        Ok(Planned {
+            start: start.map_err(|e| RunError::Backend(e.to_string()))?,
+            program: Arc::new(program),
+            sizes,
+            allocation,
+        })
+    }
+
+    /// Takes what a plan needs.
+    fn hold(planned: &Planned, lease: Lease) -> Result<Memory, RunError> {
         let mut memory = Memory {
-            allocation: Allocation::Separate,
-            pass_bytes: program.manifest.budget_bytes,
-            lease: runtime.lease(),
+            allocation: planned.allocation,
+            pass_bytes: planned.program.manifest.budget_bytes,
+            lease,
             resident_bytes: 0,
+            needed_bytes: 0,
             slots: 1,
             second_inputs_bytes: 0,
             results_bytes: 0,
-            sizes,
+            bitmap_bytes: 0,
+            sizes: planned.sizes.clone(),
         };
-        if let Some(available) = memory.available_bytes() {
-            if runtime.shares_memory() {
-                let fitted = fit(program, &memory.sizes, available).map_err(refused)?;
-                program.schedule = fitted.schedule;
-                if !fitted.splits.is_empty() {
-                    legal(program)?;
-                }
-                memory.allocation = fitted.allocation;
-            }
-            memory.take(program)?;
-        }
+        memory.take(&planned.program)?;
         Ok(memory)
+    }
+
+    /// What routes take, where a budget says how much there is.
+    fn need(&self, program: &Program) -> Option<Need> {
+        let available = self.available_bytes()?;
+        let nodes = self.sizes.nodes;
+        Some(routes_need(program, nodes, self.needed_bytes, available))
+    }
+
+    /// Takes room for a bit a node, where a sweep can use it; whether there is.
+    fn bitmap(&mut self, program: &Program) -> bool {
+        let Some(available) = self.available_bytes() else {
+            return true;
+        };
+        let bytes = bitmap_bytes(program, self.sizes.nodes);
+        let more = bytes.saturating_sub(self.bitmap_bytes);
+        let then = self.lease.bytes().saturating_add(more);
+        let taken = more == 0 || then <= available && self.lease.resize(then);
+        if taken {
+            self.bitmap_bytes += more;
+        }
+        taken
     }
 
     fn available_bytes(&self) -> Option<u64> {
@@ -631,12 +737,8 @@ impl Memory {
             return Ok(());
         };
         let takes = footprint(program, &self.sizes).map_err(|e| refused(e.into()))?;
-        let fits = takes.fit(available, self.allocation);
-        fits.map_err(|e| refused(e.into()))?;
-        let needed = match self.allocation {
-            Allocation::Separate => takes.separate_bytes,
-            Allocation::Shared => takes.peak_bytes,
-        };
+        let needed = fits(&takes, self.allocation, available)?;
+        self.needed_bytes = needed;
         self.resident_bytes = takes
             .items
             .iter()
@@ -648,11 +750,12 @@ impl Memory {
             .map(|i| i.bytes)
             .sum();
         // A run that needs less than one before it leaves the memory as it is: buffers do not shrink.
-        let extra = self.second_inputs_bytes + self.results_bytes;
+        let extra = self.second_inputs_bytes + self.results_bytes + self.bitmap_bytes;
         let held = self.lease.bytes() - extra.min(self.lease.bytes());
         if needed > held && !self.lease.resize(needed + extra) {
-            // Before a run is refused, the second set of inputs goes, and what batches have for results.
+            // Before a run is refused, the second set of inputs goes, what batches have for results, and the bitmap.
             (self.second_inputs_bytes, self.results_bytes) = (0, 0);
+            self.bitmap_bytes = 0;
         }
         if needed > self.lease.bytes() && !self.lease.resize(needed) {
             return Err(RunError::Memory {
@@ -718,13 +821,15 @@ impl Memory {
     /// What the queries of a batch may take together.
     pub(crate) fn batch_bytes(&self) -> Option<u64> {
         self.available_bytes()?;
-        let resident = self.resident_bytes.saturating_add(self.second_inputs_bytes);
+        let extra = self.second_inputs_bytes + self.bitmap_bytes;
+        let resident = self.resident_bytes.saturating_add(extra);
         Some(self.lease.bytes().saturating_sub(resident))
     }
 
     /// Takes room for so many states of a batch, or as many as there is room for.
     fn slots(&mut self, wanted: u32) -> u32 {
-        let extra = self.resident_bytes + self.second_inputs_bytes + self.results_bytes;
+        let extra = self.resident_bytes + self.second_inputs_bytes;
+        let extra = extra + self.results_bytes + self.bitmap_bytes;
         let one = self.lease.bytes() - extra.min(self.lease.bytes());
         let one = one / u64::from(self.slots.max(1));
         while self.slots < wanted && self.lease.resize(self.lease.bytes() + one) {
@@ -740,6 +845,47 @@ pub(crate) fn legal(program: &Program) -> Result<(), RunError> {
         None => Ok(()),
         Some(wrong) => Err(RunError::Invalid(wrong.to_string())),
     }
+}
+
+/// What a program takes; an error where that is more than there is.
+fn needed_bytes(
+    program: &Program,
+    sizes: &Sizes,
+    allocation: Allocation,
+    available_bytes: u64,
+) -> Result<u64, RunError> {
+    let takes = footprint(program, sizes).map_err(|e| refused(e.into()))?;
+    fits(&takes, allocation, available_bytes)
+}
+
+fn fits(takes: &Footprint, allocation: Allocation, available_bytes: u64) -> Result<u64, RunError> {
+    let fits = takes.fit(available_bytes, allocation);
+    fits.map_err(|e| refused(e.into()))?;
+    Ok(match allocation {
+        Allocation::Separate => takes.separate_bytes,
+        Allocation::Shared => takes.peak_bytes,
+    })
+}
+
+/// What routes take on a CPU: a list is in the plan, and a bitmap comes to it.
+fn routes_need(program: &Program, nodes: u64, needed_bytes: u64, budget_bytes: u64) -> Need {
+    let scratch_bytes = bitmap_bytes(program, nodes);
+    Need {
+        bytes: WaveBytes {
+            frontier_bytes: 0,
+            scratch_bytes,
+            output_bytes: 0,
+        },
+        graph_bytes: needed_bytes.saturating_sub(scratch_bytes),
+        budget_bytes,
+    }
+}
+
+/// A bit a node, where a sweep of the program can use it.
+fn bitmap_bytes(program: &Program, nodes: u64) -> u64 {
+    let orders = |wave| route::may_order(program, wave);
+    let used = program.waves.iter().any(orders);
+    if used { 8 * nodes.div_ceil(64) } else { 0 }
 }
 
 fn refused(e: FitError) -> RunError {

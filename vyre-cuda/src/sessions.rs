@@ -44,11 +44,12 @@ impl<P: Pass> Sessions<P> {
         let mut memories = Vec::with_capacity(topologies.len());
         let mut programs = Vec::with_capacity(topologies.len());
         for topology in &topologies {
-            let mut program = Program::clone(&whole);
-            memories.push(Memory::settle(&mut program, topology, runtime)?);
-            programs.push(match program.schedule == whole.schedule {
+            let (planned, memory) =
+                Memory::open::<P>(topology, runtime, || Ok(Program::clone(&whole)))?;
+            memories.push(memory);
+            programs.push(match planned.program.schedule == whole.schedule {
                 true => Arc::clone(&whole),
-                false => Arc::new(program),
+                false => planned.program,
             });
         }
         let allocations: Vec<_> = memories.iter().map(|m| m.allocation).collect();

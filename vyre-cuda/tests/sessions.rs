@@ -535,10 +535,17 @@ fn each_launch_is_decided_from_what_the_last_one_saw(runtimes: &[Runtime]) {
         assert!(note.starts_with("jit wanted, not available"), "{note}");
 
         let text = session.explain().to_string();
-        assert_eq!(text.lines().count(), 12);
+        assert_eq!(text.lines().count(), 13);
         assert!(text.starts_with("launch 1: dense, "), "{text}");
         assert!(text.contains("jit wanted, not available"), "{text}");
         assert!(text.contains("1000 rounds"), "{text}");
+        assert!(
+            text.ends_with(
+                "waiting   the JIT route, hot opcodes and windows, fused dense sweeps, the queue's pressure \
+                 (for compiled passes); hit capacity (for relations)\n"
+            ),
+            "{text}"
+        );
         assert!(
             text.contains("frontier 1 items on average, 1 at most"),
             "{text}"

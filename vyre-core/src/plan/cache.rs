@@ -1,4 +1,5 @@
-//! A bounded cache of plans, as a value that the caller owns.
+//! A bounded cache of plans, as a value that the caller owns: a runtime, for the sessions that are opened with it and for their
+//! first launches.
 //!
 //! The value for a key is made from the key alone, so the answer is the same whatever was asked before; only the time it
 //! takes differs. Failures are not kept. When it is full, the entry that was asked for longest ago goes.
@@ -31,7 +32,7 @@ pub struct PlanKey {
     pub pressure: Pressure,
 }
 
-/// Plans that a session keeps, unless it says otherwise.
+/// Plans that a runtime keeps for its sessions.
 pub const PLAN_CAPACITY: usize = 256;
 
 /// What a cache did so far.

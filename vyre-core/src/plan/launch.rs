@@ -1,8 +1,17 @@
 //! Launch policy: how to launch a run, decided from telemetry before anything is launched.
 //!
-//! [`recommend`] is pure: request and policy in, recommendation out. [`Planner`] remembers the last recommendations for a
-//! session. The thresholds are fields of [`Policy`]; the defaults are starting points, and measurements on the device at
+//! [`recommend`] is pure: request and policy in, recommendation out. [`Planner`] remembers recommendations for the first
+//! launches of sessions, where no launch before says more; a runtime owns one. The thresholds are fields of [`Policy`]; the defaults are starting points, and measurements on the device at
 //! hand replace them. [`autotune`], [`precondition`] and [`diffuse`] adjust knobs and priorities between runs.
+//!
+//! Some of what it answers waits for something to drive, as [`WAITING`] says and `Session::explain` prints:
+//!
+//! | answer | waits for |
+//! | --- | --- |
+//! | [`Route::Jit`], from the queue's length, [`Request::hot_opcodes`] and [`Request::hot_windows`] | compiled passes |
+//! | [`Topology::FusedDense`], which needs hot code | compiled passes |
+//! | [`Recommendation::queue`]: how full the queue is | compiled passes, whose tier-up it times |
+//! | [`Recommendation::hit_capacity`]: sessions ask for 0, since results have room by their declared sizes | relations |
 //!
 //! ```
 //! use vyre_core::plan::launch::{recommend, Policy, Request, Route, Topology};
@@ -31,13 +40,13 @@ pub struct Request {
     pub max_ctas: u32,
     /// Lanes of a CTA.
     pub lanes_per_cta: u32,
-    /// Hits to make room for, if that is known.
+    /// Hits to make room for, if that is known. Waits for relations: sessions give 0.
     pub hit_capacity: Option<u64>,
     /// Hits that an item is expected to give.
     pub hits_per_item: u64,
-    /// Opcodes that take most of the time.
+    /// Opcodes that take most of the time. Waits for compiled passes: nobody counts them, and sessions give 0.
     pub hot_opcodes: u32,
-    /// Stretches of bytecode that take most of the time.
+    /// Stretches of bytecode that take most of the time. Waits for compiled passes, as hot opcodes do.
     pub hot_windows: u32,
     /// Items put back into the queue.
     pub requeues: u64,
@@ -158,7 +167,7 @@ pub enum Topology {
     Hybrid,
     /// Many are.
     Dense,
-    /// Many are, and the code is hot enough to fuse its sweeps.
+    /// Many are, and the code is hot enough to fuse its sweeps. Waits for compiled passes: no session has hot code.
     FusedDense,
     /// Memory is short: fewer CTAs and no slack.
     MemoryConstrained,
@@ -204,13 +213,13 @@ pub struct Recommendation {
     pub ctas: u32,
     /// Whom barriers wait for.
     pub scope: Scope,
-    /// How full the queue is, for the lanes of these CTAs.
+    /// How full the queue is, for the lanes of these CTAs. Waits for compiled passes.
     pub queue: QueuePressure,
-    /// Hits to make room for.
+    /// Hits to make room for. Waits for relations.
     pub hit_capacity: u64,
     /// Resident bytes and hits.
     pub peak_bytes: u64,
-    /// Interpreter or JIT.
+    /// Interpreter or JIT. Waits for compiled passes: backends say that there is none.
     pub route: Route,
     /// Waiting work is to be lifted over new work.
     pub lift: bool,
@@ -257,6 +266,15 @@ pub enum LaunchError {
     #[error("{field} is {value}; it must be a finite number in its range")]
     Parameter { field: &'static str, value: f64 },
 }
+
+/// What is decided and drives nothing yet, and what it waits for.
+pub const WAITING: [(&str, &str); 2] = [
+    (
+        "the JIT route, hot opcodes and windows, fused dense sweeps, the queue's pressure",
+        "compiled passes",
+    ),
+    ("hit capacity", "relations"),
+];
 
 const FULL_BPS: u32 = 10_000;
 

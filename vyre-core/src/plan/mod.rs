@@ -13,7 +13,7 @@
 //! | [`group`] | which waves run between two barriers? What the verifier, executors and planners share |
 //! | [`fit`] | which allocation, and which further barriers, bring a program under its budget? Drives the two above |
 //! | [`fuse`] | how do two programs run in one launch with the fewest barriers? |
-//! | [`route`] | sparse, dense, hybrid or fused? |
+//! | [`route`] | does a sweep over a frontier start with a list or a bitmap, on one thread or all? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
 //! | [`evidence`] | what do measurements prove? |
 //! | [`launch`] | how many CTAs, which frontier form, interpreter or JIT, how much room for results? |

@@ -1,5 +1,18 @@
 //! Routes of a barrier group: sparse, dense, hybrid or fused, decided from pressure.
 //!
+//! The CPU executors follow them sweep by sweep, over frontiers: each wave starts with the route that was planned for the
+//! launch, and the previous route's band (hysteresis) decides when it goes over to another.
+//!
+//! | route | what a CPU executor does |
+//! | --- | --- |
+//! | warp sparse | a list; threads share it only from a fourth over the size from which all threads are worth it |
+//! | sparse, hybrid | a list; threads share it from a fourth below that size on |
+//! | dense, block dense | the same, and a bitmap of the nodes first brings the list into their order, where no result shows that ([`may_order`]) |
+//! | fused wave | waits for compiled passes: nothing fuses sweeps yet, so sessions say that nothing could be fused |
+//!
+//! Whether a sweep is turned round follows from its edges, not from its route ([`super::pull`]). On CUDA the megakernel chooses
+//! scope and direction of each round on the device.
+//!
 //! Measurements are first reduced to a [`Pressure`]: on which side of each threshold they lie. The route follows from the
 //! pressure alone. So two samples with one pressure are equivalent, a cache keyed by it ([`super::cache`]) gives the same
 //! answer whatever was asked first, and a previous route (hysteresis) is only a shift of the thresholds.
@@ -20,6 +33,8 @@
 //! ```
 
 use super::memory::{Scratch, WaveBytes};
+use crate::module::{Domain, Program, Wave};
+use std::fmt;
 use thiserror::Error;
 
 /// How a group runs.
@@ -35,8 +50,31 @@ pub enum Route {
     Dense,
     /// A bitmap, a block for each range of nodes.
     BlockDense,
-    /// All waves of the group in one sweep.
+    /// All waves of the group in one sweep. Waits for compiled passes.
     FusedWave,
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Route::WarpSparse => "warp sparse",
+            Route::Sparse => "sparse",
+            Route::Hybrid => "hybrid",
+            Route::Dense => "dense",
+            Route::BlockDense => "block dense",
+            Route::FusedWave => "fused wave",
+        })
+    }
+}
+
+/// Whether the order in which a wave takes the items of its frontier can be seen in no result, so that a dense route may sweep
+/// them in the order of the nodes.
+pub fn may_order(program: &Program, wave: &Wave) -> bool {
+    let (Domain::Items(f) | Domain::EdgesFrom(_, f)) = wave.domain else {
+        return false;
+    };
+    let of_nodes = |f: &crate::module::Frontier| f.fields.is_empty();
+    program.order_free && program.frontiers.get(f.index()).is_some_and(of_nodes)
 }
 
 impl Route {
@@ -53,6 +91,14 @@ impl Route {
         Scratch {
             factor,
             at_least_bytes,
+        }
+    }
+
+    /// A bitmap of the nodes says what is swept.
+    pub const fn is_dense(self) -> bool {
+        match self {
+            Route::Dense | Route::BlockDense => true,
+            Route::WarpSparse | Route::Sparse | Route::Hybrid | Route::FusedWave => false,
         }
     }
 

@@ -11,15 +11,17 @@
 //! assert_eq!(t.with("parallel_from = 7\n").unwrap(), Thresholds { parallel_from: 7, ..t });
 //! ```
 
-use super::launch::Policy;
+use super::{launch, route};
 use std::fmt::Write as _;
 use thiserror::Error;
 
 /// Thresholds of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
     /// Of the launch policy.
-    pub launch: Policy,
+    pub launch: launch::Policy,
+    /// Of the routes that sweeps over frontiers take.
+    pub route: route::Policy,
     /// Items or edges from which a sweep is worth all threads of a CPU.
     pub parallel_from: u64,
     /// Results up to this size come back in one copy.
@@ -31,7 +33,8 @@ pub struct Thresholds {
 impl Default for Thresholds {
     fn default() -> Thresholds {
         Thresholds {
-            launch: Policy::default(),
+            launch: launch::Policy::default(),
+            route: route::Policy::default(),
             parallel_from: 8_193,
             pack_up_to_bytes: 16_384,
             pull_from: 100_000,
@@ -59,7 +62,7 @@ pub enum ThresholdsError {
 }
 
 macro_rules! keys {
-    ($($name:literal $($field:ident).+;)*) => {
+    ($($name:literal $($field:ident).+ $([$at:literal])?;)*) => {
         impl Thresholds {
             /// The defaults, and what a file says.
             pub fn read(text: &str) -> Result<Thresholds, ThresholdsError> {
@@ -81,7 +84,7 @@ macro_rules! keys {
                     })?;
                     let (key, value) = (key.trim(), value.trim());
                     match key {
-                        $($name => thresholds.$($field).+ = value.replace('_', "").parse().map_err(|_| {
+                        $($name => thresholds.$($field).+ $([$at])? = value.replace('_', "").parse().map_err(|_| {
                             ThresholdsError::Value { line, key: key.to_owned(), value: value.to_owned() }
                         })?,)*
                         _ => return Err(ThresholdsError::Key { line, key: key.to_owned() }),
@@ -93,7 +96,7 @@ macro_rules! keys {
             /// The file of these thresholds, all keys named. [`Thresholds::read`] gives exactly them back.
             pub fn write(&self) -> String {
                 let mut text = String::new();
-                $(writeln!(text, "{} = {}", $name, self.$($field).+).expect("writing to a string does not fail");)*
+                $(writeln!(text, "{} = {}", $name, self.$($field).+ $([$at])?).expect("writing to a string does not fail");)*
                 text
             }
         }
@@ -121,4 +124,16 @@ keys! {
     "launch.jit_opcodes" launch.jit_opcodes;
     "launch.jit_windows" launch.jit_windows;
     "launch.lift_age" launch.lift_age;
+    "route.sparse_memory_bps" route.sparse_memory_bps;
+    "route.fused_memory_bps" route.fused_memory_bps;
+    "route.fused_fusion" route.fused_fusion;
+    "route.fused_launch_bps" route.fused_launch_bps;
+    "route.fused_readback_bytes" route.fused_readback_bytes;
+    "route.warp_sparse_density" route.density[0];
+    "route.sparse_density" route.density[1];
+    "route.dense_density" route.density[2];
+    "route.block_dense_density" route.density[3];
+    "route.warp_degree" route.warp_degree;
+    "route.dense_degree" route.dense_degree;
+    "route.hysteresis" route.hysteresis;
 }
