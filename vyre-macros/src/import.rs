@@ -10,6 +10,7 @@
 use crate::expand::{constant_values, site_values};
 use crate::kernel::{self, Package};
 use crate::report::{Report, did_you_mean};
+use crate::source;
 use crate::wave_graph::standalone::array_names;
 use crate::wave_graph::{self, standalone};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
@@ -58,6 +59,11 @@ impl Asker {
 
 /// Expands an attribute, once the functions that its item calls by names of other modules are there.
 pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::default();
+    let Some((attr, item)) = source::take(attr, item.clone(), &mut report) else {
+        let errors = report.errors();
+        return quote! { #item #errors };
+    };
     let mut including = false;
     let wanted = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Mod(m)) if asker == Asker::WaveGraph => {

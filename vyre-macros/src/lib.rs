@@ -10,6 +10,7 @@ mod import;
 mod kernel;
 mod pass;
 mod report;
+mod source;
 mod wave_graph;
 
 use proc_macro::TokenStream;

@@ -1,6 +1,7 @@
 //! `#[pass(...)]`: what a pass claims about itself.
 
 use crate::report::Report;
+use crate::source;
 use crate::wave_graph::syntax::{Arg, Form, int_literal, parse_args, str_literal, unknown_arg};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -325,6 +326,11 @@ fn basis_points(arg: &Arg, report: &mut Report) -> Option<u64> {
 
 /// `#[pass]` when it runs by itself: above `#[wave_graph]` or `#[kernel]` it moves below it, elsewhere it is misplaced.
 pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::default();
+    let Some((attr, item)) = source::take(attr, item.clone(), &mut report) else {
+        let errors = report.errors();
+        return quote! { #item #errors };
+    };
     let parsed = syn::parse2::<Item>(item.clone());
     let attrs = match parsed {
         Ok(Item::Mod(ref m)) => &m.attrs[..],
@@ -336,7 +342,6 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
         name == "wave_graph" || name == "kernel"
     });
     let Some(at) = at else {
-        let mut report = Report::default();
         report.error_help(
             Span::call_site(),
             "`#[pass]` describes a whole pass",

@@ -844,7 +844,6 @@ impl<'a> Checker<'a> {
     fn ty(&mut self, ty: &syn::Type) -> Ty {
         match ty {
             syn::Type::Paren(t) => self.ty(&t.elem),
-            syn::Type::Group(t) => self.ty(&t.elem),
             syn::Type::Infer(_) => self.types.any(),
             syn::Type::Tuple(t) => Ty::Tuple(t.elems.iter().map(|t| self.ty(t)).collect()),
             syn::Type::Never(_) => Ty::Never,
@@ -869,7 +868,6 @@ impl<'a> Checker<'a> {
     fn known(&mut self, ty: &syn::Type) -> Option<Ty> {
         match ty {
             syn::Type::Paren(t) => self.known(&t.elem),
-            syn::Type::Group(t) => self.known(&t.elem),
             syn::Type::Tuple(t) => {
                 let parts: Option<Vec<Ty>> = t.elems.iter().map(|t| self.known(t)).collect();
                 parts.map(Ty::Tuple)
@@ -1021,7 +1019,6 @@ impl<'a> Checker<'a> {
         let value = |e: &syn::Expr| self.const_value(e, from, turns + 1);
         match e {
             syn::Expr::Paren(p) => value(&p.expr),
-            syn::Expr::Group(g) => value(&g.expr),
             syn::Expr::Cast(c) => value(&c.expr),
             syn::Expr::Lit(l) => match &l.lit {
                 syn::Lit::Int(i) => i.base10_parse().ok(),
@@ -1328,7 +1325,6 @@ fn parts(
 fn strip(e: &syn::Expr) -> &syn::Expr {
     match e {
         syn::Expr::Paren(p) => strip(&p.expr),
-        syn::Expr::Group(g) => strip(&g.expr),
         other => other,
     }
 }

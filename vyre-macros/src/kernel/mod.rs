@@ -677,9 +677,6 @@ impl ModuleTables {
 pub(crate) fn first_token(tokens: &impl ToTokens) -> Span {
     fn first(stream: TokenStream) -> Option<Span> {
         stream.into_iter().find_map(|t| match t {
-            TokenTree::Group(g) if g.delimiter() == proc_macro2::Delimiter::None => {
-                first(g.stream())
-            }
             TokenTree::Group(g) => Some(g.span_open()),
             other => Some(other.span()),
         })
@@ -697,7 +694,6 @@ fn start(e: &syn::Expr) -> Span {
         Expr::Call(e) => start(&e.func),
         Expr::Cast(e) => start(&e.expr),
         Expr::Field(e) => start(&e.base),
-        Expr::Group(e) => start(&e.expr),
         Expr::If(e) => e.if_token.span,
         Expr::Index(e) => start(&e.expr),
         Expr::Lit(e) => e.lit.span(),

@@ -148,7 +148,6 @@ pub(super) fn ty(ty: &syn::Type, report: &mut Report) {
     let span = first_token(ty);
     let (what, advice) = match ty {
         Type::Paren(t) => return self::ty(&t.elem, report),
-        Type::Group(t) => return self::ty(&t.elem, report),
         Type::Path(p) => {
             let last = p.path.segments.last();
             let name = last.map(|s| s.ident.to_string()).unwrap_or_default();

@@ -8,7 +8,6 @@ use vyre_core::module::{ReduceOp, Scalar};
 pub(crate) fn scalar(ty: &syn::Type) -> Option<Scalar> {
     match ty {
         syn::Type::Paren(t) => scalar(&t.elem),
-        syn::Type::Group(t) => scalar(&t.elem),
         syn::Type::Path(p) if p.qself.is_none() => {
             let last = p.path.segments.last()?;
             if !last.arguments.is_empty() {
@@ -390,7 +389,6 @@ type Handled = fn(usize) -> HandleTy;
 pub(super) fn items(ty: &syn::Type) -> Option<(&syn::Type, Handled)> {
     match ty {
         syn::Type::Paren(t) => items(&t.elem),
-        syn::Type::Group(t) => items(&t.elem),
         syn::Type::Reference(r) if r.mutability.is_none() => {
             let syn::Type::Path(p) = &*r.elem else {
                 return None;
@@ -430,7 +428,6 @@ pub(super) fn handle(ty: &syn::Type) -> Option<HandleTy> {
     }
     match ty {
         syn::Type::Paren(t) => handle(&t.elem),
-        syn::Type::Group(t) => handle(&t.elem),
         syn::Type::Path(_) => match last(ty)? {
             (name, None) if name == "Edge" => Some(HandleTy::Edge),
             _ => None,

@@ -170,7 +170,6 @@ impl Written {
 /// What a parameter's type says.
 pub(crate) fn written(ty: &Type) -> Written {
     match ty {
-        Type::Group(g) => written(&g.elem),
         Type::Paren(p) => written(&p.elem),
         Type::Path(_) => match type_word(ty).as_deref() {
             Some("Node") => Written::Node,
@@ -224,7 +223,6 @@ pub(crate) fn written(ty: &Type) -> Written {
 /// The type of the items of `&Push<T>` or `&Append<T>`, as written.
 fn written_item(ty: &Type) -> Option<String> {
     match ty {
-        Type::Group(g) => written_item(&g.elem),
         Type::Paren(p) => written_item(&p.elem),
         Type::Reference(r) => generic(&r.elem).map(|(_, item)| show(item)),
         _ => None,
@@ -745,7 +743,6 @@ impl<'g> Fields<'g> {
             Expr::Path(p) if p.qself.is_none() => {
                 Some(Length::Constant(p.to_token_stream().to_string()))
             }
-            Expr::Group(g) => self.len(&g.expr, report),
             _ => {
                 report.error_help(
                     e.span(),

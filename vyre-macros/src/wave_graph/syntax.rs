@@ -405,7 +405,6 @@ pub(crate) fn int_literal(e: &Expr) -> Option<u64> {
             Lit::Int(i) => i.base10_parse().ok(),
             _ => None,
         },
-        Expr::Group(g) => int_literal(&g.expr),
         _ => None,
     }
 }
@@ -417,7 +416,6 @@ pub(crate) fn str_literal(e: &Expr) -> Option<(String, Span)> {
             Lit::Str(s) => Some((s.value(), s.span())),
             _ => None,
         },
-        Expr::Group(g) => str_literal(&g.expr),
         _ => None,
     }
 }
@@ -426,7 +424,6 @@ pub(crate) fn str_literal(e: &Expr) -> Option<(String, Span)> {
 pub(crate) fn ident_of(e: &Expr) -> Option<&Ident> {
     match e {
         Expr::Path(p) if p.qself.is_none() => p.path.get_ident(),
-        Expr::Group(g) => ident_of(&g.expr),
         _ => None,
     }
 }
@@ -461,7 +458,6 @@ pub(crate) fn type_word(ty: &Type) -> Option<String> {
             let last = p.path.segments.last()?;
             last.arguments.is_none().then(|| last.ident.to_string())
         }
-        Type::Group(g) => type_word(&g.elem),
         Type::Paren(p) => type_word(&p.elem),
         _ => None,
     }

@@ -59,10 +59,6 @@ impl Checker<'_> {
                 span,
                 ..self.expr(&p.expr, hint)
             },
-            syn::Expr::Group(g) => Expr {
-                span,
-                ..self.expr(&g.expr, hint)
-            },
             syn::Expr::Lit(l) => self.literal(e, &l.lit, hint),
             syn::Expr::Path(p) => self.path(p),
             syn::Expr::Unary(u) => self.unary(u, span, hint),
@@ -676,7 +672,6 @@ impl Checker<'_> {
     pub(super) fn place(&mut self, e: &syn::Expr) -> Option<(Place, Ty)> {
         match e {
             syn::Expr::Paren(p) => self.place(&p.expr),
-            syn::Expr::Group(g) => self.place(&g.expr),
             syn::Expr::Path(p) => {
                 let name = p
                     .path

@@ -412,7 +412,6 @@ impl Checker<'_> {
     pub(super) fn source(&mut self, e: &syn::Expr) -> Option<(Source, Ty)> {
         match e {
             syn::Expr::Paren(p) => self.source(&p.expr),
-            syn::Expr::Group(g) => self.source(&g.expr),
             syn::Expr::Range(r) => {
                 let (Some(start), Some(end)) = (&r.start, &r.end) else {
                     self.error(

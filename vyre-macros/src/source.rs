@@ -1,0 +1,393 @@
+//! What a macro is given, before anything else looks at it.
+//!
+//! syn parses by recursion, as do the stages after it: what nests so deeply that rustc's stack would end is refused first, by
+//! weighing tokens.
+//!
+//! Inside a `macro_rules!`, what a fragment such as `$e:expr` has matched stands in a group without delimiters. rustc ignores
+//! such groups in what a macro gives back, so that `$e * 2` would mean one thing natively and another in bytecode. They are
+//! taken away in the syntax tree: an expression gets parentheses where it is an operand, everything else stands as it is. Tokens
+//! alone do not tell an expression from a type, a visibility or a statement.
+
+use crate::report::Report;
+use crate::wave_graph::syntax::scalar_of;
+use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{ParseStream, Parser};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Expr, Item, Meta, Pat, Token, Type};
+
+/// The most that may be around one token. In a debug build of the macros, syn ends the stack of rustc's thread at twice that.
+const MAX_DEPTH: usize = 1_200;
+
+/// What a bracket weighs beyond an operator.
+const BRACKET: usize = 4;
+
+/// The tokens of an attribute macro, fit to be parsed. `None` where they nest too deeply, which is reported.
+pub(crate) fn take(
+    attr: TokenStream,
+    item: TokenStream,
+    report: &mut Report,
+) -> Option<(TokenStream, TokenStream)> {
+    for stream in [&attr, &item] {
+        if let Err((at, depth)) = check_depth(stream.clone(), 0) {
+            report.error_help(
+                at,
+                format!("operators and brackets nest too deeply: to {depth}, and the limit is {MAX_DEPTH}"),
+                "give parts of it names with `let`, or move them into functions",
+            );
+            return None;
+        }
+    }
+    let attr = if has_groups(&attr) {
+        arguments(attr)
+    } else {
+        attr
+    };
+    let item = if has_groups(&item) {
+        ungrouped(item)
+    } else {
+        item
+    };
+    Some((attr, item))
+}
+
+/// Weighs what is around each token: the operators up to the next separators, and those around the brackets that it is in.
+fn check_depth(stream: TokenStream, outside: usize) -> Result<(), (Span, usize)> {
+    let tokens: Vec<TokenTree> = stream.into_iter().collect();
+    let mut rest = &tokens[..];
+    while !rest.is_empty() {
+        let (run, after) = rest.split_at(run_length(rest));
+        let weights = (0..run.len()).map(|i| weight(&run[..i], &run[i]));
+        let depth = outside + weights.sum::<usize>();
+        if depth > MAX_DEPTH {
+            return Err((run[0].span(), depth));
+        }
+        for token in run {
+            if let TokenTree::Group(g) = token {
+                if depth + BRACKET > MAX_DEPTH {
+                    return Err((g.span_open(), depth + BRACKET));
+                }
+                check_depth(g.stream(), depth + BRACKET)?;
+            }
+        }
+        rest = after;
+    }
+    Ok(())
+}
+
+/// The number of tokens up to the end of a statement, an element or an arm.
+fn run_length(tokens: &[TokenTree]) -> usize {
+    let ends = |i: usize| match &tokens[i] {
+        TokenTree::Punct(p) if matches!(p.as_char(), ',' | ';') => true,
+        TokenTree::Punct(p) if p.as_char() == '>' => {
+            matches!(i.checked_sub(1).map(|b| &tokens[b]), Some(TokenTree::Punct(b)) if b.as_char() == '=')
+        }
+        TokenTree::Group(g) if g.delimiter() == Delimiter::Brace => match tokens.get(i + 1) {
+            Some(TokenTree::Ident(next)) => next != "else" && next != "as",
+            Some(TokenTree::Punct(next)) => matches!(next.as_char(), '#' | '\''),
+            Some(TokenTree::Group(_) | TokenTree::Literal(_)) => true,
+            None => false,
+        },
+        _ => false,
+    };
+    (0..tokens.len())
+        .find(|&i| ends(i))
+        .map_or(tokens.len(), |i| i + 1)
+}
+
+/// What a token weighs: by how much of the stack parsing it takes, an operator between operands being 1.
+fn weight(before: &[TokenTree], token: &TokenTree) -> usize {
+    let punct = |back: usize| match before.len().checked_sub(back).map(|i| &before[i]) {
+        Some(TokenTree::Punct(p)) => Some(p),
+        _ => None,
+    };
+    let c = match token {
+        TokenTree::Literal(_) => return 0,
+        // A word after a word: `as u32`, `else if`.
+        TokenTree::Ident(_) => return matches!(before.last(), Some(TokenTree::Ident(_))).into(),
+        TokenTree::Group(g) => {
+            let attribute = punct(1).is_some_and(|p| matches!(p.as_char(), '#' | '!'))
+                && g.delimiter() == Delimiter::Bracket;
+            return (!attribute).into();
+        }
+        TokenTree::Punct(p) if p.as_char() == '<' && p.spacing() == Spacing::Alone => {
+            let shift = punct(1).is_some_and(|b| b.as_char() == '<');
+            return if shift { 1 } else { 10 };
+        }
+        TokenTree::Punct(p) => p.as_char(),
+    };
+    let prefix = punct(1).is_some_and(|p| p.spacing() == Spacing::Alone || punct(2).is_some());
+    match c {
+        '#' | '\'' => 0,
+        '&' | '*' if prefix => 10,
+        '!' | '-' | '|' if prefix => 5,
+        _ => 1,
+    }
+}
+
+fn is_none(group: &Group) -> bool {
+    group.delimiter() == Delimiter::None
+}
+
+/// Whether there is a group without delimiters: few sources have any.
+fn has_groups(stream: &TokenStream) -> bool {
+    stream.clone().into_iter().any(|t| match t {
+        TokenTree::Group(g) => is_none(&g) || has_groups(&g.stream()),
+        TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// An item without groups; as it is where it is none.
+fn ungrouped(item: TokenStream) -> TokenStream {
+    match syn::parse2::<Item>(statements(item.clone())) {
+        Ok(mut parsed) => {
+            Ungroup.visit_item_mut(&mut parsed);
+            parsed.into_token_stream()
+        }
+        Err(_) => item,
+    }
+}
+
+/// Opens what `$s:stmt` matched where it is a `let`: syn takes it for an expression.
+fn statements(stream: TokenStream) -> TokenStream {
+    let mut all = TokenStream::new();
+    for tree in stream {
+        let TokenTree::Group(g) = tree else {
+            all.extend([tree]);
+            continue;
+        };
+        let inner = statements(g.stream());
+        let first = inner.clone().into_iter().next();
+        if is_none(&g) && matches!(first, Some(TokenTree::Ident(i)) if i == "let") {
+            all.extend(inner);
+        } else {
+            all.extend([regroup(&g, g.delimiter(), inner)]);
+        }
+    }
+    all
+}
+
+fn regroup(group: &Group, delimiter: Delimiter, inner: TokenStream) -> TokenTree {
+    let mut new = Group::new(delimiter, inner);
+    new.set_span(group.span());
+    new.into()
+}
+
+/// Arguments of an attribute or a macro without groups: expressions with separators, or anything.
+fn arguments(tokens: TokenStream) -> TokenStream {
+    if !has_groups(&tokens) {
+        return tokens;
+    }
+    let separated = |input: ParseStream<'_>| {
+        let mut all = TokenStream::new();
+        while !input.is_empty() {
+            let mut e: Expr = input.parse()?;
+            Ungroup.visit_expr_mut(&mut e);
+            e.to_tokens(&mut all);
+            if input.peek(Token![;]) {
+                input.parse::<Token![;]>()?.to_tokens(&mut all);
+            } else if !input.is_empty() {
+                input.parse::<Token![,]>()?.to_tokens(&mut all);
+            }
+        }
+        Ok(all)
+    };
+    separated
+        .parse2(tokens.clone())
+        .unwrap_or_else(|_| in_parentheses(tokens))
+}
+
+/// `matches!(value, pattern if guard)`.
+fn match_arguments(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut value: Expr = input.parse()?;
+    Ungroup.visit_expr_mut(&mut value);
+    let comma: Token![,] = input.parse()?;
+    let mut pattern = Pat::parse_multi_with_leading_vert(input)?;
+    Ungroup.visit_pat_mut(&mut pattern);
+    let mut guard = TokenStream::new();
+    if input.peek(Token![if]) {
+        input.parse::<Token![if]>()?.to_tokens(&mut guard);
+        let mut e: Expr = input.parse()?;
+        Ungroup.visit_expr_mut(&mut e);
+        e.to_tokens(&mut guard);
+    }
+    input.parse::<Option<Token![,]>>()?;
+    Ok(quote! { #value #comma #pattern #guard })
+}
+
+/// Tokens of which nothing is known: expressions of several parts get parentheses wherever they stand.
+fn in_parentheses(tokens: TokenStream) -> TokenStream {
+    let mut all = TokenStream::new();
+    for tree in tokens {
+        let TokenTree::Group(g) = tree else {
+            all.extend([tree]);
+            continue;
+        };
+        let inner = in_parentheses(g.stream());
+        if !is_none(&g) {
+            all.extend([regroup(&g, g.delimiter(), inner)]);
+        } else if syn::parse2::<Expr>(inner.clone()).is_ok_and(|e| has_parts(&e)) {
+            all.extend([regroup(&g, Delimiter::Parenthesis, inner)]);
+        } else {
+            all.extend(inner);
+        }
+    }
+    all
+}
+
+/// Whether an expression is another one as an operand than alone.
+fn has_parts(e: &Expr) -> bool {
+    !matches!(
+        e,
+        Expr::Array(_)
+            | Expr::Call(_)
+            | Expr::Field(_)
+            | Expr::Index(_)
+            | Expr::Lit(_)
+            | Expr::Macro(_)
+            | Expr::MethodCall(_)
+            | Expr::Paren(_)
+            | Expr::Path(_)
+            | Expr::Repeat(_)
+            | Expr::Tuple(_)
+    )
+}
+
+/// `a += b`, whose value takes no parentheses.
+fn is_assignment(op: syn::BinOp) -> bool {
+    use syn::BinOp::*;
+    matches!(
+        op,
+        AddAssign(_)
+            | SubAssign(_)
+            | MulAssign(_)
+            | DivAssign(_)
+            | RemAssign(_)
+            | BitXorAssign(_)
+            | BitAndAssign(_)
+            | BitOrAssign(_)
+            | ShlAssign(_)
+            | ShrAssign(_)
+    )
+}
+
+/// Takes groups away.
+struct Ungroup;
+
+impl Ungroup {
+    /// An operand: parentheses take the place of a group.
+    fn operand(&mut self, e: &mut Expr) {
+        let grouped = matches!(e, Expr::Group(_));
+        dissolve(e);
+        if grouped && has_parts(e) {
+            // Of the expression's own place: that is where a trap in it, or in what it begins, points to.
+            let mut paren = Group::new(Delimiter::Parenthesis, TokenStream::new());
+            paren.set_span(first_span(e.to_token_stream()));
+            *e = Expr::Paren(syn::ExprParen {
+                attrs: Vec::new(),
+                paren_token: syn::token::Paren(paren.delim_span()),
+                expr: Box::new(take_expr(e)),
+            });
+        }
+    }
+
+    fn operands(&mut self, e: &mut Expr) {
+        match e {
+            Expr::Await(e) => self.operand(&mut e.base),
+            Expr::Binary(e) if !is_assignment(e.op) => {
+                self.operand(&mut e.left);
+                self.operand(&mut e.right);
+            }
+            Expr::Call(e) => self.operand(&mut e.func),
+            Expr::Cast(e) => self.operand(&mut e.expr),
+            Expr::Field(e) => self.operand(&mut e.base),
+            Expr::Index(e) => self.operand(&mut e.expr),
+            Expr::MethodCall(e) => self.operand(&mut e.receiver),
+            Expr::Reference(e) => self.operand(&mut e.expr),
+            Expr::Try(e) => self.operand(&mut e.expr),
+            Expr::Unary(e) => self.operand(&mut e.expr),
+            // Around the others' parts, and around the ends of a range, rustc warns of parentheses; syn prints those that are needed.
+            _ => {}
+        }
+    }
+}
+
+/// The place of the first token, groups opened.
+fn first_span(stream: TokenStream) -> Span {
+    match stream.into_iter().next() {
+        Some(TokenTree::Group(g)) if is_none(&g) => first_span(g.stream()),
+        Some(TokenTree::Group(g)) => g.span_open(),
+        Some(other) => other.span(),
+        None => Span::call_site(),
+    }
+}
+
+fn take_expr(e: &mut Expr) -> Expr {
+    std::mem::replace(e, Expr::Verbatim(TokenStream::new()))
+}
+
+/// Puts what is in a group in its place.
+fn dissolve(e: &mut Expr) {
+    while let Expr::Group(g) = e {
+        *e = take_expr(&mut g.expr);
+    }
+}
+
+impl VisitMut for Ungroup {
+    fn visit_expr_mut(&mut self, e: &mut Expr) {
+        dissolve(e);
+        self.operands(e);
+        visit_mut::visit_expr_mut(self, e);
+    }
+
+    fn visit_expr_path_mut(&mut self, e: &mut syn::ExprPath) {
+        visit_mut::visit_expr_path_mut(self, e);
+        // `<$t>::MAX`, as a type of a fragment has to be written, is `u32::MAX`.
+        if let Some(syn::QSelf {
+            ty, as_token: None, ..
+        }) = &e.qself
+            && scalar_of(ty).is_some()
+            && let Type::Path(syn::TypePath {
+                qself: None, path, ..
+            }) = &**ty
+        {
+            let rest = std::mem::replace(&mut e.path, path.clone());
+            e.path.segments.extend(rest.segments);
+            e.qself = None;
+        }
+    }
+
+    fn visit_pat_mut(&mut self, p: &mut Pat) {
+        // The ends of a range of patterns take no parentheses.
+        if let Pat::Range(range) = p {
+            let ends = range.start.iter_mut().chain(&mut range.end);
+            ends.for_each(|e| dissolve(e));
+        } else {
+            visit_mut::visit_pat_mut(self, p);
+        }
+    }
+
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        while let Type::Group(g) = ty {
+            *ty = std::mem::replace(&mut g.elem, Type::Verbatim(TokenStream::new()));
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+
+    fn visit_macro_mut(&mut self, m: &mut syn::Macro) {
+        let tokens = std::mem::take(&mut m.tokens);
+        let is_matches = m.path.segments.last().is_some_and(|s| s.ident == "matches");
+        m.tokens = match match_arguments.parse2(tokens.clone()) {
+            Ok(matched) if is_matches => matched,
+            _ => arguments(tokens),
+        };
+    }
+
+    fn visit_attribute_mut(&mut self, attribute: &mut syn::Attribute) {
+        match &mut attribute.meta {
+            Meta::Path(_) => {}
+            Meta::List(list) => list.tokens = arguments(std::mem::take(&mut list.tokens)),
+            Meta::NameValue(nv) => self.visit_expr_mut(&mut nv.value),
+        }
+    }
+}
