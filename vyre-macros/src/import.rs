@@ -97,7 +97,8 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
         attr,
         item,
     };
-    state.go_on()
+    let (tokens, errors) = (state.go_on(), report.errors());
+    quote! { #tokens #errors }
 }
 
 /// `import! { PACKAGE {have} {want} asker {attr} {item} }`, which `mix!` expands to.

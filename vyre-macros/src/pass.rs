@@ -4,7 +4,7 @@ use crate::report::Report;
 use crate::source;
 use crate::wave_graph::syntax::{Arg, Form, int_literal, parse_args, str_literal, unknown_arg};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Item, Lit, Meta};
 use vyre_core::module::{Manifest, Proof};
@@ -360,15 +360,16 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
             }
         }
     };
+    let errors = report.errors();
     let reorder = |attrs: &mut Vec<Attribute>| attrs.insert(at + 1, moved);
     match parsed {
         Ok(Item::Mod(mut m)) => {
             reorder(&mut m.attrs);
-            m.into_token_stream()
+            quote! { #m #errors }
         }
         Ok(Item::Fn(mut f)) => {
             reorder(&mut f.attrs);
-            f.into_token_stream()
+            quote! { #f #errors }
         }
         _ => item,
     }

@@ -22,19 +22,20 @@ const MAX_DEPTH: usize = 1_200;
 /// What a bracket weighs beyond an operator.
 const BRACKET: usize = 4;
 
-/// The tokens of an attribute macro, fit to be parsed. `None` where they nest too deeply, which is reported.
+/// Tokens of an attribute and of its item, fit to be parsed: bodies that nest too deeply are reported, and left empty. `None` where
+/// something else nests too deeply.
 pub(crate) fn take(
     attr: TokenStream,
     item: TokenStream,
     report: &mut Report,
 ) -> Option<(TokenStream, TokenStream)> {
+    let item = match check_depth(item.clone(), 0) {
+        Ok(()) => item,
+        Err(_) => without_deep_bodies(item, report),
+    };
     for stream in [&attr, &item] {
-        if let Err((at, depth)) = check_depth(stream.clone(), 0) {
-            report.error_help(
-                at,
-                format!("operators and brackets nest too deeply: to {depth}, and the limit is {MAX_DEPTH}"),
-                "give parts of it names with `let`, or move them into functions",
-            );
+        if let Err(deep) = check_depth(stream.clone(), 0) {
+            too_deep(deep, report);
             return None;
         }
     }
@@ -51,8 +52,44 @@ pub(crate) fn take(
     Some((attr, item))
 }
 
+fn too_deep((at, depth): (Span, usize), report: &mut Report) {
+    report.error_help(
+        at,
+        format!("operators and brackets nest too deeply: to {depth}, and the limit is {MAX_DEPTH}"),
+        "give parts of it names with `let`, or move them into functions",
+    );
+}
+
+/// An item whose functions end where their bodies nest too deeply.
+fn without_deep_bodies(stream: TokenStream, report: &mut Report) -> TokenStream {
+    let mut all = TokenStream::new();
+    let mut function = false;
+    for tree in stream {
+        match &tree {
+            TokenTree::Ident(i) if i == "fn" => function = true,
+            TokenTree::Group(g) if g.delimiter() == Delimiter::Brace => {
+                let inner = g.stream();
+                let inner = match check_depth(inner.clone(), BRACKET) {
+                    Err(deep) if function => {
+                        too_deep(deep, report);
+                        quote! { #![allow(unused)] loop {} }
+                    }
+                    Err(_) => without_deep_bodies(inner, report),
+                    Ok(()) => inner,
+                };
+                all.extend([regroup(g, Delimiter::Brace, inner)]);
+                function = false;
+                continue;
+            }
+            _ => {}
+        }
+        all.extend([tree]);
+    }
+    all
+}
+
 /// Weighs what is around each token: the operators up to the next separators, and those around the brackets that it is in.
-fn check_depth(stream: TokenStream, outside: usize) -> Result<(), (Span, usize)> {
+pub(crate) fn check_depth(stream: TokenStream, outside: usize) -> Result<(), (Span, usize)> {
     let tokens: Vec<TokenTree> = stream.into_iter().collect();
     let mut rest = &tokens[..];
     while !rest.is_empty() {
@@ -104,7 +141,9 @@ fn weight(before: &[TokenTree], token: &TokenTree) -> usize {
     let c = match token {
         TokenTree::Literal(_) => return 0,
         // A word after a word: `as u32`, `else if`.
-        TokenTree::Ident(_) => return matches!(before.last(), Some(TokenTree::Ident(_))).into(),
+        TokenTree::Ident(_) => {
+            return 3 * usize::from(matches!(before.last(), Some(TokenTree::Ident(_))));
+        }
         TokenTree::Group(g) => {
             let attribute = punct(1).is_some_and(|p| matches!(p.as_char(), '#' | '!'))
                 && g.delimiter() == Delimiter::Bracket;
@@ -116,11 +155,14 @@ fn weight(before: &[TokenTree], token: &TokenTree) -> usize {
         }
         TokenTree::Punct(p) => p.as_char(),
     };
-    let prefix = punct(1).is_some_and(|p| p.spacing() == Spacing::Alone || punct(2).is_some());
+    let pointer = matches!(before.last(), Some(TokenTree::Ident(i)) if i == "const" || i == "mut");
+    let prefix =
+        pointer || punct(1).is_some_and(|p| p.spacing() == Spacing::Alone || punct(2).is_some());
     match c {
         '#' | '\'' => 0,
         '&' | '*' if prefix => 10,
         '!' | '-' | '|' if prefix => 5,
+        '=' if !prefix => 3,
         _ => 1,
     }
 }
@@ -389,5 +431,127 @@ impl VisitMut for Ungroup {
             Meta::List(list) => list.tokens = arguments(std::mem::take(&mut list.tokens)),
             Meta::NameValue(nv) => self.visit_expr_mut(&mut nv.value),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{Asker, expand};
+
+    /// Statements that nest `n` deep, each in its own way.
+    fn nested(n: usize) -> Vec<String> {
+        let around = |open: &str, inner: &str, close: &str| {
+            format!("{}{inner}{}", open.repeat(n), close.repeat(n))
+        };
+        let value = |e: String| format!("let a = {e};");
+        vec![
+            value(around("{ ", "1", " }")),
+            value(around("(", "1", ")")),
+            value(around("if i == 0 { 1 } else { ", "2", " }")),
+            value(around("-", "1", "")),
+            value(around("- ", "1", "")),
+            value(around("!", "i", "")),
+            value(around("a = ", "1", "")),
+            value(around("return ", "1", "")),
+            value(around("break ", "1", "")),
+            value(around("|x| ", "1", "")),
+            value(around("& ", "1", "")),
+            value(around("match ", "1", " {}")),
+            value(around("[", "1", "]")),
+            value(around("f(", "1", ")")),
+            value(around("", "i", " + i")),
+            value(around("", "i", " + i * i")),
+            value(around("", "i", " && i > 1")),
+            value(around("", "i", " << 1")),
+            value(around("", "i", " as u32")),
+            value(around("", "i", ".min(i)")),
+            value(around("", "i", "[0]")),
+            value(around("", "i", "()")),
+            value(around("", "i", ".x")),
+            value(around("", "i", "?")),
+            value(around("", "a", "::b")),
+            value(format!(
+                "if i == 0 {{ 1 }} {} else {{ 2 }}",
+                around("", "", "else if i == 1 { 2 } ")
+            )),
+            format!("let a: {} = 1;", around("&", "u32", "")),
+            format!("let a: {} = 1;", around("& ", "u32", "")),
+            format!("let a: {} = 1;", around("*const ", "u32", "")),
+            format!("let a: {} = 1;", around("V<", "u32", " >")),
+            format!("let a: {} = 1;", around("[", "u32", "; 2]")),
+            format!("let {} = 1;", around("(", "a", ",)")),
+            format!("let {} = 1;", around("& ", "a", "")),
+            format!("let {} = 1;", around("a @ ", "b", "")),
+            format!(
+                "match i {{ 0 {} => {{}} _ => {{}} }}",
+                around("", "", "| 1 ")
+            ),
+            format!("use a{};", around("", "", "::b")),
+            format!("use {};", around("a::{", "b", "}")),
+            around("if i > 3 { ", "", " }"),
+            around("unsafe { ", "", " }"),
+            around("mod m { ", "", " }"),
+            around("fn f() { ", "", " }"),
+        ]
+    }
+
+    fn is_accepted(statement: &str) -> bool {
+        let tokens: TokenStream = statement.parse().expect("tokens");
+        check_depth(quote! { fn deep(i: Index, out: &mut u32) { #tokens } }, 0).is_ok()
+    }
+
+    /// Whatever is accepted is expanded on a stack of the size that rustc has, however it nests.
+    #[test]
+    fn what_is_accepted_fits_the_stack() {
+        let ways = nested(0).len();
+        let deepest: Vec<String> = (0..ways)
+            .map(|way| {
+                let (mut accepted, mut refused) = (0, 4_000);
+                while accepted + 1 < refused {
+                    let middle = (accepted + refused) / 2;
+                    if is_accepted(&nested(middle)[way]) {
+                        accepted = middle;
+                    } else {
+                        refused = middle;
+                    }
+                }
+                assert!((60..1_300).contains(&accepted), "{}", nested(2)[way]);
+                nested(accepted).swap_remove(way)
+            })
+            .collect();
+        let expanding = std::thread::Builder::new()
+            .stack_size(8 << 20)
+            .spawn(move || {
+                for statement in deepest {
+                    let tokens: TokenStream = statement.parse().expect("tokens");
+                    let item = quote! { fn deep(i: Index, out: &mut u32) { #tokens } };
+                    assert!(!expand(Asker::Kernel, TokenStream::new(), item).is_empty());
+                }
+            });
+        expanding.expect("a thread").join().expect("nothing panics");
+    }
+
+    /// A body that nests too deeply is one error; what is around it goes on.
+    #[test]
+    fn deep_bodies_are_left_empty() {
+        let sum = " + i".repeat(3_000);
+        let source = format!("mod m {{ fn deep(i: u32) -> u32 {{ i{sum} }} const C: u32 = 1; }}");
+        let mut report = Report::default();
+        let taken = take(
+            TokenStream::new(),
+            source.parse().expect("tokens"),
+            &mut report,
+        );
+        let (_, item) = taken.expect("the module can be parsed");
+        let expected = quote! { mod m { fn deep(i: u32) -> u32 { #![allow(unused)] loop {} } const C: u32 = 1; } };
+        assert_eq!(item.to_string(), expected.to_string());
+        let messages = report.messages();
+        assert_eq!(messages.len(), 1);
+        assert!(
+            messages[0]
+                .1
+                .starts_with("operators and brackets nest too deeply: to 300")
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::import::{self, Asker, Imports};
+use crate::source;
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::str::FromStr;
@@ -733,6 +734,11 @@ struct Corpus {
 
 impl Corpus {
     fn file(&mut self, text: &str) {
+        // syn's recursion would end the stack where a source shows what nests too deeply.
+        let tokens: TokenStream = text.parse().expect("tokens");
+        if source::check_depth(tokens, 0).is_err() {
+            return;
+        }
         let source: syn::File = syn::parse_str(text).expect("it is Rust");
         self.items(&source.items);
     }
