@@ -15,7 +15,7 @@ use crate::module::{
     ReductionId, Resource, Role, Site, Step, TopologyId, Wave, WaveId,
 };
 use crate::plan::compact::{self, CompactError, Slot};
-use crate::plan::footprint::{Allocation, Life, footprint};
+use crate::plan::footprint::{self, Allocation, Life};
 use crate::plan::group::{ended_at, groups_of};
 use crate::plan::pull::{self, Claim};
 use crate::plan::route::{self, Route};
@@ -120,31 +120,18 @@ struct Lives {
 }
 
 impl Lives {
-    fn of(program: &Program) -> Result<Lives, RunError> {
-        let sizes = Sizes {
-            nodes: 0,
-            edges: vec![0; program.topologies.len()],
-            scalars: vec![0; program.scalars.len()],
+    fn of(program: &Program) -> Lives {
+        let span = |life: &Life| match *life {
+            Life::Groups { first, last } => Some((first, last)),
+            Life::Run => Some((0, u32::MAX)),
+            Life::Never => None,
         };
-        let takes = footprint(program, &sizes).map_err(|e| RunError::Invalid(e.to_string()))?;
-        let mut lives = Lives {
-            buffers: vec![None; program.buffers.len()],
-            frontiers: vec![None; program.frontiers.len()],
+        let lives = footprint::Lives::of(program);
+        Lives {
+            buffers: lives.buffers.iter().map(span).collect(),
+            frontiers: lives.frontiers.iter().map(span).collect(),
             here: vec![false; program.buffers.len()],
-        };
-        for item in takes.items {
-            let life = match item.life {
-                Life::Groups { first, last } => Some((first, last)),
-                Life::Run => Some((0, u32::MAX)),
-                Life::Never => None,
-            };
-            match item.resource {
-                Resource::Buffer(b) => lives.buffers[b.index()] = life,
-                Resource::Frontier(f) => lives.frontiers[f.index()] = life,
-                Resource::Topology(_) | Resource::Reduction(_) | Resource::List(_) => {}
-            }
         }
-        Ok(lives)
     }
 }
 
@@ -650,7 +637,7 @@ impl Store {
     ) -> Result<Store, RunError> {
         let lives = match allocation {
             Allocation::Separate => None,
-            Allocation::Shared => Some(Lives::of(&program)?),
+            Allocation::Shared => Some(Lives::of(&program)),
         };
         let (graphs, sizes) = resolve_topologies(&program, args)?;
         check_columns(&program, &sizes, &args.columns)?;
@@ -720,10 +707,7 @@ impl Store {
             bitmap: Bitmap::default(),
             cuts: RefCell::default(),
             faults: RefCell::default(),
-            lives: match &self.lives {
-                Some(_) => Some(Lives::of(&self.program)?),
-                None => None,
-            },
+            lives: self.lives.is_some().then(|| Lives::of(&self.program)),
             peak_bytes: 0,
             lent_bytes: 0,
             counts: Counters::default(),
@@ -1071,13 +1055,15 @@ impl Store {
                 .as_ref()
                 .is_none_or(|l| lives_in(l.frontiers[id], group))
             {
-                held += 2 * program.frontiers[id].item_bytes() * frontier.capacity as u64;
+                let both_sides = 2 * program.frontiers[id].item_bytes();
+                held = held.saturating_add(both_sides.saturating_mul(frontier.capacity as u64));
             }
         }
         for (list, declared) in self.lists.iter().zip(&program.lists) {
-            held += declared.item_bytes() * list.capacity as u64;
+            let all = declared.item_bytes().saturating_mul(list.capacity as u64);
+            held = held.saturating_add(all);
         }
-        held += 8 * self.reductions.len() as u64;
+        held = held.saturating_add(8 * self.reductions.len() as u64);
         self.peak_bytes = self.peak_bytes.max(held);
     }
 

@@ -136,16 +136,59 @@ const REDUCTION_BYTES: u64 = 8;
 
 /// What the program takes with these sizes. The program must verify.
 pub fn footprint(program: &Program, sizes: &Sizes) -> Result<Footprint, FootprintError> {
-    let lives = Lives::of(program);
+    let wide = wide(program, sizes)?;
     let mut takes = Footprint::default();
+    for (resource, bytes, life) in wide.items {
+        let sum = u128::from(takes.separate_bytes) + bytes;
+        let overflow = |_| FootprintError::Overflow {
+            name: program.name_of(resource).to_owned(),
+        };
+        takes.separate_bytes = u64::try_from(sum).map_err(overflow)?;
+        // No overflow from here on: whatever is added up is part of the sum of all.
+        let bytes = bytes as u64;
+        takes.items.push(Item {
+            resource,
+            bytes,
+            life,
+        });
+    }
+    takes.resident_bytes = wide.resident_bytes as u64;
+    takes.peak_bytes = takes.resident_bytes;
+    let groups = wide.groups.into_iter().zip(wide.live_bytes);
+    for (waves, live_bytes) in groups {
+        let live_bytes = live_bytes as u64;
+        takes.peak_bytes = takes.peak_bytes.max(live_bytes);
+        takes.groups.push(Group { waves, live_bytes });
+    }
+    Ok(takes)
+}
+
+/// A footprint of sizes that no memory has: for whoever shows them.
+#[derive(Debug, Default)]
+pub(super) struct Wide {
+    /// In the order of [`Footprint::items`].
+    pub(super) items: Vec<(Resource, u128, Life)>,
+    /// Waves of each group.
+    pub(super) groups: Vec<Vec<WaveId>>,
+    /// What lives in each group, resident bytes included.
+    pub(super) live_bytes: Vec<u128>,
+    pub(super) resident_bytes: u128,
+}
+
+/// The footprint in 128 bits: no sum over tables of 65,536 entries of at most 2^64 elements each overflows those.
+pub(super) fn wide(program: &Program, sizes: &Sizes) -> Result<Wide, FootprintError> {
+    let lives = Lives::of(program);
+    let mut takes = Wide::default();
+    let mut push = |resource, len: u64, bytes_each: u64, life| {
+        let bytes = u128::from(len) * u128::from(bytes_each);
+        takes.items.push((resource, bytes, life));
+    };
     for (i, t) in program.topologies.iter().enumerate() {
         let id = TopologyId(i as u16);
-        let edges = sizes.resolve(program, Extent::Edges(id));
-        let offsets = sizes.nodes.checked_add(1);
-        let entries = known(edges, &t.name)?;
-        let entries = offsets.and_then(|o| o.checked_add(entries));
-        let bytes = entries.and_then(|n| n.checked_mul(INDEX_BYTES));
-        takes.push(Resource::Topology(id), bytes, Life::Run, &t.name)?;
+        let edges = known(sizes.resolve(program, Extent::Edges(id)), &t.name)?;
+        let offsets = sizes.nodes.saturating_add(1);
+        let entries = offsets.saturating_add(edges);
+        push(Resource::Topology(id), entries, INDEX_BYTES, Life::Run);
     }
     for (i, b) in program.buffers.iter().enumerate() {
         let len = known(sizes.resolve(program, b.extent), &b.name)?;
@@ -154,41 +197,43 @@ pub fn footprint(program: &Program, sizes: &Sizes) -> Result<Footprint, Footprin
             Role::Topology | Role::Input | Role::Output | Role::InOut => Life::Run,
         };
         let id = Resource::Buffer(BufferId(i as u16));
-        let bytes = len.checked_mul(b.scalar.size_bytes());
-        takes.push(id, bytes, life, &b.name)?;
+        push(id, len, b.scalar.size_bytes(), life);
     }
     for (i, x) in program.frontiers.iter().enumerate() {
         let len = known(sizes.resolve(program, x.capacity), &x.name)?;
         let id = Resource::Frontier(FrontierId(i as u16));
-        // Both sides.
-        let bytes = x
-            .item_bytes()
-            .checked_mul(2)
-            .and_then(|b| len.checked_mul(b));
-        takes.push(id, bytes, lives.frontiers[i], &x.name)?;
+        let both_sides = 2 * x.item_bytes();
+        push(id, len, both_sides, lives.frontiers[i]);
     }
     for (i, l) in program.lists.iter().enumerate() {
         let len = known(sizes.resolve(program, l.capacity), &l.name)?;
-        let bytes = len.checked_mul(l.item_bytes());
         let id = Resource::List(ListId(i as u16));
-        takes.push(id, bytes, Life::Run, &l.name)?;
+        push(id, len, l.item_bytes(), Life::Run);
     }
-    for (i, r) in program.reductions.iter().enumerate() {
+    for i in 0..program.reductions.len() {
         let id = Resource::Reduction(ReductionId(i as u16));
-        takes.push(id, Some(REDUCTION_BYTES), Life::Run, &r.name)?;
+        push(id, 1, REDUCTION_BYTES, Life::Run);
+    }
+    // What comes and goes with each group.
+    let mut comes = vec![0u128; lives.groups.len()];
+    let mut goes = comes.clone();
+    for &(_, bytes, life) in &takes.items {
+        match life {
+            Life::Run => takes.resident_bytes += bytes,
+            Life::Groups { first, last } => {
+                comes[first as usize] += bytes;
+                goes[last as usize] += bytes;
+            }
+            Life::Never => {}
+        }
+    }
+    let mut live = takes.resident_bytes;
+    for (comes, goes) in comes.into_iter().zip(goes) {
+        live += comes;
+        takes.live_bytes.push(live);
+        live -= goes;
     }
     takes.groups = lives.groups;
-    takes.peak_bytes = takes.resident_bytes;
-    for (at, group) in takes.groups.iter_mut().enumerate() {
-        let lives = |i: &&Item| match i.life {
-            Life::Groups { first, last } => (first as usize..=last as usize).contains(&at),
-            Life::Run | Life::Never => false,
-        };
-        // No overflow: each is part of the sum of all.
-        let temporary: u64 = takes.items.iter().filter(lives).map(|i| i.bytes).sum();
-        group.live_bytes = takes.resident_bytes + temporary;
-        takes.peak_bytes = takes.peak_bytes.max(group.live_bytes);
-    }
     Ok(takes)
 }
 
@@ -199,30 +244,6 @@ fn known(len: Option<u64>, name: &str) -> Result<u64, FootprintError> {
 }
 
 impl Footprint {
-    fn push(
-        &mut self,
-        resource: Resource,
-        bytes: Option<u64>,
-        life: Life,
-        name: &str,
-    ) -> Result<(), FootprintError> {
-        let overflow = || FootprintError::Overflow {
-            name: name.to_owned(),
-        };
-        let bytes = bytes.ok_or_else(overflow)?;
-        let sum = self.separate_bytes.checked_add(bytes);
-        self.separate_bytes = sum.ok_or_else(overflow)?;
-        if life == Life::Run {
-            self.resident_bytes += bytes;
-        }
-        self.items.push(Item {
-            resource,
-            bytes,
-            life,
-        });
-        Ok(())
-    }
-
     /// The first of the fullest groups; `None` when resident resources alone are the peak.
     pub fn peak_group(&self) -> Option<usize> {
         let fullest = |g: &Group| g.live_bytes == self.peak_bytes;
@@ -256,14 +277,15 @@ impl Footprint {
 }
 
 /// Groups of a schedule, and when buffers and frontiers are used in it.
-struct Lives {
-    groups: Vec<Group>,
-    buffers: Vec<Life>,
-    frontiers: Vec<Life>,
+pub(crate) struct Lives {
+    groups: Vec<Vec<WaveId>>,
+    /// Those of scratch matter; others live during the whole run.
+    pub(crate) buffers: Vec<Life>,
+    pub(crate) frontiers: Vec<Life>,
 }
 
 impl Lives {
-    fn of(program: &Program) -> Lives {
+    pub(crate) fn of(program: &Program) -> Lives {
         let mut lives = Lives {
             groups: Vec::new(),
             buffers: vec![Life::Never; program.buffers.len()],
@@ -276,8 +298,8 @@ impl Lives {
         for (step, now) in program.schedule.iter().zip(groups_of(&program.schedule)) {
             match *step {
                 Step::Wave(w) => {
-                    lives.groups.resize(now as usize + 1, Group::default());
-                    lives.groups[now as usize].waves.push(w);
+                    lives.groups.resize(now as usize + 1, Vec::new());
+                    lives.groups[now as usize].push(w);
                     for resource in uses(program, w) {
                         lives.extend(resource, now, now);
                         if !open.is_empty() {

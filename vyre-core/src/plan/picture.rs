@@ -265,7 +265,7 @@ pub fn svg(p: &Program) -> String {
         (Some(first), Some(last)) => (first.0, last.1),
         _ => (top, top),
     };
-    for (i, (&r, item)) in sizes.items.iter().zip(&sizes.footprint.items).enumerate() {
+    for (i, (&r, life)) in sizes.items.iter().zip(&sizes.lives).enumerate() {
         let x = matrix + COLUMN * i as f64 + COLUMN / 2.0;
         let color = color(p, r);
         let (y, name) = (top - 6.0, escaped(p.name_of(r)));
@@ -274,7 +274,7 @@ pub fn svg(p: &Program) -> String {
             r#"<text transform="translate({x:.1} {y:.1}) rotate(-45)" fill="{color}">{name}</text>"#
         );
         c.width = c.width.max(x + wide(&name) * 0.75);
-        let bar = match item.life {
+        let bar = match *life {
             Life::Run => Some((whole, "0.12")),
             Life::Groups { first, last } => {
                 let first = layout.groups.get(first as usize).map_or(whole.0, |g| g.0);

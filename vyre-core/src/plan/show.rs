@@ -8,7 +8,7 @@ use crate::module::{
     Step, TopologyId, UpdateOp, WaveId, Width, row_words,
 };
 use crate::plan::check;
-use crate::plan::footprint::{Footprint, footprint};
+use crate::plan::footprint::{Footprint, Life, Wide, footprint, wide};
 use crate::plan::pull;
 use std::fmt::{self, Write};
 
@@ -150,7 +150,7 @@ pub(super) fn split_note(p: &Program, at: usize) -> String {
 fn show_wave(p: &Program, id: WaveId, (sizes, indent): (&Symbolic, &str), table: &mut Table) {
     let w = &p.waves[id.index()];
     let k = &p.kernels[w.kernel.index()];
-    let group = sizes.groups.iter().position(|g| g.waves.contains(&id));
+    let group = sizes.groups.iter().position(|g| g.contains(&id));
     let name = format!("{indent}{} {}", group.unwrap_or(0), w.name);
     let mut lines = vec![String::new()];
     for verb in w.accesses.iter().filter_map(|a| access(p, a)) {
@@ -210,7 +210,6 @@ fn show_memory(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
             continue;
         }
         let waves: Vec<&str> = group
-            .waves
             .iter()
             .map(|w| p.waves[w.index()].name.as_str())
             .collect();
@@ -380,9 +379,9 @@ fn reduce_name(op: ReduceOp) -> &'static str {
 /// Bytes as a sum of multiples: `16 B + 8 B x nodes`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Size {
-    fixed: u64,
+    fixed: u128,
     /// Bytes for each of a named quantity.
-    terms: Vec<(String, u64)>,
+    terms: Vec<(String, u128)>,
 }
 
 impl fmt::Display for Size {
@@ -404,8 +403,9 @@ impl fmt::Display for Size {
 pub(super) struct Symbolic {
     pub(super) items: Vec<Resource>,
     pub(super) item_sizes: Vec<Size>,
-    pub(super) footprint: Footprint,
-    pub(super) groups: Vec<crate::plan::footprint::Group>,
+    pub(super) lives: Vec<Life>,
+    /// Waves of each group.
+    pub(super) groups: Vec<Vec<WaveId>>,
     pub(super) group_sizes: Vec<Size>,
     pub(super) resident: Size,
 }
@@ -417,7 +417,7 @@ impl Symbolic {
             edges: vec![0; p.topologies.len()],
             scalars: vec![0; p.scalars.len()],
         };
-        let ask = |sizes: &Sizes| footprint(p, sizes).unwrap_or_default();
+        let ask = |sizes: &Sizes| wide(p, sizes).unwrap_or_default();
         let none = ask(&nothing);
         let mut probes = vec![(
             "nodes".to_owned(),
@@ -448,11 +448,11 @@ impl Symbolic {
             sizes.nodes = 1;
             probes.push((format!("nodes x words({})", scalar.name), sizes));
         }
-        let probes: Vec<(String, Footprint)> = probes
+        let probes: Vec<(String, Wide)> = probes
             .into_iter()
             .map(|(name, sizes)| (name, ask(&sizes)))
             .collect();
-        let size = |of: &dyn Fn(&Footprint) -> u64| Size {
+        let size = |of: &dyn Fn(&Wide) -> u128| Size {
             fixed: of(&none),
             terms: probes
                 .iter()
@@ -464,23 +464,23 @@ impl Symbolic {
                     // What nodes and the scalar take each for itself is counted already.
                     let scalar = &name["nodes x words(".len()..name.len() - 1];
                     let alone = probes.iter().filter(|(n, _)| n == "nodes" || n == scalar);
-                    let alone: u64 = alone.map(|(_, probe)| of(probe) - of(&none)).sum();
+                    let alone: u128 = alone.map(|(_, probe)| of(probe) - of(&none)).sum();
                     (name.clone(), each.saturating_sub(alone))
                 })
                 .filter(|(_, each)| *each > 0)
                 .collect(),
         };
         Symbolic {
-            items: none.items.iter().map(|i| i.resource).collect(),
+            items: none.items.iter().map(|i| i.0).collect(),
             item_sizes: (0..none.items.len())
-                .map(|i| size(&|x| x.items[i].bytes))
+                .map(|i| size(&|x| x.items[i].1))
                 .collect(),
-            groups: none.groups.clone(),
             group_sizes: (0..none.groups.len())
-                .map(|g| size(&|x| x.groups[g].live_bytes))
+                .map(|g| size(&|x| x.live_bytes[g]))
                 .collect(),
             resident: size(&|x| x.resident_bytes),
-            footprint: none,
+            lives: none.items.iter().map(|i| i.2).collect(),
+            groups: none.groups,
         }
     }
 
@@ -553,8 +553,8 @@ pub(super) fn bytes(n: u64) -> String {
     format!("{} B", thousands(n))
 }
 
-pub(super) fn thousands(n: u64) -> String {
-    let digits = n.to_string();
+pub(super) fn thousands(n: impl Into<u128>) -> String {
+    let digits = n.into().to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, c) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {

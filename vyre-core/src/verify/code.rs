@@ -360,12 +360,11 @@ impl<'p> Code<'p> {
             return;
         }
         let fills = row.op == Op::RowFill32 || row.op == Op::RowFill64;
-        for row in first..end as u8 {
-            if fills {
-                self.assigned.add(row);
-            } else {
-                v.require(self.assigned.has(row), || Rule::Unassigned(row));
-            }
+        let mut all = first..end as u8;
+        if fills {
+            all.for_each(|row| self.assigned.add(row));
+        } else if let Some(row) = all.find(|&row| !self.assigned.has(row)) {
+            v.fail(Rule::Unassigned(row));
         }
     }
 
