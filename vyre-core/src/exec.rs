@@ -631,6 +631,12 @@ pub enum RunError {
         /// What it was declared to hold.
         capacity_bytes: u64,
     },
+    /// The run took more work than its executor was allowed, and stopped.
+    #[error("the run takes more than {limit} items, rounds and turns of loops")]
+    Work {
+        /// The most that it may take.
+        limit: u64,
+    },
     /// The backend failed (driver error, cancelled).
     #[error("{0}")]
     Backend(String),

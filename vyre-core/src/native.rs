@@ -2171,6 +2171,16 @@ impl<P: Pass> NativeExecutor<P> {
     }
 }
 
+impl<P> NativeExecutor<P> {
+    /// A run that takes more items and rounds than this ends in [`RunError::Work`]. Loops in the user's functions are not
+    /// counted.
+    #[must_use]
+    pub fn with_work_limit(mut self, limit: u64) -> NativeExecutor<P> {
+        self.store.most_work = limit;
+        self
+    }
+}
+
 impl<P: Pass> Executor for NativeExecutor<P> {
     fn peak_bytes(&self) -> Option<u64> {
         Some(self.store.peak_bytes())

@@ -71,6 +71,10 @@ pub(crate) struct Store {
     /// Sweeps of this run that threads shared.
     pub(crate) shared: Cell<u64>,
     pub(crate) progress: Arc<Progress>,
+    /// Items of sweeps, rounds and turns of loops in bytecode that a run may take.
+    pub(crate) most_work: u64,
+    /// What of it is left.
+    work_left: u64,
     /// Items from which a sweep uses all threads.
     pub(crate) parallel_from: u64,
     /// How sweeps over frontiers go.
@@ -668,6 +672,8 @@ impl Store {
             activity: Activity::default(),
             shared: Cell::new(0),
             progress: Arc::default(),
+            most_work: u64::MAX,
+            work_left: u64::MAX,
             parallel_from: defaults.parallel_from,
             sweeps: Sweeps::default(),
             pack_up_to_bytes: defaults.pack_up_to_bytes,
@@ -714,6 +720,8 @@ impl Store {
             activity: Activity::default(),
             shared: Cell::new(0),
             progress: Arc::default(),
+            most_work: self.most_work,
+            work_left: self.most_work,
             parallel_from: self.parallel_from,
             sweeps: self.sweeps,
             pack_up_to_bytes: self.pack_up_to_bytes,
@@ -987,6 +995,7 @@ impl Store {
             self.reset_reduction(id);
         }
         *self.faults.get_mut() = None;
+        self.work_left = self.most_work;
         self.counts.refresh_bytes += 8 * args.scalars.len() as u64;
         self.activity = Activity::default();
         self.shared.set(0);
@@ -1270,7 +1279,11 @@ impl Store {
                         None => 0,
                     };
                     self.note_sweep(wave);
+                    if self.is_limited() {
+                        self.spend(self.items_of(wave))?;
+                    }
                     backend.sweep(self, args, (wave, round));
+                    self.unspent()?;
                 }
                 Step::Barrier => {
                     self.barrier(at)?;
@@ -1289,12 +1302,16 @@ impl Store {
                     }
                     let now = &mut round[f.index()];
                     total[f.index()] += 1;
+                    if self.is_limited() {
+                        self.spend(1)?;
+                    }
                     let waiting = self.frontiers.first().map_or(0, Frontier::len);
                     self.progress.set(total.iter().sum(), waiting);
                     let done = match backend.until(self, f, *now as u32) {
                         Ok(done) => done,
                         Err(fault) => return Err(self.trap(fixpoint.until, None, fault)),
                     };
+                    self.unspent()?;
                     if !done {
                         *now += 1;
                         if *now >= fixpoint.max_rounds {
@@ -1313,6 +1330,56 @@ impl Store {
             }
             at += 1;
         }
+    }
+
+    fn is_limited(&self) -> bool {
+        self.most_work < u64::MAX
+    }
+
+    /// Items of a sweep that is about to begin.
+    fn items_of(&self, wave: WaveId) -> u64 {
+        let from = |f: FrontierId| {
+            let frontier = &self.frontiers[f.index()];
+            match &frontier.records {
+                Some(records) => records.items.borrow().len(),
+                None => frontier.items.borrow().len(),
+            }
+        };
+        match self.program.waves[wave.index()].domain {
+            Domain::Once => 1,
+            Domain::Nodes => self.sizes.nodes,
+            Domain::Range(extent) => self.sizes.resolve(&self.program, extent).unwrap_or(0),
+            Domain::Items(f) => from(f) as u64,
+            Domain::ListItems(l, _) => self.lists[l.index()].items.borrow().len() as u64,
+            Domain::Edges(t) => self.graphs[t.index()].csr.edge_count() as u64,
+            Domain::EdgesFrom(t, f) => {
+                let csr = &self.graphs[t.index()].csr;
+                let items = self.frontiers[f.index()].items.borrow();
+                items.iter().map(|&v| u64::from(csr.degree(v)) + 1).sum()
+            }
+        }
+    }
+
+    fn spend(&mut self, work: u64) -> Result<(), RunError> {
+        self.work_left = self.work_left.saturating_sub(work);
+        self.unspent()
+    }
+
+    /// There is work left; otherwise the run ends here, and a sweep may have been cut short.
+    fn unspent(&self) -> Result<(), RunError> {
+        match self.work_left {
+            0 => Err(RunError::Work {
+                limit: self.most_work,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// One turn of a loop; false when there is no work left.
+    #[inline]
+    pub(crate) fn turn(&mut self) -> bool {
+        self.work_left = self.work_left.saturating_sub(1);
+        self.work_left > 0
     }
 
     /// Counts what a sweep over a frontier finds.
@@ -1516,7 +1583,10 @@ impl Store {
 
 /// A run that ended with this was begun; otherwise its arguments were refused.
 pub(crate) fn was_launched<T>(result: &Result<T, RunError>) -> bool {
-    matches!(result, Ok(_) | Err(RunError::Trap(_)))
+    matches!(
+        result,
+        Ok(_) | Err(RunError::Trap(_) | RunError::Work { .. })
+    )
 }
 
 /// Offsets and targets from which a topology does not fit in a cache.

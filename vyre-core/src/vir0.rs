@@ -39,6 +39,16 @@ impl Vir0Executor {
     }
 }
 
+impl Vir0Executor {
+    /// A run that takes more items, rounds and turns of loops than this ends in [`RunError::Work`]: verified code may loop
+    /// for ever.
+    #[must_use]
+    pub fn with_work_limit(mut self, limit: u64) -> Vir0Executor {
+        self.store.most_work = limit;
+        self
+    }
+}
+
 impl Executor for Vir0Executor {
     fn peak_bytes(&self) -> Option<u64> {
         Some(self.store.peak_bytes())
@@ -290,6 +300,11 @@ impl Memory for Store {
     #[inline]
     fn edges(&self, topology: TopologyId) -> u32 {
         self.graphs[topology.index()].csr.edge_count() as u32
+    }
+
+    #[inline]
+    fn keep_going(&mut self) -> bool {
+        self.turn()
     }
 
     #[inline]

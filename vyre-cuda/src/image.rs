@@ -1066,40 +1066,13 @@ fn empty_frontier(until: &Kernel) -> u32 {
 }
 
 /// Whether a fixpoint's condition reads something that the waves after it may change while slower CTAs still evaluate it:
-/// a buffer that waves write, or a reduction that the next round does not reset.
+/// a reduction that the next round does not reset.
 fn unsettled(program: &Program, f: FixpointId) -> bool {
     let until = &program.kernels[program.fixpoints[f.index()].until.index()];
-    let buffers = until.code.iter().any(|word| {
-        let kind = match op(word).row().imm {
-            Imm::Resource(kind) | Imm::ResourceThird(kind) | Imm::Field(kind, _) => kind,
-            Imm::N
-            | Imm::Literal
-            | Imm::Third
-            | Imm::Rows
-            | Imm::Uniform
-            | Imm::Target
-            | Imm::Depth
-            | Imm::Code => return false,
-        };
-        match kind {
-            Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) => {
-                let role = program.buffers[usize::from(word.resource())].role;
-                !matches!(role, Role::Topology | Role::Input)
-            }
-            Kind::Buffer
-            | Kind::Topology
-            | Kind::Frontier
-            | Kind::ItemFrontier
-            | Kind::List
-            | Kind::Reduction32
-            | Kind::Reduction64 => false,
-        }
-    });
-    let reductions = until.uniforms.iter().any(|u| match u {
+    until.uniforms.iter().any(|u| match u {
         Uniform::Reduction(r) => program.reductions[r.index()].owner != Some(f),
         _ => false,
-    });
-    buffers || reductions
+    })
 }
 
 /// The device's number of a list: after the frontiers.
