@@ -556,7 +556,13 @@ pub fn cuda_header() -> String {
             "    VYRE_OP_{name} = {code:#04x}, // {mnemonic}: {meaning}\n"
         ));
     }
-    out.push_str("};\n\nenum VyreTrap {\n");
+    // Device code goes from each of these to a label, so that a handler that is missing does not compile.
+    out.push_str("};\n\n// Every instruction: its name and its opcode.\n#define VYRE_OPS(DO)");
+    for op in Op::ALL {
+        let name = op.row().name;
+        out.push_str(&format!(" \\\n    DO({name}, VYRE_OP_{name})"));
+    }
+    out.push_str("\n\nenum VyreTrap {\n");
     for kind in crate::trap::TrapKind::ALL {
         let code = kind as u32;
         out.push_str(&format!("    VYRE_TRAP_{kind:?} = {code},\n"));

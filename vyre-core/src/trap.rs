@@ -25,11 +25,14 @@ pub enum TrapKind {
     ArithmeticOverflow = 8,
     /// The user's function panicked natively for a reason that VIR0 does not have.
     Panic = 9,
+    /// A device met a word with opcode `index`, which none of its interpreters has: a fault of this library, or memory
+    /// that was overwritten. No kernel can raise it.
+    UnknownWord = 10,
 }
 
 impl TrapKind {
     /// Every kind.
-    pub const ALL: [TrapKind; 9] = [
+    pub const ALL: [TrapKind; 10] = [
         TrapKind::IndexOutOfBounds,
         TrapKind::DivideByZero,
         TrapKind::DivideOverflow,
@@ -39,7 +42,14 @@ impl TrapKind {
         TrapKind::RoundLimit,
         TrapKind::ArithmeticOverflow,
         TrapKind::Panic,
+        TrapKind::UnknownWord,
     ];
+
+    /// The kinds that a word of a kernel can name.
+    pub fn of_kernels() -> impl Iterator<Item = TrapKind> {
+        let all = TrapKind::ALL.into_iter();
+        all.filter(|&kind| kind != TrapKind::UnknownWord)
+    }
 
     /// The kind with this code.
     pub fn from_code(code: u32) -> Option<TrapKind> {
@@ -93,6 +103,10 @@ impl fmt::Display for Trap {
                 write!(f, "arithmetic overflow in a build with overflow checks")?
             }
             TrapKind::Panic => write!(f, "panic")?,
+            TrapKind::UnknownWord => write!(
+                f,
+                "the device met opcode {i:#04x}, which it does not know (a fault of vyre, not of the pass)"
+            )?,
         }
         if let Some(m) = &self.message {
             write!(f, ": {m}")?;

@@ -342,7 +342,7 @@ pub enum Rule {
         /// Open loops.
         loops: u32,
     },
-    /// A number that is no [`TrapKind`](crate::trap::TrapKind).
+    /// A number that is no [`TrapKind`](crate::trap::TrapKind) of a kernel.
     #[error("{0} is no trap code")]
     TrapCode(u32),
     /// Accesses are sorted, one a resource.

@@ -1734,7 +1734,8 @@ impl Generator<'_, '_> {
                     self.code.push(word(op, 0, a, 0, out));
                 }
                 3 => {
-                    let kind = *self.u.choose(&TrapKind::ALL)? as u32;
+                    let kinds: Vec<TrapKind> = TrapKind::of_kernels().collect();
+                    let kind = *self.u.choose(&kinds)? as u32;
                     let a = UNIFORM_BASE + self.u.int_in_range(0..=UNIFORMS as u8 - 1)?;
                     self.code.push(word(Op::Assert, 0, a, 0, kind));
                 }

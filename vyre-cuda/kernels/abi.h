@@ -68,52 +68,178 @@ typedef long long i64;
 #define VYRE_MAP_B_LAST 512u
 #define VYRE_MAP_NOT_KEPT 1024u
 #define VYRE_MAP_MOVES 2048u
-// Cases of the opcodes from 1 to VYRE_OP_NEIGHBORS that there are not.
-#define VYRE_NO_OPS \
-    case 0x07: \
-    case 0x0e: \
-    case 0x0f: \
-    case 0x25: \
-    case 0x26: \
-    case 0x27: \
-    case 0x28: \
-    case 0x29: \
-    case 0x2a: \
-    case 0x2b: \
-    case 0x2c: \
-    case 0x2d: \
-    case 0x2e: \
-    case 0x2f: \
-    case 0x46: \
-    case 0x47: \
-    case 0x5d: \
-    case 0x5e: \
-    case 0x5f: \
-    case 0x6d: \
-    case 0x6e: \
-    case 0x6f: \
-    case 0x84: \
-    case 0x85: \
-    case 0x86: \
-    case 0x87: \
-    case 0x9d: \
-    case 0x9e: \
-    case 0x9f: \
-    case 0xaa: \
-    case 0xab: \
-    case 0xac: \
-    case 0xad: \
-    case 0xae: \
-    case 0xaf: \
-    case 0xce: \
-    case 0xcf: \
-    case 0xdb: \
-    case 0xdc: \
-    case 0xdd: \
-    case 0xde: \
-    case 0xdf: \
-    case 0xee: \
-    case 0xef:
+// Besides VYRE_OPS, what the general interpreter has.
+#define VYRE_INTERPRETER_OPS(DO) \
+    DO(NEIGHBORS, VYRE_OP_NEIGHBORS) \
+    DO(END_NEIGHBORS, VYRE_OP_END_NEIGHBORS) \
+    DO(TILE_LOADS, VYRE_TILE_LOADS) \
+    DO(TILE_END, VYRE_TILE_END) \
+    DO(TILE_EXIT, VYRE_TILE_EXIT) \
+    DO(TILE_EXIT_LT, VYRE_TILE_EXIT_LT) \
+    DO(TILE_EXIT_LE, VYRE_TILE_EXIT_LE) \
+    DO(TILE_EXIT_EQ, VYRE_TILE_EXIT_EQ) \
+    DO(TILE_EXIT_NE, VYRE_TILE_EXIT_NE) \
+    DO(TILE_EXIT_NE64, VYRE_TILE_EXIT_NE64) \
+    DO(TILE_PUSH, VYRE_TILE_PUSH) \
+    DO(TILE_WITHOUT, VYRE_TILE_WITHOUT)
+// All other bytes.
+#define VYRE_NO_INTERPRETER_OPS(DO) \
+    DO(0x00) \
+    DO(0x07) \
+    DO(0x0e) \
+    DO(0x0f) \
+    DO(0x25) \
+    DO(0x26) \
+    DO(0x27) \
+    DO(0x28) \
+    DO(0x29) \
+    DO(0x2a) \
+    DO(0x2b) \
+    DO(0x2c) \
+    DO(0x2d) \
+    DO(0x2e) \
+    DO(0x2f) \
+    DO(0x46) \
+    DO(0x47) \
+    DO(0x5d) \
+    DO(0x5e) \
+    DO(0x5f) \
+    DO(0x6d) \
+    DO(0x6e) \
+    DO(0x6f) \
+    DO(0x84) \
+    DO(0x85) \
+    DO(0x86) \
+    DO(0x87) \
+    DO(0x9d) \
+    DO(0x9e) \
+    DO(0x9f) \
+    DO(0xaa) \
+    DO(0xab) \
+    DO(0xac) \
+    DO(0xad) \
+    DO(0xae) \
+    DO(0xaf) \
+    DO(0xce) \
+    DO(0xcf) \
+    DO(0xdb) \
+    DO(0xdc) \
+    DO(0xdd) \
+    DO(0xde) \
+    DO(0xdf) \
+    DO(0xee) \
+    DO(0xef) \
+    DO(0xf2) \
+    DO(0xf3) \
+    DO(0xf4) \
+    DO(0xf5)
+// What quick code has.
+#define VYRE_QUICK_OPS(DO) \
+    DO(Mul32, VYRE_OP_Mul32) \
+    DO(Shl32, VYRE_OP_Shl32) \
+    DO(ShrU32, VYRE_OP_ShrU32) \
+    DO(AddF32, VYRE_OP_AddF32) \
+    DO(SubF32, VYRE_OP_SubF32) \
+    DO(MulF32, VYRE_OP_MulF32) \
+    DO(LtF32, VYRE_OP_LtF32) \
+    DO(LeF32, VYRE_OP_LeF32) \
+    DO(Add64, VYRE_OP_Add64) \
+    DO(Sub64, VYRE_OP_Sub64) \
+    DO(LtU64, VYRE_OP_LtU64) \
+    DO(LeU64, VYRE_OP_LeU64) \
+    DO(Shl64, VYRE_OP_Shl64) \
+    DO(ShrU64, VYRE_OP_ShrU64) \
+    DO(Ld8, VYRE_OP_Ld8) \
+    DO(Ld32, VYRE_OP_Ld32) \
+    DO(AtomLd32, VYRE_OP_AtomLd32) \
+    DO(AtomAdd32, VYRE_OP_AtomAdd32) \
+    DO(AtomAddF32, VYRE_OP_AtomAddF32) \
+    DO(AtomMinU32, VYRE_OP_AtomMinU32) \
+    DO(AtomMaxU32, VYRE_OP_AtomMaxU32) \
+    DO(AtomOr32, VYRE_OP_AtomOr32) \
+    DO(Ld64, VYRE_OP_Ld64) \
+    DO(AtomLd64, VYRE_OP_AtomLd64) \
+    DO(AtomAdd64, VYRE_OP_AtomAdd64) \
+    DO(AtomOr64, VYRE_OP_AtomOr64) \
+    DO(AtomAnd64, VYRE_OP_AtomAnd64) \
+    DO(AtomMinU64, VYRE_OP_AtomMinU64) \
+    DO(AtomMaxU64, VYRE_OP_AtomMaxU64) \
+    DO(St8, VYRE_OP_St8) \
+    DO(St32, VYRE_OP_St32) \
+    DO(AtomSt32, VYRE_OP_AtomSt32) \
+    DO(St64, VYRE_OP_St64) \
+    DO(AtomSt64, VYRE_OP_AtomSt64) \
+    DO(Sel32, VYRE_OP_Sel32) \
+    DO(AtomCas32, VYRE_OP_AtomCas32) \
+    DO(Else, VYRE_OP_Else) \
+    DO(EndIf, VYRE_OP_EndIf) \
+    DO(Ret, VYRE_OP_Ret) \
+    DO(QUICK_PUSH, VYRE_QUICK_PUSH) \
+    DO(QUICK_RETURN, VYRE_QUICK_RETURN)
+// What maps compute.
+#define VYRE_MAP_OPS(DO) \
+    DO(Mov32, VYRE_OP_Mov32) \
+    DO(Sel32, VYRE_OP_Sel32) \
+    DO(Add32, VYRE_OP_Add32) \
+    DO(Sub32, VYRE_OP_Sub32) \
+    DO(Mul32, VYRE_OP_Mul32) \
+    DO(MinU32, VYRE_OP_MinU32) \
+    DO(MinI32, VYRE_OP_MinI32) \
+    DO(MaxU32, VYRE_OP_MaxU32) \
+    DO(MaxI32, VYRE_OP_MaxI32) \
+    DO(And32, VYRE_OP_And32) \
+    DO(Or32, VYRE_OP_Or32) \
+    DO(Xor32, VYRE_OP_Xor32) \
+    DO(Shl32, VYRE_OP_Shl32) \
+    DO(ShrU32, VYRE_OP_ShrU32) \
+    DO(ShrI32, VYRE_OP_ShrI32) \
+    DO(Rotl32, VYRE_OP_Rotl32) \
+    DO(Popc32, VYRE_OP_Popc32) \
+    DO(Clz32, VYRE_OP_Clz32) \
+    DO(Ctz32, VYRE_OP_Ctz32) \
+    DO(AddF32, VYRE_OP_AddF32) \
+    DO(SubF32, VYRE_OP_SubF32) \
+    DO(MulF32, VYRE_OP_MulF32) \
+    DO(MinF32, VYRE_OP_MinF32) \
+    DO(MaxF32, VYRE_OP_MaxF32) \
+    DO(FmaF32, VYRE_OP_FmaF32) \
+    DO(FloorF32, VYRE_OP_FloorF32) \
+    DO(CeilF32, VYRE_OP_CeilF32) \
+    DO(TruncF32, VYRE_OP_TruncF32) \
+    DO(Eq32, VYRE_OP_Eq32) \
+    DO(Ne32, VYRE_OP_Ne32) \
+    DO(LtU32, VYRE_OP_LtU32) \
+    DO(LeU32, VYRE_OP_LeU32) \
+    DO(LtI32, VYRE_OP_LtI32) \
+    DO(LeI32, VYRE_OP_LeI32) \
+    DO(EqF32, VYRE_OP_EqF32) \
+    DO(NeF32, VYRE_OP_NeF32) \
+    DO(LtF32, VYRE_OP_LtF32) \
+    DO(LeF32, VYRE_OP_LeF32) \
+    DO(F32FromU32, VYRE_OP_F32FromU32) \
+    DO(F32FromI32, VYRE_OP_F32FromI32) \
+    DO(U32FromF32, VYRE_OP_U32FromF32) \
+    DO(I32FromF32, VYRE_OP_I32FromF32)
+// What lifted neighbour loops take in by.
+#define VYRE_MERGED_OPS(DO) \
+    DO(Add32, VYRE_OP_Add32) \
+    DO(MinU32, VYRE_OP_MinU32) \
+    DO(MinI32, VYRE_OP_MinI32) \
+    DO(MaxU32, VYRE_OP_MaxU32) \
+    DO(MaxI32, VYRE_OP_MaxI32) \
+    DO(And32, VYRE_OP_And32) \
+    DO(Or32, VYRE_OP_Or32) \
+    DO(Xor32, VYRE_OP_Xor32) \
+    DO(AddF32, VYRE_OP_AddF32) \
+    DO(MinF32, VYRE_OP_MinF32) \
+    DO(MaxF32, VYRE_OP_MaxF32)
+// And those of them that have a loop of their own.
+#define VYRE_GATHERED_OPS(DO) \
+    DO(Add32, VYRE_OP_Add32) \
+    DO(MinU32, VYRE_OP_MinU32) \
+    DO(MaxU32, VYRE_OP_MaxU32) \
+    DO(Or32, VYRE_OP_Or32) \
+    DO(AddF32, VYRE_OP_AddF32)
 #define VYRE_DO_WAVE 0u
 #define VYRE_DO_BARRIER 1u
 #define VYRE_DO_LOOP 2u

@@ -101,8 +101,9 @@ __device__ __noinline__ void fault(u32 kernel, u32 regs, u32 pc_kind, u32 bad, u
     const u32 item_row = info.item_row;
     u32 pc = pc_kind >> 8;
     if (info.tile != 0 && pc >= info.tile) pc = *table<u32>(image().lists, info.origins + pc - info.tile);
-    u32 item = VYRE_NONE, index = 0;
-    bool any = false;
+    u32 item = VYRE_WHOLE_WAVE, index = index_value;
+    // A word that the interpreter does not have is no item's fault.
+    bool any = (pc_kind & 0xff) == VYRE_TRAP_UnknownWord;
 #pragma unroll 1
     for (u32 k = 0; k < K; k++) {
         if (!(bad >> k & 1)) continue;
@@ -344,34 +345,42 @@ __device__ __forceinline__ uint4 short_word_at(u32 code, u32 i) {
     return word;
 }
 
-// What the loop of a lifted neighbour loop takes together: its opcode, and its value of nothing.
+// A word that an operator of this wave does not have: a fault of the host, or memory that was overwritten.
+__device__ __noinline__ void unknown_word(u32 op) {
+    if (lane_id() == 0) raise(trap_key(vyre_state.kernel, VYRE_WHOLE_WAVE, 0), VYRE_TRAP_UnknownWord, op, 0);
+    __syncwarp();
+}
+
+// What lifted neighbour loops take in by: the operation, its value of nothing, and p and q together.
+#define VYRE_MERGES(DO)                                                     \
+    DO(Add32, 0, p + q)                                                     \
+    DO(MinU32, ~0u, min(p, q))                                              \
+    DO(MinI32, 0x7fffffffu, static_cast<u32>(min(static_cast<i32>(p), static_cast<i32>(q))))  \
+    DO(MaxU32, 0, max(p, q))                                                \
+    DO(MaxI32, 0x80000000u, static_cast<u32>(max(static_cast<i32>(p), static_cast<i32>(q))))  \
+    DO(And32, ~0u, p & q)                                                   \
+    DO(Or32, 0, p | q)                                                      \
+    DO(Xor32, 0, p ^ q)                                                     \
+    DO(AddF32, 0x80000000u, __float_as_uint(__fadd_rn(__uint_as_float(p), __uint_as_float(q)))) \
+    DO(MinF32, 0x7fffffffu /* a NaN loses */, __float_as_uint(fminf(__uint_as_float(p), __uint_as_float(q)))) \
+    DO(MaxF32, 0x7fffffffu, __float_as_uint(fmaxf(__uint_as_float(p), __uint_as_float(q))))
+// All that the host lifts are there.
+#define IS(NAME, ...) || op == VYRE_OP_##NAME
+#define IN(NAME, CODE) && vyre_merges(CODE)
+constexpr bool vyre_merges(u32 op) { return false VYRE_MERGES(IS); }
+static_assert(true VYRE_MERGED_OPS(IN), "an operation that the host lifts is missing");
+#undef IN
 __device__ __forceinline__ u32 nothing(u32 op) {
     switch (op) {
-        case VYRE_OP_AddF32:
-        case VYRE_OP_MaxI32: return 0x80000000u;
-        case VYRE_OP_MinU32:
-        case VYRE_OP_And32: return ~0u;
-        case VYRE_OP_MinI32: return 0x7fffffffu;
-        case VYRE_OP_MinF32:
-        case VYRE_OP_MaxF32: return 0x7fffffffu;  // a NaN loses
+#define MERGE(NAME, NOTHING, EXPR) case VYRE_OP_##NAME: return NOTHING;
+        VYRE_MERGES(MERGE)
+#undef MERGE
         default: return 0;
     }
 }
-#define VYRE_MERGES(DO)                                                     \
-    DO(Add32, p + q)                                                        \
-    DO(MinU32, min(p, q))                                                   \
-    DO(MinI32, static_cast<u32>(min(static_cast<i32>(p), static_cast<i32>(q))))  \
-    DO(MaxU32, max(p, q))                                                   \
-    DO(MaxI32, static_cast<u32>(max(static_cast<i32>(p), static_cast<i32>(q))))  \
-    DO(And32, p & q)                                                        \
-    DO(Or32, p | q)                                                         \
-    DO(Xor32, p ^ q)                                                        \
-    DO(AddF32, __float_as_uint(__fadd_rn(__uint_as_float(p), __uint_as_float(q)))) \
-    DO(MinF32, __float_as_uint(fminf(__uint_as_float(p), __uint_as_float(q)))) \
-    DO(MaxF32, __float_as_uint(fmaxf(__uint_as_float(p), __uint_as_float(q))))
 __device__ __noinline__ u32 merge(u32 op, u32 p, u32 q) {
     switch (op) {
-#define MERGE(NAME, EXPR) case VYRE_OP_##NAME: return (EXPR);
+#define MERGE(NAME, NOTHING, EXPR) case VYRE_OP_##NAME: return (EXPR);
         VYRE_MERGES(MERGE)
 #undef MERGE
         default: return p;
@@ -411,11 +420,11 @@ template <int K>
 __device__ __noinline__ void merge_tile(u32 op, Vec<K> x, u32 owners, u32 totals) {
     const Vec<K> owner = load_row<K>(owners);
     switch (op) {
-#define MERGE(NAME, EXPR) \
+#define MERGE(NAME, NOTHING, EXPR) \
     case VYRE_OP_##NAME: merge_segments<K>(x, owner, totals, [](u32 p, u32 q) { return EXPR; }); break;
         VYRE_MERGES(MERGE)
 #undef MERGE
-        default: break;
+        default: unknown_word(op);
     }
 }
 
@@ -480,6 +489,10 @@ __device__ __noinline__ u32 take_sums(Vec<K> begin, Vec<K> end, u32 over, u32 to
     DO(MaxU32, max(p, q))                                                   \
     DO(Or32, p | q)                                                         \
     DO(AddF32, __float_as_uint(__fadd_rn(__uint_as_float(p), __uint_as_float(q))))
+#define IN(NAME, CODE) && vyre_gathers(CODE)
+constexpr bool vyre_gathers(u32 op) { return false VYRE_GATHERS(IS); }
+static_assert(true VYRE_GATHERED_OPS(IN), "an operation that the host takes for a gather's is missing");
+#undef IN
 
 // What such a body loads: the elements `data` of the targets of edges.
 struct Gather {
@@ -686,99 +699,132 @@ __device__ __noinline__ u64 gather_part(u32 op, u32 body, u32 begin, u32 end) {
     ONE(U32FromF32, isnan(F32(p)) ? 0u : __float2uint_rz(F32(p))) \
     ONE(I32FromF32, isnan(F32(p)) ? 0u : U32(__float2int_rz(F32(p))))
 
-// Rare operations, one item at a time: raw bits in, raw bits out, 32-bit ones in the low half. Divisors are not zero.
+// Rare operations, one item at a time: raw bits in, raw bits out, 32-bit ones in the low half. Divisors are not zero. A list
+// for each form of operands and result, from which both the operation and its case in the interpreter come.
+#define VYRE_DIVIDES_32(DO) \
+    DO(DivU32, p32 / q32) \
+    DO(RemU32, p32 % q32) \
+    DO(DivI32, U32(S32(p32) / S32(q32))) \
+    DO(RemI32, U32(S32(p32) % S32(q32)))
+#define VYRE_DIVIDES_64(DO) \
+    DO(DivU64, p / q) \
+    DO(RemU64, p % q) \
+    DO(DivI64, U64(S64(p) / S64(q))) \
+    DO(RemI64, U64(S64(p) % S64(q)))
+// 32 bits of 32.
+#define VYRE_RARE_32(DO) \
+    DO(DivF32, B32(__fdiv_rn(F32(p32), F32(q32)))) \
+    DO(RemF32, B32(fmodf(F32(p32), F32(q32)))) \
+    DO(SqrtF32, B32(__fsqrt_rn(F32(p32)))) \
+    DO(RoundF32, B32(roundf(F32(p32)))) \
+    DO(ExpF32, B32(expf(F32(p32)))) \
+    DO(LnF32, B32(logf(F32(p32)))) \
+    DO(SinF32, B32(sinf(F32(p32)))) \
+    DO(CosF32, B32(cosf(F32(p32))))
+// 64 bits of twice 64, of 64 and 32, of three times 64, of 64.
+#define VYRE_RARE_64(DO) \
+    DO(Mul64, p * q) \
+    DO(MulHiU64, __umul64hi(p, q)) \
+    DO(MinU64, min(p, q)) \
+    DO(MinI64, U64(min(S64(p), S64(q)))) \
+    DO(MaxU64, max(p, q)) \
+    DO(MaxI64, U64(max(S64(p), S64(q)))) \
+    DO(AddF64, B64(__dadd_rn(F64(p), F64(q)))) \
+    DO(SubF64, B64(__dsub_rn(F64(p), F64(q)))) \
+    DO(MulF64, B64(__dmul_rn(F64(p), F64(q)))) \
+    DO(DivF64, B64(__ddiv_rn(F64(p), F64(q)))) \
+    DO(RemF64, B64(fmod(F64(p), F64(q)))) \
+    DO(MinF64, B64(fmin(F64(p), F64(q)))) \
+    DO(MaxF64, B64(fmax(F64(p), F64(q))))
+#define VYRE_RARE_64_BY_32(DO) \
+    DO(Rotl64, p << (q32 & 63) | p >> (-q32 & 63))
+#define VYRE_RARE_64_THRICE(DO) \
+    DO(FmaF64, B64(__fma_rn(F64(p), F64(q), F64(r))))
+#define VYRE_RARE_64_OF_ONE(DO) \
+    DO(ExpF64, B64(exp(F64(p)))) \
+    DO(LnF64, B64(log(F64(p)))) \
+    DO(SinF64, B64(sin(F64(p)))) \
+    DO(CosF64, B64(cos(F64(p)))) \
+    DO(SqrtF64, B64(__dsqrt_rn(F64(p)))) \
+    DO(FloorF64, B64(floor(F64(p)))) \
+    DO(CeilF64, B64(ceil(F64(p)))) \
+    DO(RoundF64, B64(round(F64(p)))) \
+    DO(TruncF64, B64(trunc(F64(p)))) \
+    DO(F64FromU64, B64(__ull2double_rn(p))) \
+    DO(F64FromI64, B64(__ll2double_rn(S64(p)))) \
+    DO(U64FromF64, isnan(F64(p)) ? 0ull : __double2ull_rz(F64(p))) \
+    DO(I64FromF64, isnan(F64(p)) ? 0ull : U64(__double2ll_rz(F64(p))))
+// 32 bits of twice 64, of 64.
+#define VYRE_RARE_COMPARES(DO) \
+    DO(EqF64, F64(p) == F64(q)) \
+    DO(NeF64, F64(p) != F64(q)) \
+    DO(LtF64, F64(p) < F64(q)) \
+    DO(LeF64, F64(p) <= F64(q))
+#define VYRE_RARE_NARROWS(DO) \
+    DO(Popc64, U32(__popcll(p))) \
+    DO(Clz64, U32(__clzll(S64(p)))) \
+    DO(Ctz64, p == 0 ? 64u : U32(__ffsll(S64(p)) - 1)) \
+    DO(F32FromU64, B32(__ull2float_rn(p))) \
+    DO(F32FromI64, B32(__ll2float_rn(S64(p)))) \
+    DO(F32FromF64, B32(__double2float_rn(F64(p)))) \
+    DO(U32FromF64, isnan(F64(p)) ? 0u : __double2uint_rz(F64(p))) \
+    DO(I32FromF64, isnan(F64(p)) ? 0u : U32(__double2int_rz(F64(p))))
+// 64 bits of 32.
+#define VYRE_RARE_WIDENS(DO) \
+    DO(F64FromU32, B64(__uint2double_rn(p32))) \
+    DO(F64FromI32, B64(__int2double_rn(S32(p32)))) \
+    DO(F64FromF32, B64(static_cast<double>(F32(p32)))) \
+    DO(U64FromF32, isnan(F32(p32)) ? 0ull : __float2ull_rz(F32(p32))) \
+    DO(I64FromF32, isnan(F32(p32)) ? 0ull : U64(__float2ll_rz(F32(p32))))
 __device__ __noinline__ u64 rare(u32 op, u64 p, u64 q, u64 r) {
     const u32 p32 = U32(p), q32 = U32(q);
     switch (op) {
-        case VYRE_OP_DivU32: return p32 / q32;
-        case VYRE_OP_RemU32: return p32 % q32;
-        case VYRE_OP_DivI32: return U32(S32(p32) / S32(q32));
-        case VYRE_OP_RemI32: return U32(S32(p32) % S32(q32));
-        case VYRE_OP_DivF32: return B32(__fdiv_rn(F32(p32), F32(q32)));
-        case VYRE_OP_RemF32: return B32(fmodf(F32(p32), F32(q32)));
-        case VYRE_OP_SqrtF32: return B32(__fsqrt_rn(F32(p32)));
-        case VYRE_OP_RoundF32: return B32(roundf(F32(p32)));
-        case VYRE_OP_Mul64: return p * q;
-        case VYRE_OP_DivU64: return p / q;
-        case VYRE_OP_RemU64: return p % q;
-        case VYRE_OP_DivI64: return U64(S64(p) / S64(q));
-        case VYRE_OP_RemI64: return U64(S64(p) % S64(q));
-        case VYRE_OP_MinU64: return min(p, q);
-        case VYRE_OP_MinI64: return U64(min(S64(p), S64(q)));
-        case VYRE_OP_MaxU64: return max(p, q);
-        case VYRE_OP_MaxI64: return U64(max(S64(p), S64(q)));
-        case VYRE_OP_Rotl64: return p << (q32 & 63) | p >> (-q32 & 63);
-        case VYRE_OP_MulHiU64: return __umul64hi(p, q);
-        case VYRE_OP_ExpF32: return B32(expf(F32(p32)));
-        case VYRE_OP_LnF32: return B32(logf(F32(p32)));
-        case VYRE_OP_SinF32: return B32(sinf(F32(p32)));
-        case VYRE_OP_CosF32: return B32(cosf(F32(p32)));
-        case VYRE_OP_ExpF64: return B64(exp(F64(p)));
-        case VYRE_OP_LnF64: return B64(log(F64(p)));
-        case VYRE_OP_SinF64: return B64(sin(F64(p)));
-        case VYRE_OP_CosF64: return B64(cos(F64(p)));
-        case VYRE_OP_Popc64: return U32(__popcll(p));
-        case VYRE_OP_Clz64: return U32(__clzll(S64(p)));
-        case VYRE_OP_Ctz64: return p == 0 ? 64u : U32(__ffsll(S64(p)) - 1);
-        case VYRE_OP_AddF64: return B64(__dadd_rn(F64(p), F64(q)));
-        case VYRE_OP_SubF64: return B64(__dsub_rn(F64(p), F64(q)));
-        case VYRE_OP_MulF64: return B64(__dmul_rn(F64(p), F64(q)));
-        case VYRE_OP_DivF64: return B64(__ddiv_rn(F64(p), F64(q)));
-        case VYRE_OP_RemF64: return B64(fmod(F64(p), F64(q)));
-        case VYRE_OP_MinF64: return B64(fmin(F64(p), F64(q)));
-        case VYRE_OP_MaxF64: return B64(fmax(F64(p), F64(q)));
-        case VYRE_OP_FmaF64: return B64(__fma_rn(F64(p), F64(q), F64(r)));
-        case VYRE_OP_SqrtF64: return B64(__dsqrt_rn(F64(p)));
-        case VYRE_OP_FloorF64: return B64(floor(F64(p)));
-        case VYRE_OP_CeilF64: return B64(ceil(F64(p)));
-        case VYRE_OP_RoundF64: return B64(round(F64(p)));
-        case VYRE_OP_TruncF64: return B64(trunc(F64(p)));
-        case VYRE_OP_EqF64: return F64(p) == F64(q);
-        case VYRE_OP_NeF64: return F64(p) != F64(q);
-        case VYRE_OP_LtF64: return F64(p) < F64(q);
-        case VYRE_OP_LeF64: return F64(p) <= F64(q);
-        case VYRE_OP_F32FromU64: return B32(__ull2float_rn(p));
-        case VYRE_OP_F32FromI64: return B32(__ll2float_rn(S64(p)));
-        case VYRE_OP_F32FromF64: return B32(__double2float_rn(F64(p)));
-        case VYRE_OP_F64FromU32: return B64(__uint2double_rn(p32));
-        case VYRE_OP_F64FromI32: return B64(__int2double_rn(S32(p32)));
-        case VYRE_OP_F64FromU64: return B64(__ull2double_rn(p));
-        case VYRE_OP_F64FromI64: return B64(__ll2double_rn(S64(p)));
-        case VYRE_OP_F64FromF32: return B64(static_cast<double>(F32(p32)));
-        case VYRE_OP_U64FromF32: return isnan(F32(p32)) ? 0ull : __float2ull_rz(F32(p32));
-        case VYRE_OP_I64FromF32: return isnan(F32(p32)) ? 0ull : U64(__float2ll_rz(F32(p32)));
-        case VYRE_OP_U32FromF64: return isnan(F64(p)) ? 0u : __double2uint_rz(F64(p));
-        case VYRE_OP_I32FromF64: return isnan(F64(p)) ? 0u : U32(__double2int_rz(F64(p)));
-        case VYRE_OP_U64FromF64: return isnan(F64(p)) ? 0ull : __double2ull_rz(F64(p));
-        case VYRE_OP_I64FromF64: return isnan(F64(p)) ? 0ull : U64(__double2ll_rz(F64(p)));
-        default: return 0;
+#define RARE(NAME, EXPR) case VYRE_OP_##NAME: return EXPR;
+        VYRE_DIVIDES_32(RARE)
+        VYRE_DIVIDES_64(RARE)
+        VYRE_RARE_32(RARE)
+        VYRE_RARE_64(RARE)
+        VYRE_RARE_64_BY_32(RARE)
+        VYRE_RARE_64_THRICE(RARE)
+        VYRE_RARE_64_OF_ONE(RARE)
+        VYRE_RARE_COMPARES(RARE)
+        VYRE_RARE_NARROWS(RARE)
+        VYRE_RARE_WIDENS(RARE)
+#undef RARE
+        default: return 0;  // the callers' cases are of these lists
     }
 }
 
 // Rare atomics, one item at a time; `r` is the new value of a compare-and-swap.
+#define VYRE_RARE_ATOMICS_32(DO) \
+    DO(AtomSwap32, atomic_swap(at, q32)) \
+    DO(AtomMinI32, atomic_min_i32(at, q32)) \
+    DO(AtomMaxI32, atomic_max_i32(at, q32)) \
+    DO(AtomMinF32, atomic_extreme_f32<false>(at, q32)) \
+    DO(AtomMaxF32, atomic_extreme_f32<true>(at, q32)) \
+    DO(AtomAnd32, atomic_and(at, q32)) \
+    DO(AtomXor32, atomic_xor(at, q32))
+#define VYRE_RARE_ATOMICS_64(DO) \
+    DO(AtomSwap64, atomic_swap64(at, q)) \
+    DO(AtomCas64, atomic_cas64(at, q, r) == q) \
+    DO(AtomAdd64, atomic_add64(at, q)) \
+    DO(AtomAddF64, B64(atomic_add_f64(at, F64(q)))) \
+    DO(AtomMinU64, atomic_min_u64(at, q)) \
+    DO(AtomMinI64, atomic_min_i64(at, q)) \
+    DO(AtomMinF64, atomic_extreme_f64<false>(at, q)) \
+    DO(AtomMaxU64, atomic_max_u64(at, q)) \
+    DO(AtomMaxI64, atomic_max_i64(at, q)) \
+    DO(AtomMaxF64, atomic_extreme_f64<true>(at, q)) \
+    DO(AtomAnd64, atomic_and64(at, q)) \
+    DO(AtomXor64, atomic_xor64(at, q))
 __device__ __noinline__ u64 rare_atomic(u32 op, u64 at, u64 q, u64 r) {
     const u32 q32 = U32(q);
     switch (op) {
-        case VYRE_OP_AtomSwap32: return atomic_swap(at, q32);
-        case VYRE_OP_AtomMinI32: return atomic_min_i32(at, q32);
-        case VYRE_OP_AtomMaxI32: return atomic_max_i32(at, q32);
-        case VYRE_OP_AtomMinF32: return atomic_extreme_f32<false>(at, q32);
-        case VYRE_OP_AtomMaxF32: return atomic_extreme_f32<true>(at, q32);
-        case VYRE_OP_AtomAnd32: return atomic_and(at, q32);
-        case VYRE_OP_AtomXor32: return atomic_xor(at, q32);
-        case VYRE_OP_AtomSwap64: return atomic_swap64(at, q);
-        case VYRE_OP_AtomCas64: return atomic_cas64(at, q, r) == q;
-        case VYRE_OP_AtomAdd64: return atomic_add64(at, q);
-        case VYRE_OP_AtomAddF64: return B64(atomic_add_f64(at, F64(q)));
-        case VYRE_OP_AtomMinU64: return atomic_min_u64(at, q);
-        case VYRE_OP_AtomMinI64: return atomic_min_i64(at, q);
-        case VYRE_OP_AtomMinF64: return atomic_extreme_f64<false>(at, q);
-        case VYRE_OP_AtomMaxU64: return atomic_max_u64(at, q);
-        case VYRE_OP_AtomMaxI64: return atomic_max_i64(at, q);
-        case VYRE_OP_AtomMaxF64: return atomic_extreme_f64<true>(at, q);
-        case VYRE_OP_AtomAnd64: return atomic_and64(at, q);
-        case VYRE_OP_AtomXor64: return atomic_xor64(at, q);
-        default: return 0;
+#define RARE(NAME, EXPR) case VYRE_OP_##NAME: return EXPR;
+        VYRE_RARE_ATOMICS_32(RARE)
+        VYRE_RARE_ATOMICS_64(RARE)
+#undef RARE
+        default: return 0;  // the caller's cases are of these lists
     }
 }
 
@@ -859,6 +905,17 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         if (K == 1 && B_BYTE == VYRE_IMM) y.v[0] = imm;
 
         switch (op) {
+#define KNOWN(NAME, CODE) case CODE: goto op_##NAME;
+#define UNKNOWN(CODE) case CODE:
+            VYRE_OPS(KNOWN)
+            VYRE_INTERPRETER_OPS(KNOWN)
+            VYRE_NO_INTERPRETER_OPS(UNKNOWN) goto unknown;
+            default: __builtin_unreachable();  // a byte has no other values (a test of vyre-cuda counts the cases)
+#undef KNOWN
+#undef UNKNOWN
+        }
+        {
+#define OP(NAME) op_##NAME:
 // Ends of operations with a result, a copy for each: results need not come to the same registers, nor in other orders.
 #define STORE_ROW(ADDRESS, R)                                                                   \
     do {                                                                                        \
@@ -884,7 +941,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         goto done;                             \
     } while (0)
 #define W1(NAME, EXPR)          \
-    case VYRE_OP_##NAME: {      \
+    OP(NAME) {                  \
         EACH {                  \
             const u32 p = x.v[k]; \
             x.v[k] = (EXPR);    \
@@ -892,7 +949,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         STORE32(x);              \
     }
 #define W2(NAME, EXPR)                                  \
-    case VYRE_OP_##NAME: {                              \
+    OP(NAME) {                                          \
         EACH {                                          \
             const u32 p = x.v[k], q = y.v[k];           \
             x.v[k] = (EXPR);                            \
@@ -901,17 +958,17 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
     }
             VYRE_COMPUTES(W1, W2)
 
-            case VYRE_OP_LdU32: {
+            OP(LdU32) {
                 const u32 at = UNIFORMS + (imm + VYRE_UNIFORM_BASE) * VYRE_UNIFORM_BYTES;
                 x = load_row<K>(at);
                 STORE32(x);
             }
-            case VYRE_OP_Sel32: {
+            OP(Sel32) {
                 const Vec<K> z = load_row<K>(OPERAND(imm & 255));
                 EACH x.v[k] = x.v[k] != 0 ? y.v[k] : z.v[k];
                 STORE32(x);
             }
-            case VYRE_OP_FmaF32: {
+            OP(FmaF32) {
                 const Vec<K> z = load_row<K>(OPERAND(imm & 255));
                 EACH x.v[k] = B32(__fmaf_rn(F32(x.v[k]), F32(y.v[k]), F32(z.v[k])));
                 STORE32(x);
@@ -932,7 +989,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         high.v[k] = U32(r_ >> 32);  \
     } while (0)
 #define D2(NAME, EXPR)                                                                      \
-    case VYRE_OP_##NAME: {                                                                  \
+    OP(NAME) {                                                                              \
         const Vec<K> xl = AGAIN(x, a_at), yl = AGAIN(y, b_at);                              \
         Vec<K> low, high;                                                                   \
         LOAD_HIGH(xh, A_BYTE, a_at);                                                             \
@@ -944,7 +1001,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         STORE64(low, high);                                                                       \
     }
 #define D1W(NAME, EXPR)                                                                     \
-    case VYRE_OP_##NAME: {                                                                  \
+    OP(NAME) {                                                                              \
         const Vec<K> xl = AGAIN(x, a_at), yl = y;                                           \
         Vec<K> low, high;                                                                   \
         LOAD_HIGH(xh, A_BYTE, a_at);                                                             \
@@ -957,7 +1014,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         STORE64(low, high);                                                                       \
     }
 #define C2(NAME, EXPR)                                                                      \
-    case VYRE_OP_##NAME: {                                                                  \
+    OP(NAME) {                                                                              \
         const Vec<K> xl = AGAIN(x, a_at), yl = AGAIN(y, b_at);                              \
         Vec<K> r;                                                                           \
         LOAD_HIGH(xh, A_BYTE, a_at);                                                             \
@@ -969,7 +1026,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         STORE32(r);                                                                       \
     }
 #define WIDEN(NAME, EXPR)                   \
-    case VYRE_OP_##NAME: {                  \
+    OP(NAME) {                              \
         Vec<K> low, high;                   \
         EACH {                              \
             const u32 p = x.v[k];           \
@@ -996,12 +1053,12 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             WIDEN(Sext64, U64(S64(S32(p))))
             W1(Wrap32, p)
 
-            case VYRE_OP_LdU64: {
+            OP(LdU64) {
                 const u32 at = UNIFORMS + (imm + VYRE_UNIFORM_BASE) * VYRE_UNIFORM_BYTES;
                 const Vec<K> low = load_row<K>(at), high = load_row<K>(at + 16);
                 STORE64(low, high);
             }
-            case VYRE_OP_Sel64: {
+            OP(Sel64) {
                 const u32 c = imm & 255, c_at = OPERAND(c);
                 const Vec<K> yh = load_row<K>(HIGH(B_BYTE, b_at)), z = load_row<K>(c_at), zh = load_row<K>(HIGH(c, c_at));
                 Vec<K> low, high;
@@ -1031,8 +1088,8 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         STORE(rare(op, p_, q_, s_));                    \
     }                                                   \
     goto done
-#define OP(NAME) case VYRE_OP_##NAME:
-            OP(DivU32) OP(RemU32) OP(DivI32) OP(RemI32) {
+#define GROUPED(NAME, EXPR) OP(NAME)
+            VYRE_DIVIDES_32(GROUPED) {
                 const bool is_signed = op == VYRE_OP_DivI32 || op == VYRE_OP_RemI32;
                 u32 bad = 0, over = 0;
                 EACH {
@@ -1044,7 +1101,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 FAULT(over, VYRE_TRAP_DivideOverflow, VYRE_NONE, 0);
                 RARELY(ITEM32(A_BYTE, a_at), ITEM32(B_BYTE, b_at), 0, STORE_ITEM32);
             }
-            OP(DivU64) OP(RemU64) OP(DivI64) OP(RemI64) {
+            VYRE_DIVIDES_64(GROUPED) {
                 const bool is_signed = op == VYRE_OP_DivI64 || op == VYRE_OP_RemI64;
                 u32 bad = 0, over = 0;
                 EACH_SLOWLY {
@@ -1056,27 +1113,24 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 FAULT(over, VYRE_TRAP_DivideOverflow, VYRE_NONE, 0);
                 RARELY(ITEM64(A_BYTE, a_at), ITEM64(B_BYTE, b_at), 0, STORE_ITEM64);
             }
-            OP(DivF32) OP(RemF32) OP(SqrtF32) OP(RoundF32) OP(ExpF32) OP(LnF32) OP(SinF32) OP(CosF32)
+            VYRE_RARE_32(GROUPED)
                 RARELY(ITEM32(A_BYTE, a_at), ITEM32(B_BYTE, b_at), 0, STORE_ITEM32);
-            OP(Mul64) OP(MulHiU64) OP(MinU64) OP(MinI64) OP(MaxU64) OP(MaxI64)
-            OP(AddF64) OP(SubF64) OP(MulF64) OP(DivF64) OP(RemF64) OP(MinF64) OP(MaxF64)
+            VYRE_RARE_64(GROUPED)
                 RARELY(ITEM64(A_BYTE, a_at), ITEM64(B_BYTE, b_at), 0, STORE_ITEM64);
-            OP(Rotl64)
+            VYRE_RARE_64_BY_32(GROUPED)
                 RARELY(ITEM64(A_BYTE, a_at), ITEM32(B_BYTE, b_at), 0, STORE_ITEM64);
-            OP(FmaF64) {
+            VYRE_RARE_64_THRICE(GROUPED) {
                 const u32 c = imm & 255, c_at = OPERAND(c);
                 RARELY(ITEM64(A_BYTE, a_at), ITEM64(B_BYTE, b_at),
                        JOIN(load_shared(c_at + k * 4), load_shared(HIGH(c, c_at) + k * 4)), STORE_ITEM64);
             }
-            OP(ExpF64) OP(LnF64) OP(SinF64) OP(CosF64) OP(SqrtF64) OP(FloorF64) OP(CeilF64) OP(RoundF64) OP(TruncF64)
-            OP(F64FromU64) OP(F64FromI64) OP(U64FromF64) OP(I64FromF64)
+            VYRE_RARE_64_OF_ONE(GROUPED)
                 RARELY(ITEM64(A_BYTE, a_at), 0, 0, STORE_ITEM64);
-            OP(EqF64) OP(NeF64) OP(LtF64) OP(LeF64)
+            VYRE_RARE_COMPARES(GROUPED)
                 RARELY(ITEM64(A_BYTE, a_at), ITEM64(B_BYTE, b_at), 0, STORE_ITEM32);
-            OP(Popc64) OP(Clz64) OP(Ctz64)
-            OP(F32FromU64) OP(F32FromI64) OP(F32FromF64) OP(U32FromF64) OP(I32FromF64)
+            VYRE_RARE_NARROWS(GROUPED)
                 RARELY(ITEM64(A_BYTE, a_at), 0, 0, STORE_ITEM32);
-            OP(F64FromU32) OP(F64FromI32) OP(F64FromF32) OP(U64FromF32) OP(I64FromF32)
+            VYRE_RARE_WIDENS(GROUPED)
                 RARELY(ITEM32(A_BYTE, a_at), 0, 0, STORE_ITEM64);
 
 // Local arrays: the index picks the row, so items of one warp read and write different rows.
@@ -1156,11 +1210,11 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         if (K == 1) FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, len);                   \
     } while (0)
 #define LOAD32(NAME, SIZE, LOAD)                                \
-    case VYRE_OP_##NAME:                                        \
+    OP(NAME)                                                    \
         LOADS(SIZE, y.v[k] = LOAD(some, at, 0));                \
         STORE32(y);
 #define LOAD64(NAME, LOAD)                                      \
-    case VYRE_OP_##NAME: {                                      \
+    OP(NAME) {                                                  \
         u64 r[K];                                               \
         LOADS(8, r[k] = LOAD(some, at, 0));                     \
         EACH {                                                  \
@@ -1170,11 +1224,11 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         STORE64(x, y);                                          \
     }
 #define STORES32(NAME, SIZE, STORE)                             \
-    case VYRE_OP_##NAME:                                        \
+    OP(NAME)                                                    \
         ELEMENT(SIZE, STORE(at, y.v[k]));                       \
         goto done;
 #define STORES64(NAME, STORE)                                   \
-    case VYRE_OP_##NAME: {                                      \
+    OP(NAME) {                                                  \
         const Vec<K> yl = AGAIN(y, b_at);                       \
         LOAD_HIGH(yh, B_BYTE, b_at);                            \
         ELEMENT(8, STORE(at, JOIN(yl.v[k], yh.v[k])));          \
@@ -1191,7 +1245,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             STORES32(AtomSt32, 4, store_relaxed)
             STORES64(AtomSt64, store_relaxed64)
 
-            case VYRE_OP_Len: {
+            OP(Len) {
                 const u32 elements = table<Buffer>(image().buffers, imm >> 16)->len;
                 EACH x.v[k] = elements;
                 STORE32(x);
@@ -1211,7 +1265,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
 
 // Atomics. Common ones issue all K accesses at once, the rare ones go item by item.
 #define ATOMIC32(NAME, EXPR)                                                                \
-    case VYRE_OP_##NAME: {                                                                  \
+    OP(NAME) {                                                                              \
         Vec<K> r = y;                                                                       \
         ELEMENT(4, {                                                                        \
             const u32 q = y.v[k];                                                           \
@@ -1225,7 +1279,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
 // the more so where many lanes mean one element; `KEEPS`: what q does not change. With one item a lane the look would only
 // take time.
 #define LOOKING32(NAME, KEEPS, ATOMIC)                                                      \
-    case VYRE_OP_##NAME: {                                                                  \
+    OP(NAME) {                                                                              \
         const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);                  \
         const u64 data = buffer.data;                                                       \
         const u32 len = buffer.len;                                                         \
@@ -1246,7 +1300,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             LOOKING32(AtomMinU32, p <= q, atomic_min_u32)
             LOOKING32(AtomMaxU32, p >= q, atomic_max_u32)
             LOOKING32(AtomOr32, (p | q) == p, atomic_or)
-            case VYRE_OP_AtomOr64: {
+            OP(AtomOr64) {
                 const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);
                 const u64 data = buffer.data;
                 const u32 len = buffer.len;
@@ -1272,7 +1326,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 STORE64(low, high);
             }
             // Most exchanges fail.
-            case VYRE_OP_AtomCas32: {
+            OP(AtomCas32) {
                 const Vec<K> z = load_row<K>(OPERAND(imm & 255));
                 const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);
                 const u64 data = buffer.data;
@@ -1288,16 +1342,12 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 EACH seen.v[k] = seen.v[k] == y.v[k];
                 STORE32_IF_USED(seen);
             }
-            OP(AtomSwap32) OP(AtomMinI32) OP(AtomMaxI32) OP(AtomMinF32) OP(AtomMaxF32) OP(AtomAnd32) OP(AtomXor32)
-            OP(AtomSwap64) OP(AtomCas64) OP(AtomAdd64) OP(AtomAddF64) OP(AtomMinU64) OP(AtomMinI64) OP(AtomMinF64)
-            OP(AtomMaxU64) OP(AtomMaxI64) OP(AtomMaxF64) OP(AtomAnd64) OP(AtomXor64) {
+            VYRE_RARE_ATOMICS_32(GROUPED) VYRE_RARE_ATOMICS_64(GROUPED) {
                 const Buffer& buffer = *table<Buffer>(image().buffers, imm >> 16);
                 u32 bad = 0;
                 EACH if (ACTIVE && x.v[k] >= buffer.len) bad |= 1u << k;
                 FAULT(bad, VYRE_TRAP_IndexOutOfBounds, A_PLACE, buffer.len);
-                const bool narrow = op == VYRE_OP_AtomSwap32 || op == VYRE_OP_AtomMinI32 || op == VYRE_OP_AtomMaxI32 ||
-                                    op == VYRE_OP_AtomMinF32 || op == VYRE_OP_AtomMaxF32 || op == VYRE_OP_AtomAnd32 ||
-                                    op == VYRE_OP_AtomXor32;
+                const bool narrow = false VYRE_RARE_ATOMICS_32(IS);
                 const u32 c = op == VYRE_OP_AtomCas64 ? imm & 255 : B_BYTE, c_at = OPERAND(c);
                 EACH_SLOWLY {
                     if (!ACTIVE) continue;
@@ -1312,7 +1362,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 goto done;
             }
 
-            case VYRE_OP_Push: {
+            OP(Push) {
                 const u32 nodes = table<Frontier>(image().frontiers, imm >> 16)->nodes;
                 u32 bad = 0;
                 EACH if (ACTIVE && x.v[k] >= nodes) bad |= 1u << k;
@@ -1342,8 +1392,8 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 }
                 goto done;
             }
-            case VYRE_OP_Reduce32:
-            case VYRE_OP_Reduce64: {
+            OP(Reduce32)
+            OP(Reduce64) {
                 const Kernel& info = *table<Kernel>(image().kernels, kernel);
                 const u32 at = shared_address(image().registers_shared) + warp_id() * info.warp_bytes + info.accumulators +
                                (imm & 0xffff) * 256 + lane_id() * 8;
@@ -1358,7 +1408,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 goto done;
             }
 
-            case VYRE_OP_If: {
+            OP(If) {
                 u32 taken = 0;
                 EACH if (ACTIVE && x.v[k] != 0) taken |= 1u << k;
                 SET_FRAME(depth, mask);
@@ -1368,24 +1418,24 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 if (!__any_sync(VYRE_FULL, mask != 0)) goto jump;
                 goto done;
             }
-            case VYRE_OP_Else: {
+            OP(Else) {
                 mask = FRAME(depth - 1);
                 SET_FRAME(depth - 1, 0);
                 if (!__any_sync(VYRE_FULL, mask != 0)) goto jump;
                 goto done;
             }
-            case VYRE_OP_EndIf: {
+            OP(EndIf) {
                 depth -= VYRE_FRAMES_PER_IF;
                 mask = FRAME(depth);
                 goto done;
             }
-            case VYRE_OP_Loop: {
+            OP(Loop) {
                 SET_FRAME(depth, mask);
                 SET_FRAME(depth + 1, mask);
                 depth += VYRE_FRAMES_PER_LOOP;
                 goto done;
             }
-            case VYRE_OP_EndLoop: {
+            OP(EndLoop) {
                 mask = FRAME(depth - 1);
                 if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0) {
                     const u32 abort = lane_id() == 0 ? load_relaxed(VYRE_CONTROL(abort)) : 0;
@@ -1406,20 +1456,20 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         stack &= ~(every_frame<K>(leaving_) & ~0ull << (FROM) * K); \
         mask &= ~leaving_;                                          \
     } while (0)
-            case VYRE_OP_Break: LEAVE(mask, imm); goto done;
-            case VYRE_OP_BreakIf: {
+            OP(Break) LEAVE(mask, imm); goto done;
+            OP(BreakIf) {
                 u32 taken = 0;
                 EACH if (ACTIVE && x.v[k] != 0) taken |= 1u << k;
                 LEAVE(taken, imm);
                 goto done;
             }
-            case VYRE_OP_BreakUnless: {
+            OP(BreakUnless) {
                 u32 taken = 0;
                 EACH if (ACTIVE && x.v[k] == 0) taken |= 1u << k;
                 LEAVE(taken, imm);
                 goto done;
             }
-            case VYRE_OP_Continue: {
+            OP(Continue) {
                 // The shift count may reach the width of the stack, where nothing is above the frame.
                 const u32 from = (imm + 1) * K;
                 stack &= ~(from < 64 ? every_frame<K>(mask) & ~0ull << from : 0);
@@ -1430,7 +1480,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             // warp's lanes share the edges of all its items, which lie a after b. Its own code follows the kernel's. No
             // frame is open here, so the stack keeps the items and the pc, and `value` the edges done. Rows from `imm`
             // on: first edges' places in the tile, edges, their items; row a becomes an item's first edge less its place.
-            case VYRE_OP_NEIGHBORS: {
+            OP(NEIGHBORS) {
                 const u32 fresh = regs + (imm >> 16 & 255) * ROW;
                 Vec<K> degree;
                 u32 over = 0;
@@ -1490,7 +1540,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                     continue;
                 }
             }
-            case VYRE_OP_END_NEIGHBORS: {
+            OP(END_NEIGHBORS) {
                 const uint4 origin = word_at(code, static_cast<u32>(stack >> 8));
                 const u32 rows = regs - lane_id() * (K * 4);
                 merge_tile<K>(word_at(code, (origin.y & 0xffff) - 1).y, x, regs + ((origin.y >> 16 & 255) + 2) * ROW,
@@ -1505,24 +1555,24 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 }
                 goto tile;
             }
-            case VYRE_OP_RetV:
+            OP(RetV)
                 if (mask & 1) value = x.v[0];
                 // fall through
-            case VYRE_OP_Ret: {
+            OP(Ret) {
                 if (depth == 0) return value;
                 KILL(mask);
                 goto done;
             }
-            case VYRE_OP_Trap: FAULT(mask, imm, VYRE_NONE, 0); goto done;
-            case VYRE_OP_Assert: {
+            OP(Trap) FAULT(mask, imm, VYRE_NONE, 0); goto done;
+            OP(Assert) {
                 u32 bad = 0;
                 EACH if (ACTIVE && x.v[k] == 0) bad |= 1u << k;
                 FAULT(bad, imm, VYRE_NONE, 0);
                 goto done;
             }
             // Tile code: words that the host makes of several (vyre-cuda/src/tile.rs).
-            case VYRE_TILE_END: return value;
-            case VYRE_TILE_WITHOUT: {
+            OP(TILE_END) return value;
+            OP(TILE_WITHOUT) {
                 const Vec<K> xl = AGAIN(x, a_at), yl = AGAIN(y, b_at);
                 Vec<K> low, high;
                 LOAD_HIGH(xh, A_BYTE, a_at);
@@ -1543,17 +1593,17 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
         if (!__any_sync(VYRE_FULL, mask != 0)) return value; \
         goto done;                                           \
     } while (0)
-            case VYRE_TILE_EXIT: EXIT(x.v[k] != 0);
-            case VYRE_TILE_EXIT_LT: EXIT(x.v[k] < y.v[k]);
-            case VYRE_TILE_EXIT_LE: EXIT(x.v[k] <= y.v[k]);
-            case VYRE_TILE_EXIT_EQ: EXIT(x.v[k] == y.v[k]);
-            case VYRE_TILE_EXIT_NE: EXIT(x.v[k] != y.v[k]);
-            case VYRE_TILE_EXIT_NE64: {
+            OP(TILE_EXIT) EXIT(x.v[k] != 0);
+            OP(TILE_EXIT_LT) EXIT(x.v[k] < y.v[k]);
+            OP(TILE_EXIT_LE) EXIT(x.v[k] <= y.v[k]);
+            OP(TILE_EXIT_EQ) EXIT(x.v[k] == y.v[k]);
+            OP(TILE_EXIT_NE) EXIT(x.v[k] != y.v[k]);
+            OP(TILE_EXIT_NE64) {
                 LOAD_HIGH(xh, A_BYTE, a_at);
                 LOAD_HIGH(yh, B_BYTE, b_at);
                 EXIT(x.v[k] != y.v[k] || xh.v[k] != yh.v[k]);
             }
-            case VYRE_TILE_PUSH: {
+            OP(TILE_PUSH) {
                 const u32 nodes = table<Frontier>(image().frontiers, imm >> 16)->nodes;
                 const bool when = (imm & 1) != 0;
                 u32 pushing = 0, bad = 0;
@@ -1568,7 +1618,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 goto done;
             }
             // The loads that the words after this one describe, all at once; plain loads may as well be relaxed ones.
-            case VYRE_TILE_LOADS: {
+            OP(TILE_LOADS) {
                 const u32 count = imm & 255;
                 u32 bad = 0;
 #define DESCRIBED(I)                                                                              \
@@ -1626,8 +1676,6 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 word = FETCH(here);
                 continue;
             }
-            VYRE_NO_OPS goto done;
-            default: __builtin_unreachable();  // the host sends known opcodes only; with all cases there, none is looked for
         }
     // The kernel's own code finds out what is wrong. Nothing was done yet.
     plain:
@@ -1719,5 +1767,9 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
     jump:
         here = PLACE_OF(imm);
         word = FETCH(here);
+        continue;
+    unknown:
+        fault<K>(kernel, regs, PC << 8 | VYRE_TRAP_UnknownWord, 0, VYRE_NONE, op, 0);
+        return value;
     }
 }

@@ -551,7 +551,11 @@ __device__ __forceinline__ void advance(u32& abort) {
                 pc = fixpoint.body;
                 break;
             }
-            default: return leave();
+            default: {
+                if (lane_id() == 0)
+                    raise(trap_key(VYRE_ROUND_LIMIT_KERNEL, VYRE_WHOLE_WAVE, 0), VYRE_TRAP_UnknownWord, step.kind, 0);
+                return leave();
+            }
         }
     }
 }

@@ -538,6 +538,7 @@ __device__ __forceinline__ void sweep_wave(u32 wave_id) {
                 break;
             }
             case VYRE_DOMAIN_Edges: sweep_edges(wave.topology); break;
+            default: unknown_word(wave.domain);
         }
         append_all_staged();
     }

@@ -497,17 +497,23 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                         // The most frequent ones first: what the compiler makes of the rest is a tree of comparisons.
                         {
                             const u32 op = again(word.x) & 255;
-                            if (op == VYRE_OP_AtomCas32) goto exchange;
-                            if (op == VYRE_OP_AtomMinU32) goto minimum;
-                            if (op == VYRE_OP_AtomOr64) goto unite;
+                            if (op == VYRE_OP_AtomCas32) goto op_AtomCas32;
+                            if (op == VYRE_OP_AtomMinU32) goto op_AtomMinU32;
+                            if (op == VYRE_OP_AtomOr64) goto op_AtomOr64;
                         }
                         switch (word.x & 255) {
+#define KNOWN(NAME, CODE) case CODE: goto op_##NAME;
+                            VYRE_QUICK_OPS(KNOWN)
+#undef KNOWN
+                            default: goto unknown;
+                        }
+                        {
 #define Q32(NAME, EXPR)         \
-    case VYRE_OP_##NAME: {      \
+    op_##NAME: {                \
         const u32 p = x, q = y; \
         (void)q;                \
         x = (EXPR);             \
-        break;                  \
+        goto store;             \
     }
                             Q32(Mul32, p * q)
                             Q32(Shl32, p << (q & 31))
@@ -517,22 +523,22 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                             Q32(MulF32, B32(__fmul_rn(F32(p), F32(q))))
                             Q32(LtF32, F32(p) < F32(q))
                             Q32(LeF32, F32(p) <= F32(q))
-                            case VYRE_OP_Sel32: x = x != 0 ? y : load_shared(regs + (word.z >> 16)); break;
+                            op_Sel32: x = x != 0 ? y : load_shared(regs + (word.z >> 16)); goto store;
 #undef Q32
 // High halves of what the operands name.
 #define A_HIGH load_shared(regs + (word.y & 0xffff) + 128)
 #define B_HIGH load_shared(regs + (word.y >> 16) + 128)
 #define Q64(NAME, EXPR)                                      \
-    case VYRE_OP_##NAME: {                                   \
+    op_##NAME: {                                            \
         const u64 p = JOIN(x, A_HIGH), q = JOIN(y, B_HIGH); \
         wide = (EXPR);                                       \
         goto store_wide;                                     \
     }
 #define C64(NAME, EXPR)                                      \
-    case VYRE_OP_##NAME: {                                   \
+    op_##NAME: {                                            \
         const u64 p = JOIN(x, A_HIGH), q = JOIN(y, B_HIGH); \
         x = (EXPR);                                          \
-        break;                                               \
+        goto store;                                          \
     }
                             Q64(Add64, p + q)
                             Q64(Sub64, p - q)
@@ -540,8 +546,8 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                             C64(LeU64, p <= q)
 #undef Q64
 #undef C64
-                            case VYRE_OP_Shl64: wide = JOIN(x, A_HIGH) << (y & 63); goto store_wide;
-                            case VYRE_OP_ShrU64: wide = JOIN(x, A_HIGH) >> (y & 63); goto store_wide;
+                            op_Shl64: wide = JOIN(x, A_HIGH) << (y & 63); goto store_wide;
+                            op_ShrU64: wide = JOIN(x, A_HIGH) >> (y & 63); goto store_wide;
 // An element of the buffer whose entry `word.w` names; the item dies where it has none.
 #define Q_ELEMENT(SIZE, BODY)                                                        \
     const uint4 buffer = load_shared_entry(word.w);                                  \
@@ -552,19 +558,19 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
     if (ok) { BODY; }                                                                \
     goto element
 #define Q_ELEMENT32(NAME, SIZE, EXPR)                                                \
-    case VYRE_OP_##NAME: {                                                           \
+    op_##NAME: {                                                                     \
         const u32 q = y;                                                             \
         (void)q;                                                                     \
         Q_ELEMENT(SIZE, x = (EXPR));                                                 \
     }
 #define Q_ELEMENT64(NAME, EXPR)                                                      \
-    case VYRE_OP_##NAME: {                                                           \
+    op_##NAME: {                                                                     \
         const u64 q = JOIN(y, B_HIGH);                                               \
         (void)q;                                                                     \
         Q_ELEMENT(8, wide = (EXPR));                                                 \
     }
 #define Q_STORE(NAME, SIZE, DO)                                                      \
-    case VYRE_OP_##NAME: {                                                           \
+    op_##NAME: {                                                                     \
         const u64 q = JOIN(y, SIZE == 8 ? B_HIGH : 0);                               \
         Q_ELEMENT(SIZE, DO);                                                         \
     }
@@ -573,16 +579,13 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                             Q_ELEMENT32(AtomLd32, 4, load_relaxed(address))
                             Q_ELEMENT32(AtomAdd32, 4, atomic_add(address, q))
                             Q_ELEMENT32(AtomAddF32, 4, B32(atomic_add_f32(address, F32(q))))
-                            minimum:
                             Q_ELEMENT32(AtomMinU32, 4, atomic_min_u32(address, q))
                             Q_ELEMENT32(AtomMaxU32, 4, atomic_max_u32(address, q))
                             Q_ELEMENT32(AtomOr32, 4, atomic_or(address, q))
-                            exchange:
                             Q_ELEMENT32(AtomCas32, 4, atomic_cas(address, q, load_shared(regs + (word.z >> 16))) == q)
                             Q_ELEMENT64(Ld64, load_global64(address))
                             Q_ELEMENT64(AtomLd64, load_relaxed64(address))
                             Q_ELEMENT64(AtomAdd64, atomic_add64(address, q))
-                            unite:
                             Q_ELEMENT64(AtomOr64, atomic_or64(address, q))
                             Q_ELEMENT64(AtomAnd64, atomic_and64(address, q))
                             Q_ELEMENT64(AtomMinU64, atomic_min_u64(address, q))
@@ -598,26 +601,39 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
 #undef Q_ELEMENT32
 #undef Q_ELEMENT64
 #undef Q_STORE
-                            case VYRE_OP_Else: {
+                            op_Else: {
                                 mask = stack & alive & 1;
                                 stack &= ~1u;
                                 if (!__any_sync(VYRE_FULL, mask != 0)) goto jump;
                                 goto next;
                             }
-                            case VYRE_OP_EndIf: {
+                            op_EndIf: {
                                 mask = stack >> 1 & alive & 1;
                                 stack >>= 2;
                                 goto next;
                             }
-                            case VYRE_QUICK_RETURN: {
+                            op_QUICK_RETURN: {
                                 alive &= ~mask;
                                 mask = 0;
                                 goto next;
                             }
-                            case VYRE_QUICK_PUSH: goto push;
-                            case VYRE_OP_Ret: goto tile_done;
-                            default: __builtin_unreachable();  // the host translates nothing else
+                            op_QUICK_PUSH: goto push;
+                            op_Ret: goto tile_done;
                         }
+                    unknown:
+                        if (lane == 0) {
+                            quick.special = 1;
+                            const u64 key = trap_key(vyre_state.kernel, VYRE_WHOLE_WAVE, word.x >> 16);
+                            if (key < mine.key) {
+                                mine.key = key;
+                                mine.index = word.x & 255;
+                                mine.len = 0;
+                                mine.kind = VYRE_TRAP_UnknownWord;
+                                mine.lane = 0;
+                            }
+                        }
+                        __syncwarp();
+                        goto tile_done;
                     store:
                         a = load_shared(regs + (next_word.y & 0xffff));
                         b = load_shared(regs + (next_word.y >> 16));

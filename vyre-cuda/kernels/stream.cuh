@@ -71,6 +71,7 @@ __device__ __noinline__ void run_map(const Kernel& kernel, u32 count) {
                     EACH_QUAD store_global(to + i * STEP, y[i]);
                 } else {
                     // The items' numbers.
+                    if (op != VYRE_OP_NUMBER) goto unknown;
                     EACH_QUAD EACH_OF_QUAD x[i].v[k] = static_cast<u32>(at / 4) + i * (STEP / 4) + k;
                     if ((word.x & VYRE_MAP_NOT_KEPT) == 0) EACH_QUAD store_row<4>(d + i * STEP, x[i]);
                 }
@@ -83,23 +84,29 @@ __device__ __noinline__ void run_map(const Kernel& kernel, u32 count) {
             if ((word.x & VYRE_MAP_B_LAST) == 0) load_operand<QUADS>(y, PLACE(word.w), APART(word.w));
             if ((word.x & VYRE_MAP_A_LAST) == 0) load_operand<QUADS>(x, PLACE(word.z), APART(word.z));
             switch (op) {
+#define KNOWN(NAME, CODE) case CODE: goto op_##NAME;
+                VYRE_MAP_OPS(KNOWN)
+#undef KNOWN
+                default: goto unknown;
+            }
+            {
 #define MAP1(NAME, EXPR)                \
-    case VYRE_OP_##NAME:                \
+    op_##NAME:                          \
         EACH_QUAD EACH_OF_QUAD {        \
             const u32 p = x[i].v[k];    \
             x[i].v[k] = (EXPR);         \
         }                               \
-        break;
+        goto computed;
 #define MAP2(NAME, EXPR)                            \
-    case VYRE_OP_##NAME:                            \
+    op_##NAME:                                      \
         EACH_QUAD EACH_OF_QUAD {                    \
             const u32 p = x[i].v[k], q = y[i].v[k]; \
             x[i].v[k] = (EXPR);                     \
         }                                           \
-        break;
+        goto computed;
                 VYRE_COMPUTES(MAP1, MAP2)
-                case VYRE_OP_Sel32:
-                case VYRE_OP_FmaF32: {
+                op_Sel32:
+                op_FmaF32: {
                     const u32 place = load_shared(code + (pc - 1) * VYRE_WORD_BYTES + 16);
                     const u32 c = PLACE(place), c_apart = APART(place);
                     EACH_QUAD {
@@ -110,11 +117,15 @@ __device__ __noinline__ void run_map(const Kernel& kernel, u32 count) {
                             x[i].v[k] = op == VYRE_OP_FmaF32 ? product : p != 0 ? q : r;
                         }
                     }
-                    break;
+                    goto computed;
                 }
-                default: break;
             }
+        computed:
             if ((word.x & VYRE_MAP_NOT_KEPT) == 0) EACH_QUAD store_row<4>(d + i * STEP, x[i]);
+            continue;
+        unknown:
+            unknown_word(op);
+            return;
         }
     }
 #undef PLACE

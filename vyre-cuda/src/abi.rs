@@ -192,11 +192,13 @@ macro_rules! abi {
             ] {
                 writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
             }
-            out.push_str("// Cases of the opcodes from 1 to VYRE_OP_NEIGHBORS that there are not.\n#define VYRE_NO_OPS");
-            for code in (1..OP_NEIGHBORS).filter(|&c| vyre_core::isa::Op::from_code(c as u8).is_none()) {
-                write!(out, " \\\n    case {code:#04x}:").expect("writing to a string succeeds");
+            for (name, what, words) in words() {
+                write!(out, "// {what}\n#define VYRE_{name}(DO)").expect("writing to a string succeeds");
+                for word in words {
+                    write!(out, " \\\n    DO({word})").expect("writing to a string succeeds");
+                }
+                out.push('\n');
             }
-            out.push('\n');
             for (name, value) in TAGS {
                 writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
             }
@@ -215,6 +217,77 @@ macro_rules! abi {
     (@c $field:ident u32) => { concat!("u32 ", stringify!($field)) };
     (@c $field:ident u64) => { concat!("u64 ", stringify!($field)) };
     (@c $field:ident [u64; $n:literal]) => { concat!("u64 ", stringify!($field), "[", stringify!($n), "]") };
+}
+
+/// Opcodes that the general interpreter has besides those of VIR0.
+#[cfg(test)]
+const INTERPRETED: [(&str, u32); 12] = [
+    ("OP_NEIGHBORS", OP_NEIGHBORS),
+    ("OP_END_NEIGHBORS", OP_END_NEIGHBORS),
+    ("TILE_LOADS", TILE_LOADS),
+    ("TILE_END", TILE_END),
+    ("TILE_EXIT", TILE_EXIT),
+    ("TILE_EXIT_LT", TILE_EXIT_LT),
+    ("TILE_EXIT_LE", TILE_EXIT_LE),
+    ("TILE_EXIT_EQ", TILE_EXIT_EQ),
+    ("TILE_EXIT_NE", TILE_EXIT_NE),
+    ("TILE_EXIT_NE64", TILE_EXIT_NE64),
+    ("TILE_PUSH", TILE_PUSH),
+    ("TILE_WITHOUT", TILE_WITHOUT),
+];
+
+/// The bytes that are no opcode of the general interpreter. With them its cases are all 256, so that its jump table needs
+/// no look at its bounds.
+#[cfg(test)]
+fn uninterpreted() -> impl Iterator<Item = u32> {
+    let own = |code: u32| INTERPRETED.iter().any(|&(_, known)| known == code);
+    (0..256).filter(move |&c| vyre_core::isa::Op::from_code(c as u8).is_none() && !own(c))
+}
+
+/// Which words each interpreter of the device has, for its jumps to their handlers: name, what it says, arguments.
+#[cfg(test)]
+fn words() -> Vec<(&'static str, &'static str, Vec<String>)> {
+    use vyre_core::isa::Op;
+    let named = |op: Op| format!("{op:?}, VYRE_OP_{op:?}");
+    let own = |name: &str| format!("{}, VYRE_{name}", name.trim_start_matches("OP_"));
+    let those = |has: fn(Op) -> bool| {
+        Op::ALL
+            .iter()
+            .copied()
+            .filter(|&op| has(op))
+            .map(named)
+            .collect()
+    };
+    let quick = crate::quick::words().map(named);
+    let quick = quick.chain(["QUICK_PUSH", "QUICK_RETURN"].map(own));
+    vec![
+        (
+            "INTERPRETER_OPS",
+            "Besides VYRE_OPS, what the general interpreter has.",
+            INTERPRETED.iter().map(|&(name, _)| own(name)).collect(),
+        ),
+        (
+            "NO_INTERPRETER_OPS",
+            "All other bytes.",
+            uninterpreted().map(|code| format!("{code:#04x}")).collect(),
+        ),
+        ("QUICK_OPS", "What quick code has.", quick.collect()),
+        (
+            "MAP_OPS",
+            "What maps compute.",
+            those(crate::stream::computes),
+        ),
+        (
+            "MERGED_OPS",
+            "What lifted neighbour loops take in by.",
+            those(crate::lift::merges),
+        ),
+        (
+            "GATHERED_OPS",
+            "And those of them that have a loop of their own.",
+            those(crate::lift::gathers),
+        ),
+    ]
 }
 
 /// Tags of device tables that are not tags of VIR0.
@@ -602,6 +675,17 @@ mod tests {
     #[test]
     fn the_struct_header_is_what_the_structs_are() {
         check("abi.h", &super::header());
+    }
+
+    #[test]
+    fn the_general_interpreter_has_a_case_for_every_byte() {
+        let ops = vyre_core::isa::Op::ALL
+            .iter()
+            .map(|&op| u32::from(op as u8));
+        let own = super::INTERPRETED.iter().map(|&(_, code)| code);
+        let mut cases: Vec<u32> = ops.chain(own).chain(super::uninterpreted()).collect();
+        cases.sort_unstable();
+        assert_eq!(cases, (0..256).collect::<Vec<_>>());
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub(crate) const FRONTIER_CONTROL_BYTES: u64 = 9 * 128;
 pub(crate) struct Layout {
     /// Code of all kernels, each followed by a word that is fetched but never run.
     pub(crate) code: Vec<Word>,
-    kernels: Vec<abi::Kernel>,
+    pub(crate) kernels: Vec<abi::Kernel>,
     waves: Vec<abi::Wave>,
     fixpoints: Vec<abi::Fixpoint>,
     steps: Vec<abi::Step>,
@@ -1173,7 +1173,7 @@ pub(crate) fn unordered(op: ReduceOp, scalar: Scalar, bits: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::lift::words::word;
     use vyre_core::module::{
@@ -1182,7 +1182,7 @@ mod tests {
     };
 
     /// One wave over the nodes of a topology.
-    fn program(code: Vec<Word>, rows: u8) -> Program {
+    pub(crate) fn program(code: Vec<Word>, rows: u8) -> Program {
         let buffer = |name: &str, role| Buffer {
             name: name.into(),
             scalar: Scalar::U32,

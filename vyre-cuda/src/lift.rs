@@ -183,7 +183,7 @@ fn raw(low: u32, high: u32) -> Word {
 }
 
 /// Whether values may be taken in by this operation in any order.
-fn merges(op: Op) -> bool {
+pub(crate) fn merges(op: Op) -> bool {
     matches!(
         op,
         Op::Add32
@@ -201,7 +201,7 @@ fn merges(op: Op) -> bool {
 }
 
 /// Whether the device has a loop of its own that loads an element for each neighbour and takes it in by this operation.
-fn gathers(op: Op) -> bool {
+pub(crate) fn gathers(op: Op) -> bool {
     matches!(
         op,
         Op::Add32 | Op::MinU32 | Op::MaxU32 | Op::Or32 | Op::AddF32

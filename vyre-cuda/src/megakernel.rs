@@ -2063,6 +2063,9 @@ impl Reader<'_> {
             message: None,
             lane: None,
         };
+        if kernel == abi::ROUND_LIMIT_KERNEL && kind == TrapKind::UnknownWord {
+            return Some(trap("schedule".to_owned(), Site::default(), None));
+        }
         if kernel == abi::ROUND_LIMIT_KERNEL {
             let fixpoint = &self.program.fixpoints[item as usize];
             let site = self.program.sites.get(fixpoint.site.index());
@@ -2594,7 +2597,70 @@ fn repeat(size_bytes: u64, bits: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::worth_gathering;
+    use super::*;
+    use crate::lift::words::word;
+    use vyre_core::isa::{IMM, Op};
+
+    /// Runs `out[v] = x[v] op 3`, as a map or not, with another opcode for it in the device's code.
+    fn run_changed(op: Op, in_map: bool, opcode: u8) -> Result<Outcome, RunError> {
+        let code = vec![
+            word(Op::Ld32, 1, 0, 0, 0),
+            word(op, 1, 1, IMM, 3),
+            word(Op::St32, 0, 0, 1, 1 << 16),
+            word(Op::Ret, 0, 0, 0, 0),
+        ];
+        let program = Arc::new(crate::image::tests::program(code, 2));
+        let graph = Csr::from_edges(200, &[]).expect("a graph without edges");
+        let topology = TopologyArgs {
+            graphs: vec![&graph],
+            columns: vec![],
+        };
+        let device = Device::open(0).expect("a CUDA device");
+        let mut megakernel = Megakernel::new(&device, program, &topology).expect("it fits");
+        assert_eq!(megakernel.layout.kernels[0].stream_k != 0, in_map);
+        let mut words = megakernel.layout.device_words();
+        for word in words.chunks_exact_mut(abi::WORD_BYTES as usize) {
+            if word[0] == op as u8 {
+                word[0] = opcode;
+            }
+        }
+        let uploaded = megakernel.code.upload(0, &words);
+        uploaded.expect("there is room for the code");
+        let x: Vec<u32> = (0..200).collect();
+        let run = megakernel.run(&Args {
+            scalars: vec![],
+            inputs: vec![(BufferId(0), Slice::U32(&x))],
+        });
+        // Another session, on the same device, is none the worse.
+        let mut other =
+            Megakernel::new(&device, Arc::clone(&megakernel.program), &topology).expect("it fits");
+        let args = Args {
+            scalars: vec![],
+            inputs: vec![(BufferId(0), Slice::U32(&x))],
+        };
+        assert!(other.run(&args).is_ok());
+        run
+    }
+
+    #[test]
+    #[ignore = "needs a CUDA device"]
+    fn a_word_that_the_device_does_not_know_is_a_trap_of_its_own_kind() {
+        for (op, in_map) in [(Op::DivU32, false), (Op::Add32, true)] {
+            assert!(run_changed(op, in_map, op as u8).is_ok(), "unchanged");
+            for opcode in [0x00, 0x07, 0x2f, 0xee, 0xf3] {
+                let trap = match run_changed(op, in_map, opcode) {
+                    Err(RunError::Trap(trap)) => trap,
+                    other => panic!("{opcode:#x}: {other:?}"),
+                };
+                let found = (trap.kind, trap.index, trap.item, trap.kernel.as_str());
+                assert_eq!(found, (TrapKind::UnknownWord, opcode.into(), None, "k"));
+                assert!(
+                    trap.to_string().starts_with("the device met opcode 0x"),
+                    "{trap}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn clusters_are_as_large_as_is_worth_the_ctas_that_they_leave_out() {

@@ -219,6 +219,55 @@ impl Step {
     }
 }
 
+/// Operations of registers that are words of quick code as they are.
+const COMPUTED: [Op; 14] = [
+    Op::Mul32,
+    Op::Shl32,
+    Op::ShrU32,
+    Op::AddF32,
+    Op::SubF32,
+    Op::MulF32,
+    Op::LtF32,
+    Op::LeF32,
+    Op::Add64,
+    Op::Sub64,
+    Op::LtU64,
+    Op::LeU64,
+    Op::Shl64,
+    Op::ShrU64,
+];
+
+/// Accesses to an element that are, with two operands at most.
+const ELEMENTS: [Op; 20] = [
+    Op::Ld8,
+    Op::Ld32,
+    Op::AtomLd32,
+    Op::AtomAdd32,
+    Op::AtomAddF32,
+    Op::AtomMinU32,
+    Op::AtomMaxU32,
+    Op::AtomOr32,
+    Op::Ld64,
+    Op::AtomLd64,
+    Op::AtomAdd64,
+    Op::AtomOr64,
+    Op::AtomAnd64,
+    Op::AtomMinU64,
+    Op::AtomMaxU64,
+    Op::St8,
+    Op::St32,
+    Op::AtomSt32,
+    Op::St64,
+    Op::AtomSt64,
+];
+
+/// The operations that stand in words of quick code, and the device has handlers for.
+#[cfg(test)]
+pub(crate) fn words() -> impl Iterator<Item = Op> {
+    let others = [Op::Sel32, Op::AtomCas32, Op::Else, Op::EndIf, Op::Ret];
+    COMPUTED.into_iter().chain(ELEMENTS).chain(others)
+}
+
 const COPY: u32 = abi::QUICK_BITS | abi::QUICK_BOTH;
 const NOT_SAME: u32 = abi::QUICK_COMPARES | abi::QUICK_BELOW | abi::QUICK_ABOVE;
 const XOR: u32 = abi::QUICK_BITS | abi::QUICK_ODD;
@@ -520,20 +569,7 @@ fn steps_of(
                         steps.push(compute(bits, d, low, zero));
                     }
                 }
-                Op::Mul32
-                | Op::Shl32
-                | Op::ShrU32
-                | Op::AddF32
-                | Op::SubF32
-                | Op::MulF32
-                | Op::LtF32
-                | Op::LeF32
-                | Op::Add64
-                | Op::Sub64
-                | Op::LtU64
-                | Op::LeU64
-                | Op::Shl64
-                | Op::ShrU64 => steps.push(Step {
+                op if COMPUTED.contains(&op) => steps.push(Step {
                     does: Does::Op(op, 0, None),
                     ..base
                 }),
@@ -542,26 +578,7 @@ fn steps_of(
                     c: file.source(row.b, word.third(), 0),
                     ..base
                 }),
-                Op::Ld8
-                | Op::Ld32
-                | Op::AtomLd32
-                | Op::AtomAdd32
-                | Op::AtomAddF32
-                | Op::AtomMinU32
-                | Op::AtomMaxU32
-                | Op::AtomOr32
-                | Op::Ld64
-                | Op::AtomLd64
-                | Op::AtomAdd64
-                | Op::AtomOr64
-                | Op::AtomAnd64
-                | Op::AtomMinU64
-                | Op::AtomMaxU64
-                | Op::St8
-                | Op::St32
-                | Op::AtomSt32
-                | Op::St64
-                | Op::AtomSt64 => steps.push(Step {
+                op if ELEMENTS.contains(&op) => steps.push(Step {
                     does: Does::Op(op, 0, Some(word.resource())),
                     ..base
                 }),

@@ -28,7 +28,7 @@ fn op(word: &Word) -> Option<Op> {
 }
 
 /// Operations on 32-bit values that the map loop has: what it makes depends on its operands alone and never faults.
-fn computes(op: Op) -> bool {
+pub(crate) fn computes(op: Op) -> bool {
     use Op::*;
     matches!(
         op,

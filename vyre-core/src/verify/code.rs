@@ -341,7 +341,7 @@ impl<'p> Code<'p> {
             // Checked with the nesting.
             Imm::Target | Imm::Depth => 0,
             Imm::Code => {
-                let known = TrapKind::from_code(imm).is_some();
+                let known = TrapKind::of_kernels().any(|kind| kind as u32 == imm);
                 v.require(known, || Rule::TrapCode(imm));
                 0
             }
