@@ -126,7 +126,8 @@ impl<'a, T: Record> Records<'a, T> {
 /// In `Data`, `#[output(per = node, bits = width)] rows: Bits` declares it; kernels take `&Bits`. The words of a row are
 /// u32, because 32-bit atomics are native everywhere; row `v` is words `v * words() .. (v + 1) * words()`, and bit `b` is bit
 /// `b % 32` of word `b / 32`. What each method is in a body, [`Bits`](crate::ir::build::Bits) of `ir::build` says, under
-/// the same name. A node that is none traps first, then a bit or word outside the row.
+/// the same name. A node that is none traps first, then a bit or word outside the row. A row has no bits but its `width`:
+/// what else a word would bring to its last word is dropped.
 ///
 /// ```
 /// use vyre_core::dsl::Bits;
@@ -147,11 +148,20 @@ impl Bits {
     /// Rows of zeros.
     pub fn new(nodes: u32, width: u32) -> Bits {
         let words = nodes as usize * row_words(width) as usize;
-        Bits::from_words(vec![0; words], nodes, width)
+        Bits::clean(vec![0; words], nodes, width)
     }
 
-    /// Rows with these words. Panics when there are not `nodes * width.div_ceil(32)`.
-    pub fn from_words(words: Vec<u32>, nodes: u32, width: u32) -> Bits {
+    /// Rows with these words, without bits from the width on. Panics when there are not `nodes * width.div_ceil(32)`.
+    pub fn from_words(mut words: Vec<u32>, nodes: u32, width: u32) -> Bits {
+        if let Some(last) = row_words(width).checked_sub(1) {
+            let rows = words.chunks_exact_mut(row_words(width) as usize);
+            rows.for_each(|row| row[last as usize] &= inside(width, last));
+        }
+        Bits::clean(words, nodes, width)
+    }
+
+    /// The same with words that have no such bits.
+    pub(crate) fn clean(words: Vec<u32>, nodes: u32, width: u32) -> Bits {
         let needed = nodes as usize * row_words(width) as usize;
         assert_eq!(words.len(), needed, "{nodes} rows of {width} bits");
         Bits {
@@ -248,18 +258,18 @@ impl Bits {
         self.cell(v, k).load()
     }
 
-    /// Overwrites word `k` of a row. Bits from the width on stay, and are 0 unless they are stored: keep them 0.
+    /// Overwrites word `k` of a row. Bits from the width on are dropped.
     #[inline]
     #[track_caller]
     pub fn store_word(&self, v: Node, k: u32, word: u32) {
-        self.cell(v, k).store(word);
+        self.cell(v, k).store(word & inside(self.width, k));
     }
 
-    /// Adds the bits of `word` to word `k` of a row; the old word.
+    /// Adds the bits of `word` to word `k` of a row, without those from the width on; the old word.
     #[inline]
     #[track_caller]
     pub fn or_word(&self, v: Node, k: u32, word: u32) -> u32 {
-        self.cell(v, k).fetch_or(word)
+        self.cell(v, k).fetch_or(word & inside(self.width, k))
     }
 
     /// Keeps in word `k` of a row the bits of `word` only; the old word.
@@ -334,7 +344,8 @@ impl Bits {
         self.row(v).iter().map(|w| w.load().count_ones()).sum()
     }
 
-    /// The set bits of a row, in order. Each word is read when its first bit is asked for.
+    /// The set bits of a row, in order. A word of the row is read when the bits before it are through, so that what is set
+    /// or cleared meanwhile counts from the next word on.
     #[track_caller]
     pub fn ones(&self, v: Node) -> impl Iterator<Item = u32> + '_ {
         let mut words = (0u32..).zip(self.row(v));
@@ -351,6 +362,16 @@ impl Bits {
     }
 }
 
+/// The bits of word `k` of a row that are within its width; `k` is one of its words.
+#[inline]
+pub(crate) fn inside(width: u32, k: u32) -> u32 {
+    if k == width / 32 {
+        (1 << (width % 32)) - 1
+    } else {
+        u32::MAX
+    }
+}
+
 impl std::fmt::Debug for Bits {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let rows = (0..self.nodes).map(|v| self.ones(v).collect::<Vec<_>>());
@@ -361,7 +382,7 @@ impl std::fmt::Debug for Bits {
 impl Clone for Bits {
     fn clone(&self) -> Bits {
         let words = self.words.iter().map(|w| w.load()).collect();
-        Bits::from_words(words, self.nodes, self.width)
+        Bits::clean(words, self.nodes, self.width)
     }
 }
 

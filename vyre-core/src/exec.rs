@@ -458,7 +458,7 @@ impl Outcome {
     pub fn take_bits(&mut self, id: BufferId) -> crate::dsl::Bits {
         let shape = self.rows.iter().find(|(b, _, _)| *b == id);
         let &(_, nodes, width) = shape.expect("the buffer has rows of bits");
-        crate::dsl::Bits::from_words(self.take(id), nodes, width)
+        crate::dsl::Bits::clean(self.take(id), nodes, width)
     }
 
     /// Takes an output list. Panics as [`Outcome::take`].
@@ -589,6 +589,18 @@ pub enum RunError {
         expected: u64,
         /// Given.
         actual: u64,
+    },
+    /// A row of bits is given with a bit beyond its width.
+    #[error("bit {bit} of row {row} of `{name}` is set; its rows have {width} bits")]
+    RowBit {
+        /// Field name.
+        name: String,
+        /// The first node whose row has one.
+        row: u64,
+        /// The first such bit of it.
+        bit: u32,
+        /// Bits of a row.
+        width: u32,
     },
     /// A symbolic size does not fit u32 indices.
     #[error("`{name}` would have {len} elements; at most {max} are supported", max = u32::MAX)]
@@ -761,7 +773,7 @@ pub fn resolve_topologies<'a>(
     Ok((graphs, sizes))
 }
 
-/// Checks a run's or session's columns against the sizes.
+/// Checks a run's or session's columns against the sizes, and that rows of bits have none beyond their width.
 pub fn check_columns(
     program: &Program,
     sizes: &Sizes,
@@ -777,8 +789,32 @@ pub fn check_columns(
                 actual: column.len() as u64,
             });
         }
+        if let Extent::NodeBits(width) = buffer.extent
+            && let Some(width) = sizes.width(program, width)
+            && let Slice::U32(words) = column
+            && let Some((row, bit)) = bit_outside(words, width)
+        {
+            return Err(RunError::RowBit {
+                name: buffer.name.clone(),
+                row,
+                bit,
+                width,
+            });
+        }
     }
     Ok(())
+}
+
+/// The first bit from the width on that is set in rows of bits, with its row.
+fn bit_outside(words: &[u32], width: u32) -> Option<(u64, u32)> {
+    let inside = width % u32::BITS;
+    if inside == 0 {
+        return None;
+    }
+    let mut rows = words.chunks_exact(row_words(width) as usize);
+    let row = rows.position(|row| row.last().is_some_and(|last| last >> inside != 0))?;
+    let last = words[(row + 1) * row_words(width) as usize - 1];
+    Some((row as u64, width + (last >> inside).trailing_zeros()))
 }
 
 /// How far the current run is; read by anyone while it runs.

@@ -1035,7 +1035,7 @@ impl<'s> Sweep<'s> {
             let words = self.values::<u32>(id).to_vec();
             return Rowed {
                 values: None,
-                bits: Bits::from_words(words, nodes, width),
+                bits: Bits::clean(words, nodes, width),
             };
         }
         let buffer = self.store.buffers[id as usize].borrow_mut();
@@ -1045,7 +1045,7 @@ impl<'s> Sweep<'s> {
         let words = std::mem::take(&mut *values);
         Rowed {
             values: Some(values),
-            bits: Bits::from_words(words, nodes, width),
+            bits: Bits::clean(words, nodes, width),
         }
     }
 

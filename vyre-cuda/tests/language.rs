@@ -779,6 +779,187 @@ fn rows_of_bits_are_given(runtimes: [Runtime; 2]) {
     }
 }
 
+/// Rows whose width is a literal, a constant, and a scalar of the run, and words with all bits for each of them.
+#[wave_graph]
+mod tails {
+    pub(crate) const WIDTH: u32 = 33;
+
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node, bits = 40)]
+        fixed: Bits,
+        #[output(per = node, bits = WIDTH)]
+        constant: Bits,
+        #[output(per = node, bits = width)]
+        scalar: Bits,
+        #[scratch(per = node, bits = width)]
+        copy: Bits,
+        #[output(per = node)]
+        sum: u32,
+        width: u32,
+    }
+
+    #[wave(nodes)]
+    fn fill(v: Node, fixed: &Bits, constant: &Bits, scalar: &Bits, copy: &Bits, sum: &mut u32) {
+        fixed.store_word(v, 0, u32::MAX);
+        fixed.store_word(v, 1, !v);
+        constant.set(v, 32);
+        let old = constant.or_word(v, 1, u32::MAX);
+        for k in 0..scalar.words() {
+            copy.or_word(v, k, u32::MAX);
+            // The complement of one row less another one: what is beyond the width stays out by itself, or is dropped.
+            let word = copy.word(v, k) & !fixed.word(v, k / 2);
+            scalar.store_word(v, k, word);
+            scalar.or_word(v, k, !fixed.word(v, k / 2) ^ u32::MAX);
+            scalar.store_word(v, k, scalar.word(v, k) ^ 0);
+        }
+        for bit in scalar.ones(v) {
+            *sum += bit;
+        }
+        *sum += 1000 * scalar.count(v) + 100_000 * (old + constant.word(v, 1));
+    }
+}
+
+fn rows_have_no_bits_beyond_their_width(runtimes: [Runtime; 2]) {
+    let graph = chain(3);
+    for runtime in runtimes {
+        let mut session = tails::Session::new(&runtime, &graph).expect("it fits");
+        for width in [1, 31, 32, 37, 64] {
+            let out = session.run(tails::Run { width }).expect("no trap");
+            let words = |rows: &vyre_cuda::__private::Bits| rows.clone().into_words();
+            let all = |n: u32| if n == 32 { u32::MAX } else { (1 << n) - 1 };
+            for v in 0..3 {
+                let row = |rows, words_of: usize| {
+                    words(rows)[v as usize * words_of..][..words_of].to_vec()
+                };
+                assert_eq!(row(&out.fixed, 2), [u32::MAX, !v & 0xff], "of {width}");
+                assert_eq!(row(&out.constant, 2), [0, 1], "of {width}");
+                let expected: Vec<u32> = (0..width.div_ceil(32))
+                    .map(|k| all((width - 32 * k).min(32)))
+                    .collect();
+                assert_eq!(row(&out.scalar, expected.len()), expected, "of {width}");
+                let sum = (0..width).sum::<u32>() + 1000 * width + 200_000;
+                assert_eq!(out.sum[v as usize], sum, "of {width}");
+            }
+        }
+    }
+}
+
+/// Rows that the caller gives, by each way in.
+#[wave_graph]
+mod given {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = node, bits = 40)]
+        known: Bits,
+        #[input(per = node, bits = width)]
+        asked: Bits,
+        #[output(per = node)]
+        count: u32,
+        width: u32,
+    }
+
+    #[wave(nodes)]
+    fn add(v: Node, known: &Bits, asked: &Bits, count: &mut u32) {
+        *count = 100 * known.count(v) + asked.count(v);
+    }
+}
+
+fn rows_that_are_given_have_no_bits_beyond_their_width(runtimes: [Runtime; 2]) {
+    let graph = chain(3);
+    for runtime in runtimes {
+        let known = [1, 0, 0, 0x80, u32::MAX, 0xff];
+        let topology = given::Topology {
+            graph: &graph,
+            known: &known,
+        };
+        let mut session = given::Session::new(&runtime, topology).expect("it fits");
+        let counts = |session: &mut given::Session, asked: &[u32], width| {
+            let out = session.run(given::Run { asked, width });
+            out.map(|out| out.count).map_err(|e| e.to_string())
+        };
+        assert_eq!(
+            counts(&mut session, &[1, 3, 7], 3),
+            Ok(vec![101, 102, 4003])
+        );
+        let error = "bit 3 of row 1 of `asked` is set; its rows have 3 bits";
+        assert_eq!(counts(&mut session, &[1, 0x88, 8], 3), Err(error.into()));
+        // As wide as the run says.
+        assert_eq!(
+            counts(&mut session, &[1, 8, 0], 4),
+            Ok(vec![101, 101, 4000])
+        );
+        let error = "bit 63 of row 2 of `asked` is set; its rows have 33 bits";
+        let wide = [0, 1, 0, 0, 0, 1 << 31];
+        assert_eq!(counts(&mut session, &wide, 33), Err(error.into()));
+
+        let dirty = [1, 0, 0, 0x180, 0, 0];
+        let error = "bit 40 of row 1 of `known` is set; its rows have 40 bits";
+        let topology = || given::Topology {
+            graph: &graph,
+            known: &dirty,
+        };
+        let made = given::Session::new(&runtime, topology());
+        assert_eq!(made.err().map(|e| e.to_string()), Some(error.into()));
+        let updated = session.update(topology());
+        assert_eq!(updated.err().map(|e| e.to_string()), Some(error.into()));
+        // As it was before.
+        assert_eq!(
+            counts(&mut session, &[1, 3, 7], 3),
+            Ok(vec![101, 102, 4003])
+        );
+    }
+}
+
+/// What a loop over a row's bits visits while it changes the row.
+#[wave_graph]
+mod growing {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node, bits = 100)]
+        row: Bits,
+        #[output(per = 100)]
+        seen: u32,
+    }
+
+    #[wave(once)]
+    fn walk(row: &Bits, seen: &Buf<Atomic<u32>>) {
+        row.set(0, 3);
+        row.set(0, 70);
+        row.set(0, 71);
+        let mut turn = 0;
+        for bit in row.ones(0) {
+            turn += 1;
+            seen[bit].store(turn);
+            row.set(0, 1); // the word that is being walked, behind
+            row.set(0, 5); // and ahead: not seen
+            row.set(0, 40); // a later word: seen
+            row.unset(0, 70); // and no longer there
+            if bit == 40 {
+                row.set(0, 33); // walked now
+                row.set(0, 99); // later
+            }
+        }
+    }
+}
+
+fn ones_sees_each_word_as_it_is_when_the_words_before_are_through(runtimes: [Runtime; 2]) {
+    let graph = chain(1);
+    for runtime in runtimes {
+        let mut session = growing::Session::new(&runtime, &graph).expect("it fits");
+        let out = session.run(growing::Run {}).expect("no trap");
+        let mut expected = [0; 100];
+        for (turn, bit) in (1..).zip([3, 40, 71, 99]) {
+            expected[bit] = turn;
+        }
+        assert_eq!(out.seen, expected);
+        assert!(out.row.ones(0).eq([1, 3, 5, 33, 40, 71, 99]));
+    }
+}
+
 const OUTSIDE: u32 = 7;
 
 /// Constants of a body and of its structs, where no path from outside leads.
@@ -1630,6 +1811,9 @@ on_every_backend! {
     approximate_functions_are_near
     lists_and_frontiers_hold_structs
     rows_of_bits_are_given
+    rows_have_no_bits_beyond_their_width
+    rows_that_are_given_have_no_bits_beyond_their_width
+    ones_sees_each_word_as_it_is_when_the_words_before_are_through
     elements_of_the_items_own_are_taken_in_bulk
     rules_of_arithmetic_hold
     division_traps

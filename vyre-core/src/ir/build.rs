@@ -205,6 +205,15 @@ pub struct Bits {
     pub width: Expr,
 }
 
+/// What is brought to a word of a row.
+#[derive(Clone, Debug)]
+pub struct RowWord {
+    /// Its bits.
+    pub bits: Expr,
+    /// The way it is made says that none of them is beyond the row's width: nothing needs to be dropped.
+    pub within: bool,
+}
+
 /// What happens to a row with the words `x` of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOp {
@@ -330,9 +339,39 @@ impl Bits {
         Expr::Local(s.local(word))
     }
 
+    /// What a word brings to word `k`: its bits within the width.
+    fn inside(&self, s: &mut Sequence<'_>, k: Expr, word: RowWord) -> Expr {
+        let scalar = Scalar::U32;
+        let bits = s.named(word.bits);
+        let (last, mask) = match self.width {
+            _ if word.within => return bits,
+            Expr::Literal(_, width) if width % 32 == 0 => return bits,
+            Expr::Literal(_, width) => (
+                u32_literal(width as u32 / 32),
+                u32_literal((1 << (width % 32)) - 1),
+            ),
+            // A shift takes its amount modulo 32.
+            ref width => {
+                let part = binary(BinaryOp::Shl, scalar, u32_literal(1), width.clone());
+                (
+                    binary(BinaryOp::Shr, scalar, width.clone(), u32_literal(5)),
+                    binary(BinaryOp::Sub, scalar, part, u32_literal(1)),
+                )
+            }
+        };
+        let mask = Expr::Select {
+            scalar,
+            cond: Box::new(compare(CompareOp::Eq, scalar, k, last)),
+            then: Box::new(mask),
+            otherwise: Box::new(u32_literal(u32::MAX)),
+        };
+        Expr::Local(s.local(binary(BinaryOp::And, scalar, bits, mask)))
+    }
+
     /// `rows.store_word(v, k, word)`.
-    pub fn store_word(&self, s: &mut Sequence<'_>, v: Expr, k: Expr, word: Expr) {
-        let (v, k, value) = (s.named(v), s.named(k), s.named(word));
+    pub fn store_word(&self, s: &mut Sequence<'_>, v: Expr, k: Expr, word: RowWord) {
+        let (v, k) = (s.named(v), s.named(k));
+        let value = self.inside(s, k.clone(), word);
         let index = self.cell(s, v, k);
         s.block.push(Stmt::AtomicStore {
             buffer: self.buffer,
@@ -346,9 +385,11 @@ impl Bits {
     pub fn or_word(
         &self,
         s: &mut Sequence<'_>,
-        (v, k, word): (Expr, Expr, Expr),
+        (v, k, word): (Expr, Expr, RowWord),
         wanted: bool,
     ) -> Option<Expr> {
+        let (v, k) = (s.named(v), s.named(k));
+        let word = self.inside(s, k.clone(), word);
         self.fetch_word(s, AtomicOp::Or, (v, k, word), wanted)
     }
 
@@ -359,6 +400,7 @@ impl Bits {
         (v, k, word): (Expr, Expr, Expr),
         wanted: bool,
     ) -> Option<Expr> {
+        let (v, k, word) = (s.named(v), s.named(k), s.named(word));
         self.fetch_word(s, AtomicOp::And, (v, k, word), wanted)
     }
 
@@ -369,9 +411,8 @@ impl Bits {
         (v, k, word): (Expr, Expr, Expr),
         wanted: bool,
     ) -> Option<Expr> {
-        let (v, k, value) = (s.named(v), s.named(k), s.named(word));
         let index = self.cell(s, v, k);
-        let fetch = self.fetch(s, op, index, value);
+        let fetch = self.fetch(s, op, index, word);
         Bits::update(s, fetch, wanted)
     }
 

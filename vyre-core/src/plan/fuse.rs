@@ -224,7 +224,12 @@ pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, 
             }
             Some(link) => {
                 let from = &first.buffers[link.from.index()];
-                let symbolic = matches!(b.extent, Extent::Constant(_) | Extent::Scalar(_));
+                let symbolic = matches!(
+                    b.extent,
+                    Extent::Constant(_)
+                        | Extent::Scalar(_)
+                        | Extent::NodeBits(Width::Constant(_) | Width::Scalar(_))
+                );
                 let fits = from.scalar == b.scalar && from.extent == b.extent && !symbolic;
                 let roles =
                     matches!(from.role, Role::Output | Role::InOut) && b.role == Role::Input;

@@ -168,6 +168,13 @@ fn rows_of(width: u32) -> [Bits; 2] {
     [a, b]
 }
 
+fn given(bits: Expr) -> build::RowWord {
+    build::RowWord {
+        bits,
+        within: false,
+    }
+}
+
 fn n(x: u32) -> Expr {
     Expr::Literal(Scalar::U32, x.into())
 }
@@ -220,7 +227,8 @@ fn methods_in_bodies_do_what_the_native_ones_do() {
                 a.unset(s, n(0), n(0), true).expect("wanted"),
                 a.unset(s, n(0), n(0), true).expect("wanted"),
                 b.word(s, n(2), n(last / 32)),
-                a.or_word(s, (n(0), n(0), n(6)), true).expect("wanted"),
+                a.or_word(s, (n(0), n(0), given(n(6))), true)
+                    .expect("wanted"),
                 a.and_word(s, (n(0), n(0), n(5)), true).expect("wanted"),
                 a.words(),
             ];
@@ -240,7 +248,7 @@ fn methods_in_bodies_do_what_the_native_ones_do() {
             assert_eq!(b.combine(s, RowOp::Or, n(0), (a, n(1)), false), None);
             assert_eq!(b.combine(s, RowOp::And, n(2), (a, n(2)), false), None);
             a.clear(s, n(2));
-            a.store_word(s, n(2), n(0), n(1));
+            a.store_word(s, n(2), n(0), given(n(1)));
             out.push(sum_of_ones(s, b));
             out
         });

@@ -175,6 +175,8 @@ enum Fault {
 struct Frame<'f> {
     f: &'f Function,
     vars: Vec<Option<Slot>>,
+    /// What a variable that is never assigned again was bound to.
+    lets: Vec<Option<&'f Expr>>,
     handles: Vec<Option<Binding>>,
     /// Per loop of the function: how many IR loops are outside it, and where a break's value goes.
     loops: Vec<Option<(u32, Dest)>>,
@@ -187,6 +189,7 @@ impl<'f> Frame<'f> {
         Frame {
             f,
             vars: f.vars.iter().map(|_| None).collect(),
+            lets: vec![None; f.vars.len()],
             handles,
             loops: Vec::new(),
             result: None,
@@ -841,6 +844,47 @@ impl<'f> Lowerer<'_, 'f> {
         build::Bits { buffer, width }
     }
 
+    /// Whether a word is made of words `k` of rows as wide as these, so that it has no bits beyond their width.
+    fn stays_within(&mut self, rows: Handle, k: &Expr, word: &Expr) -> bool {
+        match &word.kind {
+            Kind::Int(0) | Kind::Bits(0) => true,
+            Kind::Var(v) => match self.frame().lets[v.0] {
+                Some(e) => self.stays_within(rows, k, e),
+                None => false,
+            },
+            Kind::Rows {
+                rows: of,
+                method: "word" | "or_word" | "and_word",
+                args,
+                ..
+            } => {
+                let width = |b| match b {
+                    Some(Binding::Bits { width, .. }) => Some(width),
+                    _ => None,
+                };
+                let (of, own) = (width(self.binding(*of)), width(self.binding(rows)));
+                of.is_some() && of == own && self.is_same(k, &args[1])
+            }
+            Kind::Binary(BinaryOp::And, a, b) => {
+                self.stays_within(rows, k, a) || self.stays_within(rows, k, b)
+            }
+            Kind::Binary(BinaryOp::Or | BinaryOp::Xor, a, b) => {
+                self.stays_within(rows, k, a) && self.stays_within(rows, k, b)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether two expressions that are both in scope have one value, as what they name never changes.
+    fn is_same(&mut self, a: &Expr, b: &Expr) -> bool {
+        match (&a.kind, &b.kind) {
+            (Kind::Var(a), Kind::Var(b)) => a == b && !self.f().vars[a.0].mutable,
+            (Kind::Int(a), Kind::Int(b)) => a == b,
+            (Kind::Bits(a), Kind::Bits(b)) => a == b,
+            _ => false,
+        }
+    }
+
     /// A method of a row of bits; where the result is not wanted, an update stays one.
     fn bits(&mut self, e: &'f Expr, wanted: bool) -> Option<ir::Expr> {
         let Kind::Rows {
@@ -860,6 +904,8 @@ impl<'f> Lowerer<'_, 'f> {
             .zip(values)
             .map(|(a, v)| self.single(v, &a.ty))
             .collect();
+        let within = args.len() == 3 && self.stays_within(*rows, &args[1], &args[2]);
+        let word = |bits| build::RowWord { bits, within };
         let rows = self.rows(*rows);
         let other = other.map(|h| self.rows(h));
         let site = self.site(*site);
@@ -874,7 +920,7 @@ impl<'f> Lowerer<'_, 'f> {
             "set" => rows.set(s, a, b, wanted),
             "unset" => rows.unset(s, a, b, wanted),
             "word" => Some(rows.word(s, a, b)),
-            "or_word" => rows.or_word(s, (a, b, c), wanted),
+            "or_word" => rows.or_word(s, (a, b, word(c)), wanted),
             "and_word" => rows.and_word(s, (a, b, c), wanted),
             "count" => Some(rows.count(s, a)),
             "width" => Some(rows.width.clone()),
@@ -887,7 +933,7 @@ impl<'f> Lowerer<'_, 'f> {
                 None
             }
             "store_word" => {
-                rows.store_word(s, a, b, c);
+                rows.store_word(s, a, b, word(c));
                 None
             }
             _ => {

@@ -23,6 +23,11 @@ impl<'f> Lowerer<'_, 'f> {
                     return;
                 }
                 self.bind_pattern(pat, &e.ty, value);
+                if let Pat::Var(id) = pat
+                    && !self.f().vars[id.0].mutable
+                {
+                    self.frame().lets[id.0] = Some(e);
+                }
             }
             Stmt::Expr(e) => self.discard(e),
         }
