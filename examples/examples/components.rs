@@ -31,7 +31,7 @@ pub mod components {
         /// The most edges of a sampled node, and below them its tree.
         #[reduce(max)]
         largest: u64,
-        #[frontier(capacity = nodes)]
+        #[frontier(capacity = node)]
         outside: Frontier,
         nodes: u32,
     }

@@ -130,7 +130,7 @@ pub mod __private {
         BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, Scalar, ScalarId, TopologyId,
         WaveId, here,
     };
-    pub use vyre_core::native::{Column, Lane, Sweep, Until};
+    pub use vyre_core::native::{Column, FrontierView, Lane, Sweep, Until};
     pub use vyre_core::pass::Pass;
     pub use vyre_core::record;
     pub use vyre_macros::import;

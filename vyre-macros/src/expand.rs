@@ -7,9 +7,8 @@
 use crate::kernel::{ModuleTables, Site, Tables, first_token};
 use crate::report::Report;
 use crate::wave_graph::check::{Fields, Param, ParamKind, Slot, Sweep};
-use crate::wave_graph::names_in;
 use crate::wave_graph::standalone::array_names;
-use crate::wave_graph::syntax::{FieldKind, Graph, Piece, visible_to_graphs};
+use crate::wave_graph::syntax::{FieldKind, FixpointArgs, Graph, Piece, visible_to_graphs};
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::AttrStyle;
@@ -48,16 +47,30 @@ pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
     let names = x.names();
     let records = x.records();
     let errors = report.errors();
-    let module = x.scope(
-        0,
-        &quote! {
-            #errors
-            #names
-            #records
-            #pass
-        },
-    );
+    let generated = beside_clashes(&x.graph.clashes, quote! { #names #records #pass });
+    let module = x.scope(0, &quote! { #errors #generated });
     report.mended(module)
+}
+
+/// What is generated, out of the way of names that the user took: after that error there are no others for it.
+fn beside_clashes(clashes: &[String], generated: TokenStream) -> TokenStream {
+    if clashes.is_empty() {
+        return generated;
+    }
+    let others = GENERATED
+        .iter()
+        .filter(|g| !clashes.iter().any(|c| c == *g));
+    let others = others.map(|name| Ident::new(name, Span::call_site()));
+    quote! {
+        #[doc(hidden)]
+        #[allow(unused)]
+        mod __vyre_generated {
+            use super::*;
+            #generated
+        }
+        #[allow(unused_imports)]
+        pub use __vyre_generated::{#(#others),*};
+    }
 }
 
 impl Expansion<'_> {
@@ -117,23 +130,18 @@ impl Expansion<'_> {
         }
     }
 
-    /// What an included fixpoint needs: its entries of the arrays, and the conditions of the fixpoints in it.
+    /// What an included fixpoint and those in it need: their entries of the arrays.
     fn included(&self, s: usize) -> TokenStream {
         let name = included_name(s);
         let tables = self
             .skeleton
             .and_then(|_| self.tables.modules().get(s))
             .map(|t| arrays(t, &self.private()));
-        let inner = self.graph.scopes[s]
-            .pieces
-            .iter()
-            .filter_map(|piece| match piece {
-                Piece::Scope(inner) => {
-                    let (condition, included) = (self.condition(*inner), self.included(*inner));
-                    Some(quote! { #condition #included })
-                }
-                Piece::Item(_) | Piece::Wave(_) => None,
-            });
+        let inner = self.graph.scopes[s].pieces.iter();
+        let inner = inner.filter_map(|piece| match piece {
+            Piece::Scope(inner) => Some(self.included(*inner)),
+            Piece::Item(_) | Piece::Wave(_) => None,
+        });
         quote! {
             #[doc(hidden)]
             pub(crate) mod #name {
@@ -150,51 +158,59 @@ impl Expansion<'_> {
         quote! { #krate::__private }
     }
 
-    /// The condition of a fixpoint as a function beside its module, where the user's names resolve.
+    /// The condition of a fixpoint as a function beside its module, where the user's names resolve. What it asks for are its
+    /// parameters: so it is the same function for a graph that includes this one, where fields have other numbers.
     fn condition(&self, s: usize) -> Option<TokenStream> {
         if self.skeleton.is_none() && !self.conditions {
             return None;
         }
-        let until = self.graph.scopes[s].fixpoint.as_ref()?.until.as_ref()?;
+        let args = self.graph.scopes[s].fixpoint.as_ref()?;
+        let until = args.until.as_ref().filter(|_| args.included.is_none())?;
         let name = condition_name(s);
         let vis = visible_to_graphs(Span::call_site());
-        let private = self.private();
-        let used = names_in(until);
-        let lets = used.iter().filter_map(|ident| {
-            let slot = self.fields.iter().find(|(f, _)| f.name == *ident);
-            let value = match slot {
-                Some((_, Slot::Frontier(f))) => {
-                    let id = f.0;
-                    quote! { cx.frontier(#id) }
-                }
-                Some((_, Slot::Reduction(r))) => {
-                    let (id, ty) = (r.0, scalar_type(self.program.reductions[r.index()].scalar));
-                    quote! { cx.reduction::<#ty>(#id) }
-                }
-                Some((_, Slot::Scalar(s))) => {
-                    let (id, ty) = (s.0, scalar_type(self.program.scalars[s.index()].scalar));
-                    quote! { cx.scalar::<#ty>(#id) }
-                }
-                Some((_, Slot::List(l))) => {
-                    let id = l.0;
-                    quote! { cx.list(#id) }
-                }
-                Some((_, Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken)) => {
-                    return None;
-                }
-                None if ident == "round" => quote! { cx.round() },
-                None => return None,
-            };
-            Some(quote! { let #ident = #value; })
-        });
+        let parameters = self.asked(args).into_iter();
+        let parameters = parameters.map(|(ident, ty, _)| quote! { #ident: #ty });
         Some(quote! {
             #[doc(hidden)]
-            #[allow(non_snake_case, unused_variables, dead_code)]
-            #vis fn #name(cx: &#private::Until<'_>) -> bool {
-                #(#lets)*
+            #[allow(non_snake_case, unused_variables, dead_code, clippy::too_many_arguments)]
+            #vis fn #name(#(#parameters),*) -> ::core::primitive::bool {
                 #until
             }
         })
+    }
+
+    /// What a condition asks for: the name, its type, and how it is got at.
+    fn asked(&self, args: &FixpointArgs) -> Vec<(Ident, TokenStream, TokenStream)> {
+        let private = self.private();
+        let asked = |(ident, field): (Ident, Option<Ident>)| {
+            let view = quote! { #private::FrontierView };
+            let slot = field.and_then(|field| self.fields.slot(&field));
+            let (ty, value) = match slot {
+                Some(Slot::Frontier(f)) => {
+                    let id = f.0;
+                    (view, quote! { cx.frontier(#id) })
+                }
+                Some(Slot::List(l)) => {
+                    let id = l.0;
+                    (view, quote! { cx.list(#id) })
+                }
+                Some(Slot::Reduction(r)) => {
+                    let (id, ty) = (r.0, scalar_type(self.program.reductions[r.index()].scalar));
+                    (ty.clone(), quote! { cx.reduction::<#ty>(#id) })
+                }
+                Some(Slot::Scalar(s)) => {
+                    let (id, ty) = (s.0, scalar_type(self.program.scalars[s.index()].scalar));
+                    (ty.clone(), quote! { cx.scalar::<#ty>(#id) })
+                }
+                Some(Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken) => {
+                    return None;
+                }
+                None if ident == "round" => (scalar_type(Scalar::U32), quote! { cx.round() }),
+                None => return None,
+            };
+            Some((ident, ty, value))
+        };
+        args.asked().into_iter().filter_map(asked).collect()
     }
 
     /// The path of a module from the graph's module: empty for the graph's own.
@@ -393,8 +409,8 @@ impl Expansion<'_> {
                 quote! { #(#members,)* },
                 quote! {
                     impl<'a> ::core::convert::From<&'a #krate::Csr> for Topology<'a> {
-                        fn from(#graph: &'a #krate::Csr) -> Self {
-                            Topology { #graph }
+                        fn from(graph: &'a #krate::Csr) -> Self {
+                            Topology { #graph: graph }
                         }
                     }
                 },
@@ -421,7 +437,9 @@ impl Expansion<'_> {
             Some(_) => (self.wave_glue(), self.until_glue()),
         };
         let until = (!self.program.fixpoints.is_empty()).then(|| {
-            quote! { fn until(cx: &#private::Until<'_>) -> bool { #until } }
+            quote! {
+                fn until(cx: &#private::Until<'_>) -> ::core::primitive::bool { #until }
+            }
         });
         // What a kernel's module hides is not there for others: nothing is derived for it, and it costs a build less.
         let (derive, topology_type) = if self.standalone {
@@ -516,7 +534,8 @@ impl Expansion<'_> {
                 let call = match &wave.call {
                     Some(call) => call.clone(),
                     None if self.standalone => quote! { super::#name },
-                    None => quote! { #path #name },
+                    // By a path, which no name of the glue's own can hide.
+                    None => quote! { self::#path #name },
                 };
                 let body = sweep_glue(sweep, &call, &self.private());
                 Some(quote! { #id => { #body } })
@@ -530,21 +549,20 @@ impl Expansion<'_> {
     }
 
     fn until_glue(&self) -> TokenStream {
-        let arms = self
-            .graph
-            .scopes
-            .iter()
-            .enumerate()
-            .skip(1)
-            .map(|(s, scope)| {
-                let id = (s - 1) as u16;
-                let path = match scope.origin {
-                    Some(_) => TokenStream::new(),
-                    None => self.path(scope.parent.unwrap_or(0)),
-                };
-                let name = condition_name(s);
-                quote! { #id => #path #name(cx), }
-            });
+        let scopes = self.graph.scopes.iter().enumerate().skip(1);
+        let arms = scopes.filter_map(|(s, scope)| {
+            let args = scope.fixpoint.as_ref()?;
+            let id = (s - 1) as u16;
+            let call = match &args.included {
+                Some(included) => included.call.clone(),
+                None => {
+                    let (path, name) = (self.path(scope.parent.unwrap_or(0)), condition_name(s));
+                    quote! { #path #name }
+                }
+            };
+            let values = self.asked(args).into_iter().map(|(_, _, value)| value);
+            Some(quote! { #id => #call(#(#values),*), })
+        });
         quote! {
             match cx.fixpoint().0 {
                 #(#arms)*
@@ -727,8 +745,19 @@ impl Expansion<'_> {
                 Slot::Csr(_) | Slot::Frontier(_) | Slot::Scalar(_) | Slot::Broken => {}
             }
         }
-        quote! { Output { #(#members,)* report: outcome.report } }
+        let report = report_name(self.standalone);
+        quote! { Output { #(#members,)* #report: outcome.report } }
     }
+}
+
+/// The field of `Output` that says what happened. A kernel's `Output` is hidden, and a parameter may have any name.
+pub(crate) fn report_name(standalone: bool) -> Ident {
+    let name = if standalone {
+        "__vyre_report"
+    } else {
+        "report"
+    };
+    Ident::new(name, Span::call_site())
 }
 
 /// A function with an error gets no warnings on top of it.
@@ -750,7 +779,7 @@ fn included_name(s: usize) -> Ident {
     format_ident!("__vyre_included_{}", s)
 }
 
-fn condition_name(s: usize) -> Ident {
+pub(crate) fn condition_name(s: usize) -> Ident {
     format_ident!("__vyre_until_{}", s - 1)
 }
 

@@ -42,6 +42,8 @@ pub(crate) enum Length {
     Edges(TopologyId),
     /// Rows of this many bits, one for each node.
     NodeBits(Box<Length>),
+    /// Already reported.
+    Broken,
 }
 
 /// `Data`, resolved.
@@ -366,10 +368,10 @@ impl<'g> Fields<'g> {
                     init,
                 } => {
                     let length = match per {
-                        Some(per) => this.length(per, report),
+                        Some(per) => this.length("per", per, report),
                         None => None,
                     };
-                    let length = length.unwrap_or(Length::Fixed(0));
+                    let length = length.unwrap_or(Length::Broken);
                     if matches!(role, Role::Topology) {
                         let (of_run, what) = match &length {
                             Length::NodeBits(w) => (matches!(**w, Length::Scalar(_)), "width"),
@@ -416,9 +418,9 @@ impl<'g> Fields<'g> {
                     item,
                     output,
                 } => {
-                    let length = this.length(capacity, report);
+                    let length = this.length("capacity", capacity, report);
                     let capacity =
-                        extent(&length.unwrap_or(Length::Fixed(0)), Some(capacity), tables);
+                        extent(&length.unwrap_or(Length::Broken), Some(capacity), tables);
                     let fields = this.scalars(at, item, helpers, report);
                     program.lists.push(List {
                         name,
@@ -437,7 +439,7 @@ impl<'g> Fields<'g> {
                         None => Vec::new(),
                     };
                     let capacity = match capacity {
-                        Some(per) => match this.length(per, report) {
+                        Some(per) => match this.length("capacity", per, report) {
                             Some(length) => extent(&length, Some(per), tables),
                             None => Extent::NodesPlusEdges,
                         },
@@ -594,6 +596,11 @@ impl<'g> Fields<'g> {
         );
     }
 
+    /// What the field of this name became.
+    pub(crate) fn slot(&self, name: &Ident) -> Option<Slot> {
+        self.get(name).map(|(_, slot)| slot)
+    }
+
     /// All fields with what they became.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'g Field, Slot)> {
         self.fields.iter().zip(self.slots.iter().copied())
@@ -681,7 +688,8 @@ impl<'g> Fields<'g> {
         }
     }
 
-    fn length(&self, per: &Per, report: &mut Report) -> Option<Length> {
+    /// A size after `key =`.
+    fn length(&self, key: &str, per: &Per, report: &mut Report) -> Option<Length> {
         match per {
             Per::Node => {
                 if !self
@@ -698,12 +706,31 @@ impl<'g> Fields<'g> {
                 Some(Length::Nodes)
             }
             Per::Edge(graph) => self.topology(graph, report).map(Length::Edges),
-            Per::Len(e) => self.len(e, report),
+            Per::Len(e) => {
+                let edge = |graph: &str| format!("{key} = edge({graph})");
+                if let Some(advice) = self.near_size(e, &format!("{key} = node"), edge) {
+                    report.error_help(e.span(), format!("`{}` is not a size", show(e)), advice);
+                    return None;
+                }
+                self.len(e, report)
+            }
             Per::NodeBits(width) => {
-                self.length(&Per::Node, report)?;
+                self.length(key, &Per::Node, report)?;
                 let width = self.len(width, report)?;
                 Some(Length::NodeBits(Box::new(width)))
             }
+        }
+    }
+
+    /// A word that is close to one of sizes, where no field is meant: what to write instead.
+    fn near_size(&self, e: &Expr, node: &str, edge: impl Fn(&str) -> String) -> Option<String> {
+        let word = ident_of(e).filter(|word| self.get(word).is_none())?;
+        let graph = self.iter().find(|(_, slot)| matches!(slot, Slot::Csr(_)));
+        let graph = graph.map_or_else(|| "graph".to_owned(), |(field, _)| field.name.to_string());
+        match word.to_string().as_str() {
+            "node" | "nodes" => Some(format!("write `{node}`")),
+            "edge" | "edges" => Some(format!("write `{}`", edge(&graph))),
+            _ => None,
         }
     }
 
@@ -765,6 +792,12 @@ impl<'g> Fields<'g> {
         Some(match args {
             DomainArgs::Once => (Domain::Once, Some(Length::Fixed(1))),
             DomainArgs::Range(e) => {
+                let edge = |graph: &str| format!("#[wave(edges({graph}))]");
+                if let Some(advice) = self.near_size(e, "#[wave(nodes)]", edge) {
+                    let message = format!("`{}` is not a number of indices", show(e));
+                    report.error_help(e.span(), message, advice);
+                    return None;
+                }
                 let length = self.len(e, report)?;
                 let extent = match &length {
                     Length::Constant(_) => {
@@ -836,40 +869,33 @@ impl<'g> Fields<'g> {
         let domain = args.and_then(|d| self.domain(d, wave.name(), tables, report));
         let mut params = Vec::new();
         let mut item_seen: Option<Ident> = None;
-        for input in &wave.function.sig.inputs {
-            let FnArg::Typed(arg) = input else {
-                report.error_help(
-                    input.span(),
-                    "a wave has no `self`",
-                    "take the fields of `Data` that it uses as parameters",
-                );
-                continue;
-            };
-            let name = match &*arg.pat {
-                Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => Some(p.ident.clone()),
-                Pat::Wild(_) => None,
-                other => {
-                    report.error(
-                        other.span(),
-                        "a parameter of a wave is a plain name: the name binds it to a field of `Data`",
-                    );
-                    continue;
+        let taken = self.taken(wave, report);
+        let has_item = taken
+            .iter()
+            .any(|t| t.field.is_none() && self.is_item(args, t.ty));
+        for (at, Taken { name, ty, field }) in taken.iter().enumerate() {
+            let (name, ty) = (name.clone(), *ty);
+            let round = written(ty) == Written::Round;
+            let kind = match (field, &name) {
+                (Some((_, Slot::Broken)), _) => None,
+                (Some((field, _)), Some(name))
+                    if round || self.is_item(args, ty) && (at == 0 || !has_item) =>
+                {
+                    self.two_meanings(wave, (name, ty), field, report);
+                    None
                 }
-            };
-            let kind = match name.as_ref().and_then(|n| self.get(&wave.field(n))) {
-                Some((_, Slot::Broken)) => None,
-                Some((field, slot)) => self.bound(
+                (Some((field, slot)), _) => self.bound(
                     &Bound {
                         wave,
                         field,
-                        slot,
-                        ty: &arg.ty,
+                        slot: *slot,
+                        ty,
                         domain: domain.as_ref(),
                     },
                     program,
                     report,
                 ),
-                None => self.free(wave, name.as_ref(), &arg.ty, &mut item_seen, report),
+                (None, _) => self.free(wave, name.as_ref(), ty, &mut item_seen, report),
             };
             if let Some(kind) = kind {
                 params.push(Param { name, kind });
@@ -895,6 +921,98 @@ impl<'g> Fields<'g> {
             domain: domain?.0,
             params,
         })
+    }
+
+    /// The parameters, each with the field that it is named after.
+    fn taken<'w>(&self, wave: &'w Wave, report: &mut Report) -> Vec<Taken<'g, 'w>> {
+        let mut taken = Vec::new();
+        for input in &wave.function.sig.inputs {
+            let FnArg::Typed(arg) = input else {
+                report.error_help(
+                    input.span(),
+                    "a wave has no `self`",
+                    "take the fields of `Data` that it uses as parameters",
+                );
+                continue;
+            };
+            let name = match &*arg.pat {
+                Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => Some(p.ident.clone()),
+                Pat::Wild(_) => None,
+                other => {
+                    report.error(
+                        other.span(),
+                        "a parameter of a wave is a plain name: the name binds it to a field of `Data`",
+                    );
+                    continue;
+                }
+            };
+            let field = name.as_ref().and_then(|n| wave.field(n));
+            let field = field.and_then(|field| self.get(&field));
+            let ty = &*arg.ty;
+            taken.push(Taken { name, ty, field });
+        }
+        taken
+    }
+
+    /// Whether a parameter of this type can be meant as the item of the domain: its type, or the word of any item but those
+    /// of lists and frontiers of items.
+    fn is_item(&self, domain: Option<&DomainArgs>, ty: &Type) -> bool {
+        match domain.and_then(|d| self.item(d)) {
+            Some(item) => show(ty) == show(item),
+            None => {
+                let word = matches!(written(ty), Written::Node | Written::Index | Written::Edge);
+                word && domain.is_some_and(|d| item_type(d).is_some())
+            }
+        }
+    }
+
+    /// A parameter that is the item or the round by its type, and a field by its name.
+    fn two_meanings(
+        &self,
+        wave: &Wave,
+        (name, ty): (&Ident, &Type),
+        field: &Field,
+        report: &mut Report,
+    ) {
+        let domain = wave.domain.as_ref();
+        let record = domain.and_then(|d| self.item(d)).map(show);
+        let item = record
+            .clone()
+            .or(domain.and_then(item_type).map(str::to_owned));
+        let (what, how) = match written(ty) {
+            Written::Round => ("round", "round: Round".to_owned()),
+            _ => (
+                "item",
+                format!("item: {}", item.unwrap_or_else(|| show(ty))),
+            ),
+        };
+        let field_as = match &field.kind {
+            FieldKind::Scalar(s) | FieldKind::Reduction { scalar: s, .. } => {
+                let after = match &record {
+                    Some(item) if item == s.name() => ", after the item",
+                    _ => "",
+                };
+                format!("; take the field as `{name}: {}`{after}", s.name())
+            }
+            _ => String::new(),
+        };
+        report.error_help(
+            name.span(),
+            format!(
+                "`{name}` of wave `{}` is the {what} by its type, and a field of `Data` by its name",
+                wave.name()
+            ),
+            format!("take the {what} by another name, as `{how}`{field_as}"),
+        );
+        report.error(
+            field.name.span(),
+            format!(
+                "{} `{}` is declared here",
+                describe(&field.kind),
+                field.name
+            )
+            .replacen("a ", "the ", 1),
+        );
     }
 
     /// A parameter that is not a field: the item or the round.
@@ -932,6 +1050,14 @@ impl<'g> Fields<'g> {
             Written::Edge => ParamKind::Edge,
             _ => {
                 match name {
+                    Some(name) if name == "round" => {
+                        report.error_help(
+                            ty.span(),
+                            format!("the round is a `Round`, not `{}`", show(ty)),
+                            "write `round: Round`",
+                        );
+                        return None;
+                    }
                     Some(name) => {
                         // A scalar in first place is most likely meant as the item.
                         if let (Written::Value(Scalar::U32), Some(item), None) =
@@ -1290,10 +1416,12 @@ impl<'g> Fields<'g> {
         let (domain, length) = b.domain?;
         let name = &b.field.name;
         let actual = &self.lengths[buffer.index()];
-        if length.as_ref() != Some(actual) {
+        if *actual != Length::Broken && length.as_ref() != Some(actual) {
             let word = b.wave.domain.as_ref().map_or("", DomainArgs::word);
             let shape = match actual {
-                Length::Nodes | Length::NodeBits(_) => "one element per node".to_owned(),
+                Length::Nodes | Length::NodeBits(_) | Length::Broken => {
+                    "one element per node".to_owned()
+                }
                 Length::Edges(t) => {
                     format!(
                         "one element per edge of `{}`",
@@ -1356,6 +1484,14 @@ impl<'g> Fields<'g> {
     }
 }
 
+/// A parameter as written, and the field it is named after.
+struct Taken<'g, 'w> {
+    /// `None` for `_`.
+    name: Option<Ident>,
+    ty: &'w Type,
+    field: Option<(&'g Field, Slot)>,
+}
+
 /// A parameter and the field it is named after.
 struct Bound<'a> {
     wave: &'a Wave,
@@ -1389,6 +1525,7 @@ fn describe(kind: &FieldKind) -> &'static str {
 
 fn plain_extent(length: &Length) -> Option<Extent> {
     match length {
+        Length::Broken => Some(Extent::Fixed(0)),
         Length::Fixed(n) => Some(Extent::Fixed(*n)),
         Length::Scalar(s) => Some(Extent::Scalar(*s)),
         Length::Nodes => Some(Extent::Nodes),
@@ -1428,6 +1565,10 @@ pub(crate) fn swap(
     let (x, y) = (x?, y?);
     if x == y {
         report.error(b.span(), format!("`{a}` cannot be swapped with itself"));
+        return None;
+    }
+    let of_known_length = |b: BufferId| fields.lengths[b.index()] != Length::Broken;
+    if !x.iter().chain(&y).copied().all(of_known_length) {
         return None;
     }
     let item = |name: &Ident| match fields.get(name).map(|(f, _)| &f.kind) {

@@ -6,7 +6,10 @@
 //! stay where they are, and are named by their paths.
 
 use super::build;
-use super::syntax::{self, DomainArgs, FieldKind, FixpointArgs, Graph, Per, Piece, Scope, Wave};
+use super::syntax::{
+    self, DomainArgs, FieldKind, FixpointArgs, Graph, IncludedUntil, Per, Piece, Scope, Wave,
+};
+use crate::expand::condition_name;
 use crate::import::Imports;
 use crate::kernel::{ModuleTables, Package};
 use crate::report::{Report, did_you_mean};
@@ -47,7 +50,11 @@ pub(crate) struct Origin {
 
 /// Takes the included graphs in.
 pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
+    // What `after(name)` means, for each: nothing where a graph is not taken in, and that has been said.
+    let mut meant: Vec<(Ident, Vec<Ident>)> = Vec::new();
     for args in std::mem::take(&mut graph.includes) {
+        same_name(graph, &args.name, report);
+        meant.push((args.name.clone(), Vec::new()));
         let package = imports
             .have
             .iter()
@@ -92,7 +99,7 @@ pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
                     args: &args,
                     report,
                 }
-                .take(other, tables, imports.clone());
+                .take(other, tables, imports.clone(), &mut meant);
             }
             Some(_) => report.error_help(
                 name.span(),
@@ -101,6 +108,24 @@ pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
             ),
             None => report.left_to_rustc(format!("`{name}` has not arrived")),
         }
+    }
+    // Only now: an included graph can wait for one that is included before it or after it.
+    for (alias, last) in &meant {
+        replace_after(graph, alias, last);
+    }
+}
+
+/// A wave or fixpoint of the graph with the name of an included graph: `after(name)` could mean either.
+fn same_name(graph: &Graph, name: &Ident, report: &mut Report) {
+    let waves = graph.waves.iter().filter(|w| w.scope == 0).map(Wave::name);
+    let scopes = graph.scopes.iter().filter(|s| s.parent == Some(0));
+    let mut all = waves.chain(scopes.map(|s| &s.name));
+    if let Some(same) = all.find(|n| *n == name) {
+        report.error_help(
+            same.span(),
+            format!("`after({name})` would mean this as well as the included graph `{name}`"),
+            "give it another name, or include the graph under one: `use path::to::graph as name;`",
+        );
     }
 }
 
@@ -116,10 +141,15 @@ impl Merger<'_> {
         format_ident!("{}_{}", self.args.name, name, span = name.span())
     }
 
-    fn take(mut self, other: Graph, tables: Vec<ModuleTables>, imports: Imports) {
+    fn take(
+        mut self,
+        other: Graph,
+        tables: Vec<ModuleTables>,
+        imports: Imports,
+        meant: &mut [(Ident, Vec<Ident>)],
+    ) {
         let alias = &self.args.name;
         let Some(names) = self.fields(&other) else {
-            replace_after(self.graph, alias, &[]);
             return;
         };
         let graph = self.graph.included.len();
@@ -203,9 +233,15 @@ impl Merger<'_> {
             });
         }
         for (s, scope) in other.scopes.into_iter().enumerate().skip(1) {
+            let (around, condition) = (&modules[scope.parent.unwrap_or(0)].0, condition_name(s));
+            let included = IncludedUntil {
+                names: names.clone(),
+                call: quote! { #around::#condition },
+            };
             let fixpoint = scope.fixpoint.map(|f| FixpointArgs {
                 after: after_here(&self, &f.after, scope.parent == Some(0)),
-                until: f.until.map(|e| renamed_expr(&e, &names)),
+                until: f.until,
+                included: Some(included),
                 max_rounds: f.max_rounds,
                 swaps: f
                     .swaps
@@ -234,7 +270,9 @@ impl Merger<'_> {
             items,
             modules,
         });
-        replace_after(self.graph, alias, &last);
+        if let Some((_, meant)) = meant.last_mut() {
+            *meant = last;
+        }
     }
 
     /// Brings the fields in, and gives what each is called here; `None` after an error.
@@ -414,7 +452,7 @@ fn renamed(name: &Ident, names: &HashMap<String, Ident>) -> Ident {
 }
 
 /// Fields in an expression, renamed: names that do not follow a `.`.
-fn renamed_expr(e: &Expr, names: &HashMap<String, Ident>) -> Expr {
+pub(crate) fn renamed_expr(e: &Expr, names: &HashMap<String, Ident>) -> Expr {
     fn walk(tokens: TokenStream, names: &HashMap<String, Ident>) -> TokenStream {
         let mut after_dot = false;
         let trees = tokens.into_iter().map(|tree| {

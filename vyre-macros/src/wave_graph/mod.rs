@@ -21,11 +21,11 @@ use crate::report::Report;
 use check::{Fields, ParamKind, Slot, Sweep};
 use include::Origin;
 use order::{Use, Uses, Via};
-use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
 use syn::spanned::Spanned;
-use syn::{Expr, Ident, Item};
-use syntax::{DomainArgs, Graph, Piece, listed};
+use syn::{Ident, Item};
+use syntax::{DomainArgs, FixpointArgs, Graph, Piece, listed};
 use vyre_core::container::encode;
 use vyre_core::effects;
 use vyre_core::exec::Sizes;
@@ -315,7 +315,7 @@ impl Builder<'_, '_> {
                 .error(name.span(), "a buffer is swapped once a round");
         }
         let Some(until) = &args.until else { return };
-        let bindings = condition_bindings(fields, &self.program);
+        let bindings = condition_bindings(args, fields, &self.program);
         let mut names = fields.parameters(&self.program);
         // What is wrong with these has been said, or their type has yet to arrive from another module.
         let broken = fields
@@ -441,8 +441,7 @@ impl Builder<'_, '_> {
                 condition: scope
                     .fixpoint
                     .as_ref()
-                    .and_then(|a| a.until.as_ref())
-                    .map_or_else(String::new, syntax::source_text),
+                    .map_or_else(String::new, condition_text),
                 max_rounds: scope
                     .fixpoint
                     .as_ref()
@@ -566,10 +565,13 @@ impl Builder<'_, '_> {
                 continue;
             };
             if let (Some(body), Some(until)) = (&self.conditions[s - 1], &args.until) {
-                let names = names_in(until);
+                let asked = args.asked();
                 for u in effects::uses(body) {
                     let name = self.program.name_of(u.resource);
-                    let span = names.iter().find(|n| *n == name).map(Ident::span);
+                    let is = |(_, field): &&(Ident, Option<Ident>)| {
+                        field.as_ref().is_some_and(|f| f == name)
+                    };
+                    let span = asked.iter().find(is).map(|(name, _)| name.span());
                     scopes[s].push(Use {
                         access: Access {
                             resource: u.resource,
@@ -706,43 +708,51 @@ fn takes(kind: ParamKind, resource: Resource) -> bool {
     }
 }
 
-/// What `until(..)` can name: frontiers, lists, reductions, scalars, and `round`.
-fn condition_bindings(fields: &Fields<'_>, program: &Program) -> Vec<(Ident, Binding)> {
-    let mut bindings: Vec<(Ident, Binding)> = fields
-        .iter()
-        .filter_map(|(field, slot)| {
-            let binding = match slot {
-                Slot::Frontier(f) => Binding::Frontier(f),
-                Slot::Reduction(r) => {
-                    Binding::Scalar(Uniform::Reduction(r), program.reductions[r.index()].scalar)
-                }
-                Slot::Scalar(s) => {
-                    Binding::Scalar(Uniform::Scalar(s), program.scalars[s.index()].scalar)
-                }
-                Slot::List(l) => Binding::List(l),
-                Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken => return None,
-            };
-            Some((field.name.clone(), binding))
-        })
-        .collect();
-    if !bindings.iter().any(|(name, _)| name == "round") {
-        bindings.push((Ident::new("round", Span::call_site()), Binding::Round));
-    }
-    bindings
-}
-
-/// The names that a condition uses, each as its first token.
-pub(crate) fn names_in(e: &Expr) -> Vec<Ident> {
-    fn walk(tokens: TokenStream, found: &mut Vec<Ident>) {
-        for tree in tokens {
-            match tree {
-                TokenTree::Ident(i) if !found.contains(&i) => found.push(i),
-                TokenTree::Group(g) => walk(g.stream(), found),
-                _ => {}
-            }
+/// A condition for the plan, with the fields as they are named here.
+fn condition_text(args: &FixpointArgs) -> String {
+    match (&args.until, &args.included) {
+        (None, _) => String::new(),
+        (Some(until), None) => syntax::source_text(until),
+        (Some(until), Some(included)) => {
+            syntax::source_text(&include::renamed_expr(until, &included.names))
         }
     }
-    let mut found = Vec::new();
-    walk(e.to_token_stream(), &mut found);
-    found
+}
+
+/// What `until(..)` can name: frontiers, lists, reductions, scalars, and `round`. In an included graph, by its own names.
+fn condition_bindings(
+    args: &FixpointArgs,
+    fields: &Fields<'_>,
+    program: &Program,
+) -> Vec<(Ident, Binding)> {
+    let binding = |slot: Slot| {
+        Some(match slot {
+            Slot::Frontier(f) => Binding::Frontier(f),
+            Slot::Reduction(r) => {
+                Binding::Scalar(Uniform::Reduction(r), program.reductions[r.index()].scalar)
+            }
+            Slot::Scalar(s) => {
+                Binding::Scalar(Uniform::Scalar(s), program.scalars[s.index()].scalar)
+            }
+            Slot::List(l) => Binding::List(l),
+            Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken => return None,
+        })
+    };
+    let round = (Ident::new("round", Span::call_site()), Binding::Round);
+    let named: Vec<(Ident, Slot)> = match &args.included {
+        None => fields
+            .iter()
+            .map(|(field, slot)| (field.name.clone(), slot))
+            .collect(),
+        Some(included) => included
+            .names
+            .iter()
+            .filter_map(|(name, field)| Some((Ident::new(name, field.span()), fields.slot(field)?)))
+            .collect(),
+    };
+    let named = named.into_iter();
+    named
+        .filter_map(|(name, slot)| Some((name, binding(slot)?)))
+        .chain([round])
+        .collect()
 }

@@ -268,6 +268,7 @@ fn kernel(
         }],
         includes: Vec::new(),
         included: Vec::new(),
+        clashes: Vec::new(),
     };
     let parsed = report.is_empty();
     let built = build(&graph, imports, parsed, &mut report);
@@ -404,6 +405,7 @@ fn emit(
     } else {
         quote! { ::core::unreachable!() }
     };
+    let report_name = crate::expand::report_name(true);
     let quiet = crate::expand::quiet_on_error(built.skeleton.is_some());
     let inline = crate::expand::inlined(function);
     let errors = report.errors();
@@ -438,7 +440,7 @@ fn emit(
 
             #[doc(hidden)]
             #[allow(missing_debug_implementations)]
-            pub struct Output { #(#outputs,)* pub report: #krate::Report }
+            pub struct Output { #(#outputs,)* pub #report_name: #krate::Report }
 
             #pass
         }

@@ -33,6 +33,8 @@ pub(crate) struct Graph {
     /// Graphs to take in, and those taken in.
     pub(crate) includes: Vec<IncludeArgs>,
     pub(crate) included: Vec<Included>,
+    /// Names that the macro defines and the user took, which has been said.
+    pub(crate) clashes: Vec<String>,
 }
 
 /// Arguments of `#[wave_graph(...)]`.
@@ -112,6 +114,48 @@ pub(crate) struct FixpointArgs {
     pub(crate) until: Option<Expr>,
     pub(crate) max_rounds: Option<u64>,
     pub(crate) swaps: Vec<(Ident, Ident)>,
+    /// Of an included graph.
+    pub(crate) included: Option<IncludedUntil>,
+}
+
+/// The condition of an included fixpoint: it stays where it is.
+pub(crate) struct IncludedUntil {
+    /// What the fields of its graph are here.
+    pub(crate) names: HashMap<String, Ident>,
+    /// Its function.
+    pub(crate) call: TokenStream,
+}
+
+impl FixpointArgs {
+    /// The names in the condition, each with the field that it can mean here.
+    pub(crate) fn asked(&self) -> Vec<(Ident, Option<Ident>)> {
+        let field = |name: &Ident| match &self.included {
+            None => Some(name.clone()),
+            Some(included) => included.names.get(&name.to_string()).cloned(),
+        };
+        let names = self.until.as_ref().map(names_in).unwrap_or_default();
+        let with_field = names.into_iter().map(|name| {
+            let field = field(&name);
+            (name, field)
+        });
+        with_field.collect()
+    }
+}
+
+/// The names in an expression, each as its first token.
+fn names_in(e: &Expr) -> Vec<Ident> {
+    fn walk(tokens: TokenStream, found: &mut Vec<Ident>) {
+        for tree in tokens {
+            match tree {
+                TokenTree::Ident(i) if !found.contains(&i) => found.push(i),
+                TokenTree::Group(g) => walk(g.stream(), found),
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(e.to_token_stream(), &mut found);
+    found
 }
 
 /// A wave as written.
@@ -140,9 +184,14 @@ impl Wave {
             .unwrap_or_else(|| self.name().to_string())
     }
 
-    /// The field that a parameter of this name takes.
-    pub(crate) fn field(&self, name: &Ident) -> Ident {
-        self.names.get(&name.to_string()).unwrap_or(name).clone()
+    /// The field that a parameter of this name takes. In a wave of an included graph only that graph's fields are meant:
+    /// what else is declared here has nothing to do with its names.
+    pub(crate) fn field(&self, name: &Ident) -> Option<Ident> {
+        match (self.names.get(&name.to_string()), self.origin) {
+            (Some(field), _) => Some(field.clone()),
+            (None, None) => Some(name.clone()),
+            (None, Some(_)) => None,
+        }
     }
 
     pub(crate) fn name(&self) -> &Ident {
@@ -312,8 +361,12 @@ pub(crate) fn parse_args(tokens: TokenStream, report: &mut Report) -> Vec<Arg> {
         Ok(args) => {
             let mut seen: Vec<Arg> = Vec::new();
             for arg in args {
-                // `swap(a, b), swap(c, d)` is the one argument that repeats.
-                if arg.name != "swap" && seen.iter().any(|s| s.name == arg.name) {
+                // `swap(a, b), swap(c, d)` is the one argument that repeats. `after = field` of an included graph is not `after(..)`.
+                let same = |s: &Arg| {
+                    let form = std::mem::discriminant(&s.form);
+                    s.name == arg.name && form == std::mem::discriminant(&arg.form)
+                };
+                if arg.name != "swap" && seen.iter().any(same) {
                     report.error(arg.name.span(), format!("`{}` is given twice", arg.name));
                 } else {
                     seen.push(arg);
@@ -644,8 +697,10 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
             waves: Vec::new(),
             includes: Vec::new(),
             included: Vec::new(),
+            clashes: Vec::new(),
         },
         data: None,
+        per_node: None,
         report,
     };
     parser.scope(module, None, None);
@@ -669,6 +724,8 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
 struct Taker<'r> {
     graph: Graph,
     data: Option<Span>,
+    /// The first `node` that is a size.
+    per_node: Option<Span>,
     report: &'r mut Report,
 }
 
@@ -726,22 +783,29 @@ impl Taker<'_> {
 
     /// The graph's module gets names of its own.
     fn refuse_generated(&mut self, item: &Item) {
-        let name = match item {
-            Item::Struct(i) => &i.ident,
-            Item::Enum(i) => &i.ident,
-            Item::Type(i) => &i.ident,
-            Item::Const(i) => &i.ident,
-            Item::Trait(i) => &i.ident,
-            Item::Union(i) => &i.ident,
-            Item::Static(i) => &i.ident,
-            _ => return,
-        };
-        if GENERATED.iter().any(|g| name == g) {
-            self.report.error_help(
-                name.span(),
-                format!("`#[wave_graph]` defines `{name}` in this module"),
-                "choose another name, or put yours outside the module",
-            );
+        let mut names = Vec::new();
+        match item {
+            Item::Struct(i) => names.push(&i.ident),
+            Item::Enum(i) => names.push(&i.ident),
+            Item::Type(i) => names.push(&i.ident),
+            Item::Const(i) => names.push(&i.ident),
+            Item::Trait(i) => names.push(&i.ident),
+            Item::Union(i) => names.push(&i.ident),
+            Item::Static(i) => names.push(&i.ident),
+            Item::Fn(i) => names.push(&i.sig.ident),
+            Item::Mod(i) => names.push(&i.ident),
+            Item::Use(i) => imported(&i.tree, &mut names),
+            _ => {}
+        }
+        for name in names {
+            if GENERATED.iter().any(|g| name == g) {
+                self.graph.clashes.push(name.to_string());
+                self.report.error_help(
+                    name.span(),
+                    format!("`#[wave_graph]` defines `{name}` in this module"),
+                    "choose another name, or put yours outside the module",
+                );
+            }
         }
     }
 
@@ -956,7 +1020,8 @@ impl Taker<'_> {
         };
         let (mut fields, mut after) = (Vec::new(), Vec::new());
         for arg in attribute_args(attr, self.report) {
-            if arg.name == "after" {
+            // `after = field` maps a field of that name.
+            if arg.name == "after" && !matches!(arg.form, Form::Value(_)) {
                 after = self.after(arg);
                 continue;
             }
@@ -1244,6 +1309,7 @@ impl Taker<'_> {
                     let parsed = self.field(field);
                     self.graph.fields.extend(parsed);
                 }
+                self.two_nodes();
             }
             syn::Fields::Unit => {}
             syn::Fields::Unnamed(fields) => {
@@ -1260,6 +1326,21 @@ impl Taker<'_> {
             }
         }
         quote! { #[allow(dead_code, missing_docs)] #data }
+    }
+
+    /// A scalar `node` beside a size `node`, which is all nodes.
+    fn two_nodes(&mut self) {
+        let scalar = |f: &&Field| f.name == "node" && matches!(f.kind, FieldKind::Scalar(_));
+        let scalar = self.graph.fields.iter().find(scalar);
+        if let (Some(size), Some(scalar)) = (self.per_node, scalar) {
+            self.report.error_help(
+                size,
+                "`node` means one for each node of the graph here, and `Data` has a scalar of that name",
+                "give the scalar another name",
+            );
+            let at = scalar.name.span();
+            self.report.error(at, "the scalar `node` is declared here");
+        }
     }
 
     fn field(&mut self, field: &mut syn::Field) -> Option<Field> {
@@ -1293,6 +1374,14 @@ impl Taker<'_> {
             .attrs
             .retain(|a| did_you_mean(&attr_name(a), FIELD_ATTRS).is_none());
         let kind = match kinds.as_slice() {
+            _ if name == "round" => {
+                self.report.error_help(
+                    name.span(),
+                    "a field of `Data` cannot be named `round`",
+                    "`round` is the round of a fixpoint, in `until(..)` and as `round: Round`; choose another name",
+                );
+                None
+            }
             [] => self.scalar_field(&field.ty, &name),
             [(word, attr)] => self.marked_field(word, attr, &field.ty, &name),
             [_, (_, second), ..] => {
@@ -1341,8 +1430,21 @@ impl Taker<'_> {
                 );
                 None
             }
-            _ => self.scalar(ty).map(FieldKind::Scalar),
+            _ => self.uniform(ty, name),
         }
+    }
+
+    /// A scalar of the run.
+    fn uniform(&mut self, ty: &Type, name: &Ident) -> Option<FieldKind> {
+        if type_word(ty).as_deref() == Some("Round") {
+            self.report.error_help(
+                ty.span(),
+                format!("scalar `{name}` cannot be a `Round`: a parameter of that type is the round of a fixpoint"),
+                format!("write `{name}: u32`"),
+            );
+            return None;
+        }
+        self.scalar(ty).map(FieldKind::Scalar)
     }
 
     /// The element type of a field.
@@ -1427,7 +1529,7 @@ impl Taker<'_> {
                     match arg.name.to_string().as_str() {
                         "capacity" => {
                             let value = arg.value("capacity = N", self.report)?;
-                            capacity = Some(self.per(value)?);
+                            capacity = Some(self.per("capacity", value)?);
                         }
                         "unique" => {
                             arg.flag(self.report);
@@ -1479,7 +1581,7 @@ impl Taker<'_> {
                     match arg.name.to_string().as_str() {
                         "capacity" => {
                             let value = arg.value("capacity = N", self.report)?;
-                            capacity = Some(self.per(value)?);
+                            capacity = Some(self.per("capacity", value)?);
                         }
                         "output" => {
                             arg.flag(self.report);
@@ -1529,7 +1631,7 @@ impl Taker<'_> {
             match arg.name.to_string().as_str() {
                 "per" => {
                     let value = arg.value("per = edge(graph)", self.report)?;
-                    per = Some(self.per(value)?);
+                    per = Some(self.per("per", value)?);
                 }
                 "bits" => bits = Some(arg.value("bits = WIDTH", self.report)?),
                 "reverse_of" => {
@@ -1594,7 +1696,7 @@ impl Taker<'_> {
             match arg.name.to_string().as_str() {
                 "per" => {
                     let value = arg.value("per = node", self.report)?;
-                    per = Some(self.per(value)?);
+                    per = Some(self.per("per", value)?);
                 }
                 "bits" => {
                     bits = Some(arg.value("bits = WIDTH", self.report)?);
@@ -1618,7 +1720,7 @@ impl Taker<'_> {
         }
         if per.is_none() {
             if role == Role::Input && scalar_of(ty).is_some() {
-                return self.scalar(ty).map(FieldKind::Scalar);
+                return self.uniform(ty, name);
             }
             self.report.error_help(
                 attr.path().span(),
@@ -1725,21 +1827,13 @@ impl Taker<'_> {
         Some(FieldKind::Reduction { op, count, scalar })
     }
 
-    /// `node`, `edge(graph)` or a length.
-    fn per(&mut self, value: Expr) -> Option<Per> {
-        if let Some(word) = ident_of(&value) {
-            match word.to_string().as_str() {
-                "node" | "nodes" => return Some(Per::Node),
-                "edge" | "edges" => {
-                    self.report.error_help(
-                        word.span(),
-                        "which topology's edges?",
-                        "write `per = edge(graph)`",
-                    );
-                    return None;
-                }
-                _ => {}
-            }
+    /// `node`, `edge(graph)` or a length, after `key =`.
+    fn per(&mut self, key: &str, value: Expr) -> Option<Per> {
+        if let Some(word) = ident_of(&value)
+            && word == "node"
+        {
+            self.per_node.get_or_insert(word.span());
+            return Some(Per::Node);
         }
         if let Expr::Call(call) = &value
             && let Some(f) = ident_of(&call.func)
@@ -1748,18 +1842,18 @@ impl Taker<'_> {
                 (1, Some(graph)) => Some(graph.clone()),
                 _ => None,
             };
-            return match (f.to_string().as_str(), graph) {
-                ("edge" | "edges", Some(graph)) => Some(Per::Edge(graph)),
-                ("node" | "nodes", Some(_)) => Some(Per::Node),
-                _ => {
-                    self.report.error_help(
-                        value.span(),
-                        "this is not a size",
-                        "write `node`, `edge(graph)`, a u32 scalar of `Data`, a constant or a literal",
-                    );
-                    None
+            let advice = match (f.to_string().as_str(), graph) {
+                ("edge", Some(graph)) => return Some(Per::Edge(graph)),
+                ("edges", Some(graph)) => format!("write `{key} = edge({graph})`"),
+                ("node" | "nodes", _) => {
+                    "write `node`: all topologies have the same nodes".to_owned()
                 }
+                _ => "write `node`, `edge(graph)`, a u32 scalar of `Data`, a constant or a literal"
+                    .to_owned(),
             };
+            self.report
+                .error_help(value.span(), "this is not a size", advice);
+            return None;
         }
         Some(Per::Len(Box::new(value)))
     }
@@ -1768,6 +1862,17 @@ impl Taker<'_> {
 const FIELD_ATTRS: [&str; 7] = [
     "topology", "input", "output", "scratch", "frontier", "reduce", "list",
 ];
+
+/// The names that a `use` brings, but for `*`.
+fn imported<'t>(tree: &'t syn::UseTree, names: &mut Vec<&'t Ident>) {
+    match tree {
+        syn::UseTree::Path(p) => imported(&p.tree, names),
+        syn::UseTree::Name(n) => names.push(&n.ident),
+        syn::UseTree::Rename(r) => names.push(&r.rename),
+        syn::UseTree::Group(g) => g.items.iter().for_each(|tree| imported(tree, names)),
+        syn::UseTree::Glob(_) => {}
+    }
+}
 
 fn is_use_super(u: &syn::ItemUse) -> bool {
     let syn::UseTree::Path(p) = &u.tree else {

@@ -4,8 +4,11 @@ use super::*;
 use crate::import::{self, Asker, Imports};
 use crate::source;
 use proc_macro2::TokenStream;
+use proc_macro2::TokenTree;
+use quote::ToTokens;
 use quote::quote;
 use std::str::FromStr;
+use syn::Expr;
 use vyre_core::module::{FixpointId, FrontierId, ReductionId, Step, UpdateOp, WaveId};
 
 const DATA: &str = "pub struct Data {

@@ -1,0 +1,358 @@
+//! What is written is what happens: names, sizes, owners and order mean one thing, on every backend.
+#![deny(warnings)]
+#![deny(clippy::all)]
+
+#[macro_use]
+mod common;
+
+use vyre_cuda::prelude::*;
+
+/// A path 0 -> 1 -> ... -> n - 1.
+fn chain(n: u32) -> Csr {
+    let edges: Vec<(u32, u32)> = (1..n).map(|v| (v - 1, v)).collect();
+    Csr::from_edges(n as usize, &edges).expect("a chain is a graph")
+}
+
+/// Scalars and reductions with the type word of the items beside items of any name, and waves with names of the glue's own.
+#[wave_graph]
+mod words {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        root: Node,
+        k: Index,
+        #[reduce(max)]
+        last: Node,
+        #[output(per = node)]
+        at_root: u32,
+        #[output(per = k)]
+        distance: u32,
+        #[output(per = edge(graph))]
+        into_last: u32,
+        #[list(capacity = 100)]
+        found: List<u32>,
+        #[reduce(sum)]
+        sum: u32,
+        bias: u32,
+        #[output(per = 1)]
+        both: u32,
+    }
+
+    #[wave(nodes)]
+    fn lane(v: Node, root: Node, at_root: &mut u32, last: &Reduce<Max<u32>>, found: &Append<u32>) {
+        *at_root = u32::from(v == root) + 10 * v;
+        last.max(v);
+        found.append(v);
+    }
+
+    #[wave(range(k))]
+    fn cx(i: Index, k: Index, distance: &mut u32) {
+        *distance = k - i;
+    }
+
+    #[wave(edges(graph), after(lane))]
+    fn item(e: Edge, last: Node, into_last: &mut u32) {
+        *into_last = u32::from(e.dst == last);
+    }
+
+    #[wave(items(found), after(lane))]
+    fn p0(x: u32, bias: u32, sum: &Reduce<Sum<u32>>) {
+        sum.add(x + bias);
+    }
+
+    /// Without an item, there is nothing to take a scalar for.
+    #[wave(once, after(lane))]
+    fn outcome(root: Node, last: Node, both: &Buf<Atomic<u32>>) {
+        both[0].store(root + last);
+    }
+}
+
+fn items_and_fields_keep_their_names(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let graph = chain(4);
+        let mut session = words::Session::new(&runtime, &graph).expect("a session");
+        let given = words::Run {
+            root: 2,
+            k: 3,
+            bias: 100,
+        };
+        let out = session.run(given).expect("a run");
+        assert_eq!(out.at_root, [0, 10, 21, 30]);
+        assert_eq!(out.distance, [3, 2, 1]);
+        assert_eq!((out.last, out.into_last), (3, vec![0, 0, 1]));
+        assert_eq!((out.sum, out.both), (6 + 400, vec![5]));
+    }
+}
+
+/// A kernel's parameters have any names: those of what is generated around them, too.
+#[kernel]
+fn around(i: Index, n: u32, round: u32, report: &mut u32, runtime: &u32, args: &Buf<u32>) {
+    *report = n + 10 * round + *runtime + args[i % args.len()];
+}
+
+#[kernel]
+fn lengths(i: Index, out: &mut u32, a: &Buf<u32>, a_len: &Buf<u32>, n_: u32) {
+    *out = a[i] + a_len[0] + n_;
+}
+
+fn kernels_take_parameters_of_any_name(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let mut report = [0; 3];
+        around::run(
+            &runtime,
+            1,
+            2,
+            &mut report,
+            &[100, 200, 300],
+            &[1_000, 2_000],
+        )
+        .expect("a run");
+        assert_eq!(report, [1_121, 2_221, 1_321]);
+        let mut out = [0; 2];
+        lengths::run(&runtime, &mut out, &[1, 2], &[10], 100).expect("a run");
+        assert_eq!(out, [111, 112]);
+    }
+}
+
+/// Scalars with the names of sizes are those scalars, in every place.
+#[wave_graph]
+mod sizes {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        nodes: u32,
+        edges: u32,
+        edge: u32,
+        #[output(per = nodes)]
+        few: u32,
+        #[output(per = edges)]
+        more: u32,
+        #[output(per = edge)]
+        most: u32,
+        #[output(per = node)]
+        all: u32,
+        #[output(per = edge(graph))]
+        links: u32,
+        #[list(capacity = nodes, output)]
+        kept: List<u32>,
+    }
+
+    #[wave(range(nodes))]
+    fn fill(i: Index, few: &mut u32, kept: &Append<u32>) {
+        *few = i + 1;
+        kept.append(i);
+    }
+
+    #[wave(range(edges))]
+    fn fill_more(i: Index, more: &mut u32) {
+        *more = i + 1;
+    }
+
+    #[wave(range(edge))]
+    fn fill_most(i: Index, most: &mut u32) {
+        *most = i + 1;
+    }
+
+    #[wave(nodes)]
+    fn fill_all(v: Node, all: &mut u32) {
+        *all = v + 1;
+    }
+
+    #[wave(edges(graph))]
+    fn fill_links(e: Edge, links: &mut u32) {
+        *links = e.index + 1;
+    }
+}
+
+fn sizes_are_the_scalars_of_their_names(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let graph = chain(5);
+        let mut session = sizes::Session::new(&runtime, &graph).expect("a session");
+        let given = sizes::Run {
+            nodes: 2,
+            edges: 3,
+            edge: 1,
+        };
+        let out = session.run(given).expect("a run");
+        assert_eq!(
+            (out.few, out.more, out.most),
+            (vec![1, 2], vec![1, 2, 3], vec![1])
+        );
+        assert_eq!(out.all, [1, 2, 3, 4, 5]);
+        assert_eq!(out.links, [1, 2, 3, 4]);
+        assert_eq!(out.kept.len(), 2);
+    }
+}
+
+/// Frontiers and reductions of an outer fixpoint, of an inner one, and of the graph, side by side.
+#[wave_graph]
+mod owners {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(unique)]
+        front: Frontier,
+        #[frontier]
+        marks: Frontier,
+        #[output(per = node)]
+        label: u32,
+        #[input(per = node)]
+        first: u32,
+        #[reduce(or)]
+        again: bool,
+        #[reduce(count)]
+        lowered: u64,
+        #[reduce(count)]
+        starts: u64,
+        #[output(per = node)]
+        marked: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, first: &u32, label: &mut u32, front: &Push, starts: &Reduce<Count>) {
+        *label = *first;
+        front.push(v);
+        starts.inc();
+    }
+
+    #[fixpoint(after(init), until(!again || starts > 100), max_rounds = 100)]
+    mod phases {
+        #[fixpoint(until(front.is_empty() && lowered == 0), max_rounds = 1_000)]
+        mod rounds {
+            #[wave(edges(graph, from = front))]
+            fn lower(
+                e: Edge,
+                label: &Buf<Atomic<u32>>,
+                front: &Push,
+                lowered: &Reduce<Count>,
+                marks: &Push,
+            ) {
+                let least = label[e.src].load();
+                if label[e.dst].fetch_min(least) > least {
+                    front.push(e.dst);
+                    lowered.inc();
+                    marks.push(e.dst);
+                }
+            }
+        }
+
+        #[wave(nodes, after(rounds))]
+        fn halve(v: Node, label: &mut u32, again: &Reduce<Or<bool>>, front: &Push) {
+            *label /= 2;
+            again.or(*label > 0);
+            front.push(v);
+        }
+    }
+
+    /// What any round pushed, since the graph owns it.
+    #[wave(items(marks), after(phases))]
+    fn mark(v: Node, marked: &Buf<Atomic<u32>>) {
+        marked[v].fetch_add(1);
+    }
+}
+
+fn owners_flip_and_reset_in_their_own_rounds(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let graph = chain(3);
+        let mut session = owners::Session::new(&runtime, &graph).expect("a session");
+        for _ in 0..2 {
+            let given = owners::Run { first: &[8, 9, 3] };
+            let out = session.run(given).expect("a run");
+            assert_eq!((out.label, out.again), (vec![0, 0, 0], false));
+            // 9 is lowered in the first round of the first phase; three rounds have nothing to lower, one is the second.
+            assert_eq!(out.report.rounds, [4, 5]);
+            assert_eq!((out.lowered, out.starts), (0, 3));
+            assert_eq!(out.marked, [0, 1, 0]);
+        }
+    }
+}
+
+mod parts {
+    use vyre_cuda::prelude::*;
+
+    const LIMIT: u32 = 2;
+
+    /// Two digits at the end of every node's number in each of two rounds.
+    #[wave_graph]
+    pub(crate) mod adder {
+        pub(crate) struct Data {
+            #[topology]
+            graph: Csr,
+            #[scratch(per = node)]
+            own: u32,
+            #[output(per = node)]
+            value: u64,
+            after: u64,
+        }
+
+        #[fixpoint(until(round + 1 >= LIMIT && after < 100), max_rounds = 10)]
+        mod turns {
+            #[wave(nodes)]
+            fn turn(v: Node, round: Round, value: &mut u64, own: &mut u32, after: u64) {
+                *own = v;
+                *value = 100 * *value + after + u64::from(round + v - *own);
+            }
+        }
+    }
+}
+
+/// The constant in the included graph's condition is its own, and so is the name of its item. The four stand in an order that
+/// is none of those in which they can run.
+#[wave_graph]
+mod chained {
+    const LIMIT: u32 = 1_000_000;
+
+    #[include(graph = g, value = total, after = d, after(third))]
+    use super::parts::adder as last;
+    #[include(graph = g, value = total, after = a)]
+    use super::parts::adder as first;
+    #[include(graph = g, value = total, after = c, after(second, first))]
+    use super::parts::adder as third;
+    #[include(graph = g, value = total, after = b, after(first))]
+    use super::parts::adder as second;
+
+    pub(crate) struct Data {
+        #[topology]
+        g: Csr,
+        #[output(per = node)]
+        total: u64,
+        a: u64,
+        b: u64,
+        c: u64,
+        d: u64,
+        v: u32,
+        #[output(per = 1)]
+        limit: u32,
+    }
+
+    #[wave(once, after(last))]
+    fn note(v: u32, limit: &Buf<Atomic<u32>>) {
+        limit[0].store(LIMIT + v);
+    }
+}
+
+fn included_graphs_keep_their_names_and_wait_for_each_other(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let graph = chain(3);
+        let mut session = chained::Session::new(&runtime, &graph).expect("a session");
+        let given = chained::Run {
+            a: 10,
+            b: 20,
+            c: 30,
+            d: 40,
+            v: 7,
+        };
+        let out = session.run(given).expect("a run");
+        assert_eq!(out.total, [1_011_202_130_314_041; 3]);
+        assert_eq!(out.report.rounds, [2, 2, 2, 2]);
+        assert_eq!(out.limit, [1_000_007]);
+    }
+}
+
+on_every_backend! {
+    items_and_fields_keep_their_names
+    kernels_take_parameters_of_any_name
+    sizes_are_the_scalars_of_their_names
+    owners_flip_and_reset_in_their_own_rounds
+    included_graphs_keep_their_names_and_wait_for_each_other
+}
