@@ -22,6 +22,7 @@ examples! {
     pagerank "../examples/pagerank.rs";
     reachability "../examples/reachability.rs";
     saxpy "../examples/saxpy.rs";
+    select "../examples/select.rs";
     sssp "../examples/sssp.rs";
 }
 
@@ -97,6 +98,33 @@ fn error<E: Example>(args: &str) -> String {
 fn assert_has(json: &Value, fields: Value) {
     for (name, value) in fields.as_object().unwrap() {
         assert_eq!(json[name], *value, "{name} in {json}");
+    }
+}
+
+/// What is fast is this machine's to say; that every way gives the same, and what was measured of each, is not.
+#[test]
+fn searches_run_in_the_way_that_is_selected() {
+    for (backend, args) in [
+        ("native", "--searches 20"),
+        ("native", "--searches 2000 --ranking thresholds"),
+        ("vir0", "--searches 3"),
+    ] {
+        let args = format!("--graph rmat:7:4 --tries 1 --backend {backend} {args}");
+        let json = figures::<select::Select>(&args);
+        let selected = json["selected"].as_str().unwrap();
+        let ways = ["baseline", "batch", "batch.renumbered"];
+        assert!(ways.contains(&selected), "{selected}");
+        let (code, out, _) = ran::<select::Select>(&args);
+        assert_eq!(code, 0);
+        for line in [
+            "measured  `batch` is ",
+            "`batch.renumbered` is ",
+            "skipped `vyre.jit`: it waits for compiled passes",
+        ] {
+            assert!(out.contains(line), "{out}");
+        }
+        // The session that is measured, and the one that then runs, are planned once each, or found.
+        assert!(out.contains("made, "), "{out}");
     }
 }
 

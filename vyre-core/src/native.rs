@@ -1353,8 +1353,10 @@ impl<'s> Sweep<'s> {
             && (chunks * CHUNK) as u64 >= self.store.shared_from(self.wave)
             && rayon::current_num_threads() > 1
             && !columns.in_order();
-        let count = &self.store.shared;
-        count.set(count.get() + u64::from(shares));
+        if shares {
+            let count = &self.store.shared;
+            count.set(count.get() + 1);
+        }
         shares
     }
 

@@ -1396,17 +1396,18 @@ impl Store {
         self.activity.sweeps += 1;
         self.activity.items += items;
         self.activity.widest = self.activity.widest.max(items);
-        self.take_route(wave, f, items);
-    }
-
-    /// Decides how a sweep over a frontier goes.
-    fn take_route(&mut self, wave: WaveId, f: FrontierId, items: u64) {
-        let now = &self.routes[wave.index()];
         if items < Pull::FEW as u64 {
             // A short list is not worth a thought.
-            now.set(Route::WarpSparse);
-            return;
+            self.routes[wave.index()].set(Route::WarpSparse);
+        } else {
+            self.take_route(wave, f, items);
         }
+    }
+
+    /// Decides how a sweep over a frontier of some size goes.
+    #[inline(never)]
+    fn take_route(&mut self, wave: WaveId, f: FrontierId, items: u64) {
+        let now = &self.routes[wave.index()];
         let nodes = self.sizes.nodes.max(1) as f64;
         let edges = match self.program.waves[wave.index()].domain {
             Domain::EdgesFrom(t, _) => self.sizes.edges.get(t.index()),

@@ -4,6 +4,7 @@ use crate::device::DeviceError;
 use thiserror::Error;
 use vyre_core::container::PartsError;
 use vyre_core::exec::RunError;
+use vyre_core::plan::passes::PassError;
 use vyre_core::trap::Trap;
 
 /// Why a runtime, a session or a run failed.
@@ -22,6 +23,9 @@ pub enum Error {
     /// No CUDA device can be used.
     #[error("no CUDA device: {0}")]
     NoDevice(#[from] DeviceError),
+    /// What a pipeline is to select from does not fit together, or does not fit.
+    #[error(transparent)]
+    Select(#[from] PassError),
 }
 
 impl Error {
@@ -29,7 +33,7 @@ impl Error {
     pub fn trap(&self) -> Option<&Trap> {
         match self {
             Error::Trap(trap) => Some(trap),
-            Error::Run(_) | Error::Program(_) | Error::NoDevice(_) => None,
+            Error::Run(_) | Error::Program(_) | Error::NoDevice(_) | Error::Select(_) => None,
         }
     }
 }

@@ -34,6 +34,30 @@ mod scattered {
     }
 }
 
+/// The same, where the result shows the order: sums of floats round.
+#[wave_graph]
+mod summed {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(unique)]
+        front: Frontier,
+        #[reduce(sum)]
+        total: f32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn push(i: Index, front: &Push) {
+        front.push(((i as u64 + 1) * 7_919 % super::NODES as u64) as u32);
+    }
+
+    #[wave(items(front), after(push))]
+    fn visit(v: Node, total: &Reduce<Sum<f32>>) {
+        total.add(v as f32 / 3.0);
+    }
+}
+
 fn graph() -> Csr {
     Csr::from_edges(NODES as usize, &[(0, 1)]).expect("a graph")
 }
@@ -55,9 +79,9 @@ fn run(session: &mut scattered::Session, n: u32) -> Activity {
     out.report.activity.expect("backends count")
 }
 
-/// Runs with several threads, whatever the machine has.
-fn on_four_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build();
+/// Runs with so many threads, whatever the machine has.
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.expect("threads").install(work)
 }
 
@@ -81,6 +105,23 @@ fn a_dense_route_sweeps_a_list_in_the_order_of_the_nodes() {
         // A short list is left alone.
         assert_eq!(run(&mut session, 200).ordered, 0);
     }
+}
+
+#[test]
+fn a_list_whose_order_a_result_shows_keeps_it() {
+    let graph = graph();
+    let mut session = summed::Session::new(&Runtime::native(), &graph).expect("fits");
+    let mut total = |text: &str| {
+        session.set_thresholds(routes(text));
+        let out = session.run(summed::Run { n: NODES - 1 }).expect("runs");
+        let activity = out.report.activity.expect("counts");
+        assert_eq!(activity.ordered, 0);
+        out.total.to_bits()
+    };
+    assert_eq!(
+        total("route.dense_degree = 0"),
+        total("route.dense_degree = 2")
+    );
 }
 
 #[test]
@@ -140,7 +181,7 @@ fn without_room_for_a_bitmap_lists_stay_lists() {
 
 #[test]
 fn a_route_decides_from_which_size_threads_share_a_sweep() {
-    on_four_threads(|| {
+    on_threads(4, || {
         let graph = graph();
         let runtime = Runtime::native();
         let mut session = scattered::Session::new(&runtime, &graph).expect("fits");
@@ -162,7 +203,7 @@ fn a_route_decides_from_which_size_threads_share_a_sweep() {
 /// One CTA is one thread on a CPU: no sweep is shared, and no barrier is anybody else's.
 #[test]
 fn the_scope_of_barriers_and_asked_ctas_decide_who_sweeps() {
-    on_four_threads(|| {
+    on_threads(4, || {
         let graph = graph();
         let mut session = scattered::Session::new(&Runtime::native(), &graph).expect("fits");
         assert_eq!(run(&mut session, NODES - 1).shared, 2);
@@ -173,6 +214,24 @@ fn the_scope_of_barriers_and_asked_ctas_decide_who_sweeps() {
         assert_eq!(run(&mut session, NODES - 1).shared, 0);
         session.set_ctas(None);
         assert_eq!(run(&mut session, NODES - 1).shared, 2);
+    });
+}
+
+#[test]
+fn short_memory_leaves_a_sweep_to_one_thread() {
+    on_threads(2, || {
+        let graph = graph();
+        let whole = Runtime::native().with_memory(1 << 30);
+        let mut session = scattered::Session::new(&whole, &graph).expect("fits");
+        assert_eq!(run(&mut session, NODES - 1).shared, 2);
+        drop(session);
+        let (_, exactly) = {
+            let _session = scattered::Session::new(&whole, &graph).expect("fits");
+            whole.memory().expect("a budget")
+        };
+        let tight = Runtime::native().with_memory(exactly);
+        let mut session = scattered::Session::new(&tight, &graph).expect("fits");
+        assert_eq!(run(&mut session, NODES - 1).shared, 0);
     });
 }
 
