@@ -23,9 +23,9 @@ pub use crate::csr::Csr;
 pub use crate::exec::Record;
 pub use crate::views::{Atomic, AtomicElement, Buf};
 
-use crate::exec::{Element, Slice};
+use crate::exec::{Element, Shape, Slice};
 use crate::fault;
-use crate::module::{MAX_FIELDS, ReduceOp, row_words};
+use crate::module::{ReduceOp, row_words};
 use crate::views::{Sink, from_atomic, into_atomic};
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -74,26 +74,23 @@ pub struct List<T> {
 /// let points: Records<(u32, f32)> = Records::new(&[Slice::U32(&[4, 5]), Slice::F32(&[0.5, 1.5])]);
 /// assert_eq!((points.get(1), points.len()), ((5, 1.5), 2));
 /// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Records<'a, T> {
-    fields: [Slice<'a>; MAX_FIELDS],
+#[derive(Clone, Copy)]
+pub struct Records<'a, T: Record> {
+    pub(crate) fields: <T::Shape as Shape>::Slices<'a>,
     len: u32,
-    item: PhantomData<T>,
 }
 
 impl<'a, T: Record> Records<'a, T> {
-    /// One slice for each field of `T`, all of one length.
+    /// One slice for each scalar of `T`, of its type, all of one length; panics otherwise.
     pub fn new(fields: &[Slice<'a>]) -> Records<'a, T> {
         let len = fields.first().map_or(0, Slice::len);
         assert!(
             fields.iter().all(|f| f.len() == len),
             "fields of one length"
         );
-        let at = |i| fields.get(i).copied().unwrap_or(Slice::U8(&[]));
         Records {
-            fields: std::array::from_fn(at),
+            fields: T::Shape::slices(&mut fields.iter().copied()),
             len: u32::try_from(len).expect("buffers are indexed by u32"),
-            item: PhantomData,
         }
     }
 
@@ -116,8 +113,15 @@ impl<'a, T: Record> Records<'a, T> {
         if index >= self.len {
             fault::out_of_bounds(index, self.len as usize);
         }
-        let bits = self.fields.map(|f| f.get(index as usize).unwrap_or(0));
-        T::take(&bits).0
+        T::from_shape(T::Shape::read(&self.fields, index as usize))
+    }
+}
+
+impl<T: Record + std::fmt::Debug> std::fmt::Debug for Records<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries((0..self.len).map(|i| self.get(i)))
+            .finish()
     }
 }
 

@@ -2,11 +2,12 @@
 
 use crate::csr::Csr;
 use crate::module::{
-    BufferId, Extent, FixpointId, ListId, MAX_FIELDS, Program, ReductionId, Scalar, Topology,
-    Width, row_words,
+    BufferId, Extent, FixpointId, ListId, Program, ReductionId, Scalar, Topology, Width, row_words,
 };
 pub use crate::plan::session::Counters;
 use crate::plan::{launch, route};
+#[cfg(feature = "exec")]
+pub use crate::record::{Record, Shape, columns_of};
 use crate::trap::Trap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -60,6 +61,8 @@ macro_rules! columns {
             }
             /// Borrows it.
             pub fn as_slice(&self) -> Slice<'_> { match self { $(Column::$variant(v) => Slice::$variant(v),)* } }
+            /// Borrows it to write.
+            pub fn as_slice_mut(&mut self) -> SliceMut<'_> { match self { $(Column::$variant(v) => SliceMut::$variant(v),)* } }
             /// Makes it `len` elements with these raw bits, in the memory it has where that suffices.
             pub fn reset(&mut self, len: usize, bits: u64) {
                 match self { $(Column::$variant(v) => { v.clear(); v.resize(len, <$ty>::from_bits64(bits)); })* }
@@ -115,18 +118,7 @@ macro_rules! columns {
             pub fn to_column(&self) -> Column { match self { $(Slice::$variant(v) => Column::$variant(v.to_vec()),)* } }
         }
 
-        $(impl Record for $ty {
-            #[inline]
-            fn put(self, to: &mut [u64]) -> usize {
-                to[0] = self.to_bits64();
-                1
-            }
-            #[inline]
-            fn take(from: &[u64]) -> ($ty, usize) { (<$ty>::from_bits64(from[0]), 1) }
-            #[inline]
-            fn key(self) -> u32 { self.to_bits64() as u32 }
-        }
-        impl Element for $ty {
+        $(impl Element for $ty {
             const SCALAR: Scalar = Scalar::$variant;
             fn slice(values: &[$ty]) -> Slice<'_> { Slice::$variant(values) }
             fn slice_mut(values: &mut [$ty]) -> SliceMut<'_> { SliceMut::$variant(values) }
@@ -166,95 +158,6 @@ pub trait Element: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
     fn to_bits64(self) -> u64;
     /// Inverse of [`Element::to_bits64`]; higher bits are dropped.
     fn from_bits64(bits: u64) -> Self;
-}
-
-/// What stands in lists, frontiers and struct-of-arrays buffers: a scalar, or a plain struct or tuple of records, with at
-/// most [`MAX_FIELDS`] scalars in all. [`record!`](crate::record) implements it for a struct.
-///
-/// A backend keeps one array for each scalar, in declaration order; lanes see whole values.
-pub trait Record: Copy + Send + Sync + 'static {
-    /// Writes the raw bits of the fields to the front of `to`; how many.
-    fn put(self, to: &mut [u64]) -> usize;
-    /// Reads the fields from the front of `from`; how many.
-    fn take(from: &[u64]) -> (Self, usize);
-    /// What a trap calls the item: the low 32 bits of the first field.
-    fn key(self) -> u32 {
-        self.fields()[0] as u32
-    }
-    /// Raw bits of the fields; the rest is 0.
-    #[inline]
-    fn fields(self) -> [u64; MAX_FIELDS] {
-        let mut fields = [0; MAX_FIELDS];
-        self.put(&mut fields);
-        fields
-    }
-}
-
-/// Implements [`Record`](crate::exec::Record) for a struct, given the names of all its fields.
-///
-/// ```
-/// use vyre_core::exec::Record;
-/// #[derive(Clone, Copy, Debug, PartialEq)]
-/// struct Arc { to: u32, cost: f64 }
-/// vyre_core::record!(Arc { to, cost });
-/// let arc = Arc { to: 7, cost: 0.5 };
-/// assert_eq!(arc.fields()[..2], [7, 0.5f64.to_bits()]);
-/// assert_eq!(Arc::take(&arc.fields()), (arc, 2));
-/// ```
-#[macro_export]
-macro_rules! record {
-    ($name:ident { $($field:ident),+ $(,)? }) => {
-        impl $crate::exec::Record for $name {
-            #[inline]
-            fn put(self, to: &mut [u64]) -> usize {
-                let mut count = 0;
-                $(count += $crate::exec::Record::put(self.$field, &mut to[count..]);)+
-                count
-            }
-            #[inline]
-            fn take(from: &[u64]) -> (Self, usize) {
-                let mut count = 0;
-                $(
-                    let ($field, taken) = $crate::exec::Record::take(&from[count..]);
-                    count += taken;
-                )+
-                ($name { $($field),+ }, count)
-            }
-        }
-    };
-}
-
-macro_rules! tuples {
-    ($($($ty:ident $x:ident)+;)*) => {$(
-        impl<$($ty: Record),+> Record for ($($ty,)+) {
-            #[inline]
-            fn put(self, to: &mut [u64]) -> usize {
-                let ($($x,)+) = self;
-                let mut count = 0;
-                $(count += $x.put(&mut to[count..]);)+
-                count
-            }
-            #[inline]
-            fn take(from: &[u64]) -> (Self, usize) {
-                let mut count = 0;
-                $(
-                    let ($x, taken) = $ty::take(&from[count..]);
-                    count += taken;
-                )+
-                (($($x,)+), count)
-            }
-        }
-    )*};
-}
-tuples! {
-    A a;
-    A a B b;
-    A a B b C c;
-    A a B b C c D d;
-    A a B b C c D d E e;
-    A a B b C c D d E e F f;
-    A a B b C c D d E e F f G g;
-    A a B b C c D d E e F f G g H h;
 }
 
 columns! { Bool bool; U8 u8; U32 u32; I32 i32; F32 f32; U64 u64; I64 i64; F64 f64; }
@@ -315,100 +218,6 @@ mod from_bits {
     }
 }
 
-/// Items as one column for each field, all of one length.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Rows {
-    pub(crate) columns: Vec<Column>,
-}
-
-#[cfg_attr(
-    not(feature = "exec"),
-    allow(dead_code, reason = "only executors use it")
-)]
-impl Rows {
-    pub(crate) fn new(fields: &[Scalar]) -> Rows {
-        let empty = |&scalar| Column::filled(scalar, 0, 0);
-        Rows {
-            columns: fields.iter().map(empty).collect(),
-        }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.columns.first().map_or(0, Column::len)
-    }
-
-    /// Items that it has memory for.
-    pub(crate) fn capacity(&self) -> usize {
-        self.columns.first().map_or(0, Column::capacity)
-    }
-
-    /// Appends an item.
-    pub(crate) fn push(&mut self, fields: &[u64; MAX_FIELDS]) {
-        for (column, &bits) in self.columns.iter_mut().zip(fields) {
-            column.push(bits);
-        }
-    }
-
-    /// Moves all items of another one with the same fields to the end.
-    pub(crate) fn append(&mut self, other: &mut Rows) {
-        for (column, other) in self.columns.iter_mut().zip(&mut other.columns) {
-            assert!(column.append(other), "both have the declared fields");
-        }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        for column in &mut self.columns {
-            column.reset(0, 0);
-        }
-    }
-
-    /// Gives its memory up.
-    pub(crate) fn release(&mut self) {
-        for column in &mut self.columns {
-            *column = Column::filled(column.scalar(), 0, 0);
-        }
-    }
-
-    /// Types and raw bits of an item's fields.
-    pub(crate) fn item(&self, at: usize) -> impl Iterator<Item = (Scalar, u64)> + '_ {
-        let bits = move |c: &Column| (c.scalar(), c.get(at).unwrap_or(0));
-        self.columns.iter().map(bits)
-    }
-
-    #[inline]
-    pub(crate) fn record<T: Record>(&self, at: usize) -> T {
-        let mut fields = [0; MAX_FIELDS];
-        for (field, column) in fields.iter_mut().zip(&self.columns) {
-            *field = column.get(at).unwrap_or(0);
-        }
-        T::take(&fields).0
-    }
-
-    /// What a trap calls the item: the low 32 bits of its first field.
-    pub(crate) fn key(&self, at: usize) -> u32 {
-        self.item(at).next().map_or(0, |(_, bits)| bits as u32)
-    }
-}
-
-/// Takes rows of structs apart: a column for each scalar, in consecutive buffers.
-pub fn columns_of<T: Record>(
-    rows: &[T],
-    first: BufferId,
-    scalars: &[Scalar],
-) -> Vec<(BufferId, Column)> {
-    let mut taken = Rows::new(scalars);
-    for column in &mut taken.columns {
-        column.reserve(rows.len());
-    }
-    for row in rows {
-        taken.push(&row.fields());
-    }
-    (first.0..=u16::MAX)
-        .map(BufferId)
-        .zip(taken.columns)
-        .collect()
-}
-
 /// What a session is created from.
 #[derive(Clone, Debug, Default)]
 pub struct TopologyArgs<'a> {
@@ -462,19 +271,19 @@ impl Outcome {
     }
 
     /// Takes an output list. Panics as [`Outcome::take`].
+    #[cfg(feature = "exec")]
     pub fn take_list<T: Record>(&mut self, id: ListId) -> Vec<T> {
         let at = self
             .lists
             .iter()
             .position(|(l, _)| *l == id)
             .expect("the list is an output of the pass");
-        let rows = Rows {
-            columns: self.lists.swap_remove(at).1,
-        };
-        (0..rows.len()).map(|i| rows.record(i)).collect()
+        let columns = self.lists.swap_remove(at).1;
+        crate::record::Rows { columns }.collect()
     }
 
     /// Takes an output of rows of structs, which lie in consecutive buffers. Panics as [`Outcome::take`].
+    #[cfg(feature = "exec")]
     pub fn take_rows<T: Record>(&mut self, first: BufferId, scalars: usize) -> Vec<T> {
         let columns = (0..scalars as u16).map(|i| {
             let id = BufferId(first.0 + i);
@@ -482,10 +291,8 @@ impl Outcome {
             let at = at.expect("the buffer is an output of the pass");
             self.outputs.swap_remove(at).1
         });
-        let rows = Rows {
-            columns: columns.collect(),
-        };
-        (0..rows.len()).map(|i| rows.record(i)).collect()
+        let columns = columns.collect();
+        crate::record::Rows { columns }.collect()
     }
 
     /// An output reduction. Panics as [`Outcome::take`].

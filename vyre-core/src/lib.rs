@@ -26,6 +26,8 @@ pub mod native;
 pub mod pass;
 pub mod plan;
 #[cfg(feature = "exec")]
+mod record;
+#[cfg(feature = "exec")]
 mod store;
 pub mod trap;
 pub mod verify;

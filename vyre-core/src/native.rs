@@ -12,17 +12,18 @@ use crate::dsl::{Append, Bits, Edge, Push, Records, Reduce, Reduction, Seen};
 use crate::exec;
 use crate::exec::{
     Args, Counters, Element, Executor, Followed, LaunchHint, Limits, Outcome, Progress, Record,
-    Rows, RunError, Slice, SliceMut, TopologyArgs,
+    RunError, Shape, Slice, SliceMut, TopologyArgs,
 };
 use crate::fault::{self, Fault, InLane, Lanes};
 use crate::isa::{Faults, IMM, Op, Slot, Word};
 use crate::module::{
-    Access, Buffer, BufferId, Domain, Extent, FixpointId, Kernel, KernelId, ListId, MAX_FIELDS,
-    Mode, Program, Resource, Role, Scalar, SiteId, UpdateOp, Wave, WaveId,
+    Access, Buffer, BufferId, Domain, Extent, FixpointId, Kernel, KernelId, ListId, Mode, Program,
+    Resource, Role, SiteId, UpdateOp, Wave, WaveId,
 };
 use crate::pass::Pass;
 use crate::plan::footprint::Allocation;
 use crate::plan::launch::Route;
+use crate::record::Rows;
 use crate::store::{Backend, Cut, Frontier, List, Pending, Store, lowest};
 use crate::trap::TrapKind;
 use crate::views::{Atomic, AtomicElement, Buf, prefetch, prefetch_at};
@@ -85,6 +86,8 @@ pub trait Column {
         Self: 'v;
     /// State of one chunk.
     type Local: Send;
+    /// What a lane has of its own while it runs: a copy of its element. Nothing else refers to it, so it stays in registers.
+    type Slot;
 
     /// What chunks share.
     fn view(&mut self) -> Self::View<'_>;
@@ -94,10 +97,16 @@ pub trait Column {
     fn ready(&self, _chunks: usize) {}
     /// State for a chunk of a parallel sweep, the so-many-th.
     fn open(view: Self::View<'_>, chunk: usize) -> Self::Local;
+    /// What a lane begins with.
+    fn slot() -> Self::Slot;
     /// The lane's item.
-    fn get<'l>(view: &'l Self::View<'_>, local: &'l mut Self::Local, lane: Lane) -> Self::Item<'l>;
+    fn get<'l>(
+        view: &'l Self::View<'_>,
+        own: (&'l mut Self::Local, &'l mut Self::Slot),
+        lane: Lane,
+    ) -> Self::Item<'l>;
     /// The lane is done with its item.
-    fn put(view: &Self::View<'_>, local: &mut Self::Local, lane: Lane);
+    fn put(view: &Self::View<'_>, slot: Self::Slot, lane: Lane);
     /// The part of all lanes, from lane 0 on.
     fn whole(&mut self) -> Self::Part<'_>;
     /// The part of its first `lanes` lanes, and the rest.
@@ -115,13 +124,13 @@ pub trait Column {
     /// The item of a lane, which is the `at`-th of the part.
     fn get_at<'l, 'v>(
         part: &'l mut Self::Part<'v>,
-        local: &'l mut Self::Local,
+        own: (&'l mut Self::Local, &'l mut Self::Slot),
         at: (Lane, usize),
     ) -> Self::Item<'l>
     where
         Self: 'v;
     /// The lane is done with its item.
-    fn put_at<'v>(part: &mut Self::Part<'v>, local: &mut Self::Local, lane: Lane)
+    fn put_at<'v>(part: &mut Self::Part<'v>, slot: Self::Slot, at: (Lane, usize))
     where
         Self: 'v;
     /// Chunks of a parallel sweep have something to do when all of them are done, before they are merged.
@@ -174,20 +183,20 @@ macro_rules! shared_parts {
         #[inline]
         fn get_at<'l, 'v>(
             view: &'l mut Self::View<'v>,
-            local: &'l mut Self::Local,
+            own: (&'l mut Self::Local, &'l mut Self::Slot),
             (lane, _): (Lane, usize),
         ) -> Self::Item<'l>
         where
             Self: 'v,
         {
-            Self::get(view, local, lane)
+            Self::get(view, own, lane)
         }
         #[inline]
-        fn put_at<'v>(view: &mut Self::View<'v>, local: &mut Self::Local, lane: Lane)
+        fn put_at<'v>(view: &mut Self::View<'v>, slot: Self::Slot, (lane, _): (Lane, usize))
         where
             Self: 'v,
         {
-            Self::put(view, local, lane);
+            Self::put(view, slot, lane);
         }
     };
 }
@@ -200,6 +209,9 @@ macro_rules! tuples {
             type View<'v> = ($($c::View<'v>,)*) where Self: 'v;
             type Part<'v> = ($($c::Part<'v>,)*) where Self: 'v;
             type Local = ($($c::Local,)*);
+            type Slot = ($($c::Slot,)*);
+            #[inline]
+            fn slot() -> Self::Slot { ($($c::slot(),)*) }
             #[inline]
             fn whole(&mut self) -> Self::Part<'_> { ($(self.$i.whole(),)*) }
             #[inline]
@@ -219,12 +231,16 @@ macro_rules! tuples {
             #[inline]
             fn settle(local: &mut Self::Local) { $($c::settle(&mut local.$i);)* }
             #[inline]
-            fn get_at<'l, 'v>(part: &'l mut Self::Part<'v>, local: &'l mut Self::Local, at: (Lane, usize)) -> Self::Item<'l> where Self: 'v {
-                ($($c::get_at(&mut part.$i, &mut local.$i, at),)*)
+            fn get_at<'l, 'v>(
+                part: &'l mut Self::Part<'v>,
+                (local, slot): (&'l mut Self::Local, &'l mut Self::Slot),
+                at: (Lane, usize),
+            ) -> Self::Item<'l> where Self: 'v {
+                ($($c::get_at(&mut part.$i, (&mut local.$i, &mut slot.$i), at),)*)
             }
             #[inline]
-            fn put_at<'v>(part: &mut Self::Part<'v>, local: &mut Self::Local, lane: Lane) where Self: 'v {
-                $($c::put_at(&mut part.$i, &mut local.$i, lane);)*
+            fn put_at<'v>(part: &mut Self::Part<'v>, slot: Self::Slot, at: (Lane, usize)) where Self: 'v {
+                $($c::put_at(&mut part.$i, slot.$i, at);)*
             }
             #[inline]
             fn view(&mut self) -> Self::View<'_> { ($(self.$i.view(),)*) }
@@ -233,12 +249,16 @@ macro_rules! tuples {
             #[inline]
             fn open(view: Self::View<'_>, chunk: usize) -> Self::Local { ($($c::open(view.$i, chunk),)*) }
             #[inline]
-            fn get<'l>(view: &'l Self::View<'_>, local: &'l mut Self::Local, lane: Lane) -> Self::Item<'l> {
-                ($($c::get(&view.$i, &mut local.$i, lane),)*)
+            fn get<'l>(
+                view: &'l Self::View<'_>,
+                (local, slot): (&'l mut Self::Local, &'l mut Self::Slot),
+                lane: Lane,
+            ) -> Self::Item<'l> {
+                ($($c::get(&view.$i, (&mut local.$i, &mut slot.$i), lane),)*)
             }
             #[inline]
-            fn put(view: &Self::View<'_>, local: &mut Self::Local, lane: Lane) {
-                $($c::put(&view.$i, &mut local.$i, lane);)*
+            fn put(view: &Self::View<'_>, slot: Self::Slot, lane: Lane) {
+                $($c::put(&view.$i, slot.$i, lane);)*
             }
             #[inline]
             fn close(&self, local: Self::Local) { $(self.$i.close(local.$i);)* }
@@ -315,6 +335,7 @@ impl<T: Element> Column for Own<'_, T> {
     where
         Self: 'v;
     type Local = ();
+    type Slot = ();
 
     #[inline]
     fn view(&mut self) -> &[T] {
@@ -325,11 +346,13 @@ impl<T: Element> Column for Own<'_, T> {
     #[inline]
     fn open(_: &[T], _: usize) {}
     #[inline]
-    fn get<'l>(view: &'l &[T], (): &'l mut (), lane: Lane) -> &'l T {
+    fn slot() {}
+    #[inline]
+    fn get<'l>(view: &'l &[T], _: (&'l mut (), &'l mut ()), lane: Lane) -> &'l T {
         &view[lane.index as usize]
     }
     #[inline]
-    fn put(_: &&[T], (): &mut (), _: Lane) {}
+    fn put(_: &&[T], (): (), _: Lane) {}
     #[inline]
     fn whole(&mut self) -> &[T] {
         &self.values
@@ -355,14 +378,18 @@ impl<T: Element> Column for Own<'_, T> {
     {
     }
     #[inline]
-    fn get_at<'l, 'v>(part: &'l mut &'v [T], (): &'l mut (), (_, at): (Lane, usize)) -> &'l T
+    fn get_at<'l, 'v>(
+        part: &'l mut &'v [T],
+        _: (&'l mut (), &'l mut ()),
+        (_, at): (Lane, usize),
+    ) -> &'l T
     where
         Self: 'v,
     {
         &part[at]
     }
     #[inline]
-    fn put_at<'v>(_: &mut &'v [T], (): &mut (), _: Lane)
+    fn put_at<'v>(_: &mut &'v [T], (): (), _: (Lane, usize))
     where
         Self: 'v,
     {
@@ -388,28 +415,33 @@ impl<T: AtomicElement> Column for OwnMut<'_, T> {
         = &'v mut [T]
     where
         Self: 'v;
-    type Local = T;
+    type Local = ();
+    type Slot = T;
 
     #[inline]
     fn view(&mut self) -> &Buf<Atomic<T>> {
         Buf::atomic(self.values.get())
     }
     #[inline]
-    fn begin(&self) -> T {
+    fn begin(&self) {}
+    #[inline]
+    fn open(_: &Buf<Atomic<T>>, _: usize) {}
+    #[inline]
+    fn slot() -> T {
         T::from_bits64(0)
     }
     #[inline]
-    fn open(_: &Buf<Atomic<T>>, _: usize) -> T {
-        T::from_bits64(0)
+    fn get<'l>(
+        view: &'l &Buf<Atomic<T>>,
+        (_, slot): (&'l mut (), &'l mut T),
+        lane: Lane,
+    ) -> &'l mut T {
+        *slot = view[lane.index].get();
+        slot
     }
     #[inline]
-    fn get<'l>(view: &'l &Buf<Atomic<T>>, local: &'l mut T, lane: Lane) -> &'l mut T {
-        *local = view[lane.index].get();
-        local
-    }
-    #[inline]
-    fn put(view: &&Buf<Atomic<T>>, local: &mut T, lane: Lane) {
-        view[lane.index].put(*local);
+    fn put(view: &&Buf<Atomic<T>>, slot: T, lane: Lane) {
+        view[lane.index].put(slot);
     }
     #[inline]
     fn whole(&mut self) -> &mut [T] {
@@ -430,27 +462,30 @@ impl<T: AtomicElement> Column for OwnMut<'_, T> {
         &mut part[..lanes]
     }
     #[inline]
-    fn open_part<'v>(_: &&'v mut [T], _: usize) -> T
+    fn open_part<'v>(_: &&'v mut [T], _: usize)
     where
         Self: 'v,
     {
-        T::from_bits64(0)
     }
     #[inline]
-    fn get_at<'l, 'v>(part: &'l mut &'v mut [T], _: &'l mut T, (_, at): (Lane, usize)) -> &'l mut T
+    fn get_at<'l, 'v>(
+        part: &'l mut &'v mut [T],
+        _: (&'l mut (), &'l mut T),
+        (_, at): (Lane, usize),
+    ) -> &'l mut T
     where
         Self: 'v,
     {
         &mut part[at]
     }
     #[inline]
-    fn put_at<'v>(_: &mut &'v mut [T], _: &mut T, _: Lane)
+    fn put_at<'v>(_: &mut &'v mut [T], _: T, _: (Lane, usize))
     where
         Self: 'v,
     {
     }
     #[inline]
-    fn close(&self, _: T) {}
+    fn close(&self, (): ()) {}
 }
 
 /// Columns of a struct-of-arrays buffer, borrowed for reading.
@@ -491,116 +526,156 @@ impl<T: Record> Column for Fields<'_, T> {
         = Records<'v, T>
     where
         Self: 'v;
-    type Local = T;
-
-    shared_parts!();
+    type Part<'v>
+        = <T::Shape as Shape>::Slices<'v>
+    where
+        Self: 'v;
+    type Local = ();
+    type Slot = T;
 
     fn view(&mut self) -> Records<'_, T> {
         Fields::view(self)
     }
-    fn begin(&self) -> T {
-        T::take(&[0; MAX_FIELDS]).0
-    }
-    fn open(_: Records<'_, T>, _: usize) -> T {
-        T::take(&[0; MAX_FIELDS]).0
+    fn begin(&self) {}
+    fn open(_: Records<'_, T>, _: usize) {}
+    #[inline]
+    fn slot() -> T {
+        T::from_shape(T::Shape::ZERO)
     }
     #[inline]
-    fn get<'l>(view: &'l Records<'_, T>, local: &'l mut T, lane: Lane) -> &'l T {
-        *local = view.get(lane.index);
-        local
+    fn get<'l>(view: &'l Records<'_, T>, (_, slot): (&'l mut (), &'l mut T), lane: Lane) -> &'l T {
+        *slot = view.get(lane.index);
+        slot
     }
     #[inline]
-    fn put(_: &Records<'_, T>, _: &mut T, _: Lane) {}
-    fn close(&self, _: T) {}
+    fn put(_: &Records<'_, T>, _: T, _: Lane) {}
+    fn whole(&mut self) -> Self::Part<'_> {
+        Fields::view(self).fields
+    }
+    #[inline]
+    fn cut<'v>(part: Self::Part<'v>, lanes: usize) -> (Self::Part<'v>, Self::Part<'v>)
+    where
+        Self: 'v,
+    {
+        T::Shape::split(part, lanes)
+    }
+    #[inline]
+    fn first<'p, 'v: 'p>(part: &'p mut Self::Part<'v>, lanes: usize) -> Self::Part<'p>
+    where
+        Self: 'v,
+    {
+        T::Shape::split(T::Shape::shorter(part), lanes).0
+    }
+    fn open_part<'v>(_: &Self::Part<'v>, _: usize)
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
+    fn get_at<'l, 'v>(
+        part: &'l mut Self::Part<'v>,
+        (_, slot): (&'l mut (), &'l mut T),
+        (_, at): (Lane, usize),
+    ) -> &'l T
+    where
+        Self: 'v,
+    {
+        *slot = T::from_shape(T::Shape::read(part, at));
+        slot
+    }
+    #[inline]
+    fn put_at<'v>(_: &mut Self::Part<'v>, _: T, _: (Lane, usize))
+    where
+        Self: 'v,
+    {
+    }
+    fn close(&self, (): ()) {}
 }
-
-macro_rules! cells {
-    ($($variant:ident $ty:ty;)*) => {
-        /// One column of a struct-of-arrays buffer, borrowed for writing.
-        #[derive(Debug)]
-        enum CellColumn<'s> { $($variant(RefMut<'s, Buf<Atomic<$ty>>>),)* }
-
-        #[derive(Clone, Copy, Debug)]
-        enum Cells<'v> { $($variant(&'v Buf<Atomic<$ty>>),)* }
-
-        impl CellColumn<'_> {
-            fn cells(&self) -> Cells<'_> {
-                match self { $(CellColumn::$variant(cells) => Cells::$variant(cells),)* }
-            }
-        }
-
-        impl Cells<'_> {
-            #[inline]
-            fn get(self, index: u32) -> u64 {
-                match self { $(Cells::$variant(cells) => cells[index].get().to_bits64(),)* }
-            }
-            #[inline]
-            fn put(self, index: u32, bits: u64) {
-                match self { $(Cells::$variant(cells) => cells[index].put(<$ty>::from_bits64(bits)),)* }
-            }
-        }
-
-        impl<'s> Sweep<'s> {
-            fn cell_column(&self, id: u16) -> CellColumn<'s> {
-                match self.store.program.buffers[id as usize].scalar {
-                    $(Scalar::$variant => CellColumn::$variant(self.cells(id)),)*
-                }
-            }
-        }
-    };
-}
-cells! { Bool bool; U8 u8; U32 u32; I32 i32; F32 f32; U64 u64; I64 i64; F64 f64; }
 
 /// `&mut T` of a struct: the lane's own element, read and written back when the lane is done.
 #[derive(Debug)]
 pub struct FieldsMut<'s, T> {
-    columns: Vec<CellColumn<'s>>,
+    columns: Vec<RefMut<'s, exec::Column>>,
     item: PhantomData<fn() -> T>,
-}
-
-/// The shareable side of [`FieldsMut`].
-#[derive(Clone, Copy, Debug)]
-pub struct FieldsView<'v> {
-    cells: [Option<Cells<'v>>; MAX_FIELDS],
 }
 
 impl<T: Record> Column for FieldsMut<'_, T> {
     type Item<'l> = &'l mut T;
     type View<'v>
-        = FieldsView<'v>
+        = <T::Shape as Shape>::Cells<'v>
     where
         Self: 'v;
-    type Local = T;
+    type Part<'v>
+        = <T::Shape as Shape>::Parts<'v>
+    where
+        Self: 'v;
+    type Local = ();
+    type Slot = T;
 
-    shared_parts!();
-
-    fn view(&mut self) -> FieldsView<'_> {
-        let cells = |i: usize| self.columns.get(i).map(CellColumn::cells);
-        FieldsView {
-            cells: std::array::from_fn(cells),
-        }
+    fn view(&mut self) -> Self::View<'_> {
+        T::Shape::cells(self.whole())
     }
-    fn begin(&self) -> T {
-        T::take(&[0; MAX_FIELDS]).0
-    }
-    fn open(_: FieldsView<'_>, _: usize) -> T {
-        T::take(&[0; MAX_FIELDS]).0
+    fn begin(&self) {}
+    fn open(_: <T::Shape as Shape>::Cells<'_>, _: usize) {}
+    #[inline]
+    fn slot() -> T {
+        T::from_shape(T::Shape::ZERO)
     }
     #[inline]
-    fn get<'l>(view: &'l FieldsView<'_>, local: &'l mut T, lane: Lane) -> &'l mut T {
-        let bits = view.cells.map(|c| c.map_or(0, |c| c.get(lane.index)));
-        *local = T::take(&bits).0;
-        local
+    fn get<'l>(
+        view: &'l <T::Shape as Shape>::Cells<'_>,
+        (_, slot): (&'l mut (), &'l mut T),
+        lane: Lane,
+    ) -> &'l mut T {
+        *slot = T::from_shape(T::Shape::get(view, lane.index));
+        slot
     }
     #[inline]
-    fn put(view: &FieldsView<'_>, local: &mut T, lane: Lane) {
-        for (cells, bits) in view.cells.iter().zip(local.fields()) {
-            if let Some(cells) = cells {
-                cells.put(lane.index, bits);
-            }
-        }
+    fn put(view: &<T::Shape as Shape>::Cells<'_>, slot: T, lane: Lane) {
+        slot.into_shape().put(view, lane.index);
     }
-    fn close(&self, _: T) {}
+    fn whole(&mut self) -> Self::Part<'_> {
+        T::Shape::parts(&mut self.columns.iter_mut().map(|c| c.as_slice_mut()))
+    }
+    #[inline]
+    fn cut<'v>(part: Self::Part<'v>, lanes: usize) -> (Self::Part<'v>, Self::Part<'v>)
+    where
+        Self: 'v,
+    {
+        T::Shape::cut(part, lanes)
+    }
+    #[inline]
+    fn first<'p, 'v: 'p>(part: &'p mut Self::Part<'v>, lanes: usize) -> Self::Part<'p>
+    where
+        Self: 'v,
+    {
+        T::Shape::first_of(part, lanes)
+    }
+    fn open_part<'v>(_: &Self::Part<'v>, _: usize)
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
+    fn get_at<'l, 'v>(
+        part: &'l mut Self::Part<'v>,
+        (_, slot): (&'l mut (), &'l mut T),
+        (_, at): (Lane, usize),
+    ) -> &'l mut T
+    where
+        Self: 'v,
+    {
+        *slot = T::from_shape(T::Shape::load(part, at));
+        slot
+    }
+    #[inline]
+    fn put_at<'v>(part: &mut Self::Part<'v>, slot: T, (_, at): (Lane, usize))
+    where
+        Self: 'v,
+    {
+        slot.into_shape().store(part, at);
+    }
+    fn close(&self, (): ()) {}
 }
 
 /// `&Push`: the next round's items.
@@ -635,6 +710,7 @@ impl Column for PushColumn<'_> {
     where
         Self: 'v;
     type Local = Pushed;
+    type Slot = ();
 
     shared_parts!();
 
@@ -684,11 +760,17 @@ impl Column for PushColumn<'_> {
         }
     }
     #[inline]
-    fn get<'l>(_: &'l PushView<'_>, local: &'l mut Pushed, _: Lane) -> &'l Push {
+    fn slot() {}
+    #[inline]
+    fn get<'l>(
+        _: &'l PushView<'_>,
+        (local, ()): (&'l mut Pushed, &'l mut ()),
+        _: Lane,
+    ) -> &'l Push {
         &local.push
     }
     #[inline]
-    fn put(_: &PushView<'_>, _: &mut Pushed, _: Lane) {}
+    fn put(_: &PushView<'_>, (): (), _: Lane) {}
     fn settles(&self) -> bool {
         self.frontier.stamps.is_some()
     }
@@ -731,6 +813,7 @@ impl<T: Record> Column for PushItems<'_, T> {
     where
         Self: 'v;
     type Local = Push<T>;
+    type Slot = ();
 
     shared_parts!();
 
@@ -744,11 +827,13 @@ impl<T: Record> Column for PushItems<'_, T> {
         Push::over(Vec::new(), u64::MAX, limit, None)
     }
     #[inline]
-    fn get<'l>(_: &'l usize, local: &'l mut Push<T>, _: Lane) -> &'l Push<T> {
+    fn slot() {}
+    #[inline]
+    fn get<'l>(_: &'l usize, (local, ()): (&'l mut Push<T>, &'l mut ()), _: Lane) -> &'l Push<T> {
         local
     }
     #[inline]
-    fn put(_: &usize, _: &mut Push<T>, _: Lane) {}
+    fn put(_: &usize, (): (), _: Lane) {}
     fn close(&self, local: Push<T>) {
         let f = self.frontier;
         let (items, refused) = local.into_parts();
@@ -756,13 +841,9 @@ impl<T: Record> Column for PushItems<'_, T> {
         let records = f.records.as_ref();
         let records = records.expect("the glue pushes what the frontier holds");
         let mut next = records.next.borrow_mut();
-        for item in items {
-            if next.len() < f.capacity {
-                next.push(&item.fields());
-            } else {
-                f.refused.set(f.refused.get() + 1);
-            }
-        }
+        let fits = items.len().min(f.capacity.saturating_sub(next.len()));
+        next.extend(&items[..fits]);
+        f.refused.set(f.refused.get() + (items.len() - fits) as u64);
     }
 }
 
@@ -782,6 +863,7 @@ impl<T: Record> Column for AppendColumn<'_, T> {
     where
         Self: 'v;
     type Local = Append<T>;
+    type Slot = ();
 
     shared_parts!();
 
@@ -795,24 +877,26 @@ impl<T: Record> Column for AppendColumn<'_, T> {
         Append::over(0, limit)
     }
     #[inline]
-    fn get<'l>(_: &'l usize, local: &'l mut Append<T>, _: Lane) -> &'l Append<T> {
+    fn slot() {}
+    #[inline]
+    fn get<'l>(
+        _: &'l usize,
+        (local, ()): (&'l mut Append<T>, &'l mut ()),
+        _: Lane,
+    ) -> &'l Append<T> {
         local
     }
     #[inline]
-    fn put(_: &usize, _: &mut Append<T>, _: Lane) {}
+    fn put(_: &usize, (): (), _: Lane) {}
     fn close(&self, local: Append<T>) {
         let (items, refused) = local.into_parts();
         let mut pending = self.list.pending.borrow_mut();
         let held = self.list.items.borrow().len();
-        let mut refused = self.list.refused.get() + refused;
-        for item in items {
-            if held + pending.len() < self.list.capacity {
-                pending.push(&item.fields());
-            } else {
-                refused += 1;
-            }
-        }
-        self.list.refused.set(refused);
+        let room = self.list.capacity.saturating_sub(held + pending.len());
+        let fits = items.len().min(room);
+        pending.extend(&items[..fits]);
+        let refused = self.list.refused.get() + refused;
+        self.list.refused.set(refused + (items.len() - fits) as u64);
     }
     fn in_order(&self) -> bool {
         self.reads_slots
@@ -833,6 +917,7 @@ impl<O: Reduction> Column for ReduceColumn<'_, O> {
     where
         Self: 'v;
     type Local = Reduce<O>;
+    type Slot = ();
 
     shared_parts!();
 
@@ -847,11 +932,13 @@ impl<O: Reduction> Column for ReduceColumn<'_, O> {
         Reduce::new()
     }
     #[inline]
-    fn get<'l>((): &'l (), local: &'l mut Reduce<O>, _: Lane) -> &'l Reduce<O> {
+    fn slot() {}
+    #[inline]
+    fn get<'l>((): &'l (), (local, ()): (&'l mut Reduce<O>, &'l mut ()), _: Lane) -> &'l Reduce<O> {
         local
     }
     #[inline]
-    fn put((): &(), _: &mut Reduce<O>, _: Lane) {}
+    fn put((): &(), (): (), _: Lane) {}
     #[inline]
     fn close(&self, local: Reduce<O>) {
         let before = O::Value::from_bits64(self.total.get());
@@ -999,12 +1086,6 @@ impl<'s> Sweep<'s> {
         }))
     }
 
-    fn cells<T: AtomicElement>(&self, id: u16) -> RefMut<'s, Buf<Atomic<T>>> {
-        RefMut::map(self.store.buffers[id as usize].borrow_mut(), |c| {
-            Buf::atomic(T::in_column_mut(c).expect(TYPED))
-        })
-    }
-
     /// A whole buffer, read-only.
     pub fn read<T: Element>(&self, id: u16) -> Read<'s, T> {
         Read {
@@ -1082,7 +1163,10 @@ impl<'s> Sweep<'s> {
     /// Each lane's own element of a struct-of-arrays buffer.
     pub fn fields_mut<T: Record>(&self, ids: &[u16]) -> FieldsMut<'s, T> {
         FieldsMut {
-            columns: ids.iter().map(|&id| self.cell_column(id)).collect(),
+            columns: ids
+                .iter()
+                .map(|&id| RefMut::map(self.store.buffers[id as usize].borrow_mut(), |h| &mut **h))
+                .collect(),
             item: PhantomData,
         }
     }
@@ -1205,8 +1289,10 @@ impl<'s> Sweep<'s> {
             _ => unreachable!("the glue sweeps the wave's own domain"),
         };
         let (items, len): (&Rows, usize) = (&items, range.len());
+        let slices = items.slices::<T>();
         let kernel = move |lane: Lane, columns: C::Item<'_>| {
-            kernel(lane, items.record(lane.index as usize), columns);
+            let item = T::Shape::read(&slices, lane.index as usize);
+            kernel(lane, T::from_shape(item), columns);
         };
         self.sweep(&mut columns, kernel, chunks(len), |chunk| {
             let (next, end) = borders(len, chunk);
@@ -1446,8 +1532,10 @@ where
                     src: 0,
                     dst: 0,
                 };
-                kernel(lane, C::get_at(&mut part, &mut local, (lane, offset)));
-                C::put_at(&mut part, &mut local, lane);
+                let mut slot = C::slot();
+                let own = (&mut local, &mut slot);
+                kernel(lane, C::get_at(&mut part, own, (lane, offset)));
+                C::put_at(&mut part, slot, (lane, offset));
             }
         });
         match catch_unwind(lanes) {
@@ -1493,8 +1581,9 @@ where
     loop {
         let lanes = AssertUnwindSafe(|| {
             walk.walk(|lane| {
-                kernel(lane, C::get(&view, &mut local, lane));
-                C::put(&view, &mut local, lane);
+                let mut slot = C::slot();
+                kernel(lane, C::get(&view, (&mut local, &mut slot), lane));
+                C::put(&view, slot, lane);
             });
         });
         match catch_unwind(lanes) {

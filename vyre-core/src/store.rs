@@ -5,8 +5,8 @@
 
 use crate::csr::Csr;
 use crate::exec::{
-    Activity, Args, Column, Counters, Outcome, Progress, Readback, Report, Rows, RunError, Sizes,
-    Slice, SliceMut, Sweeps, TopologyArgs, check_columns, resolve_topologies,
+    Activity, Args, Column, Counters, Outcome, Progress, Readback, Report, RunError, Sizes, Slice,
+    SliceMut, Sweeps, TopologyArgs, check_columns, resolve_topologies,
 };
 use crate::fault::Fault;
 use crate::isa::{Imm, Kind, Op, Slot as Operand, Word};
@@ -20,6 +20,7 @@ use crate::plan::group::{ended_at, groups_of};
 use crate::plan::pull::{self, Claim};
 use crate::plan::route::{self, Route};
 use crate::plan::thresholds::Thresholds;
+use crate::record::Rows;
 use crate::trap::{Trap, TrapKind, WHOLE_WAVE};
 use rayon::prelude::*;
 use std::borrow::Cow;

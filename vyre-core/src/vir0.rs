@@ -1,8 +1,8 @@
 //! The VIR0 backend: the reference interpreter over the store, one item after another.
 
 use crate::exec::{
-    Args, Column, Counters, Executor, Followed, LaunchHint, Limits, Outcome, Progress, Rows,
-    RunError, TopologyArgs,
+    Args, Column, Counters, Executor, Followed, LaunchHint, Limits, Outcome, Progress, RunError,
+    TopologyArgs,
 };
 use crate::fault::Fault;
 use crate::interp::{Interpreter, Item, Memory};
@@ -12,6 +12,7 @@ use crate::module::{
 };
 use crate::plan::footprint::Allocation;
 use crate::plan::launch::Route;
+use crate::record::Rows;
 use crate::store::{Backend, Pending, Store};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -401,7 +402,7 @@ impl Memory for Store {
         let items = list.items.get_mut();
         let refused = list.refused.get_mut();
         if items.len() < list.capacity {
-            items.push(&[0; MAX_FIELDS]);
+            items.push_zero();
             items.len() as u32 - 1
         } else {
             *refused += 1;
@@ -419,7 +420,7 @@ impl Memory for Store {
         let records = f.records.as_mut().expect("verified code pushes items here");
         let next = records.next.get_mut();
         if next.len() < f.capacity {
-            next.push(&[0; MAX_FIELDS]);
+            next.push_zero();
             next.len() as u32 - 1
         } else {
             *f.refused.get_mut() += 1;

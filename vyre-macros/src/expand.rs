@@ -232,15 +232,8 @@ impl Expansion<'_> {
     /// How structs that are items are taken apart.
     fn records(&self) -> TokenStream {
         let private = self.private();
-        let ident = |name: &String| format_ident!("{name}");
-        self.fields
-            .records
-            .iter()
-            .map(|(name, fields)| {
-                let (name, fields) = (ident(name), fields.iter().map(ident));
-                quote! { #private::record!(#name { #(#fields),* }); }
-            })
-            .collect()
+        let records = self.fields.records.iter();
+        records.map(|s| s.implementation(&private)).collect()
     }
 
     /// `Topology`, `Run`, `Output`, `Session` and `PLAN`.
@@ -868,10 +861,12 @@ fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> Token
             }
             ParamKind::Records { first, count } => {
                 let ids = first.0..first.0 + count;
+                // The closure takes the view itself, so that a loop keeps it in registers.
                 lets.push(quote! {
                     let #p = cx.fields(&[#(#ids),*]);
-                    let #p = &#p.view();
+                    let #p = #p.view();
                 });
+                *args.last_mut().expect("just pushed") = quote! { &#p };
             }
             ParamKind::Append(l) => {
                 let id = l.0;

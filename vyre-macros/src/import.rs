@@ -360,11 +360,8 @@ fn device_module(
         let functions: Vec<Ident> = (compiled.functions.iter())
             .map(|f| format_ident!("{f}"))
             .collect();
-        let records = compiled.records.iter().map(|(name, fields)| {
-            let name = format_ident!("{name}");
-            let fields = fields.iter().map(|f| format_ident!("{f}"));
-            quote! { #private::record!(#name { #(#fields),* }); }
-        });
+        let records = compiled.records.iter();
+        let records = records.map(|s| s.implementation(&private));
         let macros = (!has_dollar(package.to_token_stream())).then(|| {
             let names = structs.iter().chain(&functions);
             quote! {

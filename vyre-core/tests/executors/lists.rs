@@ -17,7 +17,10 @@ struct Step {
     node: u32,
     value: f64,
 }
-vyre_core::record!(Step { node, value });
+vyre_core::record!(Step {
+    node: u32,
+    value: f64
+});
 
 /// Every node notes where it stands in `ids`; every third one starts with its number plus one.
 fn seed(v: u32, slot: &mut u32, ids: &Append<u32>, work: &Push<(u64, u32)>) {

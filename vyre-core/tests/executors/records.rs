@@ -15,14 +15,20 @@ struct Spin {
     axis: i32,
     up: bool,
 }
-vyre_core::record!(Spin { axis, up });
+vyre_core::record!(Spin {
+    axis: i32,
+    up: bool
+});
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Body {
     mass: f64,
     spin: Spin,
 }
-vyre_core::record!(Body { mass, spin });
+vyre_core::record!(Body {
+    mass: f64,
+    spin: (i32, bool)
+});
 
 fn turn(v: u32, start: &Spin, body: &mut Body) {
     body.mass += f64::from(v);

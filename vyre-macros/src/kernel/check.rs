@@ -110,12 +110,22 @@ pub(super) fn record(
         }
         if let Ty::Struct(s) = ty
             && !s.0.elsewhere
-            && !into.structs.iter().any(|(n, _)| *n == s.0.name)
+            && !into.structs.iter().any(|other| other.name == s.0.name)
         {
-            let names = s.0.fields.iter().map(|(n, _)| n.clone()).collect();
-            into.structs.push((s.0.name.clone(), names));
+            let fields = s.0.fields.iter().map(|(n, t)| (n.clone(), shape(t)));
+            into.structs.push(super::RecordStruct {
+                name: s.0.name.clone(),
+                fields: fields.collect(),
+            });
         }
         Some(())
+    }
+    /// Of a type that was walked.
+    fn shape(ty: &Ty) -> super::Shape {
+        match ty {
+            Ty::Scalar(scalar) => super::Shape::Scalar(*scalar),
+            _ => super::Shape::Tuple(ty.fields().unwrap_or_default().iter().map(shape).collect()),
+        }
     }
     let env = Env {
         bindings: &[],

@@ -143,7 +143,7 @@ struct DeviceMod {
 pub(crate) struct DeviceModule {
     pub(crate) tables: ModuleTables,
     /// Structs that can be items and elements, with the names of their fields.
-    pub(crate) records: Vec<(String, Vec<String>)>,
+    pub(crate) records: Vec<RecordStruct>,
     pub(crate) functions: Vec<String>,
     pub(crate) structs: Vec<String>,
 }
@@ -723,8 +723,41 @@ pub(crate) struct Part {
 pub(crate) struct Record {
     /// Its scalars, in order.
     pub(crate) fields: Vec<Part>,
-    /// The structs in it, innermost first, with the names of their fields.
-    pub(crate) structs: Vec<(String, Vec<String>)>,
+    /// The structs in it, innermost first.
+    pub(crate) structs: Vec<RecordStruct>,
+}
+
+/// A struct of items or elements: its name, and its fields with the scalars that they consist of.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RecordStruct {
+    pub(crate) name: String,
+    pub(crate) fields: Vec<(String, Shape)>,
+}
+
+/// A scalar, or what a struct or tuple consists of.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Shape {
+    Scalar(Scalar),
+    Tuple(Vec<Shape>),
+}
+
+impl ToTokens for Shape {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(match self {
+            Shape::Scalar(scalar) => crate::expand::scalar_type(*scalar),
+            Shape::Tuple(parts) => quote::quote! { (#(#parts,)*) },
+        });
+    }
+}
+
+impl RecordStruct {
+    /// The call that makes it a record where it is declared.
+    pub(crate) fn implementation(&self, private: &TokenStream) -> TokenStream {
+        let name = quote::format_ident!("{}", self.name);
+        let names = self.fields.iter().map(|(n, _)| quote::format_ident!("{n}"));
+        let shapes = self.fields.iter().map(|(_, shape)| shape);
+        quote::quote! { #private::record!(#name { #(#names: #shapes),* }); }
+    }
 }
 
 /// The parts of a type of items, in sight of the innermost module; `None` when it was reported.
@@ -798,7 +831,7 @@ pub(crate) fn compile_device_module(
         let ident = quote::format_ident!("{name}");
         let ty: syn::Type = syn::parse_quote!(#ident);
         let record = record(&ty, &helpers, &mut Report::default())?;
-        record.structs.into_iter().find(|(n, _)| n == name)
+        record.structs.into_iter().find(|s| s.name == *name)
     });
     let marked = module.functions.iter();
     let marked = marked.filter(|(_, f)| f.device && f.owner.is_none());

@@ -53,8 +53,8 @@ pub(crate) struct Fields<'g> {
     /// Length of each buffer.
     lengths: Vec<Length>,
     counts: Vec<bool>,
-    /// Structs that are items or elements, innermost first, with the names of their fields.
-    pub(crate) records: Vec<(String, Vec<String>)>,
+    /// Structs that are items or elements, innermost first.
+    pub(crate) records: Vec<kernel::RecordStruct>,
 }
 
 /// A wave whose parameters are understood.
