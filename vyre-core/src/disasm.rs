@@ -299,13 +299,10 @@ fn constant(program: &Program, id: ConstantId) -> String {
     let Some(c) = program.constants.get(id.index()) else {
         return format!("constant#{}", id.0);
     };
-    let name = c.scalar.name();
+    let value = c.scalar.show(c.bits);
     match c.scalar {
-        Scalar::Bool => (c.bits != 0).to_string(),
-        Scalar::U8 | Scalar::U32 | Scalar::U64 => format!("{}{name}", c.bits),
-        Scalar::I32 | Scalar::I64 => format!("{}{name}", c.bits as i64),
-        Scalar::F32 => format!("{:?}{name}", f32::from_bits(c.bits as u32)),
-        Scalar::F64 => format!("{:?}{name}", f64::from_bits(c.bits)),
+        Scalar::Bool => value,
+        other => format!("{value}{}", other.name()),
     }
 }
 

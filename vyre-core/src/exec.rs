@@ -319,6 +319,17 @@ pub struct Report {
     pub activity: Option<Activity>,
     /// What was read back.
     pub readback: Readback,
+    /// Sweeps of each wave, where a CPU backend was asked to time them ([`LaunchHint::time_waves`]).
+    pub waves: Option<Vec<WaveTime>>,
+}
+
+/// The sweeps of a wave in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaveTime {
+    /// How many.
+    pub sweeps: u64,
+    /// Host wall time that they took together, in nanoseconds.
+    pub ns: u64,
 }
 
 /// What the frontiers of a run held.
@@ -363,9 +374,9 @@ impl Report {
         self.rounds.get(f.index()).copied().unwrap_or(0)
     }
 
-    /// Rounds of the first fixpoint; 0 for a pass without one.
+    /// Rounds of all fixpoints together: of a fixpoint in a fixpoint, those of both. 0 for a pass without one.
     pub fn total_rounds(&self) -> u64 {
-        self.rounds.first().copied().unwrap_or(0)
+        self.rounds.iter().fold(0, |sum, &r| sum.saturating_add(r))
     }
 }
 
@@ -702,6 +713,9 @@ pub struct LaunchHint {
     pub batch_bytes: Option<u64>,
     /// There may be a second set of inputs, so that those of the next run go up while one is on the device.
     pub second_inputs: bool,
+    /// Say how long the sweeps of each wave take ([`Report::waves`]). It costs a look at the clock before and after each
+    /// sweep, as long as a sweep over a few items takes.
+    pub time_waves: bool,
 }
 
 /// How sweeps over frontiers go: each wave starts with the planned route, and goes over to another one where a frontier leaves

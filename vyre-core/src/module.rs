@@ -94,6 +94,20 @@ impl Scalar {
         if self.size_bytes() == 8 { 2 } else { 1 }
     }
 
+    /// A value of this type from its raw bits, as Rust writes it.
+    pub fn show(self, bits: u64) -> String {
+        match self {
+            Scalar::Bool => (bits & 1 != 0).to_string(),
+            Scalar::U8 => (bits as u8).to_string(),
+            Scalar::U32 => (bits as u32).to_string(),
+            Scalar::I32 => (bits as i32).to_string(),
+            Scalar::F32 => format!("{:?}", f32::from_bits(bits as u32)),
+            Scalar::U64 => bits.to_string(),
+            Scalar::I64 => (bits as i64).to_string(),
+            Scalar::F64 => format!("{:?}", f64::from_bits(bits)),
+        }
+    }
+
     /// Rust's name of the type.
     pub const fn name(self) -> &'static str {
         match self {

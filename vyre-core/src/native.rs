@@ -72,6 +72,21 @@ impl Lane {
     }
 }
 
+/// The name under which profilers show the lanes of a wave. The macros implement it for a type called like the wave's function,
+/// because a symbol of a function in an `impl` names the type.
+pub trait Named: Copy + Sync {
+    /// Runs a chunk of lanes. It is never inlined, and what it calls always is, so that the loop belongs to its symbol.
+    fn lanes<R>(self, chunk: impl FnOnce() -> R) -> R;
+}
+
+/// No name.
+impl Named for () {
+    #[inline(never)]
+    fn lanes<R>(self, chunk: impl FnOnce() -> R) -> R {
+        chunk()
+    }
+}
+
 /// A parameter that differs from lane to lane, or is gathered chunk by chunk. Tuples of columns are columns.
 pub trait Column {
     /// What the kernel gets.
@@ -1214,17 +1229,19 @@ impl<'s> Sweep<'s> {
     }
 
     /// Sweeps one lane.
-    pub fn once<C, F>(&self, mut columns: C, kernel: F)
+    pub fn once<N, C, F>(&self, name: N, mut columns: C, kernel: F)
     where
+        N: Named,
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
-        self.span(1, &mut columns, kernel);
+        self.span(1, &mut columns, (name, kernel));
     }
 
     /// Sweeps the indices of the wave's range.
-    pub fn range<C, F>(&self, mut columns: C, kernel: F)
+    pub fn range<N, C, F>(&self, name: N, mut columns: C, kernel: F)
     where
+        N: Named,
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
@@ -1235,21 +1252,24 @@ impl<'s> Sweep<'s> {
             .store
             .len_of("range", extent)
             .expect("ranges were checked when the run began");
-        self.span(len, &mut columns, kernel);
+        self.span(len, &mut columns, (name, kernel));
     }
 
     /// Sweeps every node.
-    pub fn nodes<C, F>(&self, mut columns: C, kernel: F)
+    pub fn nodes<N, C, F>(&self, name: N, mut columns: C, kernel: F)
     where
+        N: Named,
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
-        self.span(self.store.sizes.nodes as usize, &mut columns, kernel);
+        let nodes = self.store.sizes.nodes as usize;
+        self.span(nodes, &mut columns, (name, kernel));
     }
 
     /// Sweeps the items of the wave's frontier.
-    pub fn items<C, F>(&self, mut columns: C, kernel: F)
+    pub fn items<N, C, F>(&self, name: N, mut columns: C, kernel: F)
     where
+        N: Named,
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
@@ -1258,7 +1278,7 @@ impl<'s> Sweep<'s> {
         };
         let items = self.store.frontiers[frontier.index()].items.borrow();
         let items: &[u32] = &items;
-        self.sweep(&mut columns, kernel, chunks(items.len()), |chunk| {
+        self.sweep(&mut columns, (name, kernel), chunks(items.len()), |chunk| {
             let (next, end) = borders(items.len(), chunk);
             Items {
                 items: &items[..end],
@@ -1268,8 +1288,9 @@ impl<'s> Sweep<'s> {
     }
 
     /// Sweeps the items of the wave's list, or of its frontier of items that are not nodes.
-    pub fn records<T, C, F>(&self, mut columns: C, kernel: F)
+    pub fn records<N, T, C, F>(&self, name: N, mut columns: C, kernel: F)
     where
+        N: Named,
         T: Record,
         C: Column,
         F: for<'l> Fn(Lane, T, C::Item<'l>) + Sync + Copy,
@@ -1294,7 +1315,7 @@ impl<'s> Sweep<'s> {
             let item = T::Shape::read(&slices, lane.index as usize);
             kernel(lane, T::from_shape(item), columns);
         };
-        self.sweep(&mut columns, kernel, chunks(len), |chunk| {
+        self.sweep(&mut columns, (name, kernel), chunks(len), |chunk| {
             let (next, end) = borders(len, chunk);
             ItemWalk {
                 items,
@@ -1307,8 +1328,9 @@ impl<'s> Sweep<'s> {
     }
 
     /// Sweeps every edge of the wave's topology.
-    pub fn edges<C, F>(&self, mut columns: C, kernel: F)
+    pub fn edges<N, C, F>(&self, name: N, mut columns: C, kernel: F)
     where
+        N: Named,
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
@@ -1317,7 +1339,7 @@ impl<'s> Sweep<'s> {
         };
         let graph = self.csr(topology.0);
         let edges = graph.edge_count();
-        self.sweep(&mut columns, kernel, chunks(edges), |chunk| {
+        self.sweep(&mut columns, (name, kernel), chunks(edges), |chunk| {
             let (next, end) = borders(edges, chunk);
             let after = graph.offsets().partition_point(|&o| o as usize <= next);
             AllEdges {
@@ -1330,8 +1352,9 @@ impl<'s> Sweep<'s> {
     }
 
     /// Sweeps every edge out of the items of the wave's frontier, an equal number of edges a chunk.
-    pub fn edges_from<C, F>(&self, mut columns: C, kernel: F)
+    pub fn edges_from<N, C, F>(&self, name: N, mut columns: C, kernel: F)
     where
+        N: Named,
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
@@ -1353,15 +1376,18 @@ impl<'s> Sweep<'s> {
             let graphs = &self.store.graphs;
             if let Some(into) = pull.turn(graphs, topology, items, self.round) {
                 let (pull, nodes) = (&*pull, into.node_count());
-                return self.sweep(&mut columns, kernel, nodes.div_ceil(PULLERS), |chunk| {
-                    Pulled {
+                return self.sweep(
+                    &mut columns,
+                    (name, kernel),
+                    nodes.div_ceil(PULLERS),
+                    |chunk| Pulled {
                         into,
                         front: &pull.front,
                         done: &pull.done,
                         next: chunk * PULLERS,
                         end: nodes.min((chunk + 1) * PULLERS),
-                    }
-                });
+                    },
+                );
             }
         }
         let mut cuts = self.store.cuts.borrow_mut();
@@ -1369,21 +1395,24 @@ impl<'s> Sweep<'s> {
         let cuts: &[Cut] = &cuts;
         let walk = |chunk| EdgesFrom::new(&graph.csr, items, cuts[chunk], cuts[chunk + 1]);
         match self.ahead {
-            None => self.sweep(&mut columns, kernel, cuts.len() - 1, walk),
-            Some(looks) => self.sweep(&mut columns, kernel, cuts.len() - 1, |chunk| Batches {
-                walk: walk(chunk),
-                looks,
-                lanes: [Lane::default(); Batches::LANES],
-                at: 0,
-                len: 0,
+            None => self.sweep(&mut columns, (name, kernel), cuts.len() - 1, walk),
+            Some(looks) => self.sweep(&mut columns, (name, kernel), cuts.len() - 1, |chunk| {
+                Batches {
+                    walk: walk(chunk),
+                    looks,
+                    lanes: [Lane::default(); Batches::LANES],
+                    at: 0,
+                    len: 0,
+                }
             }),
         }
     }
 
     /// Sweeps lanes that are consecutive from 0 on. Each chunk has its own part of the columns, so that a kernel without
     /// faults is a plain loop over slices.
-    fn span<C, F>(&self, len: usize, columns: &mut C, kernel: F)
+    fn span<N, C, F>(&self, len: usize, columns: &mut C, (name, kernel): (N, F))
     where
+        N: Named,
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
@@ -1397,7 +1426,8 @@ impl<'s> Sweep<'s> {
                 let local = columns.begin();
                 let (_, part) = C::cut(columns.whole(), first);
                 let span = (first, end - first);
-                let (local, found) = run_span::<C, F>(&code, (part, local), span, kernel);
+                let run = || run_span::<C, F>(&code, (part, local), span, kernel);
+                let (local, found) = name.lanes(run);
                 columns.close(local);
                 self.store.fail(found);
             }
@@ -1409,7 +1439,7 @@ impl<'s> Sweep<'s> {
                 let _in_lane = InLane::enter(Lanes::Shared);
                 let (first, end) = borders(len, chunk);
                 let local = C::open_part(&part, chunk);
-                run_span::<C, F>(&code, (part, local), (first, end - first), kernel)
+                name.lanes(|| run_span::<C, F>(&code, (part, local), (first, end - first), kernel))
             })
             .collect();
         self.merge(columns, done);
@@ -1446,13 +1476,14 @@ impl<'s> Sweep<'s> {
         shares
     }
 
-    fn sweep<C, F, W>(
+    fn sweep<N, C, F, W>(
         &self,
         columns: &mut C,
-        kernel: F,
+        (name, kernel): (N, F),
         chunks: usize,
         walk: impl Fn(usize) -> W + Sync,
     ) where
+        N: Named,
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
         W: Walk,
@@ -1465,7 +1496,8 @@ impl<'s> Sweep<'s> {
                 let local = columns.begin();
                 let walk = || walk(chunk);
                 let view = columns.view();
-                let (local, found) = run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
+                let run = || run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
+                let (local, found) = name.lanes(run);
                 columns.close(local);
                 self.store.fail(found);
             }
@@ -1481,7 +1513,8 @@ impl<'s> Sweep<'s> {
                     Lanes::Shared
                 });
                 let walk = || walk(chunk);
-                run_chunk::<C, F, W>(&code, (view, C::open(view, chunk)), walk, kernel)
+                let local = C::open(view, chunk);
+                name.lanes(|| run_chunk::<C, F, W>(&code, (view, local), walk, kernel))
             })
             .collect();
         self.merge(columns, done);
@@ -1505,6 +1538,7 @@ fn parts_of<C: Column>(columns: &mut C, len: usize) -> Vec<C::Part<'_>> {
 }
 
 /// Runs the lanes of a chunk of consecutive ones as [`run_chunk`] does: `len` from `first` on.
+#[inline(always)]
 fn run_span<C, F>(
     code: &Code<'_>,
     (mut part, mut local): (C::Part<'_>, C::Local),
@@ -1565,6 +1599,7 @@ impl Drop for Count<'_> {
 /// Runs the lanes of one chunk on this thread, which has entered them; the chunk's state, and the lowest of the faults.
 ///
 /// What the loop needs is made or copied here, where the compiler sees all of its uses and keeps it in registers.
+#[inline(always)]
 fn run_chunk<C, F, W>(
     code: &Code<'_>,
     (view, mut local): (C::View<'_>, C::Local),
@@ -2408,6 +2443,7 @@ impl<P: Pass> Executor for NativeExecutor<P> {
         for store in std::iter::once(&mut self.store).chain(&mut self.slots) {
             store.pack_up_to_bytes = hint.pack_up_to_bytes;
             store.sweeps = hint.sweeps;
+            store.time_waves = hint.time_waves;
         }
         self.max_slots = hint.slots.max(1) as usize;
         if self.slots.len() >= self.max_slots {

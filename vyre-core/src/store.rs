@@ -6,13 +6,13 @@
 use crate::csr::Csr;
 use crate::exec::{
     Activity, Args, Column, Counters, Outcome, Progress, Readback, Report, RunError, Sizes, Slice,
-    SliceMut, Sweeps, TopologyArgs, check_columns, resolve_topologies,
+    SliceMut, Sweeps, TopologyArgs, WaveTime, check_columns, resolve_topologies,
 };
 use crate::fault::Fault;
 use crate::isa::{Imm, Kind, Op, Slot as Operand, Word};
 use crate::module::{
     Buffer, BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, Program,
-    ReductionId, Resource, Role, Site, Step, TopologyId, Wave, WaveId,
+    ReductionId, Resource, Role, Site, Step, TopologyId, Uniform, Wave, WaveId,
 };
 use crate::plan::compact::{self, CompactError, Slot};
 use crate::plan::footprint::{self, Allocation, Life};
@@ -21,7 +21,7 @@ use crate::plan::pull::{self, Claim};
 use crate::plan::route::{self, Route};
 use crate::plan::thresholds::Thresholds;
 use crate::record::Rows;
-use crate::trap::{Trap, TrapKind, WHOLE_WAVE};
+use crate::trap::{Trap, TrapKind, WHOLE_WAVE, unfinished};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -82,6 +82,10 @@ pub(crate) struct Store {
     pub(crate) sweeps: Sweeps,
     /// Results up to this size share a slab.
     pub(crate) pack_up_to_bytes: u64,
+    /// Sweeps are timed.
+    pub(crate) time_waves: bool,
+    /// Those of the run, by wave, where they are.
+    wave_times: Vec<WaveTime>,
 }
 
 /// A buffer's contents.
@@ -678,6 +682,8 @@ impl Store {
             parallel_from: defaults.parallel_from,
             sweeps: Sweeps::default(),
             pack_up_to_bytes: defaults.pack_up_to_bytes,
+            time_waves: false,
+            wave_times: Vec::new(),
             program,
         };
         store.allocate()?;
@@ -726,6 +732,8 @@ impl Store {
             parallel_from: self.parallel_from,
             sweeps: self.sweeps,
             pack_up_to_bytes: self.pack_up_to_bytes,
+            time_waves: self.time_waves,
+            wave_times: Vec::new(),
         };
         store.sizes.scalars.clear();
         store.allocate()?;
@@ -1003,6 +1011,11 @@ impl Store {
         for route in &self.routes {
             route.set(self.sweeps.start);
         }
+        self.wave_times.clear();
+        if self.time_waves {
+            let none = WaveTime::default();
+            self.wave_times.resize(program.waves.len(), none);
+        }
         for pull in self.pulls.iter_mut().flatten() {
             pull.get_mut().turned = 0;
         }
@@ -1241,6 +1254,7 @@ impl Store {
         let pulls = self.pulls.iter_mut().flatten();
         self.activity.pulled = pulls.map(|p| p.get_mut().turned).sum();
         outcome.report.activity = Some(self.activity);
+        outcome.report.waves = self.time_waves.then(|| self.wave_times.clone());
         Ok(outcome)
     }
 
@@ -1283,7 +1297,11 @@ impl Store {
                     if self.is_limited() {
                         self.spend(self.items_of(wave))?;
                     }
+                    let started = self.time_waves.then(Instant::now);
                     backend.sweep(self, args, (wave, round));
+                    if let Some(started) = started {
+                        self.note_time(wave, started);
+                    }
                     self.unspent()?;
                 }
                 Step::Barrier => {
@@ -1462,6 +1480,13 @@ impl Store {
         }
     }
 
+    fn note_time(&mut self, wave: WaveId, started: Instant) {
+        let ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let time = &mut self.wave_times[wave.index()];
+        time.sweeps += 1;
+        time.ns = time.ns.saturating_add(ns);
+    }
+
     fn begin_round(&mut self, f: FixpointId) {
         for (state, frontier) in self.frontiers.iter_mut().zip(&self.program.frontiers) {
             if frontier.owner == Some(f) {
@@ -1490,9 +1515,20 @@ impl Store {
             item: None,
             index: fixpoint.max_rounds,
             len: fixpoint.max_rounds,
-            message: None,
+            message: unfinished(&self.program, f, |uniform| self.uniform(uniform)),
             lane: None,
         }))
+    }
+
+    /// What a condition looks at, raw bits; its round and what never changes are left out.
+    fn uniform(&self, uniform: Uniform) -> Option<u64> {
+        match uniform {
+            Uniform::Scalar(s) => Some(self.sizes.scalars[s.index()]),
+            Uniform::Reduction(r) => Some(self.reductions[r.index()].get()),
+            Uniform::FrontierLen(f) => Some(self.frontiers[f.index()].len()),
+            Uniform::ListLen(l) => Some(self.lists[l.index()].len()),
+            Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => None,
+        }
     }
 
     /// Gives the results away, those of buffers in the memory where they are. `in_outs`: in-out buffers are among them.

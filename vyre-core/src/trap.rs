@@ -1,6 +1,6 @@
 //! Traps: runs stopped by a checked fault.
 
-use crate::module::Site;
+use crate::module::{FixpointId, Program, Site, Uniform};
 use std::fmt;
 
 /// What went wrong.
@@ -78,7 +78,8 @@ pub struct Trap {
     pub index: u64,
     /// The length or capacity that was exceeded, or the round limit.
     pub len: u64,
-    /// What the user's assert or panic says; of a native panic that VIR0 does not have, rustc's text.
+    /// What the user's assert or panic says; of a native panic that VIR0 does not have, rustc's text; of a round limit, what
+    /// the condition looks at, as the last round left it.
     pub message: Option<String>,
     /// Lane that saw it, informative only.
     pub lane: Option<u32>,
@@ -108,7 +109,8 @@ impl fmt::Display for Trap {
                 "the device met opcode {i:#04x}, which it does not know (a fault of vyre, not of the pass)"
             )?,
         }
-        if let Some(m) = &self.message {
+        let last = self.kind == TrapKind::RoundLimit;
+        if let Some(m) = self.message.as_ref().filter(|_| !last) {
             write!(f, ": {m}")?;
         }
         write!(f, " in `{}`", self.kernel)?;
@@ -119,8 +121,49 @@ impl fmt::Display for Trap {
             f,
             " ({}:{}:{})",
             self.site.file, self.site.line, self.site.column
-        )
+        )?;
+        if let Some(m) = self.message.as_ref().filter(|_| last) {
+            write!(f, ": {m}")?;
+        }
+        Ok(())
     }
+}
+
+/// What the condition of a fixpoint looks at, in words, when its rounds ran out. `value`: raw bits of a uniform, or `None`
+/// for what is not worth telling or not known.
+pub fn unfinished(
+    program: &Program,
+    fixpoint: FixpointId,
+    value: impl Fn(Uniform) -> Option<u64>,
+) -> Option<String> {
+    let until = program.fixpoints[fixpoint.index()].until;
+    let mut told: Vec<String> = Vec::new();
+    for &uniform in &program.kernels[until.index()].uniforms {
+        let Some(bits) = value(uniform) else { continue };
+        let holds = |what: &str, name: &str| match bits {
+            0 => format!("{what} `{name}` holds no items"),
+            1 => format!("{what} `{name}` holds 1 item"),
+            n => format!("{what} `{name}` holds {n} items"),
+        };
+        let words = match uniform {
+            Uniform::FrontierLen(f) => holds("frontier", &program.frontiers[f.index()].name),
+            Uniform::ListLen(l) => holds("list", &program.lists[l.index()].name),
+            Uniform::Reduction(r) => {
+                let reduction = &program.reductions[r.index()];
+                let value = reduction.scalar.show(bits);
+                format!("reduction `{}` is {value}", reduction.name)
+            }
+            Uniform::Scalar(s) => {
+                let scalar = &program.scalars[s.index()];
+                format!("`{}` is {}", scalar.name, scalar.scalar.show(bits))
+            }
+            Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => continue,
+        };
+        if !told.contains(&words) {
+            told.push(words);
+        }
+    }
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 impl std::error::Error for Trap {}

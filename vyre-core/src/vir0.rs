@@ -103,6 +103,7 @@ impl Executor for Vir0Executor {
     fn follow(&mut self, hint: &LaunchHint) -> Followed {
         self.store.pack_up_to_bytes = hint.pack_up_to_bytes;
         self.store.sweeps = hint.sweeps;
+        self.store.time_waves = hint.time_waves;
         Followed {
             ctas: 1,
             code: "interpreter",

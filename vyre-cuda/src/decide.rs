@@ -8,8 +8,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use vyre_core::exec::{
-    Activity, Executor, Followed, LaunchHint, Limits, Readback, Report, RunError, Sweeps,
+    Activity, Executor, Followed, LaunchHint, Limits, Readback, Report, RunError, Sweeps, WaveTime,
 };
+use vyre_core::module::Program;
 use vyre_core::plan::launch::{
     LaunchError, QueuePressure, Recommendation, Request, Route, Scope, Topology, autotune,
     precondition,
@@ -46,32 +47,46 @@ pub struct Decision {
 }
 
 /// What came of a launch.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Happened {
     /// Host wall time, in nanoseconds.
     pub wall_ns: u64,
-    /// Rounds of the first fixpoint, summed over queries.
+    /// Rounds of all fixpoints, summed over queries.
     pub rounds: u64,
     /// What the frontiers held, where the backend counts it.
     pub activity: Option<Activity>,
     /// What was read back.
     pub readback: Readback,
+    /// Sweeps of each wave, summed over queries, by the wave's name; empty where they were not timed.
+    pub waves: Vec<(String, WaveTime)>,
 }
 
 impl Happened {
-    /// Of a single run.
-    pub(crate) fn of(report: &Report) -> Happened {
+    /// Of a single run, or the last of a series.
+    pub(crate) fn of(program: &Program, report: &Report) -> Happened {
+        let names = program.waves.iter().map(|w| w.name.clone());
+        let times = report.waves.iter().flatten().copied();
         Happened {
             wall_ns: report.wall_ns,
             rounds: report.total_rounds(),
             activity: report.activity,
             readback: report.readback,
+            waves: names.zip(times).collect(),
         }
     }
 
     /// Adds a query of a batch; the wall time is the batch's.
-    pub(crate) fn add(&mut self, report: &Report) {
-        self.rounds += report.total_rounds();
+    pub(crate) fn add(&mut self, program: &Program, report: &Report) {
+        let query = Happened::of(program, report);
+        self.rounds += query.rounds;
+        if self.waves.is_empty() {
+            self.waves = query.waves;
+        } else {
+            for ((_, sum), (_, time)) in self.waves.iter_mut().zip(query.waves) {
+                sum.sweeps += time.sweeps;
+                sum.ns = sum.ns.saturating_add(time.ns);
+            }
+        }
         if let Some(a) = report.activity {
             let sum = self.activity.get_or_insert_default();
             sum.sweeps += a.sweeps;
@@ -129,6 +144,8 @@ pub(crate) struct Decider {
     pub(crate) tuner: Option<Tuner>,
     /// Asked for by the user.
     pub(crate) ctas: Option<u32>,
+    /// Asked for by the user.
+    pub(crate) time_waves: bool,
 }
 
 impl Decider {
@@ -143,6 +160,7 @@ impl Decider {
             decisions: VecDeque::new(),
             tuner: None,
             ctas: None,
+            time_waves: false,
         }
     }
 
@@ -185,6 +203,7 @@ impl Decider {
             slots: situation.slots,
             batch_bytes: situation.batch_bytes,
             second_inputs: situation.second_inputs,
+            time_waves: self.time_waves,
         });
         self.launches += 1;
         if self.decisions.len() == REMEMBERED {
@@ -566,7 +585,20 @@ impl fmt::Display for Decision {
             f,
             ", read {} small results packed in {} bytes and {} large ones of {} bytes",
             read.packed, read.packed_bytes, read.direct, read.direct_bytes
-        )
+        )?;
+        let mut waves: Vec<_> = outcome.waves.iter().collect();
+        waves.sort_by_key(|(_, time)| std::cmp::Reverse(time.ns));
+        for (i, (name, time)) in waves.into_iter().enumerate() {
+            let before = if i == 0 { "\n  waves     " } else { ", " };
+            let plural = if time.sweeps == 1 { "" } else { "s" };
+            write!(
+                f,
+                "{before}{name} {:.3} ms in {} sweep{plural}",
+                time.ns as f64 / 1e6,
+                time.sweeps
+            )?;
+        }
+        Ok(())
     }
 }
 

@@ -83,7 +83,7 @@ pub use runtime::Runtime;
 pub use session::{Batch, QueryId, Session};
 pub use sessions::Sessions;
 pub use vyre_core::csr::{Csr, CsrError};
-pub use vyre_core::exec::{Activity, Counters, Progress, Readback, Report, RunError};
+pub use vyre_core::exec::{Activity, Counters, Progress, Readback, Report, RunError, WaveTime};
 pub use vyre_core::plan::show::Plan;
 pub use vyre_core::plan::thresholds::{Thresholds, ThresholdsError};
 pub use vyre_core::trap::{Trap, TrapKind};
@@ -130,7 +130,7 @@ pub mod __private {
         BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, Scalar, ScalarId, TopologyId,
         WaveId, here,
     };
-    pub use vyre_core::native::{Column, FrontierView, Lane, Sweep, Until};
+    pub use vyre_core::native::{Column, FrontierView, Lane, Named, Sweep, Until};
     pub use vyre_core::pass::Pass;
     pub use vyre_core::record;
     pub use vyre_macros::import;

@@ -35,12 +35,13 @@ use vyre_core::exec::{
     Readback, Report, RunError, Sizes, Slice, TopologyArgs, check_columns, resolve_topologies,
 };
 use vyre_core::module::{
-    BufferId, Domain, Extent, KernelId, ListId, Program, ReductionId, Role, Scalar, Site,
+    BufferId, Domain, Extent, FixpointId, KernelId, ListId, Program, ReductionId, Role, Scalar,
+    Site, Uniform,
 };
 use vyre_core::plan::compact::{self, Slot};
 use vyre_core::plan::launch::{Route, Topology};
 use vyre_core::plan::thresholds::Thresholds;
-use vyre_core::trap::{Trap, TrapKind, WHOLE_WAVE};
+use vyre_core::trap::{Trap, TrapKind, WHOLE_WAVE, unfinished};
 
 /// Outputs together up to this size come back through page-locked memory.
 const PINNED_OUTPUT_BYTES: u64 = 64 << 20;
@@ -1034,7 +1035,8 @@ impl Megakernel {
             } else {
                 reader.words(&host.controls.as_slice()[i * control_bytes..])
             }?;
-            let trap = reader.trap(&words);
+            // The sizes are those of the last run of a series.
+            let trap = reader.trap(&words, pending.runs == 1);
             missed += words.missed;
             if i + 1 == pending.launched {
                 for (queue, &stamp) in self.queues.iter_mut().zip(&words.stamps) {
@@ -1680,7 +1682,7 @@ fn unpack(program: &Program, answers: Vec<Answer<'_>>) -> Vec<Result<Outcome, Ru
             control: Control::new(program),
         };
         let words = reader.words(answer.bytes)?;
-        if let Some(trap) = reader.trap(&words) {
+        if let Some(trap) = reader.trap(&words, true) {
             return Err(RunError::Trap(Box::new(trap)));
         }
         Ok(reader.outcome(
@@ -2042,8 +2044,27 @@ impl Reader<'_> {
         outcome
     }
 
+    /// What a fixpoint's condition looks at, as far as the control words tell: of one frontier how much it holds, of several only
+    /// the sum is known. `scalars`: the reader's are those of this run.
+    fn seen(&self, words: &Words, uniform: Uniform, scalars: bool) -> Option<u64> {
+        let owned = self.program.frontiers.iter().filter(|f| f.owner.is_some());
+        match uniform {
+            Uniform::Scalar(s) if scalars => self.sizes.scalars.get(s.index()).copied(),
+            Uniform::Reduction(r) => {
+                let reduction = &self.program.reductions[r.index()];
+                let bits = words.reductions[r.index()];
+                Some(unordered(reduction.op, reduction.scalar, bits))
+            }
+            Uniform::FrontierLen(f) => (owned.count() == 1
+                && self.program.frontiers[f.index()].owner.is_some())
+            .then_some(words.waiting),
+            Uniform::ListLen(l) => Some(words.lists[l.index()]),
+            Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => None,
+        }
+    }
+
     /// The run's trap, if it has one.
-    fn trap(&self, words: &Words) -> Option<Trap> {
+    fn trap(&self, words: &Words, scalars: bool) -> Option<Trap> {
         if words.trap_key == u64::MAX {
             return None;
         }
@@ -2069,11 +2090,16 @@ impl Reader<'_> {
         if kernel == abi::ROUND_LIMIT_KERNEL {
             let fixpoint = &self.program.fixpoints[item as usize];
             let site = self.program.sites.get(fixpoint.site.index());
-            return Some(trap(
-                fixpoint.name.clone(),
-                site.cloned().unwrap_or_default(),
-                None,
-            ));
+            let of = FixpointId(item as u16);
+            let seen = |uniform| self.seen(words, uniform, scalars);
+            return Some(Trap {
+                message: unfinished(self.program, of, seen),
+                ..trap(
+                    fixpoint.name.clone(),
+                    site.cloned().unwrap_or_default(),
+                    None,
+                )
+            });
         }
         let id = KernelId(kernel as u16);
         let named = &self.program.kernels[id.index()];
@@ -2310,6 +2336,11 @@ impl Executor for Megakernel {
         };
         if self.take_items(hint.items_per_lane).is_err() {
             notes.push("another number of items a lane wanted, which cannot be had");
+        }
+        if hint.time_waves {
+            notes.push(
+                "times of waves wanted, not available: the device runs them all in one launch",
+            );
         }
         self.pack_up_to_bytes = hint.pack_up_to_bytes;
         self.pull_from = hint.pull_from;

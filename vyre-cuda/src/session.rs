@@ -198,7 +198,8 @@ impl<P: Pass> Session<P> {
         self.decider.decide(&situation, &mut *self.executor)?;
         let executor = &mut self.executor;
         let outcome = executor.run_in_place(args, in_outs, may_trap)?;
-        self.decider.happened(Happened::of(&outcome.report));
+        self.decider
+            .happened(Happened::of(&self.program, &outcome.report));
         Ok(outcome.report)
     }
 
@@ -215,7 +216,8 @@ impl<P: Pass> Session<P> {
             [args] => self.executor.run(args)?,
             _ => self.executor.run_series(series)?,
         };
-        self.decider.happened(Happened::of(&outcome.report));
+        self.decider
+            .happened(Happened::of(&self.program, &outcome.report));
         Ok(P::output(outcome))
     }
 
@@ -307,14 +309,15 @@ impl<P: Pass> Session<P> {
                 self.waiting.append(&mut batch);
                 return Err(none.into());
             }
+            let program = &*self.program;
             let mut sum = Happened {
                 wall_ns: u64::try_from(launched.elapsed().as_nanos()).unwrap_or(u64::MAX),
-                ..Happened::of(&Report::default())
+                ..Happened::of(program, &Report::default())
             };
             let rest = batch.split_off(taken.len().min(batch.len()));
             for (query, result) in batch.drain(..).zip(taken) {
                 if let Ok(outcome) = &result {
-                    sum.add(&outcome.report);
+                    sum.add(program, &outcome.report);
                 }
                 order.push(query.id);
                 results.push((query.id, result.map(P::output).map_err(Error::from)));
@@ -468,7 +471,7 @@ impl<P: Pass> Session<P> {
         self.decider.decisions.iter()
     }
 
-    /// The last decisions, readable.
+    /// The last decisions, readable; with the time of each wave, where [`set_wave_times`](Session::set_wave_times) asked for it.
     pub fn explain(&self) -> impl fmt::Display + '_ {
         Explanation(&self.decider.decisions)
     }
@@ -494,6 +497,12 @@ impl<P: Pass> Session<P> {
         let is_float = |scalar| matches!(scalar, Scalar::F32 | Scalar::F64);
         let floats = buffers.chain(reductions).any(is_float);
         self.decider.tuner = on.then(|| Tuner::new(self.executor.limits(), floats));
+    }
+
+    /// Has the next runs time the sweeps of each wave, on the CPU backends: [`explain`](Session::explain) shows the times, and
+    /// they are in the runs' [`Report::waves`]. Off as it begins, because a look at the clock takes as long as a sweep over a few items.
+    pub fn set_wave_times(&mut self, on: bool) {
+        self.decider.time_waves = on;
     }
 
     /// What autotuning has chosen, once it has tried everything.

@@ -524,7 +524,7 @@ fn each_launch_is_decided_from_what_the_last_one_saw(runtimes: &[Runtime]) {
             ]
         );
         let last = session.decisions().last().expect("decided");
-        let outcome = last.outcome.expect("it ran");
+        let outcome = last.outcome.as_ref().expect("it ran");
         assert_eq!(
             (outcome.rounds, last.launch.route),
             (1_000, Route::Interpreter)

@@ -530,7 +530,7 @@ impl Expansion<'_> {
                     // By a path, which no name of the glue's own can hide.
                     None => quote! { self::#path #name },
                 };
-                let body = sweep_glue(sweep, &call, &self.private());
+                let body = sweep_glue(sweep, (name, &call), &self.private());
                 Some(quote! { #id => { #body } })
             });
         quote! {
@@ -777,7 +777,11 @@ pub(crate) fn condition_name(s: usize) -> Ident {
 }
 
 /// One wave's glue: uniforms and whole buffers first, then a sweep of the columns that calls the user's function.
-fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> TokenStream {
+fn sweep_glue(
+    sweep: &Sweep,
+    (name, call): (&Ident, &TokenStream),
+    private: &TokenStream,
+) -> TokenStream {
     let (mut lets, mut columns, mut names, mut args) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (i, Param { kind, .. }) in sweep.params.iter().enumerate() {
@@ -904,9 +908,22 @@ fn sweep_glue(sweep: &Sweep, call: &TokenStream, private: &TokenStream) -> Token
     };
     let method = Ident::new(method, Span::call_site());
     let (columns, names) = (tuple(columns), tuple(names));
+    // What profilers show: a symbol with the function's name. The type is out of sight where the function is called.
+    let named = quote! {
+        {
+            #[derive(Clone, Copy)]
+            #[allow(non_camel_case_types)]
+            struct #name {}
+            impl #private::Named for #name {
+                #[inline(never)]
+                fn lanes<R>(self, chunk: impl ::core::ops::FnOnce() -> R) -> R { chunk() }
+            }
+            #name {}
+        }
+    };
     quote! {
         #(#lets)*
-        cx.#method(#columns, move |lane, #item #names| #call(#(#args),*));
+        cx.#method(#named, #columns, move |lane, #item #names| #call(#(#args),*));
     }
 }
 

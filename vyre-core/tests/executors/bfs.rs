@@ -108,15 +108,17 @@ impl vyre_core::pass::Pass for Pass {
         match cx.wave().0 {
             0 => {
                 let source = cx.scalar::<u32>(0);
-                cx.nodes((cx.own_mut::<u32>(0), cx.push(0)), |lane, (dist, front)| {
-                    init(lane.index, source, dist, front)
-                });
+                cx.nodes(
+                    (),
+                    (cx.own_mut::<u32>(0), cx.push(0)),
+                    |lane, (dist, front)| init(lane.index, source, dist, front),
+                );
             }
             1 => {
                 let round = cx.round();
                 let dist = cx.atomic::<u32>(0);
                 let dist = dist.view();
-                cx.edges_from((cx.push(0),), |lane, (front,)| {
+                cx.edges_from((), (cx.push(0),), |lane, (front,)| {
                     levels::relax(lane.edge(), round, dist, front)
                 });
             }

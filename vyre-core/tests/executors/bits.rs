@@ -355,8 +355,8 @@ impl vyre_core::pass::Pass for Closure {
         let rows = cx.bits(0);
         let rows = rows.view();
         match cx.wave().0 {
-            0 => cx.nodes((), |lane, ()| own_bit(lane.index, rows)),
-            1 => cx.edges((cx.reduce::<Or<bool>>(0),), |lane, (changed,)| {
+            0 => cx.nodes((), (), |lane, ()| own_bit(lane.index, rows)),
+            1 => cx.edges((), (cx.reduce::<Or<bool>>(0),), |lane, (changed,)| {
                 spread(lane.edge(), rows, changed);
             }),
             _ => unreachable!(),
@@ -523,7 +523,7 @@ impl vyre_core::pass::Pass for Copying {
     fn wave(cx: &Sweep<'_>) {
         let (from, to) = (cx.bits(0), cx.bits(1));
         let (from, to) = (from.view(), to.view());
-        cx.nodes((), |lane, ()| {
+        cx.nodes((), (), |lane, ()| {
             to.or_from(lane.index, from, lane.index);
         });
     }

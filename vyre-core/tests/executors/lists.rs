@@ -81,22 +81,27 @@ impl vyre_core::pass::Pass for Pass {
     fn wave(cx: &Sweep<'_>) {
         match cx.wave().0 {
             0 => cx.nodes(
+                (),
                 (cx.own_mut::<u32>(0), cx.append::<u32>(0), cx.push_items(0)),
                 |lane, (slot, ids, work)| seed(lane.index, slot, ids, work),
             ),
-            1 => cx.records((cx.push_items(0), cx.append(1)), |_, item, (work, log)| {
-                halve(item, work, log);
-            }),
+            1 => cx.records(
+                (),
+                (cx.push_items(0), cx.append(1)),
+                |_, item, (work, log)| {
+                    halve(item, work, log);
+                },
+            ),
             2 => {
                 let new = cx.atomic::<u32>(1);
                 let new = new.view();
-                cx.records((), |_, item, ()| count_new(item, new));
+                cx.records((), (), |_, item, ()| count_new(item, new));
             }
             3 => {
                 let bad = cx.scalar::<u32>(0);
                 let all = cx.atomic::<u32>(2);
                 let all = all.view();
-                cx.records((), |_, item, ()| count_all(item, bad, all));
+                cx.records((), (), |_, item, ()| count_all(item, bad, all));
             }
             _ => unreachable!(),
         }

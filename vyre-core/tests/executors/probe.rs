@@ -87,17 +87,18 @@ impl vyre_core::pass::Pass for Probe {
 
     fn wave(cx: &Sweep<'_>) {
         match cx.wave().0 {
-            0 => cx.nodes((cx.push(0), cx.push(1)), |lane, (front, unique)| {
+            0 => cx.nodes((), (cx.push(0), cx.push(1)), |lane, (front, unique)| {
                 seed(lane.index, front, unique);
             }),
             1 => {
                 let hits = cx.atomic::<u32>(BY_ITEM);
                 let hits = hits.view();
-                cx.items((), |lane, ()| {
+                cx.items((), (), |lane, ()| {
                     hits[lane.index].fetch_add(1);
                 });
             }
             2 => cx.items(
+                (),
                 (
                     cx.own_mut::<u32>(BY_UNIQUE_ITEM),
                     cx.own::<f32>(LOADS),
@@ -111,20 +112,20 @@ impl vyre_core::pass::Pass for Probe {
             3 => {
                 let hits = cx.atomic::<u32>(BY_ACTIVE_EDGE);
                 let hits = hits.view();
-                cx.edges_from((cx.reduce::<Sum<u64>>(1),), |lane, (checksum,)| {
+                cx.edges_from((), (cx.reduce::<Sum<u64>>(1),), |lane, (checksum,)| {
                     count_active(lane.edge(), hits, checksum);
                 });
             }
-            4 => cx.edges((cx.own_mut::<u64>(ENDS),), |lane, (ends,)| {
+            4 => cx.edges((), (cx.own_mut::<u64>(ENDS),), |lane, (ends,)| {
                 *ends = u64::from(lane.src) << 32 | u64::from(lane.dst);
             }),
-            5 => cx.range((cx.own_mut::<bool>(BY_INDEX),), |lane, (hit,)| {
+            5 => cx.range((), (cx.own_mut::<bool>(BY_INDEX),), |lane, (hit,)| {
                 *hit = !*hit && lane.index != 1;
             }),
             6 => {
                 let loads = cx.read::<f32>(LOADS);
                 let (loads, g, fault) = (loads.view(), cx.csr(0), cx.scalar::<u32>(FAULT));
-                cx.items((cx.push(0),), |lane, (front,)| {
+                cx.items((), (cx.push(0),), |lane, (front,)| {
                     fail(lane.index, fault, loads, front, g);
                 });
             }

@@ -73,6 +73,7 @@ impl vyre_core::pass::Pass for Pass {
     fn wave(cx: &Sweep<'_>) {
         match cx.wave().0 {
             0 => cx.nodes(
+                (),
                 (cx.fields(&[0, 1]), cx.fields_mut(&[2, 3, 4])),
                 |lane, (start, body)| turn(lane.index, start, body),
             ),
@@ -80,7 +81,7 @@ impl vyre_core::pass::Pass for Pass {
                 let offset = cx.scalar(0);
                 let bodies = cx.fields(&[2, 3, 4]);
                 let bodies = bodies.view();
-                cx.nodes((cx.own_mut(5),), |lane, (total,)| {
+                cx.nodes((), (cx.own_mut(5),), |lane, (total,)| {
                     gather(lane.index, offset, &bodies, total);
                 });
             }
