@@ -384,7 +384,8 @@ fn list(errors: &[VerifyError]) -> String {
 }
 
 impl Parts {
-    /// Assembles the program: decodes the skeleton, fills in the named constants and the source positions, verifies.
+    /// Assembles the program: decodes the skeleton, fills in the named constants, round limits among them, and the source positions,
+    /// verifies.
     pub fn program(&self) -> Result<Program, PartsError> {
         let mut program = decode(self.skeleton)?;
         let named = self.constants.iter().map(|c| c.len()).sum();
@@ -395,6 +396,11 @@ impl Parts {
         let values = self.constants.iter().copied().flatten();
         for (constant, &bits) in program.constants.iter_mut().zip(values) {
             constant.bits = bits;
+        }
+        for &(fixpoint, rounds) in self.max_rounds {
+            if let Some(fixpoint) = program.fixpoints.get_mut(usize::from(fixpoint)) {
+                fixpoint.max_rounds = rounds;
+            }
         }
         program.sites = self
             .sites

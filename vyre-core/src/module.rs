@@ -42,6 +42,10 @@ ids! {
     SiteId;
 }
 
+/// The round limit of a fixpoint that states none. One that never settles ends in a trap, after seconds where its rounds are
+/// short. A search takes a round for each step to its farthest node.
+pub const MAX_ROUNDS: u64 = 1_000_000;
+
 /// Most fields of an item of a list or a frontier: structs are flattened, field by field.
 pub const MAX_FIELDS: usize = 8;
 
@@ -643,6 +647,8 @@ pub struct Parts {
     pub constants: &'static [&'static [u64]],
     /// Source positions, one slice for each module.
     pub sites: &'static [&'static [&'static std::panic::Location<'static>]],
+    /// Round limits that are named constants: the fixpoint and the value. In the skeleton they are [`MAX_ROUNDS`].
+    pub max_rounds: &'static [(u16, u64)],
 }
 
 /// The caller's position; expanded at a user's token, it gives that token's file, line and column.

@@ -1187,6 +1187,7 @@ fn parts_fill_in_constants_and_positions() {
         skeleton: bytes,
         constants: &[&[], &[17]],
         sites: &[&[], &[HERE]],
+        max_rounds: &[],
     };
     let program = parts.program().unwrap();
     assert_eq!(program.constants[0].bits, 17);

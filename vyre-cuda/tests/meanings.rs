@@ -6,6 +6,7 @@
 mod common;
 
 use vyre_cuda::prelude::*;
+use vyre_cuda::{Error, TrapKind};
 
 /// A path 0 -> 1 -> ... -> n - 1.
 fn chain(n: u32) -> Csr {
@@ -349,7 +350,78 @@ fn included_graphs_keep_their_names_and_wait_for_each_other(runtimes: [Runtime; 
     }
 }
 
+mod limits {
+    use vyre_cuda::prelude::*;
+
+    pub(crate) mod most {
+        pub(crate) const ROUNDS: u32 = 5;
+    }
+
+    #[wave_graph]
+    pub(crate) mod limited {
+        pub(crate) struct Data {
+            #[output(per = 1)]
+            rounds: u32,
+            steps: u32,
+        }
+
+        #[fixpoint(until(round + 1 >= steps), max_rounds = super::most::ROUNDS)]
+        mod turns {
+            #[wave(once)]
+            fn count(rounds: &Buf<Atomic<u32>>) {
+                rounds[0].fetch_add(1);
+            }
+        }
+    }
+}
+
+/// The limit of an included fixpoint is its own; another has the one that is written down in the reference.
+#[wave_graph]
+mod limiting {
+    #[include(steps = steps)]
+    use super::limits::limited;
+
+    pub(crate) struct Data {
+        steps: u32,
+        #[output(per = 1)]
+        turns: u32,
+    }
+
+    #[fixpoint(until(true))]
+    mod ever {
+        #[wave(once)]
+        fn turn(turns: &Buf<Atomic<u32>>) {
+            turns[0].fetch_add(1);
+        }
+    }
+}
+
+fn round_limits_are_constants(runtimes: [Runtime; 2]) {
+    let plan = limiting::PLAN.to_string();
+    assert!(plan.contains("at most 5 rounds"), "{plan}");
+    assert!(plan.contains("at most 1_000_000 rounds"), "{plan}");
+    for runtime in runtimes {
+        let mut alone = limits::limited::Session::new(&runtime, ()).expect("a session");
+        let mut inside = limiting::Session::new(&runtime, ()).expect("a session");
+        let out = alone.run(limits::limited::Run { steps: 5 }).expect("a run");
+        assert_eq!(out.rounds, [5]);
+        let out = inside.run(limiting::Run { steps: 5 }).expect("a run");
+        assert_eq!((out.limited_rounds, out.turns), (vec![5], vec![1]));
+        let errors = [
+            alone.run(limits::limited::Run { steps: 6 }).err(),
+            inside.run(limiting::Run { steps: 6 }).err(),
+        ];
+        for error in errors {
+            let Some(Error::Trap(trap)) = error else {
+                panic!("{error:?}");
+            };
+            assert_eq!((trap.kind, trap.len), (TrapKind::RoundLimit, 5));
+        }
+    }
+}
+
 on_every_backend! {
+    round_limits_are_constants
     items_and_fields_keep_their_names
     kernels_take_parameters_of_any_name
     sizes_are_the_scalars_of_their_names

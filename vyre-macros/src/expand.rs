@@ -8,7 +8,9 @@ use crate::kernel::{ModuleTables, Site, Tables, first_token};
 use crate::report::Report;
 use crate::wave_graph::check::{Fields, Param, ParamKind, Slot, Sweep};
 use crate::wave_graph::standalone::array_names;
-use crate::wave_graph::syntax::{FieldKind, FixpointArgs, Graph, Piece, visible_to_graphs};
+use crate::wave_graph::syntax::{
+    FieldKind, FixpointArgs, Graph, MaxRounds, Piece, visible_to_graphs,
+};
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::AttrStyle;
@@ -114,7 +116,10 @@ impl Expansion<'_> {
             .and_then(|_| self.tables.modules().get(s))
             .map(|t| arrays(t, &self.private()));
         let conditions = scope.pieces.iter().filter_map(|piece| match piece {
-            Piece::Scope(inner) => self.condition(*inner),
+            Piece::Scope(inner) => {
+                let (condition, max_rounds) = (self.condition(*inner), self.max_rounds(*inner));
+                Some(quote! { #condition #max_rounds })
+            }
             Piece::Item(_) | Piece::Wave(_) => None,
         });
         quote! {
@@ -176,6 +181,26 @@ impl Expansion<'_> {
             #vis fn #name(#(#parameters),*) -> ::core::primitive::bool {
                 #until
             }
+        })
+    }
+
+    /// The round limit of a fixpoint that names a constant, beside its module: rustc checks type and value at the user's token.
+    fn max_rounds(&self, s: usize) -> Option<TokenStream> {
+        let args = self.graph.scopes[s].fixpoint.as_ref()?;
+        let (Some(MaxRounds::Constant(value)), None) = (&args.max_rounds, &args.included) else {
+            return None;
+        };
+        self.skeleton?;
+        let (name, vis) = (max_rounds_name(s), visible_to_graphs(Span::call_site()));
+        let span = first_token(&value.to_token_stream());
+        let checked = quote_spanned! { span => {
+            const __VYRE_VALUE: ::core::primitive::u32 = #value;
+            ::core::assert!(__VYRE_VALUE > 0, "`max_rounds` is at least 1");
+            __VYRE_VALUE as ::core::primitive::u64
+        } };
+        Some(quote! {
+            #[doc(hidden)]
+            #vis const #name: ::core::primitive::u64 = #checked;
         })
     }
 
@@ -505,11 +530,29 @@ impl Expansion<'_> {
                 }
             }
         }
+        let limits = self.graph.scopes.iter().enumerate().skip(1);
+        let limits = limits.filter_map(|(s, scope)| {
+            let args = scope.fixpoint.as_ref()?;
+            let Some(MaxRounds::Constant(_)) = args.max_rounds else {
+                return None;
+            };
+            self.skeleton?;
+            let id = (s - 1) as u16;
+            let value = match &args.included {
+                Some(included) => included.max_rounds.clone(),
+                None => {
+                    let (path, name) = (self.path(scope.parent.unwrap_or(0)), max_rounds_name(s));
+                    quote! { #path #name }
+                }
+            };
+            Some(quote! { (#id, #value) })
+        });
         quote! {
             #private::Parts {
                 skeleton: #skeleton,
                 constants: &[#(#constants),*],
                 sites: &[#(#sites),*],
+                max_rounds: &[#(#limits),*],
             }
         }
     }
@@ -770,6 +813,10 @@ pub(crate) fn inlined(function: &syn::ItemFn) -> Option<TokenStream> {
 
 fn included_name(s: usize) -> Ident {
     format_ident!("__vyre_included_{}", s)
+}
+
+pub(crate) fn max_rounds_name(s: usize) -> Ident {
+    format_ident!("__VYRE_MAX_ROUNDS_{}", s - 1)
 }
 
 pub(crate) fn condition_name(s: usize) -> Ident {

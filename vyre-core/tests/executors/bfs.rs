@@ -81,6 +81,7 @@ impl vyre_core::pass::Pass for Pass {
         skeleton: b"",
         constants: &[levels::__VYRE_CONSTANTS],
         sites: &[levels::__VYRE_SITES],
+        max_rounds: &[],
     };
 
     fn topology(topology: Self::Topology<'_>) -> TopologyArgs<'_> {

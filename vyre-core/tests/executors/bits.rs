@@ -334,6 +334,7 @@ impl vyre_core::pass::Pass for Closure {
         skeleton: b"",
         constants: &[],
         sites: &[],
+        max_rounds: &[],
     };
 
     fn topology(graph: Self::Topology<'_>) -> TopologyArgs<'_> {
@@ -509,6 +510,7 @@ impl vyre_core::pass::Pass for Copying {
         skeleton: b"",
         constants: &[],
         sites: &[],
+        max_rounds: &[],
     };
 
     fn topology(topology: Self::Topology<'_>) -> TopologyArgs<'_> {

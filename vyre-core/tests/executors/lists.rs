@@ -64,6 +64,7 @@ impl vyre_core::pass::Pass for Pass {
         skeleton: b"",
         constants: &[],
         sites: &[],
+        max_rounds: &[],
     };
 
     fn topology(graph: Self::Topology<'_>) -> TopologyArgs<'_> {

@@ -70,6 +70,7 @@ impl vyre_core::pass::Pass for Probe {
         skeleton: b"",
         constants: &[],
         sites: &[],
+        max_rounds: &[],
     };
 
     fn topology(graph: Self::Topology<'_>) -> TopologyArgs<'_> {

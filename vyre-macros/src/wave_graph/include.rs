@@ -9,7 +9,7 @@ use super::build;
 use super::syntax::{
     self, DomainArgs, FieldKind, FixpointArgs, Graph, IncludedUntil, Per, Piece, Scope, Wave,
 };
-use crate::expand::condition_name;
+use crate::expand::{condition_name, max_rounds_name};
 use crate::import::Imports;
 use crate::kernel::{ModuleTables, Package};
 use crate::report::{Report, did_you_mean};
@@ -234,9 +234,11 @@ impl Merger<'_> {
         }
         for (s, scope) in other.scopes.into_iter().enumerate().skip(1) {
             let (around, condition) = (&modules[scope.parent.unwrap_or(0)].0, condition_name(s));
+            let max_rounds = max_rounds_name(s);
             let included = IncludedUntil {
                 names: names.clone(),
                 call: quote! { #around::#condition },
+                max_rounds: quote! { #around::#max_rounds },
             };
             let fixpoint = scope.fixpoint.map(|f| FixpointArgs {
                 after: after_here(&self, &f.after, scope.parent == Some(0)),

@@ -25,15 +25,15 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Ident, Item};
-use syntax::{DomainArgs, FixpointArgs, Graph, Piece, listed};
+use syntax::{DomainArgs, FixpointArgs, Graph, MaxRounds, Piece, listed};
 use vyre_core::container::encode;
 use vyre_core::effects;
 use vyre_core::exec::Sizes;
 use vyre_core::ir::Body;
 use vyre_core::lower::{Literals, LowerError, lower};
 use vyre_core::module::{
-    Access, BufferId, Constant, Domain, Fixpoint, Kernel, KernelId, Mode, Program, Resource, Role,
-    SiteId, Uniform, Wave,
+    Access, BufferId, Constant, Domain, Fixpoint, Kernel, KernelId, MAX_ROUNDS, Mode, Program,
+    Resource, Role, SiteId, Uniform, Wave,
 };
 use vyre_core::plan;
 use vyre_core::plan::fit::fit;
@@ -314,6 +314,16 @@ impl Builder<'_, '_> {
             self.report
                 .error(name.span(), "a buffer is swapped once a round");
         }
+        if let (Some(MaxRounds::Constant(e)), None) = (&args.max_rounds, &args.included)
+            && let Some(name) = syntax::ident_of(e)
+            && fields.slot(name).is_some()
+        {
+            self.report.error_help(
+                name.span(),
+                format!("`max_rounds` is a literal or a constant, and `{name}` is a field of `Data`"),
+                format!("a limit of the run belongs in the condition: `until(round + 1 >= {name} || ..)`"),
+            );
+        }
         let Some(until) = &args.until else { return };
         let bindings = condition_bindings(args, fields, &self.program);
         let mut names = fields.parameters(&self.program);
@@ -442,11 +452,10 @@ impl Builder<'_, '_> {
                     .fixpoint
                     .as_ref()
                     .map_or_else(String::new, condition_text),
-                max_rounds: scope
-                    .fixpoint
-                    .as_ref()
-                    .and_then(|a| a.max_rounds)
-                    .unwrap_or(u64::from(u32::MAX)),
+                max_rounds: match scope.fixpoint.as_ref().and_then(|a| a.max_rounds.as_ref()) {
+                    Some(MaxRounds::Literal(n)) => *n,
+                    Some(MaxRounds::Constant(_)) | None => MAX_ROUNDS,
+                },
                 swaps: self.swaps[f].clone(),
                 after,
                 site: self.sites[f],

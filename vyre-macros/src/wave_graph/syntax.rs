@@ -112,10 +112,17 @@ pub(crate) enum Piece {
 pub(crate) struct FixpointArgs {
     pub(crate) after: Vec<Ident>,
     pub(crate) until: Option<Expr>,
-    pub(crate) max_rounds: Option<u64>,
+    pub(crate) max_rounds: Option<MaxRounds>,
     pub(crate) swaps: Vec<(Ident, Ident)>,
     /// Of an included graph.
     pub(crate) included: Option<IncludedUntil>,
+}
+
+/// The most rounds of a fixpoint.
+pub(crate) enum MaxRounds {
+    Literal(u64),
+    /// The name of a u32 constant.
+    Constant(Expr),
 }
 
 /// The condition of an included fixpoint: it stays where it is.
@@ -124,6 +131,8 @@ pub(crate) struct IncludedUntil {
     pub(crate) names: HashMap<String, Ident>,
     /// Its function.
     pub(crate) call: TokenStream,
+    /// Its round limit, if that is a constant.
+    pub(crate) max_rounds: TokenStream,
 }
 
 impl FixpointArgs {
@@ -1257,16 +1266,23 @@ impl Taker<'_> {
                     let Some(value) = arg.value("max_rounds = N", self.report) else {
                         continue;
                     };
-                    match int_literal(&value) {
-                        Some(n) if n >= 1 && n <= u64::from(u32::MAX) => args.max_rounds = Some(n),
-                        _ => self.report.error(
-                            value.span(),
-                            format!(
-                                "`max_rounds` is an integer literal between 1 and {}",
-                                u32::MAX
-                            ),
-                        ),
-                    }
+                    let limit = match (int_literal(&value), &value) {
+                        (Some(n), _) if n >= 1 && n <= u64::from(u32::MAX) => MaxRounds::Literal(n),
+                        (None, Expr::Path(path)) if path.qself.is_none() => {
+                            MaxRounds::Constant(value)
+                        }
+                        _ => {
+                            self.report.error(
+                                value.span(),
+                                format!(
+                                    "`max_rounds` is an integer between 1 and {}: a literal or the name of a u32 constant",
+                                    u32::MAX
+                                ),
+                            );
+                            continue;
+                        }
+                    };
+                    args.max_rounds = Some(limit);
                 }
                 "swap" => {
                     let Some((span, inner)) = arg.list("swap(a, b)", self.report) else {
