@@ -428,6 +428,12 @@ pub enum RunError {
         /// Resolved length.
         len: u64,
     },
+    /// Declared sizes add up to more than 64 bits count.
+    #[error("the pass takes 2^64 bytes or more with `{name}`; no memory has so many")]
+    TooLarge {
+        /// Field at which the sum becomes too large.
+        name: String,
+    },
     /// The program does not verify. Programs from the macros do.
     #[error("invalid VIR0 program: {0}")]
     Invalid(String),

@@ -117,9 +117,12 @@ fn sound(name: &str, program: &Program) {
 
 #[test]
 fn each_word_finds_its_resource_among_65_000() {
-    let mut code: Vec<Word> = (0..65_000).map(|b| word(Op::Len, 0, 0, b << 16)).collect();
+    let load = |b: u32| word(Op::Ld32, 1, 0, b << 16);
+    let mut code: Vec<Word> = (0..65_000).map(load).collect();
     code.push(word(Op::Ret, 0, 0, 0));
-    let mut program = one(code, 1);
+    let mut program = one(code, 2);
+    program.kernels[0].item.index = Some(0);
+    program.kernels[0].sites = (0..65_000).map(|pc| (pc, SiteId(0))).collect();
     program.buffers = vec![buffer(Extent::Fixed(1)); 65_000];
     program.waves[0].accesses = (0..65_000)
         .map(|b| read(Resource::Buffer(BufferId(b))))

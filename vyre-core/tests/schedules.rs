@@ -6,12 +6,14 @@
 use arbtest::arbitrary::{Result as Arbitrary, Unstructured};
 use arbtest::arbtest;
 use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use vyre_core::csr::Csr;
 use vyre_core::disasm;
 use vyre_core::exec::{Args, Column, Executor, Outcome, RunError, TopologyArgs};
 use vyre_core::isa::{Faults, IMM, Op, UNIFORM_BASE, Word};
 use vyre_core::module::*;
+use vyre_core::plan::check::{self, Violation};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::group::groups_of;
 use vyre_core::trap::TrapKind;
@@ -411,6 +413,42 @@ fn agree(program: Program, graph: &Csr, seen: &Seen) {
     }
 }
 
+/// The independent judge of plans counts barriers; it finds conflicts within groups, all of them, and nowhere else.
+fn judge_sees_the_same_groups(program: &Program) {
+    let group_of: BTreeMap<WaveId, u32> = program
+        .schedule
+        .iter()
+        .zip(groups_of(&program.schedule))
+        .filter_map(|(step, group)| match step {
+            Step::Wave(w) => Some((*w, group)),
+            Step::Barrier | Step::Loop(_) | Step::Until(_) | Step::End => None,
+        })
+        .collect();
+    let mut found = BTreeSet::new();
+    for violation in check::program(program) {
+        match violation {
+            Violation::Waves { first, second, .. } => {
+                assert_eq!(group_of[&first], group_of[&second], "{violation}");
+                found.insert((first, second));
+            }
+            // A wave and the fixpoint behind it are never in one group.
+            other => panic!("{other}\n{}", disasm::program(program)),
+        }
+    }
+    let writes = |w: WaveId| {
+        let accesses = program.waves[w.index()].accesses.iter();
+        accesses
+            .filter(|a| matches!(a.resource, Resource::Buffer(_)) && a.mode == Mode::Write)
+            .map(|a| a.resource)
+    };
+    for (&a, group) in &group_of {
+        for (&b, _) in group_of.range(a..).skip(1).filter(|(_, g)| *g == group) {
+            let clash = writes(a).any(|r| writes(b).any(|s| r == s));
+            assert!(!clash || found.contains(&(a, b)), "{a:?} and {b:?}");
+        }
+    }
+}
+
 fn random(test: impl FnMut(&mut Unstructured<'_>) -> Arbitrary<()>) {
     let mut test = test;
     match std::env::var("VYRE_FUZZ") {
@@ -451,6 +489,7 @@ fn memory_by_barrier_group_changes_no_result() {
         let graph = graph(u)?;
         let program = Generator::program(u)?;
         assert_eq!(verify(&program), Ok(()), "{}", disasm::program(&program));
+        judge_sees_the_same_groups(&program);
         agree(program, &graph, &seen);
         Ok(())
     });

@@ -920,7 +920,10 @@ fn refused(e: FitError) -> RunError {
             budget_bytes,
             ..
         } => (*needed_bytes, *budget_bytes),
-        FitError::Footprint(FootprintError::Unknown { .. } | FootprintError::Overflow { .. }) => {
+        FitError::Footprint(FootprintError::Overflow { name }) => {
+            return RunError::TooLarge { name: name.clone() };
+        }
+        FitError::Footprint(FootprintError::Unknown { .. }) => {
             return RunError::Invalid(e.to_string());
         }
     };

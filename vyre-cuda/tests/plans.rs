@@ -232,3 +232,45 @@ fn pictures_hold_every_wave_and_resource() {
     let text = plan.to_string();
     assert!(text.contains("until started == 0"), "{text}");
 }
+
+/// Capacities that no memory has.
+#[wave_graph]
+mod far {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(capacity = 2_305_843_009_213_693_952)]
+        front: Frontier<(u64, u64)>,
+        #[list(capacity = 2_305_843_009_213_693_952)]
+        log: List<u64>,
+    }
+
+    #[wave(nodes)]
+    fn fill(v: Node, front: &Push<(u64, u64)>, log: &Append<u64>) {
+        front.push((v as u64, 2));
+        log.append(1);
+    }
+}
+
+#[test]
+fn plans_of_huge_capacities_are_shown_and_their_sessions_refused() {
+    // 2^61 pairs of numbers on both sides, and as many numbers.
+    let bytes = [
+        "73_786_976_294_838_206_464 B",
+        "18_446_744_073_709_551_616 B",
+    ];
+    for shown in [far::PLAN.svg(), far::PLAN.to_string()] {
+        for bytes in bytes {
+            assert!(shown.contains(bytes), "{bytes}: {shown}");
+        }
+    }
+    assert!(far::PLAN.dot().contains("fill") && far::PLAN.mermaid().contains("fill"));
+    for runtime in [Runtime::native(), Runtime::vir0()] {
+        let runtime = runtime.with_memory(1 << 30);
+        let error = far::Session::new(&runtime, &edgeless(3)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the pass takes 2^64 bytes or more with `front`; no memory has so many"
+        );
+    }
+}
