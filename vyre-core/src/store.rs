@@ -1140,7 +1140,14 @@ impl Store {
     /// What a native sweep appended is there for the next one.
     pub(crate) fn settle_lists(&mut self) {
         for list in &mut self.lists {
-            list.items.get_mut().append(list.pending.get_mut());
+            let (items, pending) = (list.items.get_mut(), list.pending.get_mut());
+            // What the first sweep appends is not copied: the list would be there twice.
+            if items.len() == 0 {
+                std::mem::swap(items, pending);
+                pending.release();
+            } else {
+                items.append(pending);
+            }
         }
     }
 
@@ -1591,8 +1598,10 @@ impl Store {
                     outcome.outputs.push((BufferId(slot.id as u16), result));
                 }
                 Some(list) => {
-                    let columns = self.lists[list].items.borrow().columns.clone();
-                    outcome.lists.push((ListId(list as u16), columns));
+                    let items = self.lists[list].items.get_mut();
+                    let empty = Rows::new(&self.program.lists[list].fields);
+                    let result = std::mem::replace(items, empty);
+                    outcome.lists.push((ListId(list as u16), result.columns));
                 }
             }
         }
