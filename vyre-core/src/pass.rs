@@ -4,6 +4,24 @@ use crate::exec::{Args, Column, Outcome, TopologyArgs};
 use crate::module::{BufferId, Parts};
 use crate::native::{Sweep, Until};
 
+/// What a session is created from: a pass's `Topology { .. }`, or less where that says it all.
+#[diagnostic::on_unimplemented(
+    message = "this session needs `{T}`, and is given `{Self}`",
+    label = "not what the pass declares as `#[topology]`",
+    note = "write `Topology {{ .. }}` of the pass's module, with each `#[topology]` field by its name",
+    note = "where there is only one, a `Csr`, `&graph` will do, and where there is none, `()`"
+)]
+pub trait IntoTopology<T> {
+    /// The whole topology.
+    fn into_topology(self) -> T;
+}
+
+impl<T> IntoTopology<T> for T {
+    fn into_topology(self) -> T {
+        self
+    }
+}
+
 /// A compiled pass. Implemented by the macros' expansion only.
 pub trait Pass: 'static {
     /// What a session is created from.

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use vyre_core::exec::{Args, Executor, Outcome, RunError, TopologyArgs};
 use vyre_core::module::{BufferId, Program};
-use vyre_core::pass::Pass;
+use vyre_core::pass::{IntoTopology, Pass};
 use vyre_core::plan::fuse::{Fused, Link, fuse};
 use vyre_core::verify::verify;
 
@@ -48,7 +48,10 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
     /// Uploads the topology. `links` are pairs of field names: an output of the first, an input of the second.
     pub fn new<'a>(
         runtime: &Runtime,
-        (first, second): (impl Into<A::Topology<'a>>, impl Into<B::Topology<'a>>),
+        (first, second): (
+            impl IntoTopology<A::Topology<'a>>,
+            impl IntoTopology<B::Topology<'a>>,
+        ),
         links: &[(&str, &str)],
     ) -> Result<FusedSession<A, B>, Error> {
         let (a, b) = (A::PARTS.program()?, B::PARTS.program()?);
@@ -70,7 +73,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         let mut fused = fuse(&a, &b, &links).map_err(|e| invalid(&e))?;
         verify(&fused.program).map_err(|e| invalid(&e[0]))?;
         legal(&fused.program)?;
-        let (first, second) = (first.into(), second.into());
+        let (first, second) = (first.into_topology(), second.into_topology());
         let rows = (A::topology_rows(&first), B::topology_rows(&second));
         let (mut first, mut second) = (A::topology(first), B::topology(second));
         first.columns.extend(slices(&rows.0));

@@ -131,7 +131,7 @@ pub mod __private {
         WaveId, here,
     };
     pub use vyre_core::native::{Column, FrontierView, Lane, Named, Sweep, Until};
-    pub use vyre_core::pass::Pass;
+    pub use vyre_core::pass::{IntoTopology, Pass};
     pub use vyre_core::record;
     pub use vyre_macros::import;
 }

@@ -16,7 +16,7 @@ use vyre_core::exec::{
     TopologyArgs,
 };
 use vyre_core::module::{Buffer, BufferId, Frontier, List, Program, Resource, Role, Scalar};
-use vyre_core::pass::Pass;
+use vyre_core::pass::{IntoTopology, Pass};
 use vyre_core::plan::check;
 use vyre_core::plan::fit::{FitError, fit};
 use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, footprint};
@@ -125,9 +125,9 @@ impl<P: Pass> Session<P> {
     /// Uploads the topology. Fails when its parts do not fit together, or when the backend cannot hold them.
     pub fn new<'a>(
         runtime: &Runtime,
-        topology: impl Into<P::Topology<'a>>,
+        topology: impl IntoTopology<P::Topology<'a>>,
     ) -> Result<Session<P>, Error> {
-        let topology = topology.into();
+        let topology = topology.into_topology();
         let rows = P::topology_rows(&topology);
         let mut topology = P::topology(topology);
         topology.columns.extend(slices(&rows));
@@ -367,8 +367,11 @@ impl<P: Pass> Session<P> {
 
     /// Takes another topology: edges appended (see [`Csr::append`](crate::Csr::append)), weights replaced, another graph.
     /// What is equal to what is there is not uploaded again. After an error the session is as before.
-    pub fn update<'a>(&mut self, topology: impl Into<P::Topology<'a>>) -> Result<(), Error> {
-        let topology = topology.into();
+    pub fn update<'a>(
+        &mut self,
+        topology: impl IntoTopology<P::Topology<'a>>,
+    ) -> Result<(), Error> {
+        let topology = topology.into_topology();
         let rows = P::topology_rows(&topology);
         let mut topology = P::topology(topology);
         topology.columns.extend(slices(&rows));

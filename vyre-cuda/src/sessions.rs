@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vyre_core::exec::{Args, Counters, RunError, TopologyArgs};
 use vyre_core::module::Program;
-use vyre_core::pass::Pass;
+use vyre_core::pass::{IntoTopology, Pass};
 
 /// A pass with many topologies uploaded, whose queries share launches where the backend can: on CUDA a query takes one
 /// CTA, so that as many small graphs are worked on at a time as the device has multiprocessors. For graphs that are worth the
@@ -28,12 +28,12 @@ pub struct Sessions<P> {
 
 impl<P: Pass> Sessions<P> {
     /// Uploads the topologies. Fails when the parts of one do not fit together, or when the backend cannot hold them all.
-    pub fn new<'a, T: Into<P::Topology<'a>>>(
+    pub fn new<'a, T: IntoTopology<P::Topology<'a>>>(
         runtime: &Runtime,
         topologies: impl IntoIterator<Item = T>,
     ) -> Result<Sessions<P>, Error> {
         let whole = Arc::new(P::PARTS.program()?);
-        let typed: Vec<P::Topology<'a>> = topologies.into_iter().map(Into::into).collect();
+        let typed: Vec<P::Topology<'a>> = topologies.into_iter().map(T::into_topology).collect();
         let rows: Vec<_> = typed.iter().map(P::topology_rows).collect();
         let topologies = typed.into_iter().zip(&rows).map(|(typed, rows)| {
             let mut topology: TopologyArgs<'_> = P::topology(typed);

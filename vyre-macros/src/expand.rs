@@ -50,7 +50,7 @@ pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
     let records = x.records();
     let errors = report.errors();
     let generated = beside_clashes(&x.graph.clashes, quote! { #names #records #pass });
-    let module = x.scope(0, &quote! { #errors #generated });
+    let module = x.scope(0, &report, &quote! { #errors #generated });
     report.mended(module)
 }
 
@@ -77,7 +77,7 @@ fn beside_clashes(clashes: &[String], generated: TokenStream) -> TokenStream {
 
 impl Expansion<'_> {
     /// A module with everything in it, and `extra` at its end.
-    fn scope(&self, s: usize, extra: &TokenStream) -> TokenStream {
+    fn scope(&self, s: usize, report: &Report, extra: &TokenStream) -> TokenStream {
         let scope = &self.graph.scopes[s];
         let outer = scope
             .attrs
@@ -107,9 +107,12 @@ impl Expansion<'_> {
                 let function = &self.graph.waves[*w].function;
                 let quiet = quiet_on_error(self.skeleton.is_some());
                 let inline = inlined(function);
-                quote! { #quiet #inline #[allow(clippy::too_many_arguments, private_interfaces)] #function }
+                report.seen(
+                    function,
+                    quote! { #quiet #inline #[allow(clippy::too_many_arguments, private_interfaces)] #function },
+                )
             }
-            Piece::Scope(inner) => self.scope(*inner, &TokenStream::new()),
+            Piece::Scope(inner) => self.scope(*inner, report, &TokenStream::new()),
         });
         let tables = self
             .skeleton
@@ -373,7 +376,7 @@ impl Expansion<'_> {
     }
 
     pub(crate) fn topology_type(&self) -> TokenStream {
-        let krate = &self.graph.options.krate;
+        let (krate, private) = (&self.graph.options.krate, self.private());
         let doc = format!("What a session of `{}` is created from.", self.graph.name);
         let mut members = Vec::new();
         let mut only_csr = None;
@@ -416,8 +419,8 @@ impl Expansion<'_> {
             (0, _) => (
                 quote! { marker: ::core::marker::PhantomData<&'a ()> },
                 quote! {
-                    impl<'a> ::core::convert::From<()> for Topology<'a> {
-                        fn from((): ()) -> Self {
+                    impl<'a> #private::IntoTopology<Topology<'a>> for () {
+                        fn into_topology(self) -> Topology<'a> {
                             Topology { marker: ::core::marker::PhantomData }
                         }
                     }
@@ -426,9 +429,9 @@ impl Expansion<'_> {
             (1, Some(graph)) => (
                 quote! { #(#members,)* },
                 quote! {
-                    impl<'a> ::core::convert::From<&'a #krate::Csr> for Topology<'a> {
-                        fn from(graph: &'a #krate::Csr) -> Self {
-                            Topology { #graph: graph }
+                    impl<'a> #private::IntoTopology<Topology<'a>> for &'a #krate::Csr {
+                        fn into_topology(self) -> Topology<'a> {
+                            Topology { #graph: self }
                         }
                     }
                 },

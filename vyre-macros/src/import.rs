@@ -9,7 +9,9 @@
 
 use crate::expand::{constant_values, site_values};
 use crate::kernel::{self, Package};
+use crate::recover;
 use crate::report::{Report, did_you_mean};
+use crate::sight::{Around, Sight};
 use crate::source;
 use crate::wave_graph::standalone::array_names;
 use crate::wave_graph::{self, standalone};
@@ -27,6 +29,12 @@ pub(crate) struct Imports {
     pub(crate) have: Vec<(TokenStream, Package)>,
     /// Paths of some that have not arrived yet: calling them is no error.
     pub(crate) expected: Vec<TokenStream>,
+    /// Paths of functions that are there without `#[device]`.
+    pub(crate) unmarked: Vec<String>,
+    /// What is known to be wrong with some: where, what, and what to do.
+    pub(crate) wrong: Vec<(Span, String, String)>,
+    /// Why the item did not parse: a part of it is not there. rustc has reported it.
+    pub(crate) broken: Option<String>,
 }
 
 /// Who asks.
@@ -65,7 +73,19 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
         return quote! { #item #errors };
     };
     let mut including = false;
-    let wanted = match syn::parse2::<Item>(item.clone()) {
+    let (item, broken) = match syn::parse2::<Item>(item.clone()) {
+        Ok(_) => (item, None),
+        Err(e) => match recover::item(item.clone()) {
+            Some(mended) => (mended, Some(e.to_string())),
+            None => {
+                let tokens = asker.expand(attr, item, Imports::default());
+                let errors = report.errors();
+                return quote! { #tokens #errors };
+            }
+        },
+    };
+    let mut name = None;
+    let wanted = match syn::parse2::<Item>(item.clone()).inspect(|i| name = name_of(i)) {
         Ok(Item::Mod(m)) if asker == Asker::WaveGraph => {
             let mut wanted = includes_of(&m);
             including = !wanted.is_empty();
@@ -76,18 +96,45 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
         Ok(Item::Fn(f)) if asker != Asker::WaveGraph => calls_of_function(&f),
         _ => Vec::new(),
     };
-    if !wanted.is_empty() && !including {
+    if broken.is_some() || !wanted.is_empty() && !including {
         // What is wrong whatever these functions turn out to be is said at once: rustc stops where one does not exist.
-        let imports = Imports {
-            expected: wanted.iter().map(|w| w.written.clone()).collect(),
+        let mut imports = Imports {
+            broken: broken.clone(),
             ..Imports::default()
         };
+        let around = name.and_then(Around::new);
+        for w in &wanted {
+            let sight = around.as_ref().map(|a| a.look(&w.from_here));
+            match sight.unwrap_or(Sight::Open) {
+                Sight::Open => imports.expected.push(w.written.clone()),
+                Sight::Unmarked => match idents(&w.from_here).as_slice() {
+                    [.., module, of] if is_type_name(of) => {
+                        imports.expected.push(w.written.clone());
+                        imports.wrong.push((
+                            idents(&w.written)
+                                .last()
+                                .map_or_else(Span::call_site, Ident::span),
+                            format!("`{of}` is of a module that kernels do not see"),
+                            format!("write `#[device]` before `mod {module}`"),
+                        ));
+                    }
+                    _ => {
+                        let path = w.written.to_string().replace(' ', "");
+                        imports.unmarked.push(path);
+                    }
+                },
+                Sight::Absent => {}
+            }
+        }
         let tokens = asker.expand(attr.clone(), item.clone(), imports);
-        if any_token(
-            tokens.clone(),
-            &|t| matches!(t, TokenTree::Ident(i) if i == "compile_error"),
-        ) {
-            return tokens;
+        if broken.is_some()
+            || any_token(
+                tokens.clone(),
+                &|t| matches!(t, TokenTree::Ident(i) if i == "compile_error"),
+            )
+        {
+            let errors = report.errors();
+            return quote! { #tokens #errors };
         }
     }
     let state = State {
@@ -99,6 +146,22 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
     };
     let (tokens, errors) = (state.go_on(), report.errors());
     quote! { #tokens #errors }
+}
+
+fn idents(path: &TokenStream) -> Vec<Ident> {
+    let ident = |t| match t {
+        TokenTree::Ident(i) => Some(i),
+        TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+    };
+    path.clone().into_iter().filter_map(ident).collect()
+}
+
+fn name_of(item: &Item) -> Option<Ident> {
+    match item {
+        Item::Fn(f) => Some(f.sig.ident.clone()),
+        Item::Mod(m) => Some(m.ident.clone()),
+        _ => None,
+    }
 }
 
 /// `import! { PACKAGE {have} {want} asker {attr} {item} }`, which `mix!` expands to.
@@ -239,6 +302,7 @@ impl Package {
 /// Expands `#[device]` on a function outside every graph and kernel.
 fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {
     let mut report = Report::default();
+    report.begin(&imports);
     let krate = match (|input: ParseStream<'_>| {
         input.parse::<syn::Token![crate]>()?;
         input.parse::<syn::Token![=]>()?;

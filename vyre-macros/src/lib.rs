@@ -9,7 +9,9 @@ mod expand;
 mod import;
 mod kernel;
 mod pass;
+mod recover;
 mod report;
+mod sight;
 mod source;
 mod wave_graph;
 
@@ -24,6 +26,20 @@ use quote::quote;
 #[proc_macro_attribute]
 pub fn wave_graph(attr: TokenStream, item: TokenStream) -> TokenStream {
     import::expand(import::Asker::WaveGraph, attr.into(), item.into()).into()
+}
+
+/// `#[wave_graph]`, as it is often misspelled. rustc would say that of every attribute in the module, and of every name there.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn wavegraph(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = report::Report::default();
+    report.error_help(
+        proc_macro2::Span::call_site(),
+        "there is no attribute `#[wavegraph]`",
+        "write `#[wave_graph]`",
+    );
+    let errors = TokenStream::from(report.errors());
+    wave_graph(attr, item).into_iter().chain(errors).collect()
 }
 
 /// Compiles a function to a pass of one wave over `range(n)`, and adds a module of the same name with `run` and `PLAN`.

@@ -30,7 +30,7 @@ impl Claim {
             quote! { const _: &[::core::primitive::u8] = ::core::include_bytes!(#path); }
         });
         let once = self.id.map(|span| {
-            let mut name = String::from("__pass_id_");
+            let mut name = String::from("only_one_pass_has_the_id_");
             for c in self.manifest.id.chars() {
                 if c.is_ascii_alphanumeric() {
                     name.push(c);

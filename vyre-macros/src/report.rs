@@ -1,7 +1,9 @@
 //! The error collector: every stage reports here, and everything found in one compile is shown in one compile.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use crate::import::Imports;
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use std::collections::HashSet;
 use std::fmt::Display;
 
 /// Errors found so far, in the order they were found.
@@ -38,6 +40,16 @@ impl Report {
         }
     }
 
+    /// Begins with what was found before the item was compiled: a part of it may not be there, because it did not parse.
+    pub(crate) fn begin(&mut self, imports: &Imports) {
+        for (span, message, help) in &imports.wrong {
+            self.error_help(*span, message, help);
+        }
+        if let Some(why) = &imports.broken {
+            self.left_to_rustc(format!("its syntax is broken: {why}"));
+        }
+    }
+
     /// Notes a mistake that rustc reports itself, and better, in the function that is emitted again (a type mismatch).
     /// Nothing is shown for it; see [`Report::guards`].
     pub(crate) fn left_to_rustc(&mut self, message: impl Display) {
@@ -49,8 +61,45 @@ impl Report {
         self.meant.push((span, name.to_owned()));
     }
 
-    /// What is emitted again, with the names that were meant in the place of misspelled ones: rustc would report these too.
+    /// Whether something was reported at one of these tokens.
+    pub(crate) fn is_about(&self, tokens: TokenStream) -> bool {
+        let spans = self.places();
+        !spans.is_empty() && tokens.into_iter().any(|t| holds(&t, &spans))
+    }
+
+    /// A wave or kernel as it is emitted again. rustc does not see one whose signature is refused: nothing calls it, and rustc would
+    /// refuse its types as well. An editor still completes in it.
+    pub(crate) fn seen(&self, function: &syn::ItemFn, emitted: TokenStream) -> TokenStream {
+        if !self.is_about(function.sig.to_token_stream()) {
+            return emitted;
+        }
+        quote! {
+            #[allow(unexpected_cfgs)]
+            const _: () = {
+                #[cfg(rust_analyzer)]
+                #emitted
+            };
+        }
+    }
+
+    fn places(&self) -> HashSet<String> {
+        let here = begin(Span::call_site());
+        let spans = self.errors.iter().map(|(span, _)| begin(*span));
+        spans.filter(|s| *s != here).collect()
+    }
+
+    /// What is emitted again: with the names that were meant in the place of misspelled ones, and without the bodies of functions
+    /// in which something was reported. rustc would say the same again in other words, and what follows from it.
     pub(crate) fn mended(&self, tokens: TokenStream) -> TokenStream {
+        let tokens = self.renamed(tokens);
+        let spans = self.places();
+        if spans.is_empty() {
+            return tokens;
+        }
+        emptied(tokens, &spans)
+    }
+
+    fn renamed(&self, tokens: TokenStream) -> TokenStream {
         if self.meant.is_empty() {
             return tokens;
         }
@@ -61,7 +110,7 @@ impl Report {
                 TokenTree::Ident(meant.map_or(i, |(span, name)| Ident::new(name, *span)))
             }
             TokenTree::Group(g) => {
-                let mut group = Group::new(g.delimiter(), self.mended(g.stream()));
+                let mut group = Group::new(g.delimiter(), self.renamed(g.stream()));
                 group.set_span(g.span());
                 TokenTree::Group(group)
             }
@@ -149,6 +198,67 @@ impl Report {
     pub(crate) fn messages(&self) -> Vec<(Span, String)> {
         self.errors.clone()
     }
+}
+
+/// Functions that hold a token at one of these places, without their bodies.
+fn emptied(tokens: TokenStream, spans: &HashSet<String>) -> TokenStream {
+    let mut trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut i = 0;
+    while i < trees.len() {
+        let function = matches!(&trees[i], TokenTree::Ident(word) if word == "fn")
+            && matches!(trees.get(i + 1), Some(TokenTree::Ident(_)));
+        let ends = |t: &TokenTree| match t {
+            TokenTree::Group(g) => g.delimiter() == Delimiter::Brace,
+            TokenTree::Punct(p) => p.as_char() == ';',
+            TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+        };
+        let end = trees[i..].iter().position(ends).map(|n| i + n);
+        if let (true, Some(end)) = (function, end)
+            && trees[i..=end].iter().any(|t| holds(t, spans))
+        {
+            if let TokenTree::Group(body) = &trees[end] {
+                // An editor completes in what is being written.
+                let written = body.stream();
+                let mut empty = Group::new(
+                    Delimiter::Brace,
+                    quote! {
+                        #![allow(unexpected_cfgs, unused)]
+                        #[cfg(not(rust_analyzer))]
+                        { ::core::unreachable!() }
+                        #[cfg(rust_analyzer)]
+                        { #written }
+                    },
+                );
+                empty.set_span(body.span());
+                trees[end] = TokenTree::Group(empty);
+            }
+            i = end;
+        } else if let TokenTree::Group(g) = &trees[i]
+            && holds(&trees[i], spans)
+        {
+            let mut group = Group::new(g.delimiter(), emptied(g.stream(), spans));
+            group.set_span(g.span());
+            trees[i] = TokenTree::Group(group);
+        }
+        i += 1;
+    }
+    trees.into_iter().collect()
+}
+
+/// Whether a tree is, or has in it, a token at one of these places.
+fn holds(tree: &TokenTree, spans: &HashSet<String>) -> bool {
+    let inside = match tree {
+        TokenTree::Group(g) => g.stream().into_iter().any(|t| holds(&t, spans)),
+        TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    };
+    inside || spans.contains(&begin(tree.span()))
+}
+
+/// Where a token begins, as text: a group's span and that of its bracket begin alike. (A macro can ask for lines and columns, but
+/// they do not tell an expansion from what it is made of.)
+fn begin(span: Span) -> String {
+    let text = format!("{span:?}");
+    text.split("..").next().unwrap_or_default().to_owned()
 }
 
 /// The candidate that a misspelled name most likely meant.

@@ -178,7 +178,18 @@ pub(super) fn condition(
         c.bind(name.to_string(), *binding);
     }
     let body = c.value(e);
-    c.unify(&Ty::BOOL, &body);
+    let found = c.types.resolve(&body.ty);
+    if let Ty::Scalar(s) = found
+        && s != Scalar::Bool
+    {
+        c.error(
+            start(e),
+            format!("`until` needs a condition, not a `{}`", s.name()),
+            "compare it, as in `until(changed == 0)`",
+        );
+    } else {
+        c.unify(&Ty::BOOL, &body);
+    }
     c.finish(name.to_owned(), Vec::new(), body)
 }
 
@@ -464,6 +475,10 @@ struct Checker<'a> {
     mut_self: bool,
     /// Values of the body's own integer constants.
     const_values: Vec<(String, i128)>,
+    /// Names of functions that were refused where they are declared, or brought.
+    refused: Vec<String>,
+    /// Types that were reported as mistaken for each other.
+    mistaken: Vec<(Ty, Ty)>,
 }
 
 impl<'a> Checker<'a> {
@@ -493,6 +508,8 @@ impl<'a> Checker<'a> {
             refs: Vec::new(),
             mut_self: false,
             const_values: Vec::new(),
+            refused: Vec::new(),
+            mistaken: Vec::new(),
         }
     }
 
@@ -841,7 +858,84 @@ impl<'a> Checker<'a> {
     }
 
     fn unify(&mut self, expected: &Ty, found: &Expr) {
-        self.agree(expected, &found.ty);
+        if self.types.unify(expected, &found.ty).is_err() {
+            self.mismatch(expected, found);
+        }
+    }
+
+    /// Reports a mismatched type where rustc would advise what lanes do not have (`try_into().unwrap()`), or not see what is meant.
+    fn mismatch(&mut self, expected: &Ty, found: &Expr) {
+        if self.unread(found) {
+            return;
+        }
+        let (e, f) = (self.types.resolve(expected), self.types.resolve(&found.ty));
+        let (shown, other) = (self.types.show(&e), self.types.show(&f));
+        if !(types::is_integer(&e) && types::is_integer(&f)) {
+            self.leave(format!(
+                "mismatched types: expected `{shown}`, found `{other}`"
+            ));
+        } else if self.first_of(&e, &f) {
+            let does = match types::bits(&e).cmp(&types::bits(&f)) {
+                std::cmp::Ordering::Less => "cuts off high bits",
+                std::cmp::Ordering::Equal => "keeps the bits",
+                std::cmp::Ordering::Greater => "extends it",
+            };
+            self.error(
+                found.span,
+                format!("mismatched types: expected `{shown}`, found `{other}`"),
+                format!("convert it: `.. as {shown}`, which {does}"),
+            );
+        }
+    }
+
+    /// Whether these types have not been mistaken for each other in this function yet: a variable of the wrong type is one mistake.
+    fn first_of(&mut self, expected: &Ty, found: &Ty) -> bool {
+        self.failed = true;
+        let pair = (expected.clone(), found.clone());
+        let first = !self.mistaken.contains(&pair);
+        if first {
+            self.mistaken.push(pair);
+        }
+        first
+    }
+
+    /// Refuses what has to be asked for its value first; true if it did.
+    fn unread(&mut self, e: &Expr) -> bool {
+        match e.ty {
+            Ty::Handle(HandleTy::Atomic(_)) => self.error(
+                e.span,
+                "an atomic is not a value",
+                "read it with `.load()`, as in `xs[i].load()`",
+            ),
+            Ty::Handle(h @ (HandleTy::Frontier | HandleTy::List)) => {
+                let name = self.name_of(e);
+                self.error(
+                    e.span,
+                    format!(
+                        "`{name}` is a {}, not a value",
+                        if h == HandleTy::List {
+                            "list"
+                        } else {
+                            "frontier"
+                        }
+                    ),
+                    format!("ask for `{name}.is_empty()` or `{name}.len()`"),
+                );
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// The name of the parameter or field that an expression is.
+    fn name_of(&self, e: &Expr) -> String {
+        let Kind::Handle(handle) = e.kind else {
+            return "it".to_owned();
+        };
+        let is = |n: &Name| matches!(n, Name::Handle(h, _) if *h == handle);
+        let mut names = self.scopes.iter().flatten();
+        let found = names.find(|(_, n)| is(n));
+        found.map_or_else(|| "it".to_owned(), |(name, _)| name.clone())
     }
 
     fn agree(&mut self, expected: &Ty, found: &Ty) {
@@ -1174,6 +1268,7 @@ impl<'a> Checker<'a> {
                 stmts.push(Stmt::Let(Pat::Var(id), Some(value)));
             }
             syn::Item::Use(u) => {
+                leaves(&u.tree, &mut self.refused);
                 self.error(
                     u.use_token.span,
                     "`use` inside a kernel is not in the kernel language",
@@ -1181,6 +1276,9 @@ impl<'a> Checker<'a> {
                 );
             }
             other => {
+                if let syn::Item::Fn(f) = other {
+                    self.refused.push(f.sig.ident.to_string());
+                }
                 refuse::item(other, self.report);
                 self.failed = true;
             }
@@ -1330,6 +1428,17 @@ fn parts(
         all.filter(|(_, p)| !matches!(p, syn::Pat::Rest(_)))
             .collect(),
     )
+}
+
+/// The names that a `use` brings.
+fn leaves(tree: &syn::UseTree, into: &mut Vec<String>) {
+    match tree {
+        syn::UseTree::Path(p) => leaves(&p.tree, into),
+        syn::UseTree::Name(n) => into.push(n.ident.to_string()),
+        syn::UseTree::Rename(r) => into.push(r.rename.to_string()),
+        syn::UseTree::Group(g) => g.items.iter().for_each(|t| leaves(t, into)),
+        syn::UseTree::Glob(_) => {}
+    }
 }
 
 fn strip(e: &syn::Expr) -> &syn::Expr {

@@ -118,6 +118,8 @@ pub(crate) struct Helpers {
     origin: Option<hir::Origin>,
     /// Paths of functions and structs that are still to come.
     expected: Vec<String>,
+    /// Paths of functions that are there without `#[device]`.
+    unmarked: Vec<String>,
     /// Names of the functions being checked, outermost first.
     running: RefCell<Vec<String>>,
     /// Types of items of lists and frontiers, each once.
@@ -212,6 +214,7 @@ impl Helpers {
         let name = |path: &TokenStream| path.to_string().replace(' ', "");
         let mut helpers = Helpers {
             expected: imports.expected.iter().map(name).collect(),
+            unmarked: imports.unmarked,
             ..Helpers::default()
         };
         for (path, package) in imports.have {

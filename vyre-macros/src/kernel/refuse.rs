@@ -113,6 +113,45 @@ pub(super) fn expression(e: &syn::Expr) -> (Span, String, &'static str) {
     (span, what.to_owned(), advice)
 }
 
+/// What to write instead of a function of CUDA C's.
+pub(crate) fn cuda(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "__syncthreads" | "syncthreads" | "__syncwarp" | "__threadfence" => {
+            "lanes of one wave do not wait for each other: write two waves, the second `after(..)` the first"
+        }
+        "atomicAdd" => "take `xs: &Buf<Atomic<T>>` and write `xs[i].fetch_add(x)`",
+        "atomicSub" => "take `xs: &Buf<Atomic<T>>` and write `xs[i].fetch_sub(x)`",
+        "atomicMin" => "take `xs: &Buf<Atomic<T>>` and write `xs[i].fetch_min(x)`",
+        "atomicMax" => "take `xs: &Buf<Atomic<T>>` and write `xs[i].fetch_max(x)`",
+        "atomicAnd" => "take `xs: &Buf<Atomic<T>>` and write `xs[i].fetch_and(x)`",
+        "atomicOr" => "take `xs: &Buf<Atomic<T>>` and write `xs[i].fetch_or(x)`",
+        "atomicXor" => "take `xs: &Buf<Atomic<T>>` and write `xs[i].fetch_xor(x)`",
+        "atomicExch" => "take `xs: &Buf<Atomic<T>>` and write `xs[i].swap(x)`",
+        "atomicCAS" => {
+            "take `xs: &Buf<Atomic<T>>` and write `xs[i].compare_exchange(old, new)`, which says whether it stored"
+        }
+        "sqrtf" | "sqrt" | "fabsf" | "fabs" | "expf" | "logf" | "sinf" | "cosf" | "floorf"
+        | "ceilf" | "fminf" | "fmaxf" | "fmaf" | "powf" | "rsqrtf" | "__popc" | "__clz"
+        | "__ffs" => {
+            "these are methods in Rust: `x.sqrt()`, `x.abs()`, `x.min(y)`, `x.mul_add(y, z)`, `n.count_ones()`, `n.leading_zeros()`"
+        }
+        _ => return None,
+    })
+}
+
+/// What to write instead of a function of std's.
+pub(super) fn of_std(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "min" => "write it as a method: `a.min(b)`",
+        "max" => "write it as a method: `a.max(b)`",
+        "swap" => "write `(a, b) = (b, a)`",
+        "replace" | "take" => "write the two assignments",
+        "drop" => "lanes own nothing that could be dropped: leave it out",
+        "size_of" | "align_of" => "name the number as a constant outside the kernel",
+        _ => return None,
+    })
+}
+
 /// Name and advice for a macro.
 pub(super) fn macros(m: &syn::Macro) -> (Span, String, &'static str) {
     let name = m

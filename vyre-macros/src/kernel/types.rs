@@ -382,6 +382,22 @@ impl Unifier {
     }
 }
 
+/// An integer type that is known.
+pub(super) fn is_integer(ty: &Ty) -> bool {
+    bits(ty).is_some()
+}
+
+/// Width of an integer type.
+pub(super) fn bits(ty: &Ty) -> Option<u32> {
+    match ty {
+        Ty::Size => Some(64),
+        Ty::Scalar(Scalar::U8) => Some(8),
+        Ty::Scalar(Scalar::U32 | Scalar::I32) => Some(32),
+        Ty::Scalar(Scalar::U64 | Scalar::I64) => Some(64),
+        _ => None,
+    }
+}
+
 /// The handle's type, given the number that [`super::Helpers`] has for its items' type.
 type Handled = fn(usize) -> HandleTy;
 

@@ -31,6 +31,8 @@ pub(crate) struct IncludeArgs {
 
 /// A graph that was included.
 pub(crate) struct Included {
+    /// Its name in the graph that includes it.
+    pub(crate) name: Ident,
     /// What it calls from other modules.
     pub(crate) imports: Imports,
     /// Items of its own module, for helpers and constants.
@@ -268,6 +270,7 @@ impl Merger<'_> {
         }
         self.graph.scopes[0].pieces.extend(pieces);
         self.graph.included.push(Included {
+            name: alias.clone(),
             imports,
             items,
             modules,

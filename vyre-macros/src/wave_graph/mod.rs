@@ -44,6 +44,7 @@ use vyre_core::verify::verify;
 /// Expands `#[wave_graph(attr)] item`.
 pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {
     let mut report = Report::default();
+    report.begin(&imports);
     match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Mod(module)) => {
             let package = Package {

@@ -486,13 +486,21 @@ impl Sorter<'_> {
         }
     }
 
-    /// A cycle: the path at the first `after` in the source, short marks at the others.
+    /// A cycle: the path at the first `after` in the source, and a short mark at the next. Those inside an included graph are not
+    /// the mistake.
     fn cycle(&mut self, nodes: &[Node], path: &[NodeId], edges: &[usize], spans: &[Span]) {
         let named = |n: NodeId| name(self.graph, nodes[n.index()]).to_string();
         let arrows: Vec<String> = path.iter().chain(path.first()).map(|&n| named(n)).collect();
         let arrows = arrows.join(" -> ");
+        let included = |n: NodeId| match nodes[n.index()] {
+            Node::Wave(w) => self.graph.waves[w].origin.is_some(),
+            Node::Scope(s) => self.graph.scopes[s].origin.is_some(),
+        };
+        let foreign = |i: usize| included(path[i]);
         // Edges were recorded in source order.
-        let Some(first) = (0..edges.len()).min_by_key(|&i| edges[i]) else {
+        let mut order: Vec<usize> = (0..edges.len()).collect();
+        order.sort_by_key(|&i| (foreign(i), edges[i]));
+        let Some((&first, rest)) = order.split_first() else {
             return;
         };
         self.report.error_help(
@@ -500,7 +508,7 @@ impl Sorter<'_> {
             format!("these wait for each other in a cycle: `{arrows}`"),
             "a round has an order: drop one `after`, or make a deliberate loop a `#[fixpoint(until(..))]`, whose next round is the way back",
         );
-        for i in (0..edges.len()).filter(|&i| i != first) {
+        if let Some(&i) = rest.first().filter(|&&i| !foreign(i)) {
             let (before, after) = (named(path[i]), named(path[(i + 1) % path.len()]));
             self.report.error(
                 spans[edges[i]],
@@ -608,15 +616,23 @@ impl Inside<'_> {
                 return;
             }
         };
-        let mut at = 0;
-        while at < found.len() {
-            let pair = (found[at].first, found[at].second);
-            let same = found[at..]
-                .iter()
-                .take_while(|c| (c.first, c.second) == pair)
-                .count();
-            self.conflict(&nodes, &all, &found[at..at + same], report);
-            at += same;
+        let pairs: Vec<&[hazard::Conflict]> = found
+            .chunk_by(|a, b| (a.first, a.second) == (b.first, b.second))
+            .collect();
+        for pair in &pairs {
+            // What waits for the last of several that follow each other waits for all of them.
+            let (a, b) = (pair[0].first, pair[0].second);
+            let implied = pairs.iter().any(|other| {
+                let (c, d) = (other[0].first, other[0].second);
+                let later = |x: NodeId, y: NodeId| x != y && reaches(levels, x, y);
+                (b == d && later(a, c))
+                    || (b == c && later(a, d))
+                    || (a == c && later(b, d))
+                    || (a == d && later(b, c))
+            });
+            if !implied {
+                self.conflict(&nodes, &all, pair, report);
+            }
         }
         if found.is_empty() {
             self.early_readers(&nodes, &all, levels, report);
@@ -633,7 +649,20 @@ impl Inside<'_> {
     ) {
         let c = &clashes[0];
         let field = self.resource(c.resource);
-        let (first, second) = (c.first.index(), c.second.index());
+        let (mut first, mut second) = (c.first.index(), c.second.index());
+        let (mut mode_a, mut mode_b) = c.modes;
+        let included = |node: usize| {
+            let origin = match nodes[node] {
+                Node::Wave(w) => self.graph.waves[w].origin,
+                Node::Scope(s) => self.graph.scopes[s].origin,
+            };
+            origin.map(|o| &self.graph.included[o.graph].name)
+        };
+        // The first error stands in the graph's own code.
+        if included(second).is_some() && included(first).is_none() {
+            std::mem::swap(&mut first, &mut second);
+            std::mem::swap(&mut mode_a, &mut mode_b);
+        }
         let (a, b) = (
             name(self.graph, nodes[first]),
             name(self.graph, nodes[second]),
@@ -645,7 +674,14 @@ impl Inside<'_> {
                 .or_else(|| of().next())
                 .map_or_else(|| fallback.span(), |u| u.span)
         };
-        let (does_a, does_b) = (verb(c.modes.0), verb(c.modes.1));
+        let (does_a, does_b) = (verb(mode_a), verb(mode_b));
+        let wait = |node: usize, own: &Ident, before: usize, other: &Ident| {
+            let other = included(before).unwrap_or(other);
+            match included(node) {
+                Some(graph) => format!("`after({other})` to the `#[include]` of `{graph}`"),
+                None => format!("`after({other})` to `{own}`"),
+            }
+        };
         let more: Vec<String> = clashes[1..]
             .iter()
             .map(|c| format!("`{}`", self.resource(c.resource)))
@@ -656,14 +692,18 @@ impl Inside<'_> {
             format!(" (and they meet in {} too)", listed(more))
         };
         report.error_help(
-            span(second, c.modes.1, b),
+            span(second, mode_b, b),
             format!(
                 "`{b}` {does_b} `{field}`, which `{a}` {does_a}, and nothing orders the two{more}"
             ),
-            format!("add `after({a})` to `{b}`, or `after({b})` to `{a}`"),
+            format!(
+                "add {}, or {}",
+                wait(second, b, first, a),
+                wait(first, a, second, b)
+            ),
         );
         report.error(
-            span(first, c.modes.0, a),
+            span(first, mode_a, a),
             format!("`{a}` {does_a} `{field}` here, unordered with `{b}`"),
         );
     }

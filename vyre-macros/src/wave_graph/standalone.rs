@@ -4,6 +4,7 @@
 use super::check::{Written, written};
 use super::syntax::{
     DomainArgs, Field, FieldKind, Graph, Per, Piece, Scope, Wave, options, show, title_of,
+    type_word,
 };
 use super::{Built, build, syntax};
 use crate::expand::{Expansion, constant_values, scalar_type, site_values};
@@ -12,7 +13,7 @@ use crate::kernel::is_device;
 use crate::pass;
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{format_ident, quote};
 use std::collections::HashMap;
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, Ident, Item, ItemFn, Pat, Stmt, parse_quote};
@@ -21,6 +22,7 @@ use vyre_core::module::{Role, Scalar};
 /// Expands `#[kernel(attr)] item`.
 pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {
     let mut report = Report::default();
+    report.begin(&imports);
     match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Fn(function)) => kernel(attr, function, imports, report),
         Ok(Item::Mod(module)) => {
@@ -47,6 +49,8 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
 
 /// How a parameter appears in `run`.
 enum Argument {
+    /// Of a type that was refused: whatever the caller gives.
+    Any(Ident),
     Scalar(Ident, Scalar),
     Slice {
         name: Ident,
@@ -110,9 +114,14 @@ fn kernel(
     let mut arguments = Vec::new();
     for input in &function.sig.inputs {
         let FnArg::Typed(arg) = input else { continue };
-        let Pat::Ident(pat) = &*arg.pat else { continue };
+        let Pat::Ident(pat) = &*arg.pat else {
+            arguments.push(Argument::Any(fresh("pattern".to_owned())));
+            continue;
+        };
         let ident = &pat.ident;
         let form = written(&arg.ty);
+        let size = type_word(&arg.ty).is_some_and(|w| w == "usize");
+        let item = matches!(form, Written::Node | Written::Edge) || size;
         let refuse = |what: &str, report: &mut Report| {
             report.error_help(
                 arg.ty.span(),
@@ -199,6 +208,14 @@ fn kernel(
                     &len,
                 )
             }
+            Written::Other if size => {
+                report.error_help(
+                    arg.ty.span(),
+                    "`usize` is not a parameter of a kernel",
+                    format!("write `{ident}: Index` for the item's number, which is a u32, and `{ident}: u32` for a number that the caller gives"),
+                );
+                FieldKind::Broken
+            }
             Written::Other => {
                 report.error_help(
                     arg.ty.span(),
@@ -208,6 +225,11 @@ fn kernel(
                 FieldKind::Broken
             }
         };
+        if let FieldKind::Broken = kind
+            && !item
+        {
+            arguments.push(Argument::Any(ident.clone()));
+        }
         fields.push(Field {
             name: ident.clone(),
             docs: Vec::new(),
@@ -337,6 +359,9 @@ fn emit(
     let mut first_slice = None;
     for argument in arguments {
         match argument {
+            Argument::Any(name) => {
+                params.push(quote! { #name: impl ::core::marker::Sized });
+            }
             Argument::Scalar(name, scalar) => {
                 let ty = scalar_type(*scalar);
                 params.push(quote! { #name: #ty });
@@ -409,11 +434,16 @@ fn emit(
     let quiet = crate::expand::quiet_on_error(built.skeleton.is_some());
     let inline = crate::expand::inlined(function);
     let errors = report.errors();
-    let function = report.mended(function.to_token_stream());
+    let function = report.mended(report.seen(
+        function,
+        quote! {
+            #quiet
+            #inline
+            #[allow(clippy::too_many_arguments)]
+            #function
+        },
+    ));
     quote! {
-        #quiet
-        #inline
-        #[allow(clippy::too_many_arguments)]
         #function
         #arrays
 

@@ -830,6 +830,7 @@ impl Taker<'_> {
             Item::Fn(f) => self.function(f, scope),
             Item::Struct(s) if scope == 0 && s.ident == "Data" => Piece::Item(self.data(s)),
             Item::Mod(mut m) => {
+                self.attributes(&mut m.attrs, &["fixpoint"], "a module of a wave graph");
                 for attr in take_attrs(&mut m.attrs, "pass")
                     .into_iter()
                     .chain(take_attrs(&mut m.attrs, "wave_graph"))
@@ -865,6 +866,7 @@ impl Taker<'_> {
                 }
             }
             Item::Use(mut u) => {
+                self.attributes(&mut u.attrs, &["include"], "a `use` of a wave graph");
                 for attr in take_attrs(&mut u.attrs, "include") {
                     self.include(&attr, &u, scope);
                     // The plan uses it, not the code.
@@ -937,6 +939,11 @@ impl Taker<'_> {
     }
 
     fn function(&mut self, mut f: ItemFn, scope: usize) -> Piece {
+        self.attributes(
+            &mut f.attrs,
+            &["wave", "device"],
+            "a function of a wave graph",
+        );
         let waves = take_attrs(&mut f.attrs, "wave");
         let devices = take_attrs(&mut f.attrs, "device");
         for attr in take_attrs(&mut f.attrs, "kernel") {
@@ -1000,6 +1007,33 @@ impl Taker<'_> {
             origin: None,
         });
         Piece::Wave(self.graph.waves.len() - 1)
+    }
+
+    /// A misspelled attribute is reported once, and is the one that was meant from here on.
+    fn attributes(&mut self, attrs: &mut [Attribute], known: &[&'static str], of: &str) {
+        for attr in attrs {
+            let Some(word) = attr.path().get_ident().cloned() else {
+                continue;
+            };
+            let name = word.to_string();
+            if known.contains(&name.as_str()) || RUST_ATTRS.contains(&name.as_str()) {
+                continue;
+            }
+            let Some(near) = did_you_mean(&name, known.iter().copied()) else {
+                continue;
+            };
+            self.report.error_help(
+                word.span(),
+                format!("`#[{name}]` is not an attribute of {of}"),
+                format!("did you mean `#[{near}]`?"),
+            );
+            let path = Ident::new(near, word.span()).into();
+            match &mut attr.meta {
+                Meta::Path(p) => *p = path,
+                Meta::List(l) => l.path = path,
+                Meta::NameValue(nv) => nv.path = path,
+            }
+        }
     }
 
     /// `#[include(..)]` on a `use`.
@@ -1368,27 +1402,13 @@ impl Taker<'_> {
             .cloned()
             .collect();
         self.refuse_cfg(&mut field.attrs);
-        for attr in &field.attrs {
-            let word = attr_name(attr);
-            if !FIELD_ATTRS.contains(&word.as_str())
-                && let Some(near) = did_you_mean(&word, FIELD_ATTRS)
-            {
-                self.report.error_help(
-                    attr.span(),
-                    format!("`#[{word}]` is not a kind of field"),
-                    format!("did you mean `#[{near}]`?"),
-                );
-            }
-        }
+        self.attributes(&mut field.attrs, &FIELD_ATTRS, "a field of `Data`");
         let mut kinds = Vec::new();
         for word in FIELD_ATTRS {
             for attr in take_attrs(&mut field.attrs, word) {
                 kinds.push((word, attr));
             }
         }
-        field
-            .attrs
-            .retain(|a| did_you_mean(&attr_name(a), FIELD_ATTRS).is_none());
         let kind = match kinds.as_slice() {
             _ if name == "round" => {
                 self.report.error_help(
@@ -1889,6 +1909,28 @@ fn imported<'t>(tree: &'t syn::UseTree, names: &mut Vec<&'t Ident>) {
         syn::UseTree::Glob(_) => {}
     }
 }
+
+/// Attributes of Rust's, some of which are spelled nearly like ours.
+const RUST_ATTRS: [&str; 18] = [
+    "allow",
+    "cfg",
+    "cfg_attr",
+    "cold",
+    "deny",
+    "deprecated",
+    "derive",
+    "doc",
+    "expect",
+    "forbid",
+    "ignore",
+    "inline",
+    "must_use",
+    "path",
+    "repr",
+    "test",
+    "track_caller",
+    "warn",
+];
 
 fn is_use_super(u: &syn::ItemUse) -> bool {
     let syn::UseTree::Path(p) = &u.tree else {

@@ -289,13 +289,13 @@ fn several_errors_are_reported_at_once() {
 }
 
 #[test]
-fn cycles_show_their_path_and_mark_every_edge() {
+fn cycles_show_their_path_and_mark_the_next_edge() {
     let found = errors(
         "#[wave(nodes, after(c))] fn a() {}
         #[wave(nodes, after(a))] fn b() {}
         #[wave(nodes, after(b))] fn c() {}",
     );
-    assert_eq!(found.len(), 3, "{found:#?}");
+    assert_eq!(found.len(), 2, "{found:#?}");
     let path = found
         .iter()
         .find(|m| m.contains("cycle: `"))
@@ -303,7 +303,6 @@ fn cycles_show_their_path_and_mark_every_edge() {
     assert!(path.starts_with("these wait for each other in a cycle: `a -> b -> c -> a`"));
     assert!(path.contains("#[fixpoint"));
     assert!(found.contains(&"`b` waits for `a`: part of the cycle".to_owned()));
-    assert!(found.contains(&"`c` waits for `b`: part of the cycle".to_owned()));
 }
 
 #[test]
@@ -439,8 +438,8 @@ fn data_is_checked() {
             "`g` is a graph without a role",
         ),
         (
-            "pub struct Data { #[outputs(per = node)] d: u32 } #[wave(once)] fn w() {}",
-            "`#[outputs]` is not a kind of field",
+            "pub struct Data { #[outputs(per = 4)] d: u32 } #[wave(once)] fn w() {}",
+            "`#[outputs]` is not an attribute of a field of `Data`",
         ),
         (
             "pub struct Data { #[output] d: u32 } #[wave(once)] fn w() {}",
@@ -742,8 +741,10 @@ impl Corpus {
         if source::check_depth(tokens, 0).is_err() {
             return;
         }
-        let source: syn::File = syn::parse_str(text).expect("it is Rust");
-        self.items(&source.items);
+        // Some show what is said of broken syntax.
+        if let Ok(source) = syn::parse_str::<syn::File>(text) {
+            self.items(&source.items);
+        }
     }
 
     fn items(&mut self, items: &[Item]) {

@@ -1,6 +1,7 @@
 //! Buffers, methods, functions and macros.
 
 use super::*;
+use crate::wave_graph::syntax;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
@@ -30,7 +31,7 @@ impl Checker<'_> {
         let bracket = i.bracket_token.span.open();
         match (&base.kind, &base.ty) {
             (&Kind::Handle(buffer), &Ty::Handle(HandleTy::Buf(s))) => {
-                self.unify(&Ty::U32, &index);
+                self.indexed(i, &Ty::U32, &index);
                 Expr {
                     kind: Kind::Load {
                         buffer,
@@ -42,7 +43,7 @@ impl Checker<'_> {
                 }
             }
             (&Kind::Handle(buffer), &Ty::Handle(HandleTy::AtomicBuf(s))) => {
-                self.unify(&Ty::U32, &index);
+                self.indexed(i, &Ty::U32, &index);
                 let kind = Kind::AtomicPlace {
                     buffer,
                     index: Box::new(index),
@@ -59,7 +60,7 @@ impl Checker<'_> {
                 let Ty::Array(element, _) = self.types.resolve(&base.ty) else {
                     return self.wrong(span);
                 };
-                self.unify(&Ty::Size, &index);
+                self.indexed(i, &Ty::Size, &index);
                 // rustc locates the index of an array at the whole expression.
                 Expr {
                     kind: Kind::Element(Box::new(base), Box::new(index), span),
@@ -75,11 +76,50 @@ impl Checker<'_> {
                 );
                 self.wrong(span)
             }
+            (_, &Ty::Handle(HandleTy::Own { scalar, mutable })) => {
+                let (name, s) = (strip(&i.expr).to_token_stream(), scalar.name());
+                let whole = if mutable {
+                    format!("&Buf<Atomic<{s}>>")
+                } else {
+                    format!("&Buf<{s}>")
+                };
+                if self.first_of(&base.ty, &Ty::U32) {
+                    self.error(
+                        span,
+                        format!("`{name}` is the item's own element, one `{s}`, and has no index"),
+                        format!("write `*{name}`, or take the whole buffer: `{name}: {whole}`"),
+                    );
+                }
+                self.wrong(span)
+            }
             (_, ty) => {
                 let shown = self.types.show(ty);
                 self.leave(format!("cannot index a `{shown}`"));
                 self.wrong(span)
             }
+        }
+    }
+
+    /// Checks the type of an index.
+    fn indexed(&mut self, i: &syn::ExprIndex, by: &Ty, index: &Expr) {
+        if self.types.unify(by, &index.ty).is_ok() || self.unread(index) {
+            return;
+        }
+        let found = self.types.resolve(&index.ty);
+        if !types::is_integer(&found) {
+            self.mismatch(by, index);
+        } else if self.first_of(by, &found) {
+            let (by, found) = (self.types.show(by), self.types.show(&found));
+            let shown = syntax::source_text(strip(&i.expr));
+            let better = match by.as_str() {
+                "u32" => "indices, lengths and nodes are all u32",
+                _ => "a local array is a Rust array",
+            };
+            self.error(
+                index.span,
+                format!("`{shown}` is indexed by `{by}`, not by `{found}`"),
+                format!("convert it, `{shown}[.. as {by}]`: {better}"),
+            );
         }
     }
 
@@ -123,6 +163,17 @@ impl Checker<'_> {
             return end;
         }
         let base = self.base(&f.base);
+        if let (Ty::Handle(HandleTy::Frontier | HandleTy::List), syn::Member::Named(member)) =
+            (&base.ty, &f.member)
+        {
+            let name = self.name_of(&base);
+            self.error(
+                member.span(),
+                format!("`{name}` has no field `{member}`"),
+                format!("ask for `{name}.is_empty()` or `{name}.len()`"),
+            );
+            return self.wrong(span);
+        }
         match (&base.kind, self.types.resolve(&base.ty), &f.member) {
             (&Kind::Handle(h), Ty::Handle(HandleTy::Edge), syn::Member::Named(name)) => {
                 let field = match name.to_string().as_str() {
@@ -826,6 +877,15 @@ impl Checker<'_> {
             .rev()
             .nth(1)
             .map(|s| s.ident.to_string());
+        if before.is_none()
+            && let Some(advice) = refuse::cuda(&name)
+            && self.env.helpers.function(&name, self.depth).is_none()
+            && !self.env.helpers.expected.contains(&name)
+            && self.env.helpers.imports.get(&name).is_none()
+        {
+            self.error(at, format!("`{name}` is CUDA C's"), advice);
+            return self.wrong(span);
+        }
         if let Some(advice) = constructor(&name, before.as_deref()) {
             let shown = before
                 .as_ref()
@@ -952,13 +1012,27 @@ impl Checker<'_> {
                     );
                     return self.wrong(span);
                 }
+                if self.refused.contains(&name) {
+                    return self.wrong(span);
+                }
+                if self.env.helpers.unmarked.contains(&shown) {
+                    self.error(
+                        at,
+                        format!("`{shown}` is not a `#[device]` function"),
+                        format!("write `#[device]` before `fn {name}` to inline it into kernels"),
+                    );
+                    return self.wrong(span);
+                }
                 let near = did_you_mean(&name, self.env.helpers.names(self.depth));
                 let help = match near {
                     Some(near) if local => {
                         self.report.meant(at, near);
                         format!("did you mean `{near}`?")
                     }
-                    _ => "kernels call `#[device] fn`s: write `#[device]` before it".to_owned(),
+                    _ if refuse::of_std(&name).is_some() => {
+                        refuse::of_std(&name).unwrap_or_default().to_owned()
+                    }
+                    _ => "kernels call `#[device] fn`s: of this module, by a path, or by a name that a `use` brings".to_owned(),
                 };
                 self.error(
                     at,

@@ -1,6 +1,7 @@
 //! Operators, literals, names and places.
 
 use super::*;
+use crate::wave_graph::syntax;
 
 impl Checker<'_> {
     /// An expression used as a value.
@@ -359,6 +360,17 @@ impl Checker<'_> {
                     );
                     return self.wrong(span);
                 }
+                if matches!(
+                    name.as_str(),
+                    "threadIdx" | "blockIdx" | "blockDim" | "gridDim"
+                ) {
+                    self.error(
+                        span,
+                        format!("`{name}` is CUDA C's"),
+                        "vyre shares the items out: take the item as a parameter, `i: Index` of a `#[kernel]`, `v: Node` under `nodes`, `e: Edge` under `edges`",
+                    );
+                    return self.wrong(span);
+                }
                 if name.chars().any(char::is_lowercase) {
                     self.leave(format!("cannot find value `{name}`"));
                     return self.wrong(span);
@@ -543,7 +555,7 @@ impl Checker<'_> {
         };
         let inner = self.expr(&u.expr, hint);
         let inner = self.read(inner);
-        if self.no_operators(&inner, span) {
+        if self.unread(&inner) || self.no_operators(&inner, span) {
             return self.wrong(span);
         }
         let ty = inner.ty.clone();
@@ -583,14 +595,19 @@ impl Checker<'_> {
         if let Some(op) = compare {
             let mut left = self.value(&b.left);
             let mut right = self.value(&b.right);
+            if self.unread(&left) || self.unread(&right) {
+                return self.wrong(span);
+            }
             if let (Ty::Handle(HandleTy::Own { .. }), Ty::Handle(HandleTy::Own { .. })) =
                 (&left.ty, &right.ty)
             {
                 left = self.read(left);
                 right = self.read(right);
             }
+            if !self.alike(&left, &right, &b.op) {
+                return self.wrong(span);
+            }
             let ty = left.ty.clone();
-            self.unify(&ty, &right);
             let whole = self.types.resolve(&ty);
             if matches!(whole, Ty::Tuple(_) | Ty::Struct(_) | Ty::Array(..)) {
                 let derived = !whole.any_inside(&|t| matches!(t, Ty::Struct(s) if !s.0.compares));
@@ -617,14 +634,18 @@ impl Checker<'_> {
             );
             return self.wrong(span);
         };
+        if self.behind_mut(&b.left, &b.op) || self.behind_mut(&b.right, &b.op) {
+            return self.wrong(span);
+        }
         let left = self.operand(&b.left);
         let right = self.operand(&b.right);
-        if self.no_operators(&left, b.op.span()) {
+        if self.unread(&left) || self.unread(&right) || self.no_operators(&left, b.op.span()) {
             return self.wrong(span);
         }
         let ty = left.ty.clone();
-        if !matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
-            self.unify(&ty, &right);
+        let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
+        if !shift && !self.alike(&left, &right, &b.op) {
+            return self.wrong(span);
         }
         let ty = if self.never(&ty) {
             right.ty.clone()
@@ -636,6 +657,57 @@ impl Checker<'_> {
             ty,
             span,
         }
+    }
+
+    /// Whether both sides of an operator have one type; where not, it is reported once, and not again by what the result goes into.
+    fn alike(&mut self, left: &Expr, right: &Expr, op: &syn::BinOp) -> bool {
+        let ty = left.ty.clone();
+        if self.types.unify(&ty, &right.ty).is_ok() {
+            return true;
+        }
+        let (l, r) = (self.types.resolve(&ty), self.types.resolve(&right.ty));
+        let number = |t: &Ty| matches!(t, Ty::Size | Ty::Scalar(_)) && *t != Ty::BOOL;
+        if !(number(&l) && number(&r)) {
+            self.mismatch(&ty, right);
+            return false;
+        }
+        if self.first_of(&l, &r) {
+            let op = op.to_token_stream();
+            let (l, r) = (self.types.show(&l), self.types.show(&r));
+            self.error(
+                op.clone()
+                    .into_iter()
+                    .next()
+                    .map_or(right.span, |t| t.span()),
+                format!("`{op}` is between `{l}` and `{r}`, and both sides have one type"),
+                format!("convert one of them: `.. as {l}` or `.. as {r}`"),
+            );
+        }
+        false
+    }
+
+    /// Refuses `y + 1` of a `y: &mut T`: operators read through `&`, not through `&mut`.
+    fn behind_mut(&mut self, e: &syn::Expr, op: &syn::BinOp) -> bool {
+        let Some((
+            _,
+            HandleTy::Own {
+                scalar,
+                mutable: true,
+            },
+        )) = self.handle_path(e)
+        else {
+            return false;
+        };
+        let (name, op) = (strip(e).to_token_stream(), op.to_token_stream());
+        self.error(
+            first_token(e),
+            format!(
+                "`{name}` is a `&mut {}`, and `{op}` takes values",
+                scalar.name()
+            ),
+            format!("write `*{name}`"),
+        );
+        true
     }
 
     /// Refuses an operator that a user's `impl` would define.
@@ -752,17 +824,37 @@ impl Checker<'_> {
                 path.push(Step::Index(index, start(e)));
                 Some((Place::Var(id, path), *part))
             }
-            syn::Expr::Index(_) => {
+            syn::Expr::Index(i) => {
                 let target = self.expr(e, None);
+                let shown = syntax::source_text(e);
                 match target.ty {
-                    Ty::Handle(HandleTy::Atomic(_)) => {
-                        self.leave("cannot assign to an atomic; write `.store(value)`");
+                    Ty::Handle(HandleTy::Atomic(_)) => self.error(
+                        target.span,
+                        format!("`{shown}` is an atomic, and is changed by its methods"),
+                        format!("write `{shown}.store(..)`, or `{shown}.fetch_add(..)`, `fetch_min`, `fetch_max` and the like to update it"),
+                    ),
+                    Ty::Scalar(s) if matches!(target.kind, Kind::Load { .. }) => {
+                        let (name, s) = (strip(&i.expr).to_token_stream(), s.name());
+                        self.error(
+                            target.span,
+                            format!("`{name}` is a `&Buf<{s}>`, which lanes only read"),
+                            format!("take `{name}: &Buf<Atomic<{s}>>` and write `{shown}.store(..)`, or `{name}: &mut {s}` where each lane changes its own element only"),
+                        );
                     }
                     Ty::Error => {}
-                    _ => {
-                        self.leave("cannot assign to an element of a read-only buffer; take `&Buf<Atomic<T>>`, or `&mut T` for the own element");
-                    }
+                    _ => self.leave("cannot assign to this"),
                 }
+                None
+            }
+            syn::Expr::Binary(_)
+            | syn::Expr::Lit(_)
+            | syn::Expr::Call(_)
+            | syn::Expr::MethodCall(_) => {
+                self.error(
+                    first_token(e),
+                    "this is a value, and cannot be assigned to",
+                    "assign to a variable, `*y` or a field; or is a `;` missing before?",
+                );
                 None
             }
             other => {
@@ -810,6 +902,14 @@ impl Checker<'_> {
     }
 
     pub(super) fn assign(&mut self, a: &syn::ExprAssign, span: Span) -> Expr {
+        if self.role == Role::Condition {
+            self.error(
+                a.eq_token.span,
+                "`until` asks, and changes nothing",
+                "write `==` to compare",
+            );
+            return self.wrong(span);
+        }
         let value = self.value(&a.right);
         let kind = match &*a.left {
             syn::Expr::Infer(_) => Kind::Discard(Box::new(value)),

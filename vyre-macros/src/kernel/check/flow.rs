@@ -527,6 +527,29 @@ impl Checker<'_> {
     }
 
     pub(super) fn not_iterable(&mut self, e: &syn::Expr) {
+        if let Some((_, h)) = self.handle_path(e) {
+            let name = strip(e).to_token_stream();
+            let advice = match h {
+                HandleTy::Buf(_) => format!("write `for i in 0..{name}.len()` and `{name}[i]`"),
+                HandleTy::AtomicBuf(_) => {
+                    format!("write `for i in 0..{name}.len()` and `{name}[i].load()`")
+                }
+                HandleTy::Records(_) => {
+                    format!("write `for i in 0..{name}.len()` and `{name}.get(i)`")
+                }
+                HandleTy::Csr => {
+                    format!("write `for w in {name}.neighbors(v)` or `for e in {name}.edges(v)`")
+                }
+                HandleTy::Bits => format!("write `for bit in {name}.ones(v)`"),
+                _ => "go over `a..b`, `g.neighbors(v)` or `g.edges(v)`".to_owned(),
+            };
+            self.error(
+                first_token(e),
+                format!("`{name}` is a `{h}`, which a `for` does not go over"),
+                advice,
+            );
+            return;
+        }
         self.error(
             first_token(e),
             "a `for` cannot go over this in the kernel language",

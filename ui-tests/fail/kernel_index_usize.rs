@@ -1,0 +1,15 @@
+//! Buffers are indexed by u32.
+
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn k(i: Index, a: f32, x: &f32, table: &Buf<u32>, counts: &Buf<Atomic<u32>>, y: &mut f32) {
+    *y = a * *x;
+    counts[i as usize].fetch_add(1);
+}
+
+fn main() -> Result<(), vyre_cuda::Error> {
+    let (mut counts, mut y) = ([0; 3], [1.0, 2.0]);
+    k::run(&Runtime::native(), 2.0, &[1.0, 2.0], &[1, 2], &mut counts, &mut y)?;
+    Ok(())
+}
