@@ -65,7 +65,7 @@ impl Section {
 }
 
 /// Why bytes are not a VIR0 container. Offsets count from its start.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum DecodeError {
     /// The first four bytes.
     #[error("not a VIR0 container: it starts with {0:02x?}")]
@@ -143,6 +143,8 @@ pub enum DecodeError {
         actual: u64,
     },
 }
+
+crate::debug_is_display!(DecodeError);
 
 /// Writes a program in its one byte format.
 pub fn encode(program: &Program) -> Vec<u8> {
@@ -360,7 +362,7 @@ fn decode_section(
 }
 
 /// Why the parts that a macro emitted do not make a program.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum PartsError {
     /// The skeleton is not a container.
     #[error(transparent)]
@@ -377,6 +379,8 @@ pub enum PartsError {
     #[error("the program does not verify: {}", list(.0))]
     Verify(Vec<VerifyError>),
 }
+
+crate::debug_is_display!(PartsError);
 
 fn list(errors: &[VerifyError]) -> String {
     let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();

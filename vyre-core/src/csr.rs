@@ -4,7 +4,7 @@ use crate::fault;
 use thiserror::Error;
 
 /// Why arrays are not a CSR graph.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum CsrError {
     /// `offsets` is empty; it holds nodes + 1 entries.
     #[error("offsets is empty; a graph of n nodes has n + 1 offsets")]
@@ -49,6 +49,8 @@ pub enum CsrError {
         count: u64,
     },
 }
+
+crate::debug_is_display!(CsrError);
 
 /// A directed graph: the targets of node `v` are `targets[offsets[v]..offsets[v + 1]]`.
 ///

@@ -381,7 +381,7 @@ impl Report {
 }
 
 /// Why a session could not be made or a run gave no outcome.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum RunError {
     /// A checked fault stopped the run.
     #[error(transparent)]
@@ -477,6 +477,8 @@ pub enum RunError {
     #[error("{0}")]
     Backend(String),
 }
+
+crate::debug_is_display!(RunError);
 
 /// Real sizes of a session and a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,6 +2,20 @@
 //!
 //! Users depend on `vyre-cuda`, which re-exports what they need.
 
+/// `Debug` of errors is what `Display` says: a `main` that returns a `Result` prints errors by `Debug`. What they hold is in
+/// their fields.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_is_display {
+    ($($error:ty),*) => {$(
+        impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    )*};
+}
+
 pub mod container;
 pub mod csr;
 pub mod disasm;
@@ -29,6 +43,7 @@ pub mod plan;
 mod record;
 #[cfg(feature = "exec")]
 mod store;
+pub mod subject;
 pub mod trap;
 pub mod verify;
 #[cfg(feature = "exec")]

@@ -50,7 +50,7 @@ use std::collections::HashMap;
 use thiserror::Error;
 
 /// Why a body cannot become a kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 pub enum LowerError {
     /// Too many values are live at once.
     #[error("the function needs {rows} register rows; at most {MAX_ROWS} are available")]
@@ -95,6 +95,8 @@ pub enum LowerError {
     #[error("invalid intermediate representation: {0}")]
     Invalid(&'static str),
 }
+
+crate::debug_is_display!(LowerError);
 
 /// The literal part of a pass's constant pool, which follows the named constants.
 #[derive(Clone, Debug, Default)]

@@ -21,6 +21,7 @@ use crate::plan::pull::{self, Claim};
 use crate::plan::route::{self, Route};
 use crate::plan::thresholds::Thresholds;
 use crate::record::Rows;
+use crate::subject::subject_of;
 use crate::trap::{Trap, TrapKind, WHOLE_WAVE, unfinished};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -1186,9 +1187,9 @@ impl Store {
         match found {
             None => Ok(()),
             Some(pending) => {
-                let (wave, item, _) = pending.key;
+                let (wave, item, pc) = pending.key;
                 Err(self.trap(
-                    self.program.waves[wave.index()].kernel,
+                    (self.program.waves[wave.index()].kernel, pc),
                     (item != WHOLE_WAVE).then_some(item),
                     pending.fault,
                 ))
@@ -1219,8 +1220,10 @@ impl Store {
         }
     }
 
-    fn trap(&self, kernel: KernelId, item: Option<u32>, fault: Fault) -> RunError {
+    fn trap(&self, (kernel, pc): (KernelId, u32), item: Option<u32>, fault: Fault) -> RunError {
+        let of = (fault.kind, fault.len);
         RunError::Trap(Box::new(Trap {
+            subject: subject_of(&self.program, &self.sizes, (kernel, pc), of),
             kind: fault.kind,
             kernel: self.program.kernels[kernel.index()].name.clone(),
             site: fault.site,
@@ -1335,7 +1338,10 @@ impl Store {
                     self.progress.set(total.iter().sum(), waiting);
                     let done = match backend.until(self, f, *now as u32) {
                         Ok(done) => done,
-                        Err(fault) => return Err(self.trap(fixpoint.until, None, fault)),
+                        // A condition accesses no elements, so that its word tells nothing.
+                        Err(fault) => {
+                            return Err(self.trap((fixpoint.until, u32::MAX), None, fault));
+                        }
                     };
                     self.unspent()?;
                     if !done {
@@ -1522,6 +1528,7 @@ impl Store {
             item: None,
             index: fixpoint.max_rounds,
             len: fixpoint.max_rounds,
+            subject: None,
             message: unfinished(&self.program, f, |uniform| self.uniform(uniform)),
             lane: None,
         }))

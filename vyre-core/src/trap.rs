@@ -60,11 +60,30 @@ impl TrapKind {
 /// Item of a trap that belongs to a whole wave (an overflow): it loses against every item's own trap.
 pub const WHOLE_WAVE: u32 = u32::MAX;
 
+/// The fields of `Data` that a trap is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// Their names: more than one where an operation on several of one size failed.
+    pub fields: Vec<String>,
+    /// Of a length, how it is declared, with its value: `per = n, n = 5`. Of a capacity, what it is declared as if that is
+    /// no number: `nodes + edges`.
+    pub size: String,
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, field) in self.fields.iter().enumerate() {
+            write!(f, "{}`{field}`", if i == 0 { "" } else { " or " })?;
+        }
+        Ok(())
+    }
+}
+
 /// A stopped run. The same on every backend for order-free passes, except `lane`.
 ///
 /// Several lanes can fault in one barrier group: the group is finished, and the trap with the lowest
 /// (wave, item, pc) is the one reported.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Trap {
     /// What went wrong.
     pub kind: TrapKind,
@@ -78,6 +97,8 @@ pub struct Trap {
     pub index: u64,
     /// The length or capacity that was exceeded, or the round limit.
     pub len: u64,
+    /// Whose length or capacity that is, where it is a field's.
+    pub subject: Option<Subject>,
     /// What the user's assert or panic says; of a native panic that VIR0 does not have, rustc's text; of a round limit, what
     /// the condition looks at, as the last round left it.
     pub message: Option<String>,
@@ -89,16 +110,25 @@ impl fmt::Display for Trap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (i, n) = (self.index, self.len);
         match self.kind {
-            TrapKind::IndexOutOfBounds => {
-                write!(f, "index {i} is out of bounds; the length is {n}")?
-            }
+            TrapKind::IndexOutOfBounds => match &self.subject {
+                Some(of) => write!(f, "index {i} is outside of {of} ({})", of.size)?,
+                None => write!(f, "index {i} is out of bounds; the length is {n}")?,
+            },
             TrapKind::DivideByZero => write!(f, "division by zero")?,
             TrapKind::DivideOverflow => write!(f, "division overflows")?,
             TrapKind::Assert => write!(f, "assertion failed")?,
-            TrapKind::FrontierOverflow => {
-                write!(f, "frontier needs {i} items; its capacity is {n}")?
+            TrapKind::FrontierOverflow | TrapKind::ListOverflow => {
+                let frontier = self.kind == TrapKind::FrontierOverflow;
+                write!(f, "{}", if frontier { "frontier" } else { "list" })?;
+                if let Some(of) = &self.subject {
+                    write!(f, " {of}")?;
+                }
+                write!(f, " needs {i} items; its capacity is {n}")?;
+                match &self.subject {
+                    Some(of) if !of.size.is_empty() => write!(f, " ({})", of.size)?,
+                    _ => {}
+                }
             }
-            TrapKind::ListOverflow => write!(f, "list needs {i} items; its capacity is {n}")?,
             TrapKind::RoundLimit => write!(f, "not finished after {n} rounds")?,
             TrapKind::ArithmeticOverflow => {
                 write!(f, "arithmetic overflow in a build with overflow checks")?
@@ -167,3 +197,5 @@ pub fn unfinished(
 }
 
 impl std::error::Error for Trap {}
+
+crate::debug_is_display!(Trap);

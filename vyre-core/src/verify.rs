@@ -32,7 +32,7 @@ use std::fmt;
 use thiserror::Error;
 
 /// One broken rule.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 #[error("{at}: {rule}")]
 pub struct VerifyError {
     /// Where.
@@ -41,6 +41,8 @@ pub struct VerifyError {
     #[source]
     pub rule: Rule,
 }
+
+crate::debug_is_display!(VerifyError);
 
 /// Part of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,7 +93,7 @@ impl fmt::Display for Place {
 }
 
 /// A rule and how it is broken.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum Rule {
     /// Tables are indexed by u16.
     #[error("{count} {table}; at most 65536")]
@@ -381,6 +383,8 @@ pub enum Rule {
     #[error("is scheduled {0} times")]
     Scheduled(u32),
 }
+
+crate::debug_is_display!(Rule);
 
 /// Checks every rule.
 pub fn verify(program: &Program) -> Result<(), Vec<VerifyError>> {

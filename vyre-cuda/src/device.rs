@@ -30,7 +30,7 @@ fn with_clusters(ptx: &str) -> String {
 }
 
 /// Why a device cannot be used.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeviceError {
     /// The driver library is not there.
@@ -85,6 +85,8 @@ pub enum DeviceError {
         reason: String,
     },
 }
+
+vyre_core::debug_is_display!(DeviceError);
 
 /// Adds what was attempted to a driver error.
 pub(crate) trait Attempt<T> {

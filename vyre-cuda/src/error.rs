@@ -8,7 +8,7 @@ use vyre_core::plan::passes::PassError;
 use vyre_core::trap::Trap;
 
 /// Why a runtime, a session or a run failed.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A checked fault stopped the run; the session stays usable.
@@ -27,6 +27,8 @@ pub enum Error {
     #[error(transparent)]
     Select(#[from] PassError),
 }
+
+vyre_core::debug_is_display!(Error);
 
 impl Error {
     /// The trap that stopped the run, if that is what happened.

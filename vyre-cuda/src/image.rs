@@ -19,7 +19,7 @@ use vyre_core::plan::group::ended_at;
 use vyre_core::plan::pull::{self, Taken};
 
 /// Why a pass cannot run in the megakernel.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub(crate) enum ImageError {
     /// Tables, uniforms, code and one warp's registers must fit a CTA's shared memory.
     #[error("the pass needs {needed} bytes of shared memory; the device has {available}")]
@@ -30,6 +30,8 @@ pub(crate) enum ImageError {
         available: u32,
     },
 }
+
+vyre_core::debug_is_display!(ImageError);
 
 /// What a CTA has on a device.
 #[derive(Clone, Copy, Debug)]

@@ -46,7 +46,7 @@
 //! ```
 //!
 //! A checked fault (an index out of bounds, a division by zero, an overflowed frontier, too many rounds) stops the run
-//! with a [`Trap`] that names kernel, source position and item; the session stays usable.
+//! with a [`Trap`] that names the field, the kernel, the source position and the item; the session stays usable.
 
 mod abi;
 mod buffer;
@@ -86,7 +86,7 @@ pub use vyre_core::csr::{Csr, CsrError};
 pub use vyre_core::exec::{Activity, Counters, Progress, Readback, Report, RunError, WaveTime};
 pub use vyre_core::plan::show::Plan;
 pub use vyre_core::plan::thresholds::{Thresholds, ThresholdsError};
-pub use vyre_core::trap::{Trap, TrapKind};
+pub use vyre_core::trap::{Subject, Trap, TrapKind};
 pub use vyre_core::{dsl, module, plan};
 pub use vyre_macros::*;
 

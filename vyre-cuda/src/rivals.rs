@@ -109,7 +109,7 @@ pub enum Way {
 }
 
 /// Why a rival does not run.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum RivalError {
     /// The driver's reason.
     #[error(transparent)]
@@ -124,6 +124,8 @@ pub enum RivalError {
     #[error("the barrier was given up")]
     Aborted,
 }
+
+vyre_core::debug_is_display!(RivalError);
 
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

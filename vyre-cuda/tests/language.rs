@@ -960,6 +960,216 @@ fn ones_sees_each_word_as_it_is_when_the_words_before_are_through(runtimes: [Run
     }
 }
 
+/// One way to miss each kind of field.
+#[wave_graph]
+mod missing {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Point {
+        pub(crate) x: u32,
+        pub(crate) y: u32,
+    }
+
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = edge(graph))]
+        weight: u32,
+        #[input(per = n)]
+        dist: u32,
+        #[input(per = node)]
+        points: Point,
+        #[scratch(per = node, bits = width)]
+        rows: Bits,
+        #[scratch(per = node, bits = width)]
+        others: Bits,
+        #[scratch(per = 3)]
+        three: u32,
+        #[frontier]
+        front: Frontier,
+        #[frontier(capacity = room)]
+        pairs: Frontier<u32>,
+        #[list(capacity = room)]
+        log: List<u32>,
+        #[list(capacity = 2)]
+        short: List<u32>,
+        #[reduce(sum)]
+        sum: u32,
+        way: u32,
+        at: u32,
+        n: u32,
+        width: u32,
+        room: u32,
+        room_for_all: u32,
+    }
+
+    #[wave(once)]
+    fn reads(
+        way: u32,
+        at: u32,
+        graph: &Csr,
+        weight: &Buf<u32>,
+        dist: &Buf<u32>,
+        points: &Records<Point>,
+        three: &Buf<Atomic<u32>>,
+        sum: &Reduce<Sum<u32>>,
+    ) {
+        match way {
+            0 => sum.add(dist[at]),
+            1 => sum.add(weight[at]),
+            2 => sum.add(points.get(at).y),
+            3 => three[at].store(1),
+            4 => sum.add(graph.degree(at)),
+            5 => sum.add(graph.target(at)),
+            6 => {
+                let local = [1, 2, 3];
+                sum.add(local[at as usize]);
+            }
+            _ => {}
+        }
+    }
+
+    #[wave(once)]
+    fn rowed(way: u32, at: u32, rows: &Bits, others: &Bits) {
+        match way {
+            7 => {
+                rows.set(0, at);
+            }
+            8 => {
+                rows.set(at, 0);
+            }
+            9 => rows.store_word(0, at, 1),
+            10 => {
+                rows.or_from(0, others, at);
+            }
+            _ => {}
+        }
+    }
+
+    #[wave(range(room_for_all))]
+    fn pushes(
+        i: Index,
+        way: u32,
+        at: u32,
+        front: &Push,
+        pairs: &Push<u32>,
+        log: &Append<u32>,
+        short: &Append<u32>,
+    ) {
+        match way {
+            11 => front.push(at + i),
+            12 => pairs.push(i),
+            13 => {
+                log.append(i);
+            }
+            14 => {
+                short.append(i);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn traps_name_the_fields_that_they_are_about(runtimes: [Runtime; 2]) {
+    let graph = chain(5);
+    for runtime in runtimes {
+        let topology = missing::Topology {
+            graph: &graph,
+            weight: &[1; 4],
+        };
+        let mut session = missing::Session::new(&runtime, topology).expect("it fits");
+        for (way, at, says) in [
+            (
+                0,
+                7,
+                "index 7 is outside of `dist` (per = n, n = 6) in `reads`",
+            ),
+            (
+                1,
+                4,
+                "index 4 is outside of `weight` (per = edge(graph), 4 edges) in `reads`",
+            ),
+            (
+                2,
+                9,
+                "index 9 is outside of `points` (per = node, 5 nodes) in `reads`",
+            ),
+            (3, 3, "index 3 is outside of `three` (per = 3) in `reads`"),
+            (4, 5, "index 5 is outside of `graph` (5 nodes) in `reads`"),
+            (5, 8, "index 8 is outside of `graph` (4 edges) in `reads`"),
+            (6, 3, "index 3 is out of bounds; the length is 3 in `reads`"),
+            (
+                7,
+                40,
+                "index 40 is outside of `rows` (bits = width, width = 40) in `rowed`",
+            ),
+            (
+                8,
+                5,
+                "index 5 is outside of `rows` (per = node, 5 nodes) in `rowed`",
+            ),
+            (9, 2, "index 2 is outside of `rows` (2 words) in `rowed`"),
+            (
+                10,
+                6,
+                "index 6 is outside of `others` or `rows` (per = node, 5 nodes) in `rowed`",
+            ),
+            (
+                11,
+                5,
+                "index 5 is outside of `front` (5 nodes) in `pushes` at item 0",
+            ),
+            (
+                12,
+                0,
+                "frontier `pairs` needs 4 items; its capacity is 3 (room) in `pushes`",
+            ),
+            (
+                13,
+                0,
+                "list `log` needs 4 items; its capacity is 3 (room) in `pushes`",
+            ),
+            (
+                14,
+                0,
+                "list `short` needs 4 items; its capacity is 2 in `pushes`",
+            ),
+        ] {
+            let error = session
+                .run(missing::Run {
+                    dist: &[1; 6],
+                    points: &[missing::Point { x: 1, y: 2 }; 5],
+                    way,
+                    at,
+                    n: 6,
+                    width: 40,
+                    room: 3,
+                    room_for_all: 4,
+                })
+                .expect_err("it traps");
+            let text = error.to_string();
+            assert!(text.starts_with(says), "{}: {text}", runtime.backend());
+            // What `main` prints of it.
+            let boxed: Box<dyn std::error::Error> = error.into();
+            assert_eq!(format!("{boxed:?}"), text);
+        }
+        let error = session.run(missing::Run {
+            dist: &[],
+            points: &[missing::Point { x: 1, y: 2 }; 5],
+            way: 0,
+            at: 0,
+            n: 6,
+            width: 40,
+            room: 3,
+            room_for_all: 4,
+        });
+        let error = error.expect_err("a column is missing");
+        assert_eq!(
+            format!("{error:?}"),
+            "`dist` has 0 elements; the pass needs 6"
+        );
+    }
+}
+
 const OUTSIDE: u32 = 7;
 
 /// Constants of a body and of its structs, where no path from outside leads.
@@ -1814,6 +2024,7 @@ on_every_backend! {
     rows_have_no_bits_beyond_their_width
     rows_that_are_given_have_no_bits_beyond_their_width
     ones_sees_each_word_as_it_is_when_the_words_before_are_through
+    traps_name_the_fields_that_they_are_about
     elements_of_the_items_own_are_taken_in_bulk
     rules_of_arithmetic_hold
     division_traps

@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use thiserror::Error;
 
 /// Why a graph has no levels.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum BarrierError {
     /// An edge names a node that is not there.
     #[error("edge {edge} names node {node}; there are {nodes} nodes")]
@@ -58,6 +58,8 @@ pub enum BarrierError {
         edges: Vec<usize>,
     },
 }
+
+crate::debug_is_display!(BarrierError);
 
 fn show_path(path: &[NodeId]) -> String {
     let mut text = String::new();

@@ -52,7 +52,7 @@ pub struct Bytes<'a> {
 }
 
 /// Why a plan is not legal.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum Violation {
     /// A node is in no group or in several.
     #[error("node {node} runs {times} times")]
@@ -150,8 +150,10 @@ pub enum Violation {
     },
 }
 
+crate::debug_is_display!(Violation);
+
 /// What is wrong with a step.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Copy, Error, PartialEq, Eq)]
 pub enum ScheduleProblem {
     /// A wave or fixpoint that is not there.
     #[error("names something that does not exist")]
@@ -169,6 +171,8 @@ pub enum ScheduleProblem {
     #[error("ends before everything ran")]
     Incomplete,
 }
+
+crate::debug_is_display!(ScheduleProblem);
 
 /// Everything that is wrong with a plan of groups.
 pub fn groups(plan: &Plan<'_>) -> Vec<Violation> {

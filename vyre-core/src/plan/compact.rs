@@ -80,7 +80,7 @@ pub struct CompactPlan {
 }
 
 /// Why there is no plan.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum CompactError {
     /// Two slots with one number.
     #[error("slot {slot} is given twice")]
@@ -107,6 +107,8 @@ pub enum CompactError {
         slot: u32,
     },
 }
+
+crate::debug_is_display!(CompactError);
 
 /// Packs slots of up to `pack_up_to_bytes` meaningful bytes, and reads larger ones directly.
 pub fn plan(slots: &[Slot], pack_up_to_bytes: u64) -> Result<CompactPlan, CompactError> {

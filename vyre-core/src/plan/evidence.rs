@@ -112,7 +112,7 @@ pub const MIN_REPETITIONS: u64 = 64;
 pub const MIN_SAMPLES: usize = 2;
 
 /// Why a file is not evidence, or proves too little. Lines count from 1, samples from 0.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Error, PartialEq)]
 #[allow(missing_docs, reason = "the message says what the fields are")]
 pub enum EvidenceError {
     /// No header.
@@ -195,6 +195,8 @@ pub enum EvidenceError {
     #[error("there are {actual} samples; {MIN_SAMPLES} are needed")]
     TooFew { actual: usize },
 }
+
+crate::debug_is_display!(EvidenceError);
 
 /// What a file proves.
 #[derive(Clone, Copy, Debug, PartialEq)]

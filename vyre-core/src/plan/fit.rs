@@ -70,7 +70,7 @@ pub struct Split {
 }
 
 /// Why a program does not fit.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum FitError {
     /// A size overflows, or is not known.
     #[error(transparent)]
@@ -101,6 +101,8 @@ pub enum FitError {
         budget_bytes: u64,
     },
 }
+
+crate::debug_is_display!(FitError);
 
 fn named(names: &[String]) -> String {
     match names {

@@ -93,7 +93,7 @@ pub enum Allocation {
 }
 
 /// Why a footprint is unknown or too large.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum FootprintError {
     /// A size that is not known yet.
     #[error("the size of `{name}` depends on what is not known yet")]
@@ -128,6 +128,8 @@ pub enum FootprintError {
         budget_bytes: u64,
     },
 }
+
+crate::debug_is_display!(FootprintError);
 
 /// Bytes of an item number, an offset or an edge target.
 const INDEX_BYTES: u64 = 4;

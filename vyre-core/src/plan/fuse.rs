@@ -27,7 +27,7 @@ pub struct Link {
 }
 
 /// Why two programs cannot be one.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum FuseError {
     /// They do not work on the same topologies.
     #[error("`{first}` and `{second}` have different topologies")]
@@ -54,6 +54,8 @@ pub enum FuseError {
         what: &'static str,
     },
 }
+
+crate::debug_is_display!(FuseError);
 
 /// Two programs as one.
 #[derive(Clone, Debug, PartialEq, Eq)]

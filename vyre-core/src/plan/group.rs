@@ -29,7 +29,7 @@ use crate::module::{Step, WaveId};
 use thiserror::Error;
 
 /// Why a step cannot stand where it does.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Copy, Error, PartialEq, Eq)]
 pub enum Misplaced {
     /// A barrier that does not stand between a group and the group or fixpoint behind it.
     #[error("a barrier stands behind a wave, and before a wave or a fixpoint")]
@@ -41,6 +41,8 @@ pub enum Misplaced {
     #[error("a round has no wave")]
     EmptyRound,
 }
+
+crate::debug_is_display!(Misplaced);
 
 /// The steps that do not form groups, by position. Whether loops nest is not looked at.
 pub fn misplaced(schedule: &[Step]) -> impl Iterator<Item = (usize, Misplaced)> {

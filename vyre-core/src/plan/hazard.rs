@@ -50,7 +50,7 @@ pub struct Conflict {
 pub const MAX_CONFLICTS: usize = 4096;
 
 /// Why accesses could not be checked.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum HazardError {
     /// The accesses belong to another graph.
     #[error("accesses of {accesses} nodes were given for a graph of {nodes} nodes")]
@@ -61,6 +61,8 @@ pub enum HazardError {
         nodes: usize,
     },
 }
+
+crate::debug_is_display!(HazardError);
 
 /// The mode of a node that uses a resource in both ways: equal modes stay, anything else is a write.
 ///

@@ -230,7 +230,7 @@ pub struct Recommendation {
 }
 
 /// Why there is no recommendation, or no step.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Error, PartialEq)]
 #[allow(missing_docs, reason = "the message says what the fields are")]
 pub enum LaunchError {
     /// A number that must not be 0.
@@ -266,6 +266,8 @@ pub enum LaunchError {
     #[error("{field} is {value}; it must be a finite number in its range")]
     Parameter { field: &'static str, value: f64 },
 }
+
+crate::debug_is_display!(LaunchError);
 
 /// What is decided and drives nothing yet, and what it waits for.
 pub const WAITING: [(&str, &str); 2] = [

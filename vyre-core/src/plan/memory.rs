@@ -143,7 +143,7 @@ impl std::fmt::Display for Field {
 }
 
 /// Why there is no plan.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum MemoryError {
     /// Bytes were given for another graph.
     #[error("bytes of {waves} waves were given for a graph of {nodes} nodes")]
@@ -177,6 +177,8 @@ pub enum MemoryError {
         budget_bytes: u64,
     },
 }
+
+crate::debug_is_display!(MemoryError);
 
 /// Waves between two barriers.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -102,7 +102,7 @@ pub enum Ranking {
 }
 
 /// Why a candidate was not selected. The first that applies, in this order.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Error, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the message says what the fields are")]
 pub enum Skip {
     /// Too few active items.
@@ -125,8 +125,10 @@ pub enum Skip {
     NoSaving { saved_ns: u128, cost_ns: u64 },
 }
 
+crate::debug_is_display!(Skip);
+
 /// Why nothing was selected.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum PassError {
     /// A candidate without a name.
     #[error("candidate {index} has no id")]
@@ -167,6 +169,8 @@ pub enum PassError {
         field: &'static str,
     },
 }
+
+crate::debug_is_display!(PassError);
 
 /// A candidate that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -222,7 +222,7 @@ pub struct Choice {
 }
 
 /// Why there is no route.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Error, PartialEq)]
 pub enum RouteError {
     /// A share is not a number from 0 to 1, or a degree is negative or not finite.
     #[error("{field} is {value}; it must be a finite number in its range")]
@@ -250,6 +250,8 @@ pub enum RouteError {
         budget_bytes: u64,
     },
 }
+
+crate::debug_is_display!(RouteError);
 
 impl Policy {
     /// Where a sample lies among the thresholds, which the previous route shifts in its own favour.

@@ -157,7 +157,7 @@ pub struct Difference {
 }
 
 /// Why there is no plan.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 pub enum SessionError {
     /// Nothing says which graph is resident.
     #[error("the layout hash is missing")]
@@ -192,6 +192,8 @@ pub enum SessionError {
         budget_bytes: u64,
     },
 }
+
+crate::debug_is_display!(SessionError);
 
 /// Plans a session.
 pub fn plan(profile: &Profile) -> Result<SessionPlan, SessionError> {

@@ -43,7 +43,7 @@ impl Default for Thresholds {
 }
 
 /// Why a file is not thresholds. Lines count from 1.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Error, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the message says what the fields are")]
 pub enum ThresholdsError {
     /// Not `key = value`.
@@ -60,6 +60,8 @@ pub enum ThresholdsError {
         value: String,
     },
 }
+
+crate::debug_is_display!(ThresholdsError);
 
 macro_rules! keys {
     ($($name:literal $($field:ident).+ $([$at:literal])?;)*) => {
