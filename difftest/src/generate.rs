@@ -8,7 +8,7 @@
 //! A pass is a standalone kernel, or a graph of waves: some, then perhaps a fixpoint of some (one may have a fixpoint of its
 //! own), then perhaps some more, with the `after`s that their conflicts ask for. Its fields are what its waves take.
 //!
-//! Kernels are order-free: they write their own elements (of atomic buffers and rows of bits by every method, and use what it
+//! Kernels give the same bits: they write their own elements (of atomic buffers and rows of bits by every method, and use what it
 //! gives), update shared atomics and rows by one operation a wave, store one value, claim, push, append, reduce, and read what
 //! other waves, or a graph that theirs includes, left. What may differ between backends is kept out of the
 //! values: the sign of zero from `min` and `max` (zero is added), the bits and the sign of NaN (see [`Fixed`]), the rounding of

@@ -15,10 +15,17 @@ macro_rules! examples {
 }
 
 examples! {
+    bellman_ford "../examples/bellman_ford.rs";
+    betweenness "../examples/betweenness.rs";
     bfs "../examples/bfs.rs";
+    bitonic "../examples/bitonic.rs";
     calibrate "../examples/calibrate.rs";
     components "../examples/components.rs";
+    dfa "../examples/dfa.rs";
     evidence "../examples/evidence.rs";
+    kcore "../examples/kcore.rs";
+    mis "../examples/mis.rs";
+    msf "../examples/msf.rs";
     pagerank "../examples/pagerank.rs";
     reachability "../examples/reachability.rs";
     saxpy "../examples/saxpy.rs";
@@ -50,6 +57,91 @@ fn figures<E: Example>(args: &str) -> Value {
     assert!(json["sequential_ms"].as_f64().unwrap() >= 0.0);
     assert!(json["wall_ms"].as_f64().unwrap() >= 0.0);
     json
+}
+
+/// What `PLAN` promises of each: its class, and the first thing that it says.
+#[test]
+fn each_example_says_how_far_its_runs_agree() {
+    let says = |plan: vyre_cuda::Plan| {
+        let text = plan.to_string();
+        let class = text.split(['(', ':']).nth(1).unwrap_or_default().to_owned();
+        let indented = text.lines().skip(2).take_while(|l| l.starts_with("  "));
+        let reasons: Vec<String> = indented
+            .map(|l| l.trim().split(" (").next().unwrap_or_default().to_owned())
+            .collect();
+        (class, reasons)
+    };
+    let bits = |plan| assert_eq!(says(plan), ("same bits".to_owned(), vec![]));
+    let least = |plan, fixpoint: &str| {
+        let argument = format!("{fixpoint} ends in the least fixpoint of monotone updates");
+        assert_eq!(says(plan), ("same result".to_owned(), vec![argument]));
+    };
+    let mut wrong = Vec::new();
+    let mut open = |plan, expected: &[&str]| {
+        let found = says(plan);
+        if found.0 != "open result" || found.1 != expected {
+            wrong.push(found);
+        }
+    };
+    bits(bfs::bfs::PLAN);
+    bits(reachability::reachability::PLAN);
+    bits(saxpy::saxpy::PLAN);
+    bits(dfa::dfa::PLAN);
+    bits(bitonic::bitonic::PLAN);
+    least(sssp::sssp::PLAN, "relaxation");
+    open(
+        bellman_ford::bellman_ford::PLAN,
+        &[
+            "relax uses the old value of dist",
+            "rounds may end while values still change",
+        ],
+    );
+    open(
+        components::components::PLAN,
+        &[
+            "flatten reads label, which other items change meanwhile",
+            "link uses the old value of label",
+            "finish reads label, which other items change meanwhile",
+        ],
+    );
+    open(
+        kcore::kcore::PLAN,
+        &[
+            "peel uses the old value of degree",
+            "peel changes degree in a way that is not known to be monotone",
+        ],
+    );
+    open(
+        mis::mis::PLAN,
+        &[
+            "exclude reads state, which other items change meanwhile",
+            "clear changes best in a way that is not known to be monotone",
+        ],
+    );
+    open(
+        msf::msf::PLAN,
+        &[
+            "hook stores to parent; the last of several items wins",
+            "clear changes best in a way that is not known to be monotone",
+        ],
+    );
+    open(
+        pagerank::pagerank::PLAN,
+        &[
+            "scatter adds floats to dangling; rounding shows their order",
+            "iteration may end while values still change",
+        ],
+    );
+    open(
+        betweenness::betweenness::PLAN,
+        &[
+            "add reads paths, which other items change meanwhile",
+            "discover changes dist in a way that is not known to be monotone",
+            "hand uses the old value of waiting",
+            "hand changes share in a way that is not known to be monotone",
+        ],
+    );
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// Edges count in both directions, whether they lead back or not, and whoever has the most: labels are exact.

@@ -46,5 +46,5 @@ fn main() {
         assert_eq!(out.dist, [0, 1, 2, UNSEEN]);
         assert_eq!(out.report.total_rounds(), 3);
     }
-    assert!(bfs::PLAN.to_string().contains("order-free"));
+    assert!(bfs::PLAN.to_string().contains("(same bits: "));
 }

@@ -15,10 +15,11 @@
 
 use crate::isa::Word;
 use crate::module::{
-    Access, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint, FixpointId, Frontier,
-    FrontierId, ItemRows, Kernel, KernelId, List, ListId, Manifest, Mode, NodeRef, Parts, Program,
-    Proof, ReduceOp, Reduction, ReductionId, Resource, Role, Scalar, ScalarId, ScalarParam, Site,
-    SiteId, Step, Topology, TopologyId, Uniform, UpdateOp, Wave, WaveId, Width,
+    Access, Agreement, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint,
+    FixpointId, Frontier, FrontierId, ItemRows, Kernel, KernelId, Least, List, ListId, Manifest,
+    Mode, NodeRef, Parts, Program, Proof, Proviso, Reason, ReduceOp, Reduction, ReductionId,
+    Resource, Role, Scalar, ScalarId, ScalarParam, Site, SiteId, Step, Topology, TopologyId,
+    Uniform, UpdateOp, Wave, WaveId, Why, Width,
 };
 use crate::verify::{VerifyError, verify};
 use thiserror::Error;
@@ -27,8 +28,8 @@ use thiserror::Error;
 pub const MAGIC: [u8; 4] = *b"VIR0";
 /// Version of the format.
 pub const VERSION: u16 = 1;
-/// Header flag: [`Program::order_free`].
-pub const FLAG_ORDER_FREE: u16 = 1;
+/// The header's flags: none has a meaning.
+const FLAGS: u16 = 0;
 /// Bytes before the section table: magic, version, flags, content hash, number of sections.
 pub const HEADER_BYTES: usize = 20;
 /// Bytes of one row of the section table: id, offset, length.
@@ -46,7 +47,7 @@ pub enum Section {
     Kernels = 3,
     /// Waves, fixpoints and the steps.
     Schedule = 4,
-    /// Program name and manifest.
+    /// Program name, agreement and manifest.
     Manifest = 5,
     /// Names and sites of the kernels, the source positions, and the messages.
     Debug = 6,
@@ -151,12 +152,7 @@ pub fn encode(program: &Program) -> Vec<u8> {
     let sections = Section::ALL.map(|section| encode_section(program, section));
     let mut out = MAGIC.to_vec();
     VERSION.put(&mut out);
-    let flags = if program.order_free {
-        FLAG_ORDER_FREE
-    } else {
-        0
-    };
-    flags.put(&mut out);
+    FLAGS.put(&mut out);
     hash_sections(&sections).put(&mut out);
     put_len(sections.len(), &mut out);
     let mut offset = HEADER_BYTES + SECTION_ROW_BYTES * sections.len();
@@ -221,6 +217,7 @@ fn encode_section(program: &Program, section: Section) -> Vec<u8> {
         }
         Section::Manifest => {
             program.name.put(to);
+            program.agreement.put(to);
             program.manifest.put(to);
         }
         Section::Debug => {
@@ -252,7 +249,7 @@ pub fn decode(bytes: &[u8]) -> Result<Program, DecodeError> {
         return Err(DecodeError::Version(version));
     }
     let flags = u16::take(&mut header)?;
-    if flags & !FLAG_ORDER_FREE != 0 {
+    if flags != FLAGS {
         return Err(DecodeError::Flags(flags));
     }
     let expected_hash = u64::take(&mut header)?;
@@ -287,10 +284,7 @@ pub fn decode(bytes: &[u8]) -> Result<Program, DecodeError> {
     }
     Reader { bytes, at: next }.end()?;
 
-    let mut program = Program {
-        order_free: flags & FLAG_ORDER_FREE != 0,
-        ..Program::default()
-    };
+    let mut program = Program::default();
     for (section, mut from) in Section::ALL.into_iter().zip(readers) {
         decode_section(&mut program, section, &mut from)?;
         from.end()?;
@@ -340,6 +334,7 @@ fn decode_section(
         }
         Section::Manifest => {
             program.name = String::take(from)?;
+            program.agreement = Agreement::take(from)?;
             program.manifest = Manifest::take(from)?;
         }
         Section::Debug => {
@@ -406,6 +401,7 @@ impl Parts {
                 fixpoint.max_rounds = rounds;
             }
         }
+        settle(&mut program);
         program.sites = self
             .sites
             .iter()
@@ -419,6 +415,35 @@ impl Parts {
             .collect();
         verify(&program).map_err(PartsError::Verify)?;
         Ok(program)
+    }
+}
+
+/// Decides what an agreement presumes of constants, now that they are known.
+fn settle(program: &mut Program) {
+    let Agreement::Result(fixpoints) = &mut program.agreement else {
+        return;
+    };
+    let constants = &program.constants;
+    let mut failed = Vec::new();
+    for least in fixpoints {
+        least.provisos.retain(|proviso| {
+            let Proviso::First(wave, constant, op) = *proviso else {
+                return true;
+            };
+            let known = constants.get(constant.index());
+            if known.is_none_or(|c| c.bits != op.identity(c.scalar)) {
+                failed.push(Reason {
+                    wave,
+                    resource: None,
+                    site: None,
+                    why: Why::NotMonotone,
+                });
+            }
+            false
+        });
+    }
+    if !failed.is_empty() {
+        program.agreement = Agreement::Open(failed);
     }
 }
 
@@ -539,6 +564,8 @@ structs! {
     Manifest { id, title, unproven, min_frontier_items, min_reuse, min_readback_bytes, speedup_bps, mandatory, evidence, proof, max_nodes, max_edges, budget_bytes }
     Proof { samples, min_speedup_bps, max_speedup_bps }
     Site { file, line, column }
+    Least { fixpoint, provisos }
+    Reason { wave, resource, site, why }
 }
 
 /// An enum is a tag byte and the variant's fields.
@@ -595,6 +622,12 @@ enums! {
     Resource "resource" { 0 => Topology(id), 1 => Buffer(id), 2 => Frontier(id), 3 => Reduction(id), 4 => List(id) }
     Mode "access mode" { 0 => Read, 1 => Update(op), 2 => Write }
     NodeRef "graph node" { 0 => Wave(id), 1 => Fixpoint(id) }
+    Agreement "agreement" { 0 => Bits, 1 => Result(fixpoints), 2 => Open(reasons) }
+    Proviso "proviso" { 0 => NoWrap(wave), 1 => NoNan(wave), 2 => First(wave, constant, op) }
+    Why "reason" {
+        0 => Approximates, 1 => Positions, 2 => FloatSum, 3 => ListOrder, 4 => Slot, 5 => OldValue, 6 => ReadsChanged,
+        7 => Stores, 8 => Claim, 9 => Mixed, 10 => Until, 11 => Nested, 12 => NotMonotone, 13 => Unnoticed, 14 => Notice,
+    }
     Step "step" { 0 => Wave(id), 1 => Barrier, 2 => Loop(id), 3 => Until(id), 4 => End }
 }
 

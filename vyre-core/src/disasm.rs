@@ -36,12 +36,8 @@ use std::fmt::Write;
 /// A whole program: its tables, its kernels, its schedule.
 pub fn program(program: &Program) -> String {
     let mut out = String::new();
-    let order = if program.order_free {
-        " (order-free)"
-    } else {
-        ""
-    };
-    line(&mut out, format_args!("program {}{order}", program.name));
+    let class = crate::plan::show::class(program);
+    line(&mut out, format_args!("program {} ({class})", program.name));
     for t in &program.topologies {
         let reverse = t.reverse_of.map(|of| topology(program, of));
         let reverse = reverse.map_or(String::new(), |of| format!(" = reverse of {of}"));

@@ -1,13 +1,17 @@
-//! What a body does to the pass's resources, and whether the order of items can be seen in the result.
+//! What a body does to the pass's resources, and how far the order of items can be seen in the result.
 //!
 //! [`uses`] gives each resource its one mode. A buffer is *updated* when every access to it in the body is an atomic of
 //! one operation among add (sub adds the negation), min, max, and, or, xor whose old value nobody reads; it is *read* when
 //! it is only loaded, atomically or not; anything else *writes* it. `len()` alone is a read, next to other accesses it is
 //! nothing.
 //!
-//! # Order-free passes
+//! # How far runs agree
 //!
-//! [`order_free`] decides whether every backend gives the same bits. Call the buffers, the frontiers as *multisets* and the
+//! [`agreement`] puts a pass in one of three classes.
+//!
+//! ## Same bits
+//!
+//! Call the buffers, the frontiers as *multisets* and the
 //! reductions the state. If each barrier group takes one state to one next state, whatever the interleaving, then by
 //! induction all states at barriers agree, so do the conditions and the round counts, which see nothing else, and so do
 //! the traps, since a group always finishes and the lowest key wins. Unordered waves do not conflict
@@ -34,15 +38,26 @@
 //! `exp`, `ln`, `sin` and `cos` are approximate, so a body that uses one is refused.
 //!
 //! The old value of an atomic, and a load of what the same wave changes, are seen by none of these, so every value, branch,
-//! index and fault of an item is a function of the state before the group. Everything else is called order-dependent, even
-//! where a cleverer argument exists: `d[i].fetch_min(x)` whose result guards a push reaches the same `d` in the end, but
-//! pushes, and rounds, may differ.
+//! index and fault of an item is a function of the state before the group.
+//!
+//! ## Same result
+//!
+//! `d[i].fetch_min(x)` whose result guards a push sees an order: pushes, and rounds, may differ. But the fixpoint around it
+//! may be the least one of monotone updates, which every order reaches: the `monotone` module has that argument. If it holds
+//! of each fixpoint with waves that break the rules above, then what such a fixpoint leaves (its frontiers empty, its flags
+//! down) is a function of what it began with, and the induction goes on, for all but the rounds inside.
+//!
+//! ## Open
+//!
+//! Everything else, with the first breach of each wave, and for a fixpoint also what stands against the second argument;
+//! even where a cleverer argument exists.
 
 use crate::ir::{AtomicOp, Block, Body, Expr, LocalId, Stmt, UnaryOp};
 use crate::module::{
-    BufferId, Domain, Extent, FrontierId, ListId, Mode, Program, ReduceOp, ReductionId, Resource,
-    Scalar, SiteId, Uniform, UpdateOp, Wave,
+    Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Least, ListId, Mode, Program,
+    Reason, ReduceOp, ReductionId, Resource, Scalar, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
 };
+use crate::monotone;
 use std::collections::BTreeMap;
 
 /// How a body uses one resource.
@@ -124,26 +139,76 @@ fn mode(list: &[Access]) -> Mode {
     mode.unwrap_or(Mode::Read)
 }
 
-/// Whether the pass gives the same bits whatever the order of items; see the module's documentation for the argument.
+/// How far runs of the pass agree; see the module's documentation for the argument.
 ///
-/// `bodies` are those of the waves (conditions only look). Of the program, the buffers and reductions are consulted; its
-/// unordered waves must not conflict.
-pub fn order_free(program: &Program, bodies: &[&Body]) -> bool {
-    let waves = (0..).map(|w| program.waves.get(w));
-    bodies.iter().zip(waves).all(|(body, wave)| {
+/// `bodies` are those of the waves, `conditions` those of the fixpoints. Of the program, everything but kernels is
+/// consulted; its unordered waves must not conflict.
+pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> Agreement {
+    let mut reasons = Vec::new();
+    // Fixpoints with waves that see an order, and the first of these.
+    let mut seen: BTreeMap<FixpointId, Reason> = BTreeMap::new();
+    for (wave, body) in (0..).map(WaveId).zip(bodies) {
+        let declared = program.waves.get(wave.index());
         let accesses = Accesses::of(body);
-        !accesses.approximates
-            && sweeps_in_any_order(program, wave, body)
-            && accesses
-                .list
-                .iter()
-                .all(|(&resource, list)| match resource {
-                    Resource::Topology(_) | Resource::Frontier(_) => true,
-                    Resource::Buffer(id) => buffer_is_order_free(program, &accesses, id, list),
-                    Resource::Reduction(id) => reduction_is_order_free(program, id, list),
-                    Resource::List(id) => list_is_order_free(program, id, list),
-                })
-    })
+        let whole = if accesses.approximates {
+            Some(Why::Approximates)
+        } else if !sweeps_in_any_order(program, declared, body) {
+            Some(Why::Positions)
+        } else {
+            None
+        };
+        if let Some(why) = whole {
+            reasons.push(Reason {
+                wave,
+                resource: None,
+                site: None,
+                why,
+            });
+            continue;
+        }
+        let first = accesses.list.iter().find_map(|(&resource, list)| {
+            let (why, site) = match resource {
+                Resource::Topology(_) | Resource::Frontier(_) => None,
+                Resource::Buffer(id) => order_of_buffer(program, &accesses, id, list),
+                Resource::Reduction(id) => order_of_reduction(program, id, list),
+                Resource::List(id) => order_of_list(program, id, list),
+            }?;
+            Some(Reason {
+                wave,
+                resource: Some(resource),
+                site,
+                why,
+            })
+        });
+        match (first, declared.and_then(|w| w.fixpoint)) {
+            (None, _) => {}
+            (Some(reason), None) => reasons.push(reason),
+            (Some(reason), Some(fixpoint)) => {
+                seen.entry(fixpoint).or_insert(reason);
+            }
+        }
+    }
+    let mut least = Vec::new();
+    for (fixpoint, reason) in seen {
+        let Some(until) = conditions.get(fixpoint.index()) else {
+            reasons.push(reason);
+            continue;
+        };
+        match monotone::least(program, fixpoint, bodies, until) {
+            Ok(provisos) => least.push(Least { fixpoint, provisos }),
+            Err(obstacle) => {
+                reasons.push(reason);
+                reasons.push(obstacle);
+            }
+        }
+    }
+    if !reasons.is_empty() {
+        Agreement::Open(reasons)
+    } else if !least.is_empty() {
+        Agreement::Result(least)
+    } else {
+        Agreement::Bits
+    }
 }
 
 /// A wave over a list or over items that are not nodes sees no positions, and its traps name the item: all of it, so it is
@@ -161,73 +226,95 @@ fn sweeps_in_any_order(program: &Program, wave: Option<&Wave>, body: &Body) -> b
     }
 }
 
+/// Which rule a body breaks with a resource, and where.
+type Breach = (Why, Option<SiteId>);
+
 /// What is read back is in the order of the appends.
-fn list_is_order_free(program: &Program, id: ListId, list: &[Access]) -> bool {
+fn order_of_list(program: &Program, id: ListId, list: &[Access]) -> Option<Breach> {
     let is_output = program.lists.get(id.index()).is_none_or(|l| l.output);
+    let appends = |a: &&Access| !matches!(a.kind, Kind::Load | Kind::Len);
+    let site = list.iter().find(appends).and_then(|a| a.site);
     match mode(list) {
-        Mode::Read => true,
-        Mode::Update(_) => !is_output,
-        Mode::Write => false,
+        Mode::Read => None,
+        Mode::Update(_) => is_output.then_some((Why::ListOrder, site)),
+        Mode::Write => Some((Why::Slot, site)),
     }
 }
 
-fn reduction_is_order_free(program: &Program, id: ReductionId, list: &[Access]) -> bool {
+fn order_of_reduction(program: &Program, id: ReductionId, list: &[Access]) -> Option<Breach> {
     let rounds = program
         .reductions
         .get(id.index())
         .is_none_or(|r| r.op == ReduceOp::Sum && matches!(r.scalar, Scalar::F32 | Scalar::F64));
     match mode(list) {
-        Mode::Read => true,
-        Mode::Update(_) => !rounds,
-        Mode::Write => false,
+        Mode::Read => None,
+        Mode::Update(_) => rounds.then_some((Why::FloatSum, None)),
+        Mode::Write => Some((Why::ReadsChanged, None)),
     }
 }
 
-fn buffer_is_order_free(
+fn order_of_buffer(
     program: &Program,
     accesses: &Accesses<'_>,
     id: BufferId,
     list: &[Access],
-) -> bool {
+) -> Option<Breach> {
     match mode(list) {
-        Mode::Read => return true,
+        Mode::Read => return None,
         Mode::Update(_) => {
-            return !list
-                .iter()
-                .any(|a| matches!(a.kind, Kind::Update { rounds: true, .. }));
+            let rounds = |a: &&Access| matches!(a.kind, Kind::Update { rounds: true, .. });
+            let sum = list.iter().find(rounds)?;
+            return Some((Why::FloatSum, sum.site));
         }
         Mode::Write => {}
     }
-    let mut touched = list.iter().filter(|a| a.kind != Kind::Len);
-    if touched
-        .clone()
-        .all(|a| matches!(a.kind, Kind::Load | Kind::Store))
-    {
-        return touched.all(|a| a.own);
+    let touched = || list.iter().filter(|a| a.kind != Kind::Len);
+    if touched().all(|a| matches!(a.kind, Kind::Load | Kind::Store)) {
+        let other = touched().find(|a| !a.own)?;
+        let why = match other.kind {
+            Kind::Store => Why::Stores,
+            _ => Why::ReadsChanged,
+        };
+        return Some((why, other.site));
     }
-    if touched.clone().all(|a| a.kind == Kind::AtomicStore) {
+    if touched().all(|a| a.kind == Kind::AtomicStore) {
         let mut values = accesses.stored.iter().filter(|(b, _)| *b == id);
         let first = values.next().and_then(|(_, value)| *value);
-        return first.is_some() && values.all(|(_, value)| *value == first);
+        if first.is_some() && values.all(|(_, value)| *value == first) {
+            return None;
+        }
     }
-    let only = (touched.next(), touched.next());
+    let mut only = touched();
     if let (
         Some(Access {
             kind: Kind::Exchange,
             ..
         }),
         None,
-    ) = only
-    {
-        return accesses.claims.iter().any(|claim| {
+    ) = (only.next(), only.next())
+        && accesses.claims.iter().any(|claim| {
             let per_node = program
                 .buffers
                 .get(id.index())
                 .is_some_and(|b| b.extent == Extent::Nodes);
             claim.buffer == id && (per_node || !claim.pushes)
-        });
+        })
+    {
+        return None;
     }
-    false
+    // The plainest thing to say of it.
+    for (kind, why) in [
+        (Kind::Observed, Why::OldValue),
+        (Kind::Load, Why::ReadsChanged),
+        (Kind::Exchange, Why::Claim),
+        (Kind::AtomicStore, Why::Stores),
+        (Kind::Store, Why::Stores),
+    ] {
+        if let Some(access) = touched().find(|a| a.kind == kind) {
+            return Some((why, access.site));
+        }
+    }
+    Some((Why::Mixed, touched().next().and_then(|a| a.site)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -167,7 +167,7 @@ pub enum UnaryOp {
     Trunc,
     /// Round to nearest, halves to the even neighbour.
     RoundTiesEven,
-    /// e to this power. Approximate, as all below: at most 2 ulp off, and a pass that uses it is not order-free.
+    /// e to this power. Approximate, as all below: at most 2 ulp off, and the result of a pass that uses it is open.
     Exp,
     /// Natural logarithm. Approximate.
     Ln,

@@ -34,6 +34,7 @@ pub mod ir;
 pub mod isa;
 pub mod lower;
 pub mod module;
+mod monotone;
 #[cfg(feature = "exec")]
 pub mod native;
 #[cfg(feature = "exec")]

@@ -250,7 +250,7 @@ impl List {
 }
 
 /// What a reduction or an atomic update does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum ReduceOp {
     /// Sum; integers wrap.
@@ -575,6 +575,96 @@ pub struct Site {
     pub column: u32,
 }
 
+/// How far runs with the same arguments agree, whatever the backend, the order of items and the number of threads.
+///
+/// [`crate::effects`] has the arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// Same bits, same rounds, same trap.
+    Bits,
+    /// Runs that end without a trap give the same result, since these fixpoints end in their least one; rounds may differ,
+    /// and with them whether a run is stopped for want of rounds or of room in a frontier.
+    Result(Vec<Least>),
+    /// The result may differ from run to run. Why; nothing where nobody has looked.
+    Open(Vec<Reason>),
+}
+
+impl Default for Agreement {
+    fn default() -> Agreement {
+        Agreement::Open(Vec::new())
+    }
+}
+
+/// A fixpoint that ends in the least fixpoint of monotone updates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Least {
+    /// Which.
+    pub fixpoint: FixpointId,
+    /// As long as all of this holds.
+    pub provisos: Vec<Proviso>,
+}
+
+/// What the argument for a result presumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Proviso {
+    /// No sum, difference or product in this wave wraps.
+    NoWrap(WaveId),
+    /// Nothing that this wave stores in or loads from what the fixpoint writes is NaN.
+    NoNan(WaveId),
+    /// The constant is the value that the operation begins with ([`ReduceOp::identity`]), as the wave compares with it.
+    /// [`Parts::program`] decides it, since only then the constant is known.
+    First(WaveId, ConstantId, ReduceOp),
+}
+
+/// What lets runs differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// In this wave.
+    pub wave: WaveId,
+    /// What it is about.
+    pub resource: Option<Resource>,
+    /// The access.
+    pub site: Option<SiteId>,
+    /// Which rule of [`crate::effects`] it breaks.
+    pub why: Why,
+}
+
+/// The rule that an access, a wave or a fixpoint breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Why {
+    /// exp, ln, sin or cos.
+    Approximates = 0,
+    /// Items in an order that differs.
+    Positions = 1,
+    /// A sum of floats.
+    FloatSum = 2,
+    /// What is appended is read back.
+    ListOrder = 3,
+    /// The slot of an append is used.
+    Slot = 4,
+    /// The old value of an atomic is used.
+    OldValue = 5,
+    /// A load of what other items change.
+    ReadsChanged = 6,
+    /// Several items store.
+    Stores = 7,
+    /// One compare-and-exchange succeeds, and more than its own index shows which.
+    Claim = 8,
+    /// Updates of several operations.
+    Mixed = 9,
+    /// A fixpoint may end while values change.
+    Until = 10,
+    /// A fixpoint with fixpoints in it, or swaps.
+    Nested = 11,
+    /// In a fixpoint: what is written is no monotone function of what is loaded.
+    NotMonotone = 12,
+    /// In a fixpoint: an update that changes something tells nobody.
+    Unnoticed = 13,
+    /// In a fixpoint: a push or a reduction that does not say which update changed something.
+    Notice = 14,
+}
+
 /// A whole pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
@@ -603,8 +693,8 @@ pub struct Program {
     pub fixpoints: Vec<Fixpoint>,
     /// The static schedule.
     pub schedule: Vec<Step>,
-    /// Every backend gives the same bits.
-    pub order_free: bool,
+    /// How far runs agree.
+    pub agreement: Agreement,
     /// Manifest.
     pub manifest: Manifest,
     /// Source positions; filled in at run time.

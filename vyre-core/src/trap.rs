@@ -79,7 +79,7 @@ impl fmt::Display for Subject {
     }
 }
 
-/// A stopped run. The same on every backend for order-free passes, except `lane`.
+/// A stopped run. The same on every backend for passes that give the same bits, except `lane`.
 ///
 /// Several lanes can fault in one barrier group: the group is finished, and the trap with the lowest
 /// (wave, item, pc) is the one reported.

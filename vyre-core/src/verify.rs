@@ -21,10 +21,10 @@ mod code;
 
 use crate::isa::{Kind, MAX_CODE_WORDS, MAX_FRAMES, MAX_ROWS};
 use crate::module::{
-    Access, Buffer, BufferId, ConstantId, Domain, Extent, Fixpoint, FixpointId, Frontier,
-    FrontierId, KernelId, List, ListId, MAX_FIELDS, NodeRef, Program, ReduceOp, Reduction,
-    ReductionId, Resource, Role, Scalar, ScalarId, SiteId, Step, Topology, TopologyId, Uniform,
-    Wave, WaveId, Width,
+    Access, Agreement, Buffer, BufferId, ConstantId, Domain, Extent, Fixpoint, FixpointId,
+    Frontier, FrontierId, KernelId, List, ListId, MAX_FIELDS, NodeRef, Program, Proviso, ReduceOp,
+    Reduction, ReductionId, Resource, Role, Scalar, ScalarId, SiteId, Step, Topology, TopologyId,
+    Uniform, Wave, WaveId, Width,
 };
 use crate::plan::group::{Misplaced, misplaced};
 use crate::plan::owner::{Owner, Owners, may_ask, owners};
@@ -563,6 +563,40 @@ impl<'p> Verifier<'p> {
         }
     }
 
+    /// What `PLAN` says names what is there.
+    fn agreement(&mut self, agreement: &'p Agreement) {
+        match agreement {
+            Agreement::Bits => {}
+            Agreement::Result(fixpoints) => {
+                for least in fixpoints {
+                    self.fixpoint(least.fixpoint);
+                    for proviso in &least.provisos {
+                        match *proviso {
+                            Proviso::NoWrap(wave) | Proviso::NoNan(wave) => {
+                                self.wave(wave);
+                            }
+                            Proviso::First(wave, constant, _) => {
+                                self.wave(wave);
+                                self.constant(constant);
+                            }
+                        }
+                    }
+                }
+            }
+            Agreement::Open(reasons) => {
+                for reason in reasons {
+                    self.wave(reason.wave);
+                    if let Some(resource) = reason.resource {
+                        self.resource(resource);
+                    }
+                    if let Some(site) = reason.site {
+                        self.site(site);
+                    }
+                }
+            }
+        }
+    }
+
     fn tables(&mut self) {
         let p = self.program;
         for (table, count) in [
@@ -581,6 +615,7 @@ impl<'p> Verifier<'p> {
             let fits = count <= usize::from(u16::MAX) + 1;
             self.require(fits, || Rule::TableLength { table, count });
         }
+        self.agreement(&p.agreement);
         for pair in p.messages.windows(2) {
             self.require(pair[0].0 < pair[1].0, || Rule::MessageOrder(pair[1].0.0));
         }

@@ -150,7 +150,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
             Step::Until(FixpointId(0)),
             Step::End,
         ],
-        order_free: true,
+        agreement: vyre_core::module::Agreement::Bits,
         manifest: Manifest {
             id: "reach.bfs".into(),
             ..Manifest::default()
@@ -1107,7 +1107,7 @@ fn conditions_return_a_value() {
 fn the_container_starts_as_documented() {
     let program = kernel_program(&[word(Op::Ret, 0, 0, 0, 0)], 0);
     let bytes = encode(&program);
-    assert_eq!(bytes[..8], *b"VIR0\x01\x00\x01\x00");
+    assert_eq!(bytes[..8], *b"VIR0\x01\x00\x00\x00");
     assert_eq!(
         bytes[8..16],
         container::content_hash(&program).to_le_bytes()
@@ -1645,7 +1645,7 @@ fn programs_print() {
     let program = program(code, 8, 2, uniforms);
     assert_eq!(verify(&program), Ok(()));
     expect_test::expect![[r#"
-        program bfs (order-free)
+        program bfs (same bits)
         topology graph
         output bools: [bool; nodes]
         output u8s: [u8; nodes]

@@ -375,8 +375,8 @@ const PARALLEL_FROM: [u32; 5] = [8_193, 32_768, 131_072, 524_288, u32::MAX];
 const TRIES: usize = 2;
 
 impl Tuner {
-    /// `floats`: the pass computes with them, so that launches that share work out otherwise would round otherwise.
-    pub(crate) fn new(limits: Limits, floats: bool) -> Tuner {
+    /// `open`: the pass's result depends on who has which items, so that launches that share work out otherwise could change it.
+    pub(crate) fn new(limits: Limits, open: bool) -> Tuner {
         let all = limits.max_ctas.max(1);
         let mut ctas = vec![all, all / 2, all / 4, all / 8, 1];
         ctas.retain(|&n| n > 0);
@@ -386,7 +386,7 @@ impl Tuner {
             .take_while(|&n| n > 0)
             .collect();
         let stages = match limits.ctas_vary {
-            true if floats => Vec::new(),
+            true if open => Vec::new(),
             true => vec![(Knob::Ctas, ctas), (Knob::ItemsPerLane, items)],
             false => vec![(Knob::ParallelFrom, PARALLEL_FROM.to_vec())],
         };

@@ -3,14 +3,15 @@
 //! One lane that walks a hub's edges alone keeps its whole warp waiting. Where the turns of such a loop depend on each
 //! other through one value only, which takes in what every turn makes by an operation that may be done in any order, the
 //! warp's lanes share the edges of all its items instead. Integers come out the same; a float sum is rounded in another
-//! order, as that of a grid reduction is.
+//! order, as that of a grid reduction is. So sums of floats stay as they are in a pass that promises the same bits, or the
+//! same result, on every backend.
 //!
 //! The loop's own code stays behind the word that replaces its `loop`: when a turn faults, the device goes back to it, so
 //! that the trap is the one that the plain loop raises.
 
 use crate::abi;
 use vyre_core::isa::{IMM, Imm, MAX_ROWS, Op, Slot, UNIFORM_BASE, Word};
-use vyre_core::module::{Domain, Kernel, Program};
+use vyre_core::module::{Agreement, Domain, Kernel, Program};
 
 /// A loop that can be lifted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub(crate) struct Lift {
     pub(crate) rows: u32,
     /// The topology whose nodes' ranges it walks, if they can be summed up before the wave.
     pub(crate) topology: Option<u16>,
+    /// The result is rounded in another order than that of the plain loop.
+    pub(crate) rounds: bool,
 }
 
 /// Where the body is in [`Lift::code`].
@@ -171,6 +174,7 @@ fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> 
         code: code_after,
         rows: ROWS,
         topology: topology.filter(|_| *domain == Domain::Nodes),
+        rounds: op(&merge) == Op::AddF32,
     })
 }
 
@@ -418,7 +422,8 @@ impl Shares {
 /// What can be lifted in each wave, after rows have been given to what else needs them.
 pub(crate) fn of_wave(program: &Program, kernel: usize, rows: u32) -> Option<Lift> {
     let wave = program.waves.get(kernel)?;
-    find(&program.kernels[kernel], rows, &wave.domain)
+    let open = matches!(program.agreement, Agreement::Open(_));
+    find(&program.kernels[kernel], rows, &wave.domain).filter(|lift| open || !lift.rounds)
 }
 
 /// Words of code, for tests.

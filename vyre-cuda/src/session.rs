@@ -15,7 +15,7 @@ use vyre_core::exec::{
     Args, Column, Counters, Executor, Progress, Report, RunError, Sizes, Slice, SliceMut,
     TopologyArgs,
 };
-use vyre_core::module::{Buffer, BufferId, Frontier, List, Program, Resource, Role, Scalar};
+use vyre_core::module::{Agreement, Buffer, BufferId, Frontier, List, Program, Resource, Role};
 use vyre_core::pass::{IntoTopology, Pass};
 use vyre_core::plan::check;
 use vyre_core::plan::fit::{FitError, fit};
@@ -492,14 +492,11 @@ impl<P: Pass> Session<P> {
 
     /// Lets the session try launches on its next runs, which should be alike, and keep the fastest: with several numbers of CTAs
     /// and of items a lane where the backend can vary them, otherwise with several thresholds from which a sweep is dense and takes
-    /// all threads. Off as it begins. The results are the same whatever it chooses: a GPU, where the order of float operations
-    /// would depend on it, is left alone by passes over floats.
+    /// all threads. Off as it begins. No choice changes a result: on a GPU, where the order of items depends on both, nothing is
+    /// tried for passes whose result is open ([`Agreement::Open`]).
     pub fn set_autotune(&mut self, on: bool) {
-        let buffers = self.program.buffers.iter().map(|b| b.scalar);
-        let reductions = self.program.reductions.iter().map(|r| r.scalar);
-        let is_float = |scalar| matches!(scalar, Scalar::F32 | Scalar::F64);
-        let floats = buffers.chain(reductions).any(is_float);
-        self.decider.tuner = on.then(|| Tuner::new(self.executor.limits(), floats));
+        let open = matches!(self.program.agreement, Agreement::Open(_));
+        self.decider.tuner = on.then(|| Tuner::new(self.executor.limits(), open));
     }
 
     /// Has the next runs time the sweeps of each wave, on the CPU backends: [`explain`](Session::explain) shows the times, and

@@ -84,7 +84,7 @@ fn breadth_first_search_counts_levels() {
         }
     }
     let program = bfs::PLAN.program();
-    assert!(program.order_free);
+    assert_eq!(program.agreement, vyre_core::module::Agreement::Bits);
     assert_eq!(program.manifest.id, "reach.bfs");
     assert_eq!(
         program.manifest.title,

@@ -139,7 +139,7 @@ fn program(code: Vec<Word>, target: Scalar, reductions: Vec<Reduction>) -> Progr
             after: vec![],
         }],
         schedule: vec![Step::Wave(WaveId(0)), Step::End],
-        order_free: false,
+        agreement: vyre_core::module::Agreement::default(),
         sites: vec![Site {
             file: "test.rs".into(),
             line: 1,

@@ -12,8 +12,9 @@ use super::hazard::compatible;
 use crate::exec::{Args, Outcome, Report};
 use crate::isa::{Imm, Kind, Op, Word};
 use crate::module::{
-    BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, KernelId, ListId, Manifest,
-    NodeRef, Program, ReductionId, Resource, Role, ScalarId, SiteId, Step, Uniform, WaveId, Width,
+    Agreement, BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, KernelId, Least,
+    ListId, Manifest, NodeRef, Program, Proviso, Reason, ReductionId, Resource, Role, ScalarId,
+    SiteId, Step, Uniform, WaveId, Width,
 };
 use thiserror::Error;
 
@@ -420,7 +421,7 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
         f
     }));
     p.name = format!("{a}_{b}");
-    p.order_free = first.order_free && second.order_free;
+    p.agreement = agreement(first, second, shift);
     let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
     let (a, b) = (&first.manifest, &second.manifest);
     p.manifest = Manifest {
@@ -431,6 +432,39 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
         ..Manifest::default()
     };
     p
+}
+
+/// Of two passes that do not see each other's waves, the weaker promise holds, with the reasons of both.
+fn agreement(first: &Program, second: &Program, shift: &Shift) -> Agreement {
+    let wave = |w: WaveId| WaveId(w.0 + shift.waves);
+    let proviso = |p: &Proviso| match *p {
+        Proviso::NoWrap(w) => Proviso::NoWrap(wave(w)),
+        Proviso::NoNan(w) => Proviso::NoNan(wave(w)),
+        Proviso::First(w, c, op) => Proviso::First(wave(w), shift.constant(c), op),
+    };
+    let least = |l: &Least| Least {
+        fixpoint: shift.fixpoint(l.fixpoint),
+        provisos: l.provisos.iter().map(proviso).collect(),
+    };
+    let reason = |r: &Reason| Reason {
+        wave: wave(r.wave),
+        resource: r.resource.map(|x| shift.resource(x)),
+        site: r.site.map(|s| SiteId(s.0 + shift.sites)),
+        why: r.why,
+    };
+    match (&first.agreement, &second.agreement) {
+        (Agreement::Open(a), Agreement::Open(b)) => {
+            Agreement::Open(a.iter().copied().chain(b.iter().map(reason)).collect())
+        }
+        (Agreement::Open(a), _) => Agreement::Open(a.clone()),
+        (_, Agreement::Open(b)) => Agreement::Open(b.iter().map(reason).collect()),
+        (Agreement::Result(a), Agreement::Result(b)) => {
+            Agreement::Result(a.iter().cloned().chain(b.iter().map(least)).collect())
+        }
+        (Agreement::Result(a), Agreement::Bits) => Agreement::Result(a.clone()),
+        (Agreement::Bits, Agreement::Result(b)) => Agreement::Result(b.iter().map(least).collect()),
+        (Agreement::Bits, Agreement::Bits) => Agreement::Bits,
+    }
 }
 
 /// A group of waves, or a whole fixpoint, of a schedule's top level.

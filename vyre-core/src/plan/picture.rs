@@ -4,7 +4,7 @@
 //! right a column for each topology, buffer, frontier and reduction, with a mark where a wave uses it and a bar over the groups
 //! in which it lives; then what lives in each group, in bytes.
 
-use super::show::{Symbolic, access, describe, domain, split_note, thousands, until};
+use super::show::{Symbolic, access, class, describe, domain, split_note, thousands, until};
 use crate::module::{FixpointId, Mode, NodeRef, Program, Resource, Role, Step, UpdateOp, WaveId};
 use crate::plan::footprint::Life;
 use std::fmt::Write;
@@ -221,12 +221,7 @@ pub fn svg(p: &Program) -> String {
         body: String::new(),
         width: 0.0,
     };
-    let order = if p.order_free {
-        "order-free"
-    } else {
-        "order-dependent"
-    };
-    let heading = format!("{} ({order})", p.manifest.id);
+    let heading = format!("{} ({})", p.manifest.id, class(p));
     c.text(
         (MARGIN, MARGIN + 12.0),
         r#"font-size="16" font-weight="bold""#,

@@ -33,7 +33,7 @@
 //! ```
 
 use super::memory::{Scratch, WaveBytes};
-use crate::module::{Domain, Program, Wave};
+use crate::module::{Agreement, Domain, Program, Wave};
 use std::fmt;
 use thiserror::Error;
 
@@ -74,7 +74,8 @@ pub fn may_order(program: &Program, wave: &Wave) -> bool {
         return false;
     };
     let of_nodes = |f: &crate::module::Frontier| f.fields.is_empty();
-    program.order_free && program.frontiers.get(f.index()).is_some_and(of_nodes)
+    let open = matches!(program.agreement, Agreement::Open(_));
+    !open && program.frontiers.get(f.index()).is_some_and(of_nodes)
 }
 
 impl Route {

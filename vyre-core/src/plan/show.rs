@@ -4,8 +4,8 @@
 
 use crate::exec::Sizes;
 use crate::module::{
-    Access, Domain, Extent, FixpointId, Frontier, Mode, Parts, Program, ReduceOp, Resource, Role,
-    Step, TopologyId, UpdateOp, WaveId, Width, row_words,
+    Access, Agreement, Domain, Extent, FixpointId, Frontier, Mode, Parts, Program, Proviso, Reason,
+    ReduceOp, Resource, Role, Step, TopologyId, UpdateOp, WaveId, Why, Width, row_words,
 };
 use crate::plan::check;
 use crate::plan::footprint::{Footprint, Life, Wide, footprint, wide};
@@ -64,15 +64,18 @@ pub fn text(p: &Program) -> String {
 const ACCESS_COLUMNS: usize = 56;
 
 fn show(p: &Program, f: &mut String) -> fmt::Result {
-    let order = if p.order_free {
-        "order-free: every backend gives the same bits"
-    } else {
-        "order-dependent: backends agree on the result"
+    let means = match p.agreement {
+        Agreement::Bits => "every run gives them, on every backend",
+        Agreement::Result(_) => {
+            "every run that ends gives it, in rounds that may differ, on every backend"
+        }
+        Agreement::Open(_) => "it may differ from run to run",
     };
-    writeln!(f, "pass {} ({order})", p.manifest.id)?;
+    writeln!(f, "pass {} ({}: {means})", p.manifest.id, class(p))?;
     if !p.manifest.title.is_empty() {
         writeln!(f, "  {}", p.manifest.title)?;
     }
+    show_agreement(p, f)?;
     let sizes = Symbolic::of(p);
     writeln!(f, "\ndata")?;
     let mut table = Table::default();
@@ -100,6 +103,105 @@ fn show(p: &Program, f: &mut String) -> fmt::Result {
     )?;
     show_schedule(p, &sizes, f)?;
     show_memory(p, &sizes, f)
+}
+
+/// How far runs agree, in two words.
+pub fn class(p: &Program) -> &'static str {
+    match p.agreement {
+        Agreement::Bits => "same bits",
+        Agreement::Result(_) => "same result",
+        Agreement::Open(_) => "open result",
+    }
+}
+
+/// Why runs agree on the result, and as long as what; or why they need not.
+fn show_agreement(p: &Program, f: &mut String) -> fmt::Result {
+    let wave = |w: WaveId| &p.waves[w.index()].name;
+    match &p.agreement {
+        Agreement::Bits => Ok(()),
+        Agreement::Result(fixpoints) => {
+            for least in fixpoints {
+                let name = &p.fixpoints[least.fixpoint.index()].name;
+                write!(f, "  {name} ends in the least fixpoint of monotone updates")?;
+                let mut before = " as long as";
+                for proviso in &least.provisos {
+                    match *proviso {
+                        Proviso::NoWrap(w) => {
+                            write!(
+                                f,
+                                "{before} no sum, difference or product in {} wraps",
+                                wave(w)
+                            )
+                        }
+                        Proviso::NoNan(w) => write!(f, "{before} nothing in {} is NaN", wave(w)),
+                        Proviso::First(w, c, op) => {
+                            let all = p.constants[c.index()].scalar;
+                            write!(
+                                f,
+                                "{before} {} compares with what a {} of {} begins with",
+                                wave(w),
+                                reduce_name(op),
+                                all.name()
+                            )
+                        }
+                    }?;
+                    before = " and";
+                }
+                writeln!(f)?;
+            }
+            Ok(())
+        }
+        Agreement::Open(reasons) => {
+            for reason in reasons {
+                writeln!(f, "  {}", because(p, reason))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// A reason, with the access and its place.
+fn because(p: &Program, reason: &Reason) -> String {
+    let w = &p.waves[reason.wave.index()];
+    let wave = &w.name;
+    let fixpoint = w.fixpoint.map_or("", |x| &p.fixpoints[x.index()].name);
+    let what = match reason.resource {
+        Some(resource) => p.name_of(resource),
+        None => "it",
+    };
+    let said = match reason.why {
+        Why::Approximates => {
+            format!("{wave} uses exp, ln, sin or cos, which backends round differently")
+        }
+        Why::Positions => format!("{wave} sweeps items of several words, whose order differs"),
+        Why::FloatSum => format!("{wave} adds floats to {what}; rounding shows their order"),
+        Why::ListOrder => format!("{wave} appends to {what}; its order is read back"),
+        Why::Slot => format!("{wave} uses the slots that it gets in {what}"),
+        Why::OldValue => format!("{wave} uses the old value of {what}"),
+        Why::ReadsChanged => format!("{wave} reads {what}, which other items change meanwhile"),
+        Why::Stores => format!("{wave} stores to {what}; the last of several items wins"),
+        Why::Claim => format!("{wave} uses which item wins a compare_exchange on {what}"),
+        Why::Mixed => format!("{wave} updates {what} in more than one way"),
+        Why::Until => format!("{fixpoint} may end while values still change"),
+        Why::Nested => format!("{fixpoint} swaps buffers or has a fixpoint in it"),
+        Why::NotMonotone if reason.resource.is_none() => {
+            format!("{wave} does what is not known to be monotone")
+        }
+        Why::NotMonotone => {
+            format!("{wave} changes {what} in a way that is not known to be monotone")
+        }
+        Why::Unnoticed => {
+            format!("{wave} changes {what}, and not every change reaches what {fixpoint} waits for")
+        }
+        Why::Notice => {
+            format!("{wave} tells {what} more than that the element it names has changed")
+        }
+    };
+    let place = reason.site.and_then(|s| p.sites.get(s.index()));
+    match place {
+        None => said,
+        Some(s) => format!("{said} ({}:{}:{})", s.file, s.line, s.column),
+    }
 }
 
 fn show_schedule(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {

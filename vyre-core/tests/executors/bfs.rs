@@ -294,7 +294,7 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
             Step::Until(FixpointId(0)),
             Step::End,
         ],
-        order_free: true,
+        agreement: vyre_core::module::Agreement::Bits,
         manifest: Manifest {
             id: "bfs".to_owned(),
             unproven: true,

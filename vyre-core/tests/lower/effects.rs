@@ -1,15 +1,19 @@
-//! Modes and order-freedom of bodies.
+//! Modes of bodies, and how far runs agree.
 
 use crate::*;
-use vyre_core::effects::{order_free, uses};
+use vyre_core::effects::{agreement, uses};
+use vyre_core::module::{Agreement, Reason, Why};
 
 fn modes(b: &Body) -> Vec<(Resource, Mode, Option<SiteId>)> {
     let list = uses(b).into_iter();
     list.map(|u| (u.resource, u.mode, u.site)).collect()
 }
+fn same_bits(p: &Program, b: &Body) -> bool {
+    agreement(p, &[b], &[]) == Agreement::Bits
+}
 fn is_free(block: Block) -> bool {
     let b = body(&[U32; 8], block);
-    order_free(&program(&b), &[&b])
+    same_bits(&program(&b), &b)
 }
 fn fetch(op: AtomicOp, index: Expr, value: Expr) -> Expr {
     atomic(op, D, U32, index, value)
@@ -139,7 +143,7 @@ fn modes_of_other_resources_come_sorted() {
 }
 
 #[test]
-fn breadth_first_search_is_order_free() {
+fn breadth_first_search_gives_the_same_bits() {
     let claim = exchange(D, local(2), unseen(), add(round(), lit(1)));
     assert!(is_free(vec![when(claim.clone(), vec![push(local(2))])]));
     // Through locals, with a count, without anything guarded.
@@ -200,7 +204,7 @@ fn a_claim_shows_no_more_than_its_index() {
 }
 
 #[test]
-fn a_guarded_push_that_could_trap_is_not_order_free() {
+fn a_guarded_push_that_could_trap_is_open() {
     let b = body(
         &[U32; 3],
         vec![when(
@@ -209,13 +213,13 @@ fn a_guarded_push_that_could_trap_is_not_order_free() {
         )],
     );
     let mut p = program(&b);
-    assert!(order_free(&p, &[&b]));
+    assert!(same_bits(&p, &b));
     p.buffers[usize::from(D)].extent = Extent::Fixed(1 << 20);
-    assert!(!order_free(&p, &[&b]));
+    assert!(!same_bits(&p, &b));
 }
 
 #[test]
-fn updates_are_order_free_unless_they_round() {
+fn updates_give_the_same_bits_unless_they_round() {
     for op in [
         AtomicOp::Add,
         AtomicOp::Sub,
@@ -258,7 +262,7 @@ fn updates_are_order_free_unless_they_round() {
 }
 
 #[test]
-fn reductions_are_order_free_unless_they_round() {
+fn reductions_give_the_same_bits_unless_they_round() {
     let reduce = |id, value| Stmt::Reduce {
         reduction: ReductionId(id),
         value,
@@ -267,9 +271,9 @@ fn reductions_are_order_free_unless_they_round() {
     let double = |x: f64| Expr::Literal(Scalar::F64, x.to_bits());
     let b = body(&[U32; 3], vec![reduce(1, double(0.5))]);
     let mut p = program(&b);
-    assert!(!order_free(&p, &[&b]));
+    assert!(!same_bits(&p, &b));
     p.reductions[1].op = ReduceOp::Max;
-    assert!(order_free(&p, &[&b]));
+    assert!(same_bits(&p, &b));
     // Taking part in what it reads.
     let finished = Expr::Uniform(Uniform::Reduction(ReductionId(0)), U32);
     assert!(!is_free(vec![reduce(0, add(finished, lit(1)))]));
@@ -287,7 +291,7 @@ fn an_item_owns_its_element() {
 }
 
 #[test]
-fn flags_are_order_free_when_everyone_stores_the_same() {
+fn flags_give_the_same_bits_when_everyone_stores_the_same() {
     let flag = |value| Stmt::AtomicStore {
         buffer: BufferId(D),
         index: lit(0),
@@ -304,7 +308,7 @@ fn flags_are_order_free_when_everyone_stores_the_same() {
 }
 
 #[test]
-fn approximate_functions_are_not_order_free() {
+fn approximate_functions_are_open() {
     let f32 = Scalar::F32;
     let of = |op| {
         vec![store(
@@ -348,16 +352,13 @@ fn lists_are_multisets_unless_slots_or_order_show() {
 
     let b = body(&[U32; 4], vec![Stmt::Eval(append())]);
     let mut p = program(&b);
-    assert!(order_free(&p, &[&b]));
+    assert!(same_bits(&p, &b));
     p.lists[0].output = true;
-    assert!(
-        !order_free(&p, &[&b]),
-        "read back in the order of the appends"
-    );
+    assert!(!same_bits(&p, &b), "read back in the order of the appends");
 }
 
 #[test]
-fn sweeps_of_items_are_order_free_where_one_word_is_the_item() {
+fn sweeps_of_items_give_the_same_bits_where_one_word_is_the_item() {
     let mut b = body(
         &[U32; 4],
         vec![Stmt::Eval(fetch(AtomicOp::Add, local(3), lit(1)))],
@@ -369,14 +370,74 @@ fn sweeps_of_items_are_order_free_where_one_word_is_the_item() {
     let mut p = program(&b);
     p.waves[0].domain = Domain::ListItems(ListId(0), false);
     assert!(
-        !order_free(&p, &[&b]),
+        !same_bits(&p, &b),
         "two items with one key can trap differently"
     );
     p.lists[0].fields = vec![U32];
-    assert!(order_free(&p, &[&b]));
+    assert!(same_bits(&p, &b));
     b.item.index = Some(LocalId(0));
     assert!(
-        !order_free(&p, &[&b]),
+        !same_bits(&p, &b),
         "positions depend on the order of the appends"
+    );
+}
+
+#[test]
+fn what_is_open_says_why_and_where() {
+    let why = |block: Block| {
+        let b = body(&[U32; 8], block);
+        match agreement(&program(&b), &[&b], &[]) {
+            Agreement::Open(reasons) => {
+                let Reason {
+                    wave,
+                    resource,
+                    site,
+                    why,
+                } = reasons[0];
+                assert_eq!(wave, WaveId(0));
+                (resource, site.map(|s| s.0), why)
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let old = |site| at(fetch(AtomicOp::Min, local(2), local(1)), site);
+    let d = Some(BUFFER);
+    assert_eq!(
+        why(vec![set(3, old(5)), push(local(3))]),
+        (d, Some(5), Why::OldValue)
+    );
+    let read = at(atomic_load(D, U32, local(1)), 7);
+    assert_eq!(
+        why(vec![set(3, read), Stmt::Eval(old(5))]),
+        (d, Some(7), Why::ReadsChanged)
+    );
+    let other = at(fetch(AtomicOp::Add, local(2), lit(1)), 6);
+    assert_eq!(
+        why(vec![Stmt::Eval(old(5)), Stmt::Eval(other)]),
+        (d, Some(5), Why::Mixed)
+    );
+    let claim = at(exchange(D, local(2), unseen(), local(1)), 8);
+    assert_eq!(why(vec![Stmt::Eval(claim)]), (d, Some(8), Why::Claim));
+    let sum = at(
+        atomic(AtomicOp::Add, F, Scalar::F32, local(2), float(0.5)),
+        9,
+    );
+    let floats = Some(Resource::Buffer(BufferId(F)));
+    assert_eq!(why(vec![Stmt::Eval(sum)]), (floats, Some(9), Why::FloatSum));
+    assert_eq!(
+        why(vec![store(D, local(1), lit(1))]),
+        (d, Some(0), Why::Stores)
+    );
+    let reduction = Some(Resource::Reduction(ReductionId(0)));
+    let finished = Expr::Uniform(Uniform::Reduction(ReductionId(0)), U32);
+    let reduce = Stmt::Reduce {
+        reduction: ReductionId(0),
+        value: finished,
+    };
+    assert_eq!(why(vec![reduce]), (reduction, None, Why::ReadsChanged));
+    let sine = Expr::Unary(UnaryOp::Sin, Scalar::F32, Box::new(float(0.5)));
+    assert_eq!(
+        why(vec![store(F, local(0), sine)]),
+        (None, None, Why::Approximates)
     );
 }

@@ -1,5 +1,6 @@
 //! Lowering and effects: exact code for small bodies, random bodies against an evaluator of the tree, modes.
 
+mod agreement;
 mod code;
 mod effects;
 mod oracle;
@@ -286,7 +287,7 @@ pub(crate) fn program(body: &Body) -> Program {
             Step::Until(FixpointId(0)),
             Step::End,
         ],
-        order_free: false,
+        agreement: vyre_core::module::Agreement::default(),
         messages: vec![],
         manifest: Manifest::default(),
         sites: vec![],

@@ -300,7 +300,7 @@ fn is_native(original: &Program, changed: &Program) -> bool {
     let mut p = changed.clone();
     p.schedule.clone_from(&original.schedule);
     p.manifest.clone_from(&original.manifest);
-    p.order_free = original.order_free;
+    p.agreement = original.agreement.clone();
     for (x, o) in p.waves.iter_mut().zip(&original.waves) {
         x.fixpoint = o.fixpoint;
         x.after.clone_from(&o.after);

@@ -465,7 +465,8 @@ impl Builder<'_, '_> {
         program.schedule = order.schedule;
         program.messages = self.tables.messages();
         let bodies: Vec<&Body> = self.bodies.iter().flatten().collect();
-        program.order_free = effects::order_free(program, &bodies);
+        let conditions: Vec<&Body> = self.conditions.iter().flatten().collect();
+        program.agreement = effects::agreement(program, &bodies, &conditions);
         if let Err(errors) = verify(program) {
             for e in errors.iter().take(5) {
                 internal(e, graph.name.span(), self.report);

@@ -9,7 +9,10 @@ use quote::ToTokens;
 use quote::quote;
 use std::str::FromStr;
 use syn::Expr;
-use vyre_core::module::{FixpointId, FrontierId, ReductionId, Step, UpdateOp, WaveId};
+use vyre_core::module::{
+    Agreement, ConstantId, FixpointId, FrontierId, Least, Proviso, ReduceOp, ReductionId, Step,
+    UpdateOp, WaveId, Why,
+};
 
 const DATA: &str = "pub struct Data {
     #[topology] graph: Csr,
@@ -119,7 +122,7 @@ fn breadth_first_search_is_a_program() {
     let front = Resource::Frontier(FrontierId(0));
     let push = p.waves[0].accesses.iter().find(|a| a.resource == front);
     assert_eq!(push.map(|a| a.mode), Some(Mode::Update(UpdateOp::Push)));
-    assert!(p.order_free);
+    assert_eq!(p.agreement, Agreement::Bits);
 }
 
 #[test]
@@ -971,4 +974,410 @@ fn an_after_that_orders_nothing_warns_of_the_barrier_it_costs() {
     assert_eq!(warnings(&format!("{a} {fixpoint}")), [""; 0]);
     let inside = format!("#[fixpoint(until(round == 3))] mod f {{ {a} {b} }}");
     assert_eq!(warnings(&inside).len(), 1);
+}
+
+/// What the tests below sweep.
+const LATTICES: &str = "const NONE: u32 = 7; pub struct Data {
+    #[topology] graph: Csr,
+    #[topology(per = edge(graph))] weight: u32,
+    #[topology(per = node)] seeds: u32,
+    #[frontier(unique)] front: Frontier,
+    #[frontier(unique)] other: Frontier,
+    #[output(per = node)] dist: u32,
+    #[output(per = node)] far: i64,
+    #[output(per = node)] cost: f32,
+    #[output(per = node)] live: u64,
+    #[scratch(per = node)] mark: u32,
+    #[output(per = node, bits = width)] reached: Bits,
+    #[list(capacity = 9)] log: List<u32>,
+    #[reduce(or)] changed: bool,
+    #[reduce(count)] changes: u64,
+    #[reduce(max)] most: u32,
+    width: u32,
+    limit: u32,
+}";
+
+fn lattice(until: &str, waves: &str) -> Program {
+    let source =
+        format!("{LATTICES} #[fixpoint(until({until}), max_rounds = 10)] mod f {{ {waves} }}");
+    let (graph, mut report) = parse(&source, TokenStream::new());
+    let built = build(&graph, Imports::default(), true, &mut report);
+    assert!(
+        built.skeleton.is_some(),
+        "{waves}: {:#?}",
+        report.messages()
+    );
+    built.program
+}
+
+/// The provisos of a fixpoint that is the least one.
+fn provisos(until: &str, waves: &str) -> Vec<Proviso> {
+    match lattice(until, waves).agreement {
+        Agreement::Result(fixpoints) => {
+            assert_eq!(fixpoints.len(), 1, "{waves}");
+            fixpoints[0].provisos.clone()
+        }
+        other => panic!("{other:?}: {waves}"),
+    }
+}
+
+/// What stands against a fixpoint's being the least one.
+fn obstacle(until: &str, waves: &str) -> Why {
+    match lattice(until, waves).agreement {
+        Agreement::Open(reasons) => {
+            assert!(reasons.len() >= 2, "{reasons:?}: {waves}");
+            reasons[1].why
+        }
+        other => panic!("{other:?}: {waves}"),
+    }
+}
+
+#[test]
+fn least_fixpoints_are_told_from_others() {
+    let pushed = "front.is_empty()";
+    let relax = |body: &str| {
+        format!(
+            "#[wave(edges(graph, from = front))] fn relax(e: Edge, round: Round, graph: &Csr, weight: &Buf<u32>, seeds: &Buf<u32>, limit: u32,
+                 dist: &Buf<Atomic<u32>>, mark: &Buf<Atomic<u32>>, front: &Push, other: &Push, changes: &Reduce<Count>) {{ {body} }}"
+        )
+    };
+    let w0 = WaveId(0);
+    // Shortest paths, saturating or not; what is learned in two steps; a neighbour loop.
+    let minimum = "let far = dist[e.src].load().saturating_add(weight[e.index]);
+        if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }";
+    assert_eq!(provisos(pushed, &relax(minimum)), []);
+    assert_eq!(
+        provisos(
+            pushed,
+            &relax(&minimum.replace(".saturating_add(weight[e.index])", " + weight[e.index]"))
+        ),
+        [Proviso::NoWrap(w0)]
+    );
+    for least in [
+        "let far = dist[e.src].load().max(weight[e.index]);
+         if far < dist[e.dst].load() && far < dist[e.dst].fetch_min(far) { front.push(e.dst); changes.inc(); }",
+        "let far = dist[e.src].load().max(weight[e.index]);
+         let now = dist[e.dst].load();
+         if far >= now { return; }
+         dist[e.dst].fetch_min(far);
+         front.push(e.dst);",
+        "let far = dist[e.src].load() / 2;
+         let old = dist[e.dst].fetch_min(far);
+         if old <= far { return; }
+         front.push(e.dst);",
+        "let d = dist[e.src].load();
+         if d == u32::MAX { return; }
+         if d.max(3) < dist[e.dst].fetch_min(d.max(3)) { front.push(e.dst); }",
+        "if seeds[e.src] == 3 && dist[e.src].load() < limit {
+             if weight[e.index] < dist[e.dst].fetch_min(weight[e.index]) { front.push(e.dst); }
+         }",
+        "let (to, far) = (e.dst, dist[e.src].load());
+         if dist[to].fetch_min(far) > far { front.push(e.dst); }",
+        "for w in graph.neighbors(e.dst) {
+             let far = dist[e.src].load();
+             if dist[w].fetch_min(far) > far { front.push(w); }
+         }",
+    ] {
+        assert_eq!(provisos(pushed, &relax(least)), [], "{least}");
+    }
+    // A named constant is decided when it is known.
+    let named = "let d = dist[e.src].load(); if d != NONE && d < dist[e.dst].fetch_min(d) { front.push(e.dst); }";
+    let p = lattice(pushed, &relax(named));
+    let first = Proviso::First(w0, ConstantId(0), ReduceOp::Min);
+    let of = |provisos| {
+        Agreement::Result(vec![Least {
+            fixpoint: FixpointId(0),
+            provisos,
+        }])
+    };
+    assert_eq!(p.agreement, of(vec![first]));
+
+    for (open, why) in [
+        // The round is stored, or guards.
+        (
+            "let far = dist[e.src].load().max(round);
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        (
+            "if round < 3 { let far = dist[e.src].load();
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); } }",
+            Why::NotMonotone,
+        ),
+        // A value that goes the other way, or any way.
+        (
+            "let far = 1000 - dist[e.src].load();
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        (
+            "let far = dist[e.src].load() ^ 1;
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        (
+            "let far = dist[e.src].load() % 7;
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        // A guard that turns off, or that is true for a while.
+        (
+            "let far = dist[e.src].load();
+          if far > limit { if far < dist[e.dst].fetch_min(far) { front.push(e.dst); } }",
+            Why::NotMonotone,
+        ),
+        (
+            "let far = dist[e.src].load();
+          if far == 5 { if far < dist[e.dst].fetch_min(far) { front.push(e.dst); } }",
+            Why::NotMonotone,
+        ),
+        (
+            "let far = dist[e.src].load();
+          if far == 5 { return; }
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        // Which branch it was shows in a value.
+        (
+            "let mut far = 9; if dist[e.src].load() < limit { far = 3; }
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        (
+            "let far = if dist[e.src].load() < limit { 3 } else { 9 };
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        // How often a loop turns shows in a value.
+        (
+            "let mut far = 0; while far < dist[e.src].load() { far += 1; }
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        // The old value is used, or an element that it names.
+        (
+            "let far = dist[e.src].load(); let old = dist[e.dst].fetch_min(far);
+          mark[old].fetch_max(1); if far < old { front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        (
+            "let far = dist[e.src].load();
+          if far < dist[far].fetch_min(far) { front.push(far); }",
+            Why::NotMonotone,
+        ),
+        // Another element's value, whose change does not wake this node.
+        (
+            "let far = dist[e.dst].load().max(1);
+          if far < dist[e.src].fetch_min(far) { front.push(e.src); }",
+            Why::NotMonotone,
+        ),
+        // Pushes another node, or none, or not always, or for nothing.
+        (
+            "let far = dist[e.src].load();
+          if far < dist[e.dst].fetch_min(far) { front.push(e.src); }",
+            Why::Notice,
+        ),
+        (
+            "let far = dist[e.src].load(); dist[e.dst].fetch_min(far);",
+            Why::Unnoticed,
+        ),
+        (
+            "let far = dist[e.src].load();
+          if far < dist[e.dst].fetch_min(far) { if far < limit { front.push(e.dst); } }",
+            Why::Notice,
+        ),
+        (
+            "let far = dist[e.src].load();
+          if far < dist[e.dst].fetch_min(far) { if seeds[e.dst] == 1 { front.push(e.dst); } }",
+            Why::Unnoticed,
+        ),
+        (
+            "let far = dist[e.src].load(); front.push(e.dst);
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::Notice,
+        ),
+        (
+            "let far = dist[e.src].load();
+          if far <= dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::Notice,
+        ),
+        (
+            "let far = dist[e.src].load();
+          if far + 1 < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::Notice,
+        ),
+        (
+            "let far = dist[e.src].load();
+          if far < dist[e.dst].load() { front.push(e.dst); dist[e.dst].fetch_min(far); }",
+            Why::Notice,
+        ),
+        (
+            "let far = dist[e.src].load();
+          if far < dist[e.dst].load() { dist[e.dst].fetch_min(far.max(2)); front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        (
+            "let far = dist[e.src].load(); let mut to = e.dst;
+          if far < dist[to].fetch_min(far) { to = e.src; front.push(to); }",
+            Why::NotMonotone,
+        ),
+        // The wrong frontier.
+        (
+            "let far = dist[e.src].load();
+          if far < dist[e.dst].fetch_min(far) { other.push(e.dst); front.push(e.dst); }",
+            Why::Notice,
+        ),
+        // Two updates, of which one does not push; two operations; a store; an exchange.
+        (
+            "let far = dist[e.src].load();
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }
+          dist[e.src].fetch_min(weight[e.index]);",
+            Why::Unnoticed,
+        ),
+        (
+            "let far = dist[e.src].load(); dist[e.dst].fetch_max(far);
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::Mixed,
+        ),
+        (
+            "let far = dist[e.src].load(); dist[e.src].store(far);
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        (
+            "let far = dist[e.src].load(); dist[e.src].compare_exchange(3, 2);
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        (
+            "let far = dist[e.src].load(); mark[e.src].fetch_add(1);
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::NotMonotone,
+        ),
+        // A reduction that counts what is tried.
+        (
+            "let far = dist[e.src].load(); changes.inc();
+          if far < dist[e.dst].fetch_min(far) { front.push(e.dst); }",
+            Why::Notice,
+        ),
+    ] {
+        assert_eq!(obstacle(pushed, &relax(open)), why, "{open}");
+    }
+    // The rounds may end, or go on, for another reason than that nothing changes.
+    for until in [
+        "front.is_empty() || round > 5",
+        "round > 5",
+        "front.len() < 2",
+        "!front.is_empty()",
+        "changed",
+    ] {
+        assert_eq!(obstacle(until, &relax(minimum)), Why::Until, "{until}");
+    }
+    assert_eq!(
+        provisos("front.is_empty() && round > 5", &relax(minimum)),
+        []
+    );
+}
+
+#[test]
+fn least_fixpoints_of_whole_sweeps_raise_a_flag() {
+    let all = |body: &str| {
+        format!(
+            "#[wave(edges(graph))] fn relax(e: Edge, graph: &Csr, seeds: &Buf<u32>, far: &Buf<Atomic<i64>>, cost: &Buf<Atomic<f32>>, live: &Buf<Atomic<u64>>,
+                 dist: &Buf<Atomic<u32>>, reached: &Bits, changed: &Reduce<Or<bool>>, changes: &Reduce<Count>, log: &Append<u32>) {{ {body} }}"
+        )
+    };
+    let flag = "!changed";
+    let w0 = WaveId(0);
+    let down =
+        "let d = far[e.src].load() + 1; if d < far[e.dst].fetch_min(d) { changed.or(true); }";
+    assert_eq!(provisos(flag, &all(down)), [Proviso::NoWrap(w0)]);
+    let floats =
+        "let d = cost[e.src].load() + 0.5; if d < cost[e.dst].fetch_min(d) { changed.or(true); }";
+    assert_eq!(provisos(flag, &all(floats)), [Proviso::NoNan(w0)]);
+    for least in [
+        "if reached.or(e.src, e.dst) { changed.or(true); }",
+        "if reached.and(e.src, e.dst) { changed.or(true); }",
+        "let through = live[e.dst].load() & !7; let before = live[e.src].fetch_or(through);
+         if before | through != before { changed.or(true); }",
+        "let through = live[e.dst].load() & 7;
+         if through & !live[e.src].fetch_or(through) != 0 { changed.or(true); }",
+        "for k in 0..reached.words() {
+             let through = reached.word(e.dst, k) & !seeds[e.src];
+             if through & !reached.or_word(e.src, k, through) != 0 { changed.or(true); }
+         }",
+        "let mut any = false;
+         for w in graph.neighbors(e.src) { let d = dist[w].load(); if d < dist[e.dst].fetch_min(d) { any = true; } }
+         if any { changed.or(true); }",
+        "let mut least = dist[e.dst].load();
+         for w in graph.neighbors(e.src) { least = least.min(dist[w].load()); }
+         if least < dist[e.dst].fetch_min(least) { changed.or(true); changes.inc(); }",
+    ] {
+        assert_eq!(provisos(flag, &all(least)), [], "{least}");
+    }
+    assert_eq!(
+        provisos(
+            "changes == 0",
+            &all("let d = dist[e.src].load(); if d < dist[e.dst].fetch_min(d) { changes.inc(); }")
+        ),
+        []
+    );
+    for (open, why) in [
+        // The flag forgets, or is about another turn, or depends on what is fixed.
+        ("let mut any = false;
+          for w in graph.neighbors(e.src) { let d = dist[w].load(); any = d < dist[e.dst].fetch_min(d); }
+          if any { changed.or(true); }", Why::Unnoticed),
+        ("let mut any = false;
+          for w in graph.neighbors(e.src) { any = false; let d = dist[w].load(); if d < dist[e.dst].fetch_min(d) { any = true; } }
+          if any { changed.or(true); }", Why::Unnoticed),
+        ("let d = dist[e.src].load();
+          if d < dist[e.dst].fetch_min(d) && seeds[e.src] == 1 { changed.or(true); }", Why::Unnoticed),
+        ("let d = dist[e.src].load(); let any = d < dist[e.dst].fetch_min(d);
+          if seeds[e.src] == 1 { return; }
+          if any { changed.or(true); }", Why::Unnoticed),
+        // Says false.
+        ("let d = dist[e.src].load();
+          if d < dist[e.dst].fetch_min(d) { changed.or(false); }", Why::Unnoticed),
+        // Visits bits while they are set.
+        ("for bit in reached.ones(e.src) { if reached.set(e.dst, bit) { changed.or(true); } }", Why::NotMonotone),
+        // Takes back.
+        ("reached.unset(e.src, 3); if reached.or(e.src, e.dst) { changed.or(true); }", Why::Mixed),
+        ("if reached.or(e.src, e.dst) { changed.or(true); } log.append(e.src);", Why::NotMonotone),
+        ("let d = -far[e.src].load(); if d < far[e.dst].fetch_min(d) { changed.or(true); }", Why::NotMonotone),
+        ("let d = cost[e.src].load() * 0.5; if d < cost[e.dst].fetch_min(d) { changed.or(true); }", Why::NotMonotone),
+    ] {
+        assert_eq!(obstacle(flag, &all(open)), why, "{open}");
+    }
+    // Somebody else writes, or reads between.
+    let two = |more: &str| {
+        format!(
+            "{} {more}",
+            all("if reached.or(e.src, e.dst) { changed.or(true); }")
+        )
+    };
+    assert_eq!(
+        obstacle(
+            flag,
+            &two("#[wave(nodes, after(relax))] fn b(v: Node, mark: &mut u32) { *mark = v; }")
+        ),
+        Why::NotMonotone
+    );
+    assert_eq!(
+        obstacle(
+            flag,
+            &two(
+                "#[wave(nodes, after(relax))] fn b(v: Node, most: &Reduce<Max<u32>>) { most.max(v); }"
+            )
+        ),
+        Why::Notice
+    );
+    assert_eq!(
+        obstacle(
+            flag,
+            &two(
+                "#[fixpoint(after(relax), until(round > 1), max_rounds = 3)] mod g { #[wave(nodes)] fn b(v: Node, seeds: &Buf<u32>) {} }"
+            )
+        ),
+        Why::Nested
+    );
 }

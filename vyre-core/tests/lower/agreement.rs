@@ -1,0 +1,290 @@
+//! Passes in the first two classes give the same whatever the order of items; some of the third do not.
+
+use crate::oracle::{LEN, Oracle, World};
+use crate::*;
+use arbtest::arbitrary::{Result, Unstructured};
+use std::cell::Cell;
+use vyre_core::effects::agreement;
+use vyre_core::interp::Item;
+use vyre_core::module::Agreement;
+
+/// Locals: the edge, its source, its destination, then temporaries.
+const SRC: u32 = 1;
+const DST: u32 = 2;
+const LOCALS: usize = 12;
+
+struct Grow<'u, 'd> {
+    u: &'u mut Unstructured<'d>,
+    next: u32,
+}
+
+impl Grow<'_, '_> {
+    fn node(&mut self) -> Result<Expr> {
+        Ok(local(*self.u.choose(&[SRC, DST])?))
+    }
+
+    /// Numbers stay far from both ends, so that nothing wraps.
+    fn value(&mut self, depth: u32) -> Result<Expr> {
+        if depth == 0 || self.u.ratio(1, 3)? {
+            return Ok(match self.u.int_in_range(0..=5)? {
+                0 => local(0),
+                1 => lit(self.u.int_in_range(0..=9)?),
+                2 => atomic_load(D, U32, local(DST)),
+                3 => local(SRC),
+                _ => atomic_load(D, U32, local(SRC)),
+            });
+        }
+        let op = *self.u.choose(&[
+            BinaryOp::Add,
+            BinaryOp::SaturatingAdd,
+            BinaryOp::Min,
+            BinaryOp::Max,
+            BinaryOp::And,
+            BinaryOp::Or,
+            BinaryOp::Xor,
+            BinaryOp::SaturatingSub,
+            BinaryOp::Shr,
+            BinaryOp::Div,
+            BinaryOp::Rem,
+        ])?;
+        let left = self.value(depth - 1)?;
+        let right = match op {
+            BinaryOp::SaturatingSub | BinaryOp::Shr | BinaryOp::Div | BinaryOp::Rem => {
+                lit(self.u.int_in_range(1..=3)?)
+            }
+            BinaryOp::Add => lit(self.u.int_in_range(0..=9)?),
+            _ => self.value(depth - 1)?,
+        };
+        Ok(bin(op, U32, left, right))
+    }
+
+    fn compare(&mut self) -> Result<CompareOp> {
+        use CompareOp::*;
+        self.u.choose(&[Lt, Le, Gt, Ge, Eq, Ne]).copied()
+    }
+
+    /// An update whose change, mostly, pushes its index.
+    fn update(&mut self, op: AtomicOp) -> Result<Block> {
+        let (to, value) = (local(DST), self.value(2)?);
+        let to = if self.u.ratio(1, 8)? {
+            self.node()?
+        } else {
+            to
+        };
+        let (kept, old) = (self.next, self.next + 1);
+        self.next += 2;
+        let pushed = if self.u.ratio(1, 8)? {
+            self.node()?
+        } else {
+            to.clone()
+        };
+        let mut block = vec![
+            set(kept, value),
+            set(old, atomic(op, D, U32, to.clone(), local(kept))),
+        ];
+        let (new, old) = (local(kept), local(old));
+        let test = match op {
+            AtomicOp::Min => cmp(CompareOp::Lt, U32, new, old),
+            AtomicOp::Max => cmp(CompareOp::Gt, U32, new, old),
+            AtomicOp::Or => cmp(
+                CompareOp::Ne,
+                U32,
+                bin(BinaryOp::Or, U32, old.clone(), new),
+                old,
+            ),
+            _ => cmp(
+                CompareOp::Ne,
+                U32,
+                bin(BinaryOp::And, U32, old.clone(), new),
+                old,
+            ),
+        };
+        let test = match test {
+            Expr::Compare {
+                scalar,
+                left,
+                right,
+                ..
+            } if self.u.ratio(1, 10)? => Expr::Compare {
+                op: self.compare()?,
+                scalar,
+                left,
+                right,
+            },
+            test => test,
+        };
+        let mut told = vec![push(pushed)];
+        if self.u.ratio(1, 10)? {
+            told = vec![when(self.guard()?, told)];
+        }
+        block.push(when(test, told));
+        // Look first.
+        if self.u.ratio(1, 4)? {
+            let op = match op {
+                AtomicOp::Min => CompareOp::Lt,
+                _ => CompareOp::Gt,
+            };
+            let looks = cmp(op, U32, local(kept), atomic_load(D, U32, to));
+            let rest = block.split_off(1);
+            block.push(when(looks, rest));
+        }
+        Ok(block)
+    }
+
+    fn guard(&mut self) -> Result<Expr> {
+        Ok(cmp(self.compare()?, U32, self.value(1)?, self.value(1)?))
+    }
+
+    /// A claim, or one that shows more than its index.
+    fn claim(&mut self) -> Result<Block> {
+        let free = lit(1_000_000 + self.u.int_in_range(0..=3)?);
+        let node = self.node()?;
+        let (index, taken) = (local(DST), self.u.int_in_range(1..=9)?);
+        let pushed = if self.u.ratio(1, 2)? {
+            node
+        } else {
+            index.clone()
+        };
+        let taken = if self.u.ratio(1, 4)? {
+            local(0)
+        } else {
+            lit(taken)
+        };
+        Ok(vec![when(
+            exchange(D, index, free, taken),
+            vec![push(pushed)],
+        )])
+    }
+
+    fn block(&mut self) -> Result<Block> {
+        if self.u.ratio(1, 5)? {
+            return self.claim();
+        }
+        let ops = [AtomicOp::Min, AtomicOp::Max, AtomicOp::Or, AtomicOp::And];
+        let op = *self.u.choose(&ops)?;
+        let mut block = Vec::new();
+        for _ in 0..self.u.int_in_range(1..=2)? {
+            let op = if self.u.ratio(1, 10)? {
+                *self.u.choose(&ops)?
+            } else {
+                op
+            };
+            let update = self.update(op)?;
+            match self.u.int_in_range(0..=5)? {
+                0 => {
+                    let guard = self.guard()?;
+                    block.push(when(guard, update));
+                }
+                1 => {
+                    let guard = self.guard()?;
+                    block.push(when(guard, vec![Stmt::Return]));
+                    block.extend(update);
+                }
+                _ => block.extend(update),
+            }
+        }
+        Ok(block)
+    }
+}
+
+/// What is left, and after how many rounds; `None` if it does not end soon.
+fn run(
+    b: &Body,
+    (edges, start): (&[(u32, u32)], &[u64]),
+    order: &mut dyn FnMut(usize) -> usize,
+) -> Option<(Vec<u64>, u32)> {
+    let mut world = World::new();
+    world.buffers[usize::from(D)] = start.to_vec();
+    world.pushed = vec![0, 3];
+    for round in 1..=60 {
+        let front = std::mem::take(&mut world.pushed);
+        if front.is_empty() {
+            return Some((world.buffers[usize::from(D)].clone(), round));
+        }
+        let mut items = Vec::new();
+        for v in front {
+            for (i, &(src, dst)) in (0..).zip(edges) {
+                if src == v {
+                    items.push(Item {
+                        index: i,
+                        src,
+                        dst,
+                        ..Item::default()
+                    });
+                }
+            }
+        }
+        while !items.is_empty() {
+            let item = items.swap_remove(order(items.len()));
+            let mut oracle = Oracle::new(b, item, world);
+            oracle.run()?.ok()?;
+            world = oracle.world;
+        }
+        if world.pushed.len() > 400 {
+            return None;
+        }
+    }
+    None
+}
+
+#[test]
+fn no_order_of_items_shows_in_the_first_two_classes() {
+    let (bits, result, differs) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    arbtest::arbtest(|u| {
+        let edges: Vec<(u32, u32)> = (0..14)
+            .map(|_| Ok((u.int_in_range(0..=LEN - 1)?, u.int_in_range(0..=LEN - 1)?)))
+            .collect::<Result<_>>()?;
+        let start: Vec<u64> = (0..LEN)
+            .map(|_| Ok(1_000_000 + u64::from(u.int_in_range(0u32..=7)?)))
+            .collect::<Result<_>>()?;
+        let mut grow = Grow { u, next: 3 };
+        let block = grow.block()?;
+        let b = body(&[U32; LOCALS], block);
+        let until = Body {
+            item: ItemLocals::default(),
+            value: Some(cmp(
+                CompareOp::Eq,
+                U32,
+                Expr::Uniform(Uniform::FrontierLen(FrontierId(0)), U32),
+                lit(0),
+            )),
+            ..body(&[], vec![])
+        };
+        let class = agreement(&program(&b), &[&b], &[&until]);
+        let mut runs = Vec::new();
+        for _ in 0..6 {
+            let mut seed = u.arbitrary::<u64>()? | 1;
+            let mut order = |n: usize| {
+                seed ^= seed << 13;
+                seed ^= seed >> 7;
+                seed ^= seed << 17;
+                (seed % n as u64) as usize
+            };
+            runs.extend(run(&b, (&edges, &start), &mut order));
+        }
+        let one = |same: &dyn Fn(&(Vec<u64>, u32)) -> bool| runs.iter().all(same);
+        let ended = runs.first().cloned();
+        let Some((left, rounds)) = ended else {
+            return Ok(());
+        };
+        match class {
+            Agreement::Bits => {
+                bits.set(bits.get() + 1);
+                assert!(one(&|r| *r == (left.clone(), rounds)), "{runs:?}\n{b:?}");
+            }
+            Agreement::Result(_) => {
+                result.set(result.get() + 1);
+                assert!(one(&|r| r.0 == left), "{runs:?}\n{edges:?}\n{b:?}");
+            }
+            Agreement::Open(_) => {
+                let all = one(&|r| r.0 == left);
+                differs.set(differs.get() + u32::from(!all));
+            }
+        }
+        Ok(())
+    })
+    .budget_ms(1_000);
+    assert!(bits.get() > 5, "{bits:?} of the first class");
+    assert!(result.get() > 10, "{result:?} of the second class");
+    assert!(differs.get() > 0, "nothing of the third class differed");
+}
