@@ -7,7 +7,7 @@
 //! tokens that a macro copied as the place of the macro's call. So `#[device]` also defines a module `mix` with arrays of both, in the order in
 //! which lowering asks for them, and users refer to their entries. The three have one name in three namespaces: `use math::mix;` brings all.
 
-use crate::expand::{constant_values, site_values};
+use crate::expand::{GENERATED, constant_values, site_values};
 use crate::kernel::{self, Package};
 use crate::recover;
 use crate::report::{Report, did_you_mean};
@@ -110,6 +110,10 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
                 Sight::Unmarked => match idents(&w.from_here).as_slice() {
                     [.., module, of] if is_type_name(of) => {
                         imports.expected.push(w.written.clone());
+                        // A graph has its own of these, and says so.
+                        if GENERATED.iter().any(|g| of == g) {
+                            continue;
+                        }
                         imports.wrong.push((
                             idents(&w.written)
                                 .last()
