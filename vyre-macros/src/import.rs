@@ -18,6 +18,7 @@ use crate::wave_graph::{self, standalone};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::HashSet;
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Item, ItemFn, UseTree};
 use vyre_core::module::Scalar;
@@ -286,7 +287,7 @@ impl ToTokens for Package {
 impl Package {
     /// The macro that hands this out, under the name of the function or module.
     pub(crate) fn travels(&self, name: &Ident, krate: &TokenStream) -> Option<TokenStream> {
-        let hidden = format_ident!("__vyre_source_of_{name}");
+        let hidden = format_ident!("__vyre_source_of_{}", name);
         // A `$` would mean something else in the macro: such an item stays in its module.
         (!has_dollar(self.to_token_stream())).then(|| {
             quote! {
@@ -609,7 +610,7 @@ fn is_type_name(name: &Ident) -> bool {
 
 /// Says that other modules would not find a struct of this name.
 fn misnamed(name: &Ident, report: &mut Report) {
-    let text = name.to_string();
+    let text = name.unraw().to_string();
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     let better = first.chain(letters.flat_map(char::to_lowercase));
@@ -735,7 +736,7 @@ fn includes_of(module: &syn::ItemMod) -> Vec<Wanted> {
         let mut uses = Uses::new();
         uses_of(&u.tree, &[], &mut uses);
         for (name, path) in uses {
-            let name = Ident::new(&name, path[path.len() - 1].span());
+            let name = source::ident(&name, path[path.len() - 1].span());
             let scopes = [Uses::new()];
             let nothing = HashSet::new();
             if let Some((_, from_here)) = from_parent(&path, &scopes, (&nothing, &nothing)) {

@@ -107,7 +107,7 @@ impl Report {
             TokenTree::Ident(i) => {
                 let at = format!("{:?}", i.span());
                 let meant = self.meant.iter().find(|(s, _)| format!("{s:?}") == at);
-                TokenTree::Ident(meant.map_or(i, |(span, name)| Ident::new(name, *span)))
+                TokenTree::Ident(meant.map_or(i, |(span, name)| crate::source::ident(name, *span)))
             }
             TokenTree::Group(g) => {
                 let mut group = Group::new(g.delimiter(), self.renamed(g.stream()));

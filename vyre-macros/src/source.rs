@@ -10,7 +10,7 @@
 
 use crate::report::Report;
 use crate::wave_graph::syntax::scalar_of;
-use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::visit_mut::{self, VisitMut};
@@ -39,6 +39,13 @@ pub(crate) fn take(
             return None;
         }
     }
+    let [attr, item] = [attr, item].map(|stream| {
+        if has_raw(&stream) {
+            without_raw(stream)
+        } else {
+            stream
+        }
+    });
     let attr = if has_groups(&attr) {
         arguments(attr)
     } else {
@@ -167,16 +174,58 @@ fn weight(before: &[TokenTree], token: &TokenTree) -> usize {
     }
 }
 
+/// An identifier of this text, which may be that of a raw one.
+pub(crate) fn ident(text: &str, span: Span) -> Ident {
+    match text.strip_prefix("r#") {
+        Some(word) => Ident::new_raw(word, span),
+        None => Ident::new(text, span),
+    }
+}
+
+/// An identifier without an `r#` that it does not need: `r#dist` is `dist`, as it is to rustc.
+fn plain(ident: Ident) -> Ident {
+    let text = ident.to_string();
+    match text.strip_prefix("r#") {
+        // A keyword only of some editions.
+        Some("gen") | None => ident,
+        Some(word) => match syn::parse_str::<Ident>(word) {
+            Ok(_) => Ident::new(word, ident.span()),
+            Err(_) => ident,
+        },
+    }
+}
+
+/// Tokens without needless `r#`.
+fn without_raw(stream: TokenStream) -> TokenStream {
+    let plain = |tree| match tree {
+        TokenTree::Ident(i) => plain(i).into(),
+        TokenTree::Group(g) => regroup(&g, g.delimiter(), without_raw(g.stream())),
+        other => other,
+    };
+    stream.into_iter().map(plain).collect()
+}
+
 fn is_none(group: &Group) -> bool {
     group.delimiter() == Delimiter::None
 }
 
-/// Whether there is a group without delimiters: few sources have any.
+/// Whether there is such a token, or one in brackets: few sources have what is looked for here.
+fn any(stream: &TokenStream, test: &impl Fn(&TokenTree) -> bool) -> bool {
+    stream
+        .clone()
+        .into_iter()
+        .any(|t| test(&t) || matches!(&t, TokenTree::Group(g) if any(&g.stream(), test)))
+}
+
 fn has_groups(stream: &TokenStream) -> bool {
-    stream.clone().into_iter().any(|t| match t {
-        TokenTree::Group(g) => is_none(&g) || has_groups(&g.stream()),
-        TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-    })
+    any(stream, &|t| matches!(t, TokenTree::Group(g) if is_none(g)))
+}
+
+fn has_raw(stream: &TokenStream) -> bool {
+    any(
+        stream,
+        &|t| matches!(t, TokenTree::Ident(i) if i.to_string().starts_with("r#")),
+    )
 }
 
 /// An item without groups; as it is where it is none.

@@ -15,6 +15,7 @@ use crate::report::{Report, did_you_mean};
 use proc_macro2::Span;
 use quote::ToTokens;
 use std::rc::Rc;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use vyre_core::ir::{BinaryOp, CompareOp, CsrQuery, UnaryOp};
 use vyre_core::module::{ReduceOp, Scalar, Uniform};
@@ -81,7 +82,7 @@ pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Optio
         }
     }
     let body = c.body(&f.block);
-    c.finish(f.sig.ident.to_string(), params, body)
+    c.finish(f.sig.ident.unraw().to_string(), params, body)
 }
 
 /// See [`super::record`].
@@ -627,7 +628,7 @@ impl<'a> Checker<'a> {
         }
         self.quiet = false;
         let body = self.body(&f.block);
-        self.finish(f.sig.ident.to_string(), params, body)
+        self.finish(f.sig.ident.unraw().to_string(), params, body)
     }
 
     /// A function's body; a `return` at its very end is just its value.

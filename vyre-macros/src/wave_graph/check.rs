@@ -7,8 +7,10 @@ use super::syntax::{
 };
 use crate::kernel::{self, Helpers, Tables};
 use crate::report::{Report, did_you_mean};
+use crate::source;
 use proc_macro2::Span;
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, GenericArgument, Ident, Pat, PathArguments, Type};
 use vyre_core::module::{
@@ -336,7 +338,7 @@ impl<'g> Fields<'g> {
                 let (path, of) = &graph.included[included].modules[0];
                 tables.enter(path, of);
             }
-            let name = field.name.to_string();
+            let name = field.name.unraw().to_string();
             let output = matches!(
                 field.kind,
                 FieldKind::Reduction { .. }
@@ -404,7 +406,7 @@ impl<'g> Fields<'g> {
                         this.lengths.push(length.clone());
                         program.buffers.push(Buffer {
                             name: path.iter().fold(name.clone(), |name, member| {
-                                format!("{name}.{}", member.to_token_stream())
+                                format!("{name}.{}", member.to_token_stream()).replace(".r#", ".")
                             }),
                             scalar,
                             extent,
@@ -1155,7 +1157,7 @@ impl<'g> Fields<'g> {
         if show(ty) != show(item) {
             let name = name.map_or_else(|| "_".to_owned(), |n| n.to_string());
             if let Type::Reference(_) = ty {
-                self.unknown(&Ident::new(&name, at), report);
+                self.unknown(&source::ident(&name, at), report);
             } else {
                 report.error_help(
                     ty.span(),

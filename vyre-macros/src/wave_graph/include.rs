@@ -13,10 +13,12 @@ use crate::expand::{condition_name, max_rounds_name};
 use crate::import::Imports;
 use crate::kernel::{ModuleTables, Package};
 use crate::report::{Report, did_you_mean};
+use crate::source;
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::HashMap;
 use std::rc::Rc;
+use syn::ext::IdentExt;
 use syn::{Expr, Item};
 use vyre_core::module::Role;
 
@@ -230,7 +232,7 @@ impl Merger<'_> {
                 after: after_here(&self, &wave.after, wave.scope == 0),
                 names: names.clone(),
                 call: Some(quote! { #path::#original }),
-                shown: Some(format!("{alias}::{original}")),
+                shown: Some(format!("{}::{}", alias.unraw(), original.unraw())),
                 origin: Some(origin),
             });
         }
@@ -257,7 +259,7 @@ impl Merger<'_> {
                 in_body: false,
                 parent: scope.parent.map(scope_here),
                 depth: scope.depth,
-                shown: Some(format!("{alias}::{}", scope.name)),
+                shown: Some(format!("{}::{}", alias.unraw(), scope.name.unraw())),
                 name: self.own(&scope.name),
                 attrs: Vec::new(),
                 vis: scope.vis,
@@ -451,7 +453,7 @@ fn stands_for(ours: &FieldKind, theirs: &FieldKind) -> Result<(), &'static str> 
 
 fn renamed(name: &Ident, names: &HashMap<String, Ident>) -> Ident {
     match names.get(&name.to_string()) {
-        Some(new) => Ident::new(&new.to_string(), name.span()),
+        Some(new) => source::ident(&new.to_string(), name.span()),
         None => name.clone(),
     }
 }

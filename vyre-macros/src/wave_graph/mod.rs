@@ -23,6 +23,7 @@ use include::Origin;
 use order::{Use, Uses, Via};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Ident, Item};
 use syntax::{DomainArgs, FixpointArgs, Graph, MaxRounds, Piece, listed};
@@ -143,7 +144,7 @@ pub(crate) fn build<'g>(
         report,
         tables: Tables::default(),
         program: Program {
-            name: graph.name.to_string(),
+            name: graph.name.unraw().to_string(),
             manifest: graph.claim.manifest.clone(),
             ..Program::default()
         },
@@ -338,7 +339,7 @@ impl Builder<'_, '_> {
             helpers,
             fields: &names,
         };
-        let name = scope.name.to_string();
+        let name = scope.name.unraw().to_string();
         self.conditions[f] = compile_condition(&name, until, &env, &mut self.tables, self.report);
     }
 

@@ -15,6 +15,7 @@ use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use std::collections::HashMap;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, Ident, Item, ItemFn, Pat, Stmt, parse_quote};
 use vyre_core::module::{Role, Scalar};
@@ -86,7 +87,7 @@ fn kernel(
     }
     let name = function.sig.ident.clone();
     let title = title_of(&function.attrs);
-    let claim = pass::parse(&passes, title, &name.to_string(), &mut report);
+    let claim = pass::parse(&passes, title, &name.unraw().to_string(), &mut report);
     let taken: Vec<String> = function
         .sig
         .inputs
@@ -200,7 +201,7 @@ fn kernel(
             Written::Buf(scalar) | Written::AtomicBuf(scalar) => {
                 let mutable = matches!(form, Written::AtomicBuf(_));
                 arguments.push(slice(scalar, mutable, false));
-                let len = fresh(format!("{ident}_len"));
+                let len = fresh(format!("{}_len", ident.unraw()));
                 hidden.lengths.push((ident.clone(), len.clone()));
                 column(
                     if mutable { Role::InOut } else { Role::Input },
@@ -388,7 +389,7 @@ fn emit(
         }
     }
     let length = |slice: &Ident| {
-        let word = slice.to_string();
+        let word = slice.unraw().to_string();
         quote! { #private::length(#word, #slice.len())? }
     };
     let items = &hidden.items;
@@ -480,7 +481,7 @@ fn emit(
 /// Names of the arrays beside a kernel's function.
 pub(crate) fn array_names(kernel: &Ident) -> (Ident, Ident) {
     (
-        format_ident!("__VYRE_CONSTANTS_{kernel}"),
-        format_ident!("__VYRE_SITES_{kernel}"),
+        format_ident!("__VYRE_CONSTANTS_{}", kernel),
+        format_ident!("__VYRE_SITES_{}", kernel),
     )
 }

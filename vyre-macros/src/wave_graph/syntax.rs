@@ -93,7 +93,9 @@ pub(crate) struct Scope {
 impl Scope {
     /// Name in the plan.
     pub(crate) fn shown(&self) -> String {
-        self.shown.clone().unwrap_or_else(|| self.name.to_string())
+        self.shown
+            .clone()
+            .unwrap_or_else(|| self.name.unraw().to_string())
     }
 }
 
@@ -190,7 +192,7 @@ impl Wave {
     pub(crate) fn shown(&self) -> String {
         self.shown
             .clone()
-            .unwrap_or_else(|| self.name().to_string())
+            .unwrap_or_else(|| self.name().unraw().to_string())
     }
 
     /// The field that a parameter of this name takes. In a wave of an included graph only that graph's fields are meant:
@@ -694,7 +696,7 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
     let mut module = module;
     let title = title_of(&module.attrs);
     let passes = take_attrs(&mut module.attrs, "pass");
-    let claim = pass::parse(&passes, title, &module.ident.to_string(), report);
+    let claim = pass::parse(&passes, title, &module.ident.unraw().to_string(), report);
     let name = module.ident.clone();
     let mut parser = Taker {
         graph: Graph {

@@ -1,6 +1,7 @@
 //! Operators, literals, names and places.
 
 use super::*;
+use crate::source;
 use crate::wave_graph::syntax;
 
 impl Checker<'_> {
@@ -442,7 +443,7 @@ impl Checker<'_> {
             let mut path = p.clone();
             for s in &mut path.path.segments {
                 if s.ident == "Self" {
-                    s.ident = syn::Ident::new(&owner, s.ident.span());
+                    s.ident = source::ident(&owner, s.ident.span());
                 }
             }
             return self.constant(&path, declared, span);
