@@ -93,7 +93,7 @@ impl Expansion<'_> {
             vis = visible_to_graphs(name.span());
         }
         let import = (!scope.imports_parent).then(|| {
-            quote! { #[allow(unused_imports)] use super::*; }
+            quote! { use super::*; }
         });
         let pieces = scope.pieces.iter().map(|piece| match piece {
             Piece::Item(tokens) => tokens.clone(),
@@ -102,15 +102,12 @@ impl Expansion<'_> {
             Piece::Scope(inner) if self.graph.scopes[*inner].origin.is_some() => {
                 self.included(*inner)
             }
-            // A parameter is how a wave names what it uses: there can be many.
             Piece::Wave(w) => {
                 let function = &self.graph.waves[*w].function;
                 let quiet = quiet_on_error(self.skeleton.is_some());
                 let inline = inlined(function);
-                report.seen(
-                    function,
-                    quote! { #quiet #inline #[allow(clippy::too_many_arguments, private_interfaces)] #function },
-                )
+                let many = many_arguments(function.sig.inputs.len());
+                report.seen(function, quote! { #quiet #inline #many #function })
             }
             Piece::Scope(inner) => self.scope(*inner, report, &TokenStream::new()),
         });
@@ -153,7 +150,6 @@ impl Expansion<'_> {
         quote! {
             #[doc(hidden)]
             pub(crate) mod #name {
-                #[allow(unused_imports)]
                 use super::*;
                 #tables
             }
@@ -176,11 +172,13 @@ impl Expansion<'_> {
         let until = args.until.as_ref().filter(|_| args.included.is_none())?;
         let name = condition_name(s);
         let vis = visible_to_graphs(Span::call_site());
-        let parameters = self.asked(args).into_iter();
+        let asked = self.asked(args);
+        let many = many_arguments(asked.len());
+        let parameters = asked.into_iter();
         let parameters = parameters.map(|(ident, ty, _)| quote! { #ident: #ty });
         Some(quote! {
             #[doc(hidden)]
-            #[allow(non_snake_case, unused_variables, dead_code, clippy::too_many_arguments)]
+            #many
             #vis fn #name(#(#parameters),*) -> ::core::primitive::bool {
                 #until
             }
@@ -341,12 +339,10 @@ impl Expansion<'_> {
             #topology
 
             #[doc = #run_doc]
-            #[allow(dead_code)]
             #[derive(Clone, Copy, Debug)]
             pub struct Run #lifetime { #(#inputs,)* }
 
             #[doc = #output_doc]
-            #[allow(dead_code)]
             #[derive(Clone, Debug, PartialEq)]
             pub struct Output {
                 #(#outputs,)*
@@ -355,15 +351,12 @@ impl Expansion<'_> {
             }
 
             #[doc = #session_doc]
-            #[allow(dead_code)]
             pub type Session = #krate::Session<Pass>;
 
             #[doc = #sessions_doc]
-            #[allow(dead_code)]
             pub type Sessions = #krate::Sessions<Pass>;
 
             #[doc = #plan_doc]
-            #[allow(dead_code)]
             pub const PLAN: #krate::Plan = #krate::Plan::new(<Pass as #private::Pass>::PARTS);
         }
     }
@@ -440,7 +433,6 @@ impl Expansion<'_> {
         };
         quote! {
             #[doc = #doc]
-            #[allow(dead_code)]
             #[derive(Clone, Copy, Debug)]
             pub struct Topology<'a> { #members }
             #from
@@ -464,9 +456,7 @@ impl Expansion<'_> {
         });
         // What a kernel's module hides is not there for others: nothing is derived for it, and it costs a build less.
         let (derive, topology_type) = if self.standalone {
-            let allow =
-                quote! { #[allow(missing_debug_implementations, missing_copy_implementations)] };
-            (allow, quote! { () })
+            (TokenStream::new(), quote! { () })
         } else {
             (quote! { #[derive(Debug)] }, quote! { Topology<'a> })
         };
@@ -486,11 +476,9 @@ impl Expansion<'_> {
         });
         quote! {
             #[doc(hidden)]
-            #[allow(dead_code)]
             #derive
             pub struct Pass;
 
-            #[allow(unused_mut, unused_variables, clippy::all, clippy::pedantic)]
             impl #private::Pass for Pass {
                 type Topology<'a> = #topology_type;
                 type Run<'a> = Run #lifetime;
@@ -806,6 +794,11 @@ pub(crate) fn quiet_on_error(compiled: bool) -> TokenStream {
     } else {
         quote! { #[allow(unused)] }
     }
+}
+
+/// A parameter is how a kernel names what it uses: there can be many. With few, there is nothing that a `forbid` could refuse.
+pub(crate) fn many_arguments(count: usize) -> Option<TokenStream> {
+    (count > 7).then(|| quote! { #[allow(clippy::too_many_arguments)] })
 }
 
 /// A lane is too short for a call.

@@ -287,17 +287,17 @@ impl ToTokens for Package {
 impl Package {
     /// The macro that hands this out, under the name of the function or module.
     pub(crate) fn travels(&self, name: &Ident, krate: &TokenStream) -> Option<TokenStream> {
+        let mut name = name.clone();
+        name.set_span(source::generated(name.span()));
         let hidden = format_ident!("__vyre_source_of_{}", name);
         // A `$` would mean something else in the macro: such an item stays in its module.
         (!has_dollar(self.to_token_stream())).then(|| {
             quote! {
                 #[doc(hidden)]
-                #[allow(unused_macros)]
                 macro_rules! #hidden {
                     ($($then:tt)*) => { #krate::__private::import! { {#self} $($then)* } };
                 }
                 #[doc(hidden)]
-                #[allow(unused_imports)]
                 pub(crate) use #hidden as #name;
             }
         })
@@ -352,13 +352,10 @@ fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream
         let (constants_name, sites_name) = array_names(name);
         quote! {
             #[doc(hidden)]
-            #[allow(dead_code, non_upper_case_globals)]
             pub(crate) const #constants_name: &[::core::primitive::u64] = &[#(#constants),*];
             #[doc(hidden)]
-            #[allow(dead_code, non_upper_case_globals)]
             pub(crate) const #sites_name: &[&::core::panic::Location<'static>] = &[#(#sites),*];
             #[doc(hidden)]
-            #[allow(unused_imports)]
             pub(crate) mod #name {
                 pub(crate) use super::{#constants_name as CONSTANTS, #sites_name as SITES};
             }
@@ -414,10 +411,8 @@ fn device_module(
         let location = quote! { &'static ::core::panic::Location<'static> };
         let arrays = quote! {
             #[doc(hidden)]
-            #[allow(dead_code)]
             pub(crate) const __VYRE_CONSTANTS: &[::core::primitive::u64] = &[#(#constants),*];
             #[doc(hidden)]
-            #[allow(dead_code)]
             pub(crate) const __VYRE_SITES: &[#location] = &[#(#sites),*];
         };
         let hidden = format_ident!("__vyre_source_of_{}", module.ident);
@@ -435,13 +430,11 @@ fn device_module(
             let names = structs.iter().chain(&functions);
             quote! {
                 #[doc(hidden)]
-                #[allow(unused_macros)]
                 macro_rules! #hidden {
                     ($($then:tt)*) => { #private::import! { {#package} $($then)* } };
                 }
                 #(
                     #[doc(hidden)]
-                    #[allow(unused_imports)]
                     pub(crate) use #hidden as #names;
                 )*
             }
@@ -449,7 +442,6 @@ fn device_module(
         items.push(Item::Verbatim(quote! {
             #arrays
             #(
-                #[allow(dead_code)]
                 impl #structs {
                     #[doc(hidden)]
                     pub(crate) const __VYRE_CONSTANTS: &'static [::core::primitive::u64] =
@@ -460,7 +452,6 @@ fn device_module(
             )*
             #(
                 #[doc(hidden)]
-                #[allow(unused_imports)]
                 pub(crate) mod #functions {
                     pub(crate) use super::{__VYRE_CONSTANTS as CONSTANTS, __VYRE_SITES as SITES};
                 }

@@ -39,9 +39,8 @@ impl Claim {
                 }
             }
             let name = Ident::new(&name, span);
-            quote_spanned! { span =>
+            quote_spanned! { source::generated(span) =>
                 #[doc(hidden)]
-                #[allow(non_local_definitions)]
                 #[macro_export]
                 macro_rules! #name { () => {}; }
             }

@@ -165,7 +165,6 @@ impl Report {
                     let (item, used) =
                         (Ident::new(name, Span::call_site()), Ident::new(name, *span));
                     quote! {
-                        #[allow(non_upper_case_globals, clippy::all, clippy::pedantic)]
                         const _: () = {
                             #[deprecated(note = #note)]
                             const #item: () = ();

@@ -7,7 +7,7 @@ use super::syntax::{
     type_word,
 };
 use super::{Built, build, syntax};
-use crate::expand::{Expansion, constant_values, scalar_type, site_values};
+use crate::expand::{Expansion, constant_values, many_arguments, scalar_type, site_values};
 use crate::import::{Imports, without_inner_devices};
 use crate::kernel::is_device;
 use crate::pass;
@@ -341,14 +341,12 @@ fn emit(
         let constants = (!constants.is_empty()).then(|| {
             quote! {
                 #[doc(hidden)]
-                #[allow(non_upper_case_globals)]
                 const #constants_name: &[::core::primitive::u64] = &[#(#constants),*];
             }
         });
         let sites = (!sites.is_empty()).then(|| {
             quote! {
                 #[doc(hidden)]
-                #[allow(non_upper_case_globals)]
                 const #sites_name: &[&::core::panic::Location<'static>] = &[#(#sites),*];
             }
         });
@@ -434,13 +432,15 @@ fn emit(
     let report_name = crate::expand::report_name(true);
     let quiet = crate::expand::quiet_on_error(built.skeleton.is_some());
     let inline = crate::expand::inlined(function);
+    let many = many_arguments(function.sig.inputs.len());
+    let many_slices = many_arguments(params.len() + 1);
     let errors = report.errors();
     let function = report.mended(report.seen(
         function,
         quote! {
             #quiet
             #inline
-            #[allow(clippy::too_many_arguments)]
+            #many
             #function
         },
     ));
@@ -449,12 +449,11 @@ fn emit(
         #arrays
 
         #[doc = #module_doc]
-        #[allow(dead_code, unused_variables)]
         #vis mod #name {
             #errors
 
             #[doc = #run_doc]
-            #[allow(clippy::too_many_arguments)]
+            #many_slices
             pub fn run(
                 #runtime: &#krate::Runtime,
                 #(#params,)*
@@ -466,11 +465,9 @@ fn emit(
             pub const PLAN: #krate::Plan = #krate::Plan::new(<Pass as #private::Pass>::PARTS);
 
             #[doc(hidden)]
-            #[allow(missing_debug_implementations, missing_copy_implementations)]
             pub struct Run #lifetime { #(#inputs,)* }
 
             #[doc(hidden)]
-            #[allow(missing_debug_implementations)]
             pub struct Output { #(#outputs,)* pub #report_name: #krate::Report }
 
             #pass
@@ -481,7 +478,7 @@ fn emit(
 /// Names of the arrays beside a kernel's function.
 pub(crate) fn array_names(kernel: &Ident) -> (Ident, Ident) {
     (
-        format_ident!("__VYRE_CONSTANTS_{}", kernel),
-        format_ident!("__VYRE_SITES_{}", kernel),
+        format_ident!("__VYRE_CONSTANTS_{}", kernel, span = Span::call_site()),
+        format_ident!("__VYRE_SITES_{}", kernel, span = Span::call_site()),
     )
 }

@@ -5,6 +5,7 @@ use super::include::{IncludeArgs, Included, Origin};
 use crate::expand::GENERATED;
 use crate::pass::{self, Claim};
 use crate::report::{Report, did_you_mean};
+use crate::source::generated;
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::HashMap;
@@ -871,8 +872,6 @@ impl Taker<'_> {
                 self.attributes(&mut u.attrs, &["include"], "a `use` of a wave graph");
                 for attr in take_attrs(&mut u.attrs, "include") {
                     self.include(&attr, &u, scope);
-                    // The plan uses it, not the code.
-                    u.attrs.push(parse_quote!(#[allow(unused_imports)]));
                 }
                 if is_use_super(&u) {
                     self.graph.scopes[scope].imports_parent = true;
@@ -1377,7 +1376,8 @@ impl Taker<'_> {
                 }
             }
         }
-        quote! { #[allow(dead_code, missing_docs)] #data }
+        written_here(&mut data);
+        quote! { #data }
     }
 
     /// A scalar `node` beside a size `node`, which is all nodes.
@@ -1897,6 +1897,36 @@ impl Taker<'_> {
     }
 }
 
+/// Makes `Data` the macro's own: nothing reads it, and it needs no traits. What is public has words of ours where the user has none.
+fn written_here(data: &mut syn::ItemStruct) {
+    let own = |ident: &mut Ident| ident.set_span(generated(ident.span()));
+    let public = |vis: &mut Visibility| {
+        let text = vis.to_token_stream().into_iter().map(|mut t| {
+            t.set_span(generated(t.span()));
+            t
+        });
+        if let Ok(vis_here) = syn::parse2(text.collect()) {
+            *vis = vis_here;
+        }
+    };
+    let said = |attrs: &mut Vec<Attribute>, words: String| {
+        if !attrs.iter().any(|a| a.path().is_ident("doc")) {
+            attrs.push(parse_quote!(#[doc = #words]));
+        }
+    };
+    public(&mut data.vis);
+    said(&mut data.attrs, "What the pass works on.".to_owned());
+    data.struct_token.span = generated(data.struct_token.span);
+    own(&mut data.ident);
+    for field in &mut data.fields {
+        public(&mut field.vis);
+        if let Some(name) = &mut field.ident {
+            said(&mut field.attrs, format!("`{name}` of `Data`."));
+            own(name);
+        }
+    }
+}
+
 const FIELD_ATTRS: [&str; 7] = [
     "topology", "input", "output", "scratch", "frontier", "reduce", "list",
 ];
@@ -1957,5 +1987,6 @@ fn attrs_of(item: &mut Item) -> Option<&mut Vec<Attribute>> {
 
 /// The visibility of what a graph's module, and one that includes it, have to see.
 pub(crate) fn visible_to_graphs(span: Span) -> Visibility {
+    let span = generated(span);
     parse_quote_spanned! { span => pub(crate) }
 }
