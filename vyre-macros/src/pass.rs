@@ -39,8 +39,9 @@ impl Claim {
                 }
             }
             let name = Ident::new(&name, span);
-            quote_spanned! { source::generated(span) =>
+            quote_spanned! { span =>
                 #[doc(hidden)]
+                #[allow(non_local_definitions)]
                 #[macro_export]
                 macro_rules! #name { () => {}; }
             }

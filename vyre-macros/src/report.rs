@@ -263,14 +263,19 @@ fn begin(span: Span) -> String {
 /// The candidate that a misspelled name most likely meant.
 ///
 /// Distance counts inserted, dropped, replaced and swapped letters; a third of the name's length may differ. The first of
-/// equally near candidates wins.
+/// equally near candidates wins. Nothing is near to a single letter.
 pub(crate) fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let letters = name.chars().count();
+    let limit = (letters / 3).max(1);
     let mut best = None;
-    for candidate in candidates {
+    // One letter is one edit away from every other.
+    let long = candidates
+        .into_iter()
+        .filter(|c| letters > 1 && c.chars().count() > 1);
+    for candidate in long {
         let d = distance(name, candidate);
         if d <= limit && d > 0 && best.is_none_or(|(b, _)| d < b) {
             best = Some((d, candidate));
@@ -312,5 +317,7 @@ mod tests {
         assert_eq!(did_you_mean("fornt", fields), Some("front"));
         assert_eq!(did_you_mean("dist", fields), None);
         assert_eq!(did_you_mean("weights", fields), None);
+        assert_eq!(did_you_mean("v", ["g", "vw"]), None);
+        assert_eq!(did_you_mean("gr", ["g"]), None);
     }
 }

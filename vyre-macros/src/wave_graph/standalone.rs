@@ -330,7 +330,7 @@ fn emit(
     let krate = &graph.options.krate;
     let private = quote! { #krate::__private };
     let (name, vis) = (&graph.name, &function.vis);
-    let pass = expansion.pass(&report);
+    let (pass, glue) = expansion.pass(&report);
 
     // Constants and sites stand beside the function, where the names in it mean the same.
     let module = built.tables.modules().first();
@@ -472,6 +472,12 @@ fn emit(
 
             #pass
         }
+
+        const _: () = {
+            use #name as __vyre_kernel;
+            use #name::{Output, Pass, Run};
+            #glue
+        };
     }
 }
 
