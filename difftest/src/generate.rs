@@ -6,7 +6,8 @@
 //! [`EXPRESSIONS`], [`STATEMENTS`] or [`METHODS`].
 //!
 //! A pass is a standalone kernel, or a graph of waves: some, then perhaps a fixpoint of some (one may have a fixpoint of its
-//! own), then perhaps some more, with the `after`s that their conflicts ask for. Its fields are what its waves take.
+//! own), then perhaps some more, with the `after`s that their conflicts ask for. Its fields are what its waves take. It is run alone,
+//! after another run, in a batch, or in a batch over two graphs.
 //!
 //! Kernels give the same bits: they write their own elements (of atomic buffers and rows of bits by every method, and use what it
 //! gives), update shared atomics and rows by one operation a wave, store one value, claim, push, append, reduce, and read what
@@ -355,6 +356,8 @@ enum Handle {
     All(Shape, Scalar),
     Graph,
     Back,
+    /// Another graph of the same nodes.
+    Other,
     /// The number of nodes.
     Nodes,
     Push,
@@ -406,6 +409,7 @@ impl Handle {
             Handle::All(of, s) => Handle::Own(of, s).name(),
             Handle::Graph => "graph".to_owned(),
             Handle::Back => "back".to_owned(),
+            Handle::Other => "other".to_owned(),
             Handle::Nodes => "nodes".to_owned(),
             Handle::Push => "front".to_owned(),
             Handle::PushThing => "things".to_owned(),
@@ -449,7 +453,7 @@ impl Handle {
             Handle::Claim(_) => "&Buf<Atomic<u32>>".to_owned(),
             Handle::Distance => "&u32".to_owned(),
             Handle::Distances => "&Buf<u32>".to_owned(),
-            Handle::Graph | Handle::Back => "&Csr".to_owned(),
+            Handle::Graph | Handle::Back | Handle::Other => "&Csr".to_owned(),
             Handle::Nodes => "u32".to_owned(),
             Handle::Push => "&Push".to_owned(),
             Handle::PushThing => format!("&Push<{}>", items.thing.show()),
@@ -505,6 +509,7 @@ impl Handle {
             | Handle::Totals(..)
             | Handle::Graph
             | Handle::Back
+            | Handle::Other
             | Handle::Nodes
             | Handle::BitsIn
             | Handle::BitsTop
@@ -541,10 +546,12 @@ enum Domain {
     Once,
     /// Edges of the reversed graph.
     BackEdges,
+    OtherEdges,
     /// The frontier of nodes, the edges out of it, the frontier of things.
     Front,
     FrontEdges,
     FrontBack,
+    FrontOther,
     Things,
     /// The list: all of it, or what is new.
     List,
@@ -559,9 +566,11 @@ impl Domain {
             Domain::Edges => "edges(graph)",
             Domain::Once => "once",
             Domain::BackEdges => "edges(back)",
+            Domain::OtherEdges => "edges(other)",
             Domain::Front => "items(front)",
             Domain::FrontEdges => "edges(graph, from = front)",
             Domain::FrontBack => "edges(back, from = front)",
+            Domain::FrontOther => "edges(other, from = front)",
             Domain::Things => "items(things)",
             Domain::List => "items(list)",
             Domain::News => "items(list, new)",
@@ -571,7 +580,9 @@ impl Domain {
     /// The field that is swept.
     fn swept(self) -> Option<&'static str> {
         match self {
-            Domain::Front | Domain::FrontEdges | Domain::FrontBack => Some("front"),
+            Domain::Front | Domain::FrontEdges | Domain::FrontBack | Domain::FrontOther => {
+                Some("front")
+            }
             Domain::Things => Some("things"),
             Domain::List | Domain::News => Some("list"),
             _ => None,
@@ -581,7 +592,12 @@ impl Domain {
     fn has_edges(self) -> bool {
         matches!(
             self,
-            Domain::Edges | Domain::BackEdges | Domain::FrontEdges | Domain::FrontBack
+            Domain::Edges
+                | Domain::BackEdges
+                | Domain::OtherEdges
+                | Domain::FrontEdges
+                | Domain::FrontBack
+                | Domain::FrontOther
         )
     }
 
@@ -593,6 +609,8 @@ impl Domain {
             Domain::Range | Domain::Kernel => Some(Shape::N),
             Domain::Once
             | Domain::BackEdges
+            | Domain::OtherEdges
+            | Domain::FrontOther
             | Domain::FrontBack
             | Domain::Things
             | Domain::List
@@ -2928,8 +2946,8 @@ impl Kernel {
         }
         let s = self.one_of(&[U32, U32, I32, F32, U64, I64, F64]);
         let node = self.node();
-        let back = self.once_in(4);
-        let graph = self.uses(if back { Handle::Back } else { Handle::Graph });
+        let graph = self.weighted(&[(6, Handle::Graph), (2, Handle::Back), (2, Handle::Other)]);
+        let graph = self.uses(graph);
         let (total, of) = (self.fresh("v"), self.fresh("v"));
         let op = match s.is_float() {
             true => self.one_of(&[Update::Add, Update::Min, Update::Max]),
@@ -2996,8 +3014,9 @@ impl Kernel {
 
     fn for_neighbors(&mut self, prefix: &str, open: Loop) -> bool {
         let node = self.node();
-        let back = self.once_in(4);
-        let graph = self.uses(if back { Handle::Back } else { Handle::Graph });
+        let graph = self.weighted(&[(6, Handle::Graph), (2, Handle::Back), (2, Handle::Other)]);
+        let foreign = graph != Handle::Graph;
+        let graph = self.uses(graph);
         let edges = self.once_in(2);
         let visible = self.scope.len();
         let name = self.declare(&Ty::Scalar(U32), false);
@@ -3008,7 +3027,7 @@ impl Kernel {
             let _ = write!(first, " let {target} = {graph}.target({name});");
             let s = self.one_of(&NUMBERS);
             let mut names = vec![(target, U32)];
-            if self.helper.is_none() && !back && self.free(Handle::All(Shape::Edge, s)) {
+            if self.helper.is_none() && !foreign && self.free(Handle::All(Shape::Edge, s)) {
                 let weight = self.fresh("v");
                 let of = self.uses(Handle::All(Shape::Edge, s));
                 let _ = write!(first, " let {weight} = {of}[{name}];");
@@ -4069,11 +4088,13 @@ impl Kernel {
                 (3, Domain::Front),
                 (3, Domain::FrontEdges),
                 (1, Domain::FrontBack),
+                (1, Domain::FrontOther),
                 (2, Domain::Edges),
                 (2, Domain::Things),
                 (1, Domain::News),
                 (1, Domain::List),
                 (1, Domain::BackEdges),
+                (1, Domain::OtherEdges),
                 (1, Domain::Range),
                 (1, Domain::Once),
             ]);
@@ -4174,6 +4195,7 @@ impl Kernel {
             (3, Domain::Edges),
             (1, Domain::Once),
             (1, Domain::BackEdges),
+            (1, Domain::OtherEdges),
         ]);
         let mut parts = vec![Part::Wave(self.write_wave(domain, false, fuel))];
         if !single {
@@ -4310,7 +4332,12 @@ impl Kernel {
             .into_iter()
             .filter(|name| !fixed.contains(name) && self.once_in(3))
             .collect();
-        let again = self.once_in(4);
+        let way = self.weighted(&[
+            (4, Way::Once),
+            (2, Way::Again),
+            (2, Way::Batch),
+            (2, Way::Graphs),
+        ]);
         let helpers = self.called(helpers);
         let capacities = [
             self.one_of(&[3_000, 700, 60]),
@@ -4329,7 +4356,7 @@ impl Kernel {
             items: &self.items,
             unique: self.unique,
             scratch: &self.scratch,
-            again,
+            way,
             capacities,
             waves: &self.waves,
             parts: &parts,
@@ -4526,6 +4553,18 @@ fn standalone(name: &str, helpers: &[String], handles: &[Handle], body: &str) ->
     text
 }
 
+/// How a graph is run.
+#[derive(Clone, Copy)]
+enum Way {
+    Once,
+    /// A run with other scalars before the one that counts.
+    Again,
+    /// Beside queries with other scalars.
+    Batch,
+    /// Beside queries on another graph.
+    Graphs,
+}
+
 /// The parts of a `#[wave_graph]`.
 struct Written<'a> {
     name: &'a str,
@@ -4537,8 +4576,7 @@ struct Written<'a> {
     items: &'a Items,
     unique: bool,
     scratch: &'a BTreeSet<String>,
-    /// The session runs twice: the second run counts.
-    again: bool,
+    way: Way,
     /// Of the frontier of things, and of the list.
     capacities: [u32; 2],
     waves: &'a [Wave],
@@ -4608,6 +4646,8 @@ impl Written<'_> {
                         Domain::Range | Domain::Kernel => Some("i: Index".to_owned()),
                         Domain::Edges
                         | Domain::BackEdges
+                        | Domain::OtherEdges
+                        | Domain::FrontOther
                         | Domain::FrontEdges
                         | Domain::FrontBack => Some("e: Edge".to_owned()),
                         Domain::Things => Some(format!("item: {}", self.items.thing.show())),
@@ -4775,6 +4815,10 @@ impl Written<'_> {
             Handle::Back => to
                 .declared
                 .push("#[topology(reverse_of = graph)] back: Csr".to_owned()),
+            Handle::Other => {
+                to.declared.push("#[topology] other: Csr".to_owned());
+                to.topology.push("other: &input.other".to_owned());
+            }
             Handle::Nodes => {
                 to.declared.push("nodes: u32".to_owned());
                 to.run
@@ -4852,6 +4896,9 @@ impl Written<'_> {
             all.extend(wave.handles.iter().copied());
             if matches!(wave.domain, Domain::BackEdges | Domain::FrontBack) {
                 all.insert(Handle::Back);
+            }
+            if matches!(wave.domain, Domain::OtherEdges | Domain::FrontOther) {
+                all.insert(Handle::Other);
             }
             all.extend(match wave.domain.swept() {
                 Some("front") => Some(Handle::Push),
@@ -4936,20 +4983,66 @@ impl Written<'_> {
         } else {
             format!("{name}::Topology {{ {} }}", fields.topology.join(", "))
         };
+        let before = fields.before.join("\n    ");
+        let run = format!("{name}::Run {{ {} }}", fields.run.join(", "));
+        let out = format!("[{}]", fields.out.join(", "));
+        // A query beside it with other scalars.
+        let near = fields.run.iter().map(|field| {
+            match field
+                .split_once(": ")
+                .map(|(name, value)| (name.strip_prefix("s_"), value))
+            {
+                Some((Some("bool"), value)) => format!("s_bool: !{value}"),
+                Some((Some(s @ ("f32" | "f64")), value)) => format!("s_{s}: {value} + 1.0"),
+                Some((Some(s), value)) => format!("s_{s}: {value}.wrapping_add(1)"),
+                _ => field.clone(),
+            }
+        });
+        let near = format!("{name}::Run {{ {} }}", near.collect::<Vec<_>>().join(", "));
+        let body = match self.way {
+            Way::Once => format!(
+                "let mut session = {name}::Session::new(runtime, {topology})?;
+    let out = session.run({run})?;
+    Ok(vec!{out})"
+            ),
+            Way::Again => format!(
+                "let mut session = {name}::Session::new(runtime, {topology})?;
+    let _ = session.run({near});
+    let out = session.run({run})?;
+    Ok(vec!{out})"
+            ),
+            Way::Batch => format!(
+                "let mut session = {name}::Session::new(runtime, {topology})?;
+    session.submit({run}, 0);
+    session.submit({near}, 1);
+    session.submit({run}, 0);
+    let mut all = Vec::new();
+    for (_, out) in session.run_batch()?.results {{
+        let out = out?;
+        all.extend({out});
+    }}
+    Ok(all)"
+            ),
+            Way::Graphs => format!(
+                "let (topology, run, beside) = ({topology}, {run}, {near});
+    let input = input.second();
+    {before}
+    let mut sessions = {name}::Sessions::new(runtime, [topology, {topology}])?;
+    sessions.submit(1, {run}, 0);
+    sessions.submit(0, run, 0);
+    sessions.submit(1, {near}, 1);
+    sessions.submit(0, beside, 0);
+    let mut all = Vec::new();
+    for (_, out) in sessions.run_batch()?.results {{
+        let out = out?;
+        all.extend({out});
+    }}
+    Ok(all)"
+            ),
+        };
         let _ = writeln!(
             text,
-            "}}\n\npub fn run_{name}(runtime: &Runtime, input: &Input) -> Result<Vec<Column>, Error> {{\n    {}\n    let mut session = {name}::Session::new(runtime, {topology})?;\n    {}let out = session.run({name}::Run {{ {} }})?;\n    Ok(vec![{}])\n}}",
-            fields.before.join("\n    "),
-            if self.again {
-                format!(
-                    "let _ = session.run({name}::Run {{ {} }});\n    ",
-                    fields.run.join(", ")
-                )
-            } else {
-                String::new()
-            },
-            fields.run.join(", "),
-            fields.out.join(", ")
+            "}}\n\npub fn run_{name}(runtime: &Runtime, input: &Input) -> Result<Vec<Column>, Error> {{\n    {before}\n    {body}\n}}",
         );
         text
     }

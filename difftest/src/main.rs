@@ -121,6 +121,8 @@ fn rows(name: &'static str, items: impl Iterator<Item = Vec<u64>>) -> Column {
 #[allow(dead_code, reason = "few kernels take less than all of it")]
 struct Input {
     graph: Csr,
+    /// Other edges of the same nodes.
+    other: Csr,
     n: u32,
     s_u32: u32,
     s_i32: i32,
@@ -142,6 +144,8 @@ struct Input {
     p_f64: Vec<f64>,
     p_bool: Vec<bool>,
     p_u8: Vec<u8>,
+    /// What a query on another graph is given.
+    second: Option<Box<Input>>,
 }
 
 /// Nodes, edges, items and the degree of a hub of each input: one item, part of a warp, several tiles, several chunks on
@@ -161,6 +165,19 @@ const SMALL: usize = 4;
 
 impl Input {
     fn new(which: usize) -> Input {
+        Input {
+            // Small: it runs beside the other.
+            second: Some(Box::new(Input::alone([3, 2, 0, 1][which % 4]))),
+            ..Input::alone(which)
+        }
+    }
+
+    /// What the second of two graphs is given.
+    fn second(&self) -> &Input {
+        self.second.as_deref().unwrap_or(self)
+    }
+
+    fn alone(which: usize) -> Input {
         let (nodes, edges, n, hub) = SIZES[which];
         let mut state = which as u64;
         let mut next = move || {
@@ -174,6 +191,9 @@ impl Input {
         };
         let edges: Vec<_> = (0..edges).map(ends).collect();
         let graph = Csr::from_edges(nodes as usize, &edges).expect("the edges name nodes");
+        let far = |&(a, b): &(u32, u32)| ((a + 1) % nodes, (b ^ a) % nodes);
+        let others: Vec<_> = edges.iter().step_by(2).map(far).collect();
+        let other = Csr::from_edges(nodes as usize, &others).expect("the edges name nodes");
         let special = [
             0,
             1,
@@ -219,11 +239,22 @@ impl Input {
         let width = 37;
         let row = |width: u32| nodes * width.div_ceil(32);
         let mut words = |n: u32| ints.drain(..n as usize).map(|x| x as u32).collect();
-        let (given, fixed) = (words(row(width)), words(row(70)));
+        let mut words = |width: u32| {
+            let mut all: Vec<u32> = words(row(width));
+            // What lies beyond the width is refused.
+            let last = all.iter_mut().skip(width.div_ceil(32) as usize - 1);
+            let past = u32::MAX >> (32 - width % 32);
+            last.step_by(width.div_ceil(32) as usize)
+                .for_each(|w| *w &= past);
+            all
+        };
+        let (given, fixed) = (words(width), words(70));
         let mut take = |n: usize| ints.split_off(ints.len() - n);
         let s = take(6);
         Input {
             graph,
+            other,
+            second: None,
             n,
             s_u32: s[0] as u32,
             s_i32: s[1] as i32,

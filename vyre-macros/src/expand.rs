@@ -125,7 +125,10 @@ impl Expansion<'_> {
             }
             Piece::Item(_) | Piece::Wave(_) => None,
         });
+        // After an error, nothing uses what it would.
+        let quiet = quiet_on_error(s > 0 || self.skeleton.is_some());
         quote! {
+            #quiet
             #(#outer)*
             #vis mod #name {
                 #(#inner)*

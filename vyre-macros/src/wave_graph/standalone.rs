@@ -448,6 +448,7 @@ fn emit(
         #function
         #arrays
 
+        #quiet
         #[doc = #module_doc]
         #vis mod #name {
             #errors
