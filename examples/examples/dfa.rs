@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use vyre_cuda::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
-use vyre_examples::{graph::GraphSpec, oracle};
+use vyre_examples::{files, graph::GraphSpec, oracle};
 
 /// What a byte can be part of.
 const CLASSES: u32 = 4;
@@ -251,7 +251,7 @@ impl Dfa {
             return Ok(own.cycle().take(self.len as usize).collect());
         };
         let refused = |why: String| Failure::Other(format!("{}: {why}", path.display()));
-        let text = std::fs::read(path).map_err(|e| refused(e.to_string()))?;
+        let text = files::read(path).map_err(|e| refused(e.to_string()))?;
         match u32::try_from(text.len()) {
             Ok(bytes) if bytes <= u32::MAX / CLASSES => Ok(text),
             _ => Err(refused("the file is too long: at most 1 GiB".into())),

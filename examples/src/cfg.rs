@@ -12,6 +12,7 @@
 //! promises to the caller, and on a jump into another function its arguments too.
 
 use crate::elf::{self, ElfError, ElfErrorKind, FunctionCode};
+use crate::files;
 use crate::graph::mix;
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -21,7 +22,7 @@ use iced_x86::{
     OpAccess, OpKind, Register,
 };
 use rayon::prelude::*;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use thiserror::Error;
 use vyre_cuda::{Csr, CsrError};
@@ -88,7 +89,7 @@ const CLOBBERED: u64 =
 impl Cfg {
     /// Reads the graphs of all functions of an executable or shared library.
     pub fn of_file(path: &Path) -> Result<Cfg, ElfError> {
-        let read = || Cfg::of_elf(&std::fs::read(path)?);
+        let read = || Cfg::of_elf(&files::read(path)?);
         read().map_err(|kind| ElfError {
             path: path.into(),
             kind,
@@ -211,9 +212,9 @@ impl Cfg {
     /// Reads what [`Cfg::write`] wrote.
     pub fn read(bytes: &[u8]) -> Result<Cfg, CacheError> {
         let body = bytes.strip_prefix(MAGIC).ok_or(CacheError::Magic)?;
-        let mut from = DeflateDecoder::new(body);
-        let mut plain = Vec::new();
-        from.read_to_end(&mut plain)?;
+        // Deflate makes a byte of at most 1,032.
+        let limit_bytes = body.len() as u64 * 1_100 + 1_000;
+        let plain = files::read_up_to(DeflateDecoder::new(body), limit_bytes)?;
         let mut at = 0;
         let end = || io::Error::from(io::ErrorKind::UnexpectedEof);
         let mut take = |len: usize| {

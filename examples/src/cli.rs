@@ -3,6 +3,7 @@
 //! An example is a clap parser with [`Shared`] flattened in, and [`Example::run`]. Its `main` is one call of [`main`];
 //! tests call [`run`] with arguments and writers of their own.
 
+use crate::files;
 use crate::formats::{self, FormatError, VecValue};
 use crate::graph::{Graph, GraphError, GraphSpec};
 use serde_json::Value;
@@ -214,7 +215,7 @@ fn one_line(message: &str) -> String {
 }
 
 fn load_thresholds(path: &Path, device: &Thresholds) -> Result<Thresholds, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string());
+    let text = files::read_text(path).map_err(|e| e.to_string());
     let thresholds = text.and_then(|t| device.with(&t).map_err(|e| e.to_string()));
     thresholds.map_err(|e| Failure::Other(format!("cannot load {}: {e}", path.display())))
 }

@@ -8,6 +8,7 @@
 //!
 //! So the graph errs on the side of reachability: what no path reaches is dead code as far as the machine code says.
 
+use crate::files;
 use crate::graph::{Functions, Graph};
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use object::Endianness;
@@ -61,7 +62,7 @@ pub enum ElfErrorKind {
 
 /// Reads the call graph of an executable or shared library.
 pub fn call_graph(path: &Path) -> Result<Graph, ElfError> {
-    let read = || call_graph_of(&std::fs::read(path)?);
+    let read = || call_graph_of(&files::read(path)?);
     read().map_err(|kind| ElfError {
         path: path.into(),
         kind,

@@ -9,6 +9,7 @@
 //!
 //! Edges are directed as written; repeated edges and self loops stay.
 
+use crate::files;
 use crate::graph::{Graph, Weights};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -99,7 +100,7 @@ pub fn load(path: &Path) -> Result<Graph, FormatError> {
         kind,
     };
     let format = Format::of(path).ok_or_else(|| at(FormatErrorKind::Extension))?;
-    let bytes = std::fs::read(path).map_err(|e| at(e.into()))?;
+    let bytes = files::read(path).map_err(|e| at(e.into()))?;
     parse(format, &bytes).map_err(at)
 }
 
@@ -261,6 +262,10 @@ fn edge_list(bytes: &[u8]) -> Result<Graph, FormatErrorKind> {
 }
 
 fn matrix_market(bytes: &[u8]) -> Result<Graph, FormatErrorKind> {
+    const COMPLEX: &str =
+        "the matrix is complex; a graph has no such weights: use `pattern`, `integer` or `real`";
+    const HERMITIAN: &str =
+        "the matrix is hermitian, which is for complex values; a graph is `symmetric` or `general`";
     const SIZES: &str = "`rows columns entries`";
     const ENTRY: &str =
         "`row column [value]`, rows and columns from 1 and within the declared size";
@@ -281,18 +286,15 @@ fn matrix_market(bytes: &[u8]) -> Result<Graph, FormatErrorKind> {
     let values = match field.as_str() {
         "pattern" => 0,
         "integer" | "real" | "double" => 1,
-        "complex" => 2,
-        _ => return Err(header.error("a field of pattern, integer, real or complex")),
+        "complex" => return Err(FormatErrorKind::Matrix(COMPLEX.into())),
+        _ => return Err(header.error("a field of pattern, integer or real")),
     };
     let mirror_sign = match symmetry.as_str() {
         "general" => None,
-        "symmetric" | "hermitian" => Some(1),
+        "symmetric" => Some(1),
         "skew-symmetric" => Some(-1),
-        _ => {
-            return Err(
-                header.error("a symmetry of general, symmetric, skew-symmetric or hermitian")
-            );
-        }
+        "hermitian" => return Err(FormatErrorKind::Matrix(HERMITIAN.into())),
+        _ => return Err(header.error("a symmetry of general, symmetric or skew-symmetric")),
     };
 
     let sizes = lines.next().ok_or(missing("the size line"))?;

@@ -15,6 +15,7 @@ pub mod bench;
 pub mod cfg;
 pub mod cli;
 pub mod elf;
+pub mod files;
 pub mod formats;
 pub mod graph;
 pub mod oracle;

@@ -301,8 +301,6 @@ fn matrix_market() {
     assert_eq!(whole.weights, Some(Weights::Unsigned(vec![3])));
     let g = of(format!("{header} real general\n2 2 2\n1 2 3.0\n2 1 0.5\n"));
     assert_eq!((g.csr.edge_count(), g.weights), (2, None));
-    let g = of(format!("{header} complex hermitian\n2 2 1\n2 1 1.0 2.0\n"));
-    assert_eq!((edges(&g.csr), g.weights), (vec![(0, 1), (1, 0)], None));
     let mixed_case = of("%%MatrixMarket MATRIX Coordinate Pattern General\n4 4 0\n".into());
     assert_eq!(mixed_case.csr.node_count(), 4);
 
@@ -341,8 +339,16 @@ fn matrix_market() {
         format!("line 3: {entry}, found \"1 3 1.0\"")
     );
     assert_eq!(
+        error(format!("{header} complex general\n2 2 1\n2 1 1.0 2.0\n")),
+        "the matrix is complex; a graph has no such weights: use `pattern`, `integer` or `real`"
+    );
+    assert_eq!(
+        error(format!("{header} real hermitian\n2 2 1\n2 1 1.0\n")),
+        "the matrix is hermitian, which is for complex values; a graph is `symmetric` or `general`"
+    );
+    assert_eq!(
         error(format!("{header} quaternion general\n")),
-        "line 1: expected a field of pattern, integer, real or complex, found \"%%MatrixMarket matrix coordinate quatern...\""
+        "line 1: expected a field of pattern, integer or real, found \"%%MatrixMarket matrix coordinate quatern...\""
     );
     assert_eq!(
         error(format!(
@@ -488,6 +494,24 @@ fn files_are_read_by_extension_and_errors_name_them() {
     );
     fs::create_dir(folder.0.join("dir.el")).unwrap();
     assert!(shown(&folder.0.join("dir.el")).contains("directory"));
+    // A pipe that nobody writes to would be waited for, and the device never ends.
+    let pipe = folder.0.join("pipe.el");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo").success());
+    let zero = folder.0.join("zero.csr");
+    std::os::unix::fs::symlink("/dev/zero", &zero).expect("a link");
+    for special in [pipe, zero] {
+        let why = "not a regular file; copy what the device or pipe gives to one";
+        assert_eq!(shown(&special), format!("{}: {why}", special.display()));
+        let read = vyre_examples::elf::call_graph(&special).expect_err("it is special");
+        assert!(read.to_string().ends_with(why), "{read}");
+    }
+    let long =
+        vyre_examples::files::read_up_to(std::io::repeat(7), 1_000).expect_err("it never ends");
+    assert_eq!(
+        long.to_string(),
+        "longer than the 1000 bytes of memory that are free"
+    );
 }
 
 #[test]

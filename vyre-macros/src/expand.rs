@@ -49,10 +49,7 @@ pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
     let names = x.names();
     let records = x.records();
     let errors = report.errors();
-    let generated = beside_clashes(
-        &x.graph.clashes,
-        quote! { #names #records #pass #glue },
-    );
+    let generated = beside_clashes(&x.graph.clashes, quote! { #names #records #pass #glue });
     let module = x.scope(0, &report, &quote! { #errors #generated });
     report.mended(module)
 }

@@ -2,6 +2,7 @@
 
 use crate::cfg::{self, Cfg};
 use crate::cli::first_difference;
+use crate::files;
 use crate::graph::{self, GraphError, GraphSpec, mix};
 use crate::oracle;
 use rayon::prelude::*;
@@ -464,7 +465,7 @@ impl Inputs {
 
     fn cfg(&self) -> Result<Cfg, String> {
         if let Some(path) = &self.cfg {
-            let read = std::fs::read(path).map_err(cfg::CacheError::from);
+            let read = files::read(path).map_err(cfg::CacheError::from);
             let cfg = read.and_then(|bytes| Cfg::read(&bytes));
             return cfg.map_err(|e| format!("{}: {e}", path.display()));
         }
