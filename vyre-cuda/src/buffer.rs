@@ -3,6 +3,8 @@
 use crate::abi::Pod;
 use crate::device::{Attempt, Device, DeviceError};
 use cudarc::driver::{result, sys};
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 use vyre_core::exec::{Column, Slice};
 
@@ -11,6 +13,9 @@ pub(crate) const ALIGN: u64 = 256;
 
 /// Bytes that are copied along rather than left out of a copy.
 const GAP: u64 = 4096;
+
+/// Bytes that are worth a thread of their own when the host copies them.
+const THREAD_BYTES: usize = 256 << 10;
 
 /// An allocation on a device; freed when dropped.
 #[derive(Debug)]
@@ -183,6 +188,12 @@ impl Pinned {
         // SAFETY: as above, and borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.data, self.bytes) }
     }
+
+    /// To be written only.
+    fn room(&mut self) -> &mut [MaybeUninit<u8>] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(self.data.cast(), self.bytes) }
+    }
 }
 
 impl Drop for Pinned {
@@ -284,21 +295,33 @@ impl Ring {
         self.parts[0].0.as_slice().len()
     }
 
-    /// Begins a copy to consecutive bytes of the device, from `at` bytes in.
+    /// Begins a copy to consecutive bytes of the device, from `at` bytes in, beside the launches.
     pub(crate) fn upload<'r>(&'r mut self, to: &'r Memory, at: u64) -> Upload<'r> {
+        let stream = self.device.copies();
+        self.upload_by(stream, to, at)
+    }
+
+    /// The same, after what was given to a stream before.
+    pub(crate) fn upload_by<'r>(
+        &'r mut self,
+        stream: sys::CUstream,
+        to: &'r Memory,
+        at: u64,
+    ) -> Upload<'r> {
         Upload {
             ring: self,
+            stream,
             to,
             at,
             filled: 0,
         }
     }
 
-    /// Copies the first bytes of `from` in pieces that end at `cuts`, and hands each to `take` while the next is on its way. Comes
-    /// after `ready` only. No piece is larger than a part.
+    /// Copies what follows `at` in `from` in pieces that end at `cuts`, counted from there, and hands each to `take` while the next
+    /// is on its way. Comes after `ready` only. No piece is larger than a part.
     pub(crate) fn download(
         &mut self,
-        (from, ready): (&Memory, &Event),
+        (from, at, ready): (&Memory, u64, &Event),
         cuts: &[usize],
         mut take: impl FnMut(&[u8]),
     ) -> Result<(), DeviceError> {
@@ -306,15 +329,15 @@ impl Ring {
         ready.hold(copies)?;
         let piece = |i: usize| i.checked_sub(1).map_or(0, |before| cuts[before])..cuts[i];
         let begin = |ring: &mut Ring, i: usize| -> Result<usize, DeviceError> {
-            let at = ring.next;
-            let (part, passed) = &mut ring.parts[at];
+            let which = ring.next;
+            let (part, passed) = &mut ring.parts[which];
             passed.wait()?;
             let into = &mut part.as_mut_slice()[..piece(i).len()];
             // SAFETY: the event says when it is done, and everyone waits for it before the part is used or freed.
-            unsafe { from.download_by(copies, piece(i).start as u64, into) }?;
+            unsafe { from.download_by(copies, at + piece(i).start as u64, into) }?;
             passed.record(copies)?;
             ring.next ^= 1;
-            Ok(at)
+            Ok(which)
         };
         let mut coming = None;
         for i in 0..cuts.len() {
@@ -346,6 +369,7 @@ impl Drop for Ring {
 /// A copy to the device that goes through a [`Ring`]. What was written must be followed by [`Upload::end`].
 pub(crate) struct Upload<'r> {
     ring: &'r mut Ring,
+    stream: sys::CUstream,
     to: &'r Memory,
     at: u64,
     /// Of the current part.
@@ -360,12 +384,13 @@ impl Upload<'_> {
             if self.filled == 0 {
                 passed.wait()?;
             }
-            let free = &mut part.as_mut_slice()[self.filled..];
+            let free = &mut part.room()[self.filled..];
+            let full = bytes.len() >= free.len();
             let (now, later) = bytes.split_at(bytes.len().min(free.len()));
-            free[..now.len()].copy_from_slice(now);
+            copy(now, &mut free[..now.len()]);
             self.filled += now.len();
             bytes = later;
-            if now.len() == free.len() {
+            if full {
                 self.send()?;
             }
         }
@@ -386,11 +411,10 @@ impl Upload<'_> {
 
     fn send(&mut self) -> Result<(), DeviceError> {
         if self.filled > 0 {
-            let copies = self.ring.device.copies();
             let (part, passed) = &self.ring.parts[self.ring.next];
             self.to
-                .upload_by(copies, self.at, &part.as_slice()[..self.filled])?;
-            passed.record(copies)?;
+                .upload_by(self.stream, self.at, &part.as_slice()[..self.filled])?;
+            passed.record(self.stream)?;
             self.ring.next ^= 1;
             self.at += self.filled as u64;
             self.filled = 0;
@@ -398,10 +422,10 @@ impl Upload<'_> {
         Ok(())
     }
 
-    /// All is on its way; `ready` passes when it is there.
-    pub(crate) fn end(mut self, ready: &Event) -> Result<(), DeviceError> {
+    /// All is on its way; `ready` passes when it is there. Who uses it in the same stream needs none.
+    pub(crate) fn end(mut self, ready: Option<&Event>) -> Result<(), DeviceError> {
         self.send()?;
-        ready.record(self.ring.device.copies())
+        ready.map_or(Ok(()), |ready| ready.record(self.stream))
     }
 }
 
@@ -497,35 +521,47 @@ pub(crate) fn column_from(scalar: vyre_core::module::Scalar, len: usize, bytes: 
 
 /// The same, in an empty column's memory where that suffices.
 pub(crate) fn column_in(mut empty: Column, len: usize, bytes: &[u8]) -> Column {
-    fn fill<T: Pod>(values: &mut Vec<T>, len: usize, bytes: &[u8]) {
-        assert!(
-            bytes.len() >= len * size_of::<T>(),
-            "the bytes hold the column"
-        );
-        values.clear();
-        values.reserve_exact(len);
-        // SAFETY: the vector has room for `len` values, the source has their bytes, and every bit pattern is a value.
-        unsafe {
-            std::ptr::copy_nonoverlapping(
-                bytes.as_ptr(),
-                values.as_mut_ptr().cast::<u8>(),
-                len * size_of::<T>(),
-            );
-            values.set_len(len);
-        }
-    }
-    match &mut empty {
-        Column::Bool(v) => {
-            v.clear();
-            v.extend(bytes[..len].iter().map(|&b| b & 1 != 0));
-        }
-        Column::U8(v) => fill(v, len, bytes),
-        Column::U32(v) => fill(v, len, bytes),
-        Column::I32(v) => fill(v, len, bytes),
-        Column::F32(v) => fill(v, len, bytes),
-        Column::U64(v) => fill(v, len, bytes),
-        Column::I64(v) => fill(v, len, bytes),
-        Column::F64(v) => fill(v, len, bytes),
-    }
+    let bytes = &bytes[..len * empty.scalar().size_bytes() as usize];
+    empty.reserve(len);
+    extend(&mut empty, bytes);
     empty
+}
+
+/// Appends the elements whose bytes these are.
+pub(crate) fn extend(column: &mut Column, bytes: &[u8]) {
+    fn fill<T: Pod>(values: &mut Vec<T>, bytes: &[u8]) {
+        let len = bytes.len() / size_of::<T>();
+        values.reserve(len);
+        let room = values.spare_capacity_mut().as_mut_ptr().cast();
+        // SAFETY: the vector has room for so many bytes, which are only written.
+        copy(bytes, unsafe {
+            std::slice::from_raw_parts_mut(room, len * size_of::<T>())
+        });
+        // SAFETY: so many were written, and every bit pattern is a value.
+        unsafe { values.set_len(values.len() + len) };
+    }
+    match column {
+        Column::Bool(v) => v.extend(bytes.iter().map(|&b| b & 1 != 0)),
+        Column::U8(v) => fill(v, bytes),
+        Column::U32(v) => fill(v, bytes),
+        Column::I32(v) => fill(v, bytes),
+        Column::F32(v) => fill(v, bytes),
+        Column::U64(v) => fill(v, bytes),
+        Column::I64(v) => fill(v, bytes),
+        Column::F64(v) => fill(v, bytes),
+    }
+}
+
+/// Copies bytes to memory of the same length, whatever that holds. Large copies take several threads: the operating system
+/// makes the pages that are written first, and one thread gets no more than one or two gigabytes of them in a second.
+fn copy(from: &[u8], to: &mut [MaybeUninit<u8>]) {
+    if from.len() < 2 * THREAD_BYTES {
+        to.write_copy_of_slice(from);
+    } else {
+        let from = from.par_chunks(THREAD_BYTES);
+        from.zip(to.par_chunks_mut(THREAD_BYTES))
+            .for_each(|(from, to)| {
+                to.write_copy_of_slice(from);
+            });
+    }
 }

@@ -17,7 +17,8 @@ pub(crate) use many::Many;
 
 use crate::abi;
 use crate::buffer::{
-    ALIGN, Event, Memory, Pinned, Ring, Timer, bytes_of, column_from, column_in, slice_bytes,
+    ALIGN, Event, Memory, Pinned, Ring, Timer, bytes_of, column_from, column_in, extend,
+    slice_bytes,
 };
 use crate::device::{Device, DeviceError};
 use crate::image::{
@@ -27,6 +28,7 @@ use crate::image::{
 use crate::lift::Shares;
 use rayon::prelude::*;
 use std::num::NonZeroU64;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vyre_core::csr::Csr;
@@ -60,6 +62,8 @@ const SMALL_GRAPH: u64 = 1 << 18;
 const SHARE_BYTES: u64 = 8 << 20;
 /// Bytes of each of the two parts that large copies go through.
 const PART_BYTES: usize = 1 << 20;
+/// The same for a column of inputs or results, which several threads fill or empty: worth telling them.
+const COLUMN_PART_BYTES: usize = 4 << 20;
 /// Inputs from this size on are uploaded while the run before is on the device.
 const AHEAD_BYTES: u64 = 64 << 10;
 /// Records' bytes from which several threads take them apart, and how many do.
@@ -125,7 +129,11 @@ struct Flight {
     slab: Pinned,
     outputs: Pinned,
     timer: Timer,
-    /// Passes when the results are here.
+    /// Passes when control words and slab are here.
+    told: Event,
+    /// Of results with copies of their own, in pieces: each passes when its piece is here.
+    pieces: Vec<Event>,
+    /// Passes when all of it is here.
     done: Event,
 }
 
@@ -604,18 +612,21 @@ impl Megakernel {
             let (i, bytes) = (id.index(), slice_bytes(column));
             match (self.needs.packed[i], set) {
                 (Some(at), _) => self.image.upload(tables + at, bytes)?,
-                (None, None) => self.memory_of(i).upload(0, bytes)?,
-                (None, Some(set)) => {
-                    let mut ring = self
-                        .ring
-                        .take()
-                        .map_or_else(|| Ring::new(&self.device, PART_BYTES), Ok)?;
-                    let ahead = self.ahead.as_ref().expect("a set was named");
-                    let mut upload = ring.upload(self.input_of(i, set), 0);
+                (None, None) if bytes.len() < PART_BYTES => self.memory_of(i).upload(0, bytes)?,
+                (None, set) => {
+                    self.ring_for(COLUMN_PART_BYTES.min(bytes.len()))?;
+                    let mut ring = self.ring.take().expect("it was just made");
+                    let mut upload = match set {
+                        None => ring.upload_by(self.device.stream(), self.memory_of(i), 0),
+                        Some(set) => ring.upload(self.input_of(i, set), 0),
+                    };
                     upload.write(bytes)?;
-                    upload.end(&ahead.ready[set])?;
+                    let ahead = self.ahead.as_ref().filter(|_| set.is_some());
+                    upload.end(ahead.zip(set).map(|(ahead, set)| &ahead.ready[set]))?;
                     self.ring = Some(ring);
-                    self.counts.ahead_bytes += column.bytes();
+                    if set.is_some() {
+                        self.counts.ahead_bytes += column.bytes();
+                    }
                 }
             }
             self.counts.refresh_bytes += column.bytes();
@@ -886,12 +897,6 @@ impl Megakernel {
         Ok(done(self).wait()?)
     }
 
-    /// Waits for everything that was given to the launches' stream.
-    fn wait_here(&mut self, flight: usize) -> Result<(), RunError> {
-        self.flights[flight].done.record(self.device.stream())?;
-        self.wait(|this| &this.flights[flight].done)
-    }
-
     fn reader<'a>(&'a self, sizes: &'a Sizes) -> Reader<'a> {
         Reader {
             program: &self.program,
@@ -986,6 +991,7 @@ impl Megakernel {
         let total: u64 = direct.iter().map(|d| d.bytes.next_multiple_of(64)).sum();
         let pinned = total <= PINNED_OUTPUT_BYTES;
         let fetched = read && begun.is_ok() && pinned && !swaps;
+        self.flights[flight].told.record(self.device.stream())?;
         if fetched {
             self.fetch(&direct, (flight, set), None)?;
             if let Some(ahead) = &self.ahead {
@@ -1023,7 +1029,7 @@ impl Megakernel {
     fn finish(&mut self, pending: Pending) -> Result<Option<Outcome>, RunError> {
         let flight = pending.flight;
         if pending.launched > 0 {
-            self.wait(|this| &this.flights[flight].done)?;
+            self.wait(|this| &this.flights[flight].told)?;
         }
         let control_bytes = Control::new(&self.program).bytes as usize;
         let mut last_words = None;
@@ -1046,6 +1052,8 @@ impl Megakernel {
             }
             last_words = Some(words);
             if let Some(trap) = trap {
+                // Nobody takes the results, which are still on their way.
+                self.flights[flight].done.wait()?;
                 return Err(RunError::Trap(Box::new(trap)));
             }
         }
@@ -1086,13 +1094,14 @@ impl Megakernel {
             .collect()
     }
 
-    /// Starts copying results into page-locked memory; `homes[b]`: the buffer that holds what belongs to `b`.
+    /// Starts copying results into page-locked memory, piece by piece; `homes[b]`: the buffer that holds what belongs to `b`.
     fn fetch(
         &mut self,
         direct: &[Direct],
         (flight, set): (usize, usize),
         homes: Option<&[u32]>,
     ) -> Result<(), RunError> {
+        let mut count = 0;
         for d in direct {
             let home = homes.map_or(d.buffer, |h| h[d.buffer] as usize);
             let memory = match self.ahead.as_ref().filter(|_| set == 1) {
@@ -1101,9 +1110,17 @@ impl Megakernel {
             };
             let memory = memory.or(self.buffers[home].as_ref());
             let memory = memory.expect("buffers outside the slab have memory");
-            let outputs = self.flights[flight].outputs.as_mut_slice();
-            // SAFETY: the page-locked target belongs to the flight, which is waited for before it is read or freed.
-            unsafe { memory.download(0, &mut outputs[d.at..d.at + d.bytes as usize]) }?;
+            let host = &mut self.flights[flight];
+            for piece in d.pieces() {
+                let into = &mut host.outputs.as_mut_slice()[d.at + piece.start..d.at + piece.end];
+                // SAFETY: the page-locked target belongs to the flight, which is waited for before it is read or freed.
+                unsafe { memory.download(piece.start as u64, into) }?;
+                if host.pieces.len() == count {
+                    host.pieces.push(Event::new(&self.device)?);
+                }
+                host.pieces[count].record(self.device.stream())?;
+                count += 1;
+            }
         }
         Ok(())
     }
@@ -1112,33 +1129,10 @@ impl Megakernel {
     fn read(&mut self, words: &Words, pending: &Pending) -> Result<Outcome, RunError> {
         let (flight, set) = (pending.flight, pending.set);
         let (direct, pinned) = (&pending.direct, pending.pinned);
-        let mut waits = false;
         if !pending.fetched && pinned && !direct.is_empty() {
             self.fetch(direct, (flight, set), Some(&words.homes))?;
-            waits = true;
         }
-        // Large lists: only what they hold, now that it is known.
-        let frontiers = self.program.frontiers.len();
-        let mut held = Vec::new();
-        for (l, list) in self.program.lists.iter().enumerate() {
-            if !list.output || pending.packed[self.buffers.len() + l].is_some() {
-                continue;
-            }
-            let queue = &self.queues[frontiers + l];
-            let place = queue.shape.place(0, None);
-            let mut columns = Vec::new();
-            for (&at, field) in place.fields.iter().zip(&list.fields) {
-                let mut bytes = vec![0; (words.lists[l] * field.size_bytes()) as usize];
-                // SAFETY: the stream is waited for before the target is read or freed: below, or when the session ends.
-                unsafe { queue.memory.download(at, &mut bytes) }?;
-                waits |= !bytes.is_empty();
-                columns.push(bytes);
-            }
-            held.push((l, columns));
-        }
-        if waits {
-            self.wait_here(flight)?;
-        }
+        let mut waits = !pending.fetched && !direct.is_empty();
         let mut outcome = self.reader(&pending.sizes).outcome(
             words,
             &Record {
@@ -1148,19 +1142,25 @@ impl Megakernel {
             },
             Vec::new(),
         );
+        // Several threads take a piece while the rest is still on its way.
+        let mut pieces = 0;
         for d in direct {
-            let buffer = &self.program.buffers[d.buffer];
-            let len = (d.bytes / buffer.scalar.size_bytes()) as usize;
+            let scalar = self.program.buffers[d.buffer].scalar;
             let column = if pinned {
-                let bytes = self.flights[flight].outputs.as_slice();
-                column_from(buffer.scalar, len, &bytes[d.at..])
+                let mut column = Column::filled(scalar, 0, 0);
+                column.reserve((d.bytes / scalar.size_bytes()) as usize);
+                let host = &self.flights[flight];
+                for piece in d.pieces() {
+                    host.pieces[pieces].wait()?;
+                    pieces += 1;
+                    let bytes = &host.outputs.as_slice()[d.at + piece.start..d.at + piece.end];
+                    extend(&mut column, bytes);
+                }
+                column
             } else {
-                let mut bytes = vec![0; d.bytes as usize];
                 let home = words.homes[d.buffer] as usize;
-                // SAFETY: the stream is waited for before the target is read.
-                unsafe { self.input_of(home, set).download(0, &mut bytes) }?;
-                self.wait_here(flight)?;
-                column_from(self.program.buffers[d.buffer].scalar, len, &bytes)
+                let len = d.bytes / scalar.size_bytes();
+                self.column_of((flight, scalar, len), |this| (this.input_of(home, set), 0))?
             };
             outcome.outputs.push((BufferId(d.buffer as u16), column));
             let read = &mut outcome.report.readback;
@@ -1169,20 +1169,55 @@ impl Megakernel {
             read.full_bytes += d.bytes;
         }
         outcome.outputs.sort_by_key(|(id, _)| *id);
-        for (l, columns) in held {
+        // Large lists: only what they hold, now that it is known.
+        let frontiers = self.program.frontiers.len();
+        for l in 0..self.program.lists.len() {
             let list = &self.program.lists[l];
-            let len = words.lists[l];
-            let columns = columns.iter().zip(&list.fields);
-            let columns = columns.map(|(bytes, field)| column_from(*field, len as usize, bytes));
-            outcome.lists.push((ListId(l as u16), columns.collect()));
+            if !list.output || pending.packed[self.buffers.len() + l].is_some() {
+                continue;
+            }
+            let (len, item_bytes, fields) =
+                (words.lists[l], list.item_bytes(), list.fields.clone());
+            waits |= len > 0;
+            let mut columns = Vec::with_capacity(fields.len());
+            for (f, &scalar) in fields.iter().enumerate() {
+                columns.push(self.column_of((flight, scalar, len), |this| {
+                    let queue = &this.queues[frontiers + l];
+                    (&queue.memory, queue.shape.place(0, None).fields[f])
+                })?);
+            }
+            outcome.lists.push((ListId(l as u16), columns));
             let read = &mut outcome.report.readback;
             read.direct += u32::from(len > 0);
-            read.direct_bytes += len * list.item_bytes();
-            read.full_bytes += self.queues[frontiers + l].shape.capacity * list.item_bytes();
+            read.direct_bytes += len * item_bytes;
+            read.full_bytes += self.queues[frontiers + l].shape.capacity * item_bytes;
         }
         outcome.lists.sort_by_key(|(id, _)| *id);
+        // The host waited once more, for what the first answer said.
+        self.counts.fences += u64::from(waits);
         self.counts.readback_bytes += read_bytes(&outcome);
         Ok(outcome)
+    }
+
+    /// So many elements of a flight that is over, from a place on the device.
+    fn column_of(
+        &mut self,
+        (flight, scalar, len): (usize, Scalar, u64),
+        place: impl Fn(&Megakernel) -> (&Memory, u64),
+    ) -> Result<Column, RunError> {
+        let mut column = Column::filled(scalar, 0, 0);
+        column.reserve(len as usize);
+        let bytes = (len * scalar.size_bytes()) as usize;
+        if bytes > 0 {
+            self.ring_for(COLUMN_PART_BYTES.min(bytes))?;
+            let mut ring = self.ring.take().expect("it was just made");
+            let cuts: Vec<usize> = pieces(bytes).map(|piece| piece.end).collect();
+            let (memory, at) = place(self);
+            let from = (memory, at, &self.flights[flight].done);
+            ring.download(from, &cuts, |bytes| extend(&mut column, bytes))?;
+            self.ring = Some(ring);
+        }
+        Ok(column)
     }
 
     /// Starts the first few queries in one launch; none when they are better run one by one. `beside` is as of [`Megakernel::start`].
@@ -1297,7 +1332,8 @@ impl Megakernel {
         }
         let sizes_of = [slab_bytes * ctas, image_bytes, record_bytes * count];
         self.make_batch(flight, inputs_at, sizes_of)?;
-        self.ring_for(record_bytes as usize, (record_bytes * count) as usize)?;
+        let part_bytes = PART_BYTES.min((record_bytes * count) as usize);
+        self.ring_for(part_bytes.max(record_bytes as usize))?;
 
         // The image of query 0 on CTA 0, and what the others need.
         self.sizes = sizes[0].clone();
@@ -1363,7 +1399,7 @@ impl Megakernel {
             }
         }
         if let Some(upload) = upload {
-            upload.end(&part.ready)?;
+            upload.end(Some(&part.ready))?;
             part.ready.hold(self.device.stream())?;
         }
         if ring.is_some() {
@@ -1394,9 +1430,8 @@ impl Megakernel {
         }))
     }
 
-    /// A ring whose parts take a record, and not much more than all of them.
-    fn ring_for(&mut self, record_bytes: usize, all_bytes: usize) -> Result<(), RunError> {
-        let part_bytes = PART_BYTES.min(all_bytes).max(record_bytes);
+    /// Makes the ring's parts so large at least.
+    fn ring_for(&mut self, part_bytes: usize) -> Result<(), RunError> {
         if self
             .ring
             .as_ref()
@@ -1426,7 +1461,7 @@ impl Megakernel {
         let mut unpacked: Vec<Result<Outcome, RunError>> = Vec::with_capacity(rest.len());
         let records = rest.iter().map(|_| record_bytes);
         let cuts = cuts(records, ring.part_bytes());
-        ring.download((&part.records, &part.done), &cuts, |records| {
+        ring.download((&part.records, 0, &part.done), &cuts, |records| {
             let (now, later) = rest.split_at(records.len() / record_bytes);
             rest = later;
             let records = now.iter().zip(records.chunks(record_bytes));
@@ -1526,6 +1561,8 @@ impl Flight {
             slab: Pinned::new(device, 0)?,
             outputs: Pinned::new(device, 0)?,
             timer: Timer::new(device)?,
+            told: Event::new(device)?,
+            pieces: Vec::new(),
             done: Event::new(device)?,
         })
     }
@@ -1882,6 +1919,18 @@ struct Direct {
     buffer: usize,
     bytes: u64,
     at: usize,
+}
+
+impl Direct {
+    fn pieces(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        pieces(self.bytes as usize)
+    }
+}
+
+/// Consecutive pieces of so many bytes that are worth telling several threads of.
+fn pieces(bytes: usize) -> impl Iterator<Item = Range<usize>> {
+    let starts = (0..bytes).step_by(COLUMN_PART_BYTES);
+    starts.map(move |at| at..bytes.min(at + COLUMN_PART_BYTES))
 }
 
 /// Bytes of results.

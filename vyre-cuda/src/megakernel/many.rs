@@ -150,7 +150,7 @@ impl Many {
                 columns,
             });
         }
-        upload.end(&Event::new(device)?)?;
+        upload.end(None)?;
         device.synchronize()?;
         Ok(Many {
             device: Arc::clone(device),
@@ -292,7 +292,7 @@ impl Many {
                     }
                 }
             }
-            upload.end(&part.ready)?;
+            upload.end(Some(&part.ready))?;
             self.ring = Some(ring);
             part.ready.hold(self.device.stream())?;
         }
@@ -387,7 +387,7 @@ impl Many {
         let mut spare = launched.spare.into_iter();
         let mut rest = launched.queries.iter();
         let mut unpacked = Vec::with_capacity(launched.queries.len());
-        ring.download((&part.records, &part.done), &cuts, |mut records| {
+        ring.download((&part.records, 0, &part.done), &cuts, |mut records| {
             let mut answers = Vec::new();
             while !records.is_empty() {
                 let (sizes, laid) = rest.next().expect("each record is a query's");
