@@ -551,6 +551,7 @@ __device__ __forceinline__ void advance(u32& abort) {
                 pc = fixpoint.body;
                 break;
             }
+            case VYRE_DO_END: return leave();
             default: {
                 if (lane_id() == 0)
                     raise(trap_key(VYRE_ROUND_LIMIT_KERNEL, VYRE_WHOLE_WAVE, 0), VYRE_TRAP_UnknownWord, step.kind, 0);
