@@ -225,6 +225,7 @@ fn run_parsed<'a, E: Example>(
     out: Output<'a>,
     terminal: bool,
 ) -> Result<(), Failure> {
+    Runtime::threads()?;
     let shared = example.shared();
     let mut runtime = shared.backend.runtime()?;
     if let Some(path) = &shared.thresholds {

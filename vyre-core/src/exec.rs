@@ -457,6 +457,14 @@ pub enum RunError {
         /// Allowed.
         available_bytes: u64,
     },
+    /// More threads are asked for than can be meant.
+    #[error("RAYON_NUM_THREADS asks for {asked} threads; at most {most} are made here")]
+    Threads {
+        /// By the environment.
+        asked: usize,
+        /// Allowed.
+        most: usize,
+    },
     /// A result holds more than it was declared to.
     #[error("`{name}` holds {actual_bytes} bytes; its declared capacity is {capacity_bytes}")]
     Capacity {

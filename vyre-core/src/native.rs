@@ -30,11 +30,12 @@ use crate::views::{Atomic, AtomicElement, Buf, prefetch, prefetch_at};
 use rayon::prelude::*;
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::marker::PhantomData;
+use std::num::NonZeroUsize;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Largest sweep, in items or edges, that stays on the calling thread.
 const ALONE: usize = 8192;
@@ -44,9 +45,31 @@ const CHUNK: usize = 4096;
 /// Nodes of a chunk of a sweep that pulls; a multiple of 64.
 const PULLERS: usize = 2048;
 
-/// Threads of the pool that large sweeps use.
-pub fn threads() -> usize {
-    rayon::current_num_threads()
+/// Threads that may be asked for whatever the machine has; above, so many for each of its own.
+const ANY_MACHINE: usize = 1024;
+const PER_CORE: usize = 16;
+
+/// Threads of the pool that large sweeps use, which this makes where nobody has: as many as the machine has, or as
+/// `RAYON_NUM_THREADS` says.
+///
+/// # Errors
+/// That asks for more than 1,024 threads and more than 16 for each of the machine's: making them takes minutes, or ends the
+/// process. The pool then has the machine's number, so that nothing else comes to harm.
+pub fn threads() -> Result<usize, RunError> {
+    static REFUSED: OnceLock<Option<(usize, usize)>> = OnceLock::new();
+    let refused = REFUSED.get_or_init(|| {
+        let here = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let most = ANY_MACHINE.max(PER_CORE * here);
+        let asked = std::env::var("RAYON_NUM_THREADS").ok();
+        let asked = asked.and_then(|n| n.parse().ok()).filter(|&n| n > most)?;
+        // Where the program has made a pool of its own, that one is used, and nothing was asked for in vain.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(here);
+        pool.build_global().ok().map(|()| (asked, most))
+    });
+    match *refused {
+        Some((asked, most)) => Err(RunError::Threads { asked, most }),
+        None => Ok(rayon::current_num_threads()),
+    }
 }
 
 /// One item of a sweep.
@@ -2347,7 +2370,10 @@ impl<P: Pass> Executor for NativeExecutor<P> {
     }
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
-        let threads = rayon::current_num_threads();
+        let threads = match threads() {
+            Ok(threads) => threads,
+            Err(e) => return vec![Err(e)],
+        };
         let workers = threads.min(queries.len()).min(self.max_slots).max(1);
         while self.slots.len() + 1 < workers {
             match self.store.sibling() {

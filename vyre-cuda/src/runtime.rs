@@ -107,6 +107,14 @@ impl Runtime {
         }
     }
 
+    /// Threads that native sessions and loaders share, which are made here where nobody has made them.
+    ///
+    /// # Errors
+    /// `RAYON_NUM_THREADS` asks for more than can be meant. Sessions say the same when they are opened.
+    pub fn threads() -> Result<usize, Error> {
+        Ok(native::threads()?)
+    }
+
     /// The same, with a budget: sessions of this runtime and its clones share so much memory. What needs more than the
     /// others leave is refused before anything is allocated.
     pub fn with_memory(self, bytes: u64) -> Runtime {
@@ -182,8 +190,9 @@ impl Runtime {
         match &self.backend {
             Backend::Cuda(device) => device.name().to_owned(),
             Backend::Native => match native::threads() {
-                1 => "1 thread".to_owned(),
-                n => format!("{n} threads"),
+                Ok(1) => "1 thread".to_owned(),
+                Ok(n) => format!("{n} threads"),
+                Err(e) => e.to_string(),
             },
             Backend::Vir0 => "1 thread".to_owned(),
         }
@@ -201,6 +210,7 @@ impl Runtime {
         topology: &TopologyArgs<'_>,
         allocation: Allocation,
     ) -> Result<Box<dyn Executor>, RunError> {
+        native::threads()?;
         Ok(match &self.backend {
             Backend::Cuda(device) => Box::new(Megakernel::new(device, program, topology)?),
             Backend::Native | Backend::Vir0 => {
@@ -217,6 +227,7 @@ impl Runtime {
         topologies: &[TopologyArgs<'_>],
         allocations: &[Allocation],
     ) -> Result<Resident, RunError> {
+        native::threads()?;
         if let Backend::Cuda(device) = &self.backend {
             let many = Many::new(device, Arc::clone(whole), topologies)?;
             return Ok(Resident::Together(Box::new(many)));
@@ -234,6 +245,7 @@ impl Runtime {
         topology: &TopologyArgs<'_>,
         allocation: Allocation,
     ) -> Result<Box<dyn Executor>, RunError> {
+        native::threads()?;
         Ok(match &self.backend {
             Backend::Cuda(device) => Box::new(Megakernel::new(device, program, topology)?),
             Backend::Native => Box::new(NativeExecutor::<P>::new(program, topology, allocation)?),

@@ -747,7 +747,11 @@ fn a_batch_shares_launches_and_keeps_its_queries_apart(runtimes: &[Runtime]) {
                 assert_eq!(out.mark, expected.mark);
                 assert_eq!(out.total, expected.total);
                 assert_eq!(out.report.rounds, expected.report.rounds);
-                assert_eq!(out.report.activity, expected.report.activity);
+                // How a sweep was made is each backend's own; what it swept is not.
+                let swept = |report: &vyre_cuda::Report| {
+                    report.activity.map(|a| (a.sweeps, a.items, a.widest))
+                };
+                assert_eq!(swept(&out.report), swept(&expected.report));
             }
             // A run of its own, and a series, between two batches.
             let out = session.run(query(7)).expect("runs");
@@ -963,25 +967,58 @@ fn launches_have_as_many_ctas_as_are_asked_for(runtimes: &[Runtime]) {
     }
 }
 
+/// Sums of integers, whose result no launch changes.
+#[wave_graph]
+pub mod weighed {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = edge(graph))]
+        weight: u32,
+        #[reduce(count)]
+        heavy: u64,
+        #[output(per = node)]
+        sum: u32,
+        from: u32,
+    }
+
+    #[wave(nodes)]
+    fn add(v: Node, graph: &Csr, weight: &Buf<u32>, sum: &mut u32) {
+        for e in graph.edges(v) {
+            *sum += weight[e];
+        }
+    }
+
+    #[wave(edges(graph))]
+    fn count(e: Edge, weight: &u32, from: u32, heavy: &Reduce<Count>) {
+        if *weight >= from && e.src != e.dst {
+            heavy.inc();
+        }
+    }
+}
+
 fn lanes_take_as_many_items_as_are_tried_and_results_stay(runtimes: &[Runtime]) {
     // Neighbour loops, hubs among them, whose nodes are shared out in chunks; and edges of a frontier.
     let mut edges: Vec<(u32, u32)> = (1..3_000).map(|v| (7, v)).collect();
     edges.extend((0..40_000u32).map(|i| (i * 31 % 9_000, i * 17 % 9_000)));
     let graph = Csr::from_edges(9_000, &edges).expect("a graph");
     let weight: Vec<u32> = (0..graph.edge_count() as u32).collect();
-    let topology = || heavy::Topology {
+    let topology = || weighed::Topology {
         graph: &graph,
         weight: &weight,
     };
     let none = u32::MAX;
-    let mut reference = heavy::Session::new(&Runtime::native(), topology()).expect("fits");
-    let expected = reference.run(heavy::Run { from: none }).expect("runs").sum;
+    let mut reference = weighed::Session::new(&Runtime::native(), topology()).expect("fits");
+    let expected = reference
+        .run(weighed::Run { from: none })
+        .expect("runs")
+        .sum;
     for runtime in runtimes {
-        let mut session = heavy::Session::new(runtime, topology()).expect("fits");
+        let mut session = weighed::Session::new(runtime, topology()).expect("fits");
         session.set_autotune(true);
         let mut seen = Vec::new();
         for _ in 0..24 {
-            let out = session.run(heavy::Run { from: none }).expect("runs");
+            let out = session.run(weighed::Run { from: none }).expect("runs");
             assert_eq!(out.sum, expected);
             let items = session.decisions().last().expect("decided").items_per_lane;
             if seen.last() != Some(&items) {
@@ -995,7 +1032,7 @@ fn lanes_take_as_many_items_as_are_tried_and_results_stay(runtimes: &[Runtime]) 
         // What lanes took last does not matter to an update, nor to a batch.
         session.update(topology()).expect("fits");
         for _ in 0..3 {
-            session.submit(heavy::Run { from: none }, 0);
+            session.submit(weighed::Run { from: none }, 0);
         }
         let batch = session.run_batch().expect("runs");
         for (_, result) in batch.results {
