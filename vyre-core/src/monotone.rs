@@ -318,10 +318,10 @@ fn quieted(p: &Program, fixpoint: FixpointId, e: &Expr, quiet: &mut BTreeSet<Not
                 _ => return,
             };
             match **of {
-                Expr::Uniform(Uniform::FrontierLen(f), _) => {
-                    if p.frontiers[f.index()].owner == Some(fixpoint) {
-                        quiet.insert(Notice::Frontier(f));
-                    }
+                Expr::Uniform(Uniform::FrontierLen(f), _)
+                    if p.frontiers[f.index()].owner == Some(fixpoint) =>
+                {
+                    quiet.insert(Notice::Frontier(f));
                 }
                 Expr::Uniform(Uniform::Reduction(r), _) => flag(r),
                 _ => {}

@@ -812,7 +812,8 @@ mod tails {
             let word = copy.word(v, k) & !fixed.word(v, k / 2);
             scalar.store_word(v, k, word);
             scalar.or_word(v, k, !fixed.word(v, k / 2) ^ u32::MAX);
-            scalar.store_word(v, k, scalar.word(v, k) ^ 0);
+            let none = 0;
+            scalar.store_word(v, k, scalar.word(v, k) ^ none);
         }
         for bit in scalar.ones(v) {
             *sum += bit;

@@ -205,12 +205,7 @@ fn run(
         for v in front {
             for (i, &(src, dst)) in (0..).zip(edges) {
                 if src == v {
-                    items.push(Item {
-                        index: i,
-                        src,
-                        dst,
-                        ..Item::default()
-                    });
+                    items.push(Item { index: i, src, dst });
                 }
             }
         }
@@ -262,7 +257,6 @@ fn no_order_of_items_shows_in_the_first_two_classes() {
             };
             runs.extend(run(&b, (&edges, &start), &mut order));
         }
-        let one = |same: &dyn Fn(&(Vec<u64>, u32)) -> bool| runs.iter().all(same);
         let ended = runs.first().cloned();
         let Some((left, rounds)) = ended else {
             return Ok(());
@@ -270,14 +264,20 @@ fn no_order_of_items_shows_in_the_first_two_classes() {
         match class {
             Agreement::Bits => {
                 bits.set(bits.get() + 1);
-                assert!(one(&|r| *r == (left.clone(), rounds)), "{runs:?}\n{b:?}");
+                assert!(
+                    runs.iter().all(|r| *r == (left.clone(), rounds)),
+                    "{runs:?}\n{b:?}"
+                );
             }
             Agreement::Result(_) => {
                 result.set(result.get() + 1);
-                assert!(one(&|r| r.0 == left), "{runs:?}\n{edges:?}\n{b:?}");
+                assert!(
+                    runs.iter().all(|r| r.0 == left),
+                    "{runs:?}\n{edges:?}\n{b:?}"
+                );
             }
             Agreement::Open(_) => {
-                let all = one(&|r| r.0 == left);
+                let all = runs.iter().all(|r| r.0 == left);
                 differs.set(differs.get() + u32::from(!all));
             }
         }

@@ -178,7 +178,7 @@ pub mod mixed {
     fn init(v: Node, graph: &Csr, old: &mut f32, rows: &Bits, front: &Push) {
         *old = 1.0 / (1 + graph.degree(v)) as f32;
         rows.set(v, v % 40);
-        if v % 3 == 0 {
+        if v.is_multiple_of(3) {
             front.push(v);
         }
     }

@@ -679,9 +679,9 @@ impl ModuleTables {
 /// The span of the first token of something: where rustc says an expression starts.
 pub(crate) fn first_token(tokens: &impl ToTokens) -> Span {
     fn first(stream: TokenStream) -> Option<Span> {
-        stream.into_iter().find_map(|t| match t {
-            TokenTree::Group(g) => Some(g.span_open()),
-            other => Some(other.span()),
+        stream.into_iter().next().map(|t| match t {
+            TokenTree::Group(g) => g.span_open(),
+            other => other.span(),
         })
     }
     first(tokens.to_token_stream()).unwrap_or_else(Span::call_site)

@@ -125,7 +125,7 @@ pub(crate) struct FixpointArgs {
 pub(crate) enum MaxRounds {
     Literal(u64),
     /// The name of a u32 constant.
-    Constant(Expr),
+    Constant(Box<Expr>),
 }
 
 /// The condition of an included fixpoint: it stays where it is.
@@ -1304,7 +1304,7 @@ impl Taker<'_> {
                     let limit = match (int_literal(&value), &value) {
                         (Some(n), _) if n >= 1 && n <= u64::from(u32::MAX) => MaxRounds::Literal(n),
                         (None, Expr::Path(path)) if path.qself.is_none() => {
-                            MaxRounds::Constant(value)
+                            MaxRounds::Constant(Box::new(value))
                         }
                         _ => {
                             self.report.error(

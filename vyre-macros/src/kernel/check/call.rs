@@ -881,7 +881,7 @@ impl Checker<'_> {
             && let Some(advice) = refuse::cuda(&name)
             && self.env.helpers.function(&name, self.depth).is_none()
             && !self.env.helpers.expected.contains(&name)
-            && self.env.helpers.imports.get(&name).is_none()
+            && !self.env.helpers.imports.contains_key(&name)
         {
             self.error(at, format!("`{name}` is CUDA C's"), advice);
             return self.wrong(span);
