@@ -27,10 +27,10 @@ use crate::exec::{Element, Shape, Slice};
 use crate::fault;
 use crate::module::{ReduceOp, row_words};
 use crate::views::{Sink, from_atomic, into_atomic};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 /// A node of the pass's node set.
 pub type Node = u32;
@@ -503,6 +503,11 @@ impl<T: Record> Push<T> {
         }
     }
 
+    /// An item was refused for want of memory, not because the limit was reached.
+    pub(crate) fn is_starved(&self) -> bool {
+        self.refused.get() > 0 && self.items.len() < self.limit
+    }
+
     /// Drops what a chunk before this one has pushed as well, once all of them are done.
     pub(crate) fn settle(&mut self) {
         if let Some(seen) = &self.seen
@@ -519,45 +524,138 @@ impl<T: Record> Push<T> {
 /// A list that is full traps when the barrier group is done, with the number of items needed.
 #[derive(Debug)]
 pub struct Append<T> {
+    /// The block that is being filled.
     items: Sink<T>,
+    /// Those before it, and how many items they hold. A vector that doubles would hold three times what it has to.
+    full: RefCell<Vec<Vec<T>>>,
+    before: Cell<u64>,
     /// Slot of the first item.
     first: u32,
-    limit: usize,
+    /// `None`: as much as there is memory.
+    room: Option<Arc<Room>>,
     refused: Cell<u64>,
+}
+
+/// What the chunks of a sweep may append together to a list, whoever of them comes first.
+#[derive(Debug)]
+pub(crate) struct Room {
+    left: AtomicUsize,
+    starved: AtomicBool,
+}
+
+impl Room {
+    /// Items of a block, at most.
+    const BLOCK: usize = 1024;
+    /// Of the first.
+    const FIRST: usize = 16;
+
+    /// For so many items, by so many threads at a time: each has at most a block that is not full.
+    pub(crate) fn new(items: usize, threads: usize) -> Arc<Room> {
+        let slack = threads.saturating_mul(Room::BLOCK);
+        Arc::new(Room {
+            left: AtomicUsize::new(items.saturating_add(slack)),
+            starved: AtomicBool::new(false),
+        })
+    }
+
+    /// Takes room for so many items, or for as many as are left.
+    fn draw(&self, wanted: usize) -> usize {
+        let mut left = self.left.load(Relaxed);
+        loop {
+            let drawn = wanted.min(left);
+            let after = left - drawn;
+            match self
+                .left
+                .compare_exchange_weak(left, after, Relaxed, Relaxed)
+            {
+                Ok(_) => return drawn,
+                Err(now) => left = now,
+            }
+        }
+    }
+
+    fn give(&self, items: usize) {
+        self.left.fetch_add(items, Relaxed);
+    }
+
+    /// There was no memory.
+    pub(crate) fn is_starved(&self) -> bool {
+        self.starved.load(Relaxed)
+    }
 }
 
 impl<T: Record> Append<T> {
     /// An append of its own, outside a session.
     pub fn new() -> Append<T> {
-        Append::over(0, usize::MAX)
+        Append::over(0, None)
     }
 
-    pub(crate) fn over(first: u32, limit: usize) -> Append<T> {
+    pub(crate) fn over(first: u32, room: Option<Arc<Room>>) -> Append<T> {
         Append {
             items: Sink::new(Vec::new()),
+            full: RefCell::default(),
+            before: Cell::new(0),
             first,
-            limit,
+            room,
             refused: Cell::new(0),
         }
     }
 
     /// What was appended, in order.
     pub fn into_items(self) -> Vec<T> {
-        self.items.into_inner()
+        self.into_parts().0.concat()
     }
 
-    pub(crate) fn into_parts(self) -> (Vec<T>, u64) {
-        (self.items.into_inner(), self.refused.get())
+    /// What was appended, in order and in blocks, and how many items were refused.
+    pub(crate) fn into_parts(self) -> (Vec<Vec<T>>, u64) {
+        let mut blocks = self.full.into_inner();
+        blocks.push(self.items.into_inner());
+        (blocks, self.refused.get())
+    }
+
+    /// Nothing more comes: gives the memory back that the last block does not need.
+    pub(crate) fn settle(&mut self) {
+        let items = self.items.get_mut();
+        if let Some(room) = &self.room {
+            room.give(items.capacity() - items.len());
+        }
+        items.shrink_to_fit();
     }
 
     /// Appends an item; its slot in the list.
     #[inline]
     pub fn append(&self, item: T) -> u32 {
-        let before = self.items.len() as u64 + self.refused.get();
-        if !self.items.push(item, self.limit) {
+        let before = self.before.get() + self.items.len() as u64 + self.refused.get();
+        if !self.items.put(item) && !self.put_in_next(item) {
             self.refused.set(self.refused.get() + 1);
         }
         self.first.wrapping_add(before as u32)
+    }
+
+    /// Begins the next block with an item; false where there is no room, or no memory.
+    #[cold]
+    #[inline(never)]
+    fn put_in_next(&self, item: T) -> bool {
+        let wanted = 2 * self.items.len().clamp(Room::FIRST / 2, Room::BLOCK / 2);
+        let drawn = match &self.room {
+            Some(room) => room.draw(wanted),
+            None => wanted,
+        };
+        if drawn == 0 {
+            return false;
+        }
+        let (mut block, mut full) = (Vec::new(), self.full.borrow_mut());
+        if full.try_reserve(1).is_err() || block.try_reserve_exact(drawn).is_err() {
+            let room = self.room.as_ref();
+            let room = room.expect("outside a session, an allocation that fails ends the program");
+            room.give(drawn);
+            room.starved.store(true, Relaxed);
+            return false;
+        }
+        block.push(item);
+        self.before.set(self.before.get() + self.items.len() as u64);
+        full.push(self.items.replace(block));
+        true
     }
 }
 

@@ -9,6 +9,8 @@ use crate::plan::{launch, route};
 #[cfg(feature = "exec")]
 pub use crate::record::{Record, Shape, columns_of};
 use crate::trap::Trap;
+#[cfg(feature = "exec")]
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use thiserror::Error;
@@ -47,6 +49,17 @@ macro_rules! columns {
             pub fn filled(scalar: Scalar, len: usize, bits: u64) -> Column {
                 match scalar { $(Scalar::$variant => Column::$variant(vec![<$ty>::from_bits64(bits); len]),)* }
             }
+            /// The same; `None` where there is no memory.
+            #[cfg(feature = "exec")]
+            pub(crate) fn allocate(scalar: Scalar, len: usize, bits: u64) -> Option<Column> {
+                match scalar { $(Scalar::$variant => {
+                    let mut values = crate::views::zeros::<$ty>(len)?;
+                    if bits != 0 {
+                        values.fill(<$ty>::from_bits64(bits));
+                    }
+                    Some(Column::$variant(values))
+                })* }
+            }
             /// Element type.
             pub fn scalar(&self) -> Scalar { match self { $(Column::$variant(_) => Scalar::$variant,)* } }
             /// Number of elements.
@@ -55,10 +68,13 @@ macro_rules! columns {
             pub fn is_empty(&self) -> bool { self.len() == 0 }
             /// Elements that it has memory for.
             pub fn capacity(&self) -> usize { match self { $(Column::$variant(v) => v.capacity(),)* } }
-            /// Takes memory for so many elements in all.
-            pub fn reserve(&mut self, len: usize) {
-                match self { $(Column::$variant(v) => v.reserve_exact(len.saturating_sub(v.len())),)* }
+            /// Takes memory for so many elements in all; false where there is none.
+            #[must_use]
+            pub fn reserve(&mut self, len: usize) -> bool {
+                match self { $(Column::$variant(v) => v.try_reserve_exact(len.saturating_sub(v.len())).is_ok(),)* }
             }
+            /// Gives memory back that its elements do not need.
+            pub fn shrink_to_fit(&mut self) { match self { $(Column::$variant(v) => v.shrink_to_fit(),)* } }
             /// Borrows it.
             pub fn as_slice(&self) -> Slice<'_> { match self { $(Column::$variant(v) => Slice::$variant(v),)* } }
             /// Borrows it to write.
@@ -279,7 +295,7 @@ impl Outcome {
             .position(|(l, _)| *l == id)
             .expect("the list is an output of the pass");
         let columns = self.lists.swap_remove(at).1;
-        crate::record::Rows { columns }.collect()
+        put_together(columns)
     }
 
     /// Takes an output of rows of structs, which lie in consecutive buffers. Panics as [`Outcome::take`].
@@ -291,8 +307,7 @@ impl Outcome {
             let at = at.expect("the buffer is an output of the pass");
             self.outputs.swap_remove(at).1
         });
-        let columns = columns.collect();
-        crate::record::Rows { columns }.collect()
+        put_together(columns.collect())
     }
 
     /// An output reduction. Panics as [`Outcome::take`].
@@ -304,6 +319,34 @@ impl Outcome {
             .expect("the reduction is an output of the pass");
         T::from_bits64(*bits)
     }
+}
+
+/// The values whose scalars lie in these arrays. Where there is no memory for them, it unwinds to [`output_of`].
+#[cfg(feature = "exec")]
+fn put_together<T: Record>(columns: Vec<Column>) -> Vec<T> {
+    let bytes = columns.first().map_or(0, Column::len) * size_of::<T>();
+    T::from_columns(columns)
+        .unwrap_or_else(|| std::panic::resume_unwind(Box::new(NoMemory { bytes })))
+}
+
+/// The payload that [`output_of`] waits for.
+#[cfg(feature = "exec")]
+struct NoMemory {
+    bytes: usize,
+}
+
+/// Makes a typed result of an outcome; an error where there is no memory for it.
+#[cfg(feature = "exec")]
+pub fn output_of<T>(outcome: Outcome, make: fn(Outcome) -> T) -> Result<T, RunError> {
+    let made = std::panic::catch_unwind(AssertUnwindSafe(|| make(outcome)));
+    made.map_err(|payload| match payload.downcast::<NoMemory>() {
+        Ok(wanted) => RunError::Memory {
+            what: "no memory is left for the result".to_owned(),
+            needed_bytes: wanted.bytes as u64,
+            available_bytes: 0,
+        },
+        Err(other) => std::panic::resume_unwind(other),
+    })
 }
 
 /// Figures of one run.
@@ -447,7 +490,8 @@ pub enum RunError {
         /// Largest allowed.
         limit: u64,
     },
-    /// There is not enough memory. Nothing was allocated.
+    /// There is not enough memory: what was planned does not fit, and nothing was allocated; or the system had none left, which
+    /// ended the run. The session works on.
     #[error("{what}; {needed_bytes} bytes are needed, {available_bytes} are available")]
     Memory {
         /// What takes so much.

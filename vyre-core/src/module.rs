@@ -247,6 +247,12 @@ impl List {
     pub fn item_bytes(&self) -> u64 {
         self.fields.iter().map(|f| f.size_bytes()).sum()
     }
+
+    /// Bytes of an item that is put together, at most: each scalar may be padded to the widest one.
+    pub fn row_bytes(&self) -> u64 {
+        let sizes = self.fields.iter().map(|f| f.size_bytes());
+        sizes.max().unwrap_or(0) * self.fields.len() as u64
+    }
 }
 
 /// What a reduction or an atomic update does.

@@ -8,7 +8,7 @@
 //! A faulting lane unwinds to its chunk, which notes the fault and goes on with the next lane.
 
 use crate::csr::Csr;
-use crate::dsl::{Append, Bits, Edge, Push, Records, Reduce, Reduction, Seen};
+use crate::dsl::{Append, Bits, Edge, Push, Records, Reduce, Reduction, Room, Seen};
 use crate::exec;
 use crate::exec::{
     Args, Counters, Element, Executor, Followed, LaunchHint, Limits, Outcome, Progress, Record,
@@ -171,6 +171,8 @@ pub trait Column {
     fn put_at<'v>(part: &mut Self::Part<'v>, slot: Self::Slot, at: (Lane, usize))
     where
         Self: 'v;
+    /// A chunk's lanes are done: it gives back what it does not need.
+    fn end(_: &mut Self::Local) {}
     /// Chunks of a parallel sweep have something to do when all of them are done, before they are merged.
     fn settles(&self) -> bool {
         false
@@ -265,6 +267,8 @@ macro_rules! tuples {
             fn open_part<'v>(part: &Self::Part<'v>, chunk: usize) -> Self::Local where Self: 'v { ($($c::open_part(&part.$i, chunk),)*) }
             #[inline]
             fn ready(&self, chunks: usize) { $(self.$i.ready(chunks);)* }
+            #[inline]
+            fn end(local: &mut Self::Local) { $($c::end(&mut local.$i);)* }
             fn settles(&self) -> bool { false $(|| self.$i.settles())* }
             #[inline]
             fn settle(local: &mut Self::Local) { $($c::settle(&mut local.$i);)* }
@@ -817,6 +821,7 @@ impl Column for PushColumn<'_> {
     }
     fn close(&self, local: Pushed) {
         let f = self.frontier;
+        f.starved.set(f.starved.get() || local.push.is_starved());
         let (mut items, refused) = local.push.into_parts();
         let mut next = f.next.borrow_mut();
         f.refused.set(f.refused.get() + refused);
@@ -829,7 +834,11 @@ impl Column for PushColumn<'_> {
         }
         let fits = items.len().min(f.capacity.saturating_sub(next.len()));
         f.refused.set(f.refused.get() + (items.len() - fits) as u64);
-        next.extend_from_slice(&items[..fits]);
+        if next.try_reserve(fits).is_ok() {
+            next.extend_from_slice(&items[..fits]);
+        } else {
+            f.starved.set(true);
+        }
         items.clear();
         let mut spare = f.spare.lock().unwrap_or_else(PoisonError::into_inner);
         spare.push(items);
@@ -874,13 +883,18 @@ impl<T: Record> Column for PushItems<'_, T> {
     fn put(_: &usize, (): (), _: Lane) {}
     fn close(&self, local: Push<T>) {
         let f = self.frontier;
+        f.starved.set(f.starved.get() || local.is_starved());
         let (items, refused) = local.into_parts();
         f.refused.set(f.refused.get() + refused);
         let records = f.records.as_ref();
         let records = records.expect("the glue pushes what the frontier holds");
         let mut next = records.next.borrow_mut();
         let fits = items.len().min(f.capacity.saturating_sub(next.len()));
-        next.extend(&items[..fits]);
+        if next.make_room(fits, f.capacity) {
+            next.extend(&items[..fits]);
+        } else {
+            f.starved.set(true);
+        }
         f.refused.set(f.refused.get() + (items.len() - fits) as u64);
     }
 }
@@ -889,15 +903,21 @@ impl<T: Record> Column for PushItems<'_, T> {
 #[derive(Debug)]
 pub struct AppendColumn<'s, T> {
     list: &'s List,
+    room: Arc<Room>,
     reads_slots: bool,
     item: PhantomData<T>,
 }
 
+/// The shareable side of [`AppendColumn`].
+#[derive(Clone, Copy, Debug)]
+pub struct AppendView<'v> {
+    room: &'v Arc<Room>,
+}
+
 impl<T: Record> Column for AppendColumn<'_, T> {
     type Item<'l> = &'l Append<T>;
-    /// Most items worth keeping.
     type View<'v>
-        = usize
+        = AppendView<'v>
     where
         Self: 'v;
     type Local = Append<T>;
@@ -905,36 +925,39 @@ impl<T: Record> Column for AppendColumn<'_, T> {
 
     shared_parts!();
 
-    fn view(&mut self) -> usize {
-        self.list.capacity
+    fn view(&mut self) -> AppendView<'_> {
+        AppendView { room: &self.room }
     }
     fn begin(&self) -> Append<T> {
-        Append::over(self.list.len() as u32, self.list.capacity)
+        Append::over(self.list.len() as u32, Some(Arc::clone(&self.room)))
     }
-    fn open(limit: usize, _: usize) -> Append<T> {
-        Append::over(0, limit)
+    fn open(view: AppendView<'_>, _: usize) -> Append<T> {
+        Append::over(0, Some(Arc::clone(view.room)))
     }
     #[inline]
     fn slot() {}
     #[inline]
     fn get<'l>(
-        _: &'l usize,
+        _: &'l AppendView<'_>,
         (local, ()): (&'l mut Append<T>, &'l mut ()),
         _: Lane,
     ) -> &'l Append<T> {
         local
     }
     #[inline]
-    fn put(_: &usize, (): (), _: Lane) {}
+    fn put(_: &AppendView<'_>, (): (), _: Lane) {}
+    fn end(local: &mut Append<T>) {
+        local.settle();
+    }
     fn close(&self, local: Append<T>) {
-        let (items, refused) = local.into_parts();
-        let mut pending = self.list.pending.borrow_mut();
-        let held = self.list.items.borrow().len();
-        let room = self.list.capacity.saturating_sub(held + pending.len());
-        let fits = items.len().min(room);
-        pending.extend(&items[..fits]);
-        let refused = self.list.refused.get() + refused;
-        self.list.refused.set(refused + (items.len() - fits) as u64);
+        let (blocks, refused) = local.into_parts();
+        self.list.refuse(refused);
+        if self.room.is_starved() {
+            self.list.starved.set(true);
+        }
+        for block in blocks {
+            self.list.take(&block);
+        }
     }
     fn in_order(&self) -> bool {
         self.reads_slots
@@ -1230,8 +1253,11 @@ impl<'s> Sweep<'s> {
         let accesses = &self.store.program.waves[self.wave.index()].accesses;
         let list = Resource::List(ListId(id));
         let only_appends = |a: &Access| a.mode == Mode::Update(UpdateOp::Append);
+        let appended = &self.store.lists[id as usize];
+        let room = (appended.capacity as u64).saturating_sub(appended.len());
         AppendColumn {
-            list: &self.store.lists[id as usize],
+            list: appended,
+            room: Room::new(room as usize, rayon::current_num_threads()),
             reads_slots: !accesses
                 .iter()
                 .any(|a| a.resource == list && only_appends(a)),
@@ -1450,7 +1476,8 @@ impl<'s> Sweep<'s> {
                 let (_, part) = C::cut(columns.whole(), first);
                 let span = (first, end - first);
                 let run = || run_span::<C, F>(&code, (part, local), span, kernel);
-                let (local, found) = name.lanes(run);
+                let (mut local, found) = name.lanes(run);
+                C::end(&mut local);
                 columns.close(local);
                 self.store.fail(found);
             }
@@ -1462,7 +1489,11 @@ impl<'s> Sweep<'s> {
                 let _in_lane = InLane::enter(Lanes::Shared);
                 let (first, end) = borders(len, chunk);
                 let local = C::open_part(&part, chunk);
-                name.lanes(|| run_span::<C, F>(&code, (part, local), (first, end - first), kernel))
+                let span = (first, end - first);
+                let run = || run_span::<C, F>(&code, (part, local), span, kernel);
+                let (mut local, found) = name.lanes(run);
+                C::end(&mut local);
+                (local, found)
             })
             .collect();
         self.merge(columns, done);
@@ -1520,7 +1551,8 @@ impl<'s> Sweep<'s> {
                 let walk = || walk(chunk);
                 let view = columns.view();
                 let run = || run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
-                let (local, found) = name.lanes(run);
+                let (mut local, found) = name.lanes(run);
+                C::end(&mut local);
                 columns.close(local);
                 self.store.fail(found);
             }
@@ -1537,7 +1569,10 @@ impl<'s> Sweep<'s> {
                 });
                 let walk = || walk(chunk);
                 let local = C::open(view, chunk);
-                name.lanes(|| run_chunk::<C, F, W>(&code, (view, local), walk, kernel))
+                let run = || run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
+                let (mut local, found) = name.lanes(run);
+                C::end(&mut local);
+                (local, found)
             })
             .collect();
         self.merge(columns, done);

@@ -25,6 +25,17 @@ pub trait Record: Copy + Send + Sync + 'static {
     fn key(self) -> u32 {
         self.into_shape().first()
     }
+    /// Values whose scalars lie in these arrays; `None` where there is no memory for them.
+    #[doc(hidden)]
+    fn from_columns(columns: Vec<Column>) -> Option<Vec<Self>> {
+        let rows = Rows { columns };
+        let mut values = Vec::new();
+        values.try_reserve_exact(rows.len()).ok()?;
+        let slices = rows.slices::<Self>();
+        let item = |at| Self::from_shape(Self::Shape::read(&slices, at));
+        values.extend((0..rows.len()).map(item));
+        Some(values)
+    }
 }
 
 /// Implements [`Record`](crate::exec::Record) for a struct, given all its fields with their shapes: a scalar's type, or for
@@ -132,6 +143,10 @@ macro_rules! scalars {
             fn into_shape(self) -> $ty { self }
             #[inline]
             fn from_shape(shape: $ty) -> $ty { shape }
+            // The array is the values.
+            fn from_columns(columns: Vec<Column>) -> Option<Vec<$ty>> {
+                columns.into_iter().next().and_then(<$ty>::from_column)
+            }
         }
 
         impl sealed::Sealed for $ty {}
@@ -257,13 +272,31 @@ impl Rows {
         }
     }
 
+    /// None yet, of the same fields.
+    pub(crate) fn like(&self) -> Rows {
+        let empty = |column: &Column| Column::filled(column.scalar(), 0, 0);
+        Rows {
+            columns: self.columns.iter().map(empty).collect(),
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.columns.first().map_or(0, Column::len)
     }
 
-    /// Items that it has memory for.
+    /// Items that it has memory for, in all columns.
     pub(crate) fn capacity(&self) -> usize {
-        self.columns.first().map_or(0, Column::capacity)
+        self.columns.iter().map(Column::capacity).min().unwrap_or(0)
+    }
+
+    /// Takes memory for so many more items where there is too little: twice of what it had, but no more than `most`. False
+    /// where there is none.
+    #[must_use]
+    pub(crate) fn make_room(&mut self, more: usize, most: usize) -> bool {
+        let needed = self.len().saturating_add(more);
+        let room = self.capacity().saturating_mul(2).min(most).max(needed);
+        let mut columns = self.columns.iter_mut();
+        columns.all(|c| c.capacity() >= needed || c.reserve(room))
     }
 
     /// Appends items.
@@ -271,11 +304,17 @@ impl Rows {
         T::Shape::spread(items, |x| x.into_shape(), &mut self.columns.iter_mut());
     }
 
-    /// Appends an item of zeros.
-    pub(crate) fn push_zero(&mut self) {
-        for column in &mut self.columns {
-            column.push(0);
+    /// Appends an item of zeros, where it has memory for it or finds some, as [`Rows::make_room`].
+    #[inline]
+    #[must_use]
+    pub(crate) fn push_zero(&mut self, most: usize) -> bool {
+        let fits = self.len() < self.capacity() || self.make_room(1, most);
+        if fits {
+            for column in &mut self.columns {
+                column.push(0);
+            }
         }
+        fits
     }
 
     /// Moves all items of another one with the same fields to the end.
@@ -313,13 +352,6 @@ impl Rows {
     pub(crate) fn slices<T: Record>(&self) -> <T::Shape as Shape>::Slices<'_> {
         T::Shape::slices(&mut self.columns.iter().map(Column::as_slice))
     }
-
-    /// All items, put together.
-    pub(crate) fn collect<T: Record>(&self) -> Vec<T> {
-        let slices = self.slices::<T>();
-        let item = |at| T::from_shape(T::Shape::read(&slices, at));
-        (0..self.len()).map(item).collect()
-    }
 }
 
 /// Takes rows of structs apart: a column for each scalar, in consecutive buffers.
@@ -330,7 +362,7 @@ pub fn columns_of<T: Record>(
 ) -> Vec<(BufferId, Column)> {
     let mut taken = Rows::new(scalars);
     for column in &mut taken.columns {
-        column.reserve(rows.len());
+        let _or_it_grows = column.reserve(rows.len());
     }
     taken.extend(rows);
     (first.0..=u16::MAX)

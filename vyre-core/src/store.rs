@@ -20,7 +20,7 @@ use crate::plan::group::{ended_at, groups_of};
 use crate::plan::pull::{self, Claim};
 use crate::plan::route::{self, Route};
 use crate::plan::thresholds::Thresholds;
-use crate::record::Rows;
+use crate::record::{Record, Rows};
 use crate::subject::subject_of;
 use crate::trap::{Trap, TrapKind, WHOLE_WAVE, unfinished};
 use rayon::prelude::*;
@@ -417,6 +417,8 @@ pub(crate) struct Frontier {
     pub(crate) records: Option<Records>,
     /// Pushes that did not fit.
     pub(crate) refused: Cell<u64>,
+    /// There was no memory for some of them.
+    pub(crate) starved: Cell<bool>,
     pub(crate) capacity: usize,
     /// Of a unique frontier: the stamp of each node when it was pushed last ([`crate::dsl::Seen`]).
     pub(crate) stamps: Option<Arc<[AtomicU32]>>,
@@ -442,10 +444,13 @@ pub(crate) struct Records {
 pub(crate) struct List {
     /// What sweeps see.
     pub(crate) items: RefCell<Rows>,
-    /// What the native sweep that is running appended.
-    pub(crate) pending: RefCell<Rows>,
+    /// What the native sweep that is running appended while it has the items, in blocks: what is moved from here to the items
+    /// is not there twice.
+    pending: RefCell<Vec<Rows>>,
     /// Appends that did not fit.
     pub(crate) refused: Cell<u64>,
+    /// There was no memory for some of them.
+    pub(crate) starved: Cell<bool>,
     pub(crate) capacity: usize,
     /// Items that it has memory for.
     allocated: usize,
@@ -455,8 +460,9 @@ impl List {
     fn new(declared: &crate::module::List) -> List {
         List {
             items: RefCell::new(Rows::new(&declared.fields)),
-            pending: RefCell::new(Rows::new(&declared.fields)),
+            pending: RefCell::default(),
             refused: Cell::new(0),
+            starved: Cell::new(false),
             capacity: 0,
             allocated: 0,
         }
@@ -464,15 +470,77 @@ impl List {
 
     /// Whether it came to need more memory than before.
     fn settle(&mut self) -> bool {
-        let has = self.items.get_mut().capacity() + self.pending.get_mut().capacity();
+        let has = self.items.get_mut().capacity();
         let grew = has > self.allocated;
         self.allocated = has.max(self.allocated);
         grew
     }
 
+    /// So many items did not fit.
+    pub(crate) fn refuse(&self, items: u64) {
+        self.refused.set(self.refused.get() + items);
+    }
+
+    /// Takes what a chunk of a native sweep appended, as far as there is room.
+    pub(crate) fn take<T: Record>(&self, block: &[T]) {
+        let room = (self.capacity as u64).saturating_sub(self.len() - self.refused.get());
+        let fits = block.len().min(room as usize);
+        self.refuse((block.len() - fits) as u64);
+        if fits == 0 {
+            return;
+        }
+        let (taken, block) = match self.items.try_borrow_mut() {
+            Ok(mut items) => {
+                let taken = items.make_room(fits, self.capacity);
+                if taken {
+                    items.extend(&block[..fits]);
+                }
+                (taken, None)
+            }
+            // The sweep has the items.
+            Err(_) => {
+                let mut rows = self.items.borrow().like();
+                let taken =
+                    rows.make_room(fits, fits) && self.pending.borrow_mut().try_reserve(1).is_ok();
+                if taken {
+                    rows.extend(&block[..fits]);
+                }
+                (taken, taken.then_some(rows))
+            }
+        };
+        self.pending.borrow_mut().extend(block);
+        if !taken {
+            self.starved.set(true);
+            self.refuse(fits as u64);
+        }
+    }
+
+    /// What the sweep appended is there for the next one.
+    fn settle_pending(&mut self) {
+        let (items, pending) = (self.items.get_mut(), self.pending.get_mut());
+        let more = pending.iter().map(Rows::len).sum();
+        if items.make_room(more, self.capacity) {
+            for mut rows in pending.drain(..) {
+                items.append(&mut rows);
+            }
+        } else {
+            self.starved.set(true);
+            self.refuse(more as u64);
+        }
+        *self.pending.get_mut() = Vec::new();
+    }
+
+    fn clear(&mut self) {
+        self.items.get_mut().clear();
+        *self.pending.get_mut() = Vec::new();
+        self.refused.set(0);
+        self.starved.set(false);
+    }
+
     /// Items appended in this run, whether they fit or not.
     pub(crate) fn len(&self) -> u64 {
-        let held = self.items.borrow().len() + self.pending.borrow().len();
+        let pending = self.pending.borrow();
+        let held = self.items.borrow().len() + pending.iter().map(Rows::len).sum::<usize>();
         held as u64 + self.refused.get()
     }
 }
@@ -487,6 +555,7 @@ impl Frontier {
                 next: RefCell::new(Rows::new(&declared.fields)),
             }),
             refused: Cell::new(0),
+            starved: Cell::new(false),
             capacity: 0,
             stamps: declared.unique.then(|| stamps(nodes)),
             stamp: Cell::new(LAST_STAMP),
@@ -512,7 +581,8 @@ impl Frontier {
         let grew = needed > self.allocated;
         if grew {
             for list in [items, next] {
-                list.reserve_exact(needed - list.len());
+                // Without memory it grows when it has to.
+                let _reserved = list.try_reserve_exact(needed - list.len());
             }
             self.allocated = needed;
         }
@@ -542,6 +612,7 @@ impl Frontier {
             records.next.get_mut().clear();
         }
         self.refused.set(0);
+        self.starved.set(false);
         self.restamp();
     }
 
@@ -761,7 +832,8 @@ impl Store {
             let len = if keeps { len } else { 0 };
             *most = len;
             self.counts.allocations += u64::from(len > 0);
-            let column = Column::filled(buffer.scalar, len, 0);
+            let column = Column::allocate(buffer.scalar, len, 0);
+            let column = column.ok_or_else(|| no_memory_for(buffer, len))?;
             self.buffers.push(RefCell::new(Held::Own(column)));
         }
         let frontiers = self.program.frontiers.iter();
@@ -844,8 +916,7 @@ impl Store {
                 if let Held::Own(column) = store.buffers[id].get_mut()
                     && column.capacity() < most
                 {
-                    column.reserve(most);
-                    store.counts.allocations += 1;
+                    store.counts.allocations += u64::from(column.reserve(most));
                 }
             }
         }
@@ -856,7 +927,7 @@ impl Store {
                 let frontier = &mut store.frontiers[id];
                 if frontier.records.is_none() && frontier.allocated < most {
                     for list in [frontier.items.get_mut(), frontier.next.get_mut()] {
-                        list.reserve_exact(most.saturating_sub(list.len()));
+                        let _reserved = list.try_reserve_exact(most.saturating_sub(list.len()));
                     }
                     frontier.allocated = most;
                     store.counts.allocations += 1;
@@ -881,6 +952,10 @@ impl Store {
     /// Copies a run's input.
     fn upload(&mut self, id: BufferId, values: Slice<'_>) -> Result<(), RunError> {
         self.check_type(id, &values)?;
+        let buffer = &self.program.buffers[id.index()];
+        if !self.buffers[id.index()].get_mut().reserve(values.len()) {
+            return Err(no_memory_for(buffer, values.len()));
+        }
         let done = self.buffers[id.index()].get_mut().assign(values);
         debug_assert!(done, "the type was checked");
         self.needs(id.index(), values.len());
@@ -948,7 +1023,9 @@ impl Store {
                     let bits = buffer.init.map_or(0, |c| program.constants[c.index()].bits);
                     let column = &mut **self.buffers[i].get_mut();
                     if column.capacity() < len {
-                        *column = Column::filled(buffer.scalar, len, bits);
+                        *column = Column::filled(buffer.scalar, 0, 0);
+                        let filled = Column::allocate(buffer.scalar, len, bits);
+                        *column = filled.ok_or_else(|| no_memory_for(buffer, len))?;
                     } else {
                         column.reset(len, bits);
                     }
@@ -991,16 +1068,14 @@ impl Store {
                 .expect("verified extents name scalars of the program");
             // A slot is a u32.
             state.capacity = index_len(&list.name, capacity)?;
-            state.items.get_mut().clear();
-            state.pending.get_mut().clear();
-            state.refused.set(0);
+            state.clear();
         }
         self.swept.iter_mut().for_each(|s| s.set(0));
         if let Some(lives) = &mut self.lives {
             lives.here.fill(false);
         }
         self.peak_bytes = 0;
-        self.enter(0);
+        self.enter(0)?;
         for id in 0..program.reductions.len() {
             self.reset_reduction(id);
         }
@@ -1026,9 +1101,9 @@ impl Store {
 
     /// A barrier group begins. Where memory is shared, temporaries whose life is over give theirs up, and those whose life
     /// begins get theirs, initialised.
-    fn enter(&mut self, group: u32) {
+    fn enter(&mut self, group: u32) -> Result<(), RunError> {
         if self.lives.is_none() && group > 0 {
-            return;
+            return Ok(());
         }
         let program = Arc::clone(&self.program);
         if let Some(mut lives) = self.lives.take() {
@@ -1054,7 +1129,12 @@ impl Store {
                     let bits = buffer.init.map_or(0, |c| program.constants[c.index()].bits);
                     let len = self.len_of(&buffer.name, buffer.extent);
                     let len = len.expect("lengths were checked when the run began");
-                    self.buffers[i].get_mut().reset(len, bits);
+                    let column = Column::allocate(buffer.scalar, len, bits);
+                    let Some(column) = column else {
+                        self.lives = Some(lives);
+                        return Err(no_memory_for(buffer, len));
+                    };
+                    *self.buffers[i].get_mut() = Held::Own(column);
                     self.counts.allocations += u64::from(len > 0);
                     lives.here[i] = true;
                 }
@@ -1084,11 +1164,12 @@ impl Store {
             }
         }
         for (list, declared) in self.lists.iter().zip(&program.lists) {
-            let all = declared.item_bytes().saturating_mul(list.capacity as u64);
-            held = held.saturating_add(all);
+            let item_bytes = declared.item_bytes() + declared.row_bytes();
+            held = held.saturating_add(item_bytes.saturating_mul(list.capacity as u64));
         }
         held = held.saturating_add(8 * self.reductions.len() as u64);
         self.peak_bytes = self.peak_bytes.max(held);
+        Ok(())
     }
 
     /// Most bytes that were held at once in the last run, with room for every frontier's capacity.
@@ -1141,13 +1222,8 @@ impl Store {
     /// What a native sweep appended is there for the next one.
     pub(crate) fn settle_lists(&mut self) {
         for list in &mut self.lists {
-            let (items, pending) = (list.items.get_mut(), list.pending.get_mut());
-            // What the first sweep appends is not copied: the list would be there twice.
-            if items.len() == 0 {
-                std::mem::swap(items, pending);
-                pending.release();
-            } else {
-                items.append(pending);
+            if !list.pending.get_mut().is_empty() {
+                list.settle_pending();
             }
         }
     }
@@ -1159,6 +1235,8 @@ impl Store {
     /// What was written before is visible after; the group's faults and overflows stop the run. `at` is the step that ends
     /// the group.
     fn barrier(&mut self, at: usize) -> Result<(), RunError> {
+        // Without memory, what is counted as refused is no overflow.
+        self.fed()?;
         let mut found = self.faults.get_mut().take();
         for id in 0..self.frontiers.len() {
             let frontier = &mut self.frontiers[id];
@@ -1169,11 +1247,19 @@ impl Store {
                 let overflow = self.overflow(frontier, (needed, capacity), at);
                 found = lowest(found, Some(Box::new(overflow)));
             } else if !frontier.owned {
-                frontier.items.get_mut().append(frontier.next.get_mut());
-                if let Some(records) = &mut frontier.records {
-                    let items = records.items.get_mut();
-                    items.append(records.next.get_mut());
+                let (items, next) = (frontier.items.get_mut(), frontier.next.get_mut());
+                let mut fits = items.try_reserve(next.len()).is_ok();
+                if fits {
+                    items.append(next);
                 }
+                if let Some(records) = &mut frontier.records {
+                    let (items, next) = (records.items.get_mut(), records.next.get_mut());
+                    fits = items.make_room(next.len(), frontier.capacity);
+                    if fits {
+                        items.append(next);
+                    }
+                }
+                frontier.starved.set(!fits);
             }
         }
         for (id, list) in self.lists.iter().enumerate() {
@@ -1185,7 +1271,7 @@ impl Store {
             }
         }
         match found {
-            None => Ok(()),
+            None => self.fed(),
             Some(pending) => {
                 let (wave, item, pc) = pending.key;
                 Err(self.trap(
@@ -1194,6 +1280,27 @@ impl Store {
                     pending.fault,
                 ))
             }
+        }
+    }
+
+    /// There was memory for what was pushed and appended.
+    fn fed(&mut self) -> Result<(), RunError> {
+        let frontiers = self.frontiers.iter().zip(&self.program.frontiers);
+        let frontiers = frontiers
+            .filter(|(f, _)| f.starved.get())
+            .map(|(f, of)| (format!("frontier `{}`", of.name), f.len(), of.item_bytes()));
+        let lists = self.lists.iter().zip(&self.program.lists);
+        let lists = lists
+            .filter(|(l, _)| l.starved.get())
+            .map(|(l, of)| (format!("list `{}`", of.name), l.len(), of.item_bytes()));
+        let starved = frontiers.chain(lists).next();
+        match starved {
+            None => Ok(()),
+            Some((name, items, item_bytes)) => Err(RunError::Memory {
+                what: format!("no memory is left for {name}"),
+                needed_bytes: items.saturating_mul(item_bytes),
+                available_bytes: 0,
+            }),
         }
     }
 
@@ -1252,6 +1359,9 @@ impl Store {
         for list in &mut self.lists {
             self.counts.allocations += u64::from(list.settle());
         }
+        if matches!(rounds, Err(RunError::Memory { .. })) {
+            self.give_back();
+        }
         let rounds = rounds?;
         let mut outcome = if read {
             self.outcome(backend.in_outs().is_empty())?
@@ -1266,6 +1376,16 @@ impl Store {
         outcome.report.activity = Some(self.activity);
         outcome.report.waves = self.time_waves.then(|| self.wave_times.clone());
         Ok(outcome)
+    }
+
+    /// Gives back what frontiers and lists took: the next run may need less.
+    fn give_back(&mut self) {
+        self.frontiers.iter_mut().for_each(Frontier::release);
+        for list in &mut self.lists {
+            list.clear();
+            list.items.get_mut().release();
+            list.allocated = 0;
+        }
     }
 
     /// Runs the pass several times and reads the last run's results back.
@@ -1316,7 +1436,7 @@ impl Store {
                 }
                 Step::Barrier => {
                     self.barrier(at)?;
-                    self.enter(group[at + 1]);
+                    self.enter(group[at + 1])?;
                 }
                 Step::Loop(f) => {
                     round[f.index()] = 0;
@@ -1352,7 +1472,7 @@ impl Store {
                         at = first[f.index()];
                         self.begin_round(f);
                     } else {
-                        self.enter(group[at + 1]);
+                        self.enter(group[at + 1])?;
                     }
                 }
                 Step::End => {
@@ -1607,7 +1727,8 @@ impl Store {
                 Some(list) => {
                     let items = self.lists[list].items.get_mut();
                     let empty = Rows::new(&self.program.lists[list].fields);
-                    let result = std::mem::replace(items, empty);
+                    let mut result = std::mem::replace(items, empty);
+                    result.columns.iter_mut().for_each(Column::shrink_to_fit);
                     outcome.lists.push((ListId(list as u16), result.columns));
                 }
             }
@@ -1718,6 +1839,15 @@ fn first_push(kernel: &Kernel, onto: Resource) -> Option<u32> {
         _ => false,
     };
     kernel.code.iter().position(pushes).map(|pc| pc as u32)
+}
+
+#[cold]
+fn no_memory_for(buffer: &Buffer, len: usize) -> RunError {
+    RunError::Memory {
+        what: format!("no memory is left for `{}`", buffer.name),
+        needed_bytes: len as u64 * buffer.scalar.size_bytes(),
+        available_bytes: 0,
+    }
 }
 
 fn index_len(name: &str, len: u64) -> Result<usize, RunError> {

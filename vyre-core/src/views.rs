@@ -1,11 +1,12 @@
 //! The views through which lanes see buffers, and the only `unsafe` of this crate.
 //!
-//! Four reinterpretations are needed and std has no stable safe form of them: a slice as a [`Buf`] (a slice that is indexed
+//! Zeroed memory is asked for where none may be left, which std's vectors cannot. Four reinterpretations are needed and std has no stable safe form of them: a slice as a [`Buf`] (a slice that is indexed
 //! by `u32`), an exclusively borrowed slice as atomics, an owned vector as one of atomics and back, and a vector that a single thread grows through a shared reference.
 //! Besides, there is a hint to the cache.
 
 use crate::exec::Element;
 use crate::fault;
+use std::alloc::{Layout, alloc_zeroed};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -325,6 +326,22 @@ pub(crate) fn prefetch_at(address: usize) {
     let _ = address;
 }
 
+/// A vector of zeros, whose memory the system clears when it is first touched; `None` where there is no memory.
+pub(crate) fn zeros<T: AtomicElement>(len: usize) -> Option<Vec<T>> {
+    let layout = Layout::array::<T>(len).ok()?;
+    if layout.size() == 0 {
+        return Some(Vec::new());
+    }
+    // SAFETY: the layout has a size.
+    let first = unsafe { alloc_zeroed(layout) };
+    if first.is_null() {
+        return None;
+    }
+    // SAFETY: the allocation is new, has the layout of `len` elements, and zeroed bytes are a value of every `T`: the trait is
+    // sealed, and its types are bools, integers and floats.
+    Some(unsafe { Vec::from_raw_parts(first.cast::<T>(), len, len) })
+}
+
 /// A vector that its thread grows through a shared reference.
 #[derive(Debug, Default)]
 pub(crate) struct Sink<T>(UnsafeCell<Vec<T>>);
@@ -345,7 +362,25 @@ impl<T> Sink<T> {
         unsafe { &*self.0.get() }.len()
     }
 
-    /// Appends, unless that would exceed `limit` items and reallocate; whether it did.
+    /// Appends where there is memory for the item; whether there was.
+    #[inline]
+    pub(crate) fn put(&self, item: T) -> bool {
+        // SAFETY: as in `push`.
+        let items = unsafe { &mut *self.0.get() };
+        let fits = items.len() < items.capacity();
+        if fits {
+            items.push(item);
+        }
+        fits
+    }
+
+    /// Takes another vector for its own.
+    pub(crate) fn replace(&self, items: Vec<T>) -> Vec<T> {
+        // SAFETY: as in `push`.
+        std::mem::replace(unsafe { &mut *self.0.get() }, items)
+    }
+
+    /// Appends, unless that would exceed `limit` items and reallocate, or there is no memory; whether it did.
     #[inline]
     pub(crate) fn push(&self, item: T, limit: usize) -> bool {
         // SAFETY: `UnsafeCell` makes the sink `!Sync`, so only this thread is here; the reference does not leave this call,
@@ -366,7 +401,9 @@ impl<T> Sink<T> {
     #[cold]
     #[inline(never)]
     fn grow(items: &mut Vec<T>, item: T, limit: usize) -> bool {
-        let fits = items.len() < limit;
+        // As much again as there is, up to the limit.
+        let more = items.len().max(4).min(limit.saturating_sub(items.len()));
+        let fits = more > 0 && items.try_reserve_exact(more).is_ok();
         if fits {
             items.push(item);
         }

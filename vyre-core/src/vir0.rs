@@ -391,10 +391,12 @@ impl Memory for Store {
             }
         }
         let next = f.next.get_mut();
-        if next.len() < f.capacity {
+        let fits = next.len() < f.capacity;
+        if fits && (next.len() < next.capacity() || next.try_reserve(1).is_ok()) {
             next.push(node);
         } else {
-            f.refused.set(f.refused.get() + 1);
+            *f.starved.get_mut() |= fits;
+            *f.refused.get_mut() += 1;
         }
     }
 
@@ -402,13 +404,13 @@ impl Memory for Store {
         let list = &mut self.lists[list.index()];
         let items = list.items.get_mut();
         let refused = list.refused.get_mut();
-        if items.len() < list.capacity {
-            items.push_zero();
-            items.len() as u32 - 1
-        } else {
-            *refused += 1;
-            u32::MAX
+        let (len, capacity) = (items.len(), list.capacity);
+        if len < capacity && items.push_zero(capacity) {
+            return len as u32;
         }
+        *list.starved.get_mut() |= len < capacity;
+        *refused += 1;
+        u32::MAX
     }
 
     fn list_store(&mut self, list: ListId, field: u16, slot: u32, bits: u64) {
@@ -420,13 +422,13 @@ impl Memory for Store {
         let f = &mut self.frontiers[frontier.index()];
         let records = f.records.as_mut().expect("verified code pushes items here");
         let next = records.next.get_mut();
-        if next.len() < f.capacity {
-            next.push_zero();
-            next.len() as u32 - 1
-        } else {
-            *f.refused.get_mut() += 1;
-            u32::MAX
+        let (len, capacity) = (next.len(), f.capacity);
+        if len < capacity && next.push_zero(capacity) {
+            return len as u32;
         }
+        *f.starved.get_mut() |= len < capacity;
+        *f.refused.get_mut() += 1;
+        u32::MAX
     }
 
     fn item_store(&mut self, frontier: FrontierId, field: u16, slot: u32, bits: u64) {

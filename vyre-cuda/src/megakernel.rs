@@ -1705,7 +1705,7 @@ fn spare(program: &Program, sizes: &Sizes) -> Vec<Column> {
     let results = program.buffers.iter().filter(|b| is_result(b.role));
     let column = |b: &vyre_core::module::Buffer| {
         let mut column = Column::filled(b.scalar, 0, 0);
-        column.reserve(sizes.resolve(program, b.extent).unwrap_or(0) as usize);
+        let _or_it_grows = column.reserve(sizes.resolve(program, b.extent).unwrap_or(0) as usize);
         column
     };
     results.map(column).collect()

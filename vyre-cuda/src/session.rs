@@ -12,14 +12,14 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::time::Instant;
 use vyre_core::exec::{
-    Args, Column, Counters, Executor, Progress, Report, RunError, Sizes, Slice, SliceMut,
-    TopologyArgs,
+    Args, Column, Counters, Executor, Outcome, Progress, Report, RunError, Sizes, Slice, SliceMut,
+    TopologyArgs, output_of,
 };
 use vyre_core::module::{Agreement, Buffer, BufferId, Frontier, List, Program, Resource, Role};
 use vyre_core::pass::{IntoTopology, Pass};
 use vyre_core::plan::check;
 use vyre_core::plan::fit::{FitError, fit};
-use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, footprint};
+use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, beside_bytes, footprint};
 use vyre_core::plan::launch::{Age, Diffusion, LaunchError, WAITING, diffuse};
 use vyre_core::plan::memory::WaveBytes;
 use vyre_core::plan::route::{self, Need, Pressure};
@@ -99,6 +99,11 @@ pub(crate) fn args<'r, 'a: 'r, P: Pass>(
     let mut args: Args<'r> = P::args(run);
     args.inputs.extend(slices(rows));
     args
+}
+
+/// The typed result of a run.
+pub(crate) fn made<P: Pass>(outcome: Outcome) -> Result<P::Output, RunError> {
+    output_of(outcome, P::output)
 }
 
 /// Columns, borrowed.
@@ -218,7 +223,7 @@ impl<P: Pass> Session<P> {
         };
         self.decider
             .happened(Happened::of(&self.program, &outcome.report));
-        Ok(P::output(outcome))
+        Ok(made::<P>(outcome)?)
     }
 
     /// Puts a query in line for the next batch, higher priorities first. Inputs are copied; what is wrong with them is said
@@ -279,7 +284,17 @@ impl<P: Pass> Session<P> {
                 }
             },
         );
+        let keeps = self.memory.keep_results(&self.program, batch.len() as u64);
+        let mut kept_bytes = 0;
         while !batch.is_empty() {
+            let room = match self.memory.room_for_results(keeps, kept_bytes) {
+                Ok(room) => room,
+                Err(e) => {
+                    let refused = batch.drain(..);
+                    results.extend(refused.map(|query| (query.id, Err(e.clone().into()))));
+                    break;
+                }
+            };
             let wanted = self.executor.slots().min(batch.len() as u32);
             let slots = self.memory.slots(wanted);
             if self.executor.limits().overlaps {
@@ -299,7 +314,8 @@ impl<P: Pass> Session<P> {
             let launched = Instant::now();
             let taken = match self.decider.decide(&situation, &mut *self.executor) {
                 Ok(()) => {
-                    let args: Vec<Args<'_>> = batch.iter().map(Query::args).collect();
+                    let args = batch.iter().take(room).map(Query::args);
+                    let args: Vec<Args<'_>> = args.collect();
                     self.executor.run_batch(&args)
                 }
                 Err(e) => vec![Err(e); batch.len()],
@@ -307,6 +323,7 @@ impl<P: Pass> Session<P> {
             if taken.is_empty() {
                 let none = RunError::Backend("the backend took no query of the batch".to_owned());
                 self.waiting.append(&mut batch);
+                self.memory.give_results();
                 return Err(none.into());
             }
             let program = &*self.program;
@@ -318,9 +335,10 @@ impl<P: Pass> Session<P> {
             for (query, result) in batch.drain(..).zip(taken) {
                 if let Ok(outcome) = &result {
                     sum.add(program, &outcome.report);
+                    kept_bytes += result_bytes(program, outcome);
                 }
                 order.push(query.id);
-                results.push((query.id, result.map(P::output).map_err(Error::from)));
+                results.push((query.id, result.and_then(made::<P>).map_err(Error::from)));
             }
             self.decider.happened(sum);
             batch = rest;
@@ -329,6 +347,7 @@ impl<P: Pass> Session<P> {
             }
             batch.sort_by(by_urgency);
         }
+        self.memory.give_results();
         results.sort_by_key(|&(id, _)| id);
         let after = self.counters().map(|c| c.launches);
         Ok(Batch {
@@ -592,6 +611,10 @@ pub(crate) struct Memory {
     bitmap_bytes: u64,
     /// Room for inputs and results of queries that have no state.
     results_bytes: u64,
+    /// Room for the results of a batch that is running, on a CPU: they are there until the batch ends.
+    kept_bytes: u64,
+    /// The executor holds what [`beside_bytes`] says.
+    on_cpu: bool,
     /// Of the scalars, those of the run that was checked last.
     sizes: Sizes,
 }
@@ -614,7 +637,7 @@ impl Memory {
                 let plan = Memory::plan(program()?, topology, (available, pressure), runtime);
                 Ok(plan?)
             })?;
-        let memory = Memory::hold(&planned, lease)?;
+        let memory = Memory::hold(&planned, lease, runtime.shares_memory())?;
         Ok((planned, memory))
     }
 
@@ -628,7 +651,7 @@ impl Memory {
         let pressure = Memory::pressure(topology, runtime)?;
         let known = (lease.available_bytes(), pressure);
         let planned = Memory::plan(program, topology, known, runtime)?;
-        let memory = Memory::hold(&planned, lease)?;
+        let memory = Memory::hold(&planned, lease, runtime.shares_memory())?;
         Ok((planned, memory))
     }
 
@@ -675,15 +698,21 @@ impl Memory {
         let budgets = [program.manifest.budget_bytes, available_bytes];
         let mut need = None;
         if let Some(available) = budgets.into_iter().flatten().min() {
+            let beside = match runtime.shares_memory() {
+                true => beside_bytes(&program, &sizes),
+                false => 0,
+            };
             if runtime.shares_memory() {
-                let fitted = fit(&program, &sizes, available).map_err(refused)?;
+                let room = available.saturating_sub(beside);
+                let fitted = fit(&program, &sizes, room);
+                let fitted = fitted.map_err(|e| with(refused(e), beside, available))?;
                 program.schedule = fitted.schedule;
                 if !fitted.splits.is_empty() {
                     legal(&program)?;
                 }
                 allocation = fitted.allocation;
             }
-            let needed = needed_bytes(&program, &sizes, allocation, available)?;
+            let needed = needed_bytes(&program, &sizes, allocation, (beside, available))?;
             need = Some(routes_need(&program, sizes.nodes, needed, available));
         }
         let start = route::choose(pressure, need.as_ref());
@@ -696,7 +725,7 @@ impl Memory {
     }
 
     /// Takes what a plan needs.
-    fn hold(planned: &Planned, lease: Lease) -> Result<Memory, RunError> {
+    fn hold(planned: &Planned, lease: Lease, on_cpu: bool) -> Result<Memory, RunError> {
         let mut memory = Memory {
             allocation: planned.allocation,
             pass_bytes: planned.program.manifest.budget_bytes,
@@ -706,6 +735,8 @@ impl Memory {
             slots: 1,
             second_inputs_bytes: 0,
             results_bytes: 0,
+            kept_bytes: 0,
+            on_cpu,
             bitmap_bytes: 0,
             sizes: planned.sizes.clone(),
         };
@@ -746,7 +777,11 @@ impl Memory {
             return Ok(());
         };
         let takes = footprint(program, &self.sizes).map_err(|e| refused(e.into()))?;
-        let needed = fits(&takes, self.allocation, available)?;
+        let beside = match self.on_cpu {
+            true => beside_bytes(program, &self.sizes),
+            false => 0,
+        };
+        let needed = fits(&takes, self.allocation, (beside, available))?;
         self.needed_bytes = needed;
         self.resident_bytes = takes
             .items
@@ -827,6 +862,51 @@ impl Memory {
         }
     }
 
+    /// Takes room for the results of a batch on a CPU, or for as many of them as there is room for. How large one can be;
+    /// `None`: no budget says.
+    fn keep_results(&mut self, program: &Program, queries: u64) -> Option<u64> {
+        let available = self.available_bytes().filter(|_| self.on_cpu)?;
+        let lists = program.lists.iter().filter(|l| l.output);
+        let lists = lists.map(|l| {
+            let len = self.sizes.resolve(program, l.capacity).unwrap_or(0);
+            len.saturating_mul(l.row_bytes())
+        });
+        let buffers = self.bytes_of(program, |role| matches!(role, Role::Output | Role::InOut));
+        let one = lists.fold(buffers, u64::saturating_add);
+        // The state has room for the last one.
+        let wanted = one.saturating_mul(queries.saturating_sub(1));
+        let more = wanted.min(available.saturating_sub(self.lease.bytes()));
+        if self.lease.resize(self.lease.bytes() + more) {
+            self.kept_bytes = more;
+        }
+        Some(one)
+    }
+
+    /// How many queries there is room for beside results that are kept, of which one takes so much; at least one.
+    fn room_for_results(&self, one: Option<u64>, held_bytes: u64) -> Result<usize, RunError> {
+        let Some(one) = one else {
+            return Ok(usize::MAX);
+        };
+        let Some(left) = self.kept_bytes.checked_sub(held_bytes) else {
+            return Err(RunError::Memory {
+                what: "the results of the batch do not fit".to_owned(),
+                needed_bytes: self.lease.bytes() + (held_bytes - self.kept_bytes),
+                available_bytes: self.lease.bytes(),
+            });
+        };
+        let more = left.checked_div(one).unwrap_or(u64::MAX);
+        Ok(usize::try_from(more)
+            .unwrap_or(usize::MAX)
+            .saturating_add(1))
+    }
+
+    /// The batch has ended: its results are the caller's.
+    fn give_results(&mut self) {
+        let smaller = self.lease.resize(self.lease.bytes() - self.kept_bytes);
+        debug_assert!(smaller, "smaller is always possible");
+        self.kept_bytes = 0;
+    }
+
     /// What the queries of a batch may take together.
     pub(crate) fn batch_bytes(&self) -> Option<u64> {
         self.available_bytes()?;
@@ -838,7 +918,7 @@ impl Memory {
     /// Takes room for so many states of a batch, or as many as there is room for.
     fn slots(&mut self, wanted: u32) -> u32 {
         let extra = self.resident_bytes + self.second_inputs_bytes;
-        let extra = extra + self.results_bytes + self.bitmap_bytes;
+        let extra = extra + self.results_bytes + self.bitmap_bytes + self.kept_bytes;
         let one = self.lease.bytes() - extra.min(self.lease.bytes());
         let one = one / u64::from(self.slots.max(1));
         while self.slots < wanted && self.lease.resize(self.lease.bytes() + one) {
@@ -846,6 +926,16 @@ impl Memory {
         }
         self.slots
     }
+}
+
+/// Bytes of a result that the caller gets.
+fn result_bytes(program: &Program, outcome: &Outcome) -> u64 {
+    let outputs = outcome.outputs.iter().map(|(_, c)| c.as_slice().bytes());
+    let lists = outcome.lists.iter().map(|(id, columns)| {
+        let len = columns.first().map_or(0, Column::len) as u64;
+        len * program.lists[id.index()].row_bytes()
+    });
+    outputs.chain(lists).sum()
 }
 
 /// What the planners made of a program, by their judge.
@@ -861,19 +951,40 @@ fn needed_bytes(
     program: &Program,
     sizes: &Sizes,
     allocation: Allocation,
-    available_bytes: u64,
+    known: (u64, u64),
 ) -> Result<u64, RunError> {
     let takes = footprint(program, sizes).map_err(|e| refused(e.into()))?;
-    fits(&takes, allocation, available_bytes)
+    fits(&takes, allocation, known)
 }
 
-fn fits(takes: &Footprint, allocation: Allocation, available_bytes: u64) -> Result<u64, RunError> {
-    let fits = takes.fit(available_bytes, allocation);
-    fits.map_err(|e| refused(e.into()))?;
-    Ok(match allocation {
+/// What a footprint takes with what is beside it.
+fn fits(
+    takes: &Footprint,
+    allocation: Allocation,
+    (beside_bytes, available_bytes): (u64, u64),
+) -> Result<u64, RunError> {
+    let room = available_bytes.saturating_sub(beside_bytes);
+    let fits = takes.fit(room, allocation);
+    fits.map_err(|e| with(refused(e.into()), beside_bytes, available_bytes))?;
+    let planned = match allocation {
         Allocation::Separate => takes.separate_bytes,
         Allocation::Shared => takes.peak_bytes,
-    })
+    };
+    Ok(planned.saturating_add(beside_bytes))
+}
+
+/// An error of a plan, with what is beside it.
+fn with(e: RunError, beside_bytes: u64, available_bytes: u64) -> RunError {
+    match e {
+        RunError::Memory {
+            what, needed_bytes, ..
+        } => RunError::Memory {
+            what,
+            needed_bytes: needed_bytes.saturating_add(beside_bytes),
+            available_bytes,
+        },
+        other => other,
+    }
 }
 
 /// What routes take on a CPU: a list is in the plan, and a bitmap comes to it.

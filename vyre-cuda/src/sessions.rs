@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::runtime::{Resident, Runtime};
-use crate::session::{Batch, Memory, Query, QueryId, slices};
+use crate::session::{Batch, Memory, Query, QueryId, made, slices};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ impl<P: Pass> Sessions<P> {
         let room = self.memories.iter().map(Memory::batch_bytes).sum();
         let outcomes = self.resident.run_batch(&queries, room);
         for (id, outcome) in order.iter().zip(outcomes) {
-            results.push((*id, outcome.map(P::output).map_err(Error::from)));
+            results.push((*id, outcome.and_then(made::<P>).map_err(Error::from)));
         }
         results.sort_by_key(|&(id, _)| id);
         let after = self.counters().map(|c| c.launches);
