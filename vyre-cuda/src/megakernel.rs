@@ -1148,7 +1148,7 @@ impl Megakernel {
             let scalar = self.program.buffers[d.buffer].scalar;
             let column = if pinned {
                 let mut column = Column::filled(scalar, 0, 0);
-                column.reserve((d.bytes / scalar.size_bytes()) as usize);
+                let _or_it_grows = column.reserve((d.bytes / scalar.size_bytes()) as usize);
                 let host = &self.flights[flight];
                 for piece in d.pieces() {
                     host.pieces[pieces].wait()?;
@@ -1206,7 +1206,7 @@ impl Megakernel {
         place: impl Fn(&Megakernel) -> (&Memory, u64),
     ) -> Result<Column, RunError> {
         let mut column = Column::filled(scalar, 0, 0);
-        column.reserve(len as usize);
+        let _or_it_grows = column.reserve(len as usize);
         let bytes = (len * scalar.size_bytes()) as usize;
         if bytes > 0 {
             self.ring_for(COLUMN_PART_BYTES.min(bytes))?;
