@@ -522,7 +522,7 @@ pub(crate) fn column_from(scalar: vyre_core::module::Scalar, len: usize, bytes: 
 /// The same, in an empty column's memory where that suffices.
 pub(crate) fn column_in(mut empty: Column, len: usize, bytes: &[u8]) -> Column {
     let bytes = &bytes[..len * empty.scalar().size_bytes() as usize];
-    empty.reserve(len);
+    let _or_it_grows = empty.reserve(len);
     extend(&mut empty, bytes);
     empty
 }
