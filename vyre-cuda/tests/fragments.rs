@@ -2,6 +2,10 @@
 //! what it means in a plain function.
 #![deny(warnings)]
 #![allow(
+    redundant_semicolons,
+    reason = "behind what `$s:stmt` has matched, some need one"
+)]
+#![allow(
     clippy::match_overlapping_arm,
     reason = "the first arm that fits is what is tested"
 )]
@@ -452,7 +456,167 @@ fn device_modules_are_written_by_macros(runtimes: [Runtime; 2]) {
     }
 }
 
+/// Bodies in which a name of the macro's own has the text of one that its caller passes, as kernels and as plain functions.
+macro_rules! own_names {
+    ($t:ident, $i:ident, $label:lifetime, $e:expr, $more:expr, $of_i:expr, $let:stmt, $two:block, $set:block, $out:block) => {
+        twice! { in_let, plain_in_let, $t,
+            let t = 100;
+            $e as i64 + t
+        }
+        twice! { in_for, plain_in_for, $t,
+            let mut total = 0;
+            for t in 0..3 {
+                total += $e as i64 * 10 + t;
+            }
+            total
+        }
+        twice! { in_match, plain_in_match, $t,
+            let other = $t as i64 + 50;
+            match (other, 2 * other) {
+                (t, _) if t > 80 => t,
+                (t, u) if matches!(u + 0 * t, 110..=120) => $e as i64 + u,
+                (_, t) => $e as i64 * 1_000 + t,
+            }
+        }
+        twice! { in_parameter, plain_in_parameter, $i,
+            let i = 100;
+            let of_both = $of_i as i64 * 1_000 + i;
+            let $i = $i as i64 + 7;
+            let i = i + 1;
+            $of_i as i64 + i * 3 + of_both
+        }
+        twice! { in_block, plain_in_block, $i,
+            let t = 7;
+            let inner = {
+                let $t = 1_000 + $i;
+                let t = t * 2;
+                $e as i64 + $more as i64 * 3 + t
+            };
+            inner * 10_000 + t
+        }
+        twice! { in_assignment, plain_in_assignment, $i,
+            let mut $t = $i;
+            let mut t = 100;
+            t += 1;
+            $set;
+            $t as i64 * 1_000 + t
+        }
+        twice! { in_statement, plain_in_statement, $i,
+            $let;
+            let t = 1_000;
+            $e as i64 + t + $i as i64
+        }
+        twice! { in_own_block, plain_in_own_block, $i,
+            let t = 100 + $i as i64;
+            let r = $two;
+            r + t
+        }
+        twice! { in_labels, plain_in_labels, $i,
+            let mut total = 0;
+            $label: for k in 0..4 {
+                'out: for j in 0..5 {
+                    total += $i as i64 + 1;
+                    if j * k > 2 {
+                        break 'out;
+                    }
+                    if j == 3 $out
+                }
+                total += 1_000;
+            }
+            total
+        }
+    };
+}
+
+own_names!(
+    t, i, 'out, t + 1, t * 2, i + 1, let t = 5u32, { let t = 3i64; t * 2 }, { t += 7; },
+    { break 'out; }
+);
+
+macro_rules! own_graph {
+    ($name:ident, $x:ident, $e:expr, $at:ident, $by:expr) => {
+        #[wave_graph]
+        mod $name {
+            pub struct Data {
+                #[topology]
+                g: Csr,
+                #[output(per = node)]
+                y: u32,
+            }
+
+            #[device]
+            fn scale($x: u32, x: u32) -> u32 {
+                let k = x * 10;
+                $e + k
+            }
+
+            #[wave(nodes)]
+            fn write($at: Node, y: &mut u32) {
+                let v = 50;
+                *y = scale($by, 1) + v;
+            }
+        }
+    };
+}
+
+own_graph!(own_in_graph, k, k * 2, v, v + 1);
+
+/// A helper of another module, with names of the macro and of its caller.
+mod own_helper {
+    use vyre_cuda::prelude::*;
+
+    macro_rules! helper {
+        ($x:ident, $e:expr) => {
+            #[device]
+            pub(crate) fn own($x: u32) -> u32 {
+                let k = 100;
+                $e + k
+            }
+        };
+    }
+
+    helper!(k, k + 1);
+}
+
+#[kernel]
+fn calls_own(i: Index, out: &mut u32) {
+    *out = own_helper::own(i);
+}
+
+/// Items are found from every context, as rustc has it.
+macro_rules! own_items {
+    ($name:ident, $e:expr) => {
+        #[kernel]
+        fn $name(i: Index, out: &mut u32) {
+            const OFFSET: u32 = 3;
+            *out = $e + OFFSET * 100 + i;
+        }
+    };
+}
+
+own_items!(own_item, OFFSET);
+
+fn names_of_a_macro_are_its_own(runtimes: [Runtime; 2]) {
+    agree! { runtimes.clone(),
+        in_let plain_in_let, in_for plain_in_for, in_match plain_in_match, in_parameter plain_in_parameter,
+        in_block plain_in_block, in_assignment plain_in_assignment, in_statement plain_in_statement,
+        in_own_block plain_in_own_block, in_labels plain_in_labels
+    }
+    let g = Csr::from_edges(3, &[]).expect("a graph");
+    for runtime in runtimes {
+        let mut session = own_in_graph::Session::new(&runtime, &g).expect("it fits");
+        let out = session.run(own_in_graph::Run {}).expect("no trap");
+        assert_eq!(out.y, [62, 64, 66]);
+        let mut out = [0; 3];
+        calls_own::run(&runtime, &mut out).expect("no trap");
+        assert_eq!(out, [101, 102, 103]);
+        own_item::run(&runtime, &mut out).expect("no trap");
+        assert_eq!(out, [303, 304, 305]);
+    }
+}
+
 on_every_backend! {
+    names_of_a_macro_are_its_own
     expressions_stay_together
     every_kind_of_fragment_is_taken
     graphs_are_written_by_macros

@@ -180,6 +180,22 @@ pub(crate) fn generated(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
+/// The number of the syntax context of a token: a name of a `macro_rules!` is another one than the same name of its caller. Stable
+/// Rust says so only where a span is shown, as `#5 bytes(1..2)`. `None` where it is not known: outside of the compiler.
+pub(crate) fn context(span: Span) -> Option<u32> {
+    if !proc_macro::is_available() {
+        return None;
+    }
+    let shown = format!("{:?}", span.unwrap());
+    let (number, _) = shown.strip_prefix('#')?.split_once(' ')?;
+    number.parse().ok()
+}
+
+/// Whether two names of the same text are one name, as far as is known.
+pub(crate) fn same_context(a: Option<u32>, b: Option<u32>) -> bool {
+    a.is_none() || b.is_none() || a == b
+}
+
 /// An identifier of this text, which may be that of a raw one.
 pub(crate) fn ident(text: &str, span: Span) -> Ident {
     match text.strip_prefix("r#") {

@@ -12,6 +12,7 @@ use super::methods::{self, As, On};
 use super::types::{self, HandleTy, Struct, StructDef, Ty, Unifier};
 use super::{Binding, Checked, Env, ItemField, Resolved, first_token, lower, refuse, start};
 use crate::report::{Report, did_you_mean};
+use crate::source;
 use proc_macro2::Span;
 use quote::ToTokens;
 use std::rc::Rc;
@@ -43,7 +44,9 @@ pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Optio
     for (name, binding) in env.bindings {
         let written = f.sig.inputs.iter().find_map(|i| match i {
             syn::FnArg::Typed(t) => match &*t.pat {
-                syn::Pat::Ident(p) if p.ident == *name => Some((&*t.ty, p.mutability.is_some())),
+                syn::Pat::Ident(p) if same_name(&p.ident, name) => {
+                    Some((&*t.ty, p.mutability.is_some()))
+                }
                 _ => None,
             },
             syn::FnArg::Receiver(_) => None,
@@ -65,17 +68,17 @@ pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Optio
                 Some((ty, _)),
             ) => {
                 if let Some(of) = c.handle(ty) {
-                    c.name(name.to_string(), Name::Handle(Handle::Bound(*binding), of));
+                    c.name(name, Name::Handle(Handle::Bound(*binding), of));
                 }
             }
-            _ => c.bind(name.to_string(), *binding),
+            _ => c.bind(name, *binding),
         }
     }
     for input in &f.sig.inputs {
         if let syn::FnArg::Typed(p) = input
             && let syn::Pat::Ident(p) = &*p.pat
             && p.mutability.is_some()
-            && let Some(Name::Value(kind, scalar)) = c.lookup(&p.ident.to_string())
+            && let Some(Name::Value(kind, scalar)) = c.lookup(&p.ident)
         {
             let id = c.declare(&p.ident, Ty::Scalar(scalar), true);
             params.push(Param::Copy(id, kind.kind()));
@@ -176,7 +179,8 @@ pub(super) fn condition(
     let mut c = Checker::new(*env, report, Role::Condition, depth);
     c.result = Ty::BOOL;
     for (name, binding) in env.bindings {
-        c.bind(name.to_string(), *binding);
+        c.bind(name, *binding);
+        c.everywhere();
     }
     let body = c.value(e);
     let found = c.types.resolve(&body.ty);
@@ -405,6 +409,13 @@ enum Name {
     Handle(Handle, HandleTy),
 }
 
+struct Scoped {
+    text: String,
+    /// See [`source::context`]. `None` too for what is the same in every context: an item, a field of `Data`.
+    context: Option<u32>,
+    what: Name,
+}
+
 /// A value that costs nothing to name.
 #[derive(Clone, Copy)]
 enum Simple {
@@ -422,7 +433,7 @@ impl Simple {
 }
 
 struct LoopInfo {
-    label: Option<String>,
+    label: Option<syn::Ident>,
     /// A plain `break` reaches it (not a labelled block).
     plain: bool,
     /// `continue` may name it.
@@ -452,7 +463,7 @@ struct Checker<'a> {
     types: Unifier,
     vars: Vec<Var>,
     declared: Vec<(String, Span)>,
-    scopes: Vec<Vec<(String, Name)>>,
+    scopes: Vec<Vec<Scoped>>,
     loops: Vec<LoopInfo>,
     open: Vec<usize>,
     result: Ty,
@@ -601,7 +612,7 @@ impl<'a> Checker<'a> {
             if let Some(h) = handle {
                 if let syn::Pat::Ident(p) = &*typed.pat {
                     let name = Name::Handle(Handle::Param(params.len()), h);
-                    self.name(p.ident.to_string(), name);
+                    self.name(&p.ident, name);
                 } else if !matches!(&*typed.pat, syn::Pat::Wild(_)) {
                     refuse::pattern(&typed.pat, self.report);
                     self.failed = true;
@@ -771,13 +782,24 @@ impl<'a> Checker<'a> {
 
     // Names
 
-    fn name(&mut self, name: String, what: Name) {
+    fn name(&mut self, ident: &syn::Ident, what: Name) {
         if let Some(scope) = self.scopes.last_mut() {
-            scope.push((name, what));
+            scope.push(Scoped {
+                text: ident.to_string(),
+                context: source::context(ident.span()),
+                what,
+            });
         }
     }
 
-    fn bind(&mut self, name: String, binding: Binding) {
+    /// The name that was added last is found from every syntax context.
+    fn everywhere(&mut self) {
+        if let Some(last) = self.scopes.last_mut().and_then(|s| s.last_mut()) {
+            last.context = None;
+        }
+    }
+
+    fn bind(&mut self, name: &syn::Ident, binding: Binding) {
         let h = Handle::Bound(binding);
         let what = match binding {
             Binding::Item(f) => Name::Value(Simple::Item(f), Scalar::U32),
@@ -807,13 +829,31 @@ impl<'a> Checker<'a> {
         self.name(name, what);
     }
 
-    fn lookup(&self, name: &str) -> Option<Name> {
-        self.scopes
-            .iter()
-            .rev()
-            .flat_map(|s| s.iter().rev())
-            .find(|(n, _)| n == name)
-            .map(|&(_, what)| what)
+    /// What a name stands for: as rustc has it, the innermost binding of the same text and syntax context.
+    fn lookup(&self, ident: &syn::Ident) -> Option<Name> {
+        let text = ident.to_string();
+        let mut bound = self.bound(&text).peekable();
+        bound.peek()?;
+        let context = source::context(ident.span());
+        bound
+            .find(|s| source::same_context(s.context, context))
+            .map(|s| s.what)
+    }
+
+    /// What has this text in any syntax context, innermost first.
+    fn bound<'b>(&'b self, text: &'b str) -> impl Iterator<Item = &'b Scoped> {
+        let inside_out = self.scopes.iter().rev().flat_map(|s| s.iter().rev());
+        inside_out.filter(move |s| s.text == text)
+    }
+
+    /// A name that only another macro has bound. rustc reports it, unless the tokens come from a procedural macro, whose names it
+    /// may take for the caller's.
+    fn other_macro(&mut self, name: &str, at: Span) {
+        self.error(
+            at,
+            format!("the `{name}` in scope is that of another macro"),
+            format!("pass `{name}` to the macro that binds it"),
+        );
     }
 
     fn hidden(&mut self, ty: Ty) -> VarId {
@@ -826,7 +866,7 @@ impl<'a> Checker<'a> {
         self.vars.push(Var { ty, mutable });
         self.declared.push((ident.to_string(), ident.span()));
         let id = VarId(self.vars.len() - 1);
-        self.name(ident.to_string(), Name::Var(id));
+        self.name(ident, Name::Var(id));
         id
     }
 
@@ -935,8 +975,8 @@ impl<'a> Checker<'a> {
         };
         let is = |n: &Name| matches!(n, Name::Handle(h, _) if *h == handle);
         let mut names = self.scopes.iter().flatten();
-        let found = names.find(|(_, n)| is(n));
-        found.map_or_else(|| "it".to_owned(), |(name, _)| name.clone())
+        let found = names.find(|s| is(&s.what));
+        found.map_or_else(|| "it".to_owned(), |s| s.text.clone())
     }
 
     fn agree(&mut self, expected: &Ty, found: &Ty) {
@@ -1266,6 +1306,7 @@ impl<'a> Checker<'a> {
                     self.const_values.push((c.ident.to_string(), v));
                 }
                 let id = self.declare(&c.ident, ty, false);
+                self.everywhere();
                 stmts.push(Stmt::Let(Pat::Var(id), Some(value)));
             }
             syn::Item::Use(u) => {
@@ -1459,6 +1500,11 @@ fn contains_handle(ty: &Ty) -> bool {
 
 fn has_variable(ty: &Ty) -> bool {
     ty.any_inside(&|t| matches!(t, Ty::Var(_)))
+}
+
+/// Whether two identifiers are one name to rustc.
+fn same_name(a: &syn::Ident, b: &syn::Ident) -> bool {
+    a == b && source::same_context(source::context(a.span()), source::context(b.span()))
 }
 
 fn unsigned(s: Scalar) -> Scalar {

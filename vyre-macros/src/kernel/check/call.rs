@@ -10,7 +10,7 @@ impl Checker<'_> {
         let syn::Expr::Path(p) = strip(e) else {
             return None;
         };
-        match self.lookup(&p.path.get_ident()?.to_string())? {
+        match self.lookup(p.path.get_ident()?)? {
             Name::Handle(h, ty) => Some((h, ty)),
             Name::Var(_) | Name::Value(..) => None,
         }
@@ -961,7 +961,7 @@ impl Checker<'_> {
                 _ => local = false,
             }
         }
-        if p.path.get_ident().is_some() && self.lookup(&name).is_some() {
+        if p.path.get_ident().is_some_and(|i| self.lookup(i).is_some()) {
             self.leave(format!("`{name}` is not a function"));
             return self.wrong(span);
         }

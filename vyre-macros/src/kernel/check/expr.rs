@@ -296,7 +296,7 @@ impl Checker<'_> {
         }
         if let Some(ident) = p.path.get_ident() {
             let name = ident.to_string();
-            match self.lookup(&name) {
+            match self.lookup(ident) {
                 Some(Name::Var(id)) => {
                     if name != "self" && self.refs.contains(&id) {
                         self.error(
@@ -746,14 +746,15 @@ impl Checker<'_> {
         match e {
             syn::Expr::Paren(p) => self.place(&p.expr),
             syn::Expr::Path(p) => {
-                let name = p
-                    .path
-                    .get_ident()
-                    .map(ToString::to_string)
-                    .unwrap_or_default();
-                match self.lookup(&name) {
+                let ident = p.path.get_ident();
+                let name = ident.map(ToString::to_string).unwrap_or_default();
+                match ident.and_then(|i| self.lookup(i)) {
                     Some(Name::Var(id)) => {
                         Some((Place::Var(id, Vec::new()), self.vars[id.0].ty.clone()))
+                    }
+                    None if self.bound(&name).next().is_some() => {
+                        self.other_macro(&name, first_token(p));
+                        None
                     }
                     _ => {
                         self.leave(format!("cannot assign to `{name}`"));
@@ -788,7 +789,7 @@ impl Checker<'_> {
             syn::Expr::Field(f) => {
                 if let syn::Expr::Path(p) = &*f.base
                     && let Some(Name::Handle(_, HandleTy::Edge)) =
-                        p.path.get_ident().and_then(|i| self.lookup(&i.to_string()))
+                        p.path.get_ident().and_then(|i| self.lookup(i))
                 {
                     self.error(
                         first_token(&f.member),
@@ -871,7 +872,7 @@ impl Checker<'_> {
         let syn::Expr::Path(p) = strip(e) else {
             return None;
         };
-        match self.lookup(&p.path.get_ident()?.to_string()) {
+        match self.lookup(p.path.get_ident()?) {
             Some(Name::Var(id)) if self.refs.contains(&id) => Some(Expr {
                 kind: Kind::Var(id),
                 ty: self.vars[id.0].ty.clone(),
@@ -897,7 +898,7 @@ impl Checker<'_> {
             syn::Expr::Path(p) => p
                 .path
                 .get_ident()
-                .is_some_and(|i| matches!(self.lookup(&i.to_string()), Some(Name::Var(_)))),
+                .is_some_and(|i| matches!(self.lookup(i), Some(Name::Var(_)))),
             _ => false,
         }
     }

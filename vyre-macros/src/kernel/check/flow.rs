@@ -242,7 +242,7 @@ impl Checker<'_> {
         result: Option<Ty>,
     ) -> LoopId {
         self.loops.push(LoopInfo {
-            label: label.map(|l| l.name.ident.to_string()),
+            label: label.map(|l| l.name.ident.clone()),
             plain,
             turns,
             result,
@@ -558,20 +558,36 @@ impl Checker<'_> {
     }
 
     pub(super) fn find_loop(&self, label: Option<&syn::Lifetime>, turns: bool) -> Option<usize> {
-        let name = label.map(|l| l.ident.to_string());
         self.open.iter().rev().copied().find(|&l| {
             let l = &self.loops[l];
-            match &name {
-                Some(n) => l.label.as_ref() == Some(n) && (l.turns || !turns),
+            match label {
+                Some(n) => {
+                    let named = l.label.as_ref();
+                    named.is_some_and(|l| same_name(l, &n.ident)) && (l.turns || !turns)
+                }
                 None => l.plain,
             }
         })
     }
 
+    fn no_loop(&mut self, label: Option<&syn::Lifetime>, message: &str) {
+        let of = |l: &syn::Lifetime| {
+            let mut open = self.open.iter().map(|&o| &self.loops[o].label);
+            open.any(|o| {
+                o.as_ref()
+                    .is_some_and(|o| *o == l.ident && !same_name(o, &l.ident))
+            })
+        };
+        match label {
+            Some(l) if of(l) => self.other_macro(&l.to_string(), l.span()),
+            _ => self.leave(message),
+        }
+    }
+
     pub(super) fn breaking(&mut self, b: &syn::ExprBreak, span: Span) -> Expr {
         let value = b.expr.as_ref().map(|e| Box::new(self.value(e)));
         let Some(target) = self.find_loop(b.label.as_ref(), false) else {
-            self.leave("`break` outside of a loop");
+            self.no_loop(b.label.as_ref(), "`break` outside of a loop");
             return self.wrong(span);
         };
         self.loops[target].broken = true;
@@ -590,7 +606,7 @@ impl Checker<'_> {
 
     pub(super) fn continuing(&mut self, c: &syn::ExprContinue, span: Span) -> Expr {
         let Some(target) = self.find_loop(c.label.as_ref(), true) else {
-            self.leave("`continue` outside of a loop");
+            self.no_loop(c.label.as_ref(), "`continue` outside of a loop");
             return self.wrong(span);
         };
         Expr {
