@@ -260,7 +260,11 @@ fn bad_files_are_one_line() {
     );
     assert_eq!(
         error(1, &["--graph", "elf:/dev/null"]),
-        "/dev/null: not a 64-bit ELF file"
+        "/dev/null: not a regular file; copy what the device or pipe gives to one"
+    );
+    assert_eq!(
+        error(1, &["--graph", "elf:Cargo.toml"]),
+        "Cargo.toml: not a 64-bit ELF file"
     );
     let unwritable = error(1, &["--out", "/no/such/folder/x.vec"]);
     assert!(

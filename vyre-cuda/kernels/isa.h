@@ -515,6 +515,36 @@ enum VyreNodeRef {
     VYRE_NODEREF_Fixpoint = 1,
 };
 
+enum VyreAgreement {
+    VYRE_AGREEMENT_Bits = 0,
+    VYRE_AGREEMENT_Result = 1,
+    VYRE_AGREEMENT_Open = 2,
+};
+
+enum VyreProviso {
+    VYRE_PROVISO_NoWrap = 0,
+    VYRE_PROVISO_NoNan = 1,
+    VYRE_PROVISO_First = 2,
+};
+
+enum VyreWhy {
+    VYRE_WHY_Approximates = 0,
+    VYRE_WHY_Positions = 1,
+    VYRE_WHY_FloatSum = 2,
+    VYRE_WHY_ListOrder = 3,
+    VYRE_WHY_Slot = 4,
+    VYRE_WHY_OldValue = 5,
+    VYRE_WHY_ReadsChanged = 6,
+    VYRE_WHY_Stores = 7,
+    VYRE_WHY_Claim = 8,
+    VYRE_WHY_Mixed = 9,
+    VYRE_WHY_Until = 10,
+    VYRE_WHY_Nested = 11,
+    VYRE_WHY_NotMonotone = 12,
+    VYRE_WHY_Unnoticed = 13,
+    VYRE_WHY_Notice = 14,
+};
+
 enum VyreStep {
     VYRE_STEP_Wave = 0,
     VYRE_STEP_Barrier = 1,

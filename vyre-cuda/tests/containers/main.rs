@@ -550,6 +550,7 @@ fn case(seeds: &[Seed], case: u64, counts: &mut Counts, now: &mut String) {
         Err(RunError::Trap(trap)) => format!("trapped: {:?}", trap.kind),
         Err(RunError::Work { .. }) => "stopped: too much work".to_owned(),
         Err(RunError::TooLong { .. }) => "refused: too long a range".to_owned(),
+        Err(RunError::RowBit { .. }) => "refused: bits beyond a width that was changed".to_owned(),
         Err(e) => panic!("{e}"),
     });
     for (at, (name, other)) in runs.iter().enumerate().skip(1) {

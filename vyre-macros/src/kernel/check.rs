@@ -1045,7 +1045,8 @@ impl<'a> Checker<'a> {
         match name {
             "usize" => Some(Ty::Size),
             "Self" => {
-                let owner = self.owner.clone()?;
+                // `impl Self` names nobody; rustc says so.
+                let owner = self.owner.clone().filter(|owner| owner != "Self")?;
                 self.named(&owner)
             }
             name => self.structure(name),
