@@ -420,7 +420,128 @@ fn round_limits_are_constants(runtimes: [Runtime; 2]) {
     }
 }
 
+#[allow(non_snake_case)]
+mod sized {
+    use vyre_cuda::prelude::*;
+
+    /// Every length is a constant of this module, or a scalar of the same name as one elsewhere.
+    #[wave_graph]
+    pub(crate) mod inner {
+        const N: u32 = 3;
+        const W: u32 = 5;
+        const FIRST: u32 = 11;
+
+        pub(crate) struct Data {
+            #[topology]
+            g: Csr,
+            #[scratch(per = N)]
+            three: u32,
+            #[scratch(per = M, init = FIRST)]
+            some: u32,
+            #[scratch(per = edge(g), init = 1)]
+            links: u32,
+            #[scratch(per = node, bits = W)]
+            rows: Bits,
+            #[list(capacity = N)]
+            kept: List<u32>,
+            #[reduce(sum)]
+            t: u32,
+            #[reduce(sum)]
+            firsts: u32,
+            #[reduce(sum)]
+            edges: u32,
+            #[reduce(sum)]
+            widths: u32,
+            M: u32,
+        }
+
+        #[wave(range(N))]
+        fn count(three: &mut u32, t: &Reduce<Sum<u32>>, i: Index, kept: &Append<u32>) {
+            *three = 1;
+            t.add(*three);
+            kept.append(i);
+        }
+
+        #[wave(range(M))]
+        fn first(some: &u32, firsts: &Reduce<Sum<u32>>) {
+            firsts.add(*some);
+        }
+
+        #[wave(edges(g))]
+        fn edge(links: &u32, edges: &Reduce<Sum<u32>>) {
+            edges.add(*links);
+        }
+
+        #[wave(nodes)]
+        fn width(v: Node, rows: &Bits, widths: &Reduce<Sum<u32>>) {
+            rows.set(v, W - 1);
+            if rows.get(v, W - 1) {
+                widths.add(W);
+            }
+        }
+    }
+}
+
+#[allow(non_snake_case)]
+mod sizing {
+    use vyre_cuda::prelude::*;
+
+    /// Its `N`, `W` and `FIRST` are scalars and a reduction, its `M` and `g` other than those of the included graph.
+    #[wave_graph]
+    pub(crate) mod outer {
+        #[include(g = big, M = few)]
+        use super::super::sized::inner as a;
+        #[include(g = small, M = W)]
+        use super::super::sized::inner as b;
+
+        pub(crate) struct Data {
+            #[topology]
+            big: Csr,
+            #[topology]
+            small: Csr,
+            #[topology]
+            g: Csr,
+            #[output(per = M)]
+            o: u32,
+            #[reduce(sum)]
+            FIRST: u32,
+            N: u32,
+            W: u32,
+            few: u32,
+        }
+
+        const M: u32 = 4;
+
+        #[wave(range(M))]
+        fn own(o: &mut u32, N: u32, FIRST: &Reduce<Sum<u32>>) {
+            *o = N;
+            FIRST.add(1);
+        }
+    }
+}
+
+fn lengths_of_included_graphs_are_their_own(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let big = chain(5);
+        let small = Csr::from_edges(5, &[(0, 1)]).expect("a graph");
+        let topology = sizing::outer::Topology {
+            big: &big,
+            small: &small,
+            g: &big,
+        };
+        let mut session = sizing::outer::Session::new(&runtime, topology).expect("a session");
+        let given = sizing::outer::Run { N: 2, W: 1, few: 2 };
+        let out = session.run(given).expect("a run");
+        assert_eq!((out.a_t, out.b_t), (3, 3));
+        assert_eq!((out.a_firsts, out.b_firsts), (22, 11));
+        assert_eq!((out.a_edges, out.b_edges), (4, 1));
+        assert_eq!((out.a_widths, out.b_widths), (25, 25));
+        assert_eq!((out.o, out.FIRST), (vec![2; 4], 4));
+    }
+}
+
 on_every_backend! {
+    lengths_of_included_graphs_are_their_own
     round_limits_are_constants
     items_and_fields_keep_their_names
     kernels_take_parameters_of_any_name

@@ -1,6 +1,7 @@
 //! Second stage: names and kinds. Fields get ids, parameters are matched with fields and domain (DESIGN 2.2), and what
 //! does not fit is reported at the token that shows it.
 
+use super::include::Included;
 use super::syntax::{
     DomainArgs, Field, FieldKind, Graph, Per, Wave, ident_of, int_literal, scalar_of, show,
     type_word,
@@ -34,7 +35,8 @@ pub(crate) enum Slot {
     Broken,
 }
 
-/// A size with constants compared by spelling: one constant has one id a module.
+/// A size with constants compared by spelling: one constant has one id a module. Those of an included graph are spelled with
+/// its name before them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
     Fixed(u64),
@@ -51,6 +53,8 @@ pub(crate) enum Length {
 /// `Data`, resolved.
 pub(crate) struct Fields<'g> {
     fields: &'g [Field],
+    /// Graphs whose fields are among them.
+    included: &'g [Included],
     slots: Vec<Slot>,
     /// Length of each buffer.
     lengths: Vec<Length>,
@@ -289,6 +293,7 @@ impl<'g> Fields<'g> {
     ) -> Fields<'g> {
         let mut this = Fields {
             fields: &graph.fields,
+            included: &graph.included,
             slots: Vec::with_capacity(graph.fields.len()),
             lengths: Vec::new(),
             counts: Vec::new(),
@@ -370,7 +375,7 @@ impl<'g> Fields<'g> {
                     init,
                 } => {
                     let length = match per {
-                        Some(per) => this.length("per", per, report),
+                        Some(per) => this.length("per", per, field.origin, report),
                         None => None,
                     };
                     let length = length.unwrap_or(Length::Broken);
@@ -420,7 +425,7 @@ impl<'g> Fields<'g> {
                     item,
                     output,
                 } => {
-                    let length = this.length("capacity", capacity, report);
+                    let length = this.length("capacity", capacity, field.origin, report);
                     let capacity =
                         extent(&length.unwrap_or(Length::Broken), Some(capacity), tables);
                     let fields = this.scalars(at, item, helpers, report);
@@ -441,7 +446,7 @@ impl<'g> Fields<'g> {
                         None => Vec::new(),
                     };
                     let capacity = match capacity {
-                        Some(per) => match this.length("capacity", per, report) {
+                        Some(per) => match this.length("capacity", per, field.origin, report) {
                             Some(length) => extent(&length, Some(per), tables),
                             None => Extent::NodesPlusEdges,
                         },
@@ -690,8 +695,14 @@ impl<'g> Fields<'g> {
         }
     }
 
-    /// A size after `key =`.
-    fn length(&self, key: &str, per: &Per, report: &mut Report) -> Option<Length> {
+    /// A size after `key =`, in the graph or in one that it includes.
+    fn length(
+        &self,
+        key: &str,
+        per: &Per,
+        origin: Option<usize>,
+        report: &mut Report,
+    ) -> Option<Length> {
         match per {
             Per::Node => {
                 if !self
@@ -710,15 +721,19 @@ impl<'g> Fields<'g> {
             Per::Edge(graph) => self.topology(graph, report).map(Length::Edges),
             Per::Len(e) => {
                 let edge = |graph: &str| format!("{key} = edge({graph})");
-                if let Some(advice) = self.near_size(e, &format!("{key} = node"), edge) {
+                let near = match origin {
+                    None => self.near_size(e, &format!("{key} = node"), edge),
+                    Some(_) => None,
+                };
+                if let Some(advice) = near {
                     report.error_help(e.span(), format!("`{}` is not a size", show(e)), advice);
                     return None;
                 }
-                self.len(e, report)
+                self.len(e, origin, report)
             }
             Per::NodeBits(width) => {
-                self.length(key, &Per::Node, report)?;
-                let width = self.len(width, report)?;
+                self.length(key, &Per::Node, origin, report)?;
+                let width = self.len(width, origin, report)?;
                 Some(Length::NodeBits(Box::new(width)))
             }
         }
@@ -736,12 +751,18 @@ impl<'g> Fields<'g> {
         }
     }
 
-    /// A literal, a u32 scalar of `Data`, or a constant.
-    pub(crate) fn len(&self, e: &Expr, report: &mut Report) -> Option<Length> {
+    /// A literal, a u32 scalar of `Data`, or a constant. What stands in an included graph means a field or a constant of that
+    /// graph, whatever is declared here under its name.
+    fn len(&self, e: &Expr, origin: Option<usize>, report: &mut Report) -> Option<Length> {
         if let Some(n) = int_literal(e) {
             return Some(Length::Fixed(n));
         }
-        if let Some(name) = ident_of(e) {
+        let included = origin.map(|graph| &self.included[graph]);
+        let name = ident_of(e).and_then(|name| match included {
+            None => Some(name),
+            Some(included) => included.names.get(&name.to_string()),
+        });
+        if let Some(name) = name {
             match self.get(name) {
                 Some((field, Slot::Scalar(id))) => {
                     if let FieldKind::Scalar(scalar) = field.kind
@@ -769,9 +790,10 @@ impl<'g> Fields<'g> {
             }
         }
         match e {
-            Expr::Path(p) if p.qself.is_none() => {
-                Some(Length::Constant(p.to_token_stream().to_string()))
-            }
+            Expr::Path(p) if p.qself.is_none() => Some(Length::Constant(match included {
+                None => show(p),
+                Some(included) => format!("{}::{}", included.name.unraw(), show(p)),
+            })),
             _ => {
                 report.error_help(
                     e.span(),
@@ -787,20 +809,25 @@ impl<'g> Fields<'g> {
     fn domain(
         &self,
         args: &DomainArgs,
-        at: &Ident,
+        wave: &Wave,
         tables: &mut Tables,
         report: &mut Report,
     ) -> Option<(Domain, Option<Length>)> {
+        let origin = wave.origin.map(|o| o.graph);
         Some(match args {
             DomainArgs::Once => (Domain::Once, Some(Length::Fixed(1))),
             DomainArgs::Range(e) => {
                 let edge = |graph: &str| format!("#[wave(edges({graph}))]");
-                if let Some(advice) = self.near_size(e, "#[wave(nodes)]", edge) {
+                let near = match origin {
+                    None => self.near_size(e, "#[wave(nodes)]", edge),
+                    Some(_) => None,
+                };
+                if let Some(advice) = near {
                     let message = format!("`{}` is not a number of indices", show(e));
                     report.error_help(e.span(), message, advice);
                     return None;
                 }
-                let length = self.len(e, report)?;
+                let length = self.len(e, origin, report)?;
                 let extent = match &length {
                     Length::Constant(_) => {
                         Extent::Constant(tables.constant(e.to_token_stream(), Scalar::U32))
@@ -817,7 +844,7 @@ impl<'g> Fields<'g> {
                     .iter()
                     .any(|s| matches!(s, Slot::Csr(_) | Slot::Broken))
                 {
-                    self.needs_topology(at, "`nodes`", report);
+                    self.needs_topology(wave.name(), "`nodes`", report);
                     return None;
                 }
                 (Domain::Nodes, Some(Length::Nodes))
@@ -868,7 +895,7 @@ impl<'g> Fields<'g> {
     ) -> Option<Sweep> {
         let errors = report.len();
         let args = wave.domain.as_ref();
-        let domain = args.and_then(|d| self.domain(d, wave.name(), tables, report));
+        let domain = args.and_then(|d| self.domain(d, wave, tables, report));
         let mut params = Vec::new();
         let mut item_seen: Option<Ident> = None;
         let taken = self.taken(wave, report);
@@ -1418,7 +1445,9 @@ impl<'g> Fields<'g> {
         let (domain, length) = b.domain?;
         let name = &b.field.name;
         let actual = &self.lengths[buffer.index()];
-        if *actual != Length::Broken && length.as_ref() != Some(actual) {
+        // A wave of an included graph fits its own fields, and those that stand for them here have their lengths.
+        let fits = b.wave.origin.is_some() || length.as_ref() == Some(actual);
+        if *actual != Length::Broken && !fits {
             let word = b.wave.domain.as_ref().map_or("", DomainArgs::word);
             let shape = match actual {
                 Length::Nodes | Length::NodeBits(_) | Length::Broken => {

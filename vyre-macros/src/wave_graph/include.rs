@@ -35,6 +35,8 @@ pub(crate) struct IncludeArgs {
 pub(crate) struct Included {
     /// Its name in the graph that includes it.
     pub(crate) name: Ident,
+    /// Its fields, and what they are called here.
+    pub(crate) names: HashMap<String, Ident>,
     /// What it calls from other modules.
     pub(crate) imports: Imports,
     /// Items of its own module, for helpers and constants.
@@ -273,6 +275,7 @@ impl Merger<'_> {
         self.graph.scopes[0].pieces.extend(pieces);
         self.graph.included.push(Included {
             name: alias.clone(),
+            names,
             imports,
             items,
             modules,
@@ -485,7 +488,8 @@ pub(crate) fn renamed_expr(e: &Expr, names: &HashMap<String, Ident>) -> Expr {
 fn renamed_domain(domain: DomainArgs, names: &HashMap<String, Ident>) -> DomainArgs {
     match domain {
         DomainArgs::Once => DomainArgs::Once,
-        DomainArgs::Range(e) => DomainArgs::Range(renamed_expr(&e, names)),
+        // A length stays as it is written: only there is it known which names are fields.
+        DomainArgs::Range(e) => DomainArgs::Range(e),
         DomainArgs::Nodes(g) => DomainArgs::Nodes(g.map(|g| renamed(&g, names))),
         DomainArgs::Items { of, new } => DomainArgs::Items {
             of: renamed(&of, names),
@@ -502,8 +506,8 @@ fn renamed_per(per: &Per, names: &HashMap<String, Ident>) -> Per {
     match per {
         Per::Node => Per::Node,
         Per::Edge(g) => Per::Edge(renamed(g, names)),
-        Per::Len(e) => Per::Len(Box::new(renamed_expr(e, names))),
-        Per::NodeBits(e) => Per::NodeBits(Box::new(renamed_expr(e, names))),
+        Per::Len(e) => Per::Len(e.clone()),
+        Per::NodeBits(e) => Per::NodeBits(e.clone()),
     }
 }
 
