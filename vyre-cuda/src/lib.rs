@@ -133,5 +133,5 @@ pub mod __private {
     pub use vyre_core::native::{Column, FrontierView, Lane, Named, Sweep, Until};
     pub use vyre_core::pass::{IntoTopology, Pass};
     pub use vyre_core::record;
-    pub use vyre_macros::import;
+    pub use vyre_macros::{import, written};
 }

@@ -4,8 +4,10 @@
 //! Expanded code names only paths below `::vyre_cuda`. Constants and sites are arrays beside the user's functions, spanned
 //! at the user's tokens: rustc checks a constant's type and spelling there, and a site is where rustc says the token is.
 
+use crate::editor;
 use crate::kernel::{ModuleTables, Site, Tables, first_token};
 use crate::report::Report;
+use crate::source::generated;
 use crate::wave_graph::check::{Fields, Param, ParamKind, Slot, Sweep};
 use crate::wave_graph::standalone::array_names;
 use crate::wave_graph::syntax::{
@@ -122,6 +124,7 @@ impl Expansion<'_> {
             }
             Piece::Item(_) | Piece::Wave(_) => None,
         });
+        let editor = self.skeleton.is_none().then(|| editor::arguments(self, s));
         // After an error, nothing uses what it would.
         let quiet = quiet_on_error(s > 0 || self.skeleton.is_some());
         quote! {
@@ -130,6 +133,7 @@ impl Expansion<'_> {
             #vis mod #name {
                 #(#inner)*
                 #import
+                #editor
                 #(#pieces)*
                 #tables
                 #(#conditions)*
@@ -160,7 +164,7 @@ impl Expansion<'_> {
         }
     }
 
-    fn private(&self) -> TokenStream {
+    pub(crate) fn private(&self) -> TokenStream {
         let krate = &self.graph.options.krate;
         quote! { #krate::__private }
     }
@@ -210,29 +214,14 @@ impl Expansion<'_> {
 
     /// What a condition asks for: the name, its type, and how it is got at.
     fn asked(&self, args: &FixpointArgs) -> Vec<(Ident, TokenStream, TokenStream)> {
-        let private = self.private();
-        let asked = |(ident, field): (Ident, Option<Ident>)| {
-            let view = quote! { #private::FrontierView };
-            let slot = field.and_then(|field| self.fields.slot(&field));
-            let (ty, value) = match slot {
-                Some(Slot::Frontier(f)) => {
-                    let id = f.0;
-                    (view, quote! { cx.frontier(#id) })
-                }
-                Some(Slot::List(l)) => {
-                    let id = l.0;
-                    (view, quote! { cx.list(#id) })
-                }
-                Some(Slot::Reduction(r)) => {
-                    let (id, ty) = (r.0, scalar_type(self.program.reductions[r.index()].scalar));
-                    (ty.clone(), quote! { cx.reduction::<#ty>(#id) })
-                }
-                Some(Slot::Scalar(s)) => {
-                    let (id, ty) = (s.0, scalar_type(self.program.scalars[s.index()].scalar));
-                    (ty.clone(), quote! { cx.scalar::<#ty>(#id) })
-                }
-                Some(Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken) => {
-                    return None;
+        let asked = |(mut ident, field): (Ident, Option<Ident>)| {
+            let field = field.and_then(|field| self.fields.iter().find(|(f, _)| f.name == field));
+            let (ty, value) = match field {
+                Some((field, slot)) => {
+                    // An editor goes to where the field is declared.
+                    let declared = field.name.span().resolved_at(ident.span());
+                    ident.set_span(declared);
+                    self.askable(slot)?
                 }
                 None if ident == "round" => (scalar_type(Scalar::U32), quote! { cx.round() }),
                 None => return None,
@@ -240,6 +229,41 @@ impl Expansion<'_> {
             Some((ident, ty, value))
         };
         args.asked().into_iter().filter_map(asked).collect()
+    }
+
+    /// What a condition has in place of a field: its type, and how it is got at.
+    fn askable(&self, slot: Slot) -> Option<(TokenStream, TokenStream)> {
+        let private = self.private();
+        let view = quote! { #private::FrontierView };
+        Some(match slot {
+            Slot::Frontier(f) => {
+                let id = f.0;
+                (view, quote! { cx.frontier(#id) })
+            }
+            Slot::List(l) => {
+                let id = l.0;
+                (view, quote! { cx.list(#id) })
+            }
+            Slot::Reduction(r) => {
+                let (id, ty) = (r.0, scalar_type(self.program.reductions[r.index()].scalar));
+                (ty.clone(), quote! { cx.reduction::<#ty>(#id) })
+            }
+            Slot::Scalar(s) => {
+                let (id, ty) = (s.0, scalar_type(self.program.scalars[s.index()].scalar));
+                (ty.clone(), quote! { cx.scalar::<#ty>(#id) })
+            }
+            Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken => return None,
+        })
+    }
+
+    /// Parameters for all that a condition can ask for.
+    pub(crate) fn askable_parameters(&self) -> TokenStream {
+        let of_fields = self.fields.iter().filter_map(|(field, slot)| {
+            let (name, (ty, _)) = (&field.name, self.askable(slot)?);
+            Some(quote! { #name: #ty })
+        });
+        let ty = scalar_type(Scalar::U32);
+        quote! { #(#of_fields,)* round: #ty }
     }
 
     /// The path of a module from the graph's module: empty for the graph's own.
@@ -269,6 +293,10 @@ impl Expansion<'_> {
     fn names(&self) -> TokenStream {
         let krate = &self.graph.options.krate;
         let private = self.private();
+        // An editor that is asked where they come from goes to the name of the user's module.
+        let here = |name| Ident::new(name, generated(self.graph.name.span()));
+        let (run_type, output_type) = (here("Run"), here("Output"));
+        let (session, sessions, plan) = (here("Session"), here("Sessions"), here("PLAN"));
         let name = self.graph.name.to_string();
         let topology = self.topology_type();
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
@@ -343,24 +371,24 @@ impl Expansion<'_> {
 
             #[doc = #run_doc]
             #[derive(Clone, Copy, Debug)]
-            pub struct Run #lifetime { #(#inputs,)* }
+            pub struct #run_type #lifetime { #(#inputs,)* }
 
             #[doc = #output_doc]
             #[derive(Clone, Debug, PartialEq)]
-            pub struct Output {
+            pub struct #output_type {
                 #(#outputs,)*
                 /// What happened: rounds and times.
                 pub report: #private::Report,
             }
 
             #[doc = #session_doc]
-            pub type Session = #krate::Session<Pass>;
+            pub type #session = #krate::Session<Pass>;
 
             #[doc = #sessions_doc]
-            pub type Sessions = #krate::Sessions<Pass>;
+            pub type #sessions = #krate::Sessions<Pass>;
 
             #[doc = #plan_doc]
-            pub const PLAN: #krate::Plan = #krate::Plan::new(<Pass as #private::Pass>::PARTS);
+            pub const #plan: #krate::Plan = #krate::Plan::new(<Pass as #private::Pass>::PARTS);
         }
     }
 
@@ -374,6 +402,7 @@ impl Expansion<'_> {
     pub(crate) fn topology_type(&self) -> TokenStream {
         let (krate, private) = (&self.graph.options.krate, self.private());
         let doc = format!("What a session of `{}` is created from.", self.graph.name);
+        let topology = Ident::new("Topology", generated(self.graph.name.span()));
         let mut members = Vec::new();
         let mut only_csr = None;
         for (field, slot) in self.fields.iter() {
@@ -437,7 +466,7 @@ impl Expansion<'_> {
         quote! {
             #[doc = #doc]
             #[derive(Clone, Copy, Debug)]
-            pub struct Topology<'a> { #members }
+            pub struct #topology<'a> { #members }
             #from
         }
     }

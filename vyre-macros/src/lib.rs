@@ -5,6 +5,7 @@
 
 extern crate proc_macro;
 
+mod editor;
 mod expand;
 mod import;
 mod kernel;
@@ -89,6 +90,13 @@ pub fn device(attr: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn import(input: TokenStream) -> TokenStream {
     import::resume(input.into()).into()
+}
+
+/// What it is given, which rustc does not parse where it drops the call.
+#[doc(hidden)]
+#[proc_macro]
+pub fn written(input: TokenStream) -> TokenStream {
+    input
 }
 
 fn misplaced(item: TokenStream, message: &str, help: &str) -> TokenStream {

@@ -292,6 +292,7 @@ fn kernel(
         includes: Vec::new(),
         included: Vec::new(),
         clashes: Vec::new(),
+        written: Vec::new(),
     };
     let parsed = report.is_empty();
     let built = build(&graph, imports, parsed, &mut report);

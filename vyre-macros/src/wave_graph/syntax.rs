@@ -36,6 +36,8 @@ pub(crate) struct Graph {
     pub(crate) included: Vec<Included>,
     /// Names that the macro defines and the user took, which has been said.
     pub(crate) clashes: Vec<String>,
+    /// Arguments of attributes as written, each with the scope in whose module their names are looked up.
+    pub(crate) written: Vec<(usize, TokenStream)>,
 }
 
 /// Arguments of `#[wave_graph(...)]`.
@@ -710,6 +712,7 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
             includes: Vec::new(),
             included: Vec::new(),
             clashes: Vec::new(),
+            written: Vec::new(),
         },
         data: None,
         per_node: None,
@@ -857,6 +860,7 @@ impl Taker<'_> {
                             self.report
                                 .error(attr.span(), "`#[fixpoint]` is given twice");
                         }
+                        self.note(first, scope);
                         let args = self.fixpoint(first, &m.ident);
                         Piece::Scope(self.scope(m, Some(scope), Some(args)))
                     }
@@ -993,6 +997,7 @@ impl Taker<'_> {
         }
         self.refuse_cfg(&mut f.attrs);
         let name = f.sig.ident.clone();
+        self.note(wave, scope);
         let (domain, after) = self.wave(wave, &name);
         if matches!(f.vis, Visibility::Inherited) {
             f.vis = visible_to_graphs(name.span());
@@ -1008,6 +1013,13 @@ impl Taker<'_> {
             origin: None,
         });
         Piece::Wave(self.graph.waves.len() - 1)
+    }
+
+    /// Keeps an attribute's arguments for editors.
+    fn note(&mut self, attr: &Attribute, scope: usize) {
+        if let Meta::List(list) = &attr.meta {
+            self.graph.written.push((scope, list.tokens.clone()));
+        }
     }
 
     /// A misspelled attribute is reported once, and is the one that was meant from here on.
@@ -1063,6 +1075,7 @@ impl Taker<'_> {
             }
         };
         let (mut fields, mut after) = (Vec::new(), Vec::new());
+        self.note(attr, scope);
         for arg in attribute_args(attr, self.report) {
             // `after = field` maps a field of that name.
             if arg.name == "after" && !matches!(arg.form, Form::Value(_)) {
@@ -1408,6 +1421,7 @@ impl Taker<'_> {
         let mut kinds = Vec::new();
         for word in FIELD_ATTRS {
             for attr in take_attrs(&mut field.attrs, word) {
+                self.note(&attr, 0);
                 kinds.push((word, attr));
             }
         }
