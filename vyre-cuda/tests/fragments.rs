@@ -615,7 +615,59 @@ fn names_of_a_macro_are_its_own(runtimes: [Runtime; 2]) {
     }
 }
 
+/// Blocks where statements, arms and ranges end, without what an expression needs there.
+macro_rules! blocks {
+    ($i:ident, $x:ident, $one:block, $ten:block, $if:expr, $three:expr) => {
+        twice! { block_statements, plain_block_statements, $i,
+            let mut $x = $i as i64;
+            $one let y = $x;
+            $one $ten (_, $x) = (0, $x + y);
+            let at = [1, 2, 3];
+            for _k in at $ten $if
+            if $x > 3 $one else $ten $one
+            loop { $ten break; }
+            $x
+        }
+        twice! { block_arms, plain_block_arms, $i,
+            let mut $x = $i as i64;
+            match $i { 0 => $one 1 => $one, 2..=5 => $ten _ => $if }
+            match ($i, 1) { (3, _) => $one (_, 0) => {} _ => $ten }
+            $x
+        }
+        twice! { block_ranges, plain_block_ranges, $i,
+            let mut $x = $i as i64;
+            for k in 0..$three { $x += k + 1; }
+            for k in 0..=$three { $x += k * 100; }
+            for k in (0..$three).rev() { $x = $x * 2 + k; }
+            for k in $three..$three + 2 { $x += k; }
+            $x + $three
+        }
+    };
+}
+
+blocks!(
+    i,
+    x,
+    {
+        x += 1;
+    },
+    {
+        x += 10;
+    },
+    if x % 2 == 0 {
+        x += 100;
+    },
+    { 3 }
+);
+
+fn blocks_end_statements(runtimes: [Runtime; 2]) {
+    agree! { runtimes,
+        block_statements plain_block_statements, block_arms plain_block_arms, block_ranges plain_block_ranges
+    }
+}
+
 on_every_backend! {
+    blocks_end_statements
     names_of_a_macro_are_its_own
     expressions_stay_together
     every_kind_of_fragment_is_taken

@@ -52,7 +52,7 @@ pub(crate) fn take(
         attr
     };
     let item = if has_groups(&item) {
-        ungrouped(item)
+        ungrouped(item, report)
     } else {
         item
     };
@@ -251,33 +251,110 @@ fn has_raw(stream: &TokenStream) -> bool {
 }
 
 /// An item without groups; as it is where it is none.
-fn ungrouped(item: TokenStream) -> TokenStream {
+fn ungrouped(item: TokenStream, report: &mut Report) -> TokenStream {
     match syn::parse2::<Item>(statements(item.clone())) {
         Ok(mut parsed) => {
             Ungroup.visit_item_mut(&mut parsed);
             parsed.into_token_stream()
         }
-        Err(_) => item,
+        Err(e) => {
+            // rustc may well be able to, and would not say anything.
+            report.error_help(
+                e.span(),
+                format!("what the macro writes here cannot be parsed: {e}"),
+                "put a `;`, a comma or parentheses where a fragment ends",
+            );
+            item
+        }
     }
 }
 
-/// Opens what `$s:stmt` matched where it is a `let`: syn takes it for an expression.
+/// Does what syn does not do for groups: opens what `$s:stmt` matched where it is a `let`, and a block (an `if`, a loop) where a
+/// statement or an arm begins, which ends there without a `;` or a comma; and puts a block at the end of a range in parentheses.
 fn statements(stream: TokenStream) -> TokenStream {
     let mut all = TokenStream::new();
+    let mut before = Before::Start;
     for tree in stream {
+        let at = before;
+        before = before.then(&tree);
         let TokenTree::Group(g) = tree else {
             all.extend([tree]);
             continue;
         };
         let inner = statements(g.stream());
         let first = inner.clone().into_iter().next();
-        if is_none(&g) && matches!(first, Some(TokenTree::Ident(i)) if i == "let") {
-            all.extend(inner);
-        } else {
+        let word = |word: &str| matches!(&first, Some(TokenTree::Ident(i)) if i == word);
+        let brace =
+            matches!(&first, Some(TokenTree::Group(f)) if f.delimiter() == Delimiter::Brace);
+        if !is_none(&g) {
             all.extend([regroup(&g, g.delimiter(), inner)]);
+        } else if word("let") || at == Before::Start && is_block(&inner) {
+            all.extend(inner);
+        } else if at == Before::RangeEnd && brace {
+            let mut parens = Group::new(Delimiter::Parenthesis, inner);
+            parens.set_span(generated(g.span()));
+            all.extend([TokenTree::from(parens)]);
+        } else {
+            all.extend([regroup(&g, Delimiter::None, inner)]);
         }
     }
     all
+}
+
+/// What the tokens before one make of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// A statement or an arm's body can begin.
+    Start,
+    Dot,
+    /// `..` or `..=` stands before it.
+    RangeEnd,
+    Equals,
+    Other,
+}
+
+impl Before {
+    fn then(self, token: &TokenTree) -> Before {
+        match token {
+            TokenTree::Group(g) if g.delimiter() == Delimiter::Brace => Before::Start,
+            TokenTree::Group(g) if is_none(g) && is_block(&g.stream()) => Before::Start,
+            TokenTree::Punct(p) => match (p.as_char(), self) {
+                (';', _) | ('>', Before::Equals) => Before::Start,
+                ('.', Before::Dot) | ('=', Before::RangeEnd) => Before::RangeEnd,
+                ('.', _) => Before::Dot,
+                ('=', _) => Before::Equals,
+                _ => Before::Other,
+            },
+            TokenTree::Group(_) | TokenTree::Ident(_) | TokenTree::Literal(_) => Before::Other,
+        }
+    }
+}
+
+/// Whether these tokens are an expression that is a statement without a `;`.
+fn is_block(tokens: &TokenStream) -> bool {
+    let begins = match tokens.clone().into_iter().next() {
+        Some(TokenTree::Group(g)) => {
+            g.delimiter() == Delimiter::Brace || is_none(&g) && is_block(&g.stream())
+        }
+        Some(TokenTree::Ident(i)) => ["if", "match", "while", "loop", "for"]
+            .iter()
+            .any(|w| i == w),
+        Some(TokenTree::Punct(p)) => p.as_char() == '\'',
+        _ => false,
+    };
+    let block = |mut e: Expr| {
+        dissolve(&mut e);
+        matches!(
+            e,
+            Expr::Block(_)
+                | Expr::If(_)
+                | Expr::Match(_)
+                | Expr::While(_)
+                | Expr::Loop(_)
+                | Expr::ForLoop(_)
+        )
+    };
+    begins && syn::parse2(tokens.clone()).is_ok_and(block)
 }
 
 fn regroup(group: &Group, delimiter: Delimiter, inner: TokenStream) -> TokenTree {
@@ -601,6 +678,29 @@ mod tests {
                 }
             });
         expanding.expect("a thread").join().expect("nothing panics");
+    }
+
+    /// rustc takes more from a macro than syn does: what is left fails the build.
+    #[test]
+    fn what_a_macro_writes_is_parsed_or_reported() {
+        let parse = |tokens| {
+            let mut report = Report::default();
+            let taken = take(TokenStream::new(), tokens, &mut report);
+            let (_, item) = taken.expect("nothing nests deeply");
+            let messages = report.messages().into_iter().map(|m| m.1.clone());
+            (item.to_string(), messages.collect::<Vec<_>>())
+        };
+        let none = |inner| TokenTree::from(Group::new(Delimiter::None, inner));
+        let (block, three) = (none(quote! { { a += 1; } }), none(quote! { { 3 } }));
+        let (item, messages) = parse(quote! { fn f() { #block *o = 1; for i in 0..#three {} } });
+        assert_eq!(messages, [""; 0]);
+        let expected = quote! { fn f() { { a += 1; } *o = 1; for i in 0..({ 3 }) {} } };
+        assert_eq!(item, expected.to_string());
+        let (_, messages) = parse(quote! { fn f() { let a = 1 #three 2; } });
+        assert_eq!(messages.len(), 1);
+        assert!(
+            messages[0].starts_with("what the macro writes here cannot be parsed: expected `;`")
+        );
     }
 
     /// A body that nests too deeply is one error; what is around it goes on.

@@ -428,7 +428,11 @@ fn emit(
             #private::run_in_place::<Pass>(#runtime, &#args, &mut #in_outs, may_trap)
         }
     } else {
-        quote! { ::core::unreachable!() }
+        let guards = report.guards();
+        quote! {
+            #guards
+            ::core::unreachable!()
+        }
     };
     let report_name = crate::expand::report_name(true);
     let quiet = crate::expand::quiet_on_error(built.skeleton.is_some());
