@@ -438,6 +438,8 @@ mod sized {
             three: u32,
             #[scratch(per = M, init = FIRST)]
             some: u32,
+            #[scratch(per = M)]
+            plain: u32,
             #[scratch(per = edge(g), init = 1)]
             links: u32,
             #[scratch(per = node, bits = W)]
@@ -463,7 +465,8 @@ mod sized {
         }
 
         #[wave(range(M))]
-        fn first(some: &u32, firsts: &Reduce<Sum<u32>>) {
+        fn first(some: &u32, plain: &mut u32, firsts: &Reduce<Sum<u32>>) {
+            *plain = *some;
             firsts.add(*some);
         }
 
@@ -489,7 +492,7 @@ mod sizing {
     /// Its `N`, `W` and `FIRST` are scalars and a reduction, its `M` and `g` other than those of the included graph.
     #[wave_graph]
     pub(crate) mod outer {
-        #[include(g = big, M = few)]
+        #[include(g = big, M = few, plain = shared)]
         use super::super::sized::inner as a;
         #[include(g = small, M = W)]
         use super::super::sized::inner as b;
@@ -503,6 +506,8 @@ mod sizing {
             g: Csr,
             #[output(per = M)]
             o: u32,
+            #[output(per = few)]
+            shared: u32,
             #[reduce(sum)]
             FIRST: u32,
             N: u32,
@@ -534,6 +539,7 @@ fn lengths_of_included_graphs_are_their_own(runtimes: [Runtime; 2]) {
         let out = session.run(given).expect("a run");
         assert_eq!((out.a_t, out.b_t), (3, 3));
         assert_eq!((out.a_firsts, out.b_firsts), (22, 11));
+        assert_eq!(out.shared, [11, 11]);
         assert_eq!((out.a_edges, out.b_edges), (4, 1));
         assert_eq!((out.a_widths, out.b_widths), (25, 25));
         assert_eq!((out.o, out.FIRST), (vec![2; 4], 4));

@@ -309,6 +309,7 @@ impl Merger<'_> {
             let name = field.name.to_string();
             names.entry(name).or_insert_with(|| self.own(&field.name));
         }
+        let own: Vec<Ident> = self.graph.fields.iter().map(|f| f.name.clone()).collect();
         for field in &other.fields {
             let here = names[&field.name.to_string()].clone();
             let kind = renamed_kind(&field.kind, &names);
@@ -318,7 +319,11 @@ impl Merger<'_> {
                 found,
             ) {
                 (Some((theirs, ours)), Some(found)) => {
-                    if let Err(why) = stands_for(&found.kind, &kind) {
+                    let size_here = |e: &Expr| size(e, |n| own.contains(n).then(|| n.to_string()));
+                    let size_there =
+                        |e: &Expr| size(e, |n| names.get(&n.to_string()).map(Ident::to_string));
+                    let sizes = (&size_here as Size<'_>, &size_there as Size<'_>);
+                    if let Err(why) = stands_for(&found.kind, &kind, sizes) {
                         self.report.error_help(
                             ours.span(),
                             format!("`{ours}` cannot be `{theirs}` of `{}`: {why}", self.args.name),
@@ -392,8 +397,23 @@ fn replace_after(graph: &mut Graph, alias: &Ident, last: &[Ident]) {
     }
 }
 
-/// Whether a field of the including graph can stand for one of the included graph, or why not.
-fn stands_for(ours: &FieldKind, theirs: &FieldKind) -> Result<(), &'static str> {
+/// A length as text to compare: a field and a constant of one name differ.
+type Size<'a> = &'a dyn Fn(&Expr) -> String;
+
+fn size(e: &Expr, field: impl Fn(&Ident) -> Option<String>) -> String {
+    match syntax::ident_of(e).and_then(field) {
+        Some(field) => format!("the scalar {field}"),
+        None => e.to_token_stream().to_string(),
+    }
+}
+
+/// Whether a field of the including graph can stand for one of the included graph, or why not. `sizes` reads the lengths of
+/// the one and of the other.
+fn stands_for(
+    ours: &FieldKind,
+    theirs: &FieldKind,
+    sizes: (Size<'_>, Size<'_>),
+) -> Result<(), &'static str> {
     match (ours, theirs) {
         (FieldKind::Broken, _) | (_, FieldKind::Broken) => Ok(()),
         (FieldKind::Csr { .. }, FieldKind::Csr { reverse_of: None }) => Ok(()),
@@ -422,12 +442,12 @@ fn stands_for(ours: &FieldKind, theirs: &FieldKind) -> Result<(), &'static str> 
                 init,
             },
         ) => {
-            let text = |p: &Option<Per>| match p {
+            let text = |p: &Option<Per>, size: Size<'_>| match p {
                 None => String::new(),
                 Some(Per::Node) => "node".to_owned(),
                 Some(Per::Edge(g)) => format!("edge({g})"),
-                Some(Per::Len(e)) => e.to_token_stream().to_string(),
-                Some(Per::NodeBits(e)) => format!("bits({})", e.to_token_stream()),
+                Some(Per::Len(e)) => size(e),
+                Some(Per::NodeBits(e)) => format!("bits({})", size(e)),
             };
             let item = |f: &FieldKind| match f {
                 FieldKind::Column { item: Some(i), .. } => i.to_token_stream().to_string(),
@@ -436,7 +456,7 @@ fn stands_for(ours: &FieldKind, theirs: &FieldKind) -> Result<(), &'static str> 
             let first = |e: &Option<Box<Expr>>| e.as_ref().map(|e| e.to_token_stream().to_string());
             if a != b || item(ours) != item(theirs) {
                 Err("the types differ")
-            } else if text(our_per) != text(per) {
+            } else if text(our_per, sizes.0) != text(per, sizes.1) {
                 Err("the lengths differ")
             } else if matches!(role, Role::Output | Role::Scratch)
                 && matches!(our_role, Role::Input | Role::Topology)
