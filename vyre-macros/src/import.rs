@@ -7,6 +7,7 @@
 //! tokens that a macro copied as the place of the macro's call. So `#[device]` also defines a module `mix` with arrays of both, in the order in
 //! which lowering asks for them, and users refer to their entries. The three have one name in three namespaces: `use math::mix;` brings all.
 
+use crate::attributes;
 use crate::expand::{GENERATED, constant_values, site_values};
 use crate::kernel::{self, Package};
 use crate::recover;
@@ -323,13 +324,18 @@ fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream
             quote! { ::vyre_cuda }
         }
     };
-    if let Ok(Item::Mod(module)) = syn::parse2(item.clone()) {
-        return device_module(module, &krate, imports, report);
+    let mut parsed = syn::parse2::<Item>(item.clone());
+    if let Ok(parsed @ (Item::Mod(_) | Item::Fn(_))) = &mut parsed {
+        attributes::refuse(parsed, "device", &mut report);
     }
-    // A method belongs to its type.
-    let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
-        let errors = report.errors();
-        return quote! { #item #errors };
+    let function = match parsed {
+        Ok(Item::Mod(module)) => return device_module(module, &krate, imports, report),
+        Ok(Item::Fn(function)) => function,
+        // A method belongs to its type.
+        _ => {
+            let errors = report.errors();
+            return quote! { #item #errors };
+        }
     };
     if function.sig.receiver().is_some() || has_self(function.to_token_stream()) {
         return item;

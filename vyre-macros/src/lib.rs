@@ -5,6 +5,7 @@
 
 extern crate proc_macro;
 
+mod attributes;
 mod editor;
 mod expand;
 mod import;

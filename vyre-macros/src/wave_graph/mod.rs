@@ -12,6 +12,7 @@ pub(crate) mod syntax;
 #[cfg(test)]
 mod tests;
 
+use crate::attributes;
 use crate::expand::{self, Expansion};
 use crate::import::Imports;
 use crate::kernel::{
@@ -46,7 +47,11 @@ use vyre_core::verify::verify;
 pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {
     let mut report = Report::default();
     report.begin(&imports);
-    match syn::parse2::<Item>(item.clone()) {
+    let mut parsed = syn::parse2::<Item>(item.clone());
+    if let Ok(item @ Item::Mod(_)) = &mut parsed {
+        attributes::refuse(item, "wave_graph", &mut report);
+    }
+    match parsed {
         Ok(Item::Mod(module)) => {
             let package = Package {
                 item: Item::Mod(module.clone()),

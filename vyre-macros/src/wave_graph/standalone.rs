@@ -7,6 +7,7 @@ use super::syntax::{
     type_word,
 };
 use super::{Built, build, syntax};
+use crate::attributes;
 use crate::expand::{Expansion, constant_values, many_arguments, scalar_type, site_values};
 use crate::import::{Imports, without_inner_devices};
 use crate::kernel::is_device;
@@ -24,7 +25,11 @@ use vyre_core::module::{Role, Scalar};
 pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {
     let mut report = Report::default();
     report.begin(&imports);
-    match syn::parse2::<Item>(item.clone()) {
+    let mut parsed = syn::parse2::<Item>(item.clone());
+    if let Ok(item @ Item::Fn(_)) = &mut parsed {
+        attributes::refuse(item, "kernel", &mut report);
+    }
+    match parsed {
         Ok(Item::Fn(function)) => kernel(attr, function, imports, report),
         Ok(Item::Mod(module)) => {
             report.error_help(

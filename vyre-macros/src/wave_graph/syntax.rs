@@ -753,8 +753,7 @@ impl Taker<'_> {
     ) -> usize {
         let id = self.graph.scopes.len();
         let depth = parent.map_or(0, |p| self.graph.scopes[p].depth + 1);
-        let mut attrs = module.attrs;
-        self.refuse_cfg(&mut attrs);
+        let attrs = module.attrs;
         self.graph.scopes.push(Scope {
             in_body: false,
             parent,
@@ -983,7 +982,6 @@ impl Taker<'_> {
                 self.report
                     .error(device.span(), "`#[device]` takes no arguments");
             }
-            self.refuse_cfg(&mut f.attrs);
         }
         let Some((wave, more)) = waves.split_first() else {
             return Piece::Item(f.into_token_stream());
@@ -995,7 +993,6 @@ impl Taker<'_> {
                 "one wave is one sweep: write a second function that calls a shared `#[device] fn`",
             );
         }
-        self.refuse_cfg(&mut f.attrs);
         let name = f.sig.ident.clone();
         self.note(wave, scope);
         let (domain, after) = self.wave(wave, &name);
@@ -1098,18 +1095,6 @@ impl Taker<'_> {
             fields,
             after,
         });
-    }
-
-    fn refuse_cfg(&mut self, attrs: &mut Vec<Attribute>) {
-        for name in ["cfg", "cfg_attr"] {
-            for attr in take_attrs(attrs, name) {
-                self.report.error_help(
-                    attr.span(),
-                    format!("`#[{name}]` cannot switch a part of a wave graph"),
-                    "the graph is planned before rustc evaluates it: put it on the whole `#[wave_graph]` module, above the macro",
-                );
-            }
-        }
     }
 
     fn wave(&mut self, attr: &Attribute, name: &Ident) -> (Option<DomainArgs>, Vec<Ident>) {
@@ -1416,7 +1401,6 @@ impl Taker<'_> {
             .filter(|a| a.path().is_ident("doc"))
             .cloned()
             .collect();
-        self.refuse_cfg(&mut field.attrs);
         self.attributes(&mut field.attrs, &FIELD_ATTRS, "a field of `Data`");
         let mut kinds = Vec::new();
         for word in FIELD_ATTRS {

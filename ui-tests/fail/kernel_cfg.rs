@@ -1,0 +1,10 @@
+use vyre_cuda::prelude::*;
+
+#[kernel]
+fn fast(i: Index, o: &mut u32) {
+    #[cfg(any())]
+    let i = 50;
+    *o = i;
+}
+
+fn main() {}
