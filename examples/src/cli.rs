@@ -245,7 +245,7 @@ fn run_parsed<'a, E: Example>(
         figures: Vec::new(),
         sizes: (0, 0),
         timing: None,
-        difference: None,
+        failure: None,
         terminal,
         progress: None,
     };
@@ -274,7 +274,7 @@ pub struct Job<'a> {
     figures: Vec<(&'static str, Value)>,
     sizes: (usize, usize),
     timing: Option<Timing>,
-    difference: Option<Failure>,
+    failure: Option<Failure>,
     terminal: bool,
     progress: Option<Arc<Progress>>,
 }
@@ -506,10 +506,17 @@ impl Job<'_> {
         );
         self.figure("sequential_ms", millis(sequential));
         self.figure("ratio", (ratio * 1000.0).round() / 1000.0);
-        self.difference = difference.map(|difference| Failure::Different {
-            oracle: oracle_name,
-            difference,
-        });
+        if let Some(difference) = difference {
+            self.fail(Failure::Different {
+                oracle: oracle_name,
+                difference,
+            });
+        }
+    }
+
+    /// The example ends with this failure, once everything has been printed.
+    pub fn fail(&mut self, failure: Failure) {
+        self.failure = Some(failure);
     }
 
     fn finish(mut self, name: &'static str) -> Result<(), Failure> {
@@ -535,7 +542,7 @@ impl Job<'_> {
             self.out.line(format_args!("{{{}}}", fields.join(",")));
         }
         self.out.finish()?;
-        self.difference.map_or(Ok(()), Err)
+        self.failure.map_or(Ok(()), Err)
     }
 }
 

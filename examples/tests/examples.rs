@@ -274,7 +274,14 @@ fn cpu_measurements_are_no_evidence_and_the_verdict_says_why() {
         file.display()
     );
     let (code, out, err) = ran::<evidence::Evidence>(&args);
-    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert_eq!(
+        (code, err.as_str()),
+        (
+            1,
+            "error: no evidence: sample 0 was measured on `native`; it must be `cuda`\n"
+        ),
+        "{out}"
+    );
     let json: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     assert_has(
         &json,
@@ -291,16 +298,24 @@ fn cpu_measurements_are_no_evidence_and_the_verdict_says_why() {
     // Beyond what is checked: the device, and every other way, but those that only a GPU has.
     let rows: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
     assert_eq!(
-        rows[0][14..17],
-        ["device_name", "allocation_ns", "per_level_ns"]
+        rows[0][14..21],
+        [
+            "program_hash",
+            "constants_hash",
+            "measured",
+            "rival",
+            "device_name",
+            "allocation_ns",
+            "per_level_ns"
+        ]
     );
     for row in &rows[1..] {
         assert!(
-            row[15..18]
+            row[19..22]
                 .iter()
                 .all(|ns| ns.parse::<f64>().unwrap() > 0.0)
         );
-        assert_eq!(row[18..], [""; 4]);
+        assert_eq!(row[22..], [""; 4]);
     }
     for sample in &samples {
         assert_eq!(
@@ -314,6 +329,15 @@ fn cpu_measurements_are_no_evidence_and_the_verdict_says_why() {
             sample.timed_host_syncs,
         );
         assert_eq!(timed, (0, 0, 0));
+        let binding = sample.binding.as_ref().unwrap();
+        assert_eq!(
+            Some(binding.fingerprint),
+            evidence::resident::PLAN.fingerprint()
+        );
+        assert_eq!(
+            (binding.measured.name(), binding.rival.as_str()),
+            ("shared", "naive")
+        );
         assert!(sample.ratio() > 0.0);
     }
 }

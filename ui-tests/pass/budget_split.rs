@@ -4,7 +4,7 @@ use vyre_cuda::prelude::*;
 
 /// Two waves that need each other's room.
 #[wave_graph(limits(nodes = 1_000, edges = 0), budget = "8 KiB")]
-#[pass(id = "ui.split", speedup = 1.5, evidence = "../fail/evidence/made_up.csv")]
+#[pass(id = "ui.split", speedup = 1.5, evidence = "evidence/budget_split.csv")]
 mod split {
     pub struct Data {
         #[topology]

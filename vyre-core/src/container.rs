@@ -21,6 +21,7 @@ use crate::module::{
     Resource, Role, Scalar, ScalarId, ScalarParam, Site, SiteId, Step, Topology, TopologyId,
     Uniform, UpdateOp, Wave, WaveId, Why, Width,
 };
+use crate::plan::evidence::{Fingerprint, Measured, Stale};
 use crate::verify::{VerifyError, verify};
 use thiserror::Error;
 
@@ -179,12 +180,47 @@ pub fn content_hash(program: &Program) -> u64 {
 
 fn hash_sections(sections: &[Vec<u8>; 6]) -> u64 {
     let hashed = [Section::Kernels, Section::Constants];
-    hashed
-        .iter()
-        .flat_map(|&s| &sections[s as usize - 1])
-        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+    fnv1a(
+        hashed
+            .iter()
+            .flat_map(|&s| sections[s as usize - 1].iter().copied()),
+    )
+}
+
+/// FNV-1a, 64 bits.
+pub(crate) fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    let bytes = bytes.into_iter();
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// A hash of what a program does: of its buffers, constant pool, kernels and schedule without names and positions, and of `spelling`,
+/// how its named constants are written. Samples of its speed are bound to it ([`crate::plan::evidence`]).
+pub fn program_hash(program: &Program, spelling: &str) -> u64 {
+    // Indices stand for what names name, and the code is the condition.
+    let mut p = program.clone();
+    let names = (p.topologies.iter_mut().map(|t| &mut t.name))
+        .chain(p.buffers.iter_mut().map(|b| &mut b.name))
+        .chain(p.frontiers.iter_mut().map(|f| &mut f.name))
+        .chain(p.lists.iter_mut().map(|l| &mut l.name))
+        .chain(p.reductions.iter_mut().map(|r| &mut r.name))
+        .chain(p.scalars.iter_mut().map(|s| &mut s.name))
+        .chain(p.waves.iter_mut().map(|w| &mut w.name));
+    names.for_each(String::clear);
+    for fixpoint in &mut p.fixpoints {
+        fixpoint.name.clear();
+        fixpoint.condition.clear();
+        fixpoint.site = SiteId(0);
+    }
+    let hashed = [
+        Section::Buffers,
+        Section::Constants,
+        Section::Kernels,
+        Section::Schedule,
+    ];
+    let sections = hashed.iter().flat_map(|&s| encode_section(&p, s));
+    fnv1a(sections.chain(spelling.bytes()))
 }
 
 fn encode_section(program: &Program, section: Section) -> Vec<u8> {
@@ -384,7 +420,7 @@ fn list(errors: &[VerifyError]) -> String {
 
 impl Parts {
     /// Assembles the program: decodes the skeleton, fills in the named constants, round limits among them, and the source positions,
-    /// verifies.
+    /// verifies. Evidence that was measured with other values of constants is stale, and the program unproven.
     pub fn program(&self) -> Result<Program, PartsError> {
         let mut program = decode(self.skeleton)?;
         let named = self.constants.iter().map(|c| c.len()).sum();
@@ -402,6 +438,10 @@ impl Parts {
             }
         }
         settle(&mut program);
+        let proof = program.manifest.proof.as_ref();
+        if proof.is_some_and(|proof| proof.constants_hash != self.constants_hash()) {
+            program.manifest.disprove(Stale::Constants);
+        }
         program.sites = self
             .sites
             .iter()
@@ -415,6 +455,12 @@ impl Parts {
             .collect();
         verify(&program).map_err(PartsError::Verify)?;
         Ok(program)
+    }
+
+    /// The hash of the values of the named constants.
+    pub fn constants_hash(&self) -> u64 {
+        let values = self.constants.iter().copied().flatten();
+        Fingerprint::constants(values, self.max_rounds)
     }
 }
 
@@ -561,8 +607,8 @@ structs! {
     Access { resource, mode }
     Wave { name, kernel, domain, accesses, fixpoint, after }
     Fixpoint { name, parent, until, condition, max_rounds, swaps, after, site }
-    Manifest { id, title, unproven, min_frontier_items, min_reuse, min_readback_bytes, speedup_bps, mandatory, evidence, proof, max_nodes, max_edges, budget_bytes }
-    Proof { samples, min_speedup_bps, max_speedup_bps }
+    Manifest { id, title, unproven, min_frontier_items, min_reuse, min_readback_bytes, speedup_bps, mandatory, evidence, program_hash, proof, stale, max_nodes, max_edges, budget_bytes }
+    Proof { samples, min_speedup_bps, max_speedup_bps, constants_hash, measured, rival }
     Site { file, line, column }
     Least { fixpoint, provisos }
     Reason { wave, resource, site, why }
@@ -603,6 +649,8 @@ enums! {
     }
     Role "buffer role" { 0 => Topology, 1 => Input, 2 => Output, 3 => Scratch, 4 => InOut }
     ReduceOp "reduction" { 0 => Sum, 1 => Min, 2 => Max, 3 => Or, 4 => And }
+    Measured "way to measure" { 0 => Single, 1 => Shared }
+    Stale "reason for stale evidence" { 0 => Unbound, 1 => Program, 2 => Constants }
     UpdateOp "update" {
         0 => Add, 1 => Min, 2 => Max, 3 => And, 4 => Or, 5 => Xor, 6 => Push, 7 => Append, 8 => Reduce,
     }

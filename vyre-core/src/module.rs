@@ -4,6 +4,7 @@
 //! Ids are indices into the program's tables, in declaration order.
 
 use crate::isa::Word;
+use crate::plan::evidence::{Measured, Stale};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -535,7 +536,7 @@ pub struct Manifest {
     pub id: String,
     /// First line of the module's documentation.
     pub title: String,
-    /// No evidence: never selected as an optimisation.
+    /// No evidence that holds: never selected as an optimisation.
     pub unproven: bool,
     /// Smallest frontier worth the pass.
     pub min_frontier_items: u64,
@@ -549,8 +550,12 @@ pub struct Manifest {
     pub mandatory: bool,
     /// Evidence file as written.
     pub evidence: String,
-    /// What the evidence proved when the pass was compiled.
+    /// What measurements of the pass are bound to ([`crate::container::program_hash`]); `None` for a program that no macro made.
+    pub program_hash: Option<u64>,
+    /// What the evidence proves, if it is of this program.
     pub proof: Option<Proof>,
+    /// Why the evidence proves nothing any more. The pass is unproven then.
+    pub stale: Option<Stale>,
     /// Largest graph that it was planned for, in nodes.
     pub max_nodes: Option<u64>,
     /// The same in edges, of each topology.
@@ -559,8 +564,17 @@ pub struct Manifest {
     pub budget_bytes: Option<u64>,
 }
 
+impl Manifest {
+    /// Drops what was proved: the evidence is of something else.
+    pub fn disprove(&mut self, why: Stale) {
+        self.unproven = true;
+        self.proof = None;
+        self.stale = Some(why);
+    }
+}
+
 /// What measurements prove about a pass: the verdict on its evidence file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Proof {
     /// Measurements that count.
     pub samples: u32,
@@ -568,6 +582,12 @@ pub struct Proof {
     pub min_speedup_bps: u64,
     /// The largest.
     pub max_speedup_bps: u64,
+    /// The values of named constants that it was measured with ([`Parts::constants_hash`]).
+    pub constants_hash: u64,
+    /// Whether runs shared launches.
+    pub measured: Measured,
+    /// What it is faster than.
+    pub rival: String,
 }
 
 /// A source position, as `core::panic::Location` reports it.

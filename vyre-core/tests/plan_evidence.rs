@@ -1,6 +1,9 @@
 //! Speedup evidence.
 
-use vyre_core::plan::evidence::{COLUMNS, EvidenceError, Sample, check, read, write};
+use vyre_core::plan::evidence::{
+    BINDING, Binding, COLUMNS, EvidenceError, Fingerprint, Measured, Sample, Stale, bind, check,
+    read, write,
+};
 
 fn sample(host_orchestrated_ns: f64, resident_megakernel_ns: f64) -> Sample {
     Sample {
@@ -8,6 +11,17 @@ fn sample(host_orchestrated_ns: f64, resident_megakernel_ns: f64) -> Sample {
         host_orchestrated_ns,
         resident_megakernel_ns,
         ..Sample::EXAMPLE
+    }
+}
+
+fn bound(program: u64, constants: u64) -> Sample {
+    Sample {
+        binding: Some(Binding {
+            fingerprint: Fingerprint { program, constants },
+            measured: Measured::Shared,
+            rival: "a host loop".into(),
+        }),
+        ..sample(2.0, 1.0)
     }
 }
 
@@ -139,6 +153,10 @@ fn what_is_written_reads_back_exactly() {
                 timed_graph_uploads: u.arbitrary()?,
                 timed_host_allocations: u.arbitrary()?,
                 timed_host_syncs: u.arbitrary()?,
+                binding: match u.arbitrary()? {
+                    true => bound(u.arbitrary()?, u.arbitrary()?).binding,
+                    false => None,
+                },
                 ..sample(host, resident)
             });
         }
@@ -208,4 +226,96 @@ fn files_that_are_not_evidence_are_refused_with_the_line() {
         write(&[named]),
         Err(EvidenceError::Name { sample: 0, .. })
     ));
+}
+
+#[test]
+fn samples_are_bound_to_what_was_measured() {
+    let binding = bound(7, 8).binding.unwrap();
+    assert_eq!(bind(&[bound(7, 8), bound(7, 8)], 7), Ok(&binding));
+    assert_eq!(bind(&[bound(7, 8), bound(7, 8)], 6), Err(Stale::Program));
+    assert_eq!(bind(&[bound(7, 8), bound(6, 8)], 7), Err(Stale::Program));
+    assert_eq!(bind(&[bound(7, 8), bound(7, 9)], 7), Err(Stale::Constants));
+    assert_eq!(bind(&two(), 7), Err(Stale::Unbound));
+    assert_eq!(
+        bind(&[bound(7, 8), sample(2.0, 1.0)], 7),
+        Err(Stale::Unbound)
+    );
+    assert_eq!(bind(&[], 7), Err(Stale::Unbound));
+}
+
+#[test]
+fn samples_of_one_file_are_measured_in_one_way() {
+    let other = |edit: fn(&mut Binding)| {
+        let mut second = bound(7, 8);
+        edit(second.binding.as_mut().unwrap());
+        check(&[bound(7, 8), second], 1.0).map_err(|e| e.to_string())
+    };
+    assert!(other(|_| ()).is_ok());
+    assert_eq!(
+        other(|b| b.measured = Measured::Single),
+        Err("sample 1: measured is `single`; of sample 0 it is `shared`".into())
+    );
+    assert_eq!(
+        other(|b| b.rival = "nobody".into()),
+        Err("sample 1: rival is `nobody`; of sample 0 it is `a host loop`".into())
+    );
+}
+
+#[test]
+fn bindings_that_say_half_are_refused() {
+    let header = [&COLUMNS[..], &BINDING[..]].concat().join(",");
+    let row = "cuda,0,17179869184,9,0,10000,80000,64,1e6,10000,5,0,0,0";
+    let read = |binding: &str| {
+        let samples = read(&format!("{header}\n{row},{binding}\n"));
+        samples
+            .map(|s| s[0].binding.clone())
+            .map_err(|e| e.to_string())
+    };
+    let fingerprint = Fingerprint {
+        program: 7,
+        constants: 0xfe,
+    };
+    assert_eq!(
+        fingerprint.to_string(),
+        "0x0000000000000007,0x00000000000000fe"
+    );
+    assert_eq!(
+        read("0x0000000000000007,0x00000000000000fe,single,cpu"),
+        Ok(Some(Binding {
+            fingerprint,
+            measured: Measured::Single,
+            rival: "cpu".into(),
+        }))
+    );
+    assert_eq!(read(",,,"), Ok(None));
+    for (binding, why) in [
+        (
+            ",0x00000000000000fe,single,cpu",
+            "`` is not a value of program_hash",
+        ),
+        (
+            "7,0x00000000000000fe,single,cpu",
+            "`7` is not a value of program_hash",
+        ),
+        (
+            "0x0000000000000007,0x00000000000000FE,single,cpu",
+            "`0x00000000000000FE` is not a value of constants_hash",
+        ),
+        (
+            "0x0000000000000007,0x00000000000000fe,both,cpu",
+            "`both` is not a value of measured",
+        ),
+        (
+            "0x0000000000000007,0x00000000000000fe,single,",
+            "`` is not a value of rival",
+        ),
+    ] {
+        assert_eq!(read(binding), Err(format!("line 2: {why}")));
+    }
+    assert_eq!(
+        self::read(&header.replace(",measured", ""))
+            .unwrap_err()
+            .to_string(),
+        "column 17 of the header is `rival`; it must be `measured`"
+    );
 }

@@ -39,14 +39,17 @@ impl fmt::Display for RegisteredPass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let m = self.manifest();
         write!(f, "{} ({})", m.id, self.module)?;
-        match m.proof {
-            None => write!(f, ": unproven"),
-            Some(p) => write!(
+        match (m.proof, m.stale) {
+            (None, None) => write!(f, ": unproven"),
+            (None, Some(why)) => write!(f, ": unproven: {}: {why}", m.evidence),
+            (Some(p), _) => write!(
                 f,
-                ": {}.{:04}x or more in {} samples, claims {}.{:04}x",
+                ": {}.{:04}x or more against {} in {} samples of {} launches, claims {}.{:04}x",
                 p.min_speedup_bps / 10_000,
                 p.min_speedup_bps % 10_000,
+                p.rival,
                 p.samples,
+                p.measured.name(),
                 m.speedup_bps / 10_000,
                 m.speedup_bps % 10_000
             ),

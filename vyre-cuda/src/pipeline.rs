@@ -445,7 +445,7 @@ impl Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Verdict::Unproven => write!(f, "unproven: it has no evidence"),
+            Verdict::Unproven => write!(f, "unproven: it has no evidence that holds"),
             Verdict::NoFaster(bps) => {
                 let (whole, rest) = (bps / 10_000, bps % 10_000);
                 write!(f, "it is no faster: {whole}.{rest:04}x")

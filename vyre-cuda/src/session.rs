@@ -18,6 +18,7 @@ use vyre_core::exec::{
 use vyre_core::module::{Agreement, Buffer, BufferId, Frontier, List, Program, Resource, Role};
 use vyre_core::pass::{IntoTopology, Pass};
 use vyre_core::plan::check;
+use vyre_core::plan::evidence::Stale;
 use vyre_core::plan::fit::{FitError, fit};
 use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, beside_bytes, footprint};
 use vyre_core::plan::launch::{Age, Diffusion, LaunchError, WAITING, diffuse};
@@ -706,6 +707,9 @@ impl Memory {
                 let room = available.saturating_sub(beside);
                 let fitted = fit(&program, &sizes, room);
                 let fitted = fitted.map_err(|e| with(refused(e), beside, available))?;
+                if program.schedule != fitted.schedule && program.manifest.proof.is_some() {
+                    program.manifest.disprove(Stale::Program);
+                }
                 program.schedule = fitted.schedule;
                 if !fitted.splits.is_empty() {
                     legal(&program)?;

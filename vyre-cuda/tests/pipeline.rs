@@ -15,7 +15,7 @@ use vyre_cuda::{FusedSession, Session};
     id = "test.count",
     min_reuse = 2,
     speedup = 1.8,
-    evidence = "evidence/made_up.csv"
+    evidence = "evidence/made_up_count.csv"
 )]
 mod counting {
     struct Data {
@@ -108,7 +108,7 @@ fn what_is_selected_runs_and_the_rest_is_explained() {
            skipped `large`: frontier has 100 items; it pays from 1000\n\
          read: `compact` runs: selected, saves 1333233 ns\n\
          nothing: nothing runs\n  \
-           skipped `guess`: unproven: it has no evidence\n\
+           skipped `guess`: unproven: it has no evidence that holds\n\
          planning 100 ns, scratch 0 bytes, projected speedup 2.7000x\n"
     );
     let mut state = State::default();

@@ -51,7 +51,8 @@ pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Describes a pass: `id`, `min_frontier_items`, `min_reuse`, `min_avoided_readback`, `speedup`, `evidence`, `mandatory`,
-/// `unproven`. It goes with `#[wave_graph]` or `#[kernel]`, above or below.
+/// `unproven`. It goes with `#[wave_graph]` or `#[kernel]`, above or below. Evidence that was measured of another program is
+/// stale: a warning, and the pass is unproven.
 #[proc_macro_attribute]
 pub fn pass(attr: TokenStream, item: TokenStream) -> TokenStream {
     pass::expand(attr.into(), item.into()).into()

@@ -1,14 +1,22 @@
 //! `#[pass(...)]`: what a pass claims about itself.
 
+use crate::kernel::ModuleTables;
 use crate::report::Report;
 use crate::source;
 use crate::wave_graph::syntax::{Arg, Form, int_literal, parse_args, str_literal, unknown_arg};
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Delimiter, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use std::collections::HashSet;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Item, Lit, Meta};
 use vyre_core::module::{Manifest, Proof};
-use vyre_core::plan::evidence::{self, EvidenceError};
+use vyre_core::plan::evidence::{self, Binding, EvidenceError, Sample, Stale, Verdict};
+
+/// The samples of a file that holds, and what they prove of what they were measured of.
+struct Measurements {
+    samples: Vec<Sample>,
+    verdict: Verdict,
+}
 
 /// A pass's manifest and where its parts were written.
 pub(crate) struct Claim {
@@ -16,11 +24,36 @@ pub(crate) struct Claim {
     pub(crate) manifest: Manifest,
     /// Where the evidence file is named.
     pub(crate) evidence: Option<Span>,
+    /// What is in it, if that is at least the claim. Whether it is about this pass is not known before the pass is compiled.
+    measured: Option<Measurements>,
     /// Where the id is written; `None` when the module's name is the id.
     pub(crate) id: Option<Span>,
 }
 
 impl Claim {
+    /// Completes the manifest of the compiled pass: its evidence proves something if it was measured of this program. A build goes
+    /// on without, since it has to run to be measured again.
+    pub(crate) fn prove(&self, manifest: &mut Manifest, program_hash: u64, report: &mut Report) {
+        manifest.program_hash = Some(program_hash);
+        let Some(measured) = &self.measured else {
+            return;
+        };
+        match measured.proof(program_hash) {
+            Ok(proof) => {
+                manifest.unproven = false;
+                manifest.proof = Some(proof);
+            }
+            Err(why) => {
+                manifest.disprove(why);
+                report.warning(
+                    self.evidence.unwrap_or_else(Span::call_site),
+                    "stale_evidence",
+                    measured.stale(why, manifest, program_hash),
+                );
+            }
+        }
+    }
+
     /// Items that come with the pass: the evidence as a file that the crate depends on, so that an edit recompiles; and a
     /// name that can be there once a crate, so that a second pass of the same id is an error.
     pub(crate) fn items(&self) -> TokenStream {
@@ -50,6 +83,111 @@ impl Claim {
     }
 }
 
+impl Measurements {
+    /// What they prove of the program with this hash.
+    fn proof(&self, program_hash: u64) -> Result<Proof, Stale> {
+        let Binding {
+            fingerprint,
+            measured,
+            rival,
+        } = evidence::bind(&self.samples, program_hash)?;
+        Ok(Proof {
+            samples: u32::try_from(self.verdict.samples).unwrap_or(u32::MAX),
+            min_speedup_bps: self.verdict.min_speedup_bps(),
+            max_speedup_bps: (self.verdict.max_ratio * 10_000.0) as u64,
+            constants_hash: fingerprint.constants,
+            measured: *measured,
+            rival: rival.clone(),
+        })
+    }
+
+    /// What to do about samples of something else.
+    fn stale(&self, why: Stale, manifest: &Manifest, program_hash: u64) -> String {
+        let path = &manifest.evidence;
+        let what = match why {
+            Stale::Unbound => format!("evidence `{path}` does not say what was measured"),
+            Stale::Program => {
+                let bound = self.samples.iter().filter_map(|s| s.binding.as_ref());
+                let mut hashes = bound.map(|b| b.fingerprint.program);
+                let other = hashes.find(|&h| h != program_hash).unwrap_or(0);
+                format!(
+                    "the pass has changed since evidence `{path}` was measured: program_hash is {program_hash:#018x}, and {other:#018x} in the file"
+                )
+            }
+            Stale::Constants => {
+                format!("samples of evidence `{path}` differ in constants_hash")
+            }
+        };
+        format!(
+            "{what}; pass `{}` counts as unproven until new samples, with the hashes of `PLAN.fingerprint()`, replace it",
+            manifest.id
+        )
+    }
+}
+
+/// How the named constants of a pass are written: where waves and conditions use them, and where the pass's own modules declare them.
+/// Tokens count, not the space between them.
+pub(crate) fn spelling<'a>(
+    tables: &[ModuleTables],
+    limits: impl IntoIterator<Item = &'a Expr>,
+    items: impl IntoIterator<Item = &'a Item>,
+) -> String {
+    let mut text = String::new();
+    let mut names = HashSet::new();
+    for constant in tables.iter().flat_map(|t| &t.constants) {
+        spell(constant.value.clone(), &mut text, &mut names);
+        text.push_str(constant.scalar.name());
+        text.push('\n');
+    }
+    for limit in limits {
+        spell(limit.to_token_stream(), &mut text, &mut names);
+        text.push('\n');
+    }
+    let mut declared: Vec<_> = items
+        .into_iter()
+        .filter_map(|item| match item {
+            Item::Const(c) => Some(c),
+            _ => None,
+        })
+        .collect();
+    // A constant may be made of others.
+    while let Some(at) = declared
+        .iter()
+        .position(|c| names.contains(&c.ident.to_string()))
+    {
+        let constant = declared.remove(at);
+        spell(constant.ident.to_token_stream(), &mut text, &mut names);
+        spell(constant.expr.to_token_stream(), &mut text, &mut names);
+        text.push('\n');
+    }
+    text
+}
+
+/// Tokens, one space after each, and the identifiers among them.
+fn spell(tokens: TokenStream, text: &mut String, names: &mut HashSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(g) => {
+                let (open, close) = match g.delimiter() {
+                    Delimiter::Parenthesis => ("( ", ") "),
+                    Delimiter::Brace => ("{ ", "} "),
+                    Delimiter::Bracket => ("[ ", "] "),
+                    Delimiter::None => ("", ""),
+                };
+                text.push_str(open);
+                spell(g.stream(), text, names);
+                text.push_str(close);
+            }
+            TokenTree::Ident(i) => {
+                text.push_str(&format!("{i} "));
+                names.insert(i.to_string());
+            }
+            TokenTree::Punct(p) => text.push_str(&format!("{p} ")),
+            TokenTree::Literal(l) => text.push_str(&format!("{l} ")),
+        }
+    }
+}
+
 const ARGS: [&str; 8] = [
     "id",
     "min_frontier_items",
@@ -71,6 +209,7 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
             ..Manifest::default()
         },
         evidence: None,
+        measured: None,
         id: None,
     };
     let Some((attr, more)) = attrs.split_first() else {
@@ -137,7 +276,6 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
     if let Some((bps, _)) = speedup {
         claim.manifest.speedup_bps = bps;
     }
-    claim.manifest.unproven = claim.evidence.is_none();
     if report.len() > errors {
         return claim;
     }
@@ -170,14 +308,11 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
         && let (Some(named), Some((bps, claimed))) = (claim.evidence, speedup)
     {
         // Outside a compiler, and in editors that do not say where the source is, nothing is proved.
-        let read = read_beside(named, &claim.manifest.evidence);
-        claim.manifest.unproven = read.is_none();
-        if let Some(text) = read {
+        if let Some(text) = read_beside(named, &claim.manifest.evidence) {
             let judged = text.map_err(Fault::Unreadable).and_then(|t| judge(&t, bps));
             match judged {
-                Ok(proof) => claim.manifest.proof = Some(proof),
+                Ok(measured) => claim.measured = Some(measured),
                 Err(fault) => {
-                    claim.manifest.unproven = true;
                     fault.report(&claim.manifest.evidence, (named, claimed), report);
                     claim.evidence = None;
                 }
@@ -241,8 +376,8 @@ fn times(bps: u64) -> String {
     format!("{}.{:04}", bps / 10_000, bps % 10_000)
 }
 
-/// What a file proves, if that is at least the claim.
-fn judge(text: &str, claimed_bps: u64) -> Result<Proof, Fault> {
+/// What a file holds, if it proves at least the claim of what was measured.
+fn judge(text: &str, claimed_bps: u64) -> Result<Measurements, Fault> {
     let samples = evidence::read(text).map_err(Fault::Refused)?;
     // First whether it is evidence at all, then of what.
     let verdict = evidence::check(&samples, f64::MIN_POSITIVE).map_err(Fault::Refused)?;
@@ -253,11 +388,7 @@ fn judge(text: &str, claimed_bps: u64) -> Result<Proof, Fault> {
             proved_bps,
         });
     }
-    Ok(Proof {
-        samples: u32::try_from(verdict.samples).unwrap_or(u32::MAX),
-        min_speedup_bps: proved_bps,
-        max_speedup_bps: (verdict.max_ratio * 10_000.0) as u64,
-    })
+    Ok(Measurements { samples, verdict })
 }
 
 fn text(arg: &Arg, report: &mut Report) -> Option<(String, Span)> {
@@ -376,10 +507,34 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 #[cfg(test)]
+impl Claim {
+    /// The claim as it is where a file with this text was read.
+    pub(crate) fn with_evidence(mut self, text: &str) -> Claim {
+        self.measured = judge(text, self.manifest.speedup_bps).ok();
+        assert!(self.measured.is_some(), "the file proves the claim");
+        self
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
+    use evidence::{Fingerprint, Measured};
 
-    fn claimed(bps: u64, file: &str) -> Result<Proof, String> {
+    fn sample(ns: f64, program: u64, constants: u64) -> Sample {
+        Sample {
+            backend_id: "cuda".into(),
+            host_orchestrated_ns: ns,
+            binding: Some(Binding {
+                fingerprint: Fingerprint { program, constants },
+                measured: Measured::Shared,
+                rival: "naive".into(),
+            }),
+            ..Sample::EXAMPLE
+        }
+    }
+
+    fn judged(bps: u64, file: &str) -> Result<Measurements, String> {
         let mut report = Report::default();
         let spans = (Span::call_site(), Span::call_site());
         judge(file, bps).map_err(|fault| {
@@ -388,26 +543,29 @@ mod tests {
         })
     }
 
+    fn claimed(bps: u64, file: &str) -> Result<Proof, String> {
+        judged(bps, file).map(|measured| measured.proof(7).expect("of this program"))
+    }
+
     #[test]
     fn a_claim_is_at_most_the_smallest_measured_speedup() {
-        let sample = |ns: f64| evidence::Sample {
-            backend_id: "cuda".into(),
-            host_orchestrated_ns: ns,
-            ..evidence::Sample::EXAMPLE
-        };
-        let file = evidence::write(&[sample(1.8), sample(2.5)]).expect("plain names");
+        let write = |samples: &[Sample]| evidence::write(samples).expect("plain names");
+        let file = write(&[sample(1.8, 7, 8), sample(2.5, 7, 8)]);
         let proof = Proof {
             samples: 2,
             min_speedup_bps: 18_000,
             max_speedup_bps: 25_000,
+            constants_hash: 8,
+            measured: Measured::Shared,
+            rival: "naive".into(),
         };
-        assert_eq!(claimed(18_000, &file), Ok(proof));
+        assert_eq!(claimed(18_000, &file), Ok(proof.clone()));
         assert_eq!(claimed(10_001, &file), Ok(proof));
         assert_eq!(
             claimed(18_001, &file),
             Err("a speedup of 1.8001 is claimed; the smallest in `e.csv` is 1.8000\n\nhelp: claim what every sample shows".into())
         );
-        let one = evidence::write(&[sample(9.0)]).expect("plain names");
+        let one = write(&[sample(9.0, 7, 8)]);
         assert_eq!(
             claimed(10_001, &one),
             Err("evidence `e.csv` proves nothing: there are 1 samples; 2 are needed".into())
@@ -416,5 +574,59 @@ mod tests {
             claimed(10_001, ""),
             Err("evidence `e.csv` proves nothing: the file is empty".into())
         );
+    }
+
+    #[test]
+    fn samples_of_something_else_prove_nothing() {
+        let unbound = Sample {
+            binding: None,
+            ..sample(2.0, 7, 8)
+        };
+        let claim = "; pass `p` counts as unproven until new samples, with the hashes of `PLAN.fingerprint()`, replace it";
+        for (second, why, says) in [
+            (
+                unbound.clone(),
+                Stale::Unbound,
+                "evidence `e.csv` does not say what was measured",
+            ),
+            (
+                sample(2.0, 6, 8),
+                Stale::Program,
+                "the pass has changed since evidence `e.csv` was measured: program_hash is 0x0000000000000007, and 0x0000000000000006 in the file",
+            ),
+            (
+                sample(2.0, 7, 9),
+                Stale::Constants,
+                "samples of evidence `e.csv` differ in constants_hash",
+            ),
+        ] {
+            // Samples with and without a rival are not of one kind: that is said first.
+            let first = match why {
+                Stale::Unbound => unbound.clone(),
+                Stale::Program | Stale::Constants => sample(2.0, 7, 8),
+            };
+            let file = evidence::write(&[first, second]).expect("plain names");
+            let measured = judged(10_001, &file);
+            let claim_of = |measured| Claim {
+                manifest: Manifest {
+                    id: "p".into(),
+                    evidence: "e.csv".into(),
+                    unproven: true,
+                    ..Manifest::default()
+                },
+                evidence: None,
+                measured: Some(measured),
+                id: None,
+            };
+            let unproven = claim_of(measured.unwrap_or_else(|e| panic!("{e}")));
+            let (mut manifest, mut report) = (unproven.manifest.clone(), Report::default());
+            unproven.prove(&mut manifest, 7, &mut report);
+            assert_eq!(report.warnings(), [format!("{says}{claim}")]);
+            assert!(report.is_empty());
+            assert_eq!(
+                (manifest.unproven, manifest.proof, manifest.stale),
+                (true, None, Some(why))
+            );
+        }
     }
 }

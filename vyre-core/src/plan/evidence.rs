@@ -1,24 +1,35 @@
 //! Speedup evidence: measured times of a resident megakernel against a host-orchestrated baseline, as a CSV file.
 //!
-//! One header line, then one line a sample, with the 14 columns of [`COLUMNS`] first and in that order; what follows them is
-//! ignored. Macros read evidence at compile time, and every user builds the macros, so they depend on nothing beyond
+//! One header line, then one line a sample, with the 14 columns of [`COLUMNS`] first and in that order. The four of
+//! [`BINDING`] come next: they say what was measured ([`Fingerprint`]) and how. A file without them is read, but its samples
+//! are bound to no pass, and prove nothing about one ([`bind`]). What follows is ignored. Macros read evidence at compile time, and every user builds the macros, so they depend on nothing beyond
 //! the syntax libraries. Hence this parser of its own: it reads exactly what [`write()`] writes (numbers, and names without
 //! commas, quotes or line breaks; no quoting, no spaces), and refuses everything else with the line.
 //!
 //! ```
 //! use vyre_core::plan::evidence::{check, read, write, Sample};
+//! use vyre_core::plan::evidence::{bind, Binding, Fingerprint, Measured, Stale};
 //! let sample = Sample {
 //!     backend_id: "cuda".into(),
 //!     host_orchestrated_ns: 1e6,
 //!     resident_megakernel_ns: 1e4,
+//!     binding: Some(Binding {
+//!         fingerprint: Fingerprint { program: 7, constants: 8 },
+//!         measured: Measured::Single,
+//!         rival: "naive".into(),
+//!     }),
 //!     ..Sample::EXAMPLE
 //! };
 //! let file = write(&[sample.clone(), sample]).unwrap();
-//! let verdict = check(&read(&file).unwrap(), 1.8).unwrap();
+//! let samples = read(&file).unwrap();
+//! let verdict = check(&samples, 1.8).unwrap();
 //! assert_eq!((verdict.samples, verdict.min_ratio), (2, 100.0));
+//! assert_eq!(bind(&samples, 7).unwrap().rival, "naive");
+//! assert_eq!(bind(&samples, 6), Err(Stale::Program));
 //! ```
 
-use std::fmt::Write;
+use crate::container::fnv1a;
+use std::fmt::{self, Write};
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -39,6 +50,101 @@ pub const COLUMNS: [&str; 14] = [
     "timed_host_allocations",
     "timed_host_syncs",
 ];
+
+/// The columns after [`COLUMNS`] that bind a sample to what was measured. They are all filled, or all empty.
+pub const BINDING: [&str; 4] = ["program_hash", "constants_hash", "measured", "rival"];
+
+/// Which pass a program is: what a sample is bound to. Names, comments and positions do not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fingerprint {
+    /// Of its code, buffers and schedule, and of how its named constants are written:
+    /// [`Manifest::program_hash`](crate::module::Manifest::program_hash).
+    pub program: u64,
+    /// Of the values of its named constants, which only rustc knows.
+    pub constants: u64,
+}
+
+impl Fingerprint {
+    /// The hash of named constants and of round limits that are named constants, with their fixpoints.
+    pub fn constants<'a>(
+        values: impl IntoIterator<Item = &'a u64>,
+        max_rounds: &[(u16, u64)],
+    ) -> u64 {
+        let values = values.into_iter().map(|value| (0, value));
+        let limits = max_rounds.iter().map(|(fixpoint, n)| (fixpoint + 1, n));
+        fnv1a(values.chain(limits).flat_map(|(kind, value)| {
+            let kind: [u8; 2] = kind.to_le_bytes();
+            kind.into_iter().chain(value.to_le_bytes())
+        }))
+    }
+}
+
+/// As the columns hold it: `program_hash,constants_hash`.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#018x},{:#018x}", self.program, self.constants)
+    }
+}
+
+/// How runs shared launches while they were timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Measured {
+    /// A launch a run.
+    Single = 0,
+    /// Runs of one batch, several to a launch.
+    Shared = 1,
+}
+
+impl Measured {
+    /// As the column holds it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Measured::Single => "single",
+            Measured::Shared => "shared",
+        }
+    }
+}
+
+/// What was measured, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Binding {
+    /// The pass.
+    pub fingerprint: Fingerprint,
+    /// How its runs were launched.
+    pub measured: Measured,
+    /// Whose time `host_orchestrated_ns` is.
+    pub rival: String,
+}
+
+impl fmt::Display for Binding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{},{},{}",
+            self.fingerprint,
+            self.measured.name(),
+            self.rival
+        )
+    }
+}
+
+/// Why evidence says nothing about a pass as it is now.
+#[derive(Clone, Copy, Error, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Stale {
+    /// Samples without a fingerprint.
+    #[error("its samples do not say what was measured")]
+    Unbound = 0,
+    /// Another `program_hash`.
+    #[error("code, buffers, schedule or named constants have changed since it was measured")]
+    Program = 1,
+    /// Another `constants_hash`.
+    #[error("named constants have other values than when it was measured")]
+    Constants = 2,
+}
+
+crate::debug_is_display!(Stale);
 
 /// One measurement: a line of the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,8 +175,11 @@ pub struct Sample {
     pub timed_graph_uploads: u64,
     /// Allocations in the timed region.
     pub timed_host_allocations: u64,
-    /// Host synchronisations in the timed region.
+    /// Host synchronisations in the timed region beyond the one wait that ends it, as the runtime counted them
+    /// ([`Counters::fences`](crate::plan::session::Counters::fences) less 1).
     pub timed_host_syncs: u64,
+    /// What was measured; `None` in a file that does not say.
+    pub binding: Option<Binding>,
 }
 
 impl Sample {
@@ -90,6 +199,7 @@ impl Sample {
         timed_graph_uploads: 0,
         timed_host_allocations: 0,
         timed_host_syncs: 0,
+        binding: None,
     };
 
     /// How many times faster the megakernel is.
@@ -140,10 +250,12 @@ pub enum EvidenceError {
         value: String,
     },
     /// A name that cannot be written without quotes.
-    #[error(
-        "sample {sample}: backend_id `{backend_id}` is empty or holds a comma, a quote or a line break"
-    )]
-    Name { sample: usize, backend_id: String },
+    #[error("sample {sample}: {field} `{name}` is empty or holds a comma, a quote or a line break")]
+    Name {
+        sample: usize,
+        field: &'static str,
+        name: String,
+    },
     /// Measured elsewhere.
     #[error("sample {sample} was measured on `{backend_id}`; it must be `cuda`")]
     Backend { sample: usize, backend_id: String },
@@ -194,6 +306,14 @@ pub enum EvidenceError {
     /// One lucky measurement is none.
     #[error("there are {actual} samples; {MIN_SAMPLES} are needed")]
     TooFew { actual: usize },
+    /// Samples that cannot be compared: the smallest of them is no bound for the others.
+    #[error("sample {sample}: {field} is `{actual}`; of sample 0 it is `{first}`")]
+    Mixed {
+        sample: usize,
+        field: &'static str,
+        actual: String,
+        first: String,
+    },
 }
 
 crate::debug_is_display!(EvidenceError);
@@ -221,7 +341,9 @@ pub fn read(text: &str) -> Result<Vec<Sample>, EvidenceError> {
     let mut lines = text.lines();
     let header = lines.next().filter(|h| !h.is_empty());
     let header: Vec<&str> = header.ok_or(EvidenceError::Empty)?.split(',').collect();
-    for (i, expected) in COLUMNS.into_iter().enumerate() {
+    let bound = header.get(COLUMNS.len()) == Some(&BINDING[0]);
+    let binding = BINDING.into_iter().filter(|_| bound);
+    for (i, expected) in COLUMNS.into_iter().chain(binding).enumerate() {
         let actual = header.get(i).copied().unwrap_or("");
         if actual != expected {
             return Err(EvidenceError::Header {
@@ -243,7 +365,7 @@ pub fn read(text: &str) -> Result<Vec<Sample>, EvidenceError> {
                     expected: header.len(),
                 });
             }
-            Line { line, fields }.sample()
+            Line { line, fields }.sample(bound)
         })
         .collect()
 }
@@ -254,7 +376,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn sample(&self) -> Result<Sample, EvidenceError> {
+    fn sample(&self, bound: bool) -> Result<Sample, EvidenceError> {
         let backend_id = self.fields[0];
         if !plain(backend_id) {
             return Err(self.bad(0));
@@ -274,7 +396,39 @@ impl Line<'_> {
             timed_graph_uploads: self.number(11)?,
             timed_host_allocations: self.number(12)?,
             timed_host_syncs: self.number(13)?,
+            binding: if bound { self.binding()? } else { None },
         })
+    }
+
+    fn binding(&self) -> Result<Option<Binding>, EvidenceError> {
+        let first = COLUMNS.len();
+        if self.fields[first..][..BINDING.len()] == [""; 4] {
+            return Ok(None);
+        }
+        let measured = [Measured::Single, Measured::Shared];
+        let measured = measured
+            .into_iter()
+            .find(|m| m.name() == self.fields[first + 2]);
+        let rival = self.fields[first + 3];
+        if !plain(rival) {
+            return Err(self.bad(first + 3));
+        }
+        Ok(Some(Binding {
+            fingerprint: Fingerprint {
+                program: self.hash(first)?,
+                constants: self.hash(first + 1)?,
+            },
+            measured: measured.ok_or_else(|| self.bad(first + 2))?,
+            rival: rival.to_owned(),
+        }))
+    }
+
+    fn hash(&self, column: usize) -> Result<u64, EvidenceError> {
+        let text = self.fields[column];
+        let digits = text.strip_prefix("0x").filter(|d| d.len() == 16);
+        let value = digits.and_then(|d| u64::from_str_radix(d, 16).ok());
+        let value = value.filter(|v| format!("{v:#018x}") == text);
+        value.ok_or_else(|| self.bad(column))
     }
 
     fn number<T: FromStr>(&self, column: usize) -> Result<T, EvidenceError> {
@@ -286,7 +440,10 @@ impl Line<'_> {
     fn bad(&self, column: usize) -> EvidenceError {
         EvidenceError::Value {
             line: self.line,
-            field: COLUMNS[column],
+            field: match column.checked_sub(COLUMNS.len()) {
+                None => COLUMNS[column],
+                Some(more) => BINDING[more],
+            },
             value: self.fields[column].to_owned(),
         }
     }
@@ -299,19 +456,24 @@ fn plain(name: &str) -> bool {
 
 /// The file of these samples. [`read`] gives exactly them back.
 pub fn write(samples: &[Sample]) -> Result<String, EvidenceError> {
-    let mut text = COLUMNS.join(",");
+    let mut text = [&COLUMNS[..], &BINDING[..]].concat().join(",");
     text.push('\n');
     for (sample, s) in samples.iter().enumerate() {
-        if !plain(&s.backend_id) {
-            return Err(EvidenceError::Name {
-                sample,
-                backend_id: s.backend_id.clone(),
-            });
+        let rival = s.binding.as_ref().map(|b| ("rival", &b.rival));
+        for (field, name) in [("backend_id", &s.backend_id)].into_iter().chain(rival) {
+            if !plain(name) {
+                let name = name.clone();
+                return Err(EvidenceError::Name {
+                    sample,
+                    field,
+                    name,
+                });
+            }
         }
         // Rust prints the shortest digits that read back as the same float.
         writeln!(
             text,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
             s.backend_id,
             s.device_ordinal,
             s.device_memory_bytes,
@@ -326,13 +488,17 @@ pub fn write(samples: &[Sample]) -> Result<String, EvidenceError> {
             s.timed_graph_uploads,
             s.timed_host_allocations,
             s.timed_host_syncs,
+            s.binding
+                .as_ref()
+                .map_or_else(|| ",,,".into(), Binding::to_string),
         )
         .expect("writing to a string does not fail");
     }
     Ok(text)
 }
 
-/// Checks each sample, in order, then their number. Every ratio must reach the threshold, the claimed speedup.
+/// Checks each sample, in order, then their number, then that all were measured in the same way and against the same rival.
+/// Every ratio must reach the threshold, the claimed speedup.
 pub fn check(samples: &[Sample], threshold: f64) -> Result<Verdict, EvidenceError> {
     if !(threshold.is_finite() && threshold > 0.0) {
         return Err(EvidenceError::Threshold { value: threshold });
@@ -360,7 +526,43 @@ pub fn check(samples: &[Sample], threshold: f64) -> Result<Verdict, EvidenceErro
             actual: samples.len(),
         });
     }
+    let way = |s: &Sample| match &s.binding {
+        None => [String::new(), String::new()],
+        Some(b) => [b.measured.name().to_owned(), b.rival.clone()],
+    };
+    let first = way(&samples[0]);
+    for (sample, s) in samples.iter().enumerate() {
+        for ((field, actual), first) in ["measured", "rival"].into_iter().zip(way(s)).zip(&first) {
+            if actual != *first {
+                return Err(EvidenceError::Mixed {
+                    sample,
+                    field,
+                    actual,
+                    first: first.clone(),
+                });
+            }
+        }
+    }
     Ok(verdict)
+}
+
+/// What all samples were measured of, if it is the program with this hash. The values of constants are compared where they
+/// are known: when the program is assembled ([`Parts::program`](crate::module::Parts::program)).
+pub fn bind(samples: &[Sample], program_hash: u64) -> Result<&Binding, Stale> {
+    let mut bound: Option<&Binding> = None;
+    for sample in samples {
+        let binding = sample.binding.as_ref().ok_or(Stale::Unbound)?;
+        let Fingerprint { program, constants } = binding.fingerprint;
+        if program != program_hash {
+            return Err(Stale::Program);
+        }
+        // At most one of two values is today's.
+        if bound.is_some_and(|b| b.fingerprint.constants != constants) {
+            return Err(Stale::Constants);
+        }
+        bound = Some(binding);
+    }
+    bound.ok_or(Stale::Unbound)
 }
 
 fn check_sample(sample: usize, s: &Sample) -> Result<(), EvidenceError> {

@@ -8,6 +8,7 @@ use crate::module::{
     ReduceOp, Resource, Role, Step, TopologyId, UpdateOp, WaveId, Why, Width, row_words,
 };
 use crate::plan::check;
+use crate::plan::evidence::Fingerprint;
 use crate::plan::footprint::{Footprint, Life, Wide, footprint, wide};
 use crate::plan::pull;
 use std::fmt::{self, Write};
@@ -29,6 +30,15 @@ impl Plan {
         self.parts
             .program()
             .expect("the macro verified the program it emitted")
+    }
+
+    /// What measurements of this pass are bound to: the columns `program_hash` and `constants_hash` of an evidence file.
+    /// `None` for a program that no macro made.
+    pub fn fingerprint(&self) -> Option<Fingerprint> {
+        Some(Fingerprint {
+            program: self.program().manifest.program_hash?,
+            constants: self.parts.constants_hash(),
+        })
     }
 
     /// A picture without need of a viewer's plugins: waves by barrier group, what each reads and writes, what lives when.

@@ -18,6 +18,7 @@ use crate::import::Imports;
 use crate::kernel::{
     Binding, Env, Helpers, ItemField, Package, Tables, compile_condition, compile_wave,
 };
+use crate::pass;
 use crate::report::Report;
 use check::{Fields, ParamKind, Slot, Sweep};
 use include::Origin;
@@ -28,7 +29,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Ident, Item};
 use syntax::{DomainArgs, FixpointArgs, Graph, MaxRounds, Piece, listed};
-use vyre_core::container::encode;
+use vyre_core::container::{encode, program_hash};
 use vyre_core::effects;
 use vyre_core::exec::Sizes;
 use vyre_core::ir::Body;
@@ -485,7 +486,25 @@ impl Builder<'_, '_> {
         for violation in wrong.iter().take(5) {
             internal(violation, graph.name.span(), self.report);
         }
-        wrong.is_empty().then(|| encode(&self.program))
+        if !wrong.is_empty() {
+            return None;
+        }
+        let hash = program_hash(&self.program, &self.spelling());
+        (graph.claim).prove(&mut self.program.manifest, hash, self.report);
+        Some(encode(&self.program))
+    }
+
+    /// How named constants are written.
+    fn spelling(&self) -> String {
+        let scopes = &self.graph.scopes;
+        let limits = scopes
+            .iter()
+            .filter_map(|s| match &s.fixpoint.as_ref()?.max_rounds {
+                Some(MaxRounds::Constant(limit)) => Some(&**limit),
+                Some(MaxRounds::Literal(_)) | None => None,
+            });
+        let items = scopes.iter().flat_map(|s| &s.items);
+        pass::spelling(self.tables.modules(), limits, items)
     }
 
     /// Brings the schedule under the budget for the largest graph that is allowed. What is not known yet (a length that is a

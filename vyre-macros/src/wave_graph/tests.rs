@@ -13,6 +13,7 @@ use vyre_core::module::{
     Agreement, ConstantId, FixpointId, FrontierId, Least, Proviso, ReduceOp, ReductionId, Step,
     UpdateOp, WaveId, Why,
 };
+use vyre_core::plan::evidence::{self, Binding, Fingerprint, Measured, Sample, Stale};
 
 const DATA: &str = "pub struct Data {
     #[topology] graph: Csr,
@@ -1380,4 +1381,83 @@ fn least_fixpoints_of_whole_sweeps_raise_a_flag() {
         ),
         Why::Nested
     );
+}
+
+/// What evidence that was measured of some waves says about others: what is proved, and the warnings.
+fn evidence_of(measured: &str, waves: &str) -> (bool, Vec<String>) {
+    let sample = Sample {
+        backend_id: "cuda".into(),
+        host_orchestrated_ns: 2.0,
+        binding: Some(Binding {
+            fingerprint: Fingerprint {
+                program: program(measured).manifest.program_hash.expect("a hash"),
+                constants: 0,
+            },
+            measured: Measured::Single,
+            rival: "naive".into(),
+        }),
+        ..Sample::EXAMPLE
+    };
+    let file = evidence::write(&[sample.clone(), sample]).expect("plain names");
+    let (mut graph, mut report) = parse(&format!("{DATA} {waves}"), TokenStream::new());
+    graph.claim = graph.claim.with_evidence(&file);
+    let built = build(&graph, Imports::default(), true, &mut report);
+    let manifest = built.program.manifest;
+    assert!(built.skeleton.is_some(), "{:#?}", report.messages());
+    assert_eq!(manifest.unproven, manifest.proof.is_none());
+    assert_eq!(
+        manifest.stale,
+        manifest.unproven.then_some(Stale::Program),
+        "{waves}"
+    );
+    (manifest.proof.is_some(), report.warnings())
+}
+
+#[test]
+fn evidence_is_stale_after_an_edit_that_changes_the_program() {
+    const WAVES: &str = "const LIMIT: u32 = BASE * 2;
+        const BASE: u32 = 2 + 3;
+        #[wave(nodes)]
+        fn mark(v: Node, mark: &mut u32) {
+            if v < LIMIT { *mark = 7; }
+        }
+        #[wave(nodes, after(mark))]
+        fn rank(v: Node, mark: &Buf<u32>, rank: &mut f32) { *rank = mark[v] as f32; }";
+    let edited = |from: &str, to: &str| {
+        assert!(WAVES.contains(from), "{from}");
+        evidence_of(WAVES, &WAVES.replace(from, to))
+    };
+    assert_eq!(evidence_of(WAVES, WAVES), (true, Vec::new()));
+    for (from, to) in [
+        ("*mark = 7", "/* seven */ *mark   =\n\n 7"),
+        ("2 + 3", "2+3 /* five */"),
+        ("#[wave(nodes)]", "/// Marks.\n#[wave(nodes)]"),
+        ("fn rank", "fn ranked"),
+        ("const BASE", "const UNUSED: u32 = 5; const BASE"),
+    ] {
+        assert_eq!(edited(from, to), (true, Vec::new()), "{to}");
+    }
+    for (from, to) in [
+        ("*mark = 7", "*mark = 8"),
+        ("v < LIMIT", "v <= LIMIT"),
+        ("BASE * 2", "BASE * 3"),
+        ("2 + 3", "2 + 4"),
+        (
+            "#[wave(nodes)]",
+            "#[wave(nodes)] fn more(dist: &mut u32) { *dist = 1; } #[wave(nodes)]",
+        ),
+    ] {
+        let (proved, warnings) = edited(from, to);
+        assert!(!proved, "{to}");
+        assert_eq!(warnings.len(), 1, "{to}");
+        assert!(
+            warnings[0].starts_with("the pass has changed since evidence"),
+            "{warnings:?}"
+        );
+    }
+    // The same waves in another order of steps.
+    let apart = "#[wave(nodes)] fn a(mark: &mut u32) { *mark = 1; }
+        #[wave(nodes, after(a))] fn b(rank: &mut f32) { *rank = 1.0; }";
+    let (proved, warnings) = evidence_of(apart, &apart.replace(", after(a)", ""));
+    assert_eq!((proved, warnings.len()), (false, 1), "{warnings:?}");
 }
