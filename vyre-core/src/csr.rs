@@ -40,6 +40,16 @@ pub enum CsrError {
         /// Number of nodes.
         nodes: usize,
     },
+    /// A source is not a node.
+    #[error("edge {edge} leaves node {source_node}; there are {nodes} nodes")]
+    Source {
+        /// Edge index.
+        edge: usize,
+        /// Its source.
+        source_node: u32,
+        /// Number of nodes.
+        nodes: usize,
+    },
     /// 2^32 nodes or edges and more do not fit u32 indices.
     #[error("{what} number {count}; at most {max} are supported", max = u32::MAX)]
     TooLarge {
@@ -116,14 +126,19 @@ impl Csr {
         too_large("edges", edges.len() as u64)?;
         let mut offsets = vec![0u32; nodes + 1];
         for (edge, &(src, dst)) in edges.iter().enumerate() {
-            for end in [src, dst] {
-                if end as usize >= nodes {
-                    return Err(CsrError::Target {
-                        edge,
-                        target: end,
-                        nodes,
-                    });
-                }
+            if src as usize >= nodes {
+                return Err(CsrError::Source {
+                    edge,
+                    source_node: src,
+                    nodes,
+                });
+            }
+            if dst as usize >= nodes {
+                return Err(CsrError::Target {
+                    edge,
+                    target: dst,
+                    nodes,
+                });
             }
             offsets[src as usize + 1] += 1;
         }
@@ -156,6 +171,15 @@ impl Csr {
         let all = nodes.flat_map(|v| self.neighbors(v).map(move |t| (v, t)));
         let all: Vec<(u32, u32)> = all.chain(edges.iter().copied()).collect();
         Csr::from_edges_indexed(self.node_count(), &all).map_err(|e| match e {
+            CsrError::Source {
+                edge,
+                source_node,
+                nodes,
+            } => CsrError::Source {
+                edge: edge - self.edge_count(),
+                source_node,
+                nodes,
+            },
             CsrError::Target {
                 edge,
                 target,

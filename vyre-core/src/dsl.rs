@@ -26,6 +26,7 @@ pub use crate::views::{Atomic, AtomicElement, Buf};
 use crate::exec::{Element, Shape, Slice};
 use crate::fault;
 use crate::module::{ReduceOp, row_words};
+use crate::subject::Dimension;
 use crate::views::{Sink, from_atomic, into_atomic};
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -197,7 +198,7 @@ impl Bits {
     #[track_caller]
     fn row(&self, v: Node) -> &[Atomic<u32>] {
         if v >= self.nodes {
-            fault::out_of_bounds(v, self.nodes as usize);
+            fault::outside(Dimension::Row, v, self.nodes as usize);
         }
         let words = self.words() as usize;
         &self.words[v as usize * words..][..words]
@@ -208,7 +209,7 @@ impl Bits {
     fn cell(&self, v: Node, k: u32) -> &Atomic<u32> {
         match self.row(v).get(k as usize) {
             Some(cell) => cell,
-            None => fault::out_of_bounds(k, self.words() as usize),
+            None => fault::outside(Dimension::Word, k, self.words() as usize),
         }
     }
 
@@ -218,7 +219,7 @@ impl Bits {
     fn bit(&self, v: Node, bit: u32) -> (&Atomic<u32>, u32) {
         let row = self.row(v);
         if bit >= self.width {
-            fault::out_of_bounds(bit, self.width as usize);
+            fault::outside(Dimension::Bit, bit, self.width as usize);
         }
         (&row[bit as usize / 32], 1 << (bit % 32))
     }

@@ -5,6 +5,7 @@
 //! their position. It is installed once, is silent inside lanes and passes everything else to the hook before it.
 
 use crate::module::Site;
+use crate::subject::{Dimension, Seen};
 use crate::trap::TrapKind;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -44,12 +45,15 @@ pub(crate) struct Fault {
     pub(crate) message: Option<String>,
     /// By the panic's text, a remainder failed rather than a division.
     pub(crate) remainder: bool,
+    /// What its position stands for.
+    pub(crate) seen: Seen,
 }
 
 /// The payload that our own checks unwind with.
 struct OutOfBounds {
     index: u32,
     len: u64,
+    of: Dimension,
     location: &'static Location<'static>,
 }
 
@@ -58,10 +62,19 @@ struct OutOfBounds {
 #[inline(never)]
 #[track_caller]
 pub(crate) fn out_of_bounds(index: u32, len: usize) -> ! {
+    outside(Dimension::Whole, index, len)
+}
+
+/// The same, for one dimension of rows of bits.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn outside(of: Dimension, index: u32, len: usize) -> ! {
     if LANES.get() != Lanes::None {
         std::panic::resume_unwind(Box::new(OutOfBounds {
             index,
             len: len as u64,
+            of,
             location: Location::caller(),
         }))
     }
@@ -130,6 +143,7 @@ pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
                 site: Site::from(fault.location),
                 message: None,
                 remainder: false,
+                seen: Seen::Place(fault.of),
             };
         }
         Err(other) => other,
@@ -147,6 +161,7 @@ pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
             site,
             message: None,
             remainder: false,
+            seen: Seen::Place(Dimension::Array),
         };
     }
     let text = message.as_deref().unwrap_or_default();
@@ -163,6 +178,7 @@ pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
         site,
         message,
         remainder,
+        seen: Seen::Place(Dimension::Whole),
     }
 }
 

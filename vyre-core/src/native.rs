@@ -1710,15 +1710,18 @@ impl Code<'_> {
 /// The pc of the word at the fault's position. What kind of trap a panic is, that word says, and its site what the user says.
 ///
 /// A few methods of std panic without their caller's position (`wrapping_div` and `wrapping_rem` of signed integers, `clamp`
-/// of floats): the fault is then at the one word that can raise it, if there is only one.
+/// of floats): the fault is then at the one word that can raise it, if there is only one. Code that a `macro_rules!` wrote has one
+/// position, that of the macro's call: the fault is then at the first word that can raise it.
 fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> u32 {
     let kernel = &program.kernels[kernel.index()];
-    let at = kernel
-        .sites
-        .iter()
-        .find(|(_, site)| program.sites.get(site.index()) == Some(&fault.site))
-        .or_else(|| within_std(program, kernel, fault));
-    let Some(&(pc, site)) = at else {
+    let here = |&&(_, site): &&(u32, SiteId)| program.sites.get(site.index()) == Some(&fault.site);
+    let mut at = kernel.sites.iter().find(here);
+    let shared = at.is_some_and(|first| kernel.sites.iter().filter(here).any(|s| s.1 != first.1));
+    if shared {
+        let raises = |s: &&(u32, SiteId)| raises(program, kernel, **s, fault);
+        at = kernel.sites.iter().filter(here).find(raises).or(at);
+    }
+    let Some(&(pc, site)) = at.or_else(|| within_std(program, kernel, fault)) else {
         return u32::MAX;
     };
     if let Some(site) = program.sites.get(site.index()) {
@@ -1726,8 +1729,9 @@ fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> u32 {
     }
     // What a panic says is free text: it can look like any other of rustc's. What others say is formatted, on one backend.
     let message = program.message(site);
+    let panicked = matches!(fault.kind, TrapKind::Panic | TrapKind::Assert);
     if let Some(word) = kernel.code.get(pc as usize)
-        && (message.is_some() || matches!(fault.kind, TrapKind::Panic | TrapKind::Assert))
+        && (panicked || message.is_some() && !shared)
         && let Some(Op::Assert | Op::Trap) = Op::from_code(word.op)
         && let Some(kind) = TrapKind::from_code(word.imm)
     {
@@ -1735,6 +1739,31 @@ fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> u32 {
         fault.message = message.map(str::to_owned);
     }
     pc
+}
+
+/// Whether this word can raise the fault, by what the fault is and says.
+fn raises(program: &Program, kernel: &Kernel, (pc, site): (u32, SiteId), fault: &Fault) -> bool {
+    let panicked = matches!(fault.kind, TrapKind::Panic | TrapKind::Assert);
+    let Some(word) = kernel.code.get(pc as usize) else {
+        return false;
+    };
+    match Op::from_code(word.op) {
+        Some(Op::Assert | Op::Trap) if panicked => {
+            let said = fault.message.as_deref().unwrap_or_default();
+            // `assert_eq!` shows its operands below what the user says, and that after a colon.
+            let first = said.lines().next().unwrap_or_default();
+            match program.message(site) {
+                Some(m) => said == m || first.ends_with(&format!("` failed: {m}")),
+                None => {
+                    let assert = first.starts_with("assertion ") && !first.contains("` failed: ");
+                    assert || TrapKind::from_code(word.imm) == Some(TrapKind::Panic)
+                }
+            }
+        }
+        Some(Op::Assert | Op::Trap) => false,
+        Some(_) => !panicked,
+        None => false,
+    }
 }
 
 /// The word of a fault whose position is std's own, if only one site of the kernel can raise such a fault.

@@ -21,7 +21,7 @@ use crate::plan::pull::{self, Claim};
 use crate::plan::route::{self, Route};
 use crate::plan::thresholds::Thresholds;
 use crate::record::{Record, Rows};
-use crate::subject::subject_of;
+use crate::subject::{Failed, Seen, subject_of};
 use crate::trap::{Trap, TrapKind, WHOLE_WAVE, unfinished};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -1323,14 +1323,19 @@ impl Store {
                 site: self.program.site_of(self.kernel_of(wave), pc),
                 message: None,
                 remainder: false,
+                seen: Seen::Word,
             },
         }
     }
 
     fn trap(&self, (kernel, pc): (KernelId, u32), item: Option<u32>, fault: Fault) -> RunError {
-        let of = (fault.kind, fault.len);
+        let failed = Failed {
+            kind: fault.kind,
+            len: fault.len,
+            seen: fault.seen,
+        };
         RunError::Trap(Box::new(Trap {
-            subject: subject_of(&self.program, &self.sizes, (kernel, pc), of),
+            subject: subject_of(&self.program, &self.sizes, (kernel, pc), failed),
             kind: fault.kind,
             kernel: self.program.kernels[kernel.index()].name.clone(),
             site: fault.site,

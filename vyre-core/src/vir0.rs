@@ -14,6 +14,7 @@ use crate::plan::footprint::Allocation;
 use crate::plan::launch::Route;
 use crate::record::Rows;
 use crate::store::{Backend, Pending, Store};
+use crate::subject::Seen;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -285,6 +286,7 @@ fn place(program: &Program, kernel: &Kernel, fault: crate::interp::Fault) -> Fau
         site: program.site_of(kernel, fault.pc),
         message: program.message_of(kernel, fault.pc),
         remainder: false,
+        seen: Seen::Word,
     }
 }
 

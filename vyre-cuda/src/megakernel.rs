@@ -43,7 +43,7 @@ use vyre_core::module::{
 use vyre_core::plan::compact::{self, Slot};
 use vyre_core::plan::launch::{Route, Topology};
 use vyre_core::plan::thresholds::Thresholds;
-use vyre_core::subject::subject_of;
+use vyre_core::subject::{Failed, Seen, subject_of};
 use vyre_core::trap::{Trap, TrapKind, WHOLE_WAVE, unfinished};
 
 /// Outputs together up to this size come back through page-locked memory.
@@ -2159,10 +2159,14 @@ impl Reader<'_> {
         let site = at.and_then(|at| self.program.sites.get(at.index()).cloned());
         let message = at.and_then(|at| self.program.message(at));
         let whole = item == WHOLE_WAVE || id.index() >= self.program.waves.len();
-        let of = (kind, words.trap_len);
+        let failed = Failed {
+            kind,
+            len: words.trap_len,
+            seen: Seen::Word,
+        };
         Some(Trap {
             message: message.map(str::to_owned),
-            subject: subject_of(self.program, self.sizes, (id, pc), of),
+            subject: subject_of(self.program, self.sizes, (id, pc), failed),
             ..trap(
                 named.name.clone(),
                 site.unwrap_or_default(),

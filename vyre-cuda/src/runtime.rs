@@ -23,7 +23,7 @@ use vyre_core::vir0::Vir0Executor;
 /// assert_eq!(runtime.backend(), "native");
 /// println!("running on {runtime}");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Runtime {
     backend: Backend,
     /// Why this one rather than a better one.
@@ -353,6 +353,16 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         let _smaller = self.resize(0);
+    }
+}
+
+/// The backend and its device: what it shares with its clones is of no use to a reader.
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime")
+            .field("backend", &self.backend())
+            .field("device", &self.device())
+            .finish()
     }
 }
 

@@ -105,6 +105,40 @@ fn included_graphs_run_with_names_of_their_own(runtimes: [Runtime; 2]) {
     }
 }
 
+/// Two searches and nothing else.
+#[wave_graph]
+mod both {
+    #[include(graph = backward, source = exit)]
+    use super::passes::search::bfs as first;
+    #[include(graph = forward, source = entry)]
+    use super::passes::search::bfs as second;
+
+    pub(crate) struct Data {
+        #[topology]
+        forward: Csr,
+        #[topology]
+        backward: Csr,
+        entry: u32,
+        exit: u32,
+    }
+}
+
+fn a_graph_can_be_its_included_graphs_alone(runtimes: [Runtime; 2]) {
+    let forward = Csr::from_edges(3, &[(0, 1), (1, 2)]).unwrap();
+    let backward = forward.reverse();
+    for runtime in runtimes {
+        let topology = both::Topology {
+            forward: &forward,
+            backward: &backward,
+        };
+        let mut session = both::Session::new(&runtime, topology).unwrap();
+        let out = session.run(both::Run { entry: 1, exit: 1 }).unwrap();
+        assert_eq!(out.first_dist, [1, 0, UNSEEN]);
+        assert_eq!(out.second_dist, [UNSEEN, 0, 1]);
+        assert_eq!(out.report.rounds, [2, 2]);
+    }
+}
+
 #[test]
 fn the_plan_shows_where_a_wave_comes_from() {
     let plan = between::PLAN.to_string();
@@ -130,4 +164,5 @@ fn what_is_included_runs_alone_as_before() {
 
 on_every_backend! {
     included_graphs_run_with_names_of_their_own
+    a_graph_can_be_its_included_graphs_alone
 }

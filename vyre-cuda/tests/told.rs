@@ -210,6 +210,18 @@ macro_rules! on {
             fn waves_are_timed_when_asked_for() {
                 super::waves_are_timed_when_asked_for(&$runtime);
             }
+
+            #[test]
+            $(#[$ignore])?
+            fn an_index_of_rows_is_of_the_dimension_that_it_exceeds() {
+                super::an_index_of_rows_is_of_the_dimension_that_it_exceeds(&$runtime);
+            }
+
+            #[test]
+            $(#[$ignore])?
+            fn what_a_macro_wrote_is_told_apart_or_not_guessed() {
+                super::what_a_macro_wrote_is_told_apart_or_not_guessed(&$runtime);
+            }
         }
     };
 }
@@ -221,3 +233,174 @@ on!(
     Runtime::cuda().expect("a device"),
     ignore = "needs a CUDA device"
 );
+
+/// Rows of as many bits as there are nodes, or of one word where there is one node.
+#[wave_graph]
+mod square {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node, bits = 9)]
+        rows: Bits,
+        way: u32,
+    }
+
+    #[wave(nodes)]
+    fn set(v: Node, rows: &Bits, way: u32) {
+        match way {
+            0 => {
+                rows.set(v + 9, 0);
+            }
+            1 => {
+                rows.set(v, v + 9);
+            }
+            2 => {
+                rows.or_word(v + 9, 0, 1);
+            }
+            3 => {
+                rows.or_word(v, v + 1, 1);
+            }
+            _ => rows.clear(v + 9),
+        }
+    }
+}
+
+fn an_index_of_rows_is_of_the_dimension_that_it_exceeds(runtime: &Runtime) {
+    for (nodes, way, says) in [
+        (
+            9,
+            0,
+            "index 9 is outside of `rows` (per = node, 9 nodes) in `set` at item 0",
+        ),
+        (
+            9,
+            1,
+            "index 9 is outside of `rows` (bits = 9) in `set` at item 0",
+        ),
+        (
+            9,
+            4,
+            "index 9 is outside of `rows` (per = node, 9 nodes) in `set` at item 0",
+        ),
+        (
+            1,
+            2,
+            "index 9 is outside of `rows` (per = node, 1 node) in `set` at item 0",
+        ),
+        (
+            1,
+            3,
+            "index 1 is outside of `rows` (1 word) in `set` at item 0",
+        ),
+    ] {
+        let graph = Csr::from_edges(nodes, &[]).expect("there are no edges");
+        let mut session = square::Session::new(runtime, &graph).expect("it fits");
+        let error = session.run(square::Run { way }).expect_err("it traps");
+        let text = error.to_string();
+        assert!(text.contains(says), "{nodes} nodes, way {way}: {text}");
+    }
+}
+
+macro_rules! written {
+    ($name:ident, $far:expr) => {
+        #[wave_graph]
+        mod $name {
+            pub(crate) struct Data {
+                #[input(per = 3)]
+                x: u32,
+                #[input(per = 3)]
+                z: u32,
+                #[input(per = 4)]
+                w: u32,
+                #[output(per = 1)]
+                y: u32,
+                way: u32,
+            }
+
+            #[wave(once)]
+            fn at(x: &Buf<u32>, z: &Buf<u32>, w: &Buf<u32>, y: &Buf<Atomic<u32>>, way: u32) {
+                assert!(way < 9, "first");
+                match way {
+                    0 => y[0].store(x[way + $far]),
+                    1 => y[0].store(z[way + $far]),
+                    2 => y[0].store(w[way + $far]),
+                    3 => assert_eq!(way, 100, "second"),
+                    4 => assert!(way > 100, "third"),
+                    _ => panic!("fourth"),
+                }
+            }
+        }
+    };
+}
+written!(by_a_macro, 10);
+
+/// Natively all of it has the place of the macro's call, and what cannot be told apart is not guessed.
+fn what_a_macro_wrote_is_told_apart_or_not_guessed(runtime: &Runtime) {
+    let native = runtime.backend() == "native";
+    let mut session = by_a_macro::Session::new(runtime, ()).expect("it fits");
+    for (way, says) in [
+        (
+            0,
+            if native {
+                "`x` or `z` (per = 3)"
+            } else {
+                "`x` (per = 3)"
+            },
+        ),
+        (
+            1,
+            if native {
+                "`x` or `z` (per = 3)"
+            } else {
+                "`z` (per = 3)"
+            },
+        ),
+        (2, "index 12 is outside of `w` (per = 4)"),
+        (3, "assertion failed: second in `at`"),
+        (4, "assertion failed: third in `at`"),
+        (5, "fourth in `at`"),
+        (9, "assertion failed: first in `at`"),
+    ] {
+        let run = by_a_macro::Run {
+            x: &[0; 3],
+            z: &[0; 3],
+            w: &[0; 4],
+            way,
+        };
+        let error = session.run(run).expect_err("it traps");
+        let text = error.to_string();
+        assert!(text.contains(says), "way {way}: {text}");
+    }
+}
+
+#[test]
+fn runtimes_show_their_backend_and_device() {
+    let runtime = Runtime::vir0();
+    assert_eq!(
+        format!("{runtime:?}"),
+        format!(
+            "Runtime {{ backend: \"vir0\", device: {:?} }}",
+            runtime.device()
+        )
+    );
+}
+
+#[test]
+fn an_edge_that_leaves_a_node_that_is_none_says_so() {
+    let error = |edges: &[(u32, u32)]| {
+        Csr::from_edges(4, edges)
+            .expect_err("no node 9")
+            .to_string()
+    };
+    assert_eq!(
+        error(&[(3, 0), (9, 1)]),
+        "edge 1 leaves node 9; there are 4 nodes"
+    );
+    assert_eq!(
+        error(&[(3, 0), (1, 9)]),
+        "edge 1 points to node 9; there are 4 nodes"
+    );
+    let graph = Csr::from_edges(4, &[(3, 0)]).expect("a graph");
+    let added = graph.append(&[(9, 1)]).expect_err("no node 9").to_string();
+    assert_eq!(added, "edge 0 leaves node 9; there are 4 nodes");
+}

@@ -494,7 +494,7 @@ fn unmark(items: &mut [Item]) {
     }
 }
 
-fn any_token(stream: TokenStream, test: &impl Fn(&TokenTree) -> bool) -> bool {
+pub(crate) fn any_token(stream: TokenStream, test: &impl Fn(&TokenTree) -> bool) -> bool {
     stream.into_iter().any(|t| match t {
         TokenTree::Group(g) => any_token(g.stream(), test),
         other => test(&other),

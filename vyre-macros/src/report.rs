@@ -10,6 +10,8 @@ use std::fmt::Display;
 #[derive(Default)]
 pub(crate) struct Report {
     errors: Vec<(Span, String)>,
+    /// Where errors end that are about more than a token, by their number.
+    ends: Vec<(usize, Span)>,
     warnings: Vec<(Span, &'static str, String)>,
     left: Vec<String>,
     meant: Vec<(Span, String)>,
@@ -25,6 +27,22 @@ impl Report {
     pub(crate) fn error_help(&mut self, span: Span, message: impl Display, help: impl Display) {
         self.errors
             .push((span, format!("{message}\n\nhelp: {help}")));
+    }
+
+    /// The same, from the first of these tokens to the last.
+    pub(crate) fn error_all(
+        &mut self,
+        tokens: impl ToTokens,
+        message: impl Display,
+        help: impl Display,
+    ) {
+        let spans = tokens.into_token_stream().into_iter().map(|t| t.span());
+        let spans: Vec<Span> = spans.collect();
+        if let Some(&last) = spans.last() {
+            self.ends.push((self.errors.len(), last));
+        }
+        let first = spans.first().copied().unwrap_or_else(Span::call_site);
+        self.error_help(first, message, help);
     }
 
     /// Warns at a token. `name` is an identifier that rustc shows before the message: stable Rust warns of the use of a deprecated
@@ -176,7 +194,14 @@ impl Report {
         }
         self.errors
             .iter()
-            .map(|(span, message)| quote_spanned! { *span => ::core::compile_error! { #message } })
+            .enumerate()
+            .map(|(i, (span, message))| {
+                // rustc joins the spans of a call's tokens.
+                let end = self.ends.iter().find(|(of, _)| *of == i);
+                let end = end.map_or(*span, |(_, end)| *end);
+                let text = quote_spanned! { end => { #message } };
+                quote_spanned! { *span => ::core::compile_error! #text }
+            })
             .collect()
     }
 

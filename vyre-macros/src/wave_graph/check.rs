@@ -3,13 +3,13 @@
 
 use super::include::Included;
 use super::syntax::{
-    DomainArgs, Field, FieldKind, Graph, Per, Wave, ident_of, int_literal, scalar_of, show,
+    self, DomainArgs, Field, FieldKind, Graph, Per, Wave, ident_of, int_literal, scalar_of, show,
     type_word,
 };
 use crate::kernel::{self, Helpers, Tables};
 use crate::report::{Report, did_you_mean};
 use crate::source;
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -733,7 +733,8 @@ impl<'g> Fields<'g> {
             }
             Per::NodeBits(width) => {
                 self.length(key, &Per::Node, origin, report)?;
-                let width = self.len(width, origin, report)?;
+                // Rows of a width that is wrong are rows.
+                let width = self.len(width, origin, report).unwrap_or(Length::Broken);
                 Some(Length::NodeBits(Box::new(width)))
             }
         }
@@ -795,11 +796,25 @@ impl<'g> Fields<'g> {
                 Some(included) => format!("{}::{}", included.name.unraw(), show(p)),
             })),
             _ => {
-                report.error_help(
-                    e.span(),
-                    "this is not a length",
-                    "write a literal, a u32 scalar of `Data`, or the name of a u32 constant",
-                );
+                let mut message = "this is not a length";
+                let mut help =
+                    "write a literal, a u32 scalar of `Data`, or the name of a u32 constant"
+                        .to_owned();
+                // Of constants alone: rustc can compute it.
+                let lower = |t: &TokenTree| match t {
+                    TokenTree::Ident(i) => i.to_string().chars().any(char::is_lowercase),
+                    TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+                };
+                if matches!(e, Expr::Binary(_) | Expr::Paren(_))
+                    && !crate::import::any_token(e.to_token_stream(), &lower)
+                {
+                    message = "a length is one number, and this is computed";
+                    help = format!(
+                        "put `const W: u32 = {};` into the module, and name `W` here",
+                        syntax::source_text(e)
+                    );
+                }
+                report.error_all(e, message, help);
                 None
             }
         }

@@ -726,7 +726,7 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
             "declare its topology, buffers, frontiers and scalars as the fields of `pub struct Data { .. }`",
         );
     }
-    if parser.graph.waves.is_empty() {
+    if parser.graph.waves.is_empty() && parser.graph.includes.is_empty() {
         parser.report.error_help(
             name.span(),
             format!("wave graph `{name}` has no waves"),
@@ -1260,13 +1260,23 @@ impl Taker<'_> {
         let Some((span, inner)) = arg.list("after(wave, fixpoint)", self.report) else {
             return Vec::new();
         };
-        match Punctuated::<Ident, Token![,]>::parse_terminated.parse2(inner) {
+        match Punctuated::<Ident, Token![,]>::parse_terminated.parse2(inner.clone()) {
             Ok(names) => names.into_iter().collect(),
             Err(_) => {
-                self.report.error(
-                    span,
-                    "`after` takes names of waves and fixpoints beside this one",
-                );
+                let message = "`after` takes names of waves and fixpoints beside this one";
+                let path = Punctuated::<syn::Path, Token![,]>::parse_terminated.parse2(inner);
+                let of = path.into_iter().flatten().find(|p| p.segments.len() > 1);
+                match of {
+                    Some(path) => {
+                        let first = &path.segments[0].ident;
+                        self.report.error_help(
+                            path.span(),
+                            message,
+                            format!("write `after({first})`: it waits for all of that fixpoint or included graph"),
+                        );
+                    }
+                    None => self.report.error(span, message),
+                }
                 Vec::new()
             }
         }
