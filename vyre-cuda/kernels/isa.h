@@ -448,6 +448,17 @@ enum VyreReduceOp {
     VYRE_REDUCEOP_And = 4,
 };
 
+enum VyreMeasured {
+    VYRE_MEASURED_Single = 0,
+    VYRE_MEASURED_Shared = 1,
+};
+
+enum VyreStale {
+    VYRE_STALE_Unbound = 0,
+    VYRE_STALE_Program = 1,
+    VYRE_STALE_Constants = 2,
+};
+
 enum VyreUpdateOp {
     VYRE_UPDATEOP_Add = 0,
     VYRE_UPDATEOP_Min = 1,

@@ -977,11 +977,11 @@ impl Taker<'_> {
                 format!("`{}` cannot be both a wave and a helper", f.sig.ident),
                 "move the shared part into a `#[device] fn` of its own",
             );
-        } else if let Some(device) = devices.first() {
-            if !matches!(&device.meta, Meta::Path(_)) {
-                self.report
-                    .error(device.span(), "`#[device]` takes no arguments");
-            }
+        } else if let Some(device) = devices.first()
+            && !matches!(&device.meta, Meta::Path(_))
+        {
+            self.report
+                .error(device.span(), "`#[device]` takes no arguments");
         }
         let Some((wave, more)) = waves.split_first() else {
             return Piece::Item(f.into_token_stream());
