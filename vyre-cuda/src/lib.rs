@@ -98,6 +98,9 @@ pub mod __private {
     /// Columns by buffer.
     pub type Columns = Vec<(BufferId, vyre_core::exec::Column)>;
 
+    /// What the macros say that a lowercase name in a pattern is; where it is not, rustc quotes this type's name.
+    pub struct ANewNameOrAnUppercaseConstant;
+
     /// The number of elements of a slice that a kernel is given.
     pub fn length(name: &str, len: usize) -> Result<u32, crate::Error> {
         u32::try_from(len).map_err(|_| {

@@ -546,7 +546,155 @@ fn lengths_of_included_graphs_are_their_own(runtimes: [Runtime; 2]) {
     }
 }
 
+/// Names in patterns are constants where constants of that name are in scope, and new names elsewhere, in whatever letters.
+#[allow(non_upper_case_globals, non_snake_case, non_camel_case_types)]
+mod patterns {
+    use vyre_cuda::prelude::*;
+
+    #[device]
+    pub(crate) mod levels {
+        pub(crate) const ground: u32 = 1;
+
+        #[derive(Clone, Copy)]
+        pub(crate) struct Place {
+            pub(crate) level: u32,
+        }
+
+        impl Place {
+            pub(crate) fn kind(self) -> u32 {
+                match self.level {
+                    ground => 1,
+                    other => 10 + other,
+                }
+            }
+        }
+    }
+
+    #[wave_graph]
+    pub(crate) mod graph {
+        const low: u32 = 2;
+        const pair: (u32, bool) = (3, true);
+        const up: Round = 3;
+
+        pub(crate) struct Data {
+            #[output(per = 6)]
+            alone: u32,
+            #[output(per = 6)]
+            under: u32,
+            #[output(per = 6)]
+            parts: u32,
+            #[output(per = 6)]
+            own: u32,
+            #[output(per = 6)]
+            helped: u32,
+            #[output(per = 1)]
+            rounds: u32,
+        }
+
+        #[device]
+        mod inside {
+            use super::low;
+
+            pub(super) const high: u32 = 4;
+
+            pub(super) struct Step {
+                pub(super) at: u32,
+            }
+
+            impl Step {
+                pub(super) fn helped(self) -> u32 {
+                    match self.at {
+                        high => 70,
+                        low => low + 40,
+                        at => at,
+                    }
+                }
+            }
+        }
+
+        #[device]
+        fn is_low(i: u32) -> bool {
+            matches!(i, low)
+        }
+
+        #[wave(range(6))]
+        fn numbers(i: Index, alone: &mut u32, under: &mut u32, parts: &mut u32) {
+            *alone = match i {
+                low | 5 => 7,
+                Low => 100 + Low * u32::from(!is_low(i)),
+            };
+            *under = match i {
+                at @ low => at * 10,
+                0 | 5 => 1,
+                _ => 0,
+            };
+            *parts = match (i, i % 2 == 1) {
+                pair => 1,
+                (low, even) => 2 + u32::from(even),
+                (i, odd) => 10 + i + u32::from(odd),
+            };
+        }
+
+        #[wave(range(6))]
+        fn names(i: Index, own: &mut u32, helped: &mut u32) {
+            const low: u32 = 5;
+            let before = match i {
+                inner => inner,
+            };
+            let inside = {
+                const inner: u32 = 1;
+                matches!(before, inner | low)
+            };
+            *own = match i {
+                low => 50,
+                inner if inside => 60 + inner,
+                inner => inner,
+            };
+            *helped = inside::Step { at: i }.helped();
+        }
+
+        #[fixpoint(until(match round { up => true, round => round > 100 }))]
+        mod steps {
+            #[wave(once)]
+            fn step(rounds: &Buf<Atomic<u32>>) {
+                rounds[0].fetch_add(1);
+            }
+        }
+    }
+
+    #[kernel]
+    pub(crate) fn places(i: Index, kind: &mut u32) {
+        const two: u32 = 2;
+        #[device]
+        fn twos(i: u32) -> u32 {
+            match i {
+                two => 2,
+                ground => ground * 0,
+            }
+        }
+        let place = levels::Place { level: i };
+        *kind = place.kind() + 100 * twos(i);
+    }
+}
+
+fn names_in_patterns_are_constants_or_new(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let mut session = patterns::graph::Session::new(&runtime, ()).expect("a session");
+        let out = session.run(patterns::graph::Run {}).expect("a run");
+        assert_eq!(out.alone, [100, 101, 7, 103, 104, 7]);
+        assert_eq!(out.under, [1, 0, 20, 0, 0, 1]);
+        assert_eq!(out.parts, [10, 12, 2, 1, 14, 16]);
+        assert_eq!(out.own, [0, 61, 2, 3, 4, 50]);
+        assert_eq!(out.helped, [0, 1, 42, 3, 70, 5]);
+        assert_eq!(out.rounds, [4]);
+        let mut kind = [0; 4];
+        patterns::places::run(&runtime, &mut kind).expect("a run");
+        assert_eq!(kind, [10, 1, 212, 13]);
+    }
+}
+
 on_every_backend! {
+    names_in_patterns_are_constants_or_new
     lengths_of_included_graphs_are_their_own
     round_limits_are_constants
     items_and_fields_keep_their_names

@@ -5,7 +5,7 @@
 //! at the user's tokens: rustc checks a constant's type and spelling there, and a site is where rustc says the token is.
 
 use crate::editor;
-use crate::kernel::{ModuleTables, Site, Tables, first_token};
+use crate::kernel::{Bound, ModuleTables, Site, Tables, first_token};
 use crate::report::Report;
 use crate::source::generated;
 use crate::wave_graph::check::{Fields, Param, ParamKind, Slot, Sweep};
@@ -15,6 +15,7 @@ use crate::wave_graph::syntax::{
 };
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use std::collections::HashSet;
 use syn::AttrStyle;
 use vyre_core::module::{Domain, Extent, Program, ReduceOp, Role, Scalar, Uniform};
 
@@ -97,8 +98,10 @@ impl Expansion<'_> {
         let import = (!scope.imports_parent).then(|| {
             quote! { use super::*; }
         });
+        let tables = self.skeleton.and_then(|_| self.tables.modules().get(s));
+        let bound = tables.map_or(&[][..], |t| &t.bound);
         let pieces = scope.pieces.iter().map(|piece| match piece {
-            Piece::Item(tokens) => tokens.clone(),
+            Piece::Item(tokens) => bound_inside(tokens, bound, &self.private()),
             // Its functions stay where they are.
             Piece::Wave(w) if self.graph.waves[*w].origin.is_some() => TokenStream::new(),
             Piece::Scope(inner) if self.graph.scopes[*inner].origin.is_some() => {
@@ -113,10 +116,7 @@ impl Expansion<'_> {
             }
             Piece::Scope(inner) => self.scope(*inner, report, &TokenStream::new()),
         });
-        let tables = self
-            .skeleton
-            .and_then(|_| self.tables.modules().get(s))
-            .map(|t| arrays(t, &self.private()));
+        let tables = tables.map(|t| arrays(t, &self.private()));
         let conditions = scope.pieces.iter().filter_map(|piece| match piece {
             Piece::Scope(inner) => {
                 let (condition, max_rounds) = (self.condition(*inner), self.max_rounds(*inner));
@@ -1055,7 +1055,60 @@ pub(crate) fn arrays(tables: &ModuleTables, private: &TokenStream) -> TokenStrea
             #vis const __VYRE_SITES: &[&::core::panic::Location<'static>] = &[#(#places),*];
         }
     });
-    quote! { #constants #sites }
+    let bound = bound_names(&tables.bound, private);
+    quote! { #constants #sites #bound }
+}
+
+/// Has rustc look whether a name that a pattern binds is a constant, unit struct or variant where the pattern stands: it binds the
+/// name once more, to something of a type that none of them has.
+pub(crate) fn bound_names(bound: &[Bound], private: &TokenStream) -> TokenStream {
+    let mut seen = HashSet::new();
+    let here = bound.iter().filter(|b| b.inside.is_empty());
+    let names = here.filter(|b| seen.insert(b.name.to_string()));
+    let looks = names.map(|Bound { name, .. }| {
+        let mut name = name.clone();
+        name.set_span(generated(name.span()));
+        quote! { const _: fn(#private::ANewNameOrAnUppercaseConstant) = |#name| {}; }
+    });
+    looks.collect()
+}
+
+/// As [`bound_names`] in the `#[device] mod`s of a module that is an item with these tokens.
+pub(crate) fn bound_inside(
+    item: &TokenStream,
+    bound: &[Bound],
+    private: &TokenStream,
+) -> TokenStream {
+    if bound.iter().any(|b| !b.inside.is_empty())
+        && let Ok(syn::Item::Mod(module)) = syn::parse2(item.clone())
+    {
+        let mut items = vec![syn::Item::Mod(module)];
+        look_inside(&mut items, bound, private);
+        return quote! { #(#items)* };
+    }
+    item.clone()
+}
+
+/// Appends [`bound_names`] to each of the modules among these items that it is about.
+pub(crate) fn look_inside(items: &mut [syn::Item], bound: &[Bound], private: &TokenStream) {
+    for item in items {
+        let syn::Item::Mod(module) = item else {
+            continue;
+        };
+        let of_this = bound
+            .iter()
+            .filter(|b| b.inside.first() == Some(&module.ident));
+        let of_this: Vec<Bound> = of_this
+            .map(|b| Bound {
+                name: b.name.clone(),
+                inside: b.inside[1..].to_vec(),
+            })
+            .collect();
+        if let Some((_, items)) = &mut module.content {
+            look_inside(items, &of_this, private);
+            items.push(syn::Item::Verbatim(bound_names(&of_this, private)));
+        }
+    }
 }
 
 /// Each constant as raw bits; rustc checks its type at the user's token.

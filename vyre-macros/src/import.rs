@@ -8,7 +8,7 @@
 //! which lowering asks for them, and users refer to their entries. The three have one name in three namespaces: `use math::mix;` brings all.
 
 use crate::attributes;
-use crate::expand::{GENERATED, constant_values, site_values};
+use crate::expand::{GENERATED, bound_names, constant_values, look_inside, site_values};
 use crate::kernel::{self, Package};
 use crate::recover;
 use crate::report::{Report, did_you_mean};
@@ -349,6 +349,9 @@ fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream
         imports,
     };
     let tables = kernel::compile_package(&package, &mut report);
+    let bound = tables
+        .as_ref()
+        .map(|t| bound_names(&t.bound, &quote! { #krate::__private }));
     let arrays = tables.filter(|t| !t.sites.is_empty() || !t.constants.is_empty());
     let arrays = arrays.map(|t| {
         let (constants, sites) = (
@@ -370,7 +373,7 @@ fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream
     let errors = report.errors();
     let travels = package.travels(name, &krate);
     let function = report.mended(function.to_token_stream());
-    quote! { #function #errors #arrays #travels }
+    quote! { #function #errors #arrays #bound #travels }
 }
 
 /// Expands `#[device]` on a module: each of its structs and functions hands the whole module out.
@@ -421,6 +424,8 @@ fn device_module(
             #[doc(hidden)]
             pub(crate) const __VYRE_SITES: &[#location] = &[#(#sites),*];
         };
+        look_inside(items, &compiled.tables.bound, &private);
+        let bound = bound_names(&compiled.tables.bound, &private);
         let hidden = format_ident!("__vyre_source_of_{}", module.ident);
         let structs: Vec<Ident> = compiled
             .structs
@@ -463,6 +468,7 @@ fn device_module(
                 }
             )*
             #(#records)*
+            #bound
             #macros
         }));
     }

@@ -250,6 +250,7 @@ fn helper(name: &str, at: Span, from: usize, c: &mut Checker<'_>) -> Option<Foun
     let mut inner = Checker::new(env, c.report, Role::Helper, depth);
     inner.nest = c.nest;
     inner.owner.clone_from(&helper.owner);
+    inner.inside.clone_from(&helper.inside);
     let checked = inner.helper(&helper.item);
     c.env.helpers.running.borrow_mut().pop();
     let (state, found) = match checked {
@@ -317,7 +318,7 @@ pub(super) fn package(
     package: &super::Package,
     records: &Rc<std::cell::RefCell<Vec<Ty>>>,
     report: &mut Report,
-) -> Option<Function> {
+) -> Option<(Function, Vec<super::Bound>)> {
     let syn::Item::Fn(function) = &package.item else {
         return None;
     };
@@ -338,8 +339,8 @@ pub(super) fn package(
     match found {
         Some(Found::Function(f)) => {
             // The one in scope is the other owner.
-            drop(helpers);
-            Rc::into_inner(f)
+            let bound = helpers.leave();
+            Some((Rc::into_inner(f)?, bound))
         }
         _ => None,
     }
@@ -371,7 +372,7 @@ fn import(path: &str, c: &mut Checker<'_>) -> Option<Found> {
             let mut unseen = Report::default();
             let checked = package(&import.package, &c.env.helpers.records, &mut unseen);
             match checked {
-                Some(mut f) => {
+                Some((mut f, _)) => {
                     let mut tables = super::Tables::default();
                     tables.begin_module();
                     lower::alone(&f, &mut tables);
@@ -485,6 +486,12 @@ struct Checker<'a> {
     /// Variables that stand for what a reference refers to: `self` through `&self` or `&mut self`, an own element that is a struct.
     refs: Vec<VarId>,
     mut_self: bool,
+    /// Variables that stand for the body's own constants.
+    body_constants: Vec<VarId>,
+    /// See [`super::Bound`].
+    bound: Vec<syn::Ident>,
+    /// `#[device] mod`s between the function and its module.
+    inside: Vec<syn::Ident>,
     /// Values of the body's own integer constants.
     const_values: Vec<(String, i128)>,
     /// Names of functions that were refused where they are declared, or brought.
@@ -519,6 +526,9 @@ impl<'a> Checker<'a> {
             in_constants: 0,
             refs: Vec::new(),
             mut_self: false,
+            body_constants: Vec::new(),
+            bound: Vec::new(),
+            inside: Vec::new(),
             const_values: Vec::new(),
             refused: Vec::new(),
             mistaken: Vec::new(),
@@ -699,6 +709,17 @@ impl<'a> Checker<'a> {
         }
         if self.failed {
             return None;
+        }
+        if let Some(of) = self.depth.checked_sub(1) {
+            let (inside, names) = (self.inside, self.bound);
+            let bound = names.into_iter().map(|name| super::Bound {
+                name,
+                inside: inside.clone(),
+            });
+            self.env.helpers.modules[of]
+                .bound
+                .borrow_mut()
+                .extend(bound);
         }
         Some(Function {
             name,
@@ -1308,6 +1329,7 @@ impl<'a> Checker<'a> {
                 }
                 let id = self.declare(&c.ident, ty, false);
                 self.everywhere();
+                self.body_constants.push(id);
                 stmts.push(Stmt::Let(Pat::Var(id), Some(value)));
             }
             syn::Item::Use(u) => {

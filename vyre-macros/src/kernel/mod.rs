@@ -165,6 +165,17 @@ struct HelperModule {
     structs: HashMap<String, StructItem>,
     /// Names of the `#[device] mod`s.
     device: Vec<String>,
+    /// Of the functions checked so far.
+    bound: RefCell<Vec<Bound>>,
+}
+
+/// A name that a function binds in a `match`. It would be a constant to rustc, if one of that name were in scope where the function
+/// stands, which the macro does not see: the expansion has rustc look.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound {
+    pub(crate) name: syn::Ident,
+    /// `#[device] mod`s between the module and the function.
+    pub(crate) inside: Vec<syn::Ident>,
 }
 
 #[derive(Clone)]
@@ -196,6 +207,8 @@ struct Helper {
     device: bool,
     /// The type whose `impl` it is in.
     owner: Option<String>,
+    /// `#[device] mod`s between the module and the function.
+    inside: Vec<syn::Ident>,
     checked: RefCell<Checked>,
 }
 
@@ -291,9 +304,10 @@ impl Helpers {
         }
     }
 
-    /// Leaves the module entered last.
-    pub(crate) fn leave(&mut self) {
-        self.modules.pop();
+    /// Leaves the module entered last, and gives what its functions bind.
+    pub(crate) fn leave(&mut self) -> Vec<Bound> {
+        let left = self.modules.pop().unwrap_or_default();
+        left.bound.into_inner()
     }
 
     /// The function of this name that is innermost, with the number of modules that lie between it and `from`.
@@ -352,6 +366,7 @@ impl HelperModule {
                         item: f.clone(),
                         device: f.attrs.iter().any(is_device),
                         owner: None,
+                        inside: inside.to_vec(),
                         checked: RefCell::default(),
                     };
                     self.functions.insert(f.sig.ident.to_string(), helper);
@@ -410,6 +425,7 @@ impl HelperModule {
                         },
                         device: true,
                         owner: Some(owner.clone()),
+                        inside: inside.to_vec(),
                         checked: RefCell::default(),
                     };
                     let name = format!("{owner}::{}", f.sig.ident);
@@ -466,6 +482,8 @@ pub(crate) struct ModuleTables {
     pub(crate) sites: Vec<Site>,
     /// Named constants.
     pub(crate) constants: Vec<NamedConstant>,
+    /// What its functions bind.
+    pub(crate) bound: Vec<Bound>,
     /// Ids of the first of each.
     first_site: usize,
     first_constant: usize,
@@ -527,6 +545,11 @@ impl Tables {
     /// What was recorded in the only module.
     fn into_module(mut self) -> ModuleTables {
         self.modules.pop().unwrap_or_default()
+    }
+
+    /// The functions of a module bind these.
+    pub(crate) fn binds(&mut self, module: usize, bound: Vec<Bound>) {
+        self.modules[module].bound = bound;
     }
 
     /// What was recorded, by module.
@@ -782,11 +805,12 @@ pub(crate) fn compile_wave(
 /// Compiles a function that travels, and gives what its module has to name for it. `None` when an error was reported.
 pub(crate) fn compile_package(package: &Package, report: &mut Report) -> Option<ModuleTables> {
     let records = Rc::default();
-    let f = check::package(package, &records, report)?;
+    let (f, bound) = check::package(package, &records, report)?;
     let mut tables = Tables::default();
     tables.begin_module();
     lower::alone(&f, &mut tables);
-    Some(tables.into_module())
+    let tables = tables.into_module();
+    Some(ModuleTables { bound, ..tables })
 }
 
 /// The source of a module, and where it stands.
@@ -838,8 +862,12 @@ pub(crate) fn compile_device_module(
     });
     let marked = module.functions.iter();
     let marked = marked.filter(|(_, f)| f.device && f.owner.is_none());
+    let bound = module.bound.take();
     Some(DeviceModule {
-        tables: tables.into_module(),
+        tables: ModuleTables {
+            bound,
+            ..tables.into_module()
+        },
         records: records.collect(),
         functions: marked.map(|(name, _)| name.clone()).collect(),
         structs,

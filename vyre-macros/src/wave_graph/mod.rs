@@ -209,8 +209,7 @@ impl Builder<'_, '_> {
                 continue;
             }
             while entered.last().copied() != scope.parent {
-                entered.pop();
-                helpers.leave();
+                self.leave(&mut entered, &mut helpers);
             }
             entered.push(s);
             if scope.in_body {
@@ -233,6 +232,17 @@ impl Builder<'_, '_> {
                     }
                 }
             }
+        }
+        while !entered.is_empty() {
+            self.leave(&mut entered, &mut helpers);
+        }
+    }
+
+    /// Leaves the module that was entered last.
+    fn leave(&mut self, entered: &mut Vec<usize>, helpers: &mut Helpers) {
+        let bound = helpers.leave();
+        if let Some(s) = entered.pop() {
+            self.tables.binds(s, bound);
         }
     }
 

@@ -8,7 +8,9 @@ use super::syntax::{
 };
 use super::{Built, build, syntax};
 use crate::attributes;
-use crate::expand::{Expansion, constant_values, many_arguments, scalar_type, site_values};
+use crate::expand::{
+    Expansion, bound_names, constant_values, many_arguments, scalar_type, site_values,
+};
 use crate::import::{Imports, without_inner_devices};
 use crate::kernel::is_device;
 use crate::pass;
@@ -356,7 +358,8 @@ fn emit(
                 const #sites_name: &[&::core::panic::Location<'static>] = &[#(#sites),*];
             }
         });
-        quote! { #constants #sites }
+        let bound = bound_names(&tables.bound, &private);
+        quote! { #constants #sites #bound }
     });
 
     let (mut params, mut inputs, mut outputs) = (Vec::new(), Vec::new(), Vec::new());

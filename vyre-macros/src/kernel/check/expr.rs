@@ -510,8 +510,11 @@ impl Checker<'_> {
                 ty
             }
             None => {
-                let ty = self.types.constant();
                 let shown = tokens.to_string().replace(' ', "");
+                // What one use says of its type holds for all.
+                let known = self.constants.iter().find(|(_, _, path)| *path == shown);
+                let ty = known.map(|(ty, ..)| ty.clone());
+                let ty = ty.unwrap_or_else(|| self.types.constant());
                 self.constants.push((ty.clone(), span, shown));
                 ty
             }

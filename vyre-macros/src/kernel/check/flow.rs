@@ -36,20 +36,20 @@ impl Checker<'_> {
         let of = value.ty.clone();
         let mut arms = Vec::new();
         let mut ty = Ty::Never;
-        let alternatives = m.arms.iter().flat_map(|arm| {
+        let mut alternatives = Vec::new();
+        for arm in &m.arms {
             let (pat, guard) = match &arm.pat {
                 syn::Pat::Guard(p) => (&*p.pat, Some(&p.guard)),
                 pat => (pat, None),
             };
             // Alternatives that bind names do so from different parts: each is an arm of its own.
             let pats = match pat {
-                syn::Pat::Or(o) if binds_names(pat) => o.cases.iter().collect(),
+                syn::Pat::Or(o) if self.binds_names(pat) => o.cases.iter().collect(),
                 _ => vec![pat],
             };
-            let first = pats[0];
-            let each = pats.into_iter();
-            each.map(move |p| (p, guard, &arm.body, std::ptr::eq(p, first)))
-        });
+            let each = pats.into_iter().enumerate();
+            alternatives.extend(each.map(|(i, p)| (p, guard, &arm.body, i == 0)));
+        }
         let mut failed = false;
         for (pat, guard, body, first) in alternatives {
             if !first && failed {
@@ -113,7 +113,10 @@ impl Checker<'_> {
                 Test::Either(tests)
             }
             syn::Pat::Wild(_) => Test::Any,
-            syn::Pat::Ident(i) if i.by_ref.is_none() && !is_constant(&i.ident) => {
+            syn::Pat::Ident(i) if i.by_ref.is_none() && !self.is_constant(i) => {
+                if may_be_constant(i) {
+                    self.bound.push(i.ident.clone());
+                }
                 let id = self.declare(&i.ident, of.clone(), i.mutability.is_some());
                 binds.push((id, path.clone()));
                 match &i.subpat {
@@ -185,6 +188,40 @@ impl Checker<'_> {
                 self.refuse_pattern(p);
                 Test::Any
             }
+        }
+    }
+
+    /// Whether a name in a pattern is that of a constant or unit struct, as rustc decides it: by what is in scope. The macro does
+    /// not see all that is: out of its sight, names without small letters are constants. The others, which it takes for new ones,
+    /// are in [`Bound`](crate::kernel::Bound), for rustc to look at.
+    fn is_constant(&mut self, p: &syn::PatIdent) -> bool {
+        if !may_be_constant(p) {
+            return false;
+        }
+        let name = p.ident.to_string();
+        match self.lookup(&p.ident) {
+            Some(Name::Var(id)) => self.body_constants.contains(&id),
+            Some(Name::Value(..) | Name::Handle(..)) => false,
+            None => {
+                name == "None"
+                    || is_uppercase(&name)
+                    || self.env.helpers.constant(&name, self.depth).is_some()
+                    || matches!(self.named(&name), Some(Ty::Struct(s)) if s.0.fields.is_empty())
+            }
+        }
+    }
+
+    /// Whether a pattern binds a name.
+    fn binds_names(&mut self, p: &syn::Pat) -> bool {
+        use syn::Pat;
+        match p {
+            Pat::Ident(i) => !self.is_constant(i),
+            Pat::Paren(p) => self.binds_names(&p.pat),
+            Pat::Or(o) => o.cases.iter().any(|p| self.binds_names(p)),
+            Pat::Tuple(t) => t.elems.iter().any(|p| self.binds_names(p)),
+            Pat::TupleStruct(t) => t.elems.iter().any(|p| self.binds_names(p)),
+            Pat::Struct(s) => s.fields.iter().any(|f| self.binds_names(&f.pat)),
+            _ => false,
         }
     }
 
@@ -636,25 +673,12 @@ impl Checker<'_> {
     }
 }
 
-/// An identifier pattern that names a constant, by Rust's convention.
-fn is_constant(ident: &syn::Ident) -> bool {
-    ident
-        .to_string()
-        .chars()
-        .next()
-        .is_some_and(char::is_uppercase)
+/// A name of a constant's, by Rust's convention.
+fn is_uppercase(name: &str) -> bool {
+    name.contains(char::is_uppercase) && !name.contains(char::is_lowercase)
 }
 
-/// Whether a pattern binds a name.
-fn binds_names(p: &syn::Pat) -> bool {
-    use syn::Pat;
-    match p {
-        Pat::Ident(i) => !is_constant(&i.ident) || i.subpat.is_some(),
-        Pat::Paren(p) => binds_names(&p.pat),
-        Pat::Or(o) => o.cases.iter().any(binds_names),
-        Pat::Tuple(t) => t.elems.iter().any(binds_names),
-        Pat::TupleStruct(t) => t.elems.iter().any(binds_names),
-        Pat::Struct(s) => s.fields.iter().any(|f| binds_names(&f.pat)),
-        _ => false,
-    }
+/// Whether rustc takes a name in a pattern for a constant or unit struct where there is one in scope.
+fn may_be_constant(p: &syn::PatIdent) -> bool {
+    p.by_ref.is_none() && p.mutability.is_none() && p.subpat.is_none()
 }
