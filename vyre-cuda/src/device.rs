@@ -1,33 +1,28 @@
 //! A CUDA device: opening it without a panic, loading the megakernel, and device memory.
 //!
-//! Only the driver is needed: it compiles the megakernel, whose PTX is part of this crate, for the device, and keeps the
-//! result in its own cache on disk (keyed by content, GPU and driver), so that only the first process of a user waits.
-//! The linker interface, which would hand out the compiled code for a cache of ours, compiles every function by itself:
-//! calls then follow the full calling convention, and narrow rounds are a sixth slower.
+//! Only the driver is needed. For common architectures the megakernel's machine code is part of this crate ([`Code`]); for
+//! others the driver compiles its PTX, and keeps the result in its own cache on disk (keyed by content, GPU and driver),
+//! so that only the first process of a user waits. The linker interface, which would hand out the compiled code for a
+//! cache of ours, compiles every function by itself: calls then follow the full calling convention, and narrow rounds are a
+//! sixth slower.
 
 use crate::abi;
+use crate::code::Target;
 use crate::image::Room;
 use cudarc::driver::{DriverError, result, sys};
 use std::ffi::{CStr, CString, c_void};
 use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
 use thiserror::Error;
+
+pub use crate::code::{Code, NoCubin};
 
 /// Oldest driver that is accepted, as `cuDriverGetVersion` counts.
 const OLDEST_DRIVER: i32 = 12_000;
 
-/// The megakernel, for compute capability 8.0 and later.
-const MEGAKERNEL_PTX: &str = include_str!("../kernels/megakernel.ptx");
-/// Oldest driver that takes its instructions of clusters.
+/// Oldest driver that takes the megakernel's instructions of clusters.
 const CLUSTERS_DRIVER: i32 = 12_010;
-/// What begins such an instruction.
-const CLUSTERS_ONLY: &str = "//sm_90 ";
-
-/// The megakernel's text for devices with clusters, for drivers from 12.1 on.
-fn with_clusters(ptx: &str) -> String {
-    ptx.replacen(".version 7.0", ".version 8.1", 1)
-        .replacen(".target sm_80", ".target sm_90", 1)
-        .replace(CLUSTERS_ONLY, "")
-}
 
 /// Why a device cannot be used.
 #[derive(Clone, Error, PartialEq, Eq)]
@@ -108,6 +103,20 @@ impl<T> Attempt<T> for Result<T, DriverError> {
     }
 }
 
+/// Host time that opening a device took, step by step, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Opening {
+    /// Finding the driver's library.
+    pub library_ns: u64,
+    /// The driver's own start, and what it says of the device.
+    pub driver_ns: u64,
+    /// Making the device's context, which the process may have already. The cubin is unpacked meanwhile.
+    pub context_ns: u64,
+    /// Loading the megakernel; with PTX, having it compiled.
+    pub code_ns: u64,
+}
+
 /// An open device with the megakernel loaded.
 #[derive(Debug)]
 pub struct Device {
@@ -125,6 +134,8 @@ pub struct Device {
     multiprocessors: u32,
     shared_bytes: u32,
     clusters: bool,
+    code: Code,
+    opening: Opening,
 }
 
 // SAFETY: the driver API may be called from any thread; every method makes the context current on its thread first, and
@@ -136,10 +147,18 @@ unsafe impl Sync for Device {}
 impl Device {
     /// Opens device number `ordinal` and loads the megakernel. Never panics, with or without a driver.
     pub fn open(ordinal: usize) -> Result<Arc<Device>, DeviceError> {
+        let mut before = Instant::now();
+        let mut lap_ns = || {
+            let now = Instant::now();
+            let took = now - std::mem::replace(&mut before, now);
+            u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
+        };
+        let mut opening = Opening::default();
         // SAFETY: loads the library and drops it again.
         if !unsafe { sys::is_culib_present() } {
             return Err(DeviceError::NoDriver);
         }
+        opening.library_ns = lap_ns();
         result::init().attempt("cuInit")?;
         let mut driver = 0;
         // SAFETY: writes one int to a live local.
@@ -180,9 +199,31 @@ impl Device {
             && get(attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)? != 0;
         let shared_bytes =
             get(attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as u32;
-        // SAFETY: `device` was returned by cuDeviceGet; the release is in `drop`.
-        let context =
-            unsafe { result::primary_ctx::retain(device) }.attempt("cuDevicePrimaryCtxRetain")?;
+        let target = Target {
+            capability,
+            driver,
+            clusters,
+            ptx: std::env::var("VYRE_PTX").as_deref() == Ok("1"),
+        };
+        let cubin = target.cubin();
+        opening.driver_ns = lap_ns();
+        // The context takes longer than the cubin.
+        let (context, image) = thread::scope(|scope| {
+            let unpacking = cubin.as_ref().ok().map(|&cubin| {
+                let unpacking = thread::Builder::new().spawn_scoped(scope, || cubin.unpack());
+                (cubin, unpacking)
+            });
+            // SAFETY: `device` was returned by cuDeviceGet; the release is in `drop`.
+            let context = unsafe { result::primary_ctx::retain(device) };
+            let image = unpacking.map(|(cubin, unpacking)| {
+                let image = unpacking.ok().and_then(|thread| thread.join().ok());
+                // There may be no thread to be had.
+                image.unwrap_or_else(|| cubin.unpack())
+            });
+            (context, image)
+        });
+        let context = context.attempt("cuDevicePrimaryCtxRetain")?;
+        opening.context_ns = lap_ns();
         let mut this = Device {
             ordinal,
             device,
@@ -198,16 +239,22 @@ impl Device {
             multiprocessors,
             shared_bytes,
             clusters,
+            code: Code::Ptx(NoCubin::Asked),
+            opening,
         };
         this.enter()?;
         for stream in [&mut this.stream, &mut this.copies] {
             *stream = result::stream::create(result::stream::StreamKind::NonBlocking)
                 .attempt("cuStreamCreate")?;
         }
-        this.module = if clusters {
-            this.load(&with_clusters(MEGAKERNEL_PTX))?
-        } else {
-            this.load(MEGAKERNEL_PTX)?
+        let loaded = cubin.and_then(|cubin| {
+            let module = this.load_cubin(&image.unwrap_or_default());
+            let module = module.map_err(|e| cubin.refused(e.to_string()))?;
+            Ok((module, cubin.code()))
+        });
+        (this.module, this.code) = match loaded {
+            Ok(loaded) => loaded,
+            Err(why) => (this.load(&target.text())?, Code::Ptx(why)),
         };
         let functions = [
             ("vyre_megakernel", &mut this.megakernel),
@@ -244,7 +291,18 @@ impl Device {
             }
             .attempt("cuFuncSetAttribute")?;
         }
+        this.opening.code_ns = lap_ns();
         Ok(Arc::new(this))
+    }
+
+    /// Where its megakernel comes from: a cubin of this crate, or the driver's compiler, and why.
+    pub fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// How long opening it took.
+    pub fn opening(&self) -> Opening {
+        self.opening
     }
 
     /// Which device of the driver's list.
@@ -410,6 +468,12 @@ impl Device {
         Ok((free as u64, total as u64))
     }
 
+    /// Loads machine code, where the driver takes it.
+    fn load_cubin(&self, elf: &[u8]) -> Result<sys::CUmodule, DeviceError> {
+        // SAFETY: a whole ELF file, which says how long it is, and outlives the call.
+        unsafe { result::module::load_data(elf.as_ptr().cast()) }.attempt("cuModuleLoadData")
+    }
+
     /// Has the driver compile PTX, or find it compiled in its cache.
     pub(crate) fn load(&self, ptx: &str) -> Result<sys::CUmodule, DeviceError> {
         let text = CString::new(ptx).expect("the PTX has no zero byte");
@@ -515,76 +579,6 @@ impl Drop for Device {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
-
-    const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
-
-    /// FNV-1a, continued.
-    fn hash(start: u64, bytes: &[u8]) -> u64 {
-        bytes.iter().fold(start, |h, &b| {
-            (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
-        })
-    }
-
-    /// What `scripts/build-ptx` writes into the first line.
-    fn source_hash(names: &[&str]) -> String {
-        let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels");
-        let state = names.iter().fold(HASH_START, |state, name| {
-            let text = std::fs::read(kernels.join(name)).expect("the source is there");
-            hash(
-                hash(hash(hash(state, name.as_bytes()), b"\0"), &text),
-                b"\0",
-            )
-        });
-        format!("// sources {state:016x}")
-    }
-
-    #[test]
-    fn the_checked_in_ptx_was_built_from_the_checked_in_sources() {
-        let megakernel = [
-            "megakernel.cu",
-            "pull.cuh",
-            "quick.cuh",
-            "operators.cuh",
-            "stream.cuh",
-            "interp.cuh",
-            "memory.cuh",
-            "abi.h",
-            "isa.h",
-        ];
-        let modules: [(&str, &[&str]); 3] = [
-            (MEGAKERNEL_PTX, &megakernel),
-            (crate::rivals::PTX, &["rivals.cu", "rivals.cuh"]),
-            (crate::rivals::CLUSTER_PTX, &["cluster.cu"]),
-        ];
-        for (ptx, sources) in modules {
-            assert_eq!(
-                ptx.lines().next(),
-                Some(source_hash(sources).as_str()),
-                "run scripts/build-ptx"
-            );
-        }
-    }
-
-    #[test]
-    fn text_for_clusters_has_their_instructions() {
-        // A line of its own each; nothing of it is left in comments.
-        let instructions: Vec<&str> = MEGAKERNEL_PTX
-            .lines()
-            .filter_map(|line| line.trim_start().strip_prefix(CLUSTERS_ONLY))
-            .collect();
-        let text = with_clusters(MEGAKERNEL_PTX);
-        for name in [
-            "mapa.shared::cluster",
-            "st.async.shared::cluster",
-            "barrier.cluster.",
-        ] {
-            assert!(instructions.iter().any(|i| i.contains(name)), "{name}");
-            assert!(text.contains(&format!("\t{name}")), "{name}");
-        }
-        assert!(!text.contains("sm_80") && !text.contains("//sm_90"));
-        assert!(text.contains(".target sm_90\n") && text.contains(".version 8.1\n"));
-    }
 
     #[test]
     fn opening_a_device_that_is_not_there_is_an_error_with_a_reason() {

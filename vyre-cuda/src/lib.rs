@@ -50,6 +50,7 @@
 
 mod abi;
 mod buffer;
+mod code;
 mod decide;
 pub mod device;
 pub mod error;

@@ -1,6 +1,6 @@
 //! Which backend runs the passes of this process.
 
-use crate::device::Device;
+use crate::device::{Code, Device};
 use crate::error::Error;
 use crate::megakernel::{Many, Megakernel};
 use crate::plans::{Planning, Plans};
@@ -26,7 +26,7 @@ use vyre_core::vir0::Vir0Executor;
 #[derive(Clone)]
 pub struct Runtime {
     backend: Backend,
-    /// Why this one rather than a better one.
+    /// Why this one rather than a better one, or what it has to wait for.
     why: Option<String>,
     /// Memory that the sessions of this runtime and its clones share.
     budget: Option<Arc<Budget>>,
@@ -64,11 +64,18 @@ impl Runtime {
         })
     }
 
-    /// The first CUDA device. Without a driver or a device that can be used, an error, never a panic.
+    /// The first CUDA device. Without a driver or a device that can be used, an error, never a panic. Where this crate has no
+    /// machine code for the device, the first process on a machine waits while the driver compiles it;
+    /// [`Display`](fmt::Display) then says so, and why, and so does [`Device::code`].
     pub fn cuda() -> Result<Runtime, Error> {
+        let device = Device::open(0)?;
+        let why = match device.code() {
+            Code::Cubin { .. } => None,
+            waited @ Code::Ptx(_) => Some(waited.to_string()),
+        };
         Ok(Runtime {
-            backend: Backend::Cuda(Device::open(0)?),
-            why: None,
+            backend: Backend::Cuda(device),
+            why,
             budget: None,
             thresholds: on_cuda(),
             plans: Arc::default(),

@@ -8,6 +8,8 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::process::Command;
+use vyre_cuda::device::{Code, NoCubin};
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Error, Trap, TrapKind};
 
@@ -963,6 +965,44 @@ backend_tests!(
     Runtime::cuda().expect("a CUDA device"),
     ignore = "needs a CUDA device"
 );
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn the_device_says_where_its_code_comes_from() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let device = runtime.cuda_device().expect("it is one");
+    let said = runtime.to_string();
+    let asked = std::env::var("VYRE_PTX").as_deref() == Ok("1");
+    match device.code() {
+        &Code::Cubin { major, minor } => {
+            assert!(!asked, "{said}");
+            let (its_major, its_minor) = device.capability();
+            assert!(major == its_major && minor <= its_minor, "{major}.{minor}");
+            assert_eq!(said, format!("cuda ({})", device.name()));
+        }
+        Code::Ptx(why) => {
+            assert_eq!(*why == NoCubin::Asked, asked, "{said}");
+            let ours = matches!(why, NoCubin::Stale { .. } | NoCubin::Refused { .. });
+            assert!(!ours, "{said}");
+            assert!(said.ends_with(&why.to_string()), "{said}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn what_the_driver_compiles_agrees_too() {
+    let this = std::env::current_exe().expect("it runs");
+    let again = Command::new(this)
+        .args(["--ignored", "--test-threads=1"])
+        .args(["cuda::", "the_device_says_where_its_code_comes_from"])
+        .env("VYRE_PTX", "1")
+        .output()
+        .expect("it runs again");
+    let said = String::from_utf8_lossy(&again.stdout);
+    assert!(again.status.success(), "{said}");
+    assert!(said.contains("test result: ok. 16 passed"), "{said}");
+}
 
 #[wave_graph]
 pub mod far {
