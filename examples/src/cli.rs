@@ -227,7 +227,11 @@ fn run_parsed<'a, E: Example>(
 ) -> Result<(), Failure> {
     Runtime::threads()?;
     let shared = example.shared();
-    let mut runtime = shared.backend.runtime()?;
+    let waiting = |elapsed: Duration| {
+        let seconds = elapsed.as_secs();
+        format!("  opening the device, {seconds} s: the driver may be compiling the megakernel")
+    };
+    let mut runtime = watched(terminal.then_some(waiting), || shared.backend.runtime())?;
     if let Some(path) = &shared.thresholds {
         let thresholds = load_thresholds(path, runtime.thresholds())?;
         runtime = runtime.with_thresholds(thresholds);
@@ -376,7 +380,9 @@ impl Job<'_> {
         let mut reports = Vec::new();
         let mut last = None;
         for _ in 0..self.shared.repeat.get() {
-            let result = watched(self.progress.as_deref(), &mut run)?;
+            let progress = self.progress.as_deref();
+            let line = progress.map(|p| move |elapsed| progress_line(p, elapsed));
+            let result = watched(line, &mut run)?;
             reports.push(report(&result).clone());
             last = Some(result);
         }
@@ -546,11 +552,11 @@ impl Job<'_> {
     }
 }
 
-/// Runs something and shows the progress it makes on stderr, if it takes long.
-fn watched<T>(progress: Option<&Progress>, run: impl FnOnce() -> T) -> T {
+/// Runs something and shows a line about it on stderr, if it takes long.
+fn watched<T>(line: Option<impl Fn(Duration) -> String + Send>, run: impl FnOnce() -> T) -> T {
     const PATIENCE: Duration = Duration::from_millis(500);
     const PERIOD: Duration = Duration::from_millis(100);
-    let Some(progress) = progress else {
+    let Some(line) = line else {
         return run();
     };
     let (done, waits) = mpsc::channel::<()>();
@@ -560,8 +566,7 @@ fn watched<T>(progress: Option<&Progress>, run: impl FnOnce() -> T) -> T {
             let mut shown = false;
             let mut wait = PATIENCE;
             while waits.recv_timeout(wait) == Err(mpsc::RecvTimeoutError::Timeout) {
-                let line = progress_line(progress, started.elapsed());
-                eprint!("\r{line}\x1b[K");
+                eprint!("\r{}\x1b[K", line(started.elapsed()));
                 (shown, wait) = (true, PERIOD);
             }
             if shown {

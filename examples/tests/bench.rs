@@ -165,8 +165,10 @@ fn what_is_missing_is_named() {
     assert_eq!(code, 0);
     assert!(out.contains("liveness: skipped: /nowhere: "), "{out}");
     if let Err(why) = Runtime::cuda() {
-        let (code, _, err) = ran(&["micro"]);
-        assert_eq!((code, err), (1, format!("error: {why}\n")));
+        for measured in ["micro", "start"] {
+            let (code, _, err) = ran(&[measured]);
+            assert_eq!((code, err), (1, format!("error: {why}\n")));
+        }
     }
 }
 

@@ -85,7 +85,7 @@ mod first {
 }
 
 /// One measurement: what, and how long in nanoseconds, or why not.
-type Line = (String, Result<f64, String>);
+pub(super) type Line = (String, Result<f64, String>);
 
 fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
@@ -114,6 +114,31 @@ fn first_result(runtime: &Runtime) -> Result<f64, Error> {
     let started = Instant::now();
     first::Session::new(runtime, &graph)?.run(first::Run {})?;
     Ok(started.elapsed().as_nanos() as f64)
+}
+
+/// What this process waits for until its first result, since its `main` began; nothing may have used the GPU before.
+/// Fails without one.
+pub(super) fn start(started: Instant) -> Result<(Runtime, Vec<Line>), String> {
+    let runtime = Runtime::cuda().map_err(|e| e.to_string())?;
+    let device = runtime.cuda_device().ok_or("the runtime has no device")?;
+    let opening = device.opening();
+    let first = first_result(&runtime).map_err(|e| e.to_string())?;
+    let all = started.elapsed().as_nanos() as f64;
+    let again = first_result(&runtime).map_err(|e| e.to_string())?;
+    let lines = [
+        ("finding the driver's library", opening.library_ns as f64),
+        ("starting the driver", opening.driver_ns as f64),
+        (
+            "context, and unpacking the cubin",
+            opening.context_ns as f64,
+        ),
+        ("loading the megakernel", opening.code_ns as f64),
+        ("session and first result", first),
+        ("from main to the first result", all),
+        ("then: another session and result", again),
+    ];
+    let lines = lines.map(|(name, ns)| (name.to_owned(), Ok(ns)));
+    Ok((runtime, lines.into()))
 }
 
 /// All of them, in the order in which they are shown. Fails without a GPU.

@@ -78,6 +78,12 @@ enum Command {
         #[arg(long, value_name = "FILE", num_args = 1..)]
         elf: Vec<PathBuf>,
     },
+    /// Measures what a process on the GPU waits for until its first result
+    Start {
+        /// Print one JSON object as the last line
+        #[arg(long)]
+        json: bool,
+    },
     /// Measures what a round on the GPU is made of
     Micro {
         /// Print one JSON object as the last line
@@ -126,6 +132,7 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> u8 {
+    let started = Instant::now();
     let bench = match Bench::try_parse_from(args) {
         Ok(bench) => bench,
         // Nothing is left to do about closed streams.
@@ -140,6 +147,7 @@ pub fn run(
     };
     let done = match &bench.command {
         Some(Command::Cfg { out: to, elf }) => write_cfg(to, elf, out),
+        Some(Command::Start { json }) => write_start(started, *json, out),
         Some(Command::Micro { json }) => write_micro(*json, out),
         None if bench.list => list(out),
         None => bench.measure(out),
@@ -197,10 +205,22 @@ fn write_cfg(to: &Path, elf: &[PathBuf], out: &mut dyn Write) -> Result<(), Fail
     Ok(())
 }
 
+fn write_start(started: Instant, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let (runtime, lines) = micro::start(started).map_err(Failure::Micro)?;
+    writeln!(out, "bench start on {runtime}")?;
+    if let Some(device) = runtime.cuda_device() {
+        writeln!(out, "  {}", device.code())?;
+    }
+    write_lines(lines, json, out)
+}
+
 fn write_micro(json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let host = report::Host::here();
     writeln!(out, "bench micro on {host}")?;
-    let lines = micro::measure().map_err(Failure::Micro)?;
+    write_lines(micro::measure().map_err(Failure::Micro)?, json, out)
+}
+
+fn write_lines(lines: Vec<micro::Line>, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     for (name, ns) in &lines {
         match ns {
             Ok(ns) => writeln!(out, "  {name:<44} {:>12.3} us", ns / 1e3)?,
