@@ -10,7 +10,7 @@ use crate::plan::{launch, route};
 pub use crate::record::{Record, Shape, columns_of};
 use crate::trap::Trap;
 #[cfg(feature = "exec")]
-use std::panic::AssertUnwindSafe;
+use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use thiserror::Error;
@@ -81,7 +81,17 @@ macro_rules! columns {
             pub fn as_slice_mut(&mut self) -> SliceMut<'_> { match self { $(Column::$variant(v) => SliceMut::$variant(v),)* } }
             /// Makes it `len` elements with these raw bits, in the memory it has where that suffices.
             pub fn reset(&mut self, len: usize, bits: u64) {
-                match self { $(Column::$variant(v) => { v.clear(); v.resize(len, <$ty>::from_bits64(bits)); })* }
+                match self { $(Column::$variant(v) => {
+                    let value = <$ty>::from_bits64(bits);
+                    v.truncate(len);
+                    fill(v, value);
+                    v.resize(len, value);
+                })* }
+            }
+            /// Gives memory back beyond so many elements.
+            #[cfg(feature = "exec")]
+            pub(crate) fn shrink_to(&mut self, len: usize) {
+                match self { $(Column::$variant(v) => { v.truncate(len); v.shrink_to(len); })* }
             }
             /// Copies a slice of the same type into it; false, and no change, for another type.
             #[must_use]
@@ -176,6 +186,20 @@ pub trait Element: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
     fn from_bits64(bits: u64) -> Self;
 }
 
+/// Bytes that are worth a thread of their own when they are filled.
+#[cfg(feature = "exec")]
+const FILL_BYTES: usize = 1 << 20;
+
+/// Fills a slice; a large one with all threads.
+fn fill<T: Element>(values: &mut [T], value: T) {
+    #[cfg(feature = "exec")]
+    if size_of_val(values) >= 2 * FILL_BYTES {
+        let chunks = values.par_chunks_mut(FILL_BYTES / size_of::<T>());
+        return chunks.for_each(|chunk| chunk.fill(value));
+    }
+    values.fill(value);
+}
+
 columns! { Bool bool; U8 u8; U32 u32; I32 i32; F32 f32; U64 u64; I64 i64; F64 f64; }
 
 #[allow(non_snake_case, reason = "named after the variants")]
@@ -265,88 +289,140 @@ pub struct Outcome {
     pub reductions: Vec<(ReductionId, u64)>,
     /// What happened.
     pub report: Report,
+    /// The pages of the outputs' memory are locked ([`Executor::lock`]): it is neither grown nor freed.
+    pub locked: bool,
+    /// Bytes for which there was no memory when values were put together.
+    #[doc(hidden)]
+    pub starved_bytes: u64,
 }
 
 impl Outcome {
-    /// Takes an output buffer. Panics when the pass has no such output: a bug in the caller, not in the data.
-    pub fn take<T: Element>(&mut self, id: BufferId) -> Vec<T> {
-        let at = self
-            .outputs
-            .iter()
-            .position(|(b, _)| *b == id)
-            .expect("the buffer is an output of the pass");
-        T::from_column(self.outputs.swap_remove(at).1).expect("the output has its declared type")
+    /// Swaps the values of an output buffer with these, memory included. An outcome without the buffer has none of it, so that
+    /// one which is empty takes memory over.
+    pub fn exchange<T: Element>(&mut self, id: BufferId, values: &mut Vec<T>) {
+        let column = entry(&mut self.outputs, id, || T::column(Vec::new()));
+        let column = T::in_column_mut(column).expect("the output has its declared type");
+        std::mem::swap(column, values);
     }
 
-    /// Takes an output buffer of bit rows. Panics as [`Outcome::take`].
+    /// The same for an output buffer of bit rows.
     #[cfg(feature = "exec")]
-    pub fn take_bits(&mut self, id: BufferId) -> crate::dsl::Bits {
-        let shape = self.rows.iter().find(|(b, _, _)| *b == id);
-        let &(_, nodes, width) = shape.expect("the buffer has rows of bits");
-        crate::dsl::Bits::clean(self.take(id), nodes, width)
+    pub fn exchange_bits(&mut self, id: BufferId, bits: &mut crate::dsl::Bits) {
+        let mut words = std::mem::take(bits).into_words();
+        self.exchange(id, &mut words);
+        // What is no result has no rows.
+        let fits = |nodes: u32, width| nodes as usize * row_words(width) as usize == words.len();
+        let mut shapes = self.rows.iter();
+        let shape = shapes.find(|&&(b, nodes, width)| b == id && fits(nodes, width));
+        let (nodes, width) = shape.map_or((0, 0), |&(_, nodes, width)| (nodes, width));
+        *bits = crate::dsl::Bits::clean(words, nodes, width);
     }
 
-    /// Takes an output list. Panics as [`Outcome::take`].
+    /// The same for an output list. Items of several scalars are put together in the memory of `items`, and the outcome keeps
+    /// the columns that they came from.
     #[cfg(feature = "exec")]
-    pub fn take_list<T: Record>(&mut self, id: ListId) -> Vec<T> {
-        let at = self
-            .lists
-            .iter()
-            .position(|(l, _)| *l == id)
-            .expect("the list is an output of the pass");
-        let columns = self.lists.swap_remove(at).1;
-        put_together(columns)
+    pub fn exchange_list<T: Record>(&mut self, id: ListId, items: &mut Vec<T>) {
+        let columns = entry(&mut self.lists, id, Vec::new);
+        self.starved_bytes = self.starved_bytes.max(exchange_columns(columns, items));
     }
 
-    /// Takes an output of rows of structs, which lie in consecutive buffers. Panics as [`Outcome::take`].
+    /// The same for an output of rows of structs, which lie in consecutive buffers.
     #[cfg(feature = "exec")]
-    pub fn take_rows<T: Record>(&mut self, first: BufferId, scalars: usize) -> Vec<T> {
-        let columns = (0..scalars as u16).map(|i| {
-            let id = BufferId(first.0 + i);
-            let at = self.outputs.iter().position(|(b, _)| *b == id);
-            let at = at.expect("the buffer is an output of the pass");
-            self.outputs.swap_remove(at).1
-        });
-        put_together(columns.collect())
+    pub fn exchange_rows<T: Record>(&mut self, first: BufferId, scalars: u16, rows: &mut Vec<T>) {
+        let ids = first.0..first.0 + scalars;
+        let of = |(id, _): &(BufferId, Column)| ids.contains(&id.0);
+        let mut taken: Vec<(BufferId, Column)> = self.outputs.extract_if(.., |o| of(o)).collect();
+        taken.sort_by_key(|(id, _)| *id);
+        let mut columns: Vec<Column> = taken.into_iter().map(|(_, column)| column).collect();
+        self.starved_bytes = self.starved_bytes.max(exchange_columns(&mut columns, rows));
+        self.outputs.extend(ids.map(BufferId).zip(columns));
     }
 
-    /// An output reduction. Panics as [`Outcome::take`].
+    /// An output reduction; 0 where the outcome has none.
     pub fn reduction<T: Element>(&self, id: ReductionId) -> T {
-        let (_, bits) = self
-            .reductions
-            .iter()
-            .find(|(r, _)| *r == id)
-            .expect("the reduction is an output of the pass");
-        T::from_bits64(*bits)
+        let found = self.reductions.iter().find(|(r, _)| *r == id);
+        T::from_bits64(found.map_or(0, |&(_, bits)| bits))
+    }
+
+    /// Forgets the results, and keeps their memory.
+    pub fn clear(&mut self) {
+        let lists = self.lists.iter_mut().flat_map(|(_, columns)| columns);
+        let outputs = self.outputs.iter_mut().map(|(_, column)| column);
+        outputs.chain(lists).for_each(|column| column.reset(0, 0));
+        self.rows.clear();
+        self.reductions.clear();
+        self.report = Report::default();
+        self.starved_bytes = 0;
+    }
+
+    /// The memory of an output buffer, if it has some of that type.
+    #[cfg(feature = "exec")]
+    pub fn memory_of(&mut self, id: BufferId, scalar: Scalar) -> Option<Column> {
+        let at = self.outputs.iter().position(|(b, _)| *b == id)?;
+        let (_, column) = self.outputs.swap_remove(at);
+        (column.scalar() == scalar && column.capacity() > 0).then_some(column)
+    }
+
+    /// The memory of an output list, likewise.
+    #[cfg(feature = "exec")]
+    pub fn memory_of_list(&mut self, id: ListId, fields: &[Scalar]) -> Option<Vec<Column>> {
+        let at = self.lists.iter().position(|(l, _)| *l == id)?;
+        let (_, columns) = self.lists.swap_remove(at);
+        let has = columns.iter().map(Column::scalar);
+        let typed = has.eq(fields.iter().copied());
+        (typed && columns.iter().all(|c| c.capacity() > 0)).then_some(columns)
     }
 }
 
-/// The values whose scalars lie in these arrays. Where there is no memory for them, it unwinds to [`output_of`].
-#[cfg(feature = "exec")]
-fn put_together<T: Record>(columns: Vec<Column>) -> Vec<T> {
-    let bytes = columns.first().map_or(0, Column::len) * size_of::<T>();
-    T::from_columns(columns)
-        .unwrap_or_else(|| std::panic::resume_unwind(Box::new(NoMemory { bytes })))
+/// What is there under this id; nothing, as `none` makes it, where there was no entry.
+fn entry<I: PartialEq + Copy, V>(all: &mut Vec<(I, V)>, id: I, none: impl FnOnce() -> V) -> &mut V {
+    let at = all.iter().position(|(i, _)| *i == id).unwrap_or_else(|| {
+        all.push((id, none()));
+        all.len() - 1
+    });
+    &mut all[at].1
 }
 
-/// The payload that [`output_of`] waits for.
+/// Bytes that were missing for the values.
 #[cfg(feature = "exec")]
-struct NoMemory {
-    bytes: usize,
+fn exchange_columns<T: Record>(columns: &mut Vec<Column>, values: &mut Vec<T>) -> u64 {
+    let len = columns.first().map_or(0, Column::len);
+    match T::exchange(columns, values) {
+        true => 0,
+        false => (len * size_of::<T>()) as u64,
+    }
 }
 
-/// Makes a typed result of an outcome; an error where there is no memory for it.
+/// Gives results to a typed output, in its memory where that suffices, and takes the memory that it had before. Where there is
+/// none for rows of structs, it is an error.
+///
+/// After an error, of `run` or of this, the output is empty. What its memory was is `results`', or the output's.
 #[cfg(feature = "exec")]
-pub fn output_of<T>(outcome: Outcome, make: fn(Outcome) -> T) -> Result<T, RunError> {
-    let made = std::panic::catch_unwind(AssertUnwindSafe(|| make(outcome)));
-    made.map_err(|payload| match payload.downcast::<NoMemory>() {
-        Ok(wanted) => RunError::Memory {
-            what: "no memory is left for the result".to_owned(),
-            needed_bytes: wanted.bytes as u64,
-            available_bytes: 0,
-        },
-        Err(other) => std::panic::resume_unwind(other),
-    })
+pub fn give<T>(
+    run: Result<(), RunError>,
+    results: &mut Outcome,
+    out: &mut T,
+    exchange: fn(&mut Outcome, &mut T),
+) -> Result<(), RunError> {
+    let mut given = run;
+    if given.is_ok() {
+        exchange(results, out);
+        if results.starved_bytes > 0 {
+            given = Err(RunError::Memory {
+                what: "no memory is left for the result".to_owned(),
+                needed_bytes: results.starved_bytes,
+                available_bytes: 0,
+            });
+            // What was given comes back.
+            exchange(results, out);
+        }
+    }
+    if given.is_err() {
+        results.clear();
+        exchange(results, out);
+    }
+    results.clear();
+    given
 }
 
 /// Figures of one run.
@@ -817,6 +893,9 @@ pub struct Followed {
     pub notes: Vec<&'static str>,
 }
 
+/// Keeps pages locked.
+pub type Lock = Box<dyn Send + Sync>;
+
 /// One session's executor: topology resident, buffers allocated once.
 pub trait Executor: Send {
     /// The most memory that topologies, buffers and frontiers held at once in the last run, in bytes, where the backend
@@ -826,15 +905,22 @@ pub trait Executor: Send {
     }
 
     /// Runs the pass once.
-    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError>;
+    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
+        let mut results = Outcome::default();
+        self.run_series(std::slice::from_ref(args), &mut results)?;
+        Ok(results)
+    }
 
-    /// Runs the pass several times and reads back after the last run only; the first error ends it.
-    fn run_series(&mut self, series: &[Args<'_>]) -> Result<Outcome, RunError> {
-        let mut last = Outcome::default();
-        for args in series {
-            last = self.run(args)?;
-        }
-        Ok(last)
+    /// Runs the pass several times and reads back after the last run only; the first error ends it. `results` has memory of
+    /// earlier results, which those of the last run are made in where it suffices, and has these results afterwards: after an
+    /// error, anything.
+    fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError>;
+
+    /// Gives output buffers that a backend would copy from a device memory whose pages are locked as long as what is returned
+    /// lives, in `results`; it must not be dropped after that memory. `None` where there is nothing to lock, or where pages
+    /// cannot be locked.
+    fn lock(&mut self, _sizes: &Sizes, _results: &mut Outcome) -> Result<Option<Lock>, RunError> {
+        Ok(None)
     }
 
     /// Runs the pass once on in-out buffers that are the caller's: `args` has the inputs only. What the run leaves in the

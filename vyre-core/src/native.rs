@@ -2399,13 +2399,9 @@ impl<P: Pass> Executor for NativeExecutor<P> {
         Some(self.store.peak_bytes())
     }
 
-    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
-        self.run_series(std::slice::from_ref(args))
-    }
-
-    fn run_series(&mut self, series: &[Args<'_>]) -> Result<Outcome, RunError> {
-        self.store
-            .run_series(series, &mut Native::<P>::new(&mut []))
+    fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
+        let mut backend = Native::<P>::new(&mut []);
+        self.store.run_series(series, &mut backend, results)
     }
 
     fn run_in_place(
@@ -2421,16 +2417,16 @@ impl<P: Pass> Executor for NativeExecutor<P> {
             copies.collect::<Vec<exec::Column>>()
         });
         let series = std::slice::from_ref(args);
-        let result = self
-            .store
-            .run_series(series, &mut Native::<P>::new(in_outs));
+        let mut results = Outcome::default();
+        let mut backend = Native::<P>::new(in_outs);
+        let result = self.store.run_series(series, &mut backend, &mut results);
         if let (true, Some(copies)) = (result.is_err(), copies) {
             for ((_, to), from) in in_outs.iter_mut().zip(&copies) {
                 let restored = to.assign(from.as_slice());
                 debug_assert!(restored, "the copy was made of it");
             }
         }
-        result
+        result.map(|()| results)
     }
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
@@ -2460,7 +2456,9 @@ impl<P: Pass> Executor for NativeExecutor<P> {
             loop {
                 let at = next.fetch_add(1, Relaxed);
                 let Some(args) = queries.get(at) else { break };
-                mine.push((at, store.run(args, &mut Native::<P>::new(&mut []), true)));
+                let mut results = Outcome::default();
+                let run = store.run(args, &mut Native::<P>::new(&mut []), Some(&mut results));
+                mine.push((at, run.map(|()| results)));
             }
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             done.append(&mut mine);

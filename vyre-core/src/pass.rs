@@ -29,7 +29,7 @@ pub trait Pass: 'static {
     /// What a run is given.
     type Run<'a>;
     /// What a run gives back.
-    type Output;
+    type Output: Default + Send + 'static;
     /// Bytecode, plan and debug information, as data.
     const PARTS: Parts;
 
@@ -45,8 +45,9 @@ pub trait Pass: 'static {
     fn rows(_: &Self::Run<'_>) -> Vec<(BufferId, Column)> {
         Vec::new()
     }
-    /// Typed form of an outcome.
-    fn output(outcome: Outcome) -> Self::Output;
+    /// Swaps an outcome with its typed form, memory included ([`Outcome::exchange`]): gives results, or takes over the memory of
+    /// earlier ones. Left out where runs give nothing.
+    fn exchange(_results: &mut Outcome, _out: &mut Self::Output) {}
     /// Sweeps one wave natively: calls the user's own function for every item of `cx.wave()`.
     fn wave(cx: &Sweep<'_>);
     /// Evaluates the condition of `cx.fixpoint()` natively; left out where there is no fixpoint.

@@ -25,16 +25,21 @@ pub trait Record: Copy + Send + Sync + 'static {
     fn key(self) -> u32 {
         self.into_shape().first()
     }
-    /// Values whose scalars lie in these arrays; `None` where there is no memory for them.
+    /// Puts the values together whose scalars lie in these arrays; false, and none, where there is no memory for them. Where the
+    /// array is the values, they are swapped.
     #[doc(hidden)]
-    fn from_columns(columns: Vec<Column>) -> Option<Vec<Self>> {
-        let rows = Rows { columns };
-        let mut values = Vec::new();
-        values.try_reserve_exact(rows.len()).ok()?;
-        let slices = rows.slices::<Self>();
-        let item = |at| Self::from_shape(Self::Shape::read(&slices, at));
-        values.extend((0..rows.len()).map(item));
-        Some(values)
+    fn exchange(columns: &mut Vec<Column>, values: &mut Vec<Self>) -> bool {
+        values.clear();
+        let len = columns.first().map_or(0, Column::len);
+        if values.try_reserve_exact(len).is_err() {
+            return false;
+        }
+        if len > 0 {
+            let slices = Self::Shape::slices(&mut columns.iter().map(Column::as_slice));
+            let item = |at| Self::from_shape(Self::Shape::read(&slices, at));
+            values.extend((0..len).map(item));
+        }
+        true
     }
 }
 
@@ -143,9 +148,12 @@ macro_rules! scalars {
             fn into_shape(self) -> $ty { self }
             #[inline]
             fn from_shape(shape: $ty) -> $ty { shape }
-            // The array is the values.
-            fn from_columns(columns: Vec<Column>) -> Option<Vec<$ty>> {
-                columns.into_iter().next().and_then(<$ty>::from_column)
+            fn exchange(columns: &mut Vec<Column>, values: &mut Vec<$ty>) -> bool {
+                if columns.is_empty() {
+                    columns.push(<$ty>::column(Vec::new()));
+                }
+                std::mem::swap(columns.first_mut().and_then(<$ty>::in_column_mut).expect(TYPED), values);
+                true
             }
         }
 

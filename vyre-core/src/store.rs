@@ -454,6 +454,8 @@ pub(crate) struct List {
     pub(crate) capacity: usize,
     /// Items that it has memory for.
     allocated: usize,
+    /// Its memory came with the run: whoever gave it knows how much that is.
+    lent: bool,
 }
 
 impl List {
@@ -465,6 +467,7 @@ impl List {
             starved: Cell::new(false),
             capacity: 0,
             allocated: 0,
+            lent: false,
         }
     }
 
@@ -987,8 +990,52 @@ impl Store {
         })
     }
 
+    /// Takes memory of earlier results, where its own is smaller, but no more than this run can need.
+    fn take_memory(&mut self, results: &mut Outcome) -> Result<(), RunError> {
+        let program = Arc::clone(&self.program);
+        for (i, buffer) in program.buffers.iter().enumerate() {
+            if !matches!(buffer.role, Role::Output | Role::InOut) {
+                continue;
+            }
+            let needed = self.len_of(&buffer.name, buffer.extent)?;
+            let column = results.memory_of(BufferId(i as u16), buffer.scalar);
+            let own = &mut **self.buffers[i].get_mut();
+            if let Some(mut column) = column.filter(|c| c.capacity() > own.capacity()) {
+                if column.capacity() > needed {
+                    column.shrink_to(needed);
+                }
+                *own = column;
+            }
+        }
+        for (i, list) in program.lists.iter().enumerate() {
+            let state = &mut self.lists[i];
+            state.lent = false;
+            let columns = results.memory_of_list(ListId(i as u16), &list.fields);
+            let own = state.items.get_mut();
+            let larger = |columns: &Vec<Column>| {
+                columns.iter().map(Column::capacity).min() > Some(own.capacity())
+            };
+            if let Some(mut columns) = columns.filter(larger) {
+                for column in columns.iter_mut().filter(|c| c.capacity() > state.capacity) {
+                    column.shrink_to(state.capacity);
+                }
+                own.columns = columns;
+                own.clear();
+                state.lent = true;
+            }
+        }
+        results.outputs.clear();
+        results.lists.clear();
+        Ok(())
+    }
+
     /// The state at the start of a run.
-    fn begin(&mut self, args: &Args<'_>, backend: &impl Backend) -> Result<(), RunError> {
+    fn begin(
+        &mut self,
+        args: &Args<'_>,
+        backend: &impl Backend,
+        results: Option<&mut Outcome>,
+    ) -> Result<(), RunError> {
         let program = Arc::clone(&self.program);
         if args.scalars.len() != program.scalars.len() {
             return Err(RunError::Length {
@@ -1006,6 +1053,18 @@ impl Store {
             while self.home[at] != at {
                 self.swap(at, self.home[at]);
             }
+        }
+        for (state, list) in self.lists.iter_mut().zip(&program.lists) {
+            let capacity = self
+                .sizes
+                .resolve(&program, list.capacity)
+                .expect("verified extents name scalars of the program");
+            // A slot is a u32.
+            state.capacity = index_len(&list.name, capacity)?;
+            state.clear();
+        }
+        if let Some(results) = results {
+            self.take_memory(results)?;
         }
         for (i, buffer) in program.buffers.iter().enumerate() {
             let len = self.len_of(&buffer.name, buffer.extent)?;
@@ -1059,15 +1118,6 @@ impl Store {
                 .resolve(&program, frontier.capacity)
                 .expect("verified extents name scalars of the program");
             state.capacity = usize::try_from(capacity).unwrap_or(usize::MAX);
-            state.clear();
-        }
-        for (state, list) in self.lists.iter_mut().zip(&program.lists) {
-            let capacity = self
-                .sizes
-                .resolve(&program, list.capacity)
-                .expect("verified extents name scalars of the program");
-            // A slot is a u32.
-            state.capacity = index_len(&list.name, capacity)?;
             state.clear();
         }
         self.swept.iter_mut().for_each(|s| s.set(0));
@@ -1347,16 +1397,16 @@ impl Store {
         }))
     }
 
-    /// Runs the pass once, and reads its results back where they are asked for. [`was_launched`] says whether a failed
-    /// run had begun.
+    /// Runs the pass once, and gives its results where they are asked for, in memory of earlier results. [`was_launched`] says
+    /// whether a failed run had begun.
     pub(crate) fn run(
         &mut self,
         args: &Args<'_>,
         backend: &mut impl Backend,
-        read: bool,
-    ) -> Result<Outcome, RunError> {
+        mut results: Option<&mut Outcome>,
+    ) -> Result<(), RunError> {
         let started = Instant::now();
-        self.begin(args, backend)?;
+        self.begin(args, backend, results.as_deref_mut())?;
         let rounds = self.follow_schedule(args, backend);
         for frontier in &mut self.frontiers {
             self.counts.allocations += u64::from(frontier.settle());
@@ -1368,11 +1418,10 @@ impl Store {
             self.give_back();
         }
         let rounds = rounds?;
-        let mut outcome = if read {
-            self.outcome(backend.in_outs().is_empty())?
-        } else {
-            Outcome::default()
+        let Some(outcome) = results else {
+            return Ok(());
         };
+        self.give_results(outcome, backend.in_outs().is_empty())?;
         outcome.report.rounds = rounds;
         outcome.report.wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.activity.shared = self.shared.get();
@@ -1380,7 +1429,7 @@ impl Store {
         self.activity.pulled = pulls.map(|p| p.get_mut().turned).sum();
         outcome.report.activity = Some(self.activity);
         outcome.report.waves = self.time_waves.then(|| self.wave_times.clone());
-        Ok(outcome)
+        Ok(())
     }
 
     /// Gives back what frontiers and lists took: the next run may need less.
@@ -1393,21 +1442,21 @@ impl Store {
         }
     }
 
-    /// Runs the pass several times and reads the last run's results back.
+    /// Runs the pass several times and gives the last run's results.
     pub(crate) fn run_series(
         &mut self,
         series: &[Args<'_>],
         backend: &mut impl Backend,
-    ) -> Result<Outcome, RunError> {
-        let mut last = Outcome::default();
+        results: &mut Outcome,
+    ) -> Result<(), RunError> {
         for (i, args) in series.iter().enumerate() {
             let read = i + 1 == series.len();
-            let result = self.run(args, backend, read);
+            let result = self.run(args, backend, read.then_some(&mut *results));
             self.counts.launches += u64::from(was_launched(&result));
             self.counts.fences += u64::from(was_launched(&result) && (read || result.is_err()));
-            last = result?;
+            result?;
         }
-        Ok(last)
+        Ok(())
     }
 
     fn follow_schedule(
@@ -1671,11 +1720,9 @@ impl Store {
     }
 
     /// Gives the results away, those of buffers in the memory where they are. `in_outs`: in-out buffers are among them.
-    fn outcome(&mut self, in_outs: bool) -> Result<Outcome, RunError> {
-        let mut outcome = Outcome {
-            rows: self.sizes.rows(&self.program),
-            ..Outcome::default()
-        };
+    fn give_results(&mut self, outcome: &mut Outcome, in_outs: bool) -> Result<(), RunError> {
+        outcome.clear();
+        outcome.rows = self.sizes.rows(&self.program);
         let mut slots = Vec::new();
         let buffers = self.program.buffers.len();
         for (i, buffer) in self.program.buffers.iter().enumerate() {
@@ -1733,7 +1780,9 @@ impl Store {
                     let items = self.lists[list].items.get_mut();
                     let empty = Rows::new(&self.program.lists[list].fields);
                     let mut result = std::mem::replace(items, empty);
-                    result.columns.iter_mut().for_each(Column::shrink_to_fit);
+                    if !self.lists[list].lent {
+                        result.columns.iter_mut().for_each(Column::shrink_to_fit);
+                    }
                     outcome.lists.push((ListId(list as u16), result.columns));
                 }
             }
@@ -1757,7 +1806,7 @@ impl Store {
             },
             ..Report::default()
         };
-        Ok(outcome)
+        Ok(())
     }
 }
 

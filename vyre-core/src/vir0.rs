@@ -56,15 +56,11 @@ impl Executor for Vir0Executor {
         Some(self.store.peak_bytes())
     }
 
-    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
-        self.run_series(std::slice::from_ref(args))
-    }
-
-    fn run_series(&mut self, series: &[Args<'_>]) -> Result<Outcome, RunError> {
+    fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
         let mut backend = Vir0 {
             uniforms: &mut self.uniforms,
         };
-        self.store.run_series(series, &mut backend)
+        self.store.run_series(series, &mut backend, results)
     }
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
@@ -72,10 +68,12 @@ impl Executor for Vir0Executor {
         let mut backend = Vir0 {
             uniforms: &mut self.uniforms,
         };
-        let queries = queries.iter();
-        queries
-            .map(|args| self.store.run(args, &mut backend, true))
-            .collect()
+        let one = |args| {
+            let mut results = Outcome::default();
+            let run = self.store.run(args, &mut backend, Some(&mut results));
+            run.map(|()| results)
+        };
+        queries.iter().map(one).collect()
     }
 
     fn update(&mut self, topology: &TopologyArgs<'_>) -> Result<bool, RunError> {

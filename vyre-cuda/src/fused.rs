@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::runtime::Runtime;
-use crate::session::{Memory, args, legal, slices};
+use crate::session::{Memory, args, legal, made, slices};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -176,7 +176,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
                 (first, second)
             }
         };
-        Ok((A::output(first), B::output(second)))
+        Ok((made::<A>(first)?, made::<B>(second)?))
     }
 }
 

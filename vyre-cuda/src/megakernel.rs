@@ -17,8 +17,7 @@ pub(crate) use many::Many;
 
 use crate::abi;
 use crate::buffer::{
-    ALIGN, Event, Memory, Pinned, Ring, Timer, bytes_of, column_from, column_in, extend,
-    slice_bytes,
+    ALIGN, Event, Memory, Pinned, Ring, Timer, bytes_of, column_in, extend, slice_bytes,
 };
 use crate::device::{Device, DeviceError};
 use crate::image::{
@@ -176,7 +175,7 @@ struct Sharing {
     packed: Vec<Option<u64>>,
     shapes: Vec<Shape>,
     record_bytes: u64,
-    spare: Vec<Vec<Column>>,
+    spare: Vec<Outcome>,
 }
 
 enum OnItsWay {
@@ -1025,8 +1024,8 @@ impl Megakernel {
         (pending.fetched || pending.direct.is_empty()) && !lists.into_iter().any(large)
     }
 
-    /// Waits for what was started, and gives the last run's results if they were asked for.
-    fn finish(&mut self, pending: Pending) -> Result<Option<Outcome>, RunError> {
+    /// Waits for what was started, and gives the last run's results if they were asked for, in the memory of earlier ones.
+    fn finish(&mut self, pending: Pending, results: &mut Outcome) -> Result<(), RunError> {
         let flight = pending.flight;
         if pending.launched > 0 {
             self.wait(|this| &this.flights[flight].told)?;
@@ -1059,18 +1058,17 @@ impl Megakernel {
         }
         pending.begun.clone()?;
         let (Some(words), true) = (last_words, pending.read) else {
-            return Ok(None);
+            return Ok(());
         };
         self.progress.set(words.rounds.iter().sum(), words.waiting);
         let device_ns = self.flights[flight].timer.elapsed_ns()?;
         let each_ns = device_ns / pending.launched as u64;
         self.gathers = worth_gathering(words.fitting, each_ns, self.slots(), self.clustered);
-        let mut outcome = self.read(&words, &pending)?;
+        self.read(&words, &pending, results)?;
         let wall_ns = u64::try_from(pending.started.elapsed().as_nanos());
-        outcome.report.wall_ns = wall_ns.unwrap_or(u64::MAX);
-        outcome.report.device_ns = Some(device_ns);
-        self.missed(missed)?;
-        Ok(Some(outcome))
+        results.report.wall_ns = wall_ns.unwrap_or(u64::MAX);
+        results.report.device_ns = Some(device_ns);
+        self.missed(missed)
     }
 
     /// Result buffers with copies of their own.
@@ -1125,14 +1123,20 @@ impl Megakernel {
         Ok(())
     }
 
-    /// The results of the run that was waited for.
-    fn read(&mut self, words: &Words, pending: &Pending) -> Result<Outcome, RunError> {
+    /// The results of the run that was waited for, in the memory of earlier ones where that suffices.
+    fn read(
+        &mut self,
+        words: &Words,
+        pending: &Pending,
+        results: &mut Outcome,
+    ) -> Result<(), RunError> {
         let (flight, set) = (pending.flight, pending.set);
         let (direct, pinned) = (&pending.direct, pending.pinned);
         if !pending.fetched && pinned && !direct.is_empty() {
             self.fetch(direct, (flight, set), Some(&words.homes))?;
         }
         let mut waits = !pending.fetched && !direct.is_empty();
+        let mut memory = std::mem::take(results);
         let mut outcome = self.reader(&pending.sizes).outcome(
             words,
             &Record {
@@ -1140,14 +1144,15 @@ impl Megakernel {
                 packed: &pending.packed,
                 shapes: &pending.shapes,
             },
-            Vec::new(),
+            &mut memory,
         );
         // Several threads take a piece while the rest is still on its way.
         let mut pieces = 0;
         for d in direct {
             let scalar = self.program.buffers[d.buffer].scalar;
+            let id = BufferId(d.buffer as u16);
+            let mut column = emptied(memory.memory_of(id, scalar), scalar);
             let column = if pinned {
-                let mut column = Column::filled(scalar, 0, 0);
                 let _or_it_grows = column.reserve((d.bytes / scalar.size_bytes()) as usize);
                 let host = &self.flights[flight];
                 for piece in d.pieces() {
@@ -1160,9 +1165,9 @@ impl Megakernel {
             } else {
                 let home = words.homes[d.buffer] as usize;
                 let len = d.bytes / scalar.size_bytes();
-                self.column_of((flight, scalar, len), |this| (this.input_of(home, set), 0))?
+                self.column_of(column, (flight, len), |this| (this.input_of(home, set), 0))?
             };
-            outcome.outputs.push((BufferId(d.buffer as u16), column));
+            outcome.outputs.push((id, column));
             let read = &mut outcome.report.readback;
             read.direct += u32::from(d.bytes > 0);
             read.direct_bytes += d.bytes;
@@ -1179,14 +1184,15 @@ impl Megakernel {
             let (len, item_bytes, fields) =
                 (words.lists[l], list.item_bytes(), list.fields.clone());
             waits |= len > 0;
+            let id = ListId(l as u16);
             let mut columns = Vec::with_capacity(fields.len());
-            for (f, &scalar) in fields.iter().enumerate() {
-                columns.push(self.column_of((flight, scalar, len), |this| {
+            for (f, column) in emptied_list(&mut memory, id, &fields).enumerate() {
+                columns.push(self.column_of(column, (flight, len), |this| {
                     let queue = &this.queues[frontiers + l];
                     (&queue.memory, queue.shape.place(0, None).fields[f])
                 })?);
             }
-            outcome.lists.push((ListId(l as u16), columns));
+            outcome.lists.push((id, columns));
             let read = &mut outcome.report.readback;
             read.direct += u32::from(len > 0);
             read.direct_bytes += len * item_bytes;
@@ -1196,18 +1202,19 @@ impl Megakernel {
         // The host waited once more, for what the first answer said.
         self.counts.fences += u64::from(waits);
         self.counts.readback_bytes += read_bytes(&outcome);
-        Ok(outcome)
+        *results = outcome;
+        Ok(())
     }
 
-    /// So many elements of a flight that is over, from a place on the device.
+    /// So many elements of a flight that is over, from a place on the device, in an empty column's memory.
     fn column_of(
         &mut self,
-        (flight, scalar, len): (usize, Scalar, u64),
+        mut column: Column,
+        (flight, len): (usize, u64),
         place: impl Fn(&Megakernel) -> (&Memory, u64),
     ) -> Result<Column, RunError> {
-        let mut column = Column::filled(scalar, 0, 0);
         let _or_it_grows = column.reserve(len as usize);
-        let bytes = (len * scalar.size_bytes()) as usize;
+        let bytes = (len * column.scalar().size_bytes()) as usize;
         if bytes > 0 {
             self.ring_for(COLUMN_PART_BYTES.min(bytes))?;
             let mut ring = self.ring.take().expect("it was just made");
@@ -1489,8 +1496,9 @@ impl Megakernel {
         match it {
             None => {}
             Some(OnItsWay::One(pending)) => {
-                let outcome = self.finish(pending);
-                results.push(outcome.map(Option::unwrap_or_default));
+                let mut outcome = Outcome::default();
+                let finished = self.finish(pending, &mut outcome);
+                results.push(finished.map(|()| outcome));
             }
             Some(OnItsWay::Many(sharing)) => {
                 let count = sharing.sizes.len();
@@ -1691,29 +1699,51 @@ impl Laid {
 
 /// A query's record, as it came back.
 struct Answer<'a> {
-    /// Columns with the memory of its results; made anew where there are none.
-    spare: Vec<Column>,
+    /// Memory of its results; made anew where there is none.
+    spare: Outcome,
     sizes: &'a Sizes,
     packed: &'a [Option<u64>],
     shapes: &'a [Shape],
     bytes: &'a [u8],
 }
 
-/// Memory for a query's results, in buffer order. Taken on one thread while the device works: the allocator's locks would
-/// be fought over by threads that take records apart.
-fn spare(program: &Program, sizes: &Sizes) -> Vec<Column> {
-    let results = program.buffers.iter().filter(|b| is_result(b.role));
-    let column = |b: &vyre_core::module::Buffer| {
+/// Memory for a query's results. Taken on one thread while the device works: the allocator's locks would be fought over by
+/// threads that take records apart.
+fn spare(program: &Program, sizes: &Sizes) -> Outcome {
+    let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
+    let results = buffers.filter(|(_, b)| is_result(b.role));
+    let column = |(id, b): (BufferId, &vyre_core::module::Buffer)| {
         let mut column = Column::filled(b.scalar, 0, 0);
         let _or_it_grows = column.reserve(sizes.resolve(program, b.extent).unwrap_or(0) as usize);
-        column
+        (id, column)
     };
-    results.map(column).collect()
+    Outcome {
+        outputs: results.map(column).collect(),
+        ..Outcome::default()
+    }
+}
+
+/// An empty column, with memory where there is some.
+fn emptied(memory: Option<Column>, scalar: Scalar) -> Column {
+    let mut column = memory.unwrap_or_else(|| Column::filled(scalar, 0, 0));
+    column.reset(0, 0);
+    column
+}
+
+/// The same for each field of a list.
+fn emptied_list(
+    memory: &mut Outcome,
+    list: ListId,
+    fields: &[Scalar],
+) -> impl Iterator<Item = Column> {
+    let held = memory.memory_of_list(list, fields).unwrap_or_default();
+    let mut held = held.into_iter();
+    fields.iter().map(move |&field| emptied(held.next(), field))
 }
 
 /// Takes records apart, many on several threads.
 fn unpack(program: &Program, answers: Vec<Answer<'_>>) -> Vec<Result<Outcome, RunError>> {
-    let one = |answer: Answer<'_>| {
+    let one = |mut answer: Answer<'_>| {
         let reader = Reader {
             program,
             sizes: answer.sizes,
@@ -1730,7 +1760,7 @@ fn unpack(program: &Program, answers: Vec<Answer<'_>>) -> Vec<Result<Outcome, Ru
                 packed: answer.packed,
                 shapes: answer.shapes,
             },
-            answer.spare,
+            &mut answer.spare,
         ))
     };
     let bytes: usize = answers.iter().map(|a| a.bytes.len()).sum();
@@ -2038,10 +2068,9 @@ impl Reader<'_> {
         })
     }
 
-    /// Everything but what has copies of its own.
-    fn outcome(&self, words: &Words, record: &Record<'_>, spare: Vec<Column>) -> Outcome {
+    /// Everything but what has copies of its own, in memory of earlier results.
+    fn outcome(&self, words: &Words, record: &Record<'_>, memory: &mut Outcome) -> Outcome {
         let program = self.program;
-        let mut spare = spare.into_iter();
         let mut outcome = Outcome {
             rows: self.sizes.rows(program),
             ..Outcome::default()
@@ -2055,10 +2084,10 @@ impl Reader<'_> {
             let home = words.homes[i] as usize;
             let at = record.packed[home].unwrap_or(0);
             let bytes = len * buffer.scalar.size_bytes();
-            let empty = spare.next().filter(|c| c.scalar() == buffer.scalar);
-            let empty = empty.unwrap_or_else(|| Column::filled(buffer.scalar, 0, 0));
+            let id = BufferId(i as u16);
+            let empty = emptied(memory.memory_of(id, buffer.scalar), buffer.scalar);
             let column = column_in(empty, len as usize, &record.bytes[at as usize..]);
-            outcome.outputs.push((BufferId(i as u16), column));
+            outcome.outputs.push((id, column));
             read.packed += u32::from(bytes > 0);
             read.packed_bytes += bytes;
             read.full_bytes += bytes;
@@ -2070,11 +2099,12 @@ impl Reader<'_> {
             let len = words.lists[l];
             let shape = &record.shapes[program.frontiers.len() + l];
             let place = shape.place(0, Some(at));
-            let columns = place.fields.iter().zip(&list.fields);
-            let columns = columns.map(|(&at, field)| {
-                column_from(*field, len as usize, &record.bytes[at as usize..])
-            });
-            outcome.lists.push((ListId(l as u16), columns.collect()));
+            let id = ListId(l as u16);
+            let empty = emptied_list(memory, id, &list.fields);
+            let columns = place.fields.iter().zip(empty);
+            let columns = columns
+                .map(|(&at, empty)| column_in(empty, len as usize, &record.bytes[at as usize..]));
+            outcome.lists.push((id, columns.collect()));
             read.packed += u32::from(len > 0);
             read.packed_bytes += len * list.item_bytes();
             read.full_bytes += shape.capacity * list.item_bytes();
@@ -2242,20 +2272,14 @@ fn csr_bytes(csr: &Csr) -> u64 {
 }
 
 impl Executor for Megakernel {
-    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
-        self.run_series(std::slice::from_ref(args))
-    }
-
-    fn run_series(&mut self, series: &[Args<'_>]) -> Result<Outcome, RunError> {
+    fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
         let mut chunks = series.chunks(SERIES).peekable();
         while let Some(chunk) = chunks.next() {
             let read = chunks.peek().is_none();
             let pending = self.start(chunk, (0, false), read)?;
-            if let Some(outcome) = self.finish(pending)? {
-                return Ok(outcome);
-            }
+            self.finish(pending, results)?;
         }
-        Ok(Outcome::default())
+        Ok(())
     }
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vyre_core::exec::{
     Args, Column, Counters, Executor, Outcome, Progress, Report, RunError, Sizes, Slice, SliceMut,
-    TopologyArgs, output_of,
+    TopologyArgs, give,
 };
 use vyre_core::module::{Agreement, Buffer, BufferId, Frontier, List, Program, Resource, Role};
 use vyre_core::pass::{IntoTopology, Pass};
@@ -43,6 +43,8 @@ pub struct Session<P> {
     siblings: Vec<(QueryId, QueryId)>,
     next_query: u64,
     batch_limit: Option<NonZeroUsize>,
+    /// Columns that rows of structs were put together from: the next run's are made in their memory.
+    kept: Outcome,
     pass: PhantomData<fn() -> P>,
 }
 
@@ -103,8 +105,10 @@ pub(crate) fn args<'r, 'a: 'r, P: Pass>(
 }
 
 /// The typed result of a run.
-pub(crate) fn made<P: Pass>(outcome: Outcome) -> Result<P::Output, RunError> {
-    output_of(outcome, P::output)
+pub(crate) fn made<P: Pass>(mut outcome: Outcome) -> Result<P::Output, RunError> {
+    let mut out = P::Output::default();
+    give(Ok(()), &mut outcome, &mut out, P::exchange)?;
+    Ok(out)
 }
 
 /// Columns, borrowed.
@@ -150,6 +154,7 @@ impl<P: Pass> Session<P> {
             siblings: Vec::new(),
             next_query: 0,
             batch_limit: None,
+            kept: Outcome::default(),
             pass: PhantomData,
         })
     }
@@ -167,8 +172,19 @@ impl<P: Pass> Session<P> {
 
     /// Runs the pass once. After a trap or a refused argument the session is as before and can run again.
     pub fn run(&mut self, run: P::Run<'_>) -> Result<P::Output, Error> {
+        let mut out = P::Output::default();
+        self.run_into(run, &mut out)?;
+        Ok(out)
+    }
+
+    /// The same in the memory of an earlier result, or of `Output::default()`, which has none: a run that needs no more than the
+    /// result before takes no memory for its own. What `out` held is gone when the run begins; after an error it is empty, and
+    /// its memory goes to the next run.
+    ///
+    /// A list keeps the room that it grew to, where [`Session::run`] gives one that is just full.
+    pub fn run_into(&mut self, run: P::Run<'_>, out: &mut P::Output) -> Result<(), Error> {
         let rows = P::rows(&run);
-        self.series(&[args::<P>(run, &rows)])
+        self.series(&[args::<P>(run, &rows)], out)
     }
 
     /// Runs the pass several times, one after another, and reads back what the last run leaves. The first error ends it.
@@ -177,19 +193,22 @@ impl<P: Pass> Session<P> {
         &mut self,
         runs: impl IntoIterator<Item = P::Run<'a>>,
     ) -> Result<P::Output, Error> {
+        let mut out = P::Output::default();
+        self.run_series_into(runs, &mut out)?;
+        Ok(out)
+    }
+
+    /// The same in the memory of an earlier result, as [`Session::run_into`].
+    pub fn run_series_into<'a>(
+        &mut self,
+        runs: impl IntoIterator<Item = P::Run<'a>>,
+        out: &mut P::Output,
+    ) -> Result<(), Error> {
         let runs: Vec<P::Run<'a>> = runs.into_iter().collect();
         let rows: Vec<Vec<(BufferId, Column)>> = runs.iter().map(P::rows).collect();
         let runs = runs.into_iter().zip(&rows);
         let series: Vec<Args<'_>> = runs.map(|(run, rows)| args::<P>(run, rows)).collect();
-        if series.is_empty() {
-            return Err(RunError::Length {
-                name: "runs".to_owned(),
-                expected: 1,
-                actual: 0,
-            }
-            .into());
-        }
-        self.series(&series)
+        self.series(&series, out)
     }
 
     /// Runs the pass once on in-out buffers that are the caller's ([`Executor::run_in_place`]).
@@ -209,7 +228,23 @@ impl<P: Pass> Session<P> {
         Ok(outcome.report)
     }
 
-    fn series(&mut self, series: &[Args<'_>]) -> Result<P::Output, Error> {
+    fn series(&mut self, series: &[Args<'_>], out: &mut P::Output) -> Result<(), Error> {
+        let mut results = std::mem::take(&mut self.kept);
+        P::exchange(&mut results, out);
+        let launched = self.launch(series, &mut results);
+        let given = give(launched, &mut results, out, P::exchange);
+        self.kept = results;
+        Ok(given?)
+    }
+
+    fn launch(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
+        if series.is_empty() {
+            return Err(RunError::Length {
+                name: "runs".to_owned(),
+                expected: 1,
+                actual: 0,
+            });
+        }
         for args in series {
             self.memory.check(&self.program, args)?;
         }
@@ -218,13 +253,10 @@ impl<P: Pass> Session<P> {
             ..self.situation(series.len() as u64)
         };
         self.decider.decide(&situation, &mut *self.executor)?;
-        let outcome = match series {
-            [args] => self.executor.run(args)?,
-            _ => self.executor.run_series(series)?,
-        };
+        self.executor.run_series(series, results)?;
         self.decider
-            .happened(Happened::of(&self.program, &outcome.report));
-        Ok(made::<P>(outcome)?)
+            .happened(Happened::of(&self.program, &results.report));
+        Ok(())
     }
 
     /// Puts a query in line for the next batch, higher priorities first. Inputs are copied; what is wrong with them is said
@@ -258,6 +290,8 @@ impl<P: Pass> Session<P> {
     /// submitted. Backends share a launch between as many as they can. A query that fails leaves the others alone.
     pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
         let started = Instant::now();
+        // Its states have columns of their own.
+        self.kept = Outcome::default();
         let before = self.counters().map(|c| c.launches);
         let policy = self.decider.thresholds.launch;
         self.draw_near()?;
@@ -424,6 +458,7 @@ impl<P: Pass> Session<P> {
         match settled {
             Ok(memory) => {
                 self.memory = memory;
+                self.kept = Outcome::default();
                 self.decider.forget();
                 Ok(())
             }

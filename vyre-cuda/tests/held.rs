@@ -12,12 +12,15 @@ struct Counting;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
+/// Bytes of all allocations so far.
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
 /// Allocations of so many bytes or more are refused.
 static REFUSED_FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 fn took(bytes: usize) {
     let live = LIVE.fetch_add(bytes, Relaxed) + bytes;
     PEAK.fetch_max(live, Relaxed);
+    TAKEN.fetch_add(bytes, Relaxed);
 }
 
 // SAFETY: every call is handed to the system's allocator as it is, or refused; beside that, bytes are counted.
@@ -261,6 +264,82 @@ fn results_of_a_batch_count_until_it_ends() {
         assert_eq!(fit, [true, true, true, false], "{backend}");
         let most = budget as usize + allowance();
         assert!(held <= most, "{backend}: {held} of {budget}");
+    }
+}
+
+/// Results of each kind, but for lists: natively, what lanes append is in blocks before it is in the list.
+#[wave_graph]
+mod kinds {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(capacity = node)]
+        front: Frontier,
+        #[output(per = node)]
+        twice: u64,
+        #[output(per = node)]
+        pair: (u32, f64),
+        #[output(per = node, bits = 40)]
+        row: Bits,
+        #[reduce(sum)]
+        sum: u64,
+        fails: bool,
+    }
+
+    #[wave(nodes)]
+    fn fill(v: Node, pair: &mut (u32, f64), row: &Bits, front: &Push) {
+        *pair = (v, f64::from(v));
+        row.set(v, v % 40);
+        front.push(v);
+    }
+
+    #[wave(items(front), after(fill))]
+    fn double(v: Node, fails: bool, twice: &Buf<Atomic<u64>>, sum: &Reduce<Sum<u64>>) {
+        sum.add(1);
+        let at = if fails { v + 1 } else { v };
+        twice[at].store(2 * u64::from(v));
+    }
+}
+
+#[test]
+fn warm_runs_into_a_result_take_no_memory_that_grows_with_it() {
+    let _alone = alone();
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        // What a warm run takes: the outcome's lists of columns, the schedule's counters, what is kept for `explain()`.
+        let taken = [500, 4_000].map(|nodes| {
+            let graph = edgeless(nodes);
+            let mut session = kinds::Session::new(&runtime, &graph).expect("it fits");
+            let mut out = kinds::Output::default();
+            // The session remembers its last launches, and their number is bounded.
+            for _ in 0..40 {
+                let run = kinds::Run { fails: false };
+                session.run_into(run, &mut out).expect("no trap");
+            }
+            let (live, before) = (LIVE.load(Relaxed), TAKEN.load(Relaxed));
+            for _ in 0..10 {
+                let run = kinds::Run { fails: false };
+                session.run_into(run, &mut out).expect("no trap");
+            }
+            let taken = TAKEN.load(Relaxed) - before;
+            assert_eq!(LIVE.load(Relaxed), live, "{backend}: nothing stays");
+            assert_eq!((out.sum, out.twice.len()), (nodes as u64, nodes));
+
+            // A trap costs a word about it, and no memory of the result.
+            let before = TAKEN.load(Relaxed);
+            let trapped = session.run_into(kinds::Run { fails: true }, &mut out);
+            assert!(trapped.is_err() && out.twice.is_empty());
+            drop(trapped);
+            let run = kinds::Run { fails: false };
+            session.run_into(run, &mut out).expect("no trap");
+            assert_eq!((out.sum, out.pair.len()), (nodes as u64, nodes));
+            let taken_by_trap = TAKEN.load(Relaxed) - before;
+            assert!(taken_by_trap < 20_000, "{backend}: {taken_by_trap}");
+            taken / 10
+        });
+        // The results of the second are 100 KB larger.
+        assert!(taken[1] < taken[0] + 200, "{backend}: {taken:?}");
+        assert!(taken[0] < 4_000, "{backend}: {taken:?}");
     }
 }
 

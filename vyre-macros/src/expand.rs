@@ -374,7 +374,7 @@ impl Expansion<'_> {
             pub struct #run_type #lifetime { #(#inputs,)* }
 
             #[doc = #output_doc]
-            #[derive(Clone, Debug, PartialEq)]
+            #[derive(Clone, Debug, Default, PartialEq)]
             pub struct #output_type {
                 #(#outputs,)*
                 /// What happened: rounds and times.
@@ -492,7 +492,12 @@ impl Expansion<'_> {
         } else {
             (quote! { #[derive(Debug)] }, quote! { Topology<'a> })
         };
-        let (topology, args, output) = (self.topology_glue(), self.args_glue(), self.output_glue());
+        let (topology, args) = (self.topology_glue(), self.args_glue());
+        // A kernel's results are the caller's slices.
+        let (output, exchange) = match self.standalone {
+            true => (quote! { () }, TokenStream::new()),
+            false => (quote! { Output }, self.exchange_glue()),
+        };
         let rows = self.rows_glue();
         let listed = self.skeleton.map(|_| {
             let items = self.graph.claim.items();
@@ -517,13 +522,13 @@ impl Expansion<'_> {
             impl #private::Pass for Pass {
                 type Topology<'a> = #topology_type;
                 type Run<'a> = Run #lifetime;
-                type Output = Output;
+                type Output = #output;
                 const PARTS: #private::Parts = #parts;
 
                 fn topology(topology: Self::Topology<'_>) -> #private::TopologyArgs<'_> { #topology }
                 fn args(run: Self::Run<'_>) -> #private::Args<'_> { #args }
                 #rows
-                fn output(mut outcome: #private::Outcome) -> Output { #output }
+                #exchange
                 fn wave(cx: &#private::Sweep<'_>) { #wave }
                 #until
             }
@@ -763,62 +768,52 @@ impl Expansion<'_> {
         }
     }
 
-    fn output_glue(&self) -> TokenStream {
+    fn exchange_glue(&self) -> TokenStream {
         let private = self.private();
-        let mut members = Vec::new();
-        for (field, slot) in self.fields.iter() {
+        let fields = self.fields.iter().filter_map(|(field, slot)| {
             let name = &field.name;
             match slot {
                 Slot::Buffer(b) => {
-                    let buffer = &self.program.buffers[b.index()];
-                    if matches!(buffer.extent, Extent::NodeBits(_)) {
-                        if buffer.role == Role::Output {
-                            let id = b.0;
-                            members
-                                .push(quote! { #name: outcome.take_bits(#private::BufferId(#id)) });
+                    let (id, buffer) = (b.0, &self.program.buffers[b.index()]);
+                    let bits = matches!(buffer.extent, Extent::NodeBits(_));
+                    (buffer.role == Role::Output).then(|| match bits {
+                        true => {
+                            quote! { results.exchange_bits(#private::BufferId(#id), &mut out.#name); }
                         }
-                    } else if let Role::Output | Role::InOut = buffer.role {
-                        let (id, ty) = (b.0, scalar_type(buffer.scalar));
-                        members
-                            .push(quote! { #name: outcome.take::<#ty>(#private::BufferId(#id)) });
-                    }
+                        false => {
+                            quote! { results.exchange(#private::BufferId(#id), &mut out.#name); }
+                        }
+                    })
                 }
                 Slot::Rows(first, count) => {
-                    if let Role::Output = self.program.buffers[first.index()].role {
-                        let (first, count) = (first.0, usize::from(count));
-                        members.push(quote! {
-                            #name: outcome.take_rows(#private::BufferId(#first), #count)
-                        });
-                    }
+                    let id = first.0;
+                    let role = self.program.buffers[first.index()].role;
+                    (role == Role::Output).then(|| {
+                        quote! {
+                            results.exchange_rows(#private::BufferId(#id), #count, &mut out.#name);
+                        }
+                    })
                 }
                 Slot::Reduction(r) => {
-                    let (id, ty) = (r.0, scalar_type(self.program.reductions[r.index()].scalar));
-                    members.push(
-                        quote! { #name: outcome.reduction::<#ty>(#private::ReductionId(#id)) },
-                    );
+                    let id = r.0;
+                    Some(quote! { out.#name = results.reduction(#private::ReductionId(#id)); })
                 }
                 Slot::List(l) => {
-                    if self.program.lists[l.index()].output {
-                        let id = l.0;
-                        members.push(quote! { #name: outcome.take_list(#private::ListId(#id)) });
-                    }
+                    let id = l.0;
+                    self.program.lists[l.index()].output.then(
+                        || quote! { results.exchange_list(#private::ListId(#id), &mut out.#name); },
+                    )
                 }
-                Slot::Csr(_) | Slot::Frontier(_) | Slot::Scalar(_) | Slot::Broken => {}
+                Slot::Csr(_) | Slot::Frontier(_) | Slot::Scalar(_) | Slot::Broken => None,
+            }
+        });
+        quote! {
+            fn exchange(results: &mut #private::Outcome, out: &mut Output) {
+                #(#fields)*
+                ::core::mem::swap(&mut results.report, &mut out.report);
             }
         }
-        let report = report_name(self.standalone);
-        quote! { Output { #(#members,)* #report: outcome.report } }
     }
-}
-
-/// The field of `Output` that says what happened. A kernel's `Output` is hidden, and a parameter may have any name.
-pub(crate) fn report_name(standalone: bool) -> Ident {
-    let name = if standalone {
-        "__vyre_report"
-    } else {
-        "report"
-    };
-    Ident::new(name, Span::call_site())
 }
 
 /// A function with an error gets no warnings on top of it.

@@ -64,7 +64,7 @@ pub struct Run {
     pub source: u32,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Output {
     pub dist: Vec<u32>,
     pub report: Report,
@@ -98,11 +98,9 @@ impl vyre_core::pass::Pass for Pass {
         }
     }
 
-    fn output(mut outcome: Outcome) -> Output {
-        Output {
-            dist: outcome.take(BufferId(0)),
-            report: outcome.report,
-        }
+    fn exchange(results: &mut Outcome, out: &mut Output) {
+        results.exchange(BufferId(0), &mut out.dist);
+        std::mem::swap(&mut results.report, &mut out.report);
     }
 
     fn wave(cx: &Sweep<'_>) {

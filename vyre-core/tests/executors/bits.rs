@@ -1,5 +1,6 @@
 //! Rows of bits: each method in a body does what the native one does, and a pass that closes a graph over them.
 
+use crate::Take as _;
 use std::sync::Arc;
 use vyre_core::csr::Csr;
 use vyre_core::dsl::{Bits, Edge, Or, Reduce};
@@ -349,8 +350,8 @@ impl vyre_core::pass::Pass for Closure {
             inputs: vec![],
         }
     }
-    fn output(outcome: Outcome) -> Outcome {
-        outcome
+    fn exchange(results: &mut Outcome, out: &mut Outcome) {
+        std::mem::swap(results, out);
     }
     fn wave(cx: &Sweep<'_>) {
         let rows = cx.bits(0);
@@ -519,8 +520,8 @@ impl vyre_core::pass::Pass for Copying {
     fn args((): Self::Run<'_>) -> Args<'_> {
         Args::default()
     }
-    fn output(outcome: Outcome) -> Outcome {
-        outcome
+    fn exchange(results: &mut Outcome, out: &mut Outcome) {
+        std::mem::swap(results, out);
     }
     fn wave(cx: &Sweep<'_>) {
         let (from, to) = (cx.bits(0), cx.bits(1));

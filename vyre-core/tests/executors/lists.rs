@@ -1,5 +1,6 @@
 //! Bounded lists and frontiers of items: a pass whose native functions and bodies are written by hand.
 
+use crate::Take as _;
 use std::sync::Arc;
 use vyre_core::csr::Csr;
 use vyre_core::dsl::{Append, Atomic, Buf, Push};
@@ -76,8 +77,8 @@ impl vyre_core::pass::Pass for Pass {
     fn args(run: Self::Run<'_>) -> Args<'_> {
         run
     }
-    fn output(outcome: Outcome) -> Outcome {
-        outcome
+    fn exchange(results: &mut Outcome, out: &mut Outcome) {
+        std::mem::swap(results, out);
     }
     fn wave(cx: &Sweep<'_>) {
         match cx.wave().0 {

@@ -10,14 +10,42 @@ mod updates;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use vyre_core::csr::Csr;
+use vyre_core::dsl::Bits;
 use vyre_core::effects::uses;
-use vyre_core::exec::{Executor, RunError, TopologyArgs};
+use vyre_core::exec::{Element, Executor, Outcome, Record, RunError, TopologyArgs};
 use vyre_core::ir::Body;
-use vyre_core::module::{Access, Domain, Extent, Mode, Resource};
+use vyre_core::module::{Access, BufferId, Domain, Extent, ListId, Mode, Resource};
 use vyre_core::native::NativeExecutor;
 use vyre_core::pass::Pass as _;
 use vyre_core::trap::TrapKind;
 use vyre_core::vir0::Vir0Executor;
+
+/// Results as they are asked for here: once, each by its type.
+trait Take {
+    fn take<T: Element>(&mut self, id: BufferId) -> Vec<T>;
+    fn take_bits(&mut self, id: BufferId) -> Bits;
+    fn take_list<T: Record>(&mut self, id: ListId) -> Vec<T>;
+}
+
+impl Take for Outcome {
+    fn take<T: Element>(&mut self, id: BufferId) -> Vec<T> {
+        let mut values = Vec::new();
+        self.exchange(id, &mut values);
+        values
+    }
+
+    fn take_bits(&mut self, id: BufferId) -> Bits {
+        let mut bits = Bits::default();
+        self.exchange_bits(id, &mut bits);
+        bits
+    }
+
+    fn take_list<T: Record>(&mut self, id: ListId) -> Vec<T> {
+        let mut items = Vec::new();
+        self.exchange_list(id, &mut items);
+        items
+    }
+}
 
 /// What a wave lists: what its body uses, and what its sweep reads.
 fn accesses(body: &Body, domain: Domain) -> Vec<Access> {
@@ -105,10 +133,11 @@ fn distances_are_those_of_a_queue_on_every_executor() {
         for (name, mut executor) in executors(&graph, 1_000_000, Extent::NodesPlusEdges) {
             for source in [0, nodes / 2] {
                 let expected = queue_bfs(&graph, source);
-                let outcome = executor
+                let mut outcome = executor
                     .run(&bfs::Pass::args(bfs::Run { source }))
                     .expect("runs");
-                let out = bfs::Pass::output(outcome);
+                let mut out = bfs::Output::default();
+                bfs::Pass::exchange(&mut outcome, &mut out);
                 let depth = expected.iter().copied().filter(|&d| d != u32::MAX).max();
                 assert_eq!(out.dist, expected, "{name} {nodes}");
                 assert_eq!(

@@ -1,5 +1,6 @@
 //! A pass without bytecode whose waves show what the native executor sweeps, and fail on demand.
 
+use crate::Take as _;
 use std::sync::Arc;
 use vyre_core::csr::Csr;
 use vyre_core::dsl::{Atomic, Buf, Edge, Push, Reduce, Sum};
@@ -82,8 +83,8 @@ impl vyre_core::pass::Pass for Probe {
     fn args(run: Self::Run<'_>) -> Args<'_> {
         run
     }
-    fn output(outcome: Outcome) -> Outcome {
-        outcome
+    fn exchange(results: &mut Outcome, out: &mut Outcome) {
+        std::mem::swap(results, out);
     }
 
     fn wave(cx: &Sweep<'_>) {

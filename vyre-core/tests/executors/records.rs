@@ -1,5 +1,6 @@
 //! Struct-of-arrays buffers, natively: lanes see structs, the store and the outcome have one buffer a field.
 
+use crate::Take as _;
 use std::sync::Arc;
 use vyre_core::csr::Csr;
 use vyre_core::dsl::Records;
@@ -68,8 +69,8 @@ impl vyre_core::pass::Pass for Pass {
     fn args(run: Self::Run<'_>) -> Args<'_> {
         run
     }
-    fn output(outcome: Outcome) -> Outcome {
-        outcome
+    fn exchange(results: &mut Outcome, out: &mut Outcome) {
+        std::mem::swap(results, out);
     }
     fn wave(cx: &Sweep<'_>) {
         match cx.wave().0 {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vyre_core::csr::Csr;
 use vyre_core::exec::{
-    Args, Column, Counters, Outcome, RunError, Sizes, Slice, TopologyArgs, resolve_topologies,
+    Args, Counters, Outcome, RunError, Sizes, Slice, TopologyArgs, resolve_topologies,
 };
 use vyre_core::module::Program;
 
@@ -67,7 +67,7 @@ struct Launched {
     bytes: u64,
     started: Instant,
     queries: Vec<(Sizes, Laid)>,
-    spare: Vec<Vec<Column>>,
+    spare: Vec<Outcome>,
 }
 
 impl Many {

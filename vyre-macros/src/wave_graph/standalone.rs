@@ -362,7 +362,7 @@ fn emit(
         quote! { #constants #sites #bound }
     });
 
-    let (mut params, mut inputs, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut params, mut inputs) = (Vec::new(), Vec::new());
     let mut lengths = Vec::new();
     let mut first_slice = None;
     for argument in arguments {
@@ -385,7 +385,6 @@ fn emit(
                 inputs.push(quote! { pub #name: &'a [#ty] });
                 if *mutable {
                     params.push(quote! { #name: &mut [#ty] });
-                    outputs.push(quote! { pub #name: ::std::vec::Vec<#ty> });
                 } else {
                     params.push(quote! { #name: &[#ty] });
                 }
@@ -442,7 +441,6 @@ fn emit(
             ::core::unreachable!()
         }
     };
-    let report_name = crate::expand::report_name(true);
     let quiet = crate::expand::quiet_on_error(built.skeleton.is_some());
     let inline = crate::expand::inlined(function);
     let many = many_arguments(function.sig.inputs.len());
@@ -481,15 +479,12 @@ fn emit(
             #[doc(hidden)]
             pub struct Run #lifetime { #(#inputs,)* }
 
-            #[doc(hidden)]
-            pub struct Output { #(#outputs,)* pub #report_name: #krate::Report }
-
             #pass
         }
 
         const _: () = {
             use #name as __vyre_kernel;
-            use #name::{Output, Pass, Run};
+            use #name::{Pass, Run};
             #glue
         };
     }
