@@ -10,8 +10,9 @@ use crate::abi;
 use crate::code::Target;
 use crate::image::Room;
 use cudarc::driver::{DriverError, result, sys};
+use libloading::Library;
 use std::ffi::{CStr, CString, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Instant;
 use thiserror::Error;
@@ -103,6 +104,19 @@ impl<T> Attempt<T> for Result<T, DriverError> {
     }
 }
 
+/// Whether the driver's library is there. It stays loaded from here on: `is_culib_present` of the binding would let go of
+/// it, for the driver to be loaded a second time.
+fn driver_is_there() -> bool {
+    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+    let find = || {
+        let names = ["cuda", "nvcuda"].into_iter();
+        let mut names = names.flat_map(cudarc::get_lib_name_candidates);
+        // SAFETY: the driver's library, by the names and in the order in which the binding looks for it.
+        names.find_map(|name| unsafe { Library::new(name) }.ok())
+    };
+    LIBRARY.get_or_init(find).is_some()
+}
+
 /// Host time that opening a device took, step by step, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -154,8 +168,7 @@ impl Device {
             u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
         };
         let mut opening = Opening::default();
-        // SAFETY: loads the library and drops it again.
-        if !unsafe { sys::is_culib_present() } {
+        if !driver_is_there() {
             return Err(DeviceError::NoDriver);
         }
         opening.library_ns = lap_ns();
