@@ -693,7 +693,63 @@ fn names_in_patterns_are_constants_or_new(runtimes: [Runtime; 2]) {
     }
 }
 
+mod filled {
+    use vyre_cuda::prelude::*;
+
+    /// Its lengths and beginnings are constants of its own.
+    #[wave_graph]
+    pub(crate) mod fill {
+        const N: u32 = 4;
+        const FAR: (u32, f32) = (7, 0.5);
+
+        pub(crate) struct Data {
+            #[scratch(per = N, init = FAR)]
+            cells: (u32, f32),
+            #[output(per = N, init = u32::MAX)]
+            sums: u32,
+            #[scratch(per = N)]
+            seen: u32,
+        }
+
+        #[wave(range(N))]
+        fn add(cells: &(u32, f32), sums: &mut u32, seen: &mut u32) {
+            *sums = sums.wrapping_add(cells.0);
+            *seen += 1;
+        }
+    }
+}
+
+/// Constants that are equal are equal under any names, those of one name in two modules among them.
+#[wave_graph]
+mod sharing {
+    #[include(cells = pairs, sums = totals, seen = visits)]
+    use super::filled::fill;
+
+    const FOUR: u32 = 4;
+    const N: u32 = 2 * 2;
+    const START: (u32, f32) = (3 + 4, 0.5);
+
+    pub(crate) struct Data {
+        #[output(per = FOUR, init = START)]
+        pairs: (u32, f32),
+        #[output(per = N, init = !0)]
+        totals: u32,
+        #[output(per = 4, init = 0)]
+        visits: u32,
+    }
+}
+
+fn shared_fields_have_equal_constants(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let mut session = sharing::Session::new(&runtime, ()).expect("a session");
+        let out = session.run(sharing::Run {}).expect("a run");
+        assert_eq!(out.pairs, [(7, 0.5); 4]);
+        assert_eq!((out.totals, out.visits), (vec![6; 4], vec![1; 4]));
+    }
+}
+
 on_every_backend! {
+    shared_fields_have_equal_constants
     names_in_patterns_are_constants_or_new
     lengths_of_included_graphs_are_their_own
     round_limits_are_constants

@@ -5,18 +5,20 @@
 //! at the user's tokens: rustc checks a constant's type and spelling there, and a site is where rustc says the token is.
 
 use crate::editor;
-use crate::kernel::{Bound, ModuleTables, Site, Tables, first_token};
+use crate::kernel::{Bound, ModuleTables, NamedConstant, Site, Tables, entry, first_token};
 use crate::report::Report;
 use crate::source::generated;
 use crate::wave_graph::check::{Fields, Param, ParamKind, Slot, Sweep};
+use crate::wave_graph::include::{Included, Same, What};
 use crate::wave_graph::standalone::array_names;
 use crate::wave_graph::syntax::{
-    FieldKind, FixpointArgs, Graph, MaxRounds, Piece, visible_to_graphs,
+    self, FieldKind, FixpointArgs, Graph, MaxRounds, Piece, visible_to_graphs,
 };
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::AttrStyle;
+use syn::ext::IdentExt;
 use vyre_core::module::{Domain, Extent, Program, ReduceOp, Role, Scalar, Uniform};
 
 /// What the stages before have made.
@@ -50,9 +52,12 @@ pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
     };
     let (pass, glue) = x.pass(&report);
     let names = x.names();
-    let records = x.records();
+    let (records, shared) = (x.records(), x.shared());
     let errors = report.errors();
-    let generated = beside_clashes(&x.graph.clashes, quote! { #names #records #pass #glue });
+    let generated = beside_clashes(
+        &x.graph.clashes,
+        quote! { #names #records #shared #pass #glue },
+    );
     let module = x.scope(0, &report, &quote! { #errors #generated });
     report.mended(module)
 }
@@ -280,6 +285,65 @@ impl Expansion<'_> {
                 quote! { #before #name:: }
             }
         }
+    }
+
+    /// What has to be equal where a field stands for one of an included graph: see [`Same`].
+    fn shared(&self) -> TokenStream {
+        let included = self
+            .graph
+            .included
+            .iter()
+            .filter(|_| self.skeleton.is_some());
+        let all = included.flat_map(|graph| graph.same.iter().map(move |same| (graph, same)));
+        all.flat_map(|(graph, same)| self.equal(graph, same))
+            .collect()
+    }
+
+    /// The comparison of two constants; of each part of them where they are tuples.
+    fn equal(&self, graph: &Included, same: &Same) -> Vec<TokenStream> {
+        let Same {
+            ours,
+            theirs,
+            values: [here, there],
+            scalar,
+            what,
+        } = same;
+        let shown = |e: &Option<syn::Expr>| match e {
+            Some(e) => format!("`{}`", syntax::source_text(e)),
+            None => "zero".to_owned(),
+        };
+        let (a, b, name) = (shown(here), shown(there), graph.name.unraw());
+        let differs = match what {
+            What::Length => format!("it has {a} elements here, and {b} there"),
+            What::Width => format!("its rows have {a} bits here, and {b} there"),
+            What::Init => format!("it starts as {a} here, and as {b} there"),
+        };
+        let message = format!("`{ours}` cannot be `{theirs}` of `{name}`: {differs}, which differ");
+        let (path, tables) = &graph.modules[0];
+        let parts = match (what, here, there) {
+            (What::Init, _, Some(e)) => tables.parts(e),
+            (What::Init, Some(e), None) => self.tables.modules()[0].parts(e),
+            _ => vec![(TokenStream::new(), *scalar)],
+        };
+        let compare = parts.into_iter().map(|(part, scalar)| {
+            let of = |e: &Option<syn::Expr>| {
+                let value = match e {
+                    Some(e) if part.is_empty() => e.to_token_stream(),
+                    Some(e) => quote! { (#e) #part },
+                    None => return None,
+                };
+                Some(NamedConstant { value, scalar, imported: false })
+            };
+            let zero = || quote! { 0 };
+            let here = of(here).map_or_else(zero, |c| constant_value(&c));
+            // Names mean something else there: its constants are entries of an array.
+            let there = of(there).map_or_else(zero, |c| match tables.constant_index(&c.value, scalar) {
+                Some(i) => entry(path, "__VYRE_CONSTANTS", i),
+                None => constant_value(&c),
+            });
+            quote_spanned! { ours.span() => const _: () = ::core::assert!(#here == #there, #message); }
+        });
+        compare.collect()
     }
 
     /// How structs that are items are taken apart.
@@ -1108,30 +1172,28 @@ pub(crate) fn look_inside(items: &mut [syn::Item], bound: &[Bound], private: &To
 
 /// Each constant as raw bits; rustc checks its type at the user's token.
 pub(crate) fn constant_values(tables: &ModuleTables) -> Vec<TokenStream> {
-    tables
-        .constants
-        .iter()
-        .map(|c| {
-            let ty = scalar_type(c.scalar);
-            let value = &c.value;
-            if c.imported {
-                return quote! { #value };
-            }
-            let bits = match c.scalar {
-                Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::I64 => {
-                    quote! { __VYRE_VALUE as ::core::primitive::u64 }
-                }
-                Scalar::I32 => quote! {
-                    __VYRE_VALUE as ::core::primitive::i64 as ::core::primitive::u64
-                },
-                Scalar::U64 => quote! { __VYRE_VALUE },
-                Scalar::F32 => quote! { __VYRE_VALUE.to_bits() as ::core::primitive::u64 },
-                Scalar::F64 => quote! { __VYRE_VALUE.to_bits() },
-            };
-            let span = first_token(value);
-            quote_spanned! { span => { const __VYRE_VALUE: #ty = #value; #bits } }
-        })
-        .collect()
+    tables.constants.iter().map(constant_value).collect()
+}
+
+fn constant_value(c: &NamedConstant) -> TokenStream {
+    let ty = scalar_type(c.scalar);
+    let value = &c.value;
+    if c.imported {
+        return quote! { #value };
+    }
+    let bits = match c.scalar {
+        Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::I64 => {
+            quote! { __VYRE_VALUE as ::core::primitive::u64 }
+        }
+        Scalar::I32 => quote! {
+            __VYRE_VALUE as ::core::primitive::i64 as ::core::primitive::u64
+        },
+        Scalar::U64 => quote! { __VYRE_VALUE },
+        Scalar::F32 => quote! { __VYRE_VALUE.to_bits() as ::core::primitive::u64 },
+        Scalar::F64 => quote! { __VYRE_VALUE.to_bits() },
+    };
+    let span = first_token(value);
+    quote_spanned! { span => { const __VYRE_VALUE: #ty = #value; #bits } }
 }
 
 /// Each site as a call at the user's token.

@@ -693,7 +693,25 @@ impl ModuleTables {
         Some(id.index() - self.first_site)
     }
 
-    fn constant_index(&self, value: &TokenStream, scalar: Scalar) -> Option<usize> {
+    /// The scalars of an expression that was recorded, and the way to each in it.
+    pub(crate) fn parts(&self, e: &syn::Expr) -> Vec<(TokenStream, Scalar)> {
+        let whole = e.to_token_stream().to_string();
+        let part = |c: &NamedConstant| {
+            if c.value.to_string() == whole {
+                return Some((TokenStream::new(), c.scalar));
+            }
+            let mut trees = c.value.clone().into_iter();
+            match trees.next() {
+                Some(TokenTree::Group(g)) if g.stream().to_string() == whole => {
+                    Some((trees.collect(), c.scalar))
+                }
+                _ => None,
+            }
+        };
+        self.constants.iter().filter_map(part).collect()
+    }
+
+    pub(crate) fn constant_index(&self, value: &TokenStream, scalar: Scalar) -> Option<usize> {
         let id = self.known_constants.get(&(value.to_string(), scalar))?;
         Some(id.index() - self.first_constant)
     }

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use syn::ext::IdentExt;
 use syn::{Expr, Item};
-use vyre_core::module::Role;
+use vyre_core::module::{Role, Scalar};
 
 /// `#[include(field = field, .., after(wave))] use path::to::graph;`
 pub(crate) struct IncludeArgs {
@@ -43,6 +43,27 @@ pub(crate) struct Included {
     pub(crate) items: Vec<Item>,
     /// Sites and constants of its modules, by scope, and the path of each module.
     pub(crate) modules: Vec<(TokenStream, Rc<ModuleTables>)>,
+    /// What has to be equal so that fields here can stand for its own.
+    pub(crate) same: Vec<Same>,
+}
+
+/// Two constants that have one value, if a field here stands for one of an included graph: of one name they can be different, and
+/// of different names equal. rustc compares them.
+pub(crate) struct Same {
+    pub(crate) ours: Ident,
+    pub(crate) theirs: Ident,
+    /// The expressions, as they are written here and there; zero where there is none.
+    pub(crate) values: [Option<Expr>; 2],
+    pub(crate) scalar: Scalar,
+    pub(crate) what: What,
+}
+
+/// What a constant is to a field.
+#[derive(Clone, Copy)]
+pub(crate) enum What {
+    Length,
+    Width,
+    Init,
 }
 
 /// Where a wave, fixpoint or field comes from.
@@ -155,7 +176,7 @@ impl Merger<'_> {
         meant: &mut [(Ident, Vec<Ident>)],
     ) {
         let alias = &self.args.name;
-        let Some(names) = self.fields(&other) else {
+        let Some((names, same)) = self.fields(&other) else {
             return;
         };
         let graph = self.graph.included.len();
@@ -279,6 +300,7 @@ impl Merger<'_> {
             imports,
             items,
             modules,
+            same,
         });
         if let Some((_, meant)) = meant.last_mut() {
             *meant = last;
@@ -286,9 +308,9 @@ impl Merger<'_> {
     }
 
     /// Brings the fields in, and gives what each is called here; `None` after an error.
-    fn fields(&mut self, other: &Graph) -> Option<HashMap<String, Ident>> {
+    fn fields(&mut self, other: &Graph) -> Option<(HashMap<String, Ident>, Vec<Same>)> {
         let errors = self.report.len();
-        let (mut names, mut new) = (HashMap::new(), Vec::new());
+        let (mut names, mut new, mut same) = (HashMap::new(), Vec::new(), Vec::new());
         for (theirs, ours) in &self.args.fields {
             if !other.fields.iter().any(|f| f.name == *theirs) {
                 let fields: Vec<String> = other.fields.iter().map(|f| f.name.to_string()).collect();
@@ -319,16 +341,23 @@ impl Merger<'_> {
                 found,
             ) {
                 (Some((theirs, ours)), Some(found)) => {
-                    let size_here = |e: &Expr| size(e, |n| own.contains(n).then(|| n.to_string()));
-                    let size_there =
-                        |e: &Expr| size(e, |n| names.get(&n.to_string()).map(Ident::to_string));
-                    let sizes = (&size_here as Size<'_>, &size_there as Size<'_>);
-                    if let Err(why) = stands_for(&found.kind, &kind, sizes) {
-                        self.report.error_help(
+                    let here = |n: &Ident| own.contains(n).then(|| n.to_string());
+                    let there = |n: &Ident| names.get(&n.to_string()).map(Ident::to_string);
+                    match stands_for(&found.kind, &kind, (&here, &there)) {
+                        Ok(equal) => same.extend(equal.into_iter().map(|(what, scalar, values)| {
+                            Same {
+                                ours: ours.clone(),
+                                theirs: theirs.clone(),
+                                values,
+                                scalar,
+                                what,
+                            }
+                        })),
+                        Err(why) => self.report.error_help(
                             ours.span(),
                             format!("`{ours}` cannot be `{theirs}` of `{}`: {why}", self.args.name),
                             "topologies, buffers and scalars can be shared, with one type and length",
-                        );
+                        ),
                     }
                 }
                 (Some((_, ours)), None) => {
@@ -378,7 +407,7 @@ impl Merger<'_> {
             }
         }
         self.graph.fields.extend(new);
-        whole.then_some(names)
+        whole.then_some((names, same))
     }
 }
 
@@ -397,26 +426,22 @@ fn replace_after(graph: &mut Graph, alias: &Ident, last: &[Ident]) {
     }
 }
 
-/// A length as text to compare: a field and a constant of one name differ.
-type Size<'a> = &'a dyn Fn(&Expr) -> String;
+/// The field that a name in a length means, by what it is called here.
+type Named<'a> = &'a dyn Fn(&Ident) -> Option<String>;
 
-fn size(e: &Expr, field: impl Fn(&Ident) -> Option<String>) -> String {
-    match syntax::ident_of(e).and_then(field) {
-        Some(field) => format!("the scalar {field}"),
-        None => e.to_token_stream().to_string(),
-    }
-}
+/// What [`Same`] says of two fields.
+type Equal = (What, Scalar, [Option<Expr>; 2]);
 
-/// Whether a field of the including graph can stand for one of the included graph, or why not. `sizes` reads the lengths of
-/// the one and of the other.
+/// Whether a field of the including graph can stand for one of the included graph, or why not; then what rustc has to find equal.
+/// `named` reads the lengths of the one and of the other.
 fn stands_for(
     ours: &FieldKind,
     theirs: &FieldKind,
-    sizes: (Size<'_>, Size<'_>),
-) -> Result<(), &'static str> {
+    named: (Named<'_>, Named<'_>),
+) -> Result<Vec<Equal>, &'static str> {
     match (ours, theirs) {
-        (FieldKind::Broken, _) | (_, FieldKind::Broken) => Ok(()),
-        (FieldKind::Csr { .. }, FieldKind::Csr { reverse_of: None }) => Ok(()),
+        (FieldKind::Broken, _) | (_, FieldKind::Broken) => Ok(Vec::new()),
+        (FieldKind::Csr { .. }, FieldKind::Csr { reverse_of: None }) => Ok(Vec::new()),
         (
             FieldKind::Csr {
                 reverse_of: Some(a),
@@ -424,54 +449,78 @@ fn stands_for(
             FieldKind::Csr {
                 reverse_of: Some(b),
             },
-        ) if a == b => Ok(()),
-        (FieldKind::Scalar(a), FieldKind::Scalar(b)) if a == b => Ok(()),
+        ) if a == b => Ok(Vec::new()),
+        (FieldKind::Scalar(a), FieldKind::Scalar(b)) if a == b => Ok(Vec::new()),
         (
             FieldKind::Column {
                 role: our_role,
                 scalar: a,
-                item: _,
+                item: our_item,
                 per: our_per,
                 init: our_init,
             },
             FieldKind::Column {
                 role,
                 scalar: b,
-                item: _,
+                item,
                 per,
                 init,
             },
         ) => {
-            let text = |p: &Option<Per>, size: Size<'_>| match p {
-                None => String::new(),
-                Some(Per::Node) => "node".to_owned(),
-                Some(Per::Edge(g)) => format!("edge({g})"),
-                Some(Per::Len(e)) => size(e),
-                Some(Per::NodeBits(e)) => format!("bits({})", size(e)),
+            let text = |item: &Option<_>| item.to_token_stream().to_string();
+            if a != b || text(our_item) != text(item) {
+                return Err("the types differ");
+            }
+            let mut same = Vec::new();
+            let equal = match (our_per, per) {
+                (None, None) | (Some(Per::Node), Some(Per::Node)) => true,
+                (Some(Per::Edge(a)), Some(Per::Edge(b))) => a == b,
+                (Some(Per::Len(a)), Some(Per::Len(b))) => {
+                    same_size(What::Length, (a, b), named, &mut same)
+                }
+                (Some(Per::NodeBits(a)), Some(Per::NodeBits(b))) => {
+                    same_size(What::Width, (a, b), named, &mut same)
+                }
+                _ => false,
             };
-            let item = |f: &FieldKind| match f {
-                FieldKind::Column { item: Some(i), .. } => i.to_token_stream().to_string(),
-                _ => String::new(),
-            };
-            let first = |e: &Option<Box<Expr>>| e.as_ref().map(|e| e.to_token_stream().to_string());
-            if a != b || item(ours) != item(theirs) {
-                Err("the types differ")
-            } else if text(our_per, sizes.0) != text(per, sizes.1) {
-                Err("the lengths differ")
-            } else if matches!(role, Role::Output | Role::Scratch)
+            if !equal {
+                return Err("the lengths differ");
+            }
+            if matches!(role, Role::Output | Role::Scratch)
                 && matches!(our_role, Role::Input | Role::Topology)
             {
-                Err("it is written there, and given from outside here")
-            } else if *role == Role::Topology && *our_role != Role::Topology {
-                Err("it belongs to the topology there")
-            } else if init.is_some() && first(init) != first(our_init) {
-                Err("it starts with another value there")
-            } else {
-                Ok(())
+                return Err("it is written there, and given from outside here");
             }
+            if *role == Role::Topology && *our_role != Role::Topology {
+                return Err("it belongs to the topology there");
+            }
+            let inits = [our_init, init].map(|e| e.as_deref().cloned());
+            if matches!(role, Role::Output | Role::Scratch) && inits.iter().any(Option::is_some) {
+                same.push((What::Init, *a, inits));
+            }
+            Ok(same)
         }
         _ => Err("they are of different kinds"),
     }
+}
+
+/// Whether two sizes can be equal: scalars of the run are one field, and constants are left to rustc.
+fn same_size(
+    what: What,
+    (ours, theirs): (&Expr, &Expr),
+    named: (Named<'_>, Named<'_>),
+    same: &mut Vec<Equal>,
+) -> bool {
+    let ours_named = syntax::ident_of(ours).and_then(named.0);
+    let theirs_named = syntax::ident_of(theirs).and_then(named.1);
+    if ours_named.is_none() && theirs_named.is_none() {
+        same.push((
+            what,
+            Scalar::U32,
+            [Some(ours.clone()), Some(theirs.clone())],
+        ));
+    }
+    ours_named == theirs_named
 }
 
 fn renamed(name: &Ident, names: &HashMap<String, Ident>) -> Ident {
