@@ -748,7 +748,90 @@ fn shared_fields_have_equal_constants(runtimes: [Runtime; 2]) {
     }
 }
 
+#[device]
+pub(crate) mod kinds {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Value {
+        pub(crate) at: u32,
+        pub(crate) weight: f32,
+    }
+}
+
+mod spelled {
+    use vyre_cuda::prelude::*;
+
+    /// One struct by several paths, and a scalar in a tuple by two names.
+    #[wave_graph]
+    pub(crate) mod paths {
+        use super::super::kinds::Value;
+
+        pub(crate) struct Data {
+            #[list(capacity = 4, output)]
+            found: List<super::super::kinds::Value>,
+            #[output(per = 4)]
+            last: super::super::kinds::Value,
+            #[output(per = 4)]
+            pairs: (Index, f32),
+            #[frontier(capacity = 4)]
+            front: Frontier<super::super::kinds::Value>,
+            #[output(per = 4)]
+            seen: u32,
+        }
+
+        #[wave(range(4))]
+        fn find(i: Index, found: &Append<Value>, pairs: &mut (u32, f32), last: &mut Value) {
+            let value = Value { at: i, weight: 0.5 };
+            found.append(value);
+            *pairs = (i, 1.5);
+            *last = value;
+        }
+
+        #[wave(items(found), after(find))]
+        fn keep(item: Value, last: &Records<Value>, front: &Push<Value>) {
+            front.push(last.get(item.at));
+        }
+
+        #[fixpoint(after(keep), until(front.is_empty()))]
+        mod rounds {
+            #[wave(items(front))]
+            fn take(item: super::super::super::kinds::Value, seen: &Buf<Atomic<u32>>) {
+                seen[item.at].fetch_add(1 + item.at);
+            }
+        }
+    }
+
+    /// Its own word for the struct is a third.
+    #[wave_graph]
+    pub(crate) mod includes {
+        #[include(last = kept)]
+        use super::paths;
+        use crate::kinds;
+
+        pub(crate) struct Data {
+            #[output(per = 4)]
+            kept: kinds::Value,
+        }
+    }
+}
+
+fn structs_are_the_same_by_any_path(runtimes: [Runtime; 2]) {
+    let value = |at| kinds::Value { at, weight: 0.5 };
+    for runtime in runtimes {
+        let mut session = spelled::paths::Session::new(&runtime, ()).expect("a session");
+        let mut out = session.run(spelled::paths::Run {}).expect("a run");
+        out.found.sort_by_key(|v| v.at);
+        assert_eq!(out.found, [0, 1, 2, 3].map(value));
+        assert_eq!(out.last, [0, 1, 2, 3].map(value));
+        assert_eq!(out.pairs, [(0, 1.5), (1, 1.5), (2, 1.5), (3, 1.5)]);
+        assert_eq!(out.seen, [1, 2, 3, 4]);
+        let mut session = spelled::includes::Session::new(&runtime, ()).expect("a session");
+        let out = session.run(spelled::includes::Run {}).expect("a run");
+        assert_eq!(out.kept, [0, 1, 2, 3].map(value));
+    }
+}
+
 on_every_backend! {
+    structs_are_the_same_by_any_path
     shared_fields_have_equal_constants
     names_in_patterns_are_constants_or_new
     lengths_of_included_graphs_are_their_own

@@ -667,7 +667,7 @@ impl Expansion<'_> {
                     // By a path, which no name of the glue's own can hide.
                     None => quote! { self::#path #name },
                 };
-                let body = sweep_glue(sweep, (name, &call), &self.private());
+                let body = sweep_glue(sweep, self.fields, (name, &call), &self.private());
                 Some(quote! { #id => { #body } })
             });
         quote! {
@@ -915,13 +915,18 @@ pub(crate) fn condition_name(s: usize) -> Ident {
 /// One wave's glue: uniforms and whole buffers first, then a sweep of the columns that calls the user's function.
 fn sweep_glue(
     sweep: &Sweep,
+    fields: &Fields<'_>,
     (name, call): (&Ident, &TokenStream),
     private: &TokenStream,
 ) -> TokenStream {
     let (mut lets, mut columns, mut names, mut args) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (i, Param { kind, .. }) in sweep.params.iter().enumerate() {
-        let p = format_ident!("p{i}", span = Span::mixed_site());
+    // What `Data` calls a struct is for rustc to compare with what the wave calls it, at the wave's own word.
+    let of = |slot: Slot| fields.item_type(slot).map(|ty| quote! { ::<#ty> });
+    let mut swept = None;
+    for (i, Param { kind, at, .. }) in sweep.params.iter().enumerate() {
+        let here = Span::mixed_site().located_at(*at);
+        let p = format_ident!("p{i}", span = here);
         let mut column = |value: TokenStream| {
             columns.push(value);
             names.push(p.to_token_stream());
@@ -930,8 +935,13 @@ fn sweep_glue(
         match *kind {
             ParamKind::Index => *args.last_mut().expect("just pushed") = quote! { lane.index },
             ParamKind::Record => {
-                *args.last_mut().expect("just pushed") =
-                    Ident::new("item", Span::mixed_site()).to_token_stream();
+                *args.last_mut().expect("just pushed") = Ident::new("item", here).to_token_stream();
+                let of = match sweep.domain {
+                    Domain::Items(f) => Some(Slot::Frontier(f)),
+                    Domain::ListItems(l, ..) => Some(Slot::List(l)),
+                    _ => None,
+                };
+                swept = of.and_then(|slot| fields.item_type(slot));
             }
             ParamKind::Edge => *args.last_mut().expect("just pushed") = quote! { lane.edge() },
             ParamKind::Round => lets.push(quote! { let #p = cx.round(); }),
@@ -985,7 +995,8 @@ fn sweep_glue(
             }
             ParamKind::PushItems(f) => {
                 let id = f.0;
-                column(quote! { cx.push_items(#id) });
+                let of = of(Slot::Frontier(f));
+                column(quote! { cx.push_items #of (#id) });
             }
             ParamKind::OwnRows {
                 first,
@@ -993,24 +1004,27 @@ fn sweep_glue(
                 mutable,
             } => {
                 let ids = first.0..first.0 + count;
+                let of = of(Slot::Rows(first, count));
                 column(if mutable {
-                    quote! { cx.fields_mut(&[#(#ids),*]) }
+                    quote! { cx.fields_mut #of (&[#(#ids),*]) }
                 } else {
-                    quote! { cx.fields(&[#(#ids),*]) }
+                    quote! { cx.fields #of (&[#(#ids),*]) }
                 });
             }
             ParamKind::Records { first, count } => {
                 let ids = first.0..first.0 + count;
+                let of = of(Slot::Rows(first, count));
                 // The closure takes the view itself, so that a loop keeps it in registers.
                 lets.push(quote! {
-                    let #p = cx.fields(&[#(#ids),*]);
+                    let #p = cx.fields #of (&[#(#ids),*]);
                     let #p = #p.view();
                 });
                 *args.last_mut().expect("just pushed") = quote! { &#p };
             }
             ParamKind::Append(l) => {
                 let id = l.0;
-                column(quote! { cx.append(#id) });
+                let of = of(Slot::List(l));
+                column(quote! { cx.append #of (#id) });
             }
             ParamKind::Reduce {
                 id,
@@ -1029,7 +1043,8 @@ fn sweep_glue(
         .any(|p| p.kind == ParamKind::Record)
         .then(|| {
             let item = Ident::new("item", Span::mixed_site());
-            quote! { #item, }
+            let ty = swept.map(|ty| quote! { : #ty });
+            quote! { #item #ty, }
         });
     let records = item.is_some();
     let method = match sweep.domain {

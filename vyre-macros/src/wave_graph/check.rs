@@ -75,6 +75,8 @@ pub(crate) struct Param {
     /// `None` for `_`.
     pub(crate) name: Option<Ident>,
     pub(crate) kind: ParamKind,
+    /// Where its type is written.
+    pub(crate) at: Span,
 }
 
 /// What a parameter is.
@@ -229,12 +231,36 @@ pub(crate) fn written(ty: &Type) -> Written {
 }
 
 /// The type of the items of `&Push<T>` or `&Append<T>`, as written.
-fn written_item(ty: &Type) -> Option<String> {
+fn written_item(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Paren(p) => written_item(&p.elem),
-        Type::Reference(r) => generic(&r.elem).map(|(_, item)| show(item)),
+        Type::Reference(r) => generic(&r.elem).map(|(_, item)| item),
         _ => None,
     }
+}
+
+/// Whether two types of items or elements can be one, by their names: where they stand, paths to it differ. The glue gives a wave
+/// what `Data` says, so that rustc compares the types themselves.
+pub(crate) fn same_item(a: &Type, b: &Type) -> bool {
+    fn same(a: &Type, b: &Type) -> bool {
+        match (a, b) {
+            (Type::Paren(a), b) => same(&a.elem, b),
+            (a, Type::Paren(b)) => same(a, &b.elem),
+            (Type::Tuple(a), Type::Tuple(b)) => {
+                a.elems.len() == b.elems.len()
+                    && a.elems.iter().zip(&b.elems).all(|(a, b)| same(a, b))
+            }
+            _ => match (type_word(a), type_word(b)) {
+                (Some(x), Some(y)) => {
+                    x == y || scalar_of(a).is_some_and(|s| scalar_of(b) == Some(s))
+                }
+                _ => false,
+            },
+        }
+    }
+    // `Node` and `u32` are one type, and two words for what a parameter is.
+    let scalar = scalar_of(a).is_some() || scalar_of(b).is_some();
+    show(a) == show(b) || !scalar && same(a, b)
 }
 
 /// `Word<Arg>`.
@@ -608,6 +634,17 @@ impl<'g> Fields<'g> {
         self.get(name).map(|(_, slot)| slot)
     }
 
+    /// What `Data` of this graph says that items or elements are.
+    pub(crate) fn item_type(&self, of: Slot) -> Option<&'g Type> {
+        let (field, _) = self.iter().find(|(_, slot)| *slot == of)?;
+        match &field.kind {
+            _ if field.origin.is_some() => None,
+            FieldKind::List { item, .. } => Some(item),
+            FieldKind::Column { item, .. } | FieldKind::Frontier { item, .. } => item.as_deref(),
+            _ => None,
+        }
+    }
+
     /// All fields with what they became.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'g Field, Slot)> {
         self.fields.iter().zip(self.slots.iter().copied())
@@ -942,7 +979,8 @@ impl<'g> Fields<'g> {
                 (None, _) => self.free(wave, name.as_ref(), ty, &mut item_seen, report),
             };
             if let Some(kind) = kind {
-                params.push(Param { name, kind });
+                let at = ty.span();
+                params.push(Param { name, kind, at });
             }
         }
         if report.len() > errors
@@ -1002,7 +1040,7 @@ impl<'g> Fields<'g> {
     /// of lists and frontiers of items.
     fn is_item(&self, domain: Option<&DomainArgs>, ty: &Type) -> bool {
         match domain.and_then(|d| self.item(d)) {
-            Some(item) => show(ty) == show(item),
+            Some(item) => same_item(ty, item),
             None => {
                 let word = matches!(written(ty), Written::Node | Written::Index | Written::Edge);
                 word && domain.is_some_and(|d| item_type(d).is_some())
@@ -1196,7 +1234,7 @@ impl<'g> Fields<'g> {
             return None;
         }
         *item_seen = Some(name.map_or_else(|| Ident::new("_item", at), Clone::clone));
-        if show(ty) != show(item) {
+        if !same_item(ty, item) {
             let name = name.map_or_else(|| "_".to_owned(), |n| n.to_string());
             if let Type::Reference(_) = ty {
                 self.unknown(&source::ident(&name, at), report);
@@ -1231,7 +1269,9 @@ impl<'g> Fields<'g> {
                 };
                 match (item, form) {
                     (None, Written::Push) => Some(ParamKind::Push(id)),
-                    (Some(item), Written::PushItems) if written_item(b.ty) == Some(show(item)) => {
+                    (Some(item), Written::PushItems)
+                        if written_item(b.ty).is_some_and(|t| same_item(t, item)) =>
+                    {
                         Some(ParamKind::PushItems(id))
                     }
                     (item, _) => {
@@ -1248,7 +1288,8 @@ impl<'g> Fields<'g> {
                 let FieldKind::List { item, .. } = &b.field.kind else {
                     return None;
                 };
-                if form == Written::Append && written_item(b.ty) == Some(show(item)) {
+                if form == Written::Append && written_item(b.ty).is_some_and(|t| same_item(t, item))
+                {
                     return Some(ParamKind::Append(id));
                 }
                 self.mismatch(b, &[format!("&Append<{}>", show(item))], report);
@@ -1409,7 +1450,9 @@ impl<'g> Fields<'g> {
         };
         let name = &b.field.name;
         let t = show(item);
-        if written(b.ty) == Written::Records && written_item(b.ty).as_ref() == Some(&t) {
+        if written(b.ty) == Written::Records
+            && written_item(b.ty).is_some_and(|t| same_item(t, item))
+        {
             return Some(ParamKind::Records { first, count });
         }
         let read_only = match program.buffers[first.index()].role {
@@ -1418,7 +1461,7 @@ impl<'g> Fields<'g> {
             Role::Output | Role::Scratch | Role::InOut => None,
         };
         let mutable = match b.ty {
-            Type::Reference(r) if show(&r.elem) == t => r.mutability.is_some(),
+            Type::Reference(r) if same_item(&r.elem, item) => r.mutability.is_some(),
             _ => {
                 let mut allowed = vec![format!("&{t}")];
                 allowed.extend(read_only.is_none().then(|| format!("&mut {t}")));

@@ -6,6 +6,7 @@
 //! stay where they are, and are named by their paths.
 
 use super::build;
+use super::check::same_item;
 use super::syntax::{
     self, DomainArgs, FieldKind, FixpointArgs, Graph, IncludedUntil, Per, Piece, Scope, Wave,
 };
@@ -467,8 +468,12 @@ fn stands_for(
                 init,
             },
         ) => {
-            let text = |item: &Option<_>| item.to_token_stream().to_string();
-            if a != b || text(our_item) != text(item) {
+            let one_type = match (our_item, item) {
+                (Some(ours), Some(theirs)) => same_item(ours, theirs),
+                (None, None) => a == b,
+                _ => false,
+            };
+            if !one_type {
                 return Err("the types differ");
             }
             let mut same = Vec::new();

@@ -297,6 +297,7 @@ impl Builder<'_, '_> {
             let Some(check::Param {
                 name: Some(name),
                 kind: ParamKind::Bits { buffer, .. },
+                ..
             }) = param
             else {
                 continue;
