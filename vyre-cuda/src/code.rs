@@ -1,8 +1,9 @@
 //! The megakernel's machine code: cubins for the common architectures, and the PTX for all others.
 //!
-//! A cubin for compute capability X.Y runs on X.Z where Z is Y or more, and on no other major version. Its format is that
-//! of the compiler: drivers of the compiler's major version take it (of any minor version), and later ones; earlier ones
-//! refuse it. PTX runs on whatever is newer than its target, once the driver has compiled it.
+//! A cubin for compute capability X.Y runs on X.Z where Z is Y or more, and on no other major version; only GPUs of Tegra
+//! chips take none but their own. Its format is that of the compiler: drivers of the compiler's major version take it (of
+//! any minor version), and later ones; earlier ones refuse it. PTX runs on whatever is newer than its target, once the
+//! driver has compiled it.
 //!
 //! There is none for 8.9, because the machine code for 8.6 is the same, byte for byte.
 
@@ -18,6 +19,8 @@ const CLUSTERS_ONLY: &str = "//sm_90 ";
 const CLUSTERS_FROM: (i32, i32) = (9, 0);
 /// Oldest driver that takes cubins of the compiler in `kernels/build.json`, as `cuDriverGetVersion` counts.
 const CUBINS_DRIVER: i32 = 13_000;
+/// Compute capabilities of Tegra chips: Orin, T239, and Thor by its two numbers.
+const TEGRA: [(i32, i32); 4] = [(8, 7), (8, 8), (10, 1), (11, 0)];
 /// What unpacking may need, in KiB.
 const UNPACKING_KIB: u32 = 16 << 10;
 
@@ -132,7 +135,10 @@ impl Target {
         if self.ptx {
             return Err(NoCubin::Asked);
         }
-        let runs = |c: &&Cubin| c.capability.0 == major && c.capability.1 <= minor;
+        let runs = |c: &&Cubin| match TEGRA.contains(&self.capability) {
+            true => c.capability == self.capability,
+            false => c.capability.0 == major && c.capability.1 <= minor,
+        };
         let found = CUBINS.iter().filter(runs).max_by_key(|c| c.capability);
         let cubin = found.ok_or(NoCubin::Capability { major, minor })?;
         if self.driver < CUBINS_DRIVER {
@@ -333,10 +339,12 @@ mod tests {
         let table = [
             ((8, 0), Some((8, 0))),
             ((8, 6), Some((8, 6))),
-            ((8, 7), Some((8, 6))),
+            ((8, 7), None),
+            ((8, 8), None),
             ((8, 9), Some((8, 6))),
             ((9, 0), Some((9, 0))),
             ((10, 0), Some((10, 0))),
+            ((10, 1), None),
             ((10, 3), Some((10, 0))),
             ((11, 0), None),
             ((12, 0), Some((12, 0))),
