@@ -195,70 +195,103 @@ impl Csr {
 
     /// The graph with every edge turned round; edges of a node keep the order of their sources.
     pub fn reverse(&self) -> Csr {
+        let (offsets, targets) = (self.offsets.len(), self.targets.len());
+        self.reversed_in(vec![0; offsets], vec![0; targets])
+    }
+
+    /// The same; `None` where there is no memory.
+    pub(crate) fn try_reverse(&self) -> Option<Csr> {
+        let (offsets, targets) = (zeros(self.offsets.len())?, zeros(self.targets.len())?);
+        Some(self.reversed_in(offsets, targets))
+    }
+
+    /// The same in arrays of zeros, one as long as the offsets and one as long as the targets.
+    fn reversed_in(&self, mut offsets: Vec<u32>, mut targets: Vec<u32>) -> Csr {
         let n = self.node_count();
-        let mut offsets = vec![0u32; n + 1];
         for &t in &self.targets {
-            offsets[t as usize + 1] += 1;
+            offsets[t as usize] += 1;
         }
-        for v in 0..n {
-            offsets[v + 1] += offsets[v];
+        // From the number of edges into each node, to where the next node's begin.
+        let mut end = 0;
+        for offset in &mut offsets {
+            end += *offset;
+            *offset = end;
         }
-        let mut next = offsets.clone();
-        let mut targets = vec![0u32; self.targets.len()];
-        for v in 0..n {
-            for t in self.neighbors(v as u32) {
-                targets[next[t as usize] as usize] = v as u32;
-                next[t as usize] += 1;
+        for v in (0..n as u32).rev() {
+            for t in self.neighbors(v).rev() {
+                let at = &mut offsets[t as usize];
+                *at -= 1;
+                targets[*at as usize] = v;
             }
         }
         Csr { offsets, targets }
     }
 
+    /// A copy; `None` where there is no memory.
+    #[cfg(feature = "exec")]
+    pub(crate) fn try_clone(&self) -> Option<Csr> {
+        let copy = |of: &[u32]| {
+            let mut to = zeros(of.len())?;
+            to.copy_from_slice(of);
+            Some(to)
+        };
+        Some(Csr {
+            offsets: copy(&self.offsets)?,
+            targets: copy(&self.targets)?,
+        })
+    }
+
     /// Whether it is its own reverse: each edge has its opposite, as often as it is there itself. False as well where a
-    /// node's targets do not ascend.
+    /// node's targets do not ascend, and where there is no memory for a number a node.
     #[cfg(feature = "exec")]
     pub(crate) fn is_symmetric(&self) -> bool {
         use rayon::prelude::*;
         let nodes = self.node_count();
         let row = |v: usize| self.offsets[v] as usize..self.offsets[v + 1] as usize;
         // Where each node's edges up begin: those to larger nodes.
-        let up: Option<Vec<u32>> = (0..nodes)
-            .into_par_iter()
-            .map(|v| {
-                let targets = &self.targets[row(v)];
-                let smaller = targets.partition_point(|&t| t as usize <= v);
-                targets
-                    .is_sorted()
-                    .then(|| self.offsets[v] + smaller as u32)
-            })
-            .collect();
-        let Some(up) = up else { return false };
+        let Some(mut up) = zeros(nodes) else {
+            return false;
+        };
+        let ascend = up.par_iter_mut().enumerate().all(|(v, up)| {
+            let targets = &self.targets[row(v)];
+            let smaller = targets.partition_point(|&t| t as usize <= v);
+            *up = self.offsets[v] + smaller as u32;
+            targets.is_sorted()
+        });
+        if !ascend {
+            return false;
+        }
         // A task looks at the edges down into a block of nodes; blocks have about as many edges up each.
         let above = |v: usize| u64::from(self.offsets[v + 1] - up[v]);
         let all: u64 = (0..nodes).map(above).sum();
         let tasks = rayon::current_num_threads().min(8);
-        let (mut blocks, mut first, mut edges) = (Vec::new(), 0, 0);
+        let (mut ends, mut edges) = (Vec::new(), 0);
         for v in 0..nodes {
             edges += above(v);
             if edges * tasks as u64 >= all || v + 1 == nodes {
-                blocks.push(first..v + 1);
-                (first, edges) = (v + 1, 0);
+                ends.push(v + 1);
+                edges = 0;
             }
+        }
+        let (mut blocks, mut first, mut rest) = (Vec::new(), 0, &mut up[..]);
+        for end in ends {
+            let (block, after) = rest.split_at_mut(end - first);
+            blocks.push((first, block));
+            (first, rest) = (end, after);
         }
         blocks
             .into_par_iter()
-            .all(|block| self.matches_upward(block.start, &up[block]))
+            .all(|(start, block)| self.matches_upward(start, block))
     }
 
-    /// Each edge down into a block of nodes, from larger ones, has its opposite, and the other way round. `up` is where
-    /// the edges up of the nodes from `start` on begin; targets ascend.
+    /// Each edge down into a block of nodes, from larger ones, has its opposite, and the other way round. `next` is where
+    /// the edges up of the nodes from `start` on begin, and is left somewhere else; targets ascend.
     ///
     /// By ascending sources, the edges down into a node are met in the order of its edges up. Where a few small nodes
     /// have most of the edges, as they often do, what is looked at stays in the cache.
     #[cfg(feature = "exec")]
-    fn matches_upward(&self, start: usize, up: &[u32]) -> bool {
-        let mut next = up.to_vec();
-        let end = start + up.len();
+    fn matches_upward(&self, start: usize, next: &mut [u32]) -> bool {
+        let end = start + next.len();
         let met = (start..self.node_count()).all(|v| {
             let targets = &self.targets[self.offsets[v] as usize..self.offsets[v + 1] as usize];
             let first = match start {
@@ -343,6 +376,14 @@ impl Csr {
         let e = self.edges(v);
         e.end - e.start
     }
+}
+
+/// So many zeros; `None` where there is no memory.
+fn zeros(len: usize) -> Option<Vec<u32>> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(len).ok()?;
+    zeros.resize(len, 0);
+    Some(zeros)
 }
 
 fn too_large(what: &'static str, count: u64) -> Result<(), CsrError> {

@@ -176,6 +176,17 @@ impl Bits {
         }
     }
 
+    /// Whether the words of all rows are these.
+    pub(crate) fn has(&self, words: Slice<'_>) -> bool {
+        let mine = self.words.iter().map(|word| word.load());
+        matches!(words, Slice::U32(words) if mine.eq(words.iter().copied()))
+    }
+
+    /// Bytes of all rows.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.words)
+    }
+
     /// The words of all rows.
     pub fn into_words(self) -> Vec<u32> {
         from_atomic(self.words)
@@ -410,11 +421,12 @@ impl Default for Bits {
 /// names the same Rust type, but the declaration says what the items are).
 #[derive(Debug)]
 pub struct Push<T = Node> {
-    items: Sink<T>,
+    items: Blocks<T>,
     /// Items that are nodes are below this.
     nodes: u64,
     /// Items below this need no further look: all nodes, unless the frontier is unique.
     free: u64,
+    /// Items of the first block, at most.
     limit: usize,
     refused: Cell<u64>,
     seen: Option<Seen>,
@@ -425,7 +437,7 @@ pub struct Push<T = Node> {
 /// when, and what is in the frontier since an earlier sweep of the round stays there.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    pub(crate) stamps: Arc<[AtomicU32]>,
+    pub(crate) stamps: Arc<Vec<AtomicU32>>,
     pub(crate) stamp: u32,
     /// This push is the only one.
     pub(crate) alone: bool,
@@ -464,9 +476,10 @@ impl<T: Record> Push<T> {
         Push::over(Vec::new(), u64::MAX, usize::MAX, None)
     }
 
+    /// Onto a vector that grows up to `limit` items.
     pub(crate) fn over(items: Vec<T>, nodes: u64, limit: usize, seen: Option<Seen>) -> Push<T> {
         Push {
-            items: Sink::new(items),
+            items: Blocks::new(items, None),
             nodes,
             free: if seen.is_some() { 0 } else { nodes },
             limit,
@@ -475,13 +488,27 @@ impl<T: Record> Push<T> {
         }
     }
 
-    /// What was pushed, in order.
-    pub fn into_items(self) -> Vec<T> {
-        self.items.into_inner()
+    /// Into blocks, as far as there is room.
+    pub(crate) fn into_room(nodes: u64, room: Arc<Room>, seen: Option<Seen>) -> Push<T> {
+        Push {
+            items: Blocks::new(Vec::new(), Some(room)),
+            ..Push::over(Vec::new(), nodes, 0, seen)
+        }
     }
 
-    pub(crate) fn into_parts(self) -> (Vec<T>, u64) {
-        (self.items.into_inner(), self.refused.get())
+    /// What was pushed, in order.
+    pub fn into_items(self) -> Vec<T> {
+        self.items.into_blocks().concat()
+    }
+
+    /// The vector that it was made over, and how many items were refused.
+    pub(crate) fn into_vec(self) -> (Vec<T>, u64) {
+        (self.items.items.into_inner(), self.refused.get())
+    }
+
+    /// What was pushed, in order and in blocks, and how many items were refused.
+    pub(crate) fn into_parts(self) -> (Vec<Vec<T>>, u64) {
+        (self.items.into_blocks(), self.refused.get())
     }
 
     /// Makes `item` an item of the frontier's next round. Of a frontier of nodes, traps when it is not a node.
@@ -499,14 +526,27 @@ impl<T: Record> Push<T> {
                 return;
             }
         }
-        if !self.items.push(item, self.limit) {
+        if !self.items.items.push(item, self.limit) && !self.push_in_next(item) {
             self.refused.set(self.refused.get() + 1);
         }
     }
 
+    #[cold]
+    fn push_in_next(&self, item: T) -> bool {
+        self.items.room.is_some() && self.items.put_in_next(item)
+    }
+
     /// An item was refused for want of memory, not because the limit was reached.
     pub(crate) fn is_starved(&self) -> bool {
-        self.refused.get() > 0 && self.items.len() < self.limit
+        match &self.items.room {
+            Some(room) => room.is_starved(),
+            None => self.refused.get() > 0 && self.items.items.len() < self.limit,
+        }
+    }
+
+    /// Nothing more comes.
+    pub(crate) fn end(&mut self) {
+        self.items.settle();
     }
 
     /// Drops what a chunk before this one has pushed as well, once all of them are done.
@@ -515,7 +555,9 @@ impl<T: Record> Push<T> {
             && !seen.alone
         {
             let first = |item: &T| seen.stamps[item.key() as usize].load(Relaxed) == seen.stamp;
-            self.items.get_mut().retain(first);
+            let blocks = self.items.full.get_mut().iter_mut();
+            blocks.for_each(|block| block.retain(first));
+            self.items.items.get_mut().retain(first);
         }
     }
 }
@@ -525,20 +567,26 @@ impl<T: Record> Push<T> {
 /// A list that is full traps when the barrier group is done, with the number of items needed.
 #[derive(Debug)]
 pub struct Append<T> {
-    /// The block that is being filled.
-    items: Sink<T>,
-    /// Those before it, and how many items they hold. A vector that doubles would hold three times what it has to.
-    full: RefCell<Vec<Vec<T>>>,
-    before: Cell<u64>,
+    items: Blocks<T>,
     /// Slot of the first item.
     first: u32,
-    /// `None`: as much as there is memory.
-    room: Option<Arc<Room>>,
     refused: Cell<u64>,
 }
 
-/// What the chunks of a sweep may append together to a list, whoever of them comes first.
+/// Items in order. A vector that doubles would hold three times what it has to.
 #[derive(Debug)]
+struct Blocks<T> {
+    /// The block that is being filled.
+    items: Sink<T>,
+    /// Those before it, and how many items they hold.
+    full: RefCell<Vec<Vec<T>>>,
+    before: Cell<u64>,
+    /// `None`: as much as there is memory.
+    room: Option<Arc<Room>>,
+}
+
+/// What the chunks of a sweep may push or append together, whoever of them comes first.
+#[derive(Debug, Default)]
 pub(crate) struct Room {
     left: AtomicUsize,
     starved: AtomicBool,
@@ -552,11 +600,16 @@ impl Room {
 
     /// For so many items, by so many threads at a time: each has at most a block that is not full.
     pub(crate) fn new(items: usize, threads: usize) -> Arc<Room> {
+        let room = Room::default();
+        room.reset(items, threads);
+        Arc::new(room)
+    }
+
+    /// The same for the next sweep.
+    pub(crate) fn reset(&self, items: usize, threads: usize) {
         let slack = threads.saturating_mul(Room::BLOCK);
-        Arc::new(Room {
-            left: AtomicUsize::new(items.saturating_add(slack)),
-            starved: AtomicBool::new(false),
-        })
+        self.left.store(items.saturating_add(slack), Relaxed);
+        self.starved.store(false, Relaxed);
     }
 
     /// Takes room for so many items, or for as many as are left.
@@ -593,44 +646,66 @@ impl<T: Record> Append<T> {
 
     pub(crate) fn over(first: u32, room: Option<Arc<Room>>) -> Append<T> {
         Append {
-            items: Sink::new(Vec::new()),
-            full: RefCell::default(),
-            before: Cell::new(0),
+            items: Blocks::new(Vec::new(), room),
             first,
-            room,
             refused: Cell::new(0),
         }
     }
 
     /// What was appended, in order.
     pub fn into_items(self) -> Vec<T> {
-        self.into_parts().0.concat()
+        self.items.into_blocks().concat()
     }
 
     /// What was appended, in order and in blocks, and how many items were refused.
     pub(crate) fn into_parts(self) -> (Vec<Vec<T>>, u64) {
-        let mut blocks = self.full.into_inner();
-        blocks.push(self.items.into_inner());
-        (blocks, self.refused.get())
+        (self.items.into_blocks(), self.refused.get())
     }
 
-    /// Nothing more comes: gives the memory back that the last block does not need.
+    /// Nothing more comes.
     pub(crate) fn settle(&mut self) {
-        let items = self.items.get_mut();
-        if let Some(room) = &self.room {
-            room.give(items.capacity() - items.len());
-        }
-        items.shrink_to_fit();
+        self.items.settle();
     }
 
     /// Appends an item; its slot in the list.
     #[inline]
     pub fn append(&self, item: T) -> u32 {
-        let before = self.before.get() + self.items.len() as u64 + self.refused.get();
-        if !self.items.put(item) && !self.put_in_next(item) {
+        let before = self.items.len() + self.refused.get();
+        if !self.items.items.put(item) && !self.items.put_in_next(item) {
             self.refused.set(self.refused.get() + 1);
         }
         self.first.wrapping_add(before as u32)
+    }
+}
+
+impl<T: Copy> Blocks<T> {
+    fn new(items: Vec<T>, room: Option<Arc<Room>>) -> Blocks<T> {
+        Blocks {
+            items: Sink::new(items),
+            full: RefCell::default(),
+            before: Cell::new(0),
+            room,
+        }
+    }
+
+    #[inline]
+    fn len(&self) -> u64 {
+        self.before.get() + self.items.len() as u64
+    }
+
+    fn into_blocks(self) -> Vec<Vec<T>> {
+        let mut blocks = self.full.into_inner();
+        blocks.push(self.items.into_inner());
+        blocks
+    }
+
+    /// Gives the memory back that the last block does not need.
+    fn settle(&mut self) {
+        let items = self.items.get_mut();
+        if let Some(room) = &self.room {
+            room.give(items.capacity() - items.len());
+        }
+        items.shrink_to_fit();
     }
 
     /// Begins the next block with an item; false where there is no room, or no memory.
@@ -654,7 +729,7 @@ impl<T: Record> Append<T> {
             return false;
         }
         block.push(item);
-        self.before.set(self.before.get() + self.items.len() as u64);
+        self.before.set(self.len());
         full.push(self.items.replace(block));
         true
     }

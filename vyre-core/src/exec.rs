@@ -8,6 +8,8 @@ pub use crate::plan::session::Counters;
 use crate::plan::{launch, route};
 #[cfg(feature = "exec")]
 pub use crate::record::{Record, Shape, columns_of};
+#[cfg(feature = "exec")]
+pub use crate::store::beside_bytes;
 use crate::trap::Trap;
 #[cfg(feature = "exec")]
 use rayon::prelude::*;
@@ -142,6 +144,15 @@ macro_rules! columns {
             pub(crate) fn address(&self) -> usize { match self { $(Slice::$variant(v) => v.as_ptr().addr(),)* } }
             /// Copies it.
             pub fn to_column(&self) -> Column { match self { $(Slice::$variant(v) => Column::$variant(v.to_vec()),)* } }
+            /// The same; `None` where there is no memory.
+            pub fn try_to_column(&self) -> Option<Column> {
+                match self { $(Slice::$variant(v) => {
+                    let mut values = Vec::new();
+                    values.try_reserve_exact(v.len()).ok()?;
+                    values.extend_from_slice(v);
+                    Some(Column::$variant(values))
+                })* }
+            }
         }
 
         $(impl Element for $ty {
@@ -701,7 +712,11 @@ pub fn resolve_topologies<'a>(
         .collect();
     for (i, t) in program.topologies.iter().enumerate() {
         if let Some(of) = t.reverse_of {
-            graphs[i] = graphs[of.index()].as_ref().map(|g| Cow::Owned(g.reverse()));
+            let Some(of) = &graphs[of.index()] else {
+                continue;
+            };
+            let reverse = of.try_reverse().ok_or_else(|| no_memory_for(t, of))?;
+            graphs[i] = Some(Cow::Owned(reverse));
         }
     }
     let graphs: Vec<_> = graphs
@@ -725,6 +740,16 @@ pub fn resolve_topologies<'a>(
         scalars: Vec::new(),
     };
     Ok((graphs, sizes))
+}
+
+/// There is no memory for a copy of a graph, or its reverse.
+#[cold]
+pub(crate) fn no_memory_for(topology: &Topology, graph: &Csr) -> RunError {
+    RunError::Memory {
+        what: format!("no memory is left for `{}`", topology.name),
+        needed_bytes: 4 * (graph.offsets().len() as u64 + graph.targets().len() as u64),
+        available_bytes: 0,
+    }
 }
 
 /// Checks a run's or session's columns against the sizes, and that rows of bits have none beyond their width.

@@ -226,6 +226,14 @@ impl Frontier {
             fields => fields.iter().map(|f| f.size_bytes()).sum(),
         }
     }
+
+    /// Bytes of an item that is put together, at most, as of [`List::row_bytes`].
+    pub fn row_bytes(&self) -> u64 {
+        match self.fields.as_slice() {
+            [] => 4,
+            fields => put_together_bytes(fields),
+        }
+    }
 }
 
 /// A bounded list: waves append, what is there stays until the run ends.
@@ -251,9 +259,14 @@ impl List {
 
     /// Bytes of an item that is put together, at most: each scalar may be padded to the widest one.
     pub fn row_bytes(&self) -> u64 {
-        let sizes = self.fields.iter().map(|f| f.size_bytes());
-        sizes.max().unwrap_or(0) * self.fields.len() as u64
+        put_together_bytes(&self.fields)
     }
+}
+
+/// Each scalar may be padded to the widest one.
+pub(crate) fn put_together_bytes(fields: &[Scalar]) -> u64 {
+    let sizes = fields.iter().map(|f| f.size_bytes());
+    sizes.max().unwrap_or(0) * fields.len() as u64
 }
 
 /// What a reduction or an atomic update does.

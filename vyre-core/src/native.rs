@@ -24,7 +24,7 @@ use crate::pass::Pass;
 use crate::plan::footprint::Allocation;
 use crate::plan::launch::Route;
 use crate::record::Rows;
-use crate::store::{Backend, Cut, Frontier, List, Pending, Store, lowest};
+use crate::store::{ALONE, Backend, CHUNK, Cut, Frontier, List, Pending, Store, lowest, room_for};
 use crate::trap::TrapKind;
 use crate::views::{Atomic, AtomicElement, Buf, prefetch, prefetch_at};
 use rayon::prelude::*;
@@ -37,10 +37,8 @@ use std::slice;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Largest sweep, in items or edges, that stays on the calling thread.
-const ALONE: usize = 8192;
-/// Items or edges of a chunk of a larger sweep.
-const CHUNK: usize = 4096;
+/// Chunks that a thread has at least before they are merged.
+const CHUNKS_EACH: usize = 8;
 
 /// Nodes of a chunk of a sweep that pulls; a multiple of 64.
 const PULLERS: usize = 2048;
@@ -133,6 +131,10 @@ pub trait Column {
     fn begin(&self) -> Self::Local;
     /// A sweep of so many chunks begins.
     fn ready(&self, _chunks: usize) {}
+    /// Threads begin to share chunks, at most so many of them before those are merged.
+    fn share(&self) -> usize {
+        usize::MAX
+    }
     /// State for a chunk of a parallel sweep, the so-many-th.
     fn open(view: Self::View<'_>, chunk: usize) -> Self::Local;
     /// What a lane begins with.
@@ -267,6 +269,7 @@ macro_rules! tuples {
             fn open_part<'v>(part: &Self::Part<'v>, chunk: usize) -> Self::Local where Self: 'v { ($($c::open_part(&part.$i, chunk),)*) }
             #[inline]
             fn ready(&self, chunks: usize) { $(self.$i.ready(chunks);)* }
+            fn share(&self) -> usize { usize::MAX $(.min(self.$i.share()))* }
             #[inline]
             fn end(local: &mut Self::Local) { $($c::end(&mut local.$i);)* }
             fn settles(&self) -> bool { false $(|| self.$i.settles())* }
@@ -731,10 +734,9 @@ pub struct PushColumn<'s> {
 #[derive(Clone, Copy, Debug)]
 pub struct PushView<'v> {
     nodes: u32,
-    limit: usize,
-    stamps: Option<&'v Arc<[AtomicU32]>>,
+    stamps: Option<&'v Arc<Vec<AtomicU32>>>,
     stamp: u32,
-    spare: &'v Mutex<Vec<Vec<u32>>>,
+    room: &'v Arc<Room>,
 }
 
 /// A chunk's pushes.
@@ -742,7 +744,7 @@ pub struct PushView<'v> {
 pub struct Pushed {
     push: Push,
     /// Of a parallel sweep; otherwise it holds the frontier's own vector.
-    chunk: Option<usize>,
+    shared: bool,
 }
 
 impl Column for PushColumn<'_> {
@@ -760,10 +762,9 @@ impl Column for PushColumn<'_> {
     fn view(&mut self) -> PushView<'_> {
         PushView {
             nodes: self.nodes,
-            limit: self.frontier.capacity,
             stamps: self.frontier.stamps.as_ref(),
             stamp: self.frontier.stamp.get() + self.frontier.taken.get(),
-            spare: &self.frontier.spare,
+            room: &self.frontier.room,
         }
     }
     #[inline]
@@ -776,29 +777,36 @@ impl Column for PushColumn<'_> {
         });
         Pushed {
             push: Push::over(f.next.take(), self.nodes.into(), f.capacity, seen),
-            chunk: None,
+            shared: false,
         }
     }
     fn ready(&self, chunks: usize) {
         self.frontier.keep_stamps(chunks);
     }
+    fn share(&self) -> usize {
+        let f = self.frontier;
+        match f.stamps {
+            None => {
+                f.make_room();
+                usize::MAX
+            }
+            // What other chunks have pushed as well goes when all are done: it does not count as overflow.
+            Some(_) => {
+                let threads = rayon::current_num_threads();
+                f.room.reset(usize::MAX, threads);
+                (self.nodes as usize / CHUNK).max(CHUNKS_EACH * threads)
+            }
+        }
+    }
     fn open(view: PushView<'_>, chunk: usize) -> Pushed {
-        let mut spare = view.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let items = spare.pop().unwrap_or_default();
-        drop(spare);
         let seen = view.stamps.map(|stamps| Seen {
             stamps: Arc::clone(stamps),
             stamp: view.stamp + chunk as u32,
             alone: false,
         });
-        // What other chunks have pushed as well goes when all are done: it does not count as overflow.
-        let limit = match seen {
-            Some(_) => view.nodes as usize,
-            None => view.limit,
-        };
         Pushed {
-            push: Push::over(items, view.nodes.into(), limit, seen),
-            chunk: Some(chunk),
+            push: Push::into_room(view.nodes.into(), Arc::clone(view.room), seen),
+            shared: true,
         }
     }
     #[inline]
@@ -813,6 +821,12 @@ impl Column for PushColumn<'_> {
     }
     #[inline]
     fn put(_: &PushView<'_>, (): (), _: Lane) {}
+    #[inline]
+    fn end(local: &mut Pushed) {
+        if local.shared {
+            local.push.end();
+        }
+    }
     fn settles(&self) -> bool {
         self.frontier.stamps.is_some()
     }
@@ -822,26 +836,27 @@ impl Column for PushColumn<'_> {
     fn close(&self, local: Pushed) {
         let f = self.frontier;
         f.starved.set(f.starved.get() || local.push.is_starved());
-        let (mut items, refused) = local.push.into_parts();
-        let mut next = f.next.borrow_mut();
-        f.refused.set(f.refused.get() + refused);
-        if local.chunk.is_none() {
-            *next = items;
+        if !local.shared {
+            let (items, refused) = local.push.into_vec();
+            f.refuse(refused);
+            f.next.replace(items);
             return;
         }
         if f.stamps.is_some() {
             f.taken.set(f.taken.get() + 1);
         }
-        let fits = items.len().min(f.capacity.saturating_sub(next.len()));
-        f.refused.set(f.refused.get() + (items.len() - fits) as u64);
-        if next.try_reserve(fits).is_ok() {
-            next.extend_from_slice(&items[..fits]);
-        } else {
-            f.starved.set(true);
+        let (blocks, refused) = local.push.into_parts();
+        f.refuse(refused);
+        let mut next = f.next.borrow_mut();
+        for block in blocks {
+            let fits = block.len().min(f.capacity.saturating_sub(next.len()));
+            f.refuse((block.len() - fits) as u64);
+            if room_for(&mut next, fits, f.capacity) {
+                next.extend_from_slice(&block[..fits]);
+            } else {
+                f.starved.set(true);
+            }
         }
-        items.clear();
-        let mut spare = f.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        spare.push(items);
     }
 }
 
@@ -854,9 +869,8 @@ pub struct PushItems<'s, T> {
 
 impl<T: Record> Column for PushItems<'_, T> {
     type Item<'l> = &'l Push<T>;
-    /// Most items worth keeping.
     type View<'v>
-        = usize
+        = RoomView<'v>
     where
         Self: 'v;
     type Local = Push<T>;
@@ -864,38 +878,55 @@ impl<T: Record> Column for PushItems<'_, T> {
 
     shared_parts!();
 
-    fn view(&mut self) -> usize {
-        self.frontier.capacity
+    fn view(&mut self) -> RoomView<'_> {
+        let room = &self.frontier.room;
+        RoomView { room }
     }
     fn begin(&self) -> Push<T> {
-        Self::open(self.frontier.capacity, 0)
+        self.frontier.make_room();
+        let room = &self.frontier.room;
+        Self::open(RoomView { room }, 0)
     }
-    fn open(limit: usize, _: usize) -> Push<T> {
-        Push::over(Vec::new(), u64::MAX, limit, None)
+    fn share(&self) -> usize {
+        self.frontier.make_room();
+        usize::MAX
+    }
+    fn open(view: RoomView<'_>, _: usize) -> Push<T> {
+        Push::into_room(u64::MAX, Arc::clone(view.room), None)
     }
     #[inline]
     fn slot() {}
     #[inline]
-    fn get<'l>(_: &'l usize, (local, ()): (&'l mut Push<T>, &'l mut ()), _: Lane) -> &'l Push<T> {
+    fn get<'l>(
+        _: &'l RoomView<'_>,
+        (local, ()): (&'l mut Push<T>, &'l mut ()),
+        _: Lane,
+    ) -> &'l Push<T> {
         local
     }
     #[inline]
-    fn put(_: &usize, (): (), _: Lane) {}
+    fn put(_: &RoomView<'_>, (): (), _: Lane) {}
+    #[inline]
+    fn end(local: &mut Push<T>) {
+        local.end();
+    }
     fn close(&self, local: Push<T>) {
         let f = self.frontier;
         f.starved.set(f.starved.get() || local.is_starved());
-        let (items, refused) = local.into_parts();
-        f.refused.set(f.refused.get() + refused);
+        let (blocks, refused) = local.into_parts();
+        f.refuse(refused);
         let records = f.records.as_ref();
         let records = records.expect("the glue pushes what the frontier holds");
         let mut next = records.next.borrow_mut();
-        let fits = items.len().min(f.capacity.saturating_sub(next.len()));
-        if next.make_room(fits, f.capacity) {
-            next.extend(&items[..fits]);
-        } else {
-            f.starved.set(true);
+        for block in blocks {
+            let fits = block.len().min(f.capacity.saturating_sub(next.len()));
+            f.refuse((block.len() - fits) as u64);
+            if next.make_room(fits, f.capacity) {
+                next.extend(&block[..fits]);
+            } else {
+                f.starved.set(true);
+            }
         }
-        f.refused.set(f.refused.get() + (items.len() - fits) as u64);
     }
 }
 
@@ -908,16 +939,16 @@ pub struct AppendColumn<'s, T> {
     item: PhantomData<T>,
 }
 
-/// The shareable side of [`AppendColumn`].
+/// The shareable side of [`AppendColumn`] and [`PushItems`].
 #[derive(Clone, Copy, Debug)]
-pub struct AppendView<'v> {
+pub struct RoomView<'v> {
     room: &'v Arc<Room>,
 }
 
 impl<T: Record> Column for AppendColumn<'_, T> {
     type Item<'l> = &'l Append<T>;
     type View<'v>
-        = AppendView<'v>
+        = RoomView<'v>
     where
         Self: 'v;
     type Local = Append<T>;
@@ -925,27 +956,27 @@ impl<T: Record> Column for AppendColumn<'_, T> {
 
     shared_parts!();
 
-    fn view(&mut self) -> AppendView<'_> {
-        AppendView { room: &self.room }
+    fn view(&mut self) -> RoomView<'_> {
+        RoomView { room: &self.room }
     }
     fn begin(&self) -> Append<T> {
         Append::over(self.list.len() as u32, Some(Arc::clone(&self.room)))
     }
-    fn open(view: AppendView<'_>, _: usize) -> Append<T> {
+    fn open(view: RoomView<'_>, _: usize) -> Append<T> {
         Append::over(0, Some(Arc::clone(view.room)))
     }
     #[inline]
     fn slot() {}
     #[inline]
     fn get<'l>(
-        _: &'l AppendView<'_>,
+        _: &'l RoomView<'_>,
         (local, ()): (&'l mut Append<T>, &'l mut ()),
         _: Lane,
     ) -> &'l Append<T> {
         local
     }
     #[inline]
-    fn put(_: &AppendView<'_>, (): (), _: Lane) {}
+    fn put(_: &RoomView<'_>, (): (), _: Lane) {}
     fn end(local: &mut Append<T>) {
         local.settle();
     }
@@ -1046,25 +1077,30 @@ impl<T: AtomicElement> Shared<'_, T> {
     }
 }
 
-/// `&Bits`: a buffer of bit rows. The rows are in the guard until it is dropped; of a topology's buffer, a copy is.
+/// `&Bits`: a buffer of bit rows.
 #[derive(Debug)]
-pub struct Rowed<'s> {
-    values: Option<RefMut<'s, Vec<u32>>>,
-    bits: Bits,
+pub enum Rowed<'s> {
+    /// A session's. The rows are here until this is dropped.
+    Kept(RefMut<'s, Vec<u32>>, Bits),
+    /// A topology's.
+    Shared(&'s Bits),
 }
 
 impl Rowed<'_> {
     /// The rows.
     #[inline]
     pub fn view(&self) -> &Bits {
-        &self.bits
+        match self {
+            Rowed::Kept(_, bits) => bits,
+            Rowed::Shared(bits) => bits,
+        }
     }
 }
 
 impl Drop for Rowed<'_> {
     fn drop(&mut self) {
-        if let Some(values) = &mut self.values {
-            **values = std::mem::take(&mut self.bits).into_words();
+        if let Rowed::Kept(values, bits) = self {
+            **values = std::mem::take(bits).into_words();
         }
     }
 }
@@ -1166,6 +1202,9 @@ impl<'s> Sweep<'s> {
 
     /// A whole buffer of bit rows.
     pub fn bits(&self, id: u16) -> Rowed<'s> {
+        if let Some(rows) = &self.store.rows[id as usize] {
+            return Rowed::Shared(rows);
+        }
         let sizes = &self.store.sizes;
         let program = &self.store.program;
         let Extent::NodeBits(width) = program.buffers[id as usize].extent else {
@@ -1173,22 +1212,12 @@ impl<'s> Sweep<'s> {
         };
         let width = sizes.width(program, width).expect("a run has its scalars");
         let nodes = sizes.nodes as u32;
-        if program.buffers[id as usize].role == Role::Topology {
-            let words = self.values::<u32>(id).to_vec();
-            return Rowed {
-                values: None,
-                bits: Bits::clean(words, nodes, width),
-            };
-        }
         let buffer = self.store.buffers[id as usize].borrow_mut();
         let mut values = RefMut::map(buffer, |c| {
             u32::in_column_mut(c).expect("rows of bits are words")
         });
         let words = std::mem::take(&mut *values);
-        Rowed {
-            values: Some(values),
-            bits: Bits::clean(words, nodes, width),
-        }
+        Rowed::Kept(values, Bits::clean(words, nodes, width))
     }
 
     /// Each lane's own element, read-only.
@@ -1483,20 +1512,27 @@ impl<'s> Sweep<'s> {
             }
             return;
         }
-        let parts = parts_of(columns, len).into_par_iter().enumerate();
-        let done: Vec<Done<C>> = parts
-            .map(|(chunk, part)| {
-                let _in_lane = InLane::enter(Lanes::Shared);
-                let (first, end) = borders(len, chunk);
-                let local = C::open_part(&part, chunk);
-                let span = (first, end - first);
-                let run = || run_span::<C, F>(&code, (part, local), span, kernel);
-                let (mut local, found) = name.lanes(run);
-                C::end(&mut local);
-                (local, found)
-            })
-            .collect();
-        self.merge(columns, done);
+        let mut merged = 0;
+        while merged < chunks {
+            let group = columns.share().min(chunks - merged);
+            let first_of = move |chunk| borders(len, merged + chunk);
+            let parts = parts_of(columns, group, first_of);
+            let parts = parts.into_par_iter().enumerate();
+            let done: Vec<Done<C>> = parts
+                .map(|(chunk, part)| {
+                    let _in_lane = InLane::enter(Lanes::Shared);
+                    let (first, end) = first_of(chunk);
+                    let local = C::open_part(&part, chunk);
+                    let span = (first, end - first);
+                    let run = || run_span::<C, F>(&code, (part, local), span, kernel);
+                    let (mut local, found) = name.lanes(run);
+                    C::end(&mut local);
+                    (local, found)
+                })
+                .collect();
+            self.merge(columns, done);
+            merged += group;
+        }
     }
 
     fn merge<C: Column>(&self, columns: &C, mut done: Vec<Done<C>>) {
@@ -1558,36 +1594,44 @@ impl<'s> Sweep<'s> {
             }
             return;
         }
-        let view = columns.view();
-        let done: Vec<Done<C>> = (0..chunks)
-            .into_par_iter()
-            .map(|chunk| {
-                let _in_lane = InLane::enter(if W::APART {
-                    Lanes::Alone
-                } else {
-                    Lanes::Shared
-                });
-                let walk = || walk(chunk);
-                let local = C::open(view, chunk);
-                let run = || run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
-                let (mut local, found) = name.lanes(run);
-                C::end(&mut local);
-                (local, found)
-            })
-            .collect();
-        self.merge(columns, done);
+        let mut merged = 0;
+        while merged < chunks {
+            let group = columns.share().min(chunks - merged);
+            let view = columns.view();
+            let done: Vec<Done<C>> = (0..group)
+                .into_par_iter()
+                .map(|chunk| {
+                    let _in_lane = InLane::enter(if W::APART {
+                        Lanes::Alone
+                    } else {
+                        Lanes::Shared
+                    });
+                    let walk = || walk(merged + chunk);
+                    let local = C::open(view, chunk);
+                    let run = || run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
+                    let (mut local, found) = name.lanes(run);
+                    C::end(&mut local);
+                    (local, found)
+                })
+                .collect();
+            self.merge(columns, done);
+            merged += group;
+        }
     }
 }
 
 /// What a chunk leaves.
 type Done<C> = (<C as Column>::Local, Option<Box<Pending>>);
 
-/// The parts of a sweep's chunks.
-fn parts_of<C: Column>(columns: &mut C, len: usize) -> Vec<C::Part<'_>> {
-    let mut rest = columns.whole();
-    let chunks = (0..chunks(len)).map(|chunk| borders(len, chunk));
-    let mut parts = Vec::with_capacity(chunks.len());
-    for (first, end) in chunks {
+/// The parts of so many chunks of a sweep; `borders` are theirs.
+fn parts_of<C: Column>(
+    columns: &mut C,
+    chunks: usize,
+    borders: impl Fn(usize) -> (usize, usize),
+) -> Vec<C::Part<'_>> {
+    let (_, mut rest) = C::cut(columns.whole(), borders(0).0);
+    let mut parts = Vec::with_capacity(chunks);
+    for (first, end) in (0..chunks).map(borders) {
         let (part, after) = C::cut(rest, end - first);
         parts.push(part);
         rest = after;
@@ -1883,11 +1927,14 @@ fn cut_edges(cuts: &mut Vec<Cut>, offsets: &[u32], items: &[u32], max_degree: u3
             .for_each(|block| cut(block, cuts));
     } else {
         let blocks = items.par_chunks(CHUNK).enumerate();
-        cuts.par_extend(blocks.flat_map_iter(|block| {
+        let blocks = blocks.map(|block| {
             let mut cuts = Vec::new();
             cut(block, &mut cuts);
             cuts
-        }));
+        });
+        let blocks: Vec<Vec<Cut>> = blocks.collect();
+        cuts.reserve_exact(blocks.iter().map(Vec::len).sum::<usize>() + 1);
+        blocks.iter().for_each(|block| cuts.extend(block));
     }
     cuts.push(Cut {
         item: items.len(),
@@ -2373,8 +2420,10 @@ impl<P: Pass> NativeExecutor<P> {
         allocation: Allocation,
     ) -> Result<NativeExecutor<P>, RunError> {
         fault::install_hook();
+        let mut store = Store::new(program, topology, allocation)?;
+        store.share_rows();
         Ok(NativeExecutor {
-            store: Store::new(program, topology, allocation)?,
+            store,
             slots: Vec::new(),
             max_slots: usize::MAX,
             batches: 0,
@@ -2487,6 +2536,7 @@ impl<P: Pass> Executor for NativeExecutor<P> {
 
     fn update(&mut self, topology: &TopologyArgs<'_>) -> Result<bool, RunError> {
         self.store.update(topology)?;
+        self.store.share_rows();
         for slot in self.slots.drain(..) {
             self.dropped = self.dropped.plus(&slot.counts);
         }

@@ -4,15 +4,17 @@
 //! stays safe Rust), the interpreter owns it while it sweeps. A round of sweeps on one thread allocates nothing.
 
 use crate::csr::Csr;
+use crate::dsl::{Bits, Room};
 use crate::exec::{
-    Activity, Args, Column, Counters, Outcome, Progress, Readback, Report, RunError, Sizes, Slice,
-    SliceMut, Sweeps, TopologyArgs, WaveTime, check_columns, resolve_topologies,
+    self, Activity, Args, Column, Counters, Element, Outcome, Progress, Readback, Report, RunError,
+    Sizes, Slice, SliceMut, Sweeps, TopologyArgs, WaveTime, check_columns, resolve_topologies,
 };
 use crate::fault::Fault;
 use crate::isa::{Imm, Kind, Op, Slot as Operand, Word};
 use crate::module::{
-    Buffer, BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, Program,
-    ReductionId, Resource, Role, Site, Step, TopologyId, Uniform, Wave, WaveId,
+    Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, Kernel, KernelId, ListId, Program,
+    ReductionId, Resource, Role, Site, Step, Topology, TopologyId, Uniform, Wave, WaveId,
+    put_together_bytes,
 };
 use crate::plan::compact::{self, CompactError, Slot};
 use crate::plan::footprint::{self, Allocation, Life};
@@ -29,7 +31,7 @@ use std::cell::{Cell, RefCell};
 use std::num::NonZeroU64;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// Everything a session owns on the CPU.
@@ -39,6 +41,8 @@ pub(crate) struct Store {
     pub(crate) graphs: Vec<Arc<Graph>>,
     pub(crate) sizes: Sizes,
     pub(crate) buffers: Vec<RefCell<Held>>,
+    /// By buffer: a topology's rows of bits, where lanes see them as such. The buffer itself has no elements then.
+    pub(crate) rows: Vec<Option<Arc<Bits>>>,
     pub(crate) frontiers: Vec<Frontier>,
     pub(crate) lists: Vec<List>,
     /// By wave: how much of its list it has swept, where it sweeps what is new.
@@ -252,8 +256,16 @@ impl Pull {
             return None;
         };
         let words = nodes.div_ceil(64) as usize;
-        self.done.resize(words, 0);
+        let room = |bits: &mut Vec<u64>| {
+            bits.try_reserve_exact(words.saturating_sub(bits.len()))
+                .is_ok()
+        };
         self.front.clear();
+        if !(room(&mut self.done) && room(&mut self.front)) {
+            self.unknown += here;
+            return None;
+        }
+        self.done.resize(words, 0);
         self.front.resize(words, 0);
         for &v in items {
             self.front[v as usize / 64] |= 1 << (v % 64);
@@ -333,13 +345,17 @@ impl Bitmap {
     const BLOCK: usize = 1024;
 
     /// Brings a list into the order of the nodes. False, and no change, where it is in that order, or holds a node twice.
+    /// The same where there is no memory.
     fn order(&mut self, items: &mut Vec<u32>, nodes: usize, shared: bool) -> bool {
         if items.is_sorted() {
             return false;
         }
         self.words.clear();
-        self.words
-            .resize_with(nodes.div_ceil(64), AtomicU64::default);
+        let words = nodes.div_ceil(64);
+        if self.words.try_reserve_exact(words).is_err() {
+            return false;
+        }
+        self.words.resize_with(words, AtomicU64::default);
         if shared {
             let words = &self.words;
             items.par_iter().for_each(|&v| {
@@ -408,7 +424,7 @@ pub(crate) struct Cut {
     pub(crate) edges: u32,
 }
 
-/// A frontier: what is swept, what was pushed since the last flip, and the spare vectors of parallel sweeps.
+/// A frontier: what is swept, and what was pushed since the last flip.
 #[derive(Debug)]
 pub(crate) struct Frontier {
     pub(crate) items: RefCell<Vec<u32>>,
@@ -421,12 +437,13 @@ pub(crate) struct Frontier {
     pub(crate) starved: Cell<bool>,
     pub(crate) capacity: usize,
     /// Of a unique frontier: the stamp of each node when it was pushed last ([`crate::dsl::Seen`]).
-    pub(crate) stamps: Option<Arc<[AtomicU32]>>,
+    pub(crate) stamps: Option<Arc<Vec<AtomicU32>>>,
     /// The round's first stamp.
     pub(crate) stamp: Cell<u32>,
     /// Stamps of the round that are taken.
     pub(crate) taken: Cell<u32>,
-    pub(crate) spare: Mutex<Vec<Vec<u32>>>,
+    /// For what the chunks of a sweep push each on their own.
+    pub(crate) room: Arc<Room>,
     owned: bool,
     /// Items that both lists have memory for.
     allocated: usize,
@@ -549,8 +566,8 @@ impl List {
 }
 
 impl Frontier {
-    fn new(declared: &crate::module::Frontier, nodes: u64) -> Frontier {
-        Frontier {
+    fn new(declared: &crate::module::Frontier, nodes: u64) -> Result<Frontier, RunError> {
+        Ok(Frontier {
             items: RefCell::default(),
             next: RefCell::default(),
             records: (!declared.fields.is_empty()).then(|| Records {
@@ -560,13 +577,28 @@ impl Frontier {
             refused: Cell::new(0),
             starved: Cell::new(false),
             capacity: 0,
-            stamps: declared.unique.then(|| stamps(nodes)),
+            stamps: match declared.unique {
+                true => Some(Arc::new(stamps(&declared.name, nodes)?)),
+                false => None,
+            },
             stamp: Cell::new(LAST_STAMP),
             taken: Cell::new(0),
-            spare: Mutex::default(),
+            room: Arc::default(),
             owned: declared.owner.is_some(),
             allocated: 0,
-        }
+        })
+    }
+
+    /// The chunks of a sweep that begins may push what there is room for.
+    pub(crate) fn make_room(&self) {
+        let held = self.len() - self.refused.get();
+        let room = (self.capacity as u64).saturating_sub(held);
+        (self.room).reset(room as usize, rayon::current_num_threads());
+    }
+
+    /// So many items did not fit.
+    pub(crate) fn refuse(&self, items: u64) {
+        self.refused.set(self.refused.get() + items);
     }
 
     /// Gives both lists the memory that the larger one came to need, so that the next such run allocates nothing; whether
@@ -658,9 +690,6 @@ impl Frontier {
             records.items.get_mut().release();
             records.next.get_mut().release();
         }
-        if let Ok(spare) = self.spare.get_mut() {
-            *spare = Vec::new();
-        }
     }
 
     fn clear(&mut self) {
@@ -677,9 +706,98 @@ const STAMPS: u32 = 1 << 21;
 /// First stamp of the first round; nobody has the stamp `u32::MAX`.
 const LAST_STAMP: u32 = (u32::MAX / STAMPS - 1) * STAMPS;
 
-fn stamps(nodes: u64) -> Arc<[AtomicU32]> {
-    (0..nodes).map(|_| AtomicU32::new(u32::MAX)).collect()
+fn stamps(frontier: &str, nodes: u64) -> Result<Vec<AtomicU32>, RunError> {
+    let (mut stamps, len) = (Vec::new(), nodes as usize);
+    let reserved = stamps.try_reserve_exact(len);
+    reserved.map_err(|_| RunError::Memory {
+        what: format!("no memory is left for frontier `{frontier}`"),
+        needed_bytes: 4 * nodes,
+        available_bytes: 0,
+    })?;
+    stamps.resize_with(len, || AtomicU32::new(u32::MAX));
+    Ok(stamps)
 }
+
+/// Takes memory for so many more items where there is too little, as [`Rows::make_room`] does.
+#[must_use]
+pub(crate) fn room_for(items: &mut Vec<u32>, more: usize, most: usize) -> bool {
+    let needed = items.len().saturating_add(more);
+    if needed <= items.capacity() {
+        return true;
+    }
+    let room = items.capacity().saturating_mul(2).min(most).max(needed);
+    items.try_reserve_exact(room - items.len()).is_ok()
+}
+
+/// Graphs, topology buffers and stamps that an update brings.
+type Differing = (
+    Vec<(usize, Arc<Graph>)>,
+    Vec<(BufferId, Held)>,
+    Vec<(usize, Vec<AtomicU32>)>,
+);
+
+/// What a CPU executor may hold beside the plan of [`footprint`](footprint::footprint).
+///
+/// * The items of a list or frontier are there a second time, of a frontier beside its two sides, while its memory grows,
+///   while what threads added each on their own is put in order, and while items of several fields are put together for
+///   the result. So are the elements of an output of structs.
+/// * A `unique` frontier has a stamp a node.
+/// * A sweep that may pull has two bits a node, and without a reverse graph looks for one with a number a node.
+/// * A sweep is cut into chunks, each of which has a state.
+pub fn beside_bytes(program: &Program, sizes: &Sizes) -> u64 {
+    let len = |extent| sizes.resolve(program, extent).unwrap_or(0);
+    let lists = program.lists.iter();
+    let lists = lists.map(|l| len(l.capacity).saturating_mul(l.row_bytes()));
+    let frontiers = program.frontiers.iter().map(|f| {
+        let stamp_bytes = if f.unique { 4 * sizes.nodes } else { 0 };
+        let pushed = len(f.capacity).saturating_mul(f.row_bytes());
+        pushed.saturating_add(stamp_bytes)
+    });
+    let words = sizes.nodes.div_ceil(64);
+    let pulls = program.waves.iter().map(|wave| match wave.domain {
+        Domain::EdgesFrom(t, _) if pull::claim(program, wave).is_some() => {
+            let looks = pull::reverse(program, t).is_none();
+            16 * words + if looks { 4 * sizes.nodes } else { 0 }
+        }
+        _ => 0,
+    });
+    let swept = program.waves.iter().map(|wave| match wave.domain {
+        Domain::Once => 1,
+        Domain::Nodes => sizes.nodes,
+        Domain::Range(extent) => len(extent),
+        Domain::Items(f) => len(program.frontiers[f.index()].capacity),
+        Domain::ListItems(l, _) => len(program.lists[l.index()].capacity),
+        Domain::Edges(t) => len(Extent::Edges(t)),
+        Domain::EdgesFrom(t, f) => {
+            let items = len(program.frontiers[f.index()].capacity);
+            items.saturating_add(len(Extent::Edges(t)))
+        }
+    });
+    let shared = swept.filter(|&lanes| lanes > ALONE as u64).max();
+    let chunks = shared.unwrap_or(0).div_ceil(CHUNK as u64);
+    // The scalars of a struct have one prefix.
+    let of = |b: &Buffer| Some(b.name.rsplit_once('.')?.0.to_owned());
+    let structs = program
+        .buffers
+        .chunk_by(|a, b| of(a).is_some() && of(a) == of(b));
+    let structs = structs.map(|fields| match fields[0].role {
+        Role::Output | Role::InOut if of(&fields[0]).is_some() => {
+            let scalars: Vec<_> = fields.iter().map(|b| b.scalar).collect();
+            len(fields[0].extent).saturating_mul(put_together_bytes(&scalars))
+        }
+        _ => 0,
+    });
+    let parts = lists.chain(frontiers).chain(pulls).chain(structs);
+    let parts = parts.fold(0, u64::saturating_add);
+    parts.saturating_add(chunks.saturating_mul(CHUNK_BYTES))
+}
+
+/// Largest sweep, in items or edges, that stays on the calling thread.
+pub(crate) const ALONE: usize = 8192;
+/// Items or edges of a chunk of a larger sweep.
+pub(crate) const CHUNK: usize = 4096;
+/// What a chunk has beside what it pushes and appends, at most.
+const CHUNK_BYTES: u64 = 512;
 
 /// A fault that waits for the end of its barrier group; the lowest key wins.
 #[derive(Debug)]
@@ -731,6 +849,7 @@ impl Store {
             sizes,
             home: (0..program.buffers.len()).collect(),
             most: vec![0; program.buffers.len()],
+            rows: vec![None; program.buffers.len()],
             buffers: Vec::with_capacity(program.buffers.len()),
             frontiers: Vec::new(),
             lists: Vec::new(),
@@ -764,15 +883,39 @@ impl Store {
         store.allocate()?;
         store.check_topology_columns(args)?;
         store.counts.graph_uploads = u64::from(!store.program.topologies.is_empty());
-        for graph in graphs {
+        let program = Arc::clone(&store.program);
+        for (graph, topology) in graphs.into_iter().zip(&program.topologies) {
             store.counts.graph_upload_bytes += csr_bytes(&graph);
-            store.graphs.push(Graph::new(graph));
+            store.graphs.push(Graph::new(graph, topology)?);
         }
         for (id, values) in &args.columns {
             store.counts.graph_upload_bytes += values.bytes();
-            *store.buffers[id.index()].get_mut() = Held::Shared(Arc::new(values.to_column()));
+            *store.buffers[id.index()].get_mut() = store.shared_copy(*id, *values)?;
         }
         Ok(store)
+    }
+
+    /// A copy of a topology's buffer.
+    fn shared_copy(&self, id: BufferId, values: Slice<'_>) -> Result<Held, RunError> {
+        let copy = values.try_to_column();
+        let buffer = &self.program.buffers[id.index()];
+        let copy = copy.ok_or_else(|| no_memory_for(buffer, values.len()))?;
+        Ok(Held::Shared(Arc::new(copy)))
+    }
+
+    /// Makes rows of bits of a topology's words, for all stores of a session, in the memory where they are.
+    pub(crate) fn share_rows(&mut self) {
+        let given = (self.sizes.rows(&self.program)).into_iter();
+        for (id, nodes, width) in given {
+            let held = self.buffers[id.index()].get_mut();
+            let Held::Shared(column) = held else {
+                continue;
+            };
+            let column = Arc::get_mut(column).expect("no other store has it yet");
+            let words = std::mem::take(u32::in_column_mut(column).expect("rows of bits are words"));
+            self.rows[id.index()] = Some(Arc::new(Bits::clean(words, nodes, width)));
+            *held = Held::Own(Column::U32(Vec::new()));
+        }
     }
 
     /// A store of the same session for another query: topologies are shared, the rest is its own.
@@ -783,6 +926,7 @@ impl Store {
             sizes: self.sizes.clone(),
             home: (0..self.home.len()).collect(),
             most: vec![0; self.home.len()],
+            rows: self.rows.clone(),
             buffers: Vec::with_capacity(self.buffers.len()),
             frontiers: Vec::new(),
             lists: Vec::new(),
@@ -840,9 +984,8 @@ impl Store {
             self.buffers.push(RefCell::new(Held::Own(column)));
         }
         let frontiers = self.program.frontiers.iter();
-        self.frontiers = frontiers
-            .map(|f| Frontier::new(f, self.sizes.nodes))
-            .collect();
+        let frontiers = frontiers.map(|f| Frontier::new(f, self.sizes.nodes));
+        self.frontiers = frontiers.collect::<Result<_, _>>()?;
         self.lists = self.program.lists.iter().map(List::new).collect();
         Ok(())
     }
@@ -875,30 +1018,54 @@ impl Store {
             self.sizes = before;
             return Err(e);
         }
-        let mut bytes = 0;
-        for (graph, csr) in self.graphs.iter_mut().zip(graphs) {
-            if graph.csr != *csr {
-                bytes += csr_bytes(&csr);
-                *graph = Graph::new(csr);
-            }
+        let (mut bytes, renumbered) = (0, before.nodes != self.sizes.nodes);
+        let made = self.differing(args, (graphs, renumbered));
+        let (graphs, columns, restamped) = made.inspect_err(|_| self.sizes = before)?;
+        for (id, graph) in graphs {
+            bytes += csr_bytes(&graph.csr);
+            self.graphs[id] = graph;
         }
-        for (id, values) in &args.columns {
-            let held = self.buffers[id.index()].get_mut();
-            if held.as_slice() != *values {
-                bytes += values.bytes();
-                *held = Held::Shared(Arc::new(values.to_column()));
-            }
+        for (id, held) in columns {
+            bytes += held.as_slice().bytes();
+            *self.buffers[id.index()].get_mut() = held;
         }
-        if before.nodes != self.sizes.nodes {
-            for (state, declared) in self.frontiers.iter_mut().zip(&program.frontiers) {
-                if declared.unique {
-                    state.stamps = Some(stamps(self.sizes.nodes));
-                }
-            }
+        for (id, stamps) in restamped {
+            self.frontiers[id].stamps = Some(Arc::new(stamps));
         }
         self.counts.graph_uploads += u64::from(bytes > 0);
         self.counts.graph_upload_bytes += bytes;
         Ok(())
+    }
+
+    /// What of another topology is not equal to what is there, and stamps where it has another number of nodes.
+    fn differing(
+        &mut self,
+        args: &TopologyArgs<'_>,
+        (graphs, renumbered): (Vec<Cow<'_, Csr>>, bool),
+    ) -> Result<Differing, RunError> {
+        let program = Arc::clone(&self.program);
+        let mut made = Differing::default();
+        let declared = graphs.into_iter().zip(&program.topologies);
+        for (id, (csr, topology)) in declared.enumerate() {
+            if self.graphs[id].csr != *csr {
+                made.0.push((id, Graph::new(csr, topology)?));
+            }
+        }
+        for (id, values) in &args.columns {
+            let equal = match &self.rows[id.index()] {
+                Some(rows) => rows.has(*values),
+                None => self.buffers[id.index()].get_mut().as_slice() == *values,
+            };
+            if !equal {
+                made.1.push((*id, self.shared_copy(*id, *values)?));
+            }
+        }
+        for (id, declared) in program.frontiers.iter().enumerate() {
+            if renumbered && declared.unique {
+                made.2.push((id, stamps(&declared.name, self.sizes.nodes)?));
+            }
+        }
+        Ok(made)
     }
 
     /// Gives each of these states of a session the memory that the largest came to need, so that it does not matter which
@@ -1200,7 +1367,8 @@ impl Store {
             .iter_mut()
             .map(|b| &**b.get_mut())
             .map(|b| b.len() * b.scalar().size_bytes() as usize);
-        let mut held = (graphs.sum::<usize>() + buffers.sum::<usize>()) as u64;
+        let rows = self.rows.iter().flatten().map(|rows| rows.bytes());
+        let mut held = graphs.chain(buffers).chain(rows).sum::<usize>() as u64;
         held += self.lent_bytes + 8 * self.bitmap.words.len() as u64;
         // A frontier may fill both its sides.
         for (id, frontier) in self.frontiers.iter().enumerate() {
@@ -1298,7 +1466,7 @@ impl Store {
                 found = lowest(found, Some(Box::new(overflow)));
             } else if !frontier.owned {
                 let (items, next) = (frontier.items.get_mut(), frontier.next.get_mut());
-                let mut fits = items.try_reserve(next.len()).is_ok();
+                let mut fits = room_for(items, next.len(), frontier.capacity);
                 if fits {
                     items.append(next);
                 }
@@ -1841,17 +2009,23 @@ fn csr_bytes(csr: &Csr) -> u64 {
 }
 
 impl Graph {
-    fn new(csr: Cow<'_, Csr>) -> Arc<Graph> {
+    fn new(csr: Cow<'_, Csr>, topology: &Topology) -> Result<Arc<Graph>, RunError> {
         let degrees = csr.offsets().windows(2).map(|w| w[1] - w[0]);
-        Arc::new(Graph {
+        Ok(Arc::new(Graph {
             max_degree: degrees.max().unwrap_or(0),
             mean_degree: (csr.edge_count() as u64).div_ceil(csr.node_count().max(1) as u64),
             far: csr.offsets().len() + csr.targets().len() >= FAR,
             leads_down: leads_down(&csr),
-            csr: csr.into_owned(),
+            csr: match csr {
+                Cow::Owned(csr) => csr,
+                Cow::Borrowed(csr) => {
+                    let copy = csr.try_clone();
+                    copy.ok_or_else(|| exec::no_memory_for(topology, csr))?
+                }
+            },
             symmetric: OnceLock::new(),
             missed: AtomicU64::new(0),
-        })
+        }))
     }
 
     /// Whether it is its own reverse, as far as is known. Finding out takes as long as a sweep or two over all edges: it
@@ -1917,7 +2091,6 @@ fn index_len(name: &str, len: u64) -> Result<usize, RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::module::Extent;
 
     #[test]
     fn a_round_never_runs_out_of_stamps() {
@@ -1928,7 +2101,7 @@ mod tests {
             unique: true,
             owner: Some(FixpointId(0)),
         };
-        let mut front = Frontier::new(&declared, 3);
+        let mut front = Frontier::new(&declared, 3).expect("there is memory");
         front.flip();
         let (first, stamps) = (
             front.stamp.get(),

@@ -13,7 +13,7 @@ use crate::module::{
 use crate::plan::footprint::Allocation;
 use crate::plan::launch::Route;
 use crate::record::Rows;
-use crate::store::{Backend, Pending, Store};
+use crate::store::{Backend, Pending, Store, room_for};
 use crate::subject::Seen;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -392,7 +392,7 @@ impl Memory for Store {
         }
         let next = f.next.get_mut();
         let fits = next.len() < f.capacity;
-        if fits && (next.len() < next.capacity() || next.try_reserve(1).is_ok()) {
+        if fits && room_for(next, 1, f.capacity) {
             next.push(node);
         } else {
             *f.starved.get_mut() |= fits;

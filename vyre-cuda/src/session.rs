@@ -13,14 +13,14 @@ use std::sync::Arc;
 use std::time::Instant;
 use vyre_core::exec::{
     Args, Column, Counters, Executor, Outcome, Progress, Report, RunError, Sizes, Slice, SliceMut,
-    TopologyArgs, give,
+    TopologyArgs, beside_bytes, give,
 };
 use vyre_core::module::{Agreement, Buffer, BufferId, Frontier, List, Program, Resource, Role};
 use vyre_core::pass::{IntoTopology, Pass};
 use vyre_core::plan::check;
 use vyre_core::plan::evidence::Stale;
 use vyre_core::plan::fit::{FitError, fit};
-use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, beside_bytes, footprint};
+use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, footprint};
 use vyre_core::plan::launch::{Age, Diffusion, LaunchError, WAITING, diffuse};
 use vyre_core::plan::memory::WaveBytes;
 use vyre_core::plan::route::{self, Need, Pressure};

@@ -96,7 +96,10 @@ fn runtimes() -> [Runtime; 2] {
 /// What a session may hold beside its budget: the program, its plan and its names, and for each thread a block of 1,024 items
 /// of at most 24 bytes that is not full.
 fn allowance() -> usize {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    allowance_of(std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+fn allowance_of(threads: usize) -> usize {
     200_000 + threads * 1_024 * 24
 }
 
@@ -163,6 +166,305 @@ mod pushed {
     #[wave(items(front), after(fill))]
     fn double(v: Node, twice: &Buf<Atomic<u64>>) {
         twice[v].store(2 * u64::from(v));
+    }
+}
+
+/// A search that claims nodes: its sweeps may be turned round.
+#[wave_graph]
+mod search {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = u32::MAX;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(u32::MAX, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// Shortest paths, whose frontier holds each node once, and as much room as there are nodes.
+#[wave_graph]
+mod paths {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = edge(graph))]
+        weight: u32,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, dist: &mut u32, front: &Push) {
+        *dist = u32::MAX;
+        if v == 0 {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod rounds {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, weight: &u32, dist: &Buf<Atomic<u32>>, front: &Push) {
+            let through = dist[e.src].load() + *weight;
+            if dist[e.dst].fetch_min(through) > through {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// The same with repeats; a round's frontier has room for as many items as there are edges.
+#[wave_graph]
+mod repeated {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(capacity = edge(graph))]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, dist: &mut u32, front: &Push) {
+        *dist = u32::MAX;
+        if v == 0 {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod rounds {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].fetch_min(round + 1) > round {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// A frontier of pairs, one for each edge.
+#[wave_graph]
+mod paired {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(capacity = edge(graph))]
+        pairs: Frontier<(u32, u64)>,
+        #[reduce(sum)]
+        met: u64,
+        #[output(per = node)]
+        from: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn each(e: Edge, pairs: &Push<(u32, u64)>) {
+        pairs.push((e.dst, u64::from(e.src)));
+    }
+
+    #[wave(items(pairs), after(each))]
+    fn meet(pair: (u32, u64), from: &Buf<Atomic<u32>>, met: &Reduce<Sum<u64>>) {
+        from[pair.0].fetch_max(pair.1 as u32);
+        met.add(1);
+    }
+}
+
+/// Rows of bits of the topology, read in each of many rounds.
+#[wave_graph]
+mod rowed {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = node, bits = 256)]
+        kinds: Bits,
+        #[scratch(per = node, bits = 256)]
+        seen: Bits,
+        #[output(per = node)]
+        ones: u32,
+        #[reduce(or)]
+        more: bool,
+    }
+
+    #[fixpoint(until(!more), max_rounds = 100)]
+    mod rounds {
+        #[wave(nodes)]
+        fn look(v: Node, round: Round, kinds: &Bits, seen: &Bits, more: &Reduce<Or<bool>>) {
+            if kinds.get(v, round) {
+                seen.set(v, round);
+            }
+            more.or(round < 20);
+        }
+    }
+
+    #[wave(nodes, after(rounds))]
+    fn count(v: Node, seen: &Bits, ones: &mut u32) {
+        *ones = seen.count(v);
+    }
+}
+
+#[test]
+fn rows_of_bits_are_held_once() {
+    let _alone = alone();
+    let nodes = 40_000;
+    let graph = edgeless(nodes);
+    // Of the first 21 bits of a row, every third, and then the others.
+    let kinds: Vec<u32> = (0..8 * nodes).map(|_| 0x0924_9249).collect();
+    let others: Vec<u32> = kinds.iter().map(|word| !word).collect();
+    for runtime in runtimes() {
+        let (backend, runtime) = (runtime.backend(), runtime.with_memory(1 << 30));
+        let (granted, held) = peak_of(|| {
+            let topology = |kinds| rowed::Topology {
+                graph: &graph,
+                kinds,
+            };
+            let mut session = rowed::Session::new(&runtime, topology(&kinds)).expect("it fits");
+            // Sessions that run beside each other look at the same rows.
+            session.submit(rowed::Run {}, 0);
+            session.submit(rowed::Run {}, 0);
+            for (_, result) in session.run_batch().expect("it runs").results {
+                assert_eq!(result.expect("no trap").ones[17], 7, "{backend}");
+            }
+            let before = LIVE.load(Relaxed);
+            PEAK.store(before, Relaxed);
+            let out = session.run(rowed::Run {}).expect("no trap");
+            // The result, and no rows.
+            let took = PEAK.load(Relaxed) - before;
+            assert!(
+                took < 8 * nodes + allowance(),
+                "{backend}: a run takes {took}"
+            );
+            assert_eq!(out.ones[nodes - 1], 7, "{backend}");
+            drop(out);
+            session.update(topology(&others)).expect("it fits");
+            let out = session.run(rowed::Run {}).expect("no trap");
+            assert_eq!(out.ones[nodes - 1], 14, "{backend}");
+            session.update(topology(&others)).expect("it fits");
+            let counted = session.counters().expect("they count");
+            assert_eq!(counted.graph_uploads, 2, "{backend}");
+            let (_, granted) = runtime.memory().expect("there is a budget");
+            granted as usize
+        });
+        assert!(
+            held <= granted + allowance(),
+            "{backend}: {held} of {granted}"
+        );
+    }
+}
+
+/// Each node has ten successors, far and near; `both`: as many edges lead back.
+fn wide(nodes: u32, both: bool) -> Csr {
+    let mut edges = Vec::new();
+    for v in 0..nodes {
+        for k in 0..10_u32 {
+            let to = v.wrapping_mul(31).wrapping_add(k * k * 7_919 + 1) % nodes;
+            edges.push((v, to));
+            if both {
+                edges.push((to, v));
+            }
+        }
+    }
+    edges.sort_unstable();
+    Csr::from_edges(nodes as usize, &edges).expect("they are nodes")
+}
+
+/// Opens a session under a budget of exactly what it asks for, and holds what it does against it, with one thread and with
+/// several. `run` opens and runs it.
+fn keeps_its_budget(name: &str, run: impl Fn(&Runtime) + Sync) {
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let probe = runtime.clone().with_memory(1 << 32);
+        run(&probe);
+        // The interpreter has one.
+        let several: &[usize] = if backend == "vir0" { &[1] } else { &[1, 2, 5] };
+        for &threads in several {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().expect("there are threads");
+            pool.install(|| {
+                let runtime = runtime.clone().with_memory(1 << 32);
+                let (granted, held) = peak_of(|| {
+                    run(&runtime);
+                    GRANTED.load(Relaxed)
+                });
+                let most = granted + allowance_of(threads);
+                assert!(
+                    held <= most,
+                    "{name}, {backend}, {threads} threads: {held} of {granted}"
+                );
+            });
+        }
+    }
+}
+
+/// What sessions had taken when they had run.
+static GRANTED: AtomicUsize = AtomicUsize::new(0);
+
+fn granted(runtime: &Runtime) {
+    let (_, taken) = runtime.memory().expect("there is a budget");
+    GRANTED.store(taken as usize, Relaxed);
+}
+
+#[test]
+fn searches_hold_no_more_than_they_were_granted() {
+    let _alone = alone();
+    for (name, graph) in [
+        ("one way", wide(25_000, false)),
+        ("both ways", wide(25_000, true)),
+    ] {
+        let weights: Vec<u32> = (0..graph.edge_count() as u32).map(|e| e % 97 + 1).collect();
+        keeps_its_budget(&format!("search, {name}"), |runtime| {
+            let mut session = search::Session::new(runtime, &graph).expect("it fits");
+            for source in 0..2 {
+                session.run(search::Run { source }).expect("no trap");
+            }
+            granted(runtime);
+        });
+        keeps_its_budget(&format!("unique frontier, {name}"), |runtime| {
+            let topology = paths::Topology {
+                graph: &graph,
+                weight: &weights,
+            };
+            let mut session = paths::Session::new(runtime, topology).expect("it fits");
+            for _ in 0..2 {
+                session.run(paths::Run {}).expect("no trap");
+            }
+            granted(runtime);
+        });
+        keeps_its_budget(&format!("repeated items, {name}"), |runtime| {
+            let mut session = repeated::Session::new(runtime, &graph).expect("it fits");
+            session.run(repeated::Run {}).expect("no trap");
+            granted(runtime);
+        });
+        keeps_its_budget(&format!("pairs, {name}"), |runtime| {
+            let mut session = paired::Session::new(runtime, &graph).expect("it fits");
+            session.run(paired::Run {}).expect("no trap");
+            granted(runtime);
+        });
     }
 }
 

@@ -165,17 +165,6 @@ pub fn footprint(program: &Program, sizes: &Sizes) -> Result<Footprint, Footprin
     Ok(takes)
 }
 
-/// What a CPU executor takes beside the plan. The items of a list are there a second time while the memory of the list grows,
-/// while what threads appended each on their own is put in order, and while items are put together for the result.
-pub fn beside_bytes(program: &Program, sizes: &Sizes) -> u64 {
-    let lists = program.lists.iter();
-    let bytes = lists.map(|list| {
-        let len = sizes.resolve(program, list.capacity).unwrap_or(0);
-        len.saturating_mul(list.row_bytes())
-    });
-    bytes.fold(0, u64::saturating_add)
-}
-
 /// A footprint of sizes that no memory has: for whoever shows them.
 #[derive(Debug, Default)]
 pub(super) struct Wide {
