@@ -830,7 +830,125 @@ fn structs_are_the_same_by_any_path(runtimes: [Runtime; 2]) {
     }
 }
 
+/// Constants and functions of one name, in a graph, in its `#[device] mod`s, and around it: each name means what is in scope.
+mod scoped {
+    use vyre_cuda::prelude::*;
+
+    const OUT: u32 = 1;
+
+    #[device]
+    fn outside() -> u32 {
+        10
+    }
+
+    #[wave_graph]
+    pub(crate) mod names {
+        use self::wide as broad;
+        use super::outside;
+
+        const N: u32 = 2;
+        const M: u32 = 3;
+
+        pub(crate) struct Data {
+            #[output(per = 12)]
+            seen: u32,
+        }
+
+        #[device]
+        mod shapes {
+            use super::*;
+
+            pub(super) const N: u32 = 4;
+            pub(super) const OUT: u32 = 5;
+
+            pub(super) struct Shape {
+                pub(super) sides: u32,
+            }
+
+            impl Shape {
+                pub(super) const M: u32 = 6;
+
+                pub(super) fn sum(&self) -> u32 {
+                    self.sides + 10 * N + 100 * M + 1_000 * super::N + 10_000 * Self::M
+                }
+            }
+
+            #[device]
+            pub(super) fn twice(x: u32) -> u32 {
+                2 * x
+            }
+
+            #[device]
+            pub(super) fn outside() -> u32 {
+                20
+            }
+        }
+
+        #[device]
+        mod wide {
+            use super::shapes::{OUT as N, twice as doubled};
+            use vyre_cuda::prelude::device;
+
+            pub(super) const M: u32 = 7;
+
+            pub(super) struct Wide {
+                pub(super) x: u32,
+            }
+
+            impl Wide {
+                pub(super) fn sum(&self) -> u32 {
+                    doubled(self.x) + 100 * M + 1_000 * super::shapes::N
+                }
+
+                pub(super) fn kind(&self) -> u32 {
+                    match self.x {
+                        N => 1,
+                        _ => 0,
+                    }
+                }
+            }
+
+            #[device]
+            pub(super) fn twice(x: u32) -> u32 {
+                20 * x
+            }
+        }
+
+        #[device]
+        fn twice(x: u32) -> u32 {
+            200 * x
+        }
+
+        #[wave(once)]
+        fn look(seen: &Buf<Atomic<u32>>) {
+            seen[0].store(N);
+            seen[1].store(OUT);
+            seen[2].store(shapes::N + 10 * shapes::OUT);
+            seen[3].store(outside());
+            seen[4].store(shapes::outside());
+            seen[5].store(twice(1) + shapes::twice(1) + broad::twice(1));
+            seen[6].store(shapes::Shape { sides: 1 }.sum());
+            seen[7].store(wide::Wide { x: 1 }.sum());
+            seen[8].store(wide::Wide { x: 5 }.kind());
+            seen[9].store([0; N as usize].len() as u32);
+            seen[10].store([0; broad::M as usize].len() as u32);
+            seen[11].store(M + shapes::Shape::M);
+        }
+    }
+}
+
+fn names_mean_what_is_in_scope(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let mut session = scoped::names::Session::new(&runtime, ()).expect("a session");
+        let out = session.run(scoped::names::Run {}).expect("a run");
+        let sums = [222, 62_341, 4_702];
+        let expected = [2, 1, 54, 10, 20, sums[0], sums[1], sums[2], 1, 2, 7, 9];
+        assert_eq!(out.seen, expected);
+    }
+}
+
 on_every_backend! {
+    names_mean_what_is_in_scope
     structs_are_the_same_by_any_path
     shared_fields_have_equal_constants
     names_in_patterns_are_constants_or_new

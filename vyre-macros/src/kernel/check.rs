@@ -200,7 +200,10 @@ pub(super) fn condition(
 
 /// Checks a `#[device]` function, once.
 fn helper(name: &str, at: Span, from: usize, c: &mut Checker<'_>) -> Option<Found> {
-    let Some((helper, depth)) = c.env.helpers.function(name, from) else {
+    let inside = std::mem::take(&mut c.inside);
+    let found = c.env.helpers.function(name, (from, &inside));
+    c.inside = inside;
+    let Some((helper, depth)) = found else {
         return elsewhere(name, at, c);
     };
     if !helper.device {
@@ -275,7 +278,7 @@ fn elsewhere(name: &str, at: Span, c: &mut Checker<'_>) -> Option<Found> {
         .helpers
         .mods
         .iter()
-        .find(|m| name.contains("::") && m.helpers.function(name, 1).is_some())?;
+        .find(|m| name.contains("::") && m.helpers.function(name, (1, &[])).is_some())?;
     of_module(&of.helpers, name, at, c)
 }
 
@@ -1040,7 +1043,7 @@ impl<'a> Checker<'a> {
             }
             syn::Type::Array(a) => {
                 let element = self.known(&a.elem)?;
-                let n = self.const_value(&a.len, self.depth, 0)?;
+                let n = self.const_value(&a.len, (self.depth, &self.inside), 0)?;
                 (1..=MAX_ARRAY)
                     .contains(&n)
                     .then(|| Ty::Array(Box::new(element), n as u32))
@@ -1079,6 +1082,22 @@ impl<'a> Checker<'a> {
         let Some((of, depth)) = self.env.helpers.structure(name, self.depth) else {
             return self.structure_elsewhere(name);
         };
+        if self.env.helpers.modules[depth - 1]
+            .twice
+            .iter()
+            .any(|n| n == name)
+        {
+            let ident = &of.item.ident;
+            let help = "structs are found by their names alone: give each one of its own";
+            if matches!(*of.resolved.borrow(), Resolved::Not) {
+                self.error(
+                    ident.span(),
+                    format!("kernels see two structs `{name}`"),
+                    help,
+                );
+            }
+            *of.resolved.borrow_mut() = Resolved::Failed;
+        }
         let state = of.resolved.borrow().clone();
         match state {
             Resolved::Done(s) => return Some(Ty::Struct(s)),
@@ -1157,7 +1176,7 @@ impl<'a> Checker<'a> {
 
     /// `[element; len]`.
     fn array(&mut self, element: Ty, len: &syn::Expr) -> Ty {
-        match self.const_value(len, self.depth, 0) {
+        match self.const_value(len, (self.depth, &self.inside), 0) {
             Some(n) if (1..=MAX_ARRAY).contains(&n) => Ty::Array(Box::new(element), n as u32),
             Some(n) => {
                 self.error(
@@ -1179,11 +1198,11 @@ impl<'a> Checker<'a> {
     }
 
     /// The value of a constant integer expression whose parts the macro sees.
-    fn const_value(&self, e: &syn::Expr, from: usize, turns: u32) -> Option<i128> {
+    fn const_value(&self, e: &syn::Expr, at: super::At<'_>, turns: u32) -> Option<i128> {
         if turns > 32 {
             return None;
         }
-        let value = |e: &syn::Expr| self.const_value(e, from, turns + 1);
+        let value = |e: &syn::Expr| self.const_value(e, at, turns + 1);
         match e {
             syn::Expr::Paren(p) => value(&p.expr),
             syn::Expr::Cast(c) => value(&c.expr),
@@ -1208,11 +1227,8 @@ impl<'a> Checker<'a> {
                 {
                     first.clone_from(self.owner.as_ref()?);
                 }
-                let up = names.iter().filter(|n| *n == "super").count();
-                names.retain(|n| n != "super" && n != "self");
-                let from = from.checked_sub(up)?;
-                let of = self.env.helpers.constant(&names.join("::"), from)?;
-                self.const_value(&of.value, from, turns + 1)
+                let (of, depth, _) = self.env.helpers.constant(&names.join("::"), at)?;
+                self.const_value(&of.value, (depth, &of.inside), turns + 1)
             }
             syn::Expr::Binary(b) => {
                 let (x, y) = (value(&b.left)?, value(&b.right)?);
@@ -1231,22 +1247,30 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The declared type of a constant in scope of the module at `from`, if the macro sees and has it.
-    fn constant_type(&mut self, name: &str, from: usize) -> Option<(Ty, Vec<syn::Ident>)> {
+    /// The declared type of a constant, if the macro sees it and has the type; and, where a function of a `#[device] mod` names it,
+    /// the path from the module around.
+    fn constant_type(&mut self, name: &str) -> Option<(Ty, Option<String>)> {
         let helpers = self.env.helpers;
         let mods = helpers.mods.iter().map(|m| &m.helpers);
         let associated = name.split_once("::").map(|(owner, _)| owner);
-        let of = helpers.constant(name, from).or_else(|| {
-            // Of one elsewhere only what belongs to a struct has the same name here.
-            associated?;
-            let mut mods = mods.filter_map(|h| h.constant(name, 1));
-            mods.next()
-        })?;
+        let found = helpers
+            .constant(name, (self.depth, &self.inside))
+            .or_else(|| {
+                // Of one elsewhere only what belongs to a struct has the same name here.
+                associated?;
+                let mut mods = mods.filter_map(|h| h.constant(name, (1, &[])));
+                mods.next().map(|(of, _, key)| (of, 0, key))
+            });
+        let (of, depth, key) = found?;
         let ty = match (&of.ty, associated) {
             (syn::Type::Path(p), Some(owner)) if p.path.is_ident("Self") => self.named(owner)?,
             _ => self.known(&of.ty)?,
         };
-        Some((ty, of.inside))
+        let place = (!self.inside.is_empty() && depth > 0).then(|| {
+            let supers = "super::".repeat(self.depth - depth);
+            format!("self::{supers}{key}")
+        });
+        Some((ty, place))
     }
 
     fn alias(&self, ty: &syn::Type) -> Option<Scalar> {
@@ -1324,7 +1348,7 @@ impl<'a> Checker<'a> {
                 let ty = self.ty(&c.ty);
                 let value = self.value(&c.expr);
                 self.unify(&ty, &value);
-                if let Some(v) = self.const_value(&c.expr, self.depth, 0) {
+                if let Some(v) = self.const_value(&c.expr, (self.depth, &self.inside), 0) {
                     self.const_values.push((c.ident.to_string(), v));
                 }
                 let id = self.declare(&c.ident, ty, false);

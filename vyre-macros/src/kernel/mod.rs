@@ -24,7 +24,7 @@ use crate::report::Report;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use vyre_core::ir;
 use vyre_core::module::{
@@ -93,6 +93,9 @@ pub(crate) enum Binding {
     List(ListId),
 }
 
+/// Where a name stands: the number of modules around it, and the `#[device] mod`s inside the innermost.
+type At<'a> = (usize, &'a [syn::Ident]);
+
 /// What a body can name.
 #[derive(Clone, Copy)]
 pub(crate) struct Env<'a> {
@@ -158,15 +161,27 @@ struct Import {
 
 #[derive(Default)]
 struct HelperModule {
-    /// By name; what belongs to a type has the type's name before it (`Point::new`).
+    /// By the path from the module, through its `#[device] mod`s; what belongs to a type has the type's name before its own
+    /// (`Point::new`, `shapes::Point::new`).
     functions: BTreeMap<String, Helper>,
     constants: HashMap<String, DeclaredConstant>,
     aliases: HashMap<String, Scalar>,
     structs: HashMap<String, StructItem>,
+    /// Names of structs of which there are several.
+    twice: Vec<String>,
     /// Names of the `#[device] mod`s.
     device: Vec<String>,
+    uses: Vec<Use>,
     /// Of the functions checked so far.
     bound: RefCell<Vec<Bound>>,
+}
+
+/// What a `use` of a module, or of one of its `#[device] mod`s, brings.
+struct Use {
+    inside: Vec<syn::Ident>,
+    /// The name; `None` for all.
+    name: Option<String>,
+    path: Vec<String>,
 }
 
 /// A name that a function binds in a `match`. It would be a constant to rustc, if one of that name were in scope where the function
@@ -310,20 +325,90 @@ impl Helpers {
         left.bound.into_inner()
     }
 
-    /// The function of this name that is innermost, with the number of modules that lie between it and `from`.
-    fn function(&self, name: &str, from: usize) -> Option<(&Helper, usize)> {
-        let depth = (0..from)
-            .rev()
-            .find(|&d| self.modules[d].functions.contains_key(name))?;
-        Some((&self.modules[depth].functions[name], depth + 1))
+    /// The function that a path means in a module, with the number of modules around it.
+    fn function(&self, path: &str, at: At<'_>) -> Option<(&Helper, usize)> {
+        let (depth, key) = self.find(path, at, &|m| m.functions.keys())?;
+        Some((&self.modules[depth - 1].functions[&key], depth))
     }
 
-    /// The declared type of a constant that is in scope of the module at `from`.
-    fn constant(&self, name: &str, from: usize) -> Option<DeclaredConstant> {
-        self.modules[..from]
+    /// The constant that a path means in a module, with the number of modules around it, and its path from there.
+    fn constant(&self, path: &str, at: At<'_>) -> Option<(DeclaredConstant, usize, String)> {
+        let (depth, key) = self.find(path, at, &|m| m.constants.keys())?;
+        Some((self.modules[depth - 1].constants[&key].clone(), depth, key))
+    }
+
+    /// What a path means in a module: the number of modules around it, and its key there. What belongs to a struct is found by the
+    /// struct's name alone, as structs are.
+    fn find<'h, K>(
+        &'h self,
+        path: &str,
+        (depth, inside): At<'_>,
+        keys: &dyn Fn(&'h HelperModule) -> K,
+    ) -> Option<(usize, String)>
+    where
+        K: Iterator<Item = &'h String>,
+    {
+        let has = |depth: usize, key: &str| keys(&self.modules[depth - 1]).any(|k| k == key);
+        let words: Vec<String> = path.split("::").map(str::to_owned).collect();
+        let inside = inside.iter().map(ToString::to_string).collect();
+        if let Some(found) = self.resolve((depth, inside), &words, &has, 0) {
+            return Some(found);
+        }
+        let member = words.len() == 2 && !self.is_device_module(&words[0]);
+        let ends = |k: &&String| {
+            let before = k.strip_suffix(path).filter(|_| member);
+            before.is_some_and(|b| b.is_empty() || b.ends_with("::"))
+        };
+        let mut all = (1..=depth).rev();
+        all.find_map(|d| Some((d, keys(&self.modules[d - 1]).find(ends)?.clone())))
+    }
+
+    /// As rustc resolves a path: by what the module declares, then by what a `use` brings.
+    fn resolve(
+        &self,
+        (mut depth, mut inside): (usize, Vec<String>),
+        mut path: &[String],
+        has: &dyn Fn(usize, &str) -> bool,
+        turns: u32,
+    ) -> Option<(usize, String)> {
+        /// A circle of `use`s ends.
+        const LONGEST: u32 = 16;
+        while let [first, rest @ ..] = path
+            && !rest.is_empty()
+        {
+            match first.as_str() {
+                "self" => {}
+                "super" if inside.pop().is_none() => depth = depth.checked_sub(1)?,
+                "super" => {}
+                _ => break,
+            }
+            path = rest;
+        }
+        let module = &self.modules[depth.checked_sub(1)?];
+        let key = [&inside[..], path].concat().join("::");
+        if has(depth, &key) {
+            return Some((depth, key));
+        }
+        if turns == LONGEST {
+            return None;
+        }
+        let here = module
+            .uses
             .iter()
-            .rev()
-            .find_map(|m| m.constants.get(name).cloned())
+            .filter(|u| u.inside.iter().eq(inside.iter()));
+        let brought = |u: &Use, rest: &[String]| {
+            let path = [&u.path[..], rest].concat();
+            self.resolve((depth, inside.clone()), &path, has, turns + 1)
+        };
+        if let Some(u) = here.clone().find(|u| u.name.as_ref() == path.first()) {
+            return brought(u, &path[1..]);
+        }
+        // The modules of a graph see what is around them.
+        let around = inside
+            .is_empty()
+            .then(|| self.resolve((depth - 1, Vec::new()), path, has, turns + 1));
+        let mut all = here.filter(|u| u.name.is_none());
+        all.find_map(|u| brought(u, path)).or(around.flatten())
     }
 
     fn is_device_module(&self, name: &str) -> bool {
@@ -352,7 +437,9 @@ impl Helpers {
     fn names(&self, from: usize) -> impl Iterator<Item = &str> {
         self.modules[..from].iter().flat_map(|m| {
             let device = m.functions.iter().filter(|(_, h)| h.device);
-            device.map(|(n, _)| n.as_str())
+            device
+                .map(|(n, _)| n.as_str())
+                .filter(|n| !n.contains("::"))
         })
     }
 }
@@ -369,7 +456,7 @@ impl HelperModule {
                         inside: inside.to_vec(),
                         checked: RefCell::default(),
                     };
-                    self.functions.insert(f.sig.ident.to_string(), helper);
+                    self.functions.insert(key(inside, &f.sig.ident), helper);
                 }
                 syn::Item::Const(c) => {
                     let constant = DeclaredConstant {
@@ -378,7 +465,7 @@ impl HelperModule {
                         inside: inside.to_vec(),
                         in_body: false,
                     };
-                    self.constants.insert(c.ident.to_string(), constant);
+                    self.constants.insert(key(inside, &c.ident), constant);
                 }
                 syn::Item::Type(t) => {
                     if let Some(scalar) = types::scalar(&t.ty) {
@@ -390,9 +477,13 @@ impl HelperModule {
                         item: s.clone(),
                         resolved: RefCell::default(),
                     };
-                    self.structs.insert(s.ident.to_string(), item);
+                    let before = self.structs.insert(s.ident.to_string(), item);
+                    if before.is_some() {
+                        self.twice.push(s.ident.to_string());
+                    }
                 }
                 syn::Item::Impl(i) if i.trait_.is_none() => self.add_impl(i, inside),
+                syn::Item::Use(u) => self.add_uses(&u.tree, &mut Vec::new(), inside),
                 syn::Item::Mod(m) if m.attrs.iter().any(is_device) => {
                     if let Some((_, items)) = &m.content {
                         self.device.push(m.ident.to_string());
@@ -403,6 +494,30 @@ impl HelperModule {
                 _ => {}
             }
         }
+    }
+
+    fn add_uses(&mut self, tree: &syn::UseTree, path: &mut Vec<String>, inside: &[syn::Ident]) {
+        let (name, last) = match tree {
+            syn::UseTree::Path(p) => {
+                path.push(p.ident.to_string());
+                self.add_uses(&p.tree, path, inside);
+                path.pop();
+                return;
+            }
+            syn::UseTree::Group(g) => {
+                g.items.iter().for_each(|t| self.add_uses(t, path, inside));
+                return;
+            }
+            syn::UseTree::Name(n) => (Some(&n.ident), Some(&n.ident)),
+            syn::UseTree::Rename(r) => (Some(&r.rename), Some(&r.ident)),
+            syn::UseTree::Glob(_) => (None, None),
+        };
+        let last = last.map(ToString::to_string);
+        self.uses.push(Use {
+            inside: inside.to_vec(),
+            name: name.map(ToString::to_string),
+            path: path.iter().cloned().chain(last).collect(),
+        });
     }
 
     fn add_impl(&mut self, i: &syn::ItemImpl, inside: &[syn::Ident]) {
@@ -429,7 +544,7 @@ impl HelperModule {
                         checked: RefCell::default(),
                     };
                     let name = format!("{owner}::{}", f.sig.ident);
-                    self.functions.insert(name, helper);
+                    self.functions.insert(key(inside, &name), helper);
                 }
                 syn::ImplItem::Const(c) => {
                     let constant = DeclaredConstant {
@@ -438,13 +553,22 @@ impl HelperModule {
                         inside: inside.to_vec(),
                         in_body: false,
                     };
-                    self.constants
-                        .insert(format!("{owner}::{}", c.ident), constant);
+                    let name = format!("{owner}::{}", c.ident);
+                    self.constants.insert(key(inside, &name), constant);
                 }
                 _ => {}
             }
         }
     }
+}
+
+/// A name in a module of a [`HelperModule`].
+fn key(inside: &[syn::Ident], name: &impl ToString) -> String {
+    let names = inside.iter().map(ToString::to_string);
+    names
+        .chain([name.to_string()])
+        .collect::<Vec<_>>()
+        .join("::")
 }
 
 /// Whether an attribute is `#[device]`, by whatever path.
@@ -880,6 +1004,7 @@ pub(crate) fn compile_device_module(
     });
     let marked = module.functions.iter();
     let marked = marked.filter(|(_, f)| f.device && f.owner.is_none());
+    let functions: BTreeSet<String> = marked.map(|(_, f)| f.item.sig.ident.to_string()).collect();
     let bound = module.bound.take();
     Some(DeviceModule {
         tables: ModuleTables {
@@ -887,7 +1012,7 @@ pub(crate) fn compile_device_module(
             ..tables.into_module()
         },
         records: records.collect(),
-        functions: marked.map(|(name, _)| name.clone()).collect(),
+        functions: functions.into_iter().collect(),
         structs,
     })
 }

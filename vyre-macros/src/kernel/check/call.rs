@@ -879,7 +879,11 @@ impl Checker<'_> {
             .map(|s| s.ident.to_string());
         if before.is_none()
             && let Some(advice) = refuse::cuda(&name)
-            && self.env.helpers.function(&name, self.depth).is_none()
+            && self
+                .env
+                .helpers
+                .function(&name, (self.depth, &self.inside))
+                .is_none()
             && !self.env.helpers.expected.contains(&name)
             && !self.env.helpers.imports.contains_key(&name)
         {
@@ -950,17 +954,11 @@ impl Checker<'_> {
                 return self.scalar_method(&name, at, receiver, vec![&c.args[1]], span);
             }
         }
-        let mut from = Some(self.depth);
-        let mut local = true;
-        for s in p.path.segments.iter().rev().skip(1) {
-            match s.ident.to_string().as_str() {
-                // A `#[device] mod` of the module: its functions are found by name.
-                module if self.env.helpers.is_device_module(module) => {}
-                "self" => {}
-                "super" => from = from.and_then(|d| d.checked_sub(1)),
-                _ => local = false,
-            }
-        }
+        let shown = p.path.to_token_stream().to_string().replace(' ', "");
+        let local = p.path.segments.iter().rev().skip(1).all(|s| {
+            let word = s.ident.to_string();
+            word == "self" || word == "super" || self.env.helpers.is_device_module(&word)
+        });
         if p.path.get_ident().is_some_and(|i| self.lookup(i).is_some()) {
             self.leave(format!("`{name}` is not a function"));
             return self.wrong(span);
@@ -983,12 +981,7 @@ impl Checker<'_> {
                 span,
             };
         }
-        let shown = p.path.to_token_stream().to_string().replace(' ', "");
-        let found = match from {
-            Some(d) if local => helper(&name, at, d, self),
-            _ => None,
-        };
-        let found = found.or_else(|| import(&shown, self));
+        let found = helper(&shown, at, self.depth, self).or_else(|| import(&shown, self));
         let f = match found {
             Some(Found::Function(f)) => f,
             Some(Found::Failed(ty)) => {

@@ -338,7 +338,7 @@ impl Checker<'_> {
                 );
                 return self.wrong(span);
             }
-            let declared = self.constant_type(&name, self.depth);
+            let declared = self.constant_type(&name);
             if declared.is_none() {
                 // `P` of `struct P;`
                 if let Some(Ty::Struct(s)) = self.named(&name)
@@ -432,7 +432,7 @@ impl Checker<'_> {
             return self.wrong(span);
         }
         if let Some(Ty::Struct(_)) = of {
-            let declared = self.constant_type(&format!("{owner}::{last}"), self.depth);
+            let declared = self.constant_type(&format!("{owner}::{last}"));
             if declared.is_none() {
                 self.leave(format!("no constant `{last}` of `{owner}`"));
                 return self.wrong(span);
@@ -459,16 +459,12 @@ impl Checker<'_> {
                 .rev()
                 .nth(2)
                 .and_then(|n| types::named_scalar(n))
-                .map(|s| (Ty::Scalar(s), Vec::new()))
+                .map(|s| (Ty::Scalar(s), None))
         } else if names[..names.len() - 1]
             .iter()
             .all(|n| n == "self" || n == "super" || self.env.helpers.is_device_module(n))
         {
-            let up = names.iter().filter(|n| *n == "super").count();
-            self.depth
-                .checked_sub(up)
-                .and_then(|d| self.constant_type(last, d))
-                .map(|(ty, _)| (ty, Vec::new()))
+            self.constant_type(&names.join("::"))
         } else {
             None
         };
@@ -479,7 +475,10 @@ impl Checker<'_> {
     fn constant_in_body(&mut self, name: &str, owner: Option<&str>) -> Option<Expr> {
         /// A constant that needs itself is rustc's to report.
         const NESTED: usize = 64;
-        let of = self.env.helpers.constant(name, self.depth)?;
+        let (of, ..) = self
+            .env
+            .helpers
+            .constant(name, (self.depth, &self.inside))?;
         if !of.in_body || self.in_constants >= NESTED {
             return None;
         }
@@ -498,14 +497,15 @@ impl Checker<'_> {
     pub(super) fn constant(
         &mut self,
         p: &syn::ExprPath,
-        declared: Option<(Ty, Vec<syn::Ident>)>,
+        declared: Option<(Ty, Option<String>)>,
         span: Span,
     ) -> Expr {
         let mut tokens = p.path.to_token_stream();
         let ty = match declared {
-            Some((ty, inside)) => {
-                if !inside.is_empty() {
-                    tokens = quote::quote!(self::#(#inside::)* #tokens);
+            Some((ty, place)) => {
+                if let Some(place) = place {
+                    let names = place.split("::").map(|name| source::ident(name, span));
+                    tokens = quote::quote!(#(#names)::*);
                 }
                 ty
             }

@@ -205,7 +205,10 @@ impl Checker<'_> {
             None => {
                 name == "None"
                     || is_uppercase(&name)
-                    || self.env.helpers.constant(&name, self.depth).is_some()
+                    || {
+                        let at = (self.depth, &self.inside[..]);
+                        self.env.helpers.constant(&name, at).is_some()
+                    }
                     || matches!(self.named(&name), Some(Ty::Struct(s)) if s.0.fields.is_empty())
             }
         }
