@@ -24,7 +24,7 @@ use crate::plan::route::{self, Route};
 use crate::plan::thresholds::Thresholds;
 use crate::record::{Record, Rows};
 use crate::subject::{Failed, Seen, subject_of};
-use crate::trap::{Trap, TrapKind, WHOLE_WAVE, unfinished};
+use crate::trap::{Trap, TrapKind, WHOLE_WAVE, item_type, unfinished};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -1558,6 +1558,7 @@ impl Store {
             kernel: self.program.kernels[kernel.index()].name.clone(),
             site: fault.site,
             item,
+            item_type: item_type(&self.program, kernel),
             index: fault.index,
             len: fault.len,
             message: fault.message,
@@ -1868,6 +1869,7 @@ impl Store {
                 .cloned()
                 .unwrap_or_default(),
             item: None,
+            item_type: None,
             index: fixpoint.max_rounds,
             len: fixpoint.max_rounds,
             subject: None,

@@ -1,6 +1,6 @@
 //! Traps: runs stopped by a checked fault.
 
-use crate::module::{FixpointId, Program, Site, Uniform};
+use crate::module::{Domain, FixpointId, KernelId, Program, Scalar, Site, Uniform};
 use std::fmt;
 
 /// What went wrong.
@@ -87,12 +87,14 @@ impl fmt::Display for Subject {
 pub struct Trap {
     /// What went wrong.
     pub kind: TrapKind,
-    /// Function name of the wave's kernel (of a round limit: the fixpoint's name).
+    /// The wave's name, as the plan shows it (of a round limit: the fixpoint's name).
     pub kernel: String,
     /// Where.
     pub site: Site,
     /// Work item: node, index, frontier item or edge index; `None` for overflows and round limits.
     pub item: Option<u32>,
+    /// The type of the item's first field, where items have fields; of a field of 64 bits, `item` is the lower half.
+    pub item_type: Option<Scalar>,
     /// The faulting index, or the needed number of items.
     pub index: u64,
     /// The length or capacity that was exceeded, or the round limit.
@@ -145,7 +147,15 @@ impl fmt::Display for Trap {
         }
         write!(f, " in `{}`", self.kernel)?;
         if let Some(item) = self.item {
-            write!(f, " at item {item}")?;
+            match self.item_type {
+                Some(Scalar::F32) => write!(f, " at item {:?}", f32::from_bits(item))?,
+                Some(Scalar::I32) => write!(f, " at item {}", item as i32)?,
+                Some(Scalar::Bool) => write!(f, " at item {}", item != 0)?,
+                Some(Scalar::U64 | Scalar::I64 | Scalar::F64) => {
+                    write!(f, " at an item whose first field ends in {item:#010x}")?;
+                }
+                Some(Scalar::U8 | Scalar::U32) | None => write!(f, " at item {item}")?,
+            }
         }
         write!(
             f,
@@ -157,6 +167,21 @@ impl fmt::Display for Trap {
         }
         Ok(())
     }
+}
+
+/// The type of the first field of the items that a kernel sweeps, where they have fields.
+pub fn item_type(program: &Program, kernel: KernelId) -> Option<Scalar> {
+    let wave = program.waves.iter().find(|w| w.kernel == kernel)?;
+    let fields = match wave.domain {
+        Domain::Items(f) => &program.frontiers[f.index()].fields,
+        Domain::ListItems(l, _) => &program.lists[l.index()].fields,
+        Domain::Once
+        | Domain::Range(_)
+        | Domain::Nodes
+        | Domain::Edges(_)
+        | Domain::EdgesFrom(..) => return None,
+    };
+    fields.first().copied()
 }
 
 /// What the condition of a fixpoint looks at, in words, when its rounds ran out. `value`: raw bits of a uniform, or `None`

@@ -43,7 +43,7 @@ use vyre_core::plan::compact::{self, Slot};
 use vyre_core::plan::launch::{Route, Topology};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::subject::{Failed, Seen, subject_of};
-use vyre_core::trap::{Trap, TrapKind, WHOLE_WAVE, unfinished};
+use vyre_core::trap::{Trap, TrapKind, WHOLE_WAVE, item_type, unfinished};
 
 /// Outputs together up to this size come back through page-locked memory.
 const PINNED_OUTPUT_BYTES: u64 = 64 << 20;
@@ -2159,6 +2159,7 @@ impl Reader<'_> {
             kernel,
             site,
             item,
+            item_type: None,
             index: words.trap_index,
             len: words.trap_len,
             subject: None,
@@ -2196,6 +2197,7 @@ impl Reader<'_> {
         };
         Some(Trap {
             message: message.map(str::to_owned),
+            item_type: item_type(self.program, id),
             subject: subject_of(self.program, self.sizes, (id, pc), failed),
             ..trap(
                 named.name.clone(),

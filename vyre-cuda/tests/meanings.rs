@@ -639,6 +639,7 @@ mod patterns {
         fn names(i: Index, own: &mut u32, helped: &mut u32) {
             const low: u32 = 5;
             let before = match i {
+                0 => 9,
                 inner => inner,
             };
             let inside = {
@@ -669,7 +670,7 @@ mod patterns {
         fn twos(i: u32) -> u32 {
             match i {
                 two => 2,
-                ground => ground * 0,
+                ground => ground - i,
             }
         }
         let place = levels::Place { level: i };
@@ -947,7 +948,106 @@ fn names_mean_what_is_in_scope(runtimes: [Runtime; 2]) {
     }
 }
 
+mod alike {
+    use vyre_cuda::prelude::*;
+
+    /// Waves and fixpoints of one name, and lists whose items begin with any type.
+    #[wave_graph]
+    pub(crate) mod steps {
+        pub(crate) struct Data {
+            #[list(capacity = 2)]
+            floats: List<(f32, u32)>,
+            #[list(capacity = 2)]
+            signed: List<i32>,
+            #[list(capacity = 2)]
+            long: List<u64>,
+            #[reduce(sum)]
+            sum: u32,
+            way: u32,
+        }
+
+        #[wave(once)]
+        fn fill(floats: &Append<(f32, u32)>, signed: &Append<i32>, long: &Append<u64>) {
+            floats.append((0.5, 1));
+            signed.append(-3);
+            long.append(0x1_0000_002A);
+        }
+
+        #[fixpoint(after(fill), until(round == 0))]
+        mod first {
+            #[fixpoint(until(round == 0))]
+            mod inner {
+                #[wave(items(floats))]
+                fn step(item: (f32, u32), way: u32) {
+                    assert!(way != item.1, "a float");
+                }
+            }
+        }
+
+        #[fixpoint(after(first), until(round == 0))]
+        mod second {
+            #[wave(items(signed))]
+            fn step(item: i32, way: u32) {
+                assert!(way != 2 || item > 0);
+            }
+
+            #[fixpoint(after(step), until(round == 0))]
+            mod inner {
+                #[wave(items(long))]
+                fn last(item: u64, way: u32, sum: &Reduce<Sum<u32>>) {
+                    assert!(way != 3);
+                    sum.add(item as u32);
+                }
+            }
+        }
+    }
+
+    #[wave_graph]
+    pub(crate) mod around {
+        #[include(way = way)]
+        use super::steps;
+
+        pub(crate) struct Data {
+            way: u32,
+        }
+    }
+}
+
+fn waves_and_items_are_shown_as_what_they_are(runtimes: [Runtime; 2]) {
+    let plans = [
+        alike::steps::PLAN.to_string(),
+        alike::around::PLAN.to_string(),
+    ];
+    for (plan, before) in plans.iter().zip(["", "steps::"]) {
+        for wave in ["first::inner::step", "second::step", "last"] {
+            assert!(plan.contains(&format!("{before}{wave}")), "{wave}: {plan}");
+        }
+    }
+    for runtime in runtimes {
+        let mut session = alike::steps::Session::new(&runtime, ()).expect("a session");
+        let out = session.run(alike::steps::Run { way: 0 }).expect("a run");
+        assert_eq!(out.sum, 42);
+        for (way, says) in [
+            (
+                1,
+                "assertion failed: a float in `first::inner::step` at item 0.5 (",
+            ),
+            (2, "assertion failed in `second::step` at item -3 ("),
+            (
+                3,
+                "assertion failed in `last` at an item whose first field ends in 0x0000002a (",
+            ),
+        ] {
+            let Err(Error::Trap(trap)) = session.run(alike::steps::Run { way }) else {
+                panic!("way {way} ends in a trap");
+            };
+            assert!(trap.to_string().starts_with(says), "{trap}");
+        }
+    }
+}
+
 on_every_backend! {
+    waves_and_items_are_shown_as_what_they_are
     names_mean_what_is_in_scope
     structs_are_the_same_by_any_path
     shared_fields_have_equal_constants

@@ -246,7 +246,7 @@ impl Merger<'_> {
                     scope: wave.scope,
                 },
             );
-            let original = wave.name().clone();
+            let (original, shown) = (wave.name().clone(), wave.shown());
             let mut function = wave.function;
             function.sig.ident = self.own(&original);
             self.graph.waves.push(Wave {
@@ -256,7 +256,7 @@ impl Merger<'_> {
                 after: after_here(&self, &wave.after, wave.scope == 0),
                 names: names.clone(),
                 call: Some(quote! { #path::#original }),
-                shown: Some(format!("{}::{}", alias.unraw(), original.unraw())),
+                shown: Some(format!("{}::{shown}", alias.unraw())),
                 origin: Some(origin),
             });
         }
@@ -268,6 +268,7 @@ impl Merger<'_> {
                 call: quote! { #around::#condition },
                 max_rounds: quote! { #around::#max_rounds },
             };
+            let shown = format!("{}::{}", alias.unraw(), scope.shown());
             let fixpoint = scope.fixpoint.map(|f| FixpointArgs {
                 after: after_here(&self, &f.after, scope.parent == Some(0)),
                 until: f.until,
@@ -283,7 +284,7 @@ impl Merger<'_> {
                 in_body: false,
                 parent: scope.parent.map(scope_here),
                 depth: scope.depth,
-                shown: Some(format!("{}::{}", alias.unraw(), scope.name.unraw())),
+                shown: Some(shown),
                 name: self.own(&scope.name),
                 attrs: Vec::new(),
                 vis: scope.vis,

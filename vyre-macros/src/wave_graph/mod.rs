@@ -284,7 +284,11 @@ impl Builder<'_, '_> {
             helpers,
             fields: &names,
         };
-        self.bodies[w] = compile_wave(&wave.function, &env, &mut self.tables, self.report);
+        let body = compile_wave(&wave.function, &env, &mut self.tables, self.report);
+        self.bodies[w] = body.map(|body| Body {
+            name: wave.shown(),
+            ..body
+        });
         self.read_only_rows(w, &sweep);
         self.sweeps[w] = Some(sweep);
     }

@@ -733,7 +733,40 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
             "mark a function with `#[wave(..)]`",
         );
     }
+    parser.graph.tell_apart();
     parser.graph
+}
+
+impl Graph {
+    /// Waves of one name, and fixpoints of one name, are shown with the fixpoints around them.
+    fn tell_apart(&mut self) {
+        let around = |graph: &Graph, scope: Option<usize>, name: &Ident| {
+            let mut path = vec![name.unraw().to_string()];
+            let mut at = scope;
+            while let Some(s) = at.filter(|&s| s > 0) {
+                path.push(graph.scopes[s].name.unraw().to_string());
+                at = graph.scopes[s].parent;
+            }
+            path.reverse();
+            path.join("::")
+        };
+        let of_waves = self.waves.iter().map(|w| (w.name().clone(), Some(w.scope)));
+        let of_scopes = self.scopes.iter().map(|s| (s.name.clone(), s.parent));
+        let (waves, scopes): (Vec<_>, Vec<_>) = (of_waves.collect(), of_scopes.collect());
+        let shown = |graph: &Graph, all: &[(Ident, Option<usize>)]| -> Vec<Option<String>> {
+            let again = |name: &Ident| all.iter().filter(|(n, _)| n == name).count() > 1;
+            let each = all.iter();
+            each.map(|(name, of)| again(name).then(|| around(graph, *of, name)))
+                .collect()
+        };
+        let (of_waves, of_scopes) = (shown(self, &waves), shown(self, &scopes));
+        for (wave, shown) in self.waves.iter_mut().zip(of_waves) {
+            wave.shown = shown;
+        }
+        for (scope, shown) in self.scopes.iter_mut().zip(of_scopes) {
+            scope.shown = shown;
+        }
+    }
 }
 
 struct Taker<'r> {
