@@ -14,7 +14,8 @@ pub(crate) struct Report {
     ends: Vec<(usize, Span)>,
     warnings: Vec<(Span, &'static str, String)>,
     left: Vec<String>,
-    meant: Vec<(Span, String)>,
+    /// Where, what is written there, and what was meant.
+    meant: Vec<(Span, String, String)>,
 }
 
 impl Report {
@@ -75,8 +76,8 @@ impl Report {
     }
 
     /// A misspelled name was reported, with the one that was meant: see [`Report::mended`].
-    pub(crate) fn meant(&mut self, span: Span, name: &str) {
-        self.meant.push((span, name.to_owned()));
+    pub(crate) fn meant(&mut self, span: Span, written: &str, name: &str) {
+        self.meant.push((span, written.to_owned(), name.to_owned()));
     }
 
     /// Whether something was reported at one of these tokens.
@@ -124,8 +125,11 @@ impl Report {
         let mend = |tree| match tree {
             TokenTree::Ident(i) => {
                 let at = format!("{:?}", i.span());
-                let meant = self.meant.iter().find(|(s, _)| format!("{s:?}") == at);
-                TokenTree::Ident(meant.map_or(i, |(span, name)| crate::source::ident(name, *span)))
+                // The words of the error have the same place.
+                let is_it = |s: &Span, written: &str| i == written && format!("{s:?}") == at;
+                let meant = self.meant.iter().find(|(s, written, _)| is_it(s, written));
+                let mended = meant.map(|(span, _, name)| crate::source::ident(name, *span));
+                TokenTree::Ident(mended.unwrap_or(i))
             }
             TokenTree::Group(g) => {
                 let mut group = Group::new(g.delimiter(), self.renamed(g.stream()));

@@ -434,7 +434,7 @@ impl Checker<'_> {
                 let _ = receiver;
                 let near = did_you_mean(&name, ["len", "is_empty", "swap", "fill"]);
                 if let Some(near) = near {
-                    self.report.meant(at, near);
+                    self.report.meant(at, &name, near);
                     self.error(
                         at,
                         format!("an array has no method `{name}`"),
@@ -507,7 +507,7 @@ impl Checker<'_> {
                     }
                     return self.wrong(span);
                 };
-                self.report.meant(at, near);
+                self.report.meant(at, name, near);
                 row
             }
         };
@@ -767,9 +767,15 @@ impl Checker<'_> {
         let site = m.method.span();
         let mut args = self.arguments(m);
         let Some((method, takes, result)) = methods::BITS.iter().find(|(n, ..)| *n == name) else {
-            let near = did_you_mean(&name, methods::BITS.iter().map(|(n, ..)| *n));
+            let near = match name.as_str() {
+                // Words of the sets that people know.
+                "insert" => Some("set"),
+                "remove" => Some("unset"),
+                "contains" => Some("get"),
+                name => did_you_mean(name, methods::BITS.iter().map(|(n, ..)| *n)),
+            };
             if let Some(near) = near {
-                self.report.meant(site, near);
+                self.report.meant(site, &name, near);
             }
             let help = match (name.as_str(), near) {
                 ("ones", _) => "write `for bit in rows.ones(v)`".to_owned(),
@@ -1019,7 +1025,7 @@ impl Checker<'_> {
                 let near = did_you_mean(&name, self.env.helpers.names(self.depth));
                 let help = match near {
                     Some(near) if local => {
-                        self.report.meant(at, near);
+                        self.report.meant(at, &name, near);
                         format!("did you mean `{near}`?")
                     }
                     _ if refuse::of_std(&name).is_some() => {
