@@ -4,6 +4,10 @@
 // A problem is a struct with `begin` (sets its data up), `advance` (decides, from what the last step left, what the next one
 // does) and `step`. The ways to orchestrate differ in who calls `step`, and in nothing else: launches from a host loop,
 // queued launches and the nodes of a CUDA graph run one step a kernel; the persistent kernel runs all of them.
+//
+// With programmatic dependent launch the CTAs of a step are there while the one before runs. The text is for devices that do
+// not have it: its instructions are comments, which the host takes away on others (vyre-cuda/src/device.rs). Where a launch
+// does not ask for it, they do nothing.
 #pragma once
 
 typedef unsigned int u32;
@@ -72,11 +76,12 @@ struct Params {
     const uint4* parts;
     float* sums;
     u32* arrived;
+    u64* told;  // where the host looks how far it is, or null: the step that begins, and in the high word whether it is done
     u32 nodes, source, width, unit_count, part_count, max_steps;
     float factor, tolerance;
 };
 // As the host counts on.
-static_assert(sizeof(Slot) == 64 && sizeof(Control) == 512 && sizeof(Params) == 176, "layout");
+static_assert(sizeof(Slot) == 64 && sizeof(Control) == 512 && sizeof(Params) == 184, "layout");
 
 // A share of the warps: the whole grid's, or one CTA's.
 struct Span {
@@ -88,6 +93,11 @@ DEVICE u32 lanes_below() { return (1u << lane_id()) - 1; }
 DEVICE Span cta_span() { return {threadIdx.x >> 5, THREADS / 32}; }
 DEVICE Span grid_span() { return {(blockIdx.x * THREADS + threadIdx.x) >> 5, gridDim.x * (THREADS / 32)}; }
 DEVICE bool is_leader() { return blockIdx.x == 0 && threadIdx.x == 0; }
+
+// Lets the next kernel's CTAs come once all of this one's are here.
+DEVICE void let_next_begin() { asm volatile("//sm_90 griddepcontrol.launch_dependents;" ::: "memory"); }
+// Waits until the kernel before is over, and all that it wrote can be read. It has waited for the one before it, and so on.
+DEVICE void wait_for_last() { asm volatile("//sm_90 griddepcontrol.wait;" ::: "memory"); }
 
 // Topology never changes during a launch.
 DEVICE u32 load_nc(const u32* at) {
@@ -307,14 +317,24 @@ DEVICE Head open(const Params& p, const Control& control, Slot* slots, u32 turn,
     return head;
 }
 
+// Tells the host how far it is: each of the first steps, then some, and once that it is done. A store to the host's memory
+// makes the end of a kernel later, so most steps do without.
+DEVICE void tell(const Params& p, const Head& before, const Head& head) {
+    if (head.done != before.done || (head.done == 0 && (head.step < 16 || head.step % 16 == 0)))
+        asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p.told), "l"(u64(head.done) << 32 | head.step) : "memory");
+}
+
 // One step a kernel. The last one of a graph's loop body clears the loop's condition.
 template <class P>
 DEVICE void step_kernel(const Params& p, Control* control, u32 turn, cudaGraphConditionalHandle loop) {
+    let_next_begin();
+    wait_for_last();
     const Span span = grid_span();
     Fronts fronts{p.front[turn + 1 & 1], p.front[turn & 1], &control->slots[turn + 1 & 3].results};
     if (P::SWEEPS && span.warp < p.nodes) fronts.ahead = load_item(fronts.from + span.warp);
     Results in;
     const Head head = open<P>(p, *control, control->slots, turn, in);
+    if (p.told != nullptr && is_leader()) tell(p, control->slots[turn & 3].head, head);
     if (head.done == 0) {
         P::step(p, *control, in, head, fronts, span);
     } else if (loop != 0 && is_leader()) {
@@ -399,6 +419,7 @@ DEVICE void persistent_kernel(const Params& p, Control* shared) {
 #define KERNELS(NAME, P, CTAS)                                                                                       \
     extern "C" __global__ void __launch_bounds__(THREADS) NAME##_begin(const __grid_constant__ Params p,             \
                                                                        Control* control) {                          \
+        let_next_begin();                                                                                            \
         P::begin(p, *control, grid_span());                                                                          \
     }                                                                                                                \
     extern "C" __global__ void __launch_bounds__(THREADS, CTAS)                                                      \

@@ -514,12 +514,7 @@ pub(crate) fn slice_bytes<'a>(slice: &Slice<'a>) -> &'a [u8] {
     }
 }
 
-/// A column of `len` elements from the device's bytes, which are at least as many.
-pub(crate) fn column_from(scalar: vyre_core::module::Scalar, len: usize, bytes: &[u8]) -> Column {
-    column_in(Column::filled(scalar, 0, 0), len, bytes)
-}
-
-/// The same, in an empty column's memory where that suffices.
+/// A column of `len` elements from the device's bytes, which are at least as many, in an empty column's memory where that suffices.
 pub(crate) fn column_in(mut empty: Column, len: usize, bytes: &[u8]) -> Column {
     let bytes = &bytes[..len * empty.scalar().size_bytes() as usize];
     let _or_it_grows = empty.reserve(len);

@@ -164,8 +164,8 @@ impl Target {
     }
 }
 
-/// The megakernel's text for devices with clusters, for drivers from 12.1 on.
-fn with_clusters(ptx: &str) -> String {
+/// The text of kernels for devices with clusters, for drivers from 12.1 on.
+pub(crate) fn with_clusters(ptx: &str) -> String {
     ptx.replacen(".version 7.0", ".version 8.1", 1)
         .replacen(".target sm_80", ".target sm_90", 1)
         .replace(CLUSTERS_ONLY, "")

@@ -23,7 +23,7 @@ pub use crate::code::{Code, NoCubin};
 const OLDEST_DRIVER: i32 = 12_000;
 
 /// Oldest driver that takes the megakernel's instructions of clusters.
-const CLUSTERS_DRIVER: i32 = 12_010;
+pub(crate) const CLUSTERS_DRIVER: i32 = 12_010;
 
 /// Why a device cannot be used.
 #[derive(Clone, Error, PartialEq, Eq)]

@@ -1,10 +1,11 @@
-//! What the megakernel is measured against: the benchmark's problems in CUDA C, run in four ways that differ in who starts
+//! What the megakernel is measured against: the benchmark's problems in CUDA C, run in six ways that differ in who starts
 //! the next step. For the benchmark only.
 //!
 //! A [`Problem`]'s kernels are the same in all ways (kernels/rivals.cuh): one that sets its data up, one that does a step,
 //! and a persistent one that does all of them.
 
 mod barriers;
+mod dependent;
 mod graph;
 
 #[cfg(test)]
@@ -12,7 +13,8 @@ pub(crate) use barriers::CLUSTER_PTX;
 pub use barriers::{Barrier, barrier_ns};
 pub use vyre_core::exec::Column;
 
-use crate::buffer::{Memory, Pinned, Timer, bytes_of, column_from};
+use crate::buffer::{Event, Memory, Pinned, Ring, Timer, bytes_of, extend};
+use crate::code::with_clusters;
 use crate::device::{Attempt, Device, DeviceError};
 use cudarc::driver::{result, sys};
 use graph::{Graph, Node};
@@ -32,6 +34,8 @@ const THREADS: u32 = 256;
 const MAX_STEPS: u32 = 50_000_000;
 /// Edges of a row of PageRank that one warp sums up.
 const HUB: u32 = 4096;
+/// Bytes of each of the two parts that inputs and results go through.
+const PART_BYTES: usize = 4 << 20;
 /// About what a warp of PageRank takes at once.
 const UNIT: u32 = 2048;
 
@@ -102,6 +106,11 @@ pub enum Way {
     HostLoop,
     /// The host, ahead: batches of launches, each with a readback, of which one is always still to run.
     Queued,
+    /// The host, ahead, with programmatic dependent launch: the CTAs of a step are there, and wait, while the step before
+    /// runs, and the device tells the host how far it is without a copy between two steps. From compute capability 9.0 on.
+    Dependent,
+    /// The same steps in CUDA graphs of several.
+    DependentGraph,
     /// A CUDA graph with a WHILE node.
     WhileGraph,
     /// One persistent kernel.
@@ -117,6 +126,11 @@ pub enum RivalError {
     /// The driver has no conditional nodes.
     #[error("the CUDA driver has no conditional graph nodes; 12.4 or later has them")]
     NoConditionalNodes,
+    /// The device has no programmatic dependent launch, or the driver does not take its instructions.
+    #[error(
+        "there is no programmatic dependent launch; compute capability 9.0 and a driver of CUDA 12.1 or later have it"
+    )]
+    NoDependentLaunch,
     /// It did not end.
     #[error("no end after {0} steps")]
     NoEnd(u32),
@@ -154,7 +168,10 @@ impl Kernels {
     /// Has the driver compile them, or find them compiled in its cache.
     pub fn load(device: &Arc<Device>) -> Result<Arc<Kernels>, DeviceError> {
         device.enter()?;
-        let module = device.load(PTX)?;
+        let module = match dependent::available(device) {
+            true => device.load(&with_clusters(PTX))?,
+            false => device.load(PTX)?,
+        };
         let device = Arc::clone(device);
         Ok(Arc::new(Kernels { device, module }))
     }
@@ -193,6 +210,7 @@ struct Params {
     parts: u64,
     sums: u64,
     arrived: u64,
+    told: u64,
     nodes: u32,
     source: u32,
     width: u32,
@@ -202,7 +220,7 @@ struct Params {
     factor: f32,
     tolerance: f32,
 }
-const _: () = assert!(size_of::<Params>() == 176);
+const _: () = assert!(size_of::<Params>() == 184);
 
 /// `Control` of rivals.cuh, in bytes: four slots, and what the host reads of the rest.
 mod control {
@@ -268,11 +286,17 @@ pub struct Rival<'a> {
     control: Memory,
     /// Two copies of the control, for readbacks.
     seen: Pinned,
-    result: Pinned,
+    /// What the device tells while it works: steps begun, and whether it is done.
+    told: Pinned,
+    /// What inputs and results go through, as those of vyre's sessions do.
+    ring: Ring,
+    idle: Event,
     checks: [sys::CUevent; 2],
     timer: Timer,
     /// CTAs of a launch whose work is not known.
     ctas: u32,
+    /// Steps of a graph of some.
+    batch: u32,
     graph: Option<Graph>,
 }
 
@@ -313,6 +337,10 @@ impl<'a> Rival<'a> {
     ) -> Result<Rival<'a>, RivalError> {
         let device = &kernels.device;
         device.enter()?;
+        let dependent = matches!(way, Way::Dependent | Way::DependentGraph);
+        if dependent && !dependent::available(device) {
+            return Err(RivalError::NoDependentLaunch);
+        }
         let mut up = Uploads {
             device,
             held: Vec::new(),
@@ -325,6 +353,10 @@ impl<'a> Rival<'a> {
         assert!(params.nodes > 0, "there is something to compute");
         let out = Memory::new(device, out_bytes)?;
         params.out = out.address();
+        let told = Pinned::new(device, size_of::<u64>())?;
+        if dependent {
+            params.told = told.address();
+        }
         let event = || {
             let flags = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING;
             result::event::create(flags).attempt("cuEventCreate")
@@ -348,10 +380,13 @@ impl<'a> Rival<'a> {
             out,
             control: Memory::new(device, control::BYTES)?,
             seen: Pinned::new(device, 2 * control::BYTES as usize)?,
-            result: Pinned::new(device, out_bytes as usize)?,
+            told,
+            ring: Ring::new(device, PART_BYTES)?,
+            idle: Event::new(device)?,
             checks: [event()?, event()?],
             timer: Timer::new(device)?,
             ctas,
+            batch: dependent::BATCHES[0],
             graph: None,
             kernels: Arc::clone(kernels),
         };
@@ -360,7 +395,8 @@ impl<'a> Rival<'a> {
         Ok(rival)
     }
 
-    /// Chooses the number of CTAs by trying some. A host loop that reads back how much there is to do needs none of this.
+    /// Chooses the number of CTAs, and of steps in a graph of some, by trying them. A host loop that reads back how much there
+    /// is to do needs none of this.
     pub fn tune(&mut self) -> Result<(), RivalError> {
         if self.way == Way::HostLoop {
             return Ok(());
@@ -369,14 +405,21 @@ impl<'a> Rival<'a> {
         let mut tried = vec![each, 2 * each, 3 * each, 4 * each];
         tried.retain(|&ctas| ctas < most);
         tried.push(most);
-        let mut best = (u64::MAX, most);
-        for ctas in tried {
-            (self.ctas, self.graph) = (ctas, None);
+        let batches = match self.way {
+            Way::DependentGraph if self.fixed_steps().is_none() => &dependent::BATCHES[..],
+            _ => &dependent::BATCHES[..1],
+        };
+        let mut best = (u64::MAX, most, batches[0]);
+        for (&batch, &ctas) in batches
+            .iter()
+            .flat_map(|b| tried.iter().map(move |c| (b, c)))
+        {
+            (self.ctas, self.batch, self.graph) = (ctas, batch, None);
             let times = [self.run()?, self.run()?, self.run()?].map(|t| t.device_ns);
             let least = times.into_iter().min().unwrap_or(u64::MAX);
-            best = best.min((least, ctas));
+            best = best.min((least, ctas, batch));
         }
-        (self.ctas, self.graph) = (best.1, None);
+        (self.ctas, self.batch, self.graph) = (best.1, best.2, None);
         Ok(())
     }
 
@@ -396,17 +439,24 @@ impl<'a> Rival<'a> {
         self.graph = None;
     }
 
-    /// One run.
+    /// One run. What it takes from the host goes up first, through page-locked memory, and is no part of its times.
     pub fn run(&mut self) -> Result<Timed, RivalError> {
         let device = Arc::clone(&self.kernels.device);
         device.enter()?;
         if let Problem::Saxpy { x, y, .. } = self.problem {
-            self.held[0].upload(0, bytes_of(x))?;
-            self.out.upload(0, bytes_of(y))?;
+            for (memory, bytes) in [(&self.held[0], bytes_of(x)), (&self.out, bytes_of(y))] {
+                let mut upload = self.ring.upload_by(device.stream(), memory, 0);
+                upload.write(bytes)?;
+                upload.end(None)?;
+            }
             device.synchronize()?;
         }
-        if self.way == Way::WhileGraph && self.graph.is_none() {
-            self.graph = Some(self.while_graph()?);
+        if self.graph.is_none() {
+            self.graph = match self.way {
+                Way::WhileGraph => Some(self.while_graph()?),
+                Way::DependentGraph => self.dependent_graph()?,
+                Way::HostLoop | Way::Queued | Way::Dependent | Way::Compiled => None,
+            };
         }
         let started = Instant::now();
         self.timer.start()?;
@@ -424,13 +474,17 @@ impl<'a> Rival<'a> {
                 self.launch_persistent()?;
                 None
             }
+            (Way::Dependent | Way::DependentGraph, steps) if steps != Some(1) => {
+                self.dependent(steps)?;
+                None
+            }
             (_, Some(steps)) => {
                 self.launch_begin()?;
                 (0..steps).try_for_each(|turn| self.launch_step(turn, self.ctas))?;
                 None
             }
             (Way::HostLoop, None) => Some(self.host_loop()?),
-            (Way::Queued | Way::Compiled, None) => Some(self.queued()?),
+            (_, None) => Some(self.queued()?),
         };
         self.timer.end()?;
         let seen = match last {
@@ -464,8 +518,14 @@ impl<'a> Rival<'a> {
         })
     }
 
-    /// What the last run computed.
+    /// What the last run computed, in memory that is new.
     pub fn results(&mut self) -> Result<Column, RivalError> {
+        self.results_in(None)
+    }
+
+    /// The same, in the memory of an earlier result. Either comes through two page-locked parts, which several threads empty
+    /// while the rest is on its way.
+    pub fn results_in(&mut self, earlier: Option<Column>) -> Result<Column, RivalError> {
         let nodes = self.params.nodes as usize;
         let scalar = match self.problem {
             Problem::PageRank { .. } | Problem::Saxpy { .. } => Scalar::F32,
@@ -475,12 +535,18 @@ impl<'a> Rival<'a> {
             | Problem::Components { .. }
             | Problem::Hash { .. } => Scalar::U32,
         };
-        let bytes = nodes * if scalar == Scalar::U64 { 8 } else { 4 };
-        let into = &mut self.result.as_mut_slice()[..bytes];
-        // SAFETY: the page-locked target belongs to `self`, and the stream is waited for.
-        unsafe { self.out.download(0, into) }?;
-        self.kernels.device.synchronize()?;
-        Ok(column_from(scalar, nodes, self.result.as_slice()))
+        let mut column = earlier
+            .filter(|c| c.scalar() == scalar)
+            .unwrap_or_else(|| Column::filled(scalar, 0, 0));
+        column.reset(0, 0);
+        let _or_it_grows = column.reserve(nodes);
+        let bytes = nodes * scalar.size_bytes() as usize;
+        let ends = (PART_BYTES..bytes).step_by(PART_BYTES);
+        let cuts: Vec<usize> = ends.chain([bytes]).collect();
+        let from = (&self.out, 0, &self.idle);
+        self.ring
+            .download(from, &cuts, |part| extend(&mut column, part))?;
+        Ok(column)
     }
 
     /// Steps of a problem whose number of them is known. Where it is one, there is nothing to begin or to control.

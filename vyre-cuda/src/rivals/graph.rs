@@ -4,7 +4,7 @@
 
 use super::{RivalError, at};
 use crate::device::{Attempt, Device, DeviceError};
-use cudarc::driver::sys;
+use cudarc::driver::{result, sys};
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::ptr::{from_ref, null_mut};
 
@@ -207,6 +207,22 @@ impl Graph {
         let inside = unsafe { *node.bodies };
         add(inside, body, handle)?;
         Ok(plan.ready()?)
+    }
+
+    /// What is given to a stream meanwhile, which does nothing of it.
+    pub(super) fn captured(
+        stream: sys::CUstream,
+        give: impl FnOnce() -> Result<(), DeviceError>,
+    ) -> Result<Graph, DeviceError> {
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: the stream is alive; the capture ends below, whatever comes of it.
+        unsafe { result::stream::begin_capture(stream, mode) }.attempt("cuStreamBeginCapture")?;
+        let given = give();
+        // SAFETY: as above.
+        let plan = unsafe { result::stream::end_capture(stream) }.attempt("cuStreamEndCapture");
+        let plan = plan.map(Plan);
+        given?;
+        plan?.ready()
     }
 
     pub(super) fn launch(&self, stream: sys::CUstream) -> Result<(), DeviceError> {
