@@ -417,6 +417,7 @@ impl Bench {
             if let Some(difference) = workload.difference(&measured.values, measured.rounds) {
                 return Err(CellError::Failed(difference));
             }
+            prepared.give_back(measured.values);
             rounds = measured.rounds;
             let parts = match measured.rounds {
                 Some(rounds) if workload.per_round() => rounds.max(1) as f64,

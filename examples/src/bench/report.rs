@@ -79,13 +79,43 @@ impl Cell {
         }
     }
 
-    /// What it is compared by: device time on a GPU, wall time on the CPU.
-    fn figure_ns(&self) -> Option<f64> {
+    /// Its time by a clock, median: none by the device's where it has none.
+    fn ns(&self, clock: Clock) -> Option<f64> {
         let timing = self.timing()?;
-        let device = timing.device.filter(|_| self.place == Place::Gpu);
-        Some(device.unwrap_or(timing.wall).median_ns)
+        match clock {
+            Clock::Wall => Some(timing.wall.median_ns),
+            Clock::Device => Some(timing.device?.median_ns),
+        }
     }
 }
+
+/// What a time is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Clock {
+    /// The call: from what a run takes on the host to the result there.
+    Wall,
+    /// What the device did, between two of its events.
+    Device,
+}
+
+impl Clock {
+    fn name(self) -> &'static str {
+        match self {
+            Clock::Wall => "wall",
+            Clock::Device => "device",
+        }
+    }
+}
+
+/// A cell with its time, in nanoseconds.
+type Timed<'t> = (&'t Cell, f64);
+
+/// By what vyre is compared with rivals: a GPU by both clocks.
+const COMPARED: [(Place, Clock); 3] = [
+    (Place::Cpu, Clock::Wall),
+    (Place::Gpu, Clock::Device),
+    (Place::Gpu, Clock::Wall),
+];
 
 /// A time in three digits and a unit.
 fn show(ns: f64) -> String {
@@ -143,20 +173,25 @@ impl Table {
         self.cells.iter().filter(move |c| c.workload == name)
     }
 
-    /// The fastest of some cells.
-    fn best<'t>(cells: impl Iterator<Item = &'t Cell>) -> Option<(&'t Cell, f64)> {
-        let timed = cells.filter_map(|c| Some((c, c.figure_ns()?)));
+    /// The fastest of some cells by a clock.
+    fn best<'t>(clock: Clock, cells: impl Iterator<Item = &'t Cell>) -> Option<Timed<'t>> {
+        let timed = cells.filter_map(|c| Some((c, c.ns(clock)?)));
         timed.min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Of a cell, its wall time by the best of the workload's wall times, its own included.
-    fn wall_ratio(&self, cell: &Cell) -> Option<f64> {
-        let wall = |c: &Cell| Some(c.timing()?.wall.median_ns);
-        let best = self
-            .of(cell.workload)
-            .filter_map(wall)
-            .min_by(f64::total_cmp)?;
-        Some(wall(cell)? / best)
+    /// A cell's time by the best of the workload's by the same clock, its own included.
+    fn ratio(&self, cell: &Cell, clock: Clock) -> Option<f64> {
+        let (_, best) = Table::best(clock, self.of(cell.workload))?;
+        Some(cell.ns(clock)? / best)
+    }
+
+    /// Of a workload that ran: the fastest of vyre's backends at a place by a clock, and the fastest rival there.
+    fn compared(&self, name: Name, (at, clock): (Place, Clock)) -> Option<(Timed<'_>, Timed<'_>)> {
+        let here = |ours| {
+            self.of(name)
+                .filter(move |c| c.place == at && c.ours == ours)
+        };
+        Table::best(clock, here(true)).zip(Table::best(clock, here(false)))
     }
 
     /// One line a cell, skipped ones too; times in nanoseconds.
@@ -184,7 +219,8 @@ impl Table {
             "device_median_ns",
             "device_q3_ns",
             "device_max_ns",
-            "ratio",
+            "wall_ratio",
+            "device_ratio",
             "note",
         ])?;
         for cell in &self.cells {
@@ -221,10 +257,10 @@ impl Table {
             );
             record.extend(spread(timing.map(|t| t.wall)));
             record.extend(spread(timing.and_then(|t| t.device)));
-            record.push(
-                self.wall_ratio(cell)
-                    .map_or_else(String::new, |r| format!("{r:.4}")),
-            );
+            for clock in [Clock::Wall, Clock::Device] {
+                let ratio = self.ratio(cell, clock);
+                record.push(ratio.map_or_else(String::new, |r| format!("{r:.4}")));
+            }
             record.push(note.into());
             csv.write_record(record)?;
         }
@@ -250,7 +286,8 @@ impl Table {
                     object["rounds"] = t.rounds.into();
                     object["wall_ns"] = spread(t.wall);
                     object["device_ns"] = t.device.map_or(Value::Null, spread);
-                    object["ratio"] = self.wall_ratio(cell).into();
+                    object["wall_ratio"] = self.ratio(cell, Clock::Wall).into();
+                    object["device_ratio"] = self.ratio(cell, Clock::Device).into();
                 }
                 Outcome::Skipped(why) => object["skipped"] = why.as_str().into(),
                 Outcome::Failed(why) => object["failed"] = why.as_str().into(),
@@ -288,31 +325,46 @@ impl Table {
         writeln!(to, "## vyre by the best rival\n")?;
         writeln!(
             to,
-            "CPU by wall time, GPU by device time. Below 1 vyre is faster.\n"
+            "Below 1 vyre is faster. Wall: the call, from what a run takes on the host to the result in ordinary memory there. \
+             Device: between two events on the device, without copies. Each row names the rival that is best by its clock.\n"
         )?;
         writeln!(
             to,
-            "| workload | where | vyre | best rival | ratio | |\n| --- | --- | ---: | ---: | ---: | --- |"
+            "| workload | where | clock | vyre | best rival | ratio | |\n| --- | --- | --- | ---: | ---: | ---: | --- |"
         )?;
+        let mut lost = [(0, 0); COMPARED.len()];
         for &(name, ..) in &self.sizes {
-            for at in [Place::Cpu, Place::Gpu] {
-                let here = || self.of(name).filter(|c| c.place == at);
-                let ours = Table::best(here().filter(|c| c.ours));
-                let best = Table::best(here().filter(|c| !c.ours));
-                if let Some(((our, our_ns), (rival, rival_ns))) = ours.zip(best) {
-                    let ratio = our_ns / rival_ns;
-                    writeln!(
-                        to,
-                        "| {name} | {} | {} {} | {} {} | {ratio:.2} | {} |",
-                        place(at),
-                        our.rival,
-                        show(our_ns),
-                        rival.rival,
-                        show(rival_ns),
-                        if ratio <= 1.0 { "wins" } else { "**loses**" },
-                    )?;
-                }
+            for (i, &by) in COMPARED.iter().enumerate() {
+                let Some(((our, our_ns), (rival, rival_ns))) = self.compared(name, by) else {
+                    continue;
+                };
+                let ratio = our_ns / rival_ns;
+                lost[i].0 += u32::from(ratio > 1.0);
+                lost[i].1 += 1;
+                writeln!(
+                    to,
+                    "| {name} | {} | {} | {} {} | {} {} | {ratio:.2} | {} |",
+                    place(by.0),
+                    by.1.name(),
+                    our.rival,
+                    show(our_ns),
+                    rival.rival,
+                    show(rival_ns),
+                    if ratio <= 1.0 { "wins" } else { "**loses**" },
+                )?;
             }
+        }
+        let lost = COMPARED.iter().zip(lost).filter(|(_, (_, of))| *of > 0);
+        let lost = lost.map(|(&(at, clock), (lost, of))| {
+            format!(
+                "{lost} of {of} by {} time on the {}",
+                clock.name(),
+                place(at)
+            )
+        });
+        let lost: Vec<String> = lost.collect();
+        if !lost.is_empty() {
+            writeln!(to, "\nLost: {}.", lost.join(", "))?;
         }
         for &(name, (items, edges), per_round) in &self.sizes {
             writeln!(to, "\n## {name}\n")?;
@@ -329,12 +381,16 @@ impl Table {
             writeln!(to, "{} items{edges}{per}.\n", count(items))?;
             writeln!(
                 to,
-                "| rival | wall | min | max | ratio | device | rounds | runs |"
+                "| rival | wall | min | max | wall ratio | device | device ratio | rounds | runs |"
             )?;
             writeln!(
                 to,
-                "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+                "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
             )?;
+            let ratio = |cell: &Cell, clock| {
+                let ratio = self.ratio(cell, clock);
+                ratio.map_or_else(String::new, |r| format!("{r:.2}"))
+            };
             for cell in self.of(name) {
                 let rival = if cell.ours {
                     format!("**{}**", cell.rival)
@@ -344,12 +400,13 @@ impl Table {
                 match &cell.outcome {
                     Outcome::Measured(t) => writeln!(
                         to,
-                        "| {rival} | {} | {} | {} | {:.2} | {} | {} | {} |",
+                        "| {rival} | {} | {} | {} | {} | {} | {} | {} | {} |",
                         show(t.wall.median_ns),
                         show(t.wall.least_ns),
                         show(t.wall.most_ns),
-                        self.wall_ratio(cell).unwrap_or(f64::NAN),
+                        ratio(cell, Clock::Wall),
                         t.device.map_or_else(String::new, |d| show(d.median_ns)),
+                        ratio(cell, Clock::Device),
                         t.rounds.map_or_else(String::new, count),
                         if t.cold {
                             "1, cold".into()
@@ -358,14 +415,14 @@ impl Table {
                         },
                     )?,
                     Outcome::Failed(why) => {
-                        writeln!(to, "| {rival} | **failed**: {why} | | | | | | |")?
+                        writeln!(to, "| {rival} | **failed**: {why} | | | | | | | |")?
                     }
                     Outcome::Skipped(why) if cell.place == Place::Cpu => {
-                        writeln!(to, "| {rival} | skipped: {why} | | | | | | |")?;
+                        writeln!(to, "| {rival} | skipped: {why} | | | | | | | |")?;
                     }
                     Outcome::Skipped(why) => {
                         if self.host.gpu.is_ok() {
-                            writeln!(to, "| {rival} | skipped: {why} | | | | | | |")?;
+                            writeln!(to, "| {rival} | skipped: {why} | | | | | | | |")?;
                         }
                     }
                 }
@@ -402,24 +459,33 @@ impl Table {
         }
         let mut bars = Vec::new();
         for &(name, ..) in &self.sizes {
-            let best = |at| Table::best(self.of(name).filter(move |c| !c.ours && c.place == at));
-            for cell in self.of(name).filter(|c| c.ours) {
-                if let Some((ns, (rival, best_ns))) = cell.figure_ns().zip(best(cell.place)) {
-                    let ratio = ns / best_ns;
-                    bars.push(Bar {
-                        label: format!("{name}: {} / {}", cell.rival, rival.rival),
-                        value: ratio,
-                        range: None,
-                        ours: ratio <= 1.0,
-                    });
+            for (at, clock) in COMPARED {
+                let here = |ours| {
+                    self.of(name)
+                        .filter(move |c| c.place == at && c.ours == ours)
+                };
+                let best = Table::best(clock, here(false));
+                for cell in here(true) {
+                    if let Some((ns, (rival, best_ns))) = cell.ns(clock).zip(best) {
+                        let ratio = ns / best_ns;
+                        let what = match (at, clock) {
+                            (Place::Gpu, Clock::Device) => ", device",
+                            _ => "",
+                        };
+                        bars.push(Bar {
+                            label: format!("{name}: {} / {}{what}", cell.rival, rival.rival),
+                            value: ratio,
+                            range: None,
+                            ours: ratio <= 1.0,
+                        });
+                    }
                 }
             }
         }
         if bars.is_empty() {
             return Ok(());
         }
-        let title =
-            "vyre's time by the best rival's (device time on a GPU); below 1 vyre is faster";
+        let title = "vyre's time by the best rival's at the same place; below 1 vyre is faster";
         plot(
             &dir.join("ratios.svg"),
             title,

@@ -1,4 +1,7 @@
 //! What one would write in CUDA C, without vyre. The kernels are vyre-cuda's; here they get their names and their inputs.
+//!
+//! Inputs of a run and its result go through the same page-locked parts, and are copied by the same threads, as those of
+//! vyre's sessions: wall times differ by who starts the steps, not by how the bytes travel.
 
 use super::{Measured, Place, Prepared, Rival, Skip, bucket_width};
 use crate::bench::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
@@ -7,7 +10,14 @@ use vyre_cuda::Device;
 use vyre_cuda::rivals::{self, Column, Kernels, Way};
 
 pub(super) fn all() -> Vec<Box<dyn Rival>> {
-    let rival = |name, about, way| Box::new(Gpu { name, about, way }) as Box<dyn Rival>;
+    let rival = |name, about, way| {
+        Box::new(Gpu {
+            name,
+            about,
+            way,
+            results: Results::New,
+        }) as Box<dyn Rival>
+    };
     vec![
         rival(
             "host-loop",
@@ -20,6 +30,16 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
             Way::Queued,
         ),
         rival(
+            "queued-pdl",
+            "CUDA C, steps launched ahead with programmatic dependent launch (compute capability 9.0)",
+            Way::Dependent,
+        ),
+        rival(
+            "graph-pdl",
+            "the same steps in CUDA graphs of 8 or 32",
+            Way::DependentGraph,
+        ),
+        rival(
             "while-graph",
             "CUDA C, a CUDA graph with a WHILE node around four steps",
             Way::WhileGraph,
@@ -29,6 +49,12 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
             "CUDA C, one compiled persistent kernel",
             Way::Compiled,
         ),
+        Box::new(Gpu {
+            name: "compiled-into",
+            about: "the same, with results in the memory of the ones before",
+            way: Way::Compiled,
+            results: Results::Earlier,
+        }),
     ]
 }
 
@@ -48,6 +74,16 @@ struct Gpu {
     name: &'static str,
     about: &'static str,
     way: Way,
+    results: Results,
+}
+
+/// Where a run's result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Results {
+    /// Memory that is new to the process, whose pages the run makes.
+    New,
+    /// The memory of an earlier result.
+    Earlier,
 }
 
 impl Rival for Gpu {
@@ -103,19 +139,56 @@ impl Rival for Gpu {
             workload.problem,
             Problem::Saxpy { .. } | Problem::Hash { .. }
         );
-        Ok(Box::new(move || {
-            let timed = rival.run().map_err(|e| e.to_string())?;
-            let values = match rival.results().map_err(|e| e.to_string())? {
-                Column::U32(values) => Values::U32(values),
-                Column::U64(values) => Values::U64(values),
-                Column::F32(values) => Values::F32(values),
-                other => return Err(format!("a result of another type: {other:?}")),
-            };
-            Ok(Measured {
-                values,
-                rounds: has_rounds.then_some(u64::from(timed.steps)),
-                device_ns: Some(timed.device_ns),
-            })
+        Ok(Box::new(Run {
+            rival,
+            has_rounds,
+            before: match &workload.problem {
+                Problem::Saxpy { y, .. } => Some(y),
+                _ => None,
+            },
+            results: self.results,
+            into: None,
         }))
+    }
+}
+
+struct Run<'w> {
+    rival: rivals::Rival<'w>,
+    has_rounds: bool,
+    /// What the result takes the place of, where the caller has that: its memory is there before the run.
+    before: Option<&'w Vec<f32>>,
+    results: Results,
+    into: Option<Column>,
+}
+
+impl Prepared for Run<'_> {
+    fn reset(&mut self) {
+        if let Some(y) = self.before {
+            self.into = Some(Column::F32(y.clone()));
+        }
+    }
+
+    fn give_back(&mut self, values: Values) {
+        self.into = (self.results == Results::Earlier).then(|| match values {
+            Values::U32(values) => Column::U32(values),
+            Values::U64(values) => Column::U64(values),
+            Values::F32(values) => Column::F32(values),
+        });
+    }
+
+    fn run(&mut self) -> Result<Measured, String> {
+        let timed = self.rival.run().map_err(|e| e.to_string())?;
+        let result = self.rival.results_in(self.into.take());
+        let values = match result.map_err(|e| e.to_string())? {
+            Column::U32(values) => Values::U32(values),
+            Column::U64(values) => Values::U64(values),
+            Column::F32(values) => Values::F32(values),
+            other => return Err(format!("a result of another type: {other:?}")),
+        };
+        Ok(Measured {
+            values,
+            rounds: self.has_rounds.then_some(u64::from(timed.steps)),
+            device_ns: Some(timed.device_ns),
+        })
     }
 }

@@ -62,7 +62,13 @@ pub trait Prepared {
     /// Restores what a run destroys; called before each run, not timed.
     fn reset(&mut self) {}
 
-    /// One run, from the inputs on the host or device to the result on the host.
+    /// What the last run gave, once it was checked: memory for the next result of who reuses it. Not timed.
+    fn give_back(&mut self, values: Values) {
+        drop(values);
+    }
+
+    /// One run, from what a run takes on the host to the result in ordinary memory of the host. What stays between runs (a
+    /// graph, its weights) was brought by [`Rival::prepare`].
     fn run(&mut self) -> Result<Measured, String>;
 }
 
