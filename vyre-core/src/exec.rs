@@ -449,7 +449,8 @@ pub struct Report {
     pub activity: Option<Activity>,
     /// What was read back.
     pub readback: Readback,
-    /// Sweeps of each wave, where a CPU backend was asked to time them ([`LaunchHint::time_waves`]).
+    /// Sweeps of each wave, where the backend was asked to time them ([`LaunchHint::time_waves`]). Of a query of a batch, its
+    /// own.
     pub waves: Option<Vec<WaveTime>>,
 }
 
@@ -458,7 +459,10 @@ pub struct Report {
 pub struct WaveTime {
     /// How many.
     pub sweeps: u64,
-    /// Host wall time that they took together, in nanoseconds.
+    /// What they took together, in nanoseconds. On a CPU, wall time of the sweeps alone. On a GPU, device time from where a sweep
+    /// is handed out to where the next one is, or the pass ends: with the barrier after it, and what is decided there. Of waves
+    /// without a barrier between them it is as one CTA saw it, so that waiting for the others counts for the last one. What is
+    /// done before the first sweep is no wave's.
     pub ns: u64,
 }
 
@@ -875,7 +879,7 @@ pub struct LaunchHint {
     /// There may be a second set of inputs, so that those of the next run go up while one is on the device.
     pub second_inputs: bool,
     /// Say how long the sweeps of each wave take ([`Report::waves`]). It costs a look at the clock before and after each
-    /// sweep, as long as a sweep over a few items takes.
+    /// sweep, on a CPU as long as a sweep over a few items takes.
     pub time_waves: bool,
 }
 

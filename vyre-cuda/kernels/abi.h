@@ -290,8 +290,8 @@ struct Image {
     u32 pulls;
     u32 stash_bytes;
     u32 quick_warps;
-    u32 unused0;
-    u32 unused1;
+    u32 times;
+    u32 unused;
     u64 progress;
 };
 static_assert(sizeof(Image) == 160, "");

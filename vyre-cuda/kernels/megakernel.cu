@@ -317,6 +317,7 @@ __device__ __forceinline__ void leave() {
         store_global64(VYRE_CONTROL(waiting), waiting);
         store_global(VYRE_CONTROL(finished), 1);
     }
+    __syncwarp();
 }
 
 // Hands out a wave's work: how many warps of a CTA have any, and a frontier's items in what portions.
@@ -417,6 +418,39 @@ __device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
 }
 
 #include "pull.cuh"
+
+// Where somebody asked, sweeps are timed: by the first CTA of a group, whenever `advance` has found what comes next. The time
+// since then is that of the wave that was handed out, with the barrier that followed it. Rounds that stay on the device's
+// short ways (narrow, or pulling) are all of one wave, which gets the time of the whole stay.
+struct Timing {
+    u64 since;
+    u64 swept;   // sweeps of frontiers before a stay
+    u32 wave;    // whose time it is; VYRE_NONE: nobody's
+    u32 sweeps;  // that were handed out; VYRE_NONE: a stay, whose rounds are counted when it is over
+};
+__shared__ Timing vyre_timing;
+
+__device__ __forceinline__ void note_time() {
+    u64 now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
+    Timing& timing = vyre_timing;
+    const u32 wave = vyre_state.wave;
+    const bool stays = vyre_state.quick != 0;
+    // Not so for sums of long ranges, which come before their sweep.
+    const bool sweeps = wave != VYRE_NONE && !stays && vyre_state.each != 0;
+    u64 swept = vyre_state.sweeps;
+    if (sweeps) {
+        const Wave& next = *table<Wave>(image().waves, wave);
+        if (next.frontier != VYRE_NONE && next.domain != VYRE_DOMAIN_ListItems) swept -= 1;
+    }
+    if (timing.wave != VYRE_NONE) {
+        const u64 at = image().results + image().times + timing.wave * 16ull;
+        const u64 done = timing.sweeps == VYRE_NONE ? swept - timing.swept : timing.sweeps;
+        store_global64(at, load_global64(at) + done);
+        store_global64(at + 8, load_global64(at + 8) + (now - timing.since));
+    }
+    timing = Timing{now, swept, wave, stays ? VYRE_NONE : sweeps ? 1u : 0u};
+}
 
 // Runs the schedule up to the next wave, which `vyre_state.wave` names afterwards.
 __device__ __forceinline__ void advance(u32& abort) {
@@ -650,6 +684,7 @@ next_query:
         if (threadIdx.x == 0) {
             vyre_state = State{VYRE_NONE};
             vyre_pull = PullState{};
+            vyre_timing.wave = VYRE_NONE;
             vyre_state.ctas = batch != nullptr ? 1 : gridDim.x;
             vyre_state.cta = batch != nullptr ? 0 : blockIdx.x;
             vyre_state.query = query;
@@ -706,8 +741,16 @@ next_query:
         if (warp_id() == 0) grid_barrier(0, abort);
     }
     for (;;) {
+        // Sweeps end in lanes that may be on their own.
+        __syncwarp();
         __syncthreads();
-        if (warp_id() == 0) advance(abort);
+        if (warp_id() == 0) {
+            advance(abort);
+            if (image().times != 0 && vyre_state.cta == 0) {
+                if (lane_id() == 0) note_time();
+                __syncwarp();
+            }
+        }
         __syncthreads();
         const u32 wave = vyre_state.wave;
         if (wave == VYRE_NONE) break;

@@ -107,6 +107,7 @@ __device__ __forceinline__ void pull_add(u32 count, u64 edges) {
 // All CTAs come together, and what they counted is summed up. All warps call it; those that are not the control warp wait for
 // it at a barrier of the CTA afterwards.
 __device__ __noinline__ void pull_meet() {
+    __syncwarp();
     __syncthreads();
     if (warp_id() != 0) return;
     PullState& p = vyre_pull;

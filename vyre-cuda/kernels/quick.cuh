@@ -864,6 +864,8 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
             if (turn - 1 < limits.x && turn * 4 > limits.w && done < limits.z && alone < VYRE_ALONE) goto start_round;
             goto flush;
         }
+        // The loads of a next portion that there is not may have left the lanes apart.
+        __syncwarp();
         __syncthreads();
         if (warp != 0) goto wait;
         {

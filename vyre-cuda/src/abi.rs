@@ -340,7 +340,8 @@ pub(crate) mod fill {
 }
 
 abi! {
-    /// Head of the image. `stash_bytes`: of a warp. `quick_warps`: warps of a CTA that have rows of quick code. `progress`: where the host can see rounds and the frontier while the launch runs, or 0.
+    /// Head of the image. `stash_bytes`: of a warp. `quick_warps`: warps of a CTA that have rows of quick code. `progress`: where the host can see rounds and the frontier while the launch runs, or 0. `times`: bytes from `results` to two 64-bit
+    /// words a wave, its sweeps and the nanoseconds that they took, or 0 if nobody asked.
     struct Image {
         code: u64,
         control: u64,
@@ -375,8 +376,8 @@ abi! {
         pulls: u32,
         stash_bytes: u32,
         quick_warps: u32,
-        unused0: u32,
-        unused1: u32,
+        times: u32,
+        unused: u32,
         progress: u64,
     }
 

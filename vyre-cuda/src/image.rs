@@ -129,6 +129,8 @@ pub(crate) struct Run<'a> {
     pub(crate) nodes: u64,
     /// Where the host looks for progress, or 0.
     pub(crate) progress: u64,
+    /// The sweeps of each wave are to be timed.
+    pub(crate) time_waves: bool,
 }
 
 /// The long edge ranges of a wave, and its nodes in chunks: addresses of the lists and of the parts' sums, how many there
@@ -151,6 +153,8 @@ pub(crate) struct Control {
     pub(crate) homes: u64,
     pub(crate) epochs: u64,
     pub(crate) stamps: u64,
+    /// Of each wave, its sweeps and their time in nanoseconds.
+    pub(crate) times: u64,
     pub(crate) reductions: u64,
     pub(crate) frontiers: u64,
     pub(crate) bytes: u64,
@@ -164,13 +168,15 @@ impl Control {
         let epochs = homes + 4 * count(program.buffers.len());
         let stamps = epochs + 4 * count(program.reductions.len());
         let queues = program.frontiers.len() + program.lists.len();
-        let reductions = (stamps + 4 * count(queues)).next_multiple_of(128);
+        let times = (stamps + 4 * count(queues)).next_multiple_of(8);
+        let reductions = (times + 16 * count(program.waves.len())).next_multiple_of(128);
         let frontiers = (reductions + 24 * count(program.reductions.len())).next_multiple_of(128);
         Control {
             results,
             homes,
             epochs,
             stamps,
+            times,
             reductions,
             frontiers,
             bytes: frontiers + FRONTIER_CONTROL_BYTES * count(queues),
@@ -852,6 +858,9 @@ impl Layout {
         head.results = run.control + control.results;
         head.fill_count = run.fills.len() as u32;
         head.progress = run.progress;
+        if run.time_waves {
+            head.times = (control.times - control.results) as u32;
+        }
         let mut out = vec![0; head.tables_bytes as usize];
         put(&mut out, 0, &[head]);
         let mut steps = self.steps.clone();
@@ -1346,6 +1355,7 @@ pub(crate) mod tests {
             scalars: &[],
             nodes: 1_000,
             progress: 0,
+            time_waves: false,
         }
     }
 

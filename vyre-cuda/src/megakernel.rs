@@ -33,7 +33,8 @@ use std::time::{Duration, Instant};
 use vyre_core::csr::Csr;
 use vyre_core::exec::{
     Activity, Args, Column, Counters, Executor, Followed, LaunchHint, Limits, Outcome, Progress,
-    Readback, Report, RunError, Sizes, Slice, TopologyArgs, check_columns, resolve_topologies,
+    Readback, Report, RunError, Sizes, Slice, TopologyArgs, WaveTime, check_columns,
+    resolve_topologies,
 };
 use vyre_core::module::{
     BufferId, Domain, Extent, FixpointId, KernelId, ListId, Program, ReductionId, Role, Scalar,
@@ -114,6 +115,8 @@ pub struct Megakernel {
     batch_bytes: Option<u64>,
     /// There is memory for a second set of inputs.
     second_inputs: bool,
+    /// Sweeps are to be timed.
+    time_waves: bool,
     batch: Option<Batch>,
     progress: Arc<Progress>,
     /// Rounds and frontier, as the device tells them.
@@ -504,6 +507,7 @@ impl Megakernel {
             items_per_lane: ITEMS_PER_LANE,
             batch_bytes: None,
             second_inputs: false,
+            time_waves: false,
             batch: None,
             progress: Arc::default(),
             told: Pinned::new(device, 16)?,
@@ -863,6 +867,7 @@ impl Megakernel {
                     None => Ranges::default(),
                 })
                 .collect(),
+            time_waves: self.time_waves,
         }
         .encode(places)
     }
@@ -901,6 +906,7 @@ impl Megakernel {
             program: &self.program,
             sizes,
             control: Control::new(&self.program),
+            time_waves: self.time_waves,
         }
     }
 
@@ -1479,7 +1485,8 @@ impl Megakernel {
                 shapes: &sharing.shapes,
                 bytes,
             });
-            unpacked.append(&mut unpack(&self.program, answers.collect::<Vec<_>>()));
+            let answers = answers.collect::<Vec<_>>();
+            unpacked.append(&mut unpack(&self.program, self.time_waves, answers));
         })?;
         self.ring = Some(ring);
         let wall_ns = u64::try_from(sharing.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -1741,13 +1748,18 @@ fn emptied_list(
     fields.iter().map(move |&field| emptied(held.next(), field))
 }
 
-/// Takes records apart, many on several threads.
-fn unpack(program: &Program, answers: Vec<Answer<'_>>) -> Vec<Result<Outcome, RunError>> {
+/// Takes records apart, many on several threads. `time_waves`: sweeps were timed.
+fn unpack(
+    program: &Program,
+    time_waves: bool,
+    answers: Vec<Answer<'_>>,
+) -> Vec<Result<Outcome, RunError>> {
     let one = |mut answer: Answer<'_>| {
         let reader = Reader {
             program,
             sizes: answer.sizes,
             control: Control::new(program),
+            time_waves,
         };
         let words = reader.words(answer.bytes)?;
         if let Some(trap) = reader.trap(&words, true) {
@@ -1803,6 +1815,7 @@ struct Tables<'a> {
     /// The last that was used, likewise, where stamps are not fresh.
     stamps: &'a [u32],
     ranges: Vec<Ranges>,
+    time_waves: bool,
 }
 
 impl Tables<'_> {
@@ -1931,6 +1944,7 @@ impl Tables<'_> {
             scalars: &self.sizes.scalars,
             nodes: self.sizes.nodes,
             progress: places.progress,
+            time_waves: self.time_waves,
         })
     }
 }
@@ -1987,6 +2001,8 @@ struct Words {
     activity: Activity,
     /// Edges of frontiers that would have been pulled, had the edges in been known.
     missed: u64,
+    /// By wave; zero where nobody asked.
+    times: Vec<WaveTime>,
     /// Items that the next round would find.
     waiting: u64,
     /// Rounds that a cluster held, or would have.
@@ -2006,6 +2022,8 @@ struct Reader<'a> {
     program: &'a Program,
     sizes: &'a Sizes,
     control: Control,
+    /// Sweeps were timed.
+    time_waves: bool,
 }
 
 impl Reader<'_> {
@@ -2048,6 +2066,13 @@ impl Reader<'_> {
                 .collect(),
             homes: count(program.buffers.len())
                 .map(|i| half(layout.homes + 4 * i))
+                .collect(),
+            times: count(program.waves.len())
+                .map(|i| layout.times + 16 * i)
+                .map(|at| WaveTime {
+                    sweeps: word(at),
+                    ns: word(at + 8),
+                })
                 .collect(),
             lists: (0u16..)
                 .zip(&program.lists)
@@ -2119,6 +2144,7 @@ impl Reader<'_> {
             rounds: words.rounds.clone(),
             activity: Some(words.activity),
             readback: read,
+            waves: self.time_waves.then(|| words.times.clone()),
             ..Report::default()
         };
         outcome
@@ -2420,11 +2446,7 @@ impl Executor for Megakernel {
         if self.take_items(hint.items_per_lane).is_err() {
             notes.push("another number of items a lane wanted, which cannot be had");
         }
-        if hint.time_waves {
-            notes.push(
-                "times of waves wanted, not available: the device runs them all in one launch",
-            );
-        }
+        self.time_waves = hint.time_waves;
         self.pack_up_to_bytes = hint.pack_up_to_bytes;
         self.pull_from = hint.pull_from;
         self.slots = hint.slots.max(1);

@@ -554,8 +554,9 @@ impl<P: Pass> Session<P> {
         self.decider.tuner = on.then(|| Tuner::new(self.executor.limits(), open));
     }
 
-    /// Has the next runs time the sweeps of each wave, on the CPU backends: [`explain`](Session::explain) shows the times, and
-    /// they are in the runs' [`Report::waves`]. Off as it begins, because a look at the clock takes as long as a sweep over a few items.
+    /// Has the next runs time the sweeps of each wave: [`explain`](Session::explain) shows the times, those of a batch's queries
+    /// added up, and they are in the runs' [`Report::waves`]. [`WaveTime`](crate::WaveTime) says what is counted where. Off as it
+    /// begins, because a look at the clock takes as long as a sweep over a few items.
     pub fn set_wave_times(&mut self, on: bool) {
         self.decider.time_waves = on;
     }

@@ -19,7 +19,7 @@ use vyre_core::verify::verify;
 use vyre_core::vir0::Vir0Executor;
 use vyre_cuda::prelude::*;
 use vyre_cuda::rivals::{Column, Kernels, Problem, Rival, Way};
-use vyre_cuda::{Device, Megakernel};
+use vyre_cuda::{Device, Megakernel, Report};
 
 const X: u16 = 0;
 const OUT32: u16 = 3;
@@ -1052,6 +1052,96 @@ fn rounds_are_run_by_one_cluster_where_it_holds_them() {
     let mut session = bfs::Session::new(&cuda, &grid(3_000, 3_000)).unwrap();
     check(gathered(&mut session), 500..=4_000);
     gathered(&mut session);
+}
+
+/// Long and short rounds, narrow and wide ones, sums of long ranges, rounds that pull: each sweep is counted as on a CPU, the
+/// times lie within the launch and make up most of a long one, and results stay as they are.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn waves_are_timed_within_the_launch() {
+    let (cuda, native) = (Runtime::cuda().unwrap(), Runtime::native());
+    let check = |report: &Report, expected: &Report, long: bool| {
+        let waves = report.waves.as_ref().expect("it was asked for");
+        let sweeps = |r: &Report| -> Vec<u64> {
+            let waves = r.waves.as_ref().expect("it was asked for");
+            waves.iter().map(|w| w.sweeps).collect()
+        };
+        assert_eq!(sweeps(report), sweeps(expected));
+        let sum: u64 = waves.iter().map(|w| w.ns).sum();
+        let launch = report.device_ns.unwrap();
+        let least = if long { launch / 2 } else { 0 };
+        assert!((least..=launch).contains(&sum), "{waves:?} of {launch} ns");
+        waves.iter().all(|w| w.ns > 0)
+    };
+    // Searches of this one pull once the session knows that it is symmetric.
+    let nodes = 1 << 15;
+    let scattered = (0..nodes * 8).map(|i: u32| (i % nodes, i.wrapping_mul(2_654_435_761) % nodes));
+    let both_ways: Vec<_> = scattered.flat_map(|(a, b)| [(a, b), (b, a)]).collect();
+    let dense = Csr::from_edges(nodes as usize, &both_ways).unwrap();
+    for (graph, long) in [
+        (grid(1_000, 400), true),
+        (grid(1, 5_000), true),
+        (hubs(), false),
+        (dense, false),
+    ] {
+        let mut on_cpu = bfs::Session::new(&native, &graph).unwrap();
+        on_cpu.set_wave_times(true);
+        let expected = on_cpu.run(bfs::Run { source: 0 }).unwrap();
+        let mut session = bfs::Session::new(&cuda, &graph).unwrap();
+        let untimed = session.run(bfs::Run { source: 0 }).unwrap();
+        assert_eq!(
+            (untimed.report.waves, untimed.dist),
+            (None, expected.dist.clone())
+        );
+        session.set_wave_times(true);
+        // Later runs may have other clusters, or none, and pull.
+        for _ in 0..5 {
+            let out = session.run(bfs::Run { source: 0 }).unwrap();
+            assert_eq!(out.dist, expected.dist);
+            assert!(check(&out.report, &expected.report, long));
+        }
+        let explained = session.explain().to_string();
+        assert!(explained.contains("\n  waves     relax "), "{explained}");
+        for _ in 0..3 {
+            session.submit(bfs::Run { source: 0 }, 0);
+        }
+        for (_, out) in session.run_batch().unwrap().results {
+            let out = out.unwrap();
+            assert_eq!(out.dist, expected.dist);
+            assert!(check(&out.report, &expected.report, false));
+        }
+        session.set_wave_times(false);
+        let out = session.run(bfs::Run { source: 0 }).unwrap();
+        assert_eq!((out.report.waves, out.dist), (None, expected.dist));
+    }
+    // Several waves of a group, and long ranges that are summed up before their wave: some take less than the clock tells apart.
+    for graph in [grid(300, 40), hubs()] {
+        let x = vec![1; graph.node_count()];
+        let small = vec![1.0; graph.node_count()];
+        let run = || loops::Run {
+            x: &x,
+            small: &small,
+            shift: 0,
+        };
+        let mut on_cpu = loops::Session::new(&native, &graph).unwrap();
+        let mut on_cuda = loops::Session::new(&cuda, &graph).unwrap();
+        on_cpu.set_wave_times(true);
+        on_cuda.set_wave_times(true);
+        let (expected, out) = (on_cpu.run(run()).unwrap(), on_cuda.run(run()).unwrap());
+        assert_eq!((&out.sum, &out.exact), (&expected.sum, &expected.exact));
+        check(&out.report, &expected.report, false);
+        let mut on_cpu = relay::Session::new(&native, &graph).unwrap();
+        let mut on_cuda = relay::Session::new(&cuda, &graph).unwrap();
+        on_cpu.set_wave_times(true);
+        on_cuda.set_wave_times(true);
+        let expected = on_cpu.run(relay::Run { source: 0 }).unwrap();
+        let out = on_cuda.run(relay::Run { source: 0 }).unwrap();
+        assert_eq!(
+            (&out.dist, &out.sources),
+            (&expected.dist, &expected.sources)
+        );
+        check(&out.report, &expected.report, false);
+    }
 }
 
 /// Median, smallest and largest, in microseconds.

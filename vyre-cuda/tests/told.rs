@@ -138,11 +138,6 @@ fn waves_are_timed_when_asked_for(runtime: &Runtime) {
     session.set_wave_times(true);
     let timed = session.run(run()).expect("no trap").report.waves;
     let explained = session.explain().to_string();
-    if runtime.backend() == "cuda" {
-        assert_eq!(timed, None);
-        assert!(explained.contains("times of waves wanted, not available"));
-        return;
-    }
     let timed = timed.expect("it was asked for");
     let sweeps: Vec<u64> = timed.iter().map(|w| w.sweeps).collect();
     assert_eq!(sweeps, [2, 6, 2]);

@@ -271,6 +271,7 @@ impl Many {
                     stamps: &[],
                     // A CTA of its own walks long ranges as it does all others.
                     ranges: vec![Ranges::default(); layout.ranges_of.len()],
+                    time_waves: false,
                 };
                 let encoded = tables.encode(&laid.places(*bases, |i| place.columns[i]));
                 image[..encoded.len()].copy_from_slice(&encoded);
@@ -401,7 +402,7 @@ impl Many {
                     bytes,
                 });
             }
-            unpacked.append(&mut unpack(&self.program, answers));
+            unpacked.append(&mut unpack(&self.program, false, answers));
         })?;
         self.ring = Some(ring);
         let wall_ns = u64::try_from(launched.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
