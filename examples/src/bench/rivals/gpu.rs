@@ -3,7 +3,7 @@
 //! Inputs of a run and its result go through the same page-locked parts, and are copied by the same threads, as those of
 //! vyre's sessions: wall times differ by who starts the steps, not by how the bytes travel.
 
-use super::{Measured, Place, Prepared, Rival, Skip, bucket_width};
+use super::{Measured, Place, Prepared, Results, Rival, Skip, bucket_width};
 use crate::bench::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
 use std::sync::{Arc, Mutex, PoisonError};
 use vyre_cuda::Device;
@@ -77,15 +77,6 @@ struct Gpu {
     results: Results,
 }
 
-/// Where a run's result goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Results {
-    /// Memory that is new to the process, whose pages the run makes.
-    New,
-    /// The memory of an earlier result.
-    Earlier,
-}
-
 impl Rival for Gpu {
     fn name(&self) -> &'static str {
         self.name
@@ -100,6 +91,10 @@ impl Rival for Gpu {
     }
 
     fn prepare<'w>(&self, workload: &'w Workload) -> Result<Box<dyn Prepared + 'w>, Skip> {
+        // Its result takes the place of an input anyway.
+        if self.results == Results::Earlier && matches!(workload.problem, Problem::Saxpy { .. }) {
+            return Err(Skip::NoAlgorithm);
+        }
         let kernels = kernels()?;
         let problem = match &workload.problem {
             Problem::Bfs { graph, symmetric } => rivals::Problem::Bfs {
@@ -169,7 +164,7 @@ impl Prepared for Run<'_> {
     }
 
     fn give_back(&mut self, values: Values) {
-        self.into = (self.results == Results::Earlier).then(|| match values {
+        self.into = (self.results == Results::Earlier).then_some(match values {
             Values::U32(values) => Column::U32(values),
             Values::U64(values) => Column::U64(values),
             Values::F32(values) => Column::F32(values),

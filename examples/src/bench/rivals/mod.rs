@@ -46,6 +46,15 @@ pub enum Place {
     Gpu,
 }
 
+/// Where a run's result goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Results {
+    /// Memory that is new to the process, whose pages the run makes.
+    New,
+    /// The memory of an earlier result.
+    Earlier,
+}
+
 /// Why a rival does not run a workload.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Skip {

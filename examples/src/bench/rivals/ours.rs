@@ -1,7 +1,7 @@
 //! vyre's own backends, through the door that users take. Search, ranks, components and saxpy are the passes of the
 //! examples of these names; shortest paths by distance, liveness and the hash loop are here.
 
-use super::{Measured, Place, Prepared, Rival, Skip, bucket_width};
+use super::{Measured, Place, Prepared, Results, Rival, Skip, bucket_width};
 use crate::bench::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
 use crate::cli::count;
 use vyre_cuda::prelude::*;
@@ -20,6 +20,20 @@ examples! {
     components "../../../examples/components.rs";
     pagerank "../../../examples/pagerank.rs";
     saxpy "../../../examples/saxpy.rs";
+}
+
+macro_rules! field {
+    ($output:ty, $field:ident: $scalar:ident) => {
+        Field {
+            take: |out: &mut $output| Values::$scalar(std::mem::take(&mut out.$field)),
+            give_back: |out: &mut $output, values| {
+                if let Values::$scalar(values) = values {
+                    out.$field = values;
+                }
+            },
+            report: |out: &$output| &out.report,
+        }
+    };
 }
 
 /// Which registers are live where each block begins: sets flow from a block to those before it until none grows.
@@ -183,6 +197,7 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
             place,
             runtime,
             most_work,
+            results: Results::New,
         }) as Box<dyn Rival>
     };
     vec![
@@ -207,6 +222,14 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
             Runtime::cuda,
             u64::MAX,
         ),
+        Box::new(Backend {
+            name: "cuda-into",
+            about: "the same by `run_into`, with results in the memory of the ones before",
+            place: Place::Gpu,
+            runtime: Runtime::cuda,
+            most_work: u64::MAX,
+            results: Results::Earlier,
+        }),
     ]
 }
 
@@ -217,6 +240,7 @@ struct Backend {
     runtime: fn() -> Result<Runtime, Error>,
     /// Steps of a workload that are worth waiting for.
     most_work: u64,
+    results: Results,
 }
 
 impl Rival for Backend {
@@ -242,19 +266,31 @@ impl Rival for Backend {
     }
 
     fn prepare<'w>(&self, workload: &'w Workload) -> Result<Box<dyn Prepared + 'w>, Skip> {
+        // Its result takes the place of an input anyway.
+        if self.results == Results::Earlier && matches!(workload.problem, Problem::Saxpy { .. }) {
+            return Err(Skip::NoAlgorithm);
+        }
         let unavailable = |e: Error| Skip::Unavailable(e.to_string());
         let runtime = (self.runtime)().map_err(unavailable)?;
-        session(&runtime, &workload.problem).map_err(unavailable)
+        session(&runtime, &workload.problem, self.results).map_err(unavailable)
     }
 }
 
-fn session<'w>(runtime: &Runtime, problem: &'w Problem) -> Result<Box<dyn Prepared + 'w>, Error> {
+fn session<'w>(
+    runtime: &Runtime,
+    problem: &'w Problem,
+    results: Results,
+) -> Result<Box<dyn Prepared + 'w>, Error> {
     Ok(match problem {
         Problem::Bfs { graph, .. } => {
             let mut session = bfs::bfs::Session::new(runtime, &**graph)?;
-            runs(move || {
-                let out = session.run(bfs::bfs::Run { source: 0 })?;
-                Ok((Values::U32(out.dist), out.report))
+            Box::new(Runs {
+                run: move |out: &mut bfs::bfs::Output| {
+                    session.run_into(bfs::bfs::Run { source: 0 }, out)
+                },
+                field: field!(bfs::bfs::Output, dist: U32),
+                out: None,
+                results,
             })
         }
         Problem::Sssp { graph, weights } => {
@@ -268,9 +304,13 @@ fn session<'w>(runtime: &Runtime, problem: &'w Problem) -> Result<Box<dyn Prepar
                 None => Place::Cpu,
             };
             let width = bucket_width(graph, weights, place);
-            runs(move || {
-                let out = session.run(near_far::Run { source: 0, width })?;
-                Ok((Values::U32(out.dist), out.report))
+            Box::new(Runs {
+                run: move |out: &mut near_far::Output| {
+                    session.run_into(near_far::Run { source: 0, width }, out)
+                },
+                field: field!(near_far::Output, dist: U32),
+                out: None,
+                results,
             })
         }
         Problem::PageRank { graph } => {
@@ -283,9 +323,11 @@ fn session<'w>(runtime: &Runtime, problem: &'w Problem) -> Result<Box<dyn Prepar
                 tolerance: TOLERANCE,
             };
             let mut session = pagerank::pagerank::Session::new(runtime, &**graph)?;
-            runs(move || {
-                let out = session.run(run)?;
-                Ok((Values::F32(out.rank), out.report))
+            Box::new(Runs {
+                run: move |out: &mut pagerank::pagerank::Output| session.run_into(run, out),
+                field: field!(pagerank::pagerank::Output, rank: F32),
+                out: None,
+                results,
             })
         }
         Problem::Components { graph } => {
@@ -294,9 +336,11 @@ fn session<'w>(runtime: &Runtime, problem: &'w Problem) -> Result<Box<dyn Prepar
                 symmetric: true,
                 nodes: graph.node_count() as u32,
             };
-            runs(move || {
-                let out = session.run(run)?;
-                Ok((Values::U32(out.label), out.report))
+            Box::new(Runs {
+                run: move |out: &mut components::components::Output| session.run_into(run, out),
+                field: field!(components::components::Output, label: U32),
+                out: None,
+                results,
             })
         }
         Problem::Liveness { cfg, predecessors } => {
@@ -306,9 +350,11 @@ fn session<'w>(runtime: &Runtime, problem: &'w Problem) -> Result<Box<dyn Prepar
                 defs: &cfg.defs,
             };
             let mut session = liveness::Session::new(runtime, topology)?;
-            runs(move || {
-                let out = session.run(liveness::Run {})?;
-                Ok((Values::U64(out.live), out.report))
+            Box::new(Runs {
+                run: move |out: &mut liveness::Output| session.run_into(liveness::Run {}, out),
+                field: field!(liveness::Output, live: U64),
+                out: None,
+                results,
             })
         }
         Problem::Saxpy { x, y } => Box::new(Saxpy {
@@ -319,22 +365,58 @@ fn session<'w>(runtime: &Runtime, problem: &'w Problem) -> Result<Box<dyn Prepar
         }),
         Problem::Hash { len } => {
             let (runtime, len) = (runtime.clone(), *len as usize);
-            runs(move || {
-                let mut out = vec![0; len];
-                let report = hash::run(&runtime, SEED, &mut out)?;
-                Ok((Values::U32(out), report))
+            Box::new(Runs {
+                run: move |out: &mut Hashes| {
+                    // What a kernel's `run` writes is the caller's.
+                    out.values.resize(len, 0);
+                    out.report = hash::run(&runtime, SEED, &mut out.values)?;
+                    Ok(())
+                },
+                field: field!(Hashes, values: U32),
+                out: None,
+                results,
             })
         }
     })
 }
 
-fn runs<'w>(
-    mut run: impl FnMut() -> Result<(Values, Report), Error> + 'w,
-) -> Box<dyn Prepared + 'w> {
-    Box::new(move || {
-        let (values, report) = run().map_err(|e| e.to_string())?;
-        Ok(measured(values, &report))
-    })
+/// A result of the hash loop.
+#[derive(Default)]
+struct Hashes {
+    values: Vec<u32>,
+    report: Report,
+}
+
+/// The result that counts, of an output of several parts.
+struct Field<O> {
+    take: fn(&mut O) -> Values,
+    give_back: fn(&mut O, Values),
+    report: fn(&O) -> &Report,
+}
+
+/// The same run again and again. `out`: the memory of the result before, for who reuses it.
+struct Runs<O, R> {
+    run: R,
+    field: Field<O>,
+    out: Option<O>,
+    results: Results,
+}
+
+impl<O: Default, R: FnMut(&mut O) -> Result<(), Error>> Prepared for Runs<O, R> {
+    fn run(&mut self) -> Result<Measured, String> {
+        let mut out = self.out.take().unwrap_or_default();
+        (self.run)(&mut out).map_err(|e| e.to_string())?;
+        let values = (self.field.take)(&mut out);
+        let measured = measured(values, (self.field.report)(&out));
+        self.out = (self.results == Results::Earlier).then_some(out);
+        Ok(measured)
+    }
+
+    fn give_back(&mut self, values: Values) {
+        if let Some(out) = &mut self.out {
+            (self.field.give_back)(out, values);
+        }
+    }
 }
 
 fn measured(values: Values, report: &Report) -> Measured {
