@@ -947,7 +947,9 @@ impl Checker<'_> {
                         ..self.wrong(span)
                     },
                     None => {
-                        self.leave(format!("no function `{name}`"));
+                        self.leave(format!(
+                            "kernels do not see a function `{name}`: write the value out, or a function in an `impl` beside the struct"
+                        ));
                         self.wrong(span)
                     }
                 };

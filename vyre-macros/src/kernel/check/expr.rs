@@ -373,7 +373,9 @@ impl Checker<'_> {
                     return self.wrong(span);
                 }
                 if name.chars().any(char::is_lowercase) {
-                    self.leave(format!("cannot find value `{name}`"));
+                    self.leave(format!(
+                        "cannot find value `{name}`; write a constant from elsewhere in uppercase, or as a path, `self::{name}`"
+                    ));
                     return self.wrong(span);
                 }
             }
