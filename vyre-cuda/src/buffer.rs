@@ -6,7 +6,7 @@ use cudarc::driver::{result, sys};
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-use vyre_core::exec::{Column, Slice};
+use vyre_core::exec::{Column, Slice, SliceMut};
 
 /// Alignment that allocations are rounded up to; device addresses are aligned at least so.
 pub(crate) const ALIGN: u64 = 256;
@@ -544,6 +544,51 @@ pub(crate) fn extend(column: &mut Column, bytes: &[u8]) {
         Column::U64(v) => fill(v, bytes),
         Column::I64(v) => fill(v, bytes),
         Column::F64(v) => fill(v, bytes),
+    }
+}
+
+/// Where the elements of a result go, one after another.
+pub(crate) enum Place<'a> {
+    /// To the end.
+    Column(Column),
+    /// Over what was there; this is left.
+    Slice(SliceMut<'a>),
+}
+
+impl Place<'_> {
+    /// The next elements, as the device stores them.
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
+        fn put<'a, T: Pod>(values: &'a mut [T], bytes: &[u8]) -> &'a mut [T] {
+            let (now, later) = values.split_at_mut(bytes.len() / size_of::<T>());
+            let first = now.as_mut_ptr().cast();
+            // SAFETY: so many bytes of plain values, which are borrowed; every bit pattern is a value.
+            copy(bytes, unsafe {
+                std::slice::from_raw_parts_mut(first, size_of_val(now))
+            });
+            later
+        }
+        match self {
+            Place::Column(column) => extend(column, bytes),
+            Place::Slice(slice) => {
+                let all = std::mem::replace(slice, SliceMut::U8(&mut []));
+                *slice = match all {
+                    SliceMut::Bool(v) => {
+                        let (now, later) = v.split_at_mut(bytes.len());
+                        now.iter_mut()
+                            .zip(bytes)
+                            .for_each(|(to, &b)| *to = b & 1 != 0);
+                        SliceMut::Bool(later)
+                    }
+                    SliceMut::U8(v) => SliceMut::U8(put(v, bytes)),
+                    SliceMut::U32(v) => SliceMut::U32(put(v, bytes)),
+                    SliceMut::I32(v) => SliceMut::I32(put(v, bytes)),
+                    SliceMut::F32(v) => SliceMut::F32(put(v, bytes)),
+                    SliceMut::U64(v) => SliceMut::U64(put(v, bytes)),
+                    SliceMut::I64(v) => SliceMut::I64(put(v, bytes)),
+                    SliceMut::F64(v) => SliceMut::F64(put(v, bytes)),
+                };
+            }
+        }
     }
 }
 

@@ -9,10 +9,11 @@
 use crate::abi;
 use crate::code::Target;
 use crate::image::Room;
+use crate::runtime::{GiveUp, Spare};
 use cudarc::driver::{DriverError, result, sys};
 use libloading::Library;
 use std::ffi::{CStr, CString, c_void};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::Instant;
 use thiserror::Error;
@@ -150,6 +151,8 @@ pub struct Device {
     clusters: bool,
     code: Code,
     opening: Opening,
+    /// What has memory of it for later.
+    spares: Mutex<Vec<Weak<dyn GiveUp>>>,
 }
 
 // SAFETY: the driver API may be called from any thread; every method makes the context current on its thread first, and
@@ -254,6 +257,7 @@ impl Device {
             clusters,
             code: Code::Ptx(NoCubin::Asked),
             opening,
+            spares: Mutex::default(),
         };
         this.enter()?;
         for stream in [&mut this.stream, &mut this.copies] {
@@ -472,6 +476,22 @@ impl Device {
             )
         }
         .attempt("cuLaunchKernel")
+    }
+
+    /// Something keeps memory of the device for later.
+    pub(crate) fn register(&self, spare: &Arc<Spare>) {
+        let spare: Weak<dyn GiveUp> = Arc::downgrade(spare) as _;
+        let mut spares = self.spares.lock().unwrap_or_else(PoisonError::into_inner);
+        spares.retain(|kept| kept.strong_count() > 0);
+        spares.push(spare);
+    }
+
+    /// Has such memory given back; whether there was some.
+    pub(crate) fn give_up(&self) -> bool {
+        let spares = self.spares.lock().unwrap_or_else(PoisonError::into_inner);
+        let spares: Vec<_> = spares.iter().filter_map(Weak::upgrade).collect();
+        // All of them, though one may be enough.
+        spares.iter().filter(|spare| spare.give_up()).count() > 0
     }
 
     /// Free and total device memory in bytes.

@@ -112,7 +112,8 @@ pub mod __private {
         })
     }
 
-    /// What a kernel's `run` does: on the CPU it reads and writes the caller's slices where they are.
+    /// What a kernel's `run` does: on the CPU it reads and writes the caller's slices where they are; on a GPU its session stays
+    /// for the next call.
     pub fn run_in_place<P>(
         runtime: &crate::Runtime,
         args: &Args<'_>,
@@ -122,7 +123,7 @@ pub mod __private {
     where
         P: for<'a> Pass<Topology<'a> = ()>,
     {
-        crate::Session::<P>::new(runtime, ())?.run_in_place(args, in_outs, may_trap)
+        runtime.run_kernel::<P>(args, in_outs, may_trap)
     }
 
     pub use inventory;

@@ -17,7 +17,7 @@ pub(crate) use many::Many;
 
 use crate::abi;
 use crate::buffer::{
-    ALIGN, Event, Memory, Pinned, Ring, Timer, bytes_of, column_in, extend, slice_bytes,
+    ALIGN, Event, Memory, Pinned, Place, Ring, Timer, bytes_of, column_in, slice_bytes,
 };
 use crate::device::{Device, DeviceError};
 use crate::image::{
@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 use vyre_core::csr::Csr;
 use vyre_core::exec::{
     Activity, Args, Column, Counters, Executor, Followed, LaunchHint, Limits, Outcome, Progress,
-    Readback, Report, RunError, Sizes, Slice, TopologyArgs, WaveTime, check_columns,
+    Readback, Report, RunError, Sizes, Slice, SliceMut, TopologyArgs, WaveTime, check_columns,
     resolve_topologies,
 };
 use vyre_core::module::{
@@ -422,7 +422,10 @@ fn shapes_of(program: &Program, sizes: &Sizes, layout: &Layout, csrs: &[&Csr]) -
 
 /// Refuses what does not fit before anything is allocated.
 fn room_for(device: &Device, what: &str, bytes: u64) -> Result<(), RunError> {
-    let (free, _) = device.memory_bytes()?;
+    let (mut free, _) = device.memory_bytes()?;
+    if bytes > free && device.give_up() {
+        (free, _) = device.memory_bytes()?;
+    }
     if bytes > free {
         return Err(RunError::Memory {
             what: format!("{what} does not fit on {}", device.name()),
@@ -1030,8 +1033,14 @@ impl Megakernel {
         (pending.fetched || pending.direct.is_empty()) && !lists.into_iter().any(large)
     }
 
-    /// Waits for what was started, and gives the last run's results if they were asked for, in the memory of earlier ones.
-    fn finish(&mut self, pending: Pending, results: &mut Outcome) -> Result<(), RunError> {
+    /// Waits for what was started, and gives the last run's results if they were asked for: those of `in_outs` that have copies of
+    /// their own there, the others in the memory of earlier results.
+    fn finish(
+        &mut self,
+        pending: Pending,
+        results: &mut Outcome,
+        in_outs: &mut [(BufferId, SliceMut<'_>)],
+    ) -> Result<(), RunError> {
         let flight = pending.flight;
         if pending.launched > 0 {
             self.wait(|this| &this.flights[flight].told)?;
@@ -1070,7 +1079,7 @@ impl Megakernel {
         let device_ns = self.flights[flight].timer.elapsed_ns()?;
         let each_ns = device_ns / pending.launched as u64;
         self.gathers = worth_gathering(words.fitting, each_ns, self.slots(), self.clustered);
-        self.read(&words, &pending, results)?;
+        self.read(&words, &pending, (results, in_outs))?;
         let wall_ns = u64::try_from(pending.started.elapsed().as_nanos());
         results.report.wall_ns = wall_ns.unwrap_or(u64::MAX);
         results.report.device_ns = Some(device_ns);
@@ -1129,12 +1138,12 @@ impl Megakernel {
         Ok(())
     }
 
-    /// The results of the run that was waited for, in the memory of earlier ones where that suffices.
+    /// The results of the run that was waited for, as [`Megakernel::finish`] says.
     fn read(
         &mut self,
         words: &Words,
         pending: &Pending,
-        results: &mut Outcome,
+        (results, in_outs): (&mut Outcome, &mut [(BufferId, SliceMut<'_>)]),
     ) -> Result<(), RunError> {
         let (flight, set) = (pending.flight, pending.set);
         let (direct, pinned) = (&pending.direct, pending.pinned);
@@ -1152,28 +1161,39 @@ impl Megakernel {
             },
             &mut memory,
         );
+        self.counts.readback_bytes += read_bytes(&outcome);
         // Several threads take a piece while the rest is still on its way.
         let mut pieces = 0;
         for d in direct {
             let scalar = self.program.buffers[d.buffer].scalar;
             let id = BufferId(d.buffer as u16);
-            let mut column = emptied(memory.memory_of(id, scalar), scalar);
-            let column = if pinned {
-                let _or_it_grows = column.reserve((d.bytes / scalar.size_bytes()) as usize);
+            let len = d.bytes / scalar.size_bytes();
+            let place = in_outs.iter_mut().find(|(in_out, _)| *in_out == id);
+            let mut place = match place {
+                Some((_, slice)) => Place::Slice(slice.reborrow()),
+                None => {
+                    let mut column = emptied(memory.memory_of(id, scalar), scalar);
+                    let _or_it_grows = column.reserve(len as usize);
+                    Place::Column(column)
+                }
+            };
+            if pinned {
                 let host = &self.flights[flight];
                 for piece in d.pieces() {
                     host.pieces[pieces].wait()?;
                     pieces += 1;
-                    let bytes = &host.outputs.as_slice()[d.at + piece.start..d.at + piece.end];
-                    extend(&mut column, bytes);
+                    place.take(&host.outputs.as_slice()[d.at + piece.start..d.at + piece.end]);
                 }
-                column
             } else {
                 let home = words.homes[d.buffer] as usize;
-                let len = d.bytes / scalar.size_bytes();
-                self.column_of(column, (flight, len), |this| (this.input_of(home, set), 0))?
-            };
-            outcome.outputs.push((id, column));
+                self.bring(&mut place, (flight, d.bytes), |this| {
+                    (this.input_of(home, set), 0)
+                })?;
+            }
+            if let Place::Column(column) = place {
+                outcome.outputs.push((id, column));
+            }
+            self.counts.readback_bytes += d.bytes;
             let read = &mut outcome.report.readback;
             read.direct += u32::from(d.bytes > 0);
             read.direct_bytes += d.bytes;
@@ -1192,11 +1212,18 @@ impl Megakernel {
             waits |= len > 0;
             let id = ListId(l as u16);
             let mut columns = Vec::with_capacity(fields.len());
-            for (f, column) in emptied_list(&mut memory, id, &fields).enumerate() {
-                columns.push(self.column_of(column, (flight, len), |this| {
+            for (f, mut column) in emptied_list(&mut memory, id, &fields).enumerate() {
+                let _or_it_grows = column.reserve(len as usize);
+                let bytes = len * column.scalar().size_bytes();
+                let mut place = Place::Column(column);
+                self.bring(&mut place, (flight, bytes), |this| {
                     let queue = &this.queues[frontiers + l];
                     (&queue.memory, queue.shape.place(0, None).fields[f])
-                })?);
+                })?;
+                if let Place::Column(column) = place {
+                    columns.push(column);
+                }
+                self.counts.readback_bytes += bytes;
             }
             outcome.lists.push((id, columns));
             let read = &mut outcome.report.readback;
@@ -1207,30 +1234,29 @@ impl Megakernel {
         outcome.lists.sort_by_key(|(id, _)| *id);
         // The host waited once more, for what the first answer said.
         self.counts.fences += u64::from(waits);
-        self.counts.readback_bytes += read_bytes(&outcome);
         *results = outcome;
         Ok(())
     }
 
-    /// So many elements of a flight that is over, from a place on the device, in an empty column's memory.
-    fn column_of(
+    /// So many bytes of a flight that is over, from a place on the device.
+    fn bring(
         &mut self,
-        mut column: Column,
-        (flight, len): (usize, u64),
-        place: impl Fn(&Megakernel) -> (&Memory, u64),
-    ) -> Result<Column, RunError> {
-        let _or_it_grows = column.reserve(len as usize);
-        let bytes = (len * column.scalar().size_bytes()) as usize;
+        to: &mut Place<'_>,
+        (flight, bytes): (usize, u64),
+        from: impl Fn(&Megakernel) -> (&Memory, u64),
+    ) -> Result<(), RunError> {
+        let bytes = bytes as usize;
         if bytes > 0 {
             self.ring_for(COLUMN_PART_BYTES.min(bytes))?;
             let mut ring = self.ring.take().expect("it was just made");
             let cuts: Vec<usize> = pieces(bytes).map(|piece| piece.end).collect();
-            let (memory, at) = place(self);
+            let (memory, at) = from(self);
             let from = (memory, at, &self.flights[flight].done);
-            ring.download(from, &cuts, |bytes| extend(&mut column, bytes))?;
+            let brought = ring.download(from, &cuts, |bytes| to.take(bytes));
             self.ring = Some(ring);
+            brought?;
         }
-        Ok(column)
+        Ok(())
     }
 
     /// Starts the first few queries in one launch; none when they are better run one by one. `beside` is as of [`Megakernel::start`].
@@ -1504,7 +1530,7 @@ impl Megakernel {
             None => {}
             Some(OnItsWay::One(pending)) => {
                 let mut outcome = Outcome::default();
-                let finished = self.finish(pending, &mut outcome);
+                let finished = self.finish(pending, &mut outcome, &mut []);
                 results.push(finished.map(|()| outcome));
             }
             Some(OnItsWay::Many(sharing)) => {
@@ -2305,9 +2331,36 @@ impl Executor for Megakernel {
         while let Some(chunk) = chunks.next() {
             let read = chunks.peek().is_none();
             let pending = self.start(chunk, (0, false), read)?;
-            self.finish(pending, results)?;
+            self.finish(pending, results, &mut [])?;
         }
         Ok(())
+    }
+
+    fn run_in_place(
+        &mut self,
+        args: &Args<'_>,
+        in_outs: &mut [(BufferId, SliceMut<'_>)],
+        _may_trap: bool,
+    ) -> Result<Outcome, RunError> {
+        let pending = {
+            let mut all = args.clone();
+            let given = in_outs.iter().map(|(id, s)| (*id, s.as_slice()));
+            all.inputs.extend(given);
+            self.start(std::slice::from_ref(&all), (0, false), true)?
+        };
+        let mut results = Outcome::default();
+        self.finish(pending, &mut results, in_outs)?;
+        // Small ones came with the control words.
+        for (id, to) in in_outs {
+            let scalar = self.program.buffers[id.index()].scalar;
+            if let Some(column) = results.memory_of(*id, scalar)
+                && !to.assign(column.as_slice())
+            {
+                let other = "an in-out buffer has another type or length";
+                return Err(RunError::Invalid(other.to_owned()));
+            }
+        }
+        Ok(results)
     }
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {

@@ -4,12 +4,16 @@ use crate::device::{Code, Device};
 use crate::error::Error;
 use crate::megakernel::{Many, Megakernel};
 use crate::plans::{Planning, Plans};
+use crate::session::Session;
 use rayon::prelude::*;
+use std::any::{Any, TypeId};
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use vyre_core::exec::{Args, Counters, Executor, Outcome, RunError, TopologyArgs};
-use vyre_core::module::Program;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use vyre_core::exec::{
+    Args, Counters, Executor, Outcome, Report, RunError, SliceMut, TopologyArgs,
+};
+use vyre_core::module::{BufferId, Program};
 use vyre_core::native::{self, NativeExecutor};
 use vyre_core::pass::Pass;
 use vyre_core::plan::footprint::Allocation;
@@ -32,6 +36,7 @@ pub struct Runtime {
     budget: Option<Arc<Budget>>,
     thresholds: Thresholds,
     plans: Arc<Plans>,
+    spare: Arc<Spare>,
 }
 
 #[derive(Clone, Debug)]
@@ -61,6 +66,7 @@ impl Runtime {
             budget: None,
             thresholds: Thresholds::default(),
             plans: Arc::default(),
+            spare: Arc::default(),
         })
     }
 
@@ -79,6 +85,7 @@ impl Runtime {
             budget: None,
             thresholds: on_cuda(),
             plans: Arc::default(),
+            spare: Arc::default(),
         })
     }
 
@@ -91,6 +98,7 @@ impl Runtime {
             budget: None,
             thresholds: Thresholds::default(),
             plans: Arc::default(),
+            spare: Arc::default(),
         }
     }
 
@@ -102,6 +110,7 @@ impl Runtime {
             budget: None,
             thresholds: Thresholds::default(),
             plans: Arc::default(),
+            spare: Arc::default(),
         }
     }
 
@@ -125,11 +134,14 @@ impl Runtime {
     /// The same, with a budget: sessions of this runtime and its clones share so much memory. What needs more than the
     /// others leave is refused before anything is allocated.
     pub fn with_memory(self, bytes: u64) -> Runtime {
+        let spare = Arc::<Spare>::default();
         Runtime {
             budget: Some(Arc::new(Budget {
                 total_bytes: bytes,
                 used_bytes: AtomicU64::new(0),
+                spare: Arc::downgrade(&spare),
             })),
+            spare,
             ..self
         }
     }
@@ -181,6 +193,54 @@ impl Runtime {
         Lease {
             budget: self.budget.clone(),
             bytes: 0,
+        }
+    }
+
+    /// What this runtime keeps for later, and gives up where a session needs the memory.
+    pub(crate) fn spare(&self) -> &Arc<Spare> {
+        &self.spare
+    }
+
+    /// Runs a `#[kernel]`'s pass. On a GPU its session stays for the next call.
+    pub(crate) fn run_kernel<P>(
+        &self,
+        args: &Args<'_>,
+        in_outs: &mut [(BufferId, SliceMut<'_>)],
+        may_trap: bool,
+    ) -> Result<Report, Error>
+    where
+        P: for<'a> Pass<Topology<'a> = ()>,
+    {
+        let Backend::Cuda(device) = &self.backend else {
+            return Session::<P>::new(self, ())?.run_in_place(args, in_outs, may_trap);
+        };
+        let mut run = || {
+            let mut session = match self.spare.take::<P>() {
+                Some(session) => session,
+                None => {
+                    // What is kept does not keep the runtime that keeps it.
+                    let spare = Arc::default();
+                    Session::<P>::new(
+                        &Runtime {
+                            spare,
+                            ..self.clone()
+                        },
+                        (),
+                    )?
+                }
+            };
+            session.set_thresholds(self.thresholds);
+            let report = session.run_in_place(args, in_outs, may_trap);
+            // A device that failed may have left it in any state.
+            if !matches!(report, Err(Error::Run(RunError::Backend(_)))) {
+                self.spare.keep(session, device)?;
+            }
+            report
+        };
+        match run() {
+            // Memory of other kernels, and of larger calls before.
+            Err(Error::Run(RunError::Memory { .. })) if self.spare.give_up() => run(),
+            report => report,
         }
     }
 
@@ -318,6 +378,104 @@ impl Resident {
 struct Budget {
     total_bytes: u64,
     used_bytes: AtomicU64,
+    /// What was taken for later.
+    spare: Weak<Spare>,
+}
+
+/// Sessions of kernels that wait for their next call, at most.
+const KEPT_KERNELS: usize = 16;
+/// They have one part in so many of the device's memory together, at most.
+const KEPT_SHARE: u64 = 4;
+
+/// Memory that nobody uses, kept because the next call may: sessions of kernels, and results that came back. All of it goes
+/// before a session is refused.
+#[derive(Default)]
+pub(crate) struct Spare {
+    /// The one that waits longest comes first.
+    kernels: Mutex<Vec<Kept>>,
+    /// What those may have together, once a device was asked.
+    most_bytes: OnceLock<u64>,
+    pools: Mutex<Vec<Weak<dyn GiveUp>>>,
+}
+
+struct Kept {
+    kernel: TypeId,
+    session: Box<dyn Any + Send>,
+    bytes: u64,
+}
+
+/// Has memory for later.
+pub(crate) trait GiveUp: Send + Sync {
+    /// Frees it; whether there was some.
+    fn give_up(&self) -> bool;
+}
+
+impl Spare {
+    fn kernels(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A session of the kernel that nobody uses.
+    fn take<P: Pass>(&self) -> Option<Session<P>> {
+        let mut kernels = self.kernels();
+        let of = |kept: &Kept| kept.kernel == TypeId::of::<P>();
+        let kept = kernels.iter().rposition(of).map(|at| kernels.remove(at))?;
+        kept.session.downcast().ok().map(|session| *session)
+    }
+
+    /// Keeps a session of a kernel, and gives up those that wait longest where there are too many, or with too much memory.
+    fn keep<P: Pass>(self: &Arc<Self>, session: Session<P>, device: &Device) -> Result<(), Error> {
+        let mut kernels = self.kernels();
+        kernels.push(Kept {
+            kernel: TypeId::of::<P>(),
+            bytes: session.held_bytes(),
+            session: Box::new(session),
+        });
+        let most_bytes = match self.most_bytes.get() {
+            Some(&most_bytes) => most_bytes,
+            None => {
+                device.register(self);
+                let (_, total_bytes) = device.memory_bytes()?;
+                *self.most_bytes.get_or_init(|| total_bytes / KEPT_SHARE)
+            }
+        };
+        let mut bytes: u64 = kernels.iter().map(|kept| kept.bytes).sum();
+        let mut over = kernels.len().saturating_sub(KEPT_KERNELS);
+        for (at, kept) in kernels.iter().enumerate() {
+            if bytes > most_bytes {
+                bytes -= kept.bytes;
+                over = over.max(at + 1);
+            }
+        }
+        let gone: Vec<Kept> = kernels.drain(..over).collect();
+        drop(kernels);
+        drop(gone);
+        Ok(())
+    }
+
+    /// Results that come back to a session.
+    pub(crate) fn add(&self, pool: Weak<dyn GiveUp>) {
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        pools.retain(|pool| pool.strong_count() > 0);
+        pools.push(pool);
+    }
+}
+
+impl GiveUp for Spare {
+    fn give_up(&self) -> bool {
+        let kernels = std::mem::take(&mut *self.kernels());
+        let pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let pools: Vec<_> = pools.iter().filter_map(Weak::upgrade).collect();
+        // All of them, though one may be enough.
+        let some = pools.iter().filter(|pool| pool.give_up()).count();
+        some > 0 || !kernels.is_empty()
+    }
+}
+
+impl fmt::Debug for Spare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spare").finish_non_exhaustive()
+    }
 }
 
 /// A session's part of the memory; given back when it is dropped.
@@ -333,6 +491,19 @@ impl Lease {
         let budget = self.budget.as_ref()?;
         let used = budget.used_bytes.load(Relaxed);
         Some(budget.total_bytes.saturating_sub(used) + self.bytes)
+    }
+
+    /// Has what a runtime keeps for later given back, where there is a budget to be kept to.
+    pub(crate) fn give_up_for(&self, spare: &Spare) {
+        if self.budget.is_some() {
+            spare.give_up();
+        }
+    }
+
+    /// Has what was taken for later given back; whether there was some.
+    pub(crate) fn give_up(&self) -> bool {
+        let spare = self.budget.as_ref().and_then(|b| b.spare.upgrade());
+        spare.is_some_and(|spare| spare.give_up())
     }
 
     /// Makes it so large; false, and no change, where that is more than is available.

@@ -228,6 +228,11 @@ impl<P: Pass> Session<P> {
         Ok(outcome.report)
     }
 
+    /// What its buffers may have, as the runs so far needed them.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.memory.most_bytes
+    }
+
     fn series(&mut self, series: &[Args<'_>], out: &mut P::Output) -> Result<(), Error> {
         let mut results = std::mem::take(&mut self.kept);
         P::exchange(&mut results, out);
@@ -654,6 +659,8 @@ pub(crate) struct Memory {
     on_cpu: bool,
     /// Of the scalars, those of the run that was checked last.
     sizes: Sizes,
+    /// Most bytes that the buffers of a run had.
+    most_bytes: u64,
 }
 
 impl Memory {
@@ -665,6 +672,8 @@ impl Memory {
         program: impl Fn() -> Result<Program, Error>,
     ) -> Result<(Planned, Memory), Error> {
         let lease = runtime.lease();
+        // What is kept for later is nobody's, so that it changes no plan.
+        lease.give_up_for(runtime.spare());
         let pressure = Memory::pressure(topology, runtime)?;
         let available = lease.available_bytes();
         let layout = Layout::of::<P>(topology, available);
@@ -779,6 +788,7 @@ impl Memory {
             on_cpu,
             bitmap_bytes: 0,
             sizes: planned.sizes.clone(),
+            most_bytes: 0,
         };
         memory.take(&planned.program)?;
         Ok(memory)
@@ -811,8 +821,19 @@ impl Memory {
         budgets.into_iter().flatten().min()
     }
 
-    /// Takes what the sizes need.
+    /// Takes what the sizes need. Before it is refused, what is kept for later goes.
     fn take(&mut self, program: &Program) -> Result<(), RunError> {
+        let taken = match self.take_available(program) {
+            Err(RunError::Memory { .. }) if self.lease.give_up() => self.take_available(program),
+            taken => taken,
+        };
+        if taken.is_ok() {
+            self.most_bytes = self.most_bytes.max(self.bytes_of(program, |_| true));
+        }
+        taken
+    }
+
+    fn take_available(&mut self, program: &Program) -> Result<(), RunError> {
         let Some(available) = self.available_bytes() else {
             return Ok(());
         };

@@ -61,7 +61,7 @@ mod kinds {
 
     #[wave(range(n))]
     fn list(i: Index, last: u32, even: &Append<u64>, both: &Append<(u8, u32)>) {
-        if i <= last && i % 2 == 0 {
+        if i <= last && i & 1 == 0 {
             even.append(u64::from(i));
             both.append((7, i));
         }
@@ -75,8 +75,8 @@ mod kinds {
     /// With nothing after the last item, an index outside.
     #[wave(once, after(fill))]
     fn look(last: u32, twice: &Buf<u32>, total: &Reduce<Sum<u64>>) {
-        if last != u32::MAX {
-            total.add(u64::from(twice[last]) * 0);
+        if last != u32::MAX && twice[last] == 1 {
+            total.add(1);
         }
     }
 }
