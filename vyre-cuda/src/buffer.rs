@@ -5,6 +5,7 @@ use crate::device::{Attempt, Device, DeviceError};
 use cudarc::driver::{result, sys};
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::Arc;
 use vyre_core::exec::{Column, Slice, SliceMut};
 
@@ -92,6 +93,26 @@ impl Memory {
     pub(crate) unsafe fn download(&self, at: u64, into: &mut [u8]) -> Result<(), DeviceError> {
         // SAFETY: as of this function.
         unsafe { self.download_by(self.device.stream(), at, into) }
+    }
+
+    /// The same to memory that holds nothing yet.
+    ///
+    /// # Safety
+    /// As of [`Memory::download`].
+    pub(crate) unsafe fn download_to(
+        &self,
+        at: u64,
+        into: &mut [MaybeUninit<u8>],
+    ) -> Result<(), DeviceError> {
+        let end = at.checked_add(into.len() as u64);
+        assert!(
+            end.is_some_and(|end| end <= self.bytes),
+            "downloads stay inside the allocation"
+        );
+        self.device.enter()?;
+        // SAFETY: in bounds, by the assertion; the caller keeps the target alive.
+        unsafe { result::memcpy_dtoh_async(into, self.address + at, self.device.stream()) }
+            .attempt("cuMemcpyDtoHAsync")
     }
 
     /// # Safety
@@ -201,6 +222,107 @@ impl Drop for Pinned {
         if self.device.enter().is_ok() {
             // SAFETY: allocated by `new`, freed once; users wait for the stream before they drop it.
             let _ = unsafe { result::free_host(self.data.cast()) };
+        }
+    }
+}
+
+/// What pages are aligned to, on whatever system.
+const PAGE: usize = 64 << 10;
+
+/// The whole pages in so many bytes of memory, counted from its first byte; none: an empty range at 0.
+pub(crate) fn whole_pages(address: usize, bytes: usize) -> Range<usize> {
+    let first = address.next_multiple_of(PAGE) - address;
+    let last = ((address + bytes) / PAGE * PAGE).saturating_sub(address);
+    if first < last { first..last } else { 0..0 }
+}
+
+/// Whole pages of memory that is somebody's, locked where they are. A page that is not whole may be another's too, and stays
+/// as it is. Locking is slow and waits for the device.
+#[derive(Debug)]
+pub(crate) struct Locked {
+    device: Arc<Device>,
+    addresses: Vec<usize>,
+}
+
+impl Locked {
+    pub(crate) fn new(device: &Arc<Device>) -> Locked {
+        Locked {
+            device: Arc::clone(device),
+            addresses: Vec::new(),
+        }
+    }
+
+    /// Locks the whole pages in a column's memory for so many bytes. It must not be freed before this is dropped.
+    pub(crate) fn lock(&mut self, column: &mut Column, bytes: usize) -> Result<(), DeviceError> {
+        let room = &mut room_of(column)[..bytes];
+        let pages = whole_pages(room.as_ptr().addr(), bytes);
+        if pages.is_empty() {
+            return Ok(());
+        }
+        self.device.enter()?;
+        let pages = &mut room[pages];
+        // SAFETY: memory of this process; registering it changes none of it.
+        unsafe { sys::cuMemHostRegister_v2(pages.as_mut_ptr().cast(), pages.len(), 0) }
+            .result()
+            .attempt("cuMemHostRegister")?;
+        self.addresses.push(pages.as_ptr().expose_provenance());
+        Ok(())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.addresses.is_empty()
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        if self.device.enter().is_ok() {
+            for &address in &self.addresses {
+                // SAFETY: registered by `lock`, unregistered once. An error has no taker here.
+                let _ = unsafe {
+                    sys::cuMemHostUnregister(std::ptr::with_exposed_provenance_mut(address))
+                };
+            }
+        }
+    }
+}
+
+/// The memory of a column behind its elements, as bytes to be written.
+pub(crate) fn room_of(column: &mut Column) -> &mut [MaybeUninit<u8>] {
+    fn room<T>(values: &mut Vec<T>) -> &mut [MaybeUninit<u8>] {
+        let room = values.spare_capacity_mut();
+        let bytes = size_of_val(room);
+        // SAFETY: memory of the vector that holds nothing yet.
+        unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast(), bytes) }
+    }
+    match column {
+        Column::Bool(v) => room(v),
+        Column::U8(v) => room(v),
+        Column::U32(v) => room(v),
+        Column::I32(v) => room(v),
+        Column::F32(v) => room(v),
+        Column::U64(v) => room(v),
+        Column::I64(v) => room(v),
+        Column::F64(v) => room(v),
+    }
+}
+
+/// Says that a column has so many elements.
+///
+/// # Safety
+/// It has memory for them, and they were written; it is not one of bools, of which not every byte is one.
+pub(crate) unsafe fn set_len(column: &mut Column, len: usize) {
+    // SAFETY: as of this function; every bit pattern of a number is a value.
+    unsafe {
+        match column {
+            Column::Bool(_) => unreachable!("bools are looked at one by one"),
+            Column::U8(v) => v.set_len(len),
+            Column::U32(v) => v.set_len(len),
+            Column::I32(v) => v.set_len(len),
+            Column::F32(v) => v.set_len(len),
+            Column::U64(v) => v.set_len(len),
+            Column::I64(v) => v.set_len(len),
+            Column::F64(v) => v.set_len(len),
         }
     }
 }

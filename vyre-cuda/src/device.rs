@@ -488,8 +488,10 @@ impl Device {
 
     /// Has such memory given back; whether there was some.
     pub(crate) fn give_up(&self) -> bool {
-        let spares = self.spares.lock().unwrap_or_else(PoisonError::into_inner);
-        let spares: Vec<_> = spares.iter().filter_map(Weak::upgrade).collect();
+        let spares: Vec<_> = {
+            let spares = self.spares.lock().unwrap_or_else(PoisonError::into_inner);
+            spares.iter().filter_map(Weak::upgrade).collect()
+        };
         // All of them, though one may be enough.
         spares.iter().filter(|spare| spare.give_up()).count() > 0
     }

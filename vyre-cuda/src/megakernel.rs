@@ -17,7 +17,8 @@ pub(crate) use many::Many;
 
 use crate::abi;
 use crate::buffer::{
-    ALIGN, Event, Memory, Pinned, Place, Ring, Timer, bytes_of, column_in, slice_bytes,
+    ALIGN, Event, Locked, Memory, Pinned, Place, Ring, Timer, bytes_of, column_in, room_of,
+    set_len, slice_bytes, whole_pages,
 };
 use crate::device::{Device, DeviceError};
 use crate::image::{
@@ -32,9 +33,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vyre_core::csr::Csr;
 use vyre_core::exec::{
-    Activity, Args, Column, Counters, Executor, Followed, LaunchHint, Limits, Outcome, Progress,
-    Readback, Report, RunError, Sizes, Slice, SliceMut, TopologyArgs, WaveTime, check_columns,
-    resolve_topologies,
+    Activity, Args, Column, Counters, Executor, Followed, LaunchHint, Limits, Lock, Outcome,
+    Progress, Readback, Report, RunError, Sizes, Slice, SliceMut, TopologyArgs, WaveTime,
+    check_columns, resolve_topologies,
 };
 use vyre_core::module::{
     BufferId, Domain, Extent, FixpointId, KernelId, ListId, Program, ReductionId, Role, Scalar,
@@ -914,12 +915,14 @@ impl Megakernel {
     }
 
     /// Starts some runs, whose last one's results are read if asked to. `beside`: another launch is on its way, and its
-    /// host memory and inputs are not this flight's.
+    /// host memory and inputs are not this flight's. `locked`: columns whose pages are locked, where results go without a stop; they
+    /// stay as they are until the device was waited for.
     fn start(
         &mut self,
         series: &[Args<'_>],
         (flight, beside): (usize, bool),
         read: bool,
+        locked: &mut [(BufferId, Column)],
     ) -> Result<Pending, RunError> {
         let started = Instant::now();
         self.prepare_turns()?;
@@ -960,8 +963,8 @@ impl Megakernel {
             if last && read {
                 // Locking pages waits for what is on the device, so it comes before the launch.
                 host.slab.grow(self.needs.slab_bytes as usize)?;
-                let direct = self.direct();
-                let total = direct.last().map_or(0, |d| d.at + d.bytes as usize);
+                let direct = self.direct(locked);
+                let total: usize = direct.iter().map(Direct::staged_bytes).sum();
                 if total as u64 <= PINNED_OUTPUT_BYTES {
                     self.flights[flight].outputs.grow(total)?;
                 }
@@ -995,13 +998,13 @@ impl Megakernel {
         }
         // What is known to lie where it is declared is on its way before the wait.
         let swaps = self.program.fixpoints.iter().any(|f| !f.swaps.is_empty());
-        let direct = self.direct();
-        let total: u64 = direct.iter().map(|d| d.bytes.next_multiple_of(64)).sum();
-        let pinned = total <= PINNED_OUTPUT_BYTES;
+        let direct = self.direct(locked);
+        let total: usize = direct.iter().map(Direct::staged_bytes).sum();
+        let pinned = total as u64 <= PINNED_OUTPUT_BYTES;
         let fetched = read && begun.is_ok() && pinned && !swaps;
         self.flights[flight].told.record(self.device.stream())?;
         if fetched {
-            self.fetch(&direct, (flight, set), None)?;
+            self.fetch(&direct, (flight, set), (None, locked))?;
             if let Some(ahead) = &self.ahead {
                 ahead.used[set].record(self.device.stream())?;
             }
@@ -1087,7 +1090,7 @@ impl Megakernel {
     }
 
     /// Result buffers with copies of their own.
-    fn direct(&self) -> Vec<Direct> {
+    fn direct(&self, locked: &mut [(BufferId, Column)]) -> Vec<Direct> {
         let buffers = self.program.buffers.iter().enumerate();
         let mut at = 0;
         buffers
@@ -1096,23 +1099,36 @@ impl Megakernel {
             })
             .map(|(i, b)| {
                 let bytes = self.len(b.extent) * b.scalar.size_bytes();
-                let place = at;
-                at += bytes.next_multiple_of(64);
-                Direct {
+                let lands = |(id, c): &&mut (BufferId, Column)| {
+                    id.index() == i && c.scalar() == b.scalar && b.scalar != Scalar::Bool
+                };
+                let column = locked
+                    .iter_mut()
+                    .find(lands)
+                    .map(|(_, column)| room_of(column));
+                let room = column.filter(|room| room.len() as u64 >= bytes);
+                let whole = room.map_or(0..0, |room| {
+                    whole_pages(room.as_ptr().addr(), bytes as usize)
+                });
+                let direct = Direct {
                     buffer: i,
                     bytes,
-                    at: place as usize,
-                }
+                    at,
+                    whole,
+                };
+                at += direct.staged_bytes();
+                direct
             })
             .collect()
     }
 
-    /// Starts copying results into page-locked memory, piece by piece; `homes[b]`: the buffer that holds what belongs to `b`.
+    /// Starts copying results into page-locked memory, piece by piece; `homes[b]`: the buffer that holds what belongs to `b`. Whole
+    /// pages of locked columns are copied to where they belong.
     fn fetch(
         &mut self,
         direct: &[Direct],
         (flight, set): (usize, usize),
-        homes: Option<&[u32]>,
+        (homes, locked): (Option<&[u32]>, &mut [(BufferId, Column)]),
     ) -> Result<(), RunError> {
         let mut count = 0;
         for d in direct {
@@ -1124,8 +1140,15 @@ impl Megakernel {
             let memory = memory.or(self.buffers[home].as_ref());
             let memory = memory.expect("buffers outside the slab have memory");
             let host = &mut self.flights[flight];
+            if !d.whole.is_empty() {
+                let column = locked.iter_mut().find(|(id, _)| id.index() == d.buffer);
+                let (_, column) = column.expect("it is there while the run is");
+                let into = &mut room_of(column)[d.whole.clone()];
+                // SAFETY: the caller leaves the column alone until the device was waited for.
+                unsafe { memory.download_to(d.whole.start as u64, into) }?;
+            }
             for piece in d.pieces() {
-                let into = &mut host.outputs.as_mut_slice()[d.at + piece.start..d.at + piece.end];
+                let into = &mut host.outputs.as_mut_slice()[d.staged(&piece)];
                 // SAFETY: the page-locked target belongs to the flight, which is waited for before it is read or freed.
                 unsafe { memory.download(piece.start as u64, into) }?;
                 if host.pieces.len() == count {
@@ -1148,7 +1171,8 @@ impl Megakernel {
         let (flight, set) = (pending.flight, pending.set);
         let (direct, pinned) = (&pending.direct, pending.pinned);
         if !pending.fetched && pinned && !direct.is_empty() {
-            self.fetch(direct, (flight, set), Some(&words.homes))?;
+            let locked = locked(results);
+            self.fetch(direct, (flight, set), (Some(&words.homes), locked))?;
         }
         let mut waits = !pending.fetched && !direct.is_empty();
         let mut memory = std::mem::take(results);
@@ -1171,20 +1195,36 @@ impl Megakernel {
             let place = in_outs.iter_mut().find(|(in_out, _)| *in_out == id);
             let mut place = match place {
                 Some((_, slice)) => Place::Slice(slice.reborrow()),
+                None if !d.whole.is_empty() && pinned => {
+                    let column = memory.memory_of(id, scalar);
+                    let mut column = column.expect("it is there while the run is");
+                    let room = room_of(&mut column);
+                    let host = &self.flights[flight];
+                    // The last piece comes after the whole pages.
+                    for piece in d.pieces() {
+                        host.pieces[pieces].wait()?;
+                        pieces += 1;
+                        let staged = &host.outputs.as_slice()[d.staged(&piece)];
+                        room[piece].write_copy_of_slice(staged);
+                    }
+                    // SAFETY: the device wrote the whole pages, and what is around them was just copied.
+                    unsafe { set_len(&mut column, len as usize) };
+                    Place::Column(column)
+                }
                 None => {
                     let mut column = emptied(memory.memory_of(id, scalar), scalar);
                     let _or_it_grows = column.reserve(len as usize);
                     Place::Column(column)
                 }
             };
-            if pinned {
+            if pinned && d.whole.is_empty() {
                 let host = &self.flights[flight];
                 for piece in d.pieces() {
                     host.pieces[pieces].wait()?;
                     pieces += 1;
-                    place.take(&host.outputs.as_slice()[d.at + piece.start..d.at + piece.end]);
+                    place.take(&host.outputs.as_slice()[d.staged(&piece)]);
                 }
-            } else {
+            } else if !pinned {
                 let home = words.homes[d.buffer] as usize;
                 self.bring(&mut place, (flight, d.bytes), |this| {
                     (this.input_of(home, set), 0)
@@ -1988,12 +2028,41 @@ fn worth_sharing(record_bytes: u64, ctas: u64) -> u64 {
 struct Direct {
     buffer: usize,
     bytes: u64,
+    /// In the flight's page-locked memory.
     at: usize,
+    /// What goes to a locked column instead.
+    whole: Range<usize>,
 }
 
 impl Direct {
+    /// What goes to the flight's memory: all, or what is around the whole pages, then at least one piece.
     fn pieces(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        pieces(self.bytes as usize)
+        let (after, end) = (self.whole.end, self.bytes as usize);
+        let behind = pieces(end - after).map(move |p| after + p.start..after + p.end);
+        let none = (!self.whole.is_empty() && after == end).then_some(end..end);
+        pieces(self.whole.start).chain(behind).chain(none)
+    }
+
+    /// Where such a piece is there.
+    fn staged(&self, piece: &Range<usize>) -> Range<usize> {
+        let gap = match piece.start < self.whole.end {
+            true => 0,
+            false => self.whole.len(),
+        };
+        self.at + piece.start - gap..self.at + piece.end - gap
+    }
+
+    fn staged_bytes(&self) -> usize {
+        (self.bytes as usize - self.whole.len()).next_multiple_of(64)
+    }
+}
+
+/// Columns whose pages are locked.
+fn locked(results: &mut Outcome) -> &mut [(BufferId, Column)] {
+    if results.locked {
+        &mut results.outputs
+    } else {
+        &mut []
     }
 }
 
@@ -2330,10 +2399,46 @@ impl Executor for Megakernel {
         let mut chunks = series.chunks(SERIES).peekable();
         while let Some(chunk) = chunks.next() {
             let read = chunks.peek().is_none();
-            let pending = self.start(chunk, (0, false), read)?;
-            self.finish(pending, results, &mut [])?;
+            let lands = results.locked;
+            for (_, column) in locked(results) {
+                column.reset(0, 0);
+            }
+            let into: &mut [_] = if read { locked(results) } else { &mut [] };
+            let ran = self.start(chunk, (0, false), read, into);
+            let ran = ran.and_then(|pending| self.finish(pending, results, &mut []));
+            if ran.is_err() && lands {
+                // What is on its way to the caller's memory.
+                self.device.synchronize()?;
+            }
+            ran?;
         }
         Ok(())
+    }
+
+    fn lock(&mut self, sizes: &Sizes, results: &mut Outcome) -> Result<Option<Lock>, RunError> {
+        let shapes: Vec<Shape> = self.queues.iter().map(|q| q.shape.clone()).collect();
+        let needs = Needs::new(&self.program, sizes, &shapes, self.pack_up_to_bytes)?;
+        let mut locked = Locked::new(&self.device);
+        for (id, column) in &mut results.outputs {
+            let buffer = &self.program.buffers[id.index()];
+            let bytes = needs.own_bytes(id.index());
+            if bytes == 0 || buffer.scalar == Scalar::Bool {
+                continue;
+            }
+            *column = emptied(None, buffer.scalar);
+            if !column.reserve((bytes / buffer.scalar.size_bytes()) as usize) {
+                return Err(RunError::Memory {
+                    what: format!("no memory is left for `{}`", buffer.name),
+                    needed_bytes: bytes,
+                    available_bytes: 0,
+                });
+            }
+            if locked.lock(column, bytes as usize).is_err() {
+                // The system may allow no more. Then results come as those of other runs do.
+                return Ok(None);
+            }
+        }
+        Ok((!locked.is_empty()).then(|| Box::new(locked) as Lock))
     }
 
     fn run_in_place(
@@ -2346,7 +2451,7 @@ impl Executor for Megakernel {
             let mut all = args.clone();
             let given = in_outs.iter().map(|(id, s)| (*id, s.as_slice()));
             all.inputs.extend(given);
-            self.start(std::slice::from_ref(&all), (0, false), true)?
+            self.start(std::slice::from_ref(&all), (0, false), true, &mut [])?
         };
         let mut results = Outcome::default();
         self.finish(pending, &mut results, in_outs)?;
@@ -2380,7 +2485,7 @@ impl Executor for Megakernel {
                     .and_then(|sharing| match sharing {
                         Some(sharing) => Ok((sharing.sizes.len(), OnItsWay::Many(sharing))),
                         None => {
-                            let one = self.start(&rest[..1], (flight, beside), true)?;
+                            let one = self.start(&rest[..1], (flight, beside), true, &mut [])?;
                             Ok((1, OnItsWay::One(one)))
                         }
                     });

@@ -456,7 +456,7 @@ impl Spare {
     /// Results that come back to a session.
     pub(crate) fn add(&self, pool: Weak<dyn GiveUp>) {
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        pools.retain(|pool| pool.strong_count() > 0);
+        pools.retain(|kept| kept.strong_count() > 0 && !kept.ptr_eq(&pool));
         pools.push(pool);
     }
 }
@@ -464,8 +464,10 @@ impl Spare {
 impl GiveUp for Spare {
     fn give_up(&self) -> bool {
         let kernels = std::mem::take(&mut *self.kernels());
-        let pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let pools: Vec<_> = pools.iter().filter_map(Weak::upgrade).collect();
+        let pools: Vec<_> = {
+            let pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+            pools.iter().filter_map(Weak::upgrade).collect()
+        };
         // All of them, though one may be enough.
         let some = pools.iter().filter(|pool| pool.give_up()).count();
         some > 0 || !kernels.is_empty()

@@ -2,6 +2,7 @@
 
 use crate::decide::{Decider, Decision, Happened, Situation, Tuned, Tuner, quiet};
 use crate::error::Error;
+use crate::pinned::{Held, Pinned, Pool};
 use crate::plans::{Layout, Planned};
 use crate::runtime::{Lease, Runtime};
 use std::collections::{HashMap, VecDeque};
@@ -9,7 +10,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 use vyre_core::exec::{
     Args, Column, Counters, Executor, Outcome, Progress, Report, RunError, Sizes, Slice, SliceMut,
@@ -30,7 +31,7 @@ use vyre_core::plan::thresholds::Thresholds;
 /// A pass with its topology uploaded and its buffers allocated, ready to run any number of times.
 ///
 /// `#[wave_graph] mod bfs` defines `bfs::Session` as an alias of this.
-pub struct Session<P> {
+pub struct Session<P: Pass> {
     executor: Box<dyn Executor>,
     runtime: Runtime,
     program: Arc<Program>,
@@ -45,6 +46,8 @@ pub struct Session<P> {
     batch_limit: Option<NonZeroUsize>,
     /// Columns that rows of structs were put together from: the next run's are made in their memory.
     kept: Outcome,
+    /// Results whose memory came back.
+    pool: Arc<Pool<P::Output>>,
     pass: PhantomData<fn() -> P>,
 }
 
@@ -155,6 +158,7 @@ impl<P: Pass> Session<P> {
             next_query: 0,
             batch_limit: None,
             kept: Outcome::default(),
+            pool: Arc::default(),
             pass: PhantomData,
         })
     }
@@ -185,6 +189,49 @@ impl<P: Pass> Session<P> {
     pub fn run_into(&mut self, run: P::Run<'_>, out: &mut P::Output) -> Result<(), Error> {
         let rows = P::rows(&run);
         self.series(&[args::<P>(run, &rows)], out)
+    }
+
+    /// The same into memory that goes back to the session when the result is dropped, and is used again. On a GPU its pages are
+    /// locked, so that the device copies large columns of scalars and rows of bits to where they stay, and nobody copies them
+    /// again; lists, whose length is known only after the run, and structs are in ordinary memory. On a CPU all of it is.
+    ///
+    /// Until it is freed the memory counts in the runtime's budget, lists with their whole capacity. A session keeps up to eight
+    /// results that came back, and gives them up where another session needs the memory.
+    ///
+    /// # Errors
+    /// As [`Session::run`]; a result that does not fit in the budget beside the others is refused before anything runs.
+    pub fn run_pinned(&mut self, run: P::Run<'_>) -> Result<Pinned<P::Output>, Error> {
+        let rows = P::rows(&run);
+        let args = args::<P>(run, &rows);
+        self.memory.check(&self.program, &args)?;
+        let lens = self.memory.result_lens(&self.program);
+        let held = self.pool.take(&lens);
+        let fresh = held.is_none();
+        let mut held = match held {
+            Some(held) => held,
+            None => Held {
+                lock: None,
+                out: P::Output::default(),
+                _lease: self.memory.lease_result(&self.program, &self.runtime)?,
+                lens,
+            },
+        };
+        let mut results = std::mem::take(&mut self.kept);
+        P::exchange(&mut results, &mut held.out);
+        if fresh {
+            let pool: Weak<Pool<P::Output>> = Arc::downgrade(&self.pool);
+            self.runtime.spare().add(pool);
+            held.lock = self.executor.lock(&self.memory.sizes, &mut results)?;
+        }
+        results.locked = held.lock.is_some();
+        let launched = self.launch(&[args], &mut results);
+        let given = give(launched, &mut results, &mut held.out, P::exchange);
+        results.locked = false;
+        self.kept = results;
+        let pinned = Pinned::new(held, &self.pool);
+        // After an error its memory goes back.
+        given?;
+        Ok(pinned)
     }
 
     /// Runs the pass several times, one after another, and reads back what the last run leaves. The first error ends it.
@@ -923,17 +970,46 @@ impl Memory {
         }
     }
 
-    /// Takes room for the results of a batch on a CPU, or for as many of them as there is room for. How large one can be;
-    /// `None`: no budget says.
-    fn keep_results(&mut self, program: &Program, queries: u64) -> Option<u64> {
-        let available = self.available_bytes().filter(|_| self.on_cpu)?;
+    /// Elements of the buffers that a run gives.
+    fn result_lens(&self, program: &Program) -> Vec<u64> {
+        let of = |b: &Buffer| self.sizes.resolve(program, b.extent).unwrap_or(0);
+        let results = program.buffers.iter();
+        let results = results.filter(|b| matches!(b.role, Role::Output | Role::InOut));
+        let lists = program.lists.iter().filter(|l| l.output);
+        let lists = lists.map(|l| self.sizes.resolve(program, l.capacity).unwrap_or(0));
+        results.map(of).chain(lists).collect()
+    }
+
+    /// Bytes of a result, with lists that are full.
+    fn result_bytes(&self, program: &Program) -> u64 {
         let lists = program.lists.iter().filter(|l| l.output);
         let lists = lists.map(|l| {
             let len = self.sizes.resolve(program, l.capacity).unwrap_or(0);
             len.saturating_mul(l.row_bytes())
         });
         let buffers = self.bytes_of(program, |role| matches!(role, Role::Output | Role::InOut));
-        let one = lists.fold(buffers, u64::saturating_add);
+        lists.fold(buffers, u64::saturating_add)
+    }
+
+    /// Room for a result that counts until it is freed.
+    fn lease_result(&self, program: &Program, runtime: &Runtime) -> Result<Lease, RunError> {
+        let needed_bytes = self.result_bytes(program);
+        let mut lease = runtime.lease();
+        if lease.resize(needed_bytes) || lease.give_up() && lease.resize(needed_bytes) {
+            return Ok(lease);
+        }
+        Err(RunError::Memory {
+            what: "the result does not fit beside the others".to_owned(),
+            needed_bytes,
+            available_bytes: lease.available_bytes().unwrap_or(0),
+        })
+    }
+
+    /// Takes room for the results of a batch on a CPU, or for as many of them as there is room for. How large one can be;
+    /// `None`: no budget says.
+    fn keep_results(&mut self, program: &Program, queries: u64) -> Option<u64> {
+        let available = self.available_bytes().filter(|_| self.on_cpu)?;
+        let one = self.result_bytes(program);
         // The state has room for the last one.
         let wanted = one.saturating_mul(queries.saturating_sub(1));
         let more = wanted.min(available.saturating_sub(self.lease.bytes()));

@@ -1,4 +1,4 @@
-//! Results in memory that was there before: `run_into` on every backend, for every kind of result.
+//! Results in memory that was there before, `run_into` and `run_pinned`, on every backend, for every kind of result.
 
 #[macro_use]
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use kinds::Pair;
 use std::collections::HashSet;
 use vyre_cuda::prelude::*;
-use vyre_cuda::{Error, RunError, TrapKind};
+use vyre_cuda::{Error, Pinned, RunError, TrapKind};
 
 /// A result of each kind. Small and large ones come back in different ways from a device.
 #[wave_graph]
@@ -236,8 +236,160 @@ fn memory_is_that_of_the_result_before(runtimes: [Runtime; 2]) {
     }
 }
 
+fn pinned_results_are_those_of_a_run(runtimes: [Runtime; 2]) {
+    let graph = ring();
+    for runtime in runtimes {
+        let mut session = kinds::Session::new(&runtime, &graph).expect("it fits");
+        let mut held = Vec::new();
+        for (n, width, last) in [
+            (9, 3, 4),
+            (100_000, 40, u32::MAX),
+            (0, 64, u32::MAX),
+            (100_000, 33, 17),
+            (70_000, 5, 69_999),
+            (150_001, 5, 3),
+        ] {
+            let run = || kinds::Run { n, width, last };
+            let out = session.run_pinned(run()).expect("no trap");
+            expected(&out, n, width, last);
+            // What a trap leaves behind is no result.
+            let bad = kinds::Run { last: n, ..run() };
+            assert!(
+                session
+                    .run_pinned(bad)
+                    .expect_err("outside")
+                    .trap()
+                    .is_some()
+            );
+            // One lives on beside those that come back.
+            let again = session.run_pinned(run()).expect("no trap");
+            held.push((out, n, width, last));
+            expected(&again, n, width, last);
+            expected(&session.run(run()).expect("no trap"), n, width, last);
+        }
+        drop(session);
+        // Each has memory of its own, with or without a session, on any thread.
+        let check = |(out, n, width, last): (Pinned<kinds::Output>, u32, u32, u32)| {
+            expected(&out, n, width, last);
+            drop(out);
+        };
+        let threads = held
+            .into_iter()
+            .map(|held| std::thread::spawn(move || check(held)));
+        let threads: Vec<_> = threads.collect();
+        threads
+            .into_iter()
+            .for_each(|t| t.join().expect("all hold"));
+    }
+}
+
+/// Nothing but a large result.
+#[wave_graph]
+mod squares {
+    pub(crate) struct Data {
+        #[output(per = n)]
+        y: u64,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn square(i: Index, y: &mut u64) {
+        *y = u64::from(i) * u64::from(i);
+    }
+}
+
+fn memory_of_pinned_results_is_used_again_and_counted(runtimes: [Runtime; 2]) {
+    let n = 100_000;
+    let bytes = 8 * u64::from(n);
+    let run = || squares::Run { n };
+    for runtime in runtimes {
+        let backend = runtime.backend();
+        let runtime = runtime.with_memory(1 << 30);
+        let used = || runtime.memory().expect("there is a budget").1;
+        let mut session = squares::Session::new(&runtime, ()).expect("it fits");
+        session.run(run()).expect("no trap");
+        let before = used();
+        let first = session.run_pinned(run()).expect("no trap");
+        let place = first.y.as_ptr().addr();
+        assert_eq!(used() - before, bytes, "{backend}");
+        let second = session.run_pinned(run()).expect("no trap");
+        assert_ne!(second.y.as_ptr().addr(), place);
+        assert_eq!(used() - before, 2 * bytes, "{backend}");
+        drop(first);
+        // It waits for the next run.
+        assert_eq!(used() - before, 2 * bytes, "{backend}");
+        let third = session.run_pinned(run()).expect("no trap");
+        if backend == "cuda" {
+            assert_eq!(third.y.as_ptr().addr(), place);
+        }
+        assert_eq!(
+            (third.y[70_000], used() - before),
+            (4_900_000_000, 2 * bytes)
+        );
+        drop(second);
+        // Another session needs the memory.
+        let other = squares::Session::new(&runtime, ()).expect("it fits");
+        drop(other);
+        assert_eq!(used() - before, bytes, "{backend}");
+        drop(session);
+        assert_eq!(used(), bytes, "{backend}: the caller has one");
+        drop(third);
+        assert_eq!(used(), 0, "{backend}");
+
+        // A budget for a session and one such result.
+        let tight = runtime.with_memory(before + bytes);
+        let mut session = squares::Session::new(&tight, ()).expect("it fits");
+        let first = session.run_pinned(run()).expect("there is room");
+        for _ in 0..2 {
+            let refused = session.run_pinned(run()).expect_err("there is no room");
+            let says = "the result does not fit beside the others; 800000 bytes are needed, ";
+            assert!(refused.to_string().starts_with(says), "{refused}");
+        }
+        assert_eq!(first.y[3], 9);
+        assert_eq!(session.run(run()).expect("no trap").y[3], 9);
+        drop(first);
+        assert_eq!(session.run_pinned(run()).expect("there is room").y[9], 81);
+        // A longer one takes the place of the one that waits.
+        let shorter = squares::Run { n: 1_000 };
+        assert_eq!(session.run_pinned(shorter).expect("there is room").y[9], 81);
+    }
+}
+
+fn a_pool_keeps_no_more_than_eight(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let runtime = runtime.with_memory(1 << 30);
+        let mut session = squares::Session::new(&runtime, ()).expect("it fits");
+        session.run(squares::Run { n: 1_000 }).expect("no trap");
+        let before = runtime.memory().expect("there is a budget").1;
+        let run = |_| {
+            session
+                .run_pinned(squares::Run { n: 1_000 })
+                .expect("no trap")
+        };
+        let held: Vec<_> = (0..11).map(run).collect();
+        drop(held);
+        let kept = runtime.memory().expect("there is a budget").1 - before;
+        assert_eq!(kept, 8 * 8_000);
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_large_result_is_in_page_locked_memory() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let mut session = squares::Session::new(&runtime, ()).expect("it fits");
+    for n in [200_000, 8_000_000, 16_000_001] {
+        let out = session.run_pinned(squares::Run { n }).expect("no trap");
+        assert!(Pinned::is_page_locked(&out), "{n}");
+        assert!(out.y.iter().copied().eq((0..u64::from(n)).map(|i| i * i)));
+    }
+}
+
 on_every_backend! {
     results_are_those_of_a_run_whatever_was_there_before
     after_an_error_it_is_empty_and_can_be_used_again
     memory_is_that_of_the_result_before
+    pinned_results_are_those_of_a_run
+    memory_of_pinned_results_is_used_again_and_counted
+    a_pool_keeps_no_more_than_eight
 }
