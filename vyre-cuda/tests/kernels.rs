@@ -20,7 +20,7 @@ fn double(i: Index, x: &mut u32) {
 /// An element of each item, wherever the caller says.
 #[kernel]
 fn gather(at: &u32, from: &Buf<u8>, even: &mut bool) {
-    *even = from[*at] % 2 == 0;
+    *even = from[*at] & 1 == 0;
 }
 
 fn call_saxpy(runtime: &Runtime, n: usize) {

@@ -5,6 +5,7 @@ mod common;
 
 use kinds::Pair;
 use std::collections::HashSet;
+use std::time::Instant;
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Error, Pinned, RunError, TrapKind};
 
@@ -392,4 +393,40 @@ on_every_backend! {
     pinned_results_are_those_of_a_run
     memory_of_pinned_results_is_used_again_and_counted
     a_pool_keeps_no_more_than_eight
+}
+
+/// Prints what results cost beside the launch, with `--nocapture`.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn what_results_cost_beside_the_launch() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    for megabytes in [42, 64] {
+        let mut session = squares::Session::new(&runtime, ()).expect("it fits");
+        let run = || squares::Run {
+            n: megabytes * 1_000_000 / 8,
+        };
+        let mut out = squares::Output::default();
+        let mut beside = [const { Vec::new() }; 3];
+        for _ in 0..20 {
+            let mut note = |way: usize, started: Instant, out: &squares::Output| {
+                let wall_ns = started.elapsed().as_nanos() as u64;
+                beside[way].push(wall_ns - out.report.device_ns.expect("a device"));
+            };
+            let started = Instant::now();
+            let fresh = session.run(run()).expect("no trap");
+            note(0, started, &fresh);
+            let started = Instant::now();
+            session.run_into(run(), &mut out).expect("no trap");
+            note(1, started, &out);
+            let started = Instant::now();
+            let pinned = session.run_pinned(run()).expect("no trap");
+            note(2, started, &pinned);
+            assert_eq!((&pinned.y, &fresh.y), (&out.y, &out.y));
+        }
+        for (way, mut ns) in ["run", "run_into", "run_pinned"].iter().zip(beside) {
+            ns.sort_unstable();
+            let [best, median] = [0, 10].map(|at| ns[at] as f64 / 1e6);
+            println!("{megabytes} MB by {way}: {best:.2} ms at best, {median:.2} ms as a rule");
+        }
+    }
 }
