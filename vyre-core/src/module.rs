@@ -752,7 +752,13 @@ impl Program {
         Some(&self.messages[at].1)
     }
 
-    /// Field name of a resource.
+    /// The field that a resource is of: elements that are structs have a buffer for each of their scalars, `ps.pos.0`.
+    pub fn field_of(&self, resource: Resource) -> &str {
+        let name = self.name_of(resource);
+        name.split_once('.').map_or(name, |(field, _)| field)
+    }
+
+    /// Name of a resource: its field's, and which scalar of a struct it is.
     pub fn name_of(&self, resource: Resource) -> &str {
         match resource {
             Resource::Topology(t) => &self.topologies[t.index()].name,

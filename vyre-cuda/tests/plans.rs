@@ -274,3 +274,48 @@ fn plans_of_huge_capacities_are_shown_and_their_sessions_refused() {
         );
     }
 }
+
+/// What a wave does to all scalars of a struct is said of the field, and what it does to one of that one.
+#[wave_graph]
+mod bodies {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(super) struct Body {
+        pub at: (f32, f32),
+        pub mass: f32,
+    }
+
+    pub struct Data {
+        #[input(per = n)]
+        start: Body,
+        #[scratch(per = n)]
+        moved: Body,
+        #[output(per = n)]
+        mass: f32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn shift(start: &Body, moved: &mut Body) {
+        *moved = Body {
+            at: (start.at.1, start.at.0),
+            mass: start.mass,
+        };
+    }
+
+    #[wave(range(n), after(shift))]
+    fn weigh(moved: &Body, mass: &mut f32) {
+        *mass = moved.mass;
+    }
+}
+
+#[test]
+fn fields_of_structs_are_named_once() {
+    let plan = bodies::PLAN.to_string();
+    assert!(plan.contains("reads start, writes moved"), "{plan}");
+    assert!(plan.contains("reads moved.mass, writes mass"), "{plan}");
+    let dot = bodies::PLAN.dot();
+    assert!(
+        dot.contains("writes moved") && !dot.contains("writes moved."),
+        "{dot}"
+    );
+}

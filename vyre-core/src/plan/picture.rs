@@ -4,7 +4,7 @@
 //! right a column for each topology, buffer, frontier and reduction, with a mark where a wave uses it and a bar over the groups
 //! in which it lives; then what lives in each group, in bytes.
 
-use super::show::{Symbolic, access, class, describe, domain, split_note, thousands, until};
+use super::show::{Symbolic, accesses, class, describe, domain, split_note, thousands, until};
 use crate::module::{FixpointId, Mode, NodeRef, Program, Resource, Role, Step, UpdateOp, WaveId};
 use crate::plan::footprint::Life;
 use std::fmt::Write;
@@ -433,10 +433,9 @@ impl Outline<'_> {
 
     fn label(&self, w: WaveId, newline: &str) -> String {
         let wave = &self.p.waves[w.index()];
-        let accesses = wave.accesses.iter().filter_map(|a| access(self.p, a));
         let lines: Vec<String> = [wave.name.clone(), domain(self.p, wave.domain)]
             .into_iter()
-            .chain(accesses)
+            .chain(accesses(self.p, wave))
             .collect();
         lines.join(newline)
     }

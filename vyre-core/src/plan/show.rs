@@ -4,8 +4,9 @@
 
 use crate::exec::Sizes;
 use crate::module::{
-    Access, Agreement, Domain, Extent, FixpointId, Frontier, Mode, Parts, Program, Proviso, Reason,
-    ReduceOp, Resource, Role, Step, TopologyId, UpdateOp, WaveId, Why, Width, row_words,
+    Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, Mode, Parts, Program,
+    Proviso, Reason, ReduceOp, Resource, Role, Step, TopologyId, UpdateOp, Wave, WaveId, Why,
+    Width, row_words,
 };
 use crate::plan::check;
 use crate::plan::evidence::Fingerprint;
@@ -265,7 +266,7 @@ fn show_wave(p: &Program, id: WaveId, (sizes, indent): (&Symbolic, &str), table:
     let group = sizes.groups.iter().position(|g| g.contains(&id));
     let name = format!("{indent}{} {}", group.unwrap_or(0), w.name);
     let mut lines = vec![String::new()];
-    for verb in w.accesses.iter().filter_map(|a| access(p, a)) {
+    for verb in accesses(p, w) {
         let line = lines.last_mut().expect("there is one from the start");
         if line.is_empty() {
             *line = verb;
@@ -403,8 +404,24 @@ pub(super) fn describe(p: &Program, resource: Resource) -> (&'static str, String
     }
 }
 
-pub(super) fn access(p: &Program, a: &Access) -> Option<String> {
-    let name = p.name_of(a.resource);
+/// What a wave does to each field. Of a buffer of structs the field alone is named, where the wave does the same to every scalar.
+pub(super) fn accesses(p: &Program, wave: &Wave) -> Vec<String> {
+    let mut said = Vec::new();
+    for a in &wave.accesses {
+        let field = p.field_of(a.resource);
+        let of_field = |r: Resource| p.field_of(r) == field;
+        let buffers = (0..p.buffers.len()).map(|b| Resource::Buffer(BufferId(b as u16)));
+        let parts = buffers.filter(|&b| of_field(b)).count();
+        let same = |other: &&Access| of_field(other.resource) && other.mode == a.mode;
+        let whole = wave.accesses.iter().filter(same).count() == parts;
+        let name = if whole { field } else { p.name_of(a.resource) };
+        let text = access(name, a);
+        said.extend(text.filter(|t| !said.contains(t)));
+    }
+    said
+}
+
+fn access(name: &str, a: &Access) -> Option<String> {
     let verb = match a.mode {
         Mode::Read if matches!(a.resource, Resource::Frontier(_) | Resource::Topology(_)) => {
             return None;
