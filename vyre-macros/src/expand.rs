@@ -12,7 +12,8 @@ use crate::wave_graph::check::{Fields, Param, ParamKind, Slot, Sweep};
 use crate::wave_graph::include::{Included, Same, What};
 use crate::wave_graph::standalone::array_names;
 use crate::wave_graph::syntax::{
-    self, FieldKind, FixpointArgs, Graph, MaxRounds, Piece, visible_to_graphs,
+    self, Field, FieldKind, FixpointArgs, Graph, Host, MaxRounds, Piece, type_word,
+    visible_to_graphs,
 };
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -350,7 +351,13 @@ impl Expansion<'_> {
     fn records(&self) -> TokenStream {
         let private = self.private();
         let records = self.fields.records.iter();
-        records.map(|s| s.implementation(&private)).collect()
+        let records = records.map(|s| s.implementation(&private));
+        let lacking = self.fields.lacking.iter().flat_map(|(name, traits)| {
+            traits
+                .iter()
+                .map(move |of| pretended(name, of, TokenStream::new()))
+        });
+        records.chain(lacking).collect()
     }
 
     /// `Topology`, `Run`, `Output`, `Session` and `PLAN`.
@@ -419,10 +426,26 @@ impl Expansion<'_> {
                         outputs.push(quote! { #docs pub #ident: ::std::vec::Vec<#item> });
                     }
                 }
-                Slot::Csr(_) | Slot::Frontier(_) | Slot::Broken => {}
+                Slot::Broken => match &field.host {
+                    Some(Host::Scalar(ty)) => inputs.push(quote! { #docs pub #ident: #ty }),
+                    Some(Host::Input(ty)) => {
+                        borrows = true;
+                        inputs.push(quote! { #docs pub #ident: &'a [#ty] });
+                    }
+                    Some(Host::Result(ty)) => outputs.push(quote! { #docs pub #ident: #ty }),
+                    Some(Host::Output(ty)) => {
+                        outputs.push(quote! { #docs pub #ident: ::std::vec::Vec<#ty> });
+                    }
+                    Some(Host::Topology(_)) | None => {}
+                },
+                Slot::Csr(_) | Slot::Frontier(_) => {}
             }
         }
         let lifetime = borrows.then(|| quote! { <'a> });
+        let ((run_derive, run_impls), (output_derive, output_impls)) = (
+            self.traits(&run_type, &lifetime),
+            self.traits(&output_type, &None),
+        );
         let session_doc =
             format!("A session of `{name}`: the topology resident, buffers allocated once.");
         let sessions_doc =
@@ -434,16 +457,18 @@ impl Expansion<'_> {
             #topology
 
             #[doc = #run_doc]
-            #[derive(Clone, Copy, Debug)]
+            #run_derive
             pub struct #run_type #lifetime { #(#inputs,)* }
+            #run_impls
 
             #[doc = #output_doc]
-            #[derive(Clone, Debug, Default, PartialEq)]
+            #output_derive
             pub struct #output_type {
                 #(#outputs,)*
                 /// What happened: rounds and times.
                 pub report: #private::Report,
             }
+            #output_impls
 
             #[doc = #session_doc]
             pub type #session = #krate::Session<Pass>;
@@ -456,11 +481,43 @@ impl Expansion<'_> {
         }
     }
 
+    /// What `Run`, `Output` and `Topology` implement. After an error a field can have a type that is no scalar, and lack traits.
+    fn traits(&self, name: &Ident, lifetime: &Option<TokenStream>) -> (TokenStream, TokenStream) {
+        let result = name == "Output";
+        if self.skeleton.is_some() {
+            let traits = if result {
+                quote! { #[derive(Clone, Debug, Default, PartialEq)] }
+            } else {
+                quote! { #[derive(Clone, Copy, Debug)] }
+            };
+            return (traits, TokenStream::new());
+        }
+        let not_copied = |(field, slot): (&Field, Slot)| {
+            let given = (slot == Slot::Broken)
+                .then_some(field.host.as_ref())
+                .flatten();
+            matches!(given, Some(Host::Scalar(ty)) if !type_word(ty).is_some_and(|w| w.starts_with(char::is_lowercase)))
+        };
+        let copied = name == "Topology" || name == "Run" && !self.fields.iter().any(not_copied);
+        let mut traits = vec!["Clone", "Debug"];
+        traits.extend(copied.then_some("Copy"));
+        traits.extend(
+            result
+                .then_some(["Default", "PartialEq"])
+                .into_iter()
+                .flatten(),
+        );
+        let impls = traits
+            .into_iter()
+            .map(|of| pretended(name, of, lifetime.to_token_stream()));
+        (TokenStream::new(), impls.collect())
+    }
+
     fn run_borrows(&self) -> bool {
-        self.program
-            .buffers
-            .iter()
-            .any(|b| matches!(b.role, Role::Input | Role::InOut))
+        let mut buffers = self.program.buffers.iter();
+        let mut broken = self.fields.iter().filter(|(_, s)| *s == Slot::Broken);
+        buffers.any(|b| matches!(b.role, Role::Input | Role::InOut))
+            || broken.any(|(f, _)| matches!(f.host, Some(Host::Input(_))))
     }
 
     pub(crate) fn topology_type(&self) -> TokenStream {
@@ -501,6 +558,16 @@ impl Expansion<'_> {
                         ..
                     },
                 ) => members.push(quote! { #docs pub #ident: &'a [#item] }),
+                (Slot::Broken, _) => match &field.host {
+                    Some(Host::Topology(ty)) if type_word(ty).as_deref() == Some("Csr") => {
+                        only_csr = Some(ident);
+                        members.push(quote! { #docs pub #ident: &'a #krate::Csr });
+                    }
+                    Some(Host::Topology(ty)) => {
+                        members.push(quote! { #docs pub #ident: &'a [#ty] });
+                    }
+                    _ => {}
+                },
                 _ => {}
             }
         }
@@ -527,10 +594,12 @@ impl Expansion<'_> {
             ),
             _ => (quote! { #(#members,)* }, TokenStream::new()),
         };
+        let (derive, impls) = self.traits(&topology, &Some(quote! { <'a> }));
         quote! {
             #[doc = #doc]
-            #[derive(Clone, Copy, Debug)]
+            #derive
             pub struct #topology<'a> { #members }
+            #impls
             #from
         }
     }
@@ -556,13 +625,24 @@ impl Expansion<'_> {
         } else {
             (quote! { #[derive(Debug)] }, quote! { Topology<'a> })
         };
-        let (topology, args) = (self.topology_glue(), self.args_glue());
         // A kernel's results are the caller's slices.
-        let (output, exchange) = match self.standalone {
-            true => (quote! { () }, TokenStream::new()),
-            false => (quote! { Output }, self.exchange_glue()),
+        let output = match self.standalone {
+            true => quote! { () },
+            false => quote! { Output },
         };
-        let rows = self.rows_glue();
+        let (topology, args, rows, exchange) = match self.skeleton {
+            Some(_) => (
+                self.topology_glue(),
+                self.args_glue(),
+                self.rows_glue(),
+                (!self.standalone).then(|| self.exchange_glue()),
+            ),
+            None => {
+                let nothing = quote! { ::core::unreachable!() };
+                (nothing.clone(), nothing, TokenStream::new(), None)
+            }
+        };
+        let quiet = quiet_on_error(self.skeleton.is_some());
         let listed = self.skeleton.map(|_| {
             let items = self.graph.claim.items();
             quote! {
@@ -583,6 +663,7 @@ impl Expansion<'_> {
             #listed
         };
         let glue = quote! {
+            #quiet
             impl #private::Pass for Pass {
                 type Topology<'a> = #topology_type;
                 type Run<'a> = Run #lifetime;
@@ -878,6 +959,34 @@ impl Expansion<'_> {
             }
         }
     }
+}
+
+/// An implementation of a trait that is not there, after an error that says so: others are not for it.
+fn pretended(name: &Ident, of: &str, lifetime: TokenStream) -> TokenStream {
+    let (path, function) = match of {
+        "Clone" => (
+            quote! { ::core::clone::Clone },
+            quote! { fn clone(&self) -> Self { ::core::unreachable!() } },
+        ),
+        "Copy" => (quote! { ::core::marker::Copy }, TokenStream::new()),
+        "Default" => (
+            quote! { ::core::default::Default },
+            quote! { fn default() -> Self { ::core::unreachable!() } },
+        ),
+        "PartialEq" => (
+            quote! { ::core::cmp::PartialEq },
+            quote! { fn eq(&self, _: &Self) -> ::core::primitive::bool { ::core::unreachable!() } },
+        ),
+        _ => (
+            quote! { ::core::fmt::Debug },
+            quote! {
+                fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    ::core::unreachable!()
+                }
+            },
+        ),
+    };
+    quote! { impl #lifetime #path for #name #lifetime { #function } }
 }
 
 /// A function with an error gets no warnings on top of it.

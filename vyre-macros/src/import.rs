@@ -35,7 +35,8 @@ pub(crate) struct Imports {
     pub(crate) unmarked: Vec<String>,
     /// What is known to be wrong with some: where, what, and what to do.
     pub(crate) wrong: Vec<(Span, String, String)>,
-    /// Why the item did not parse: a part of it is not there. rustc has reported it.
+    /// Why the item did not parse: a part of it is not there. rustc has reported it. Of one that has arrived, what is wrong
+    /// with it: that is said where it stands.
     pub(crate) broken: Option<String>,
 }
 
@@ -74,7 +75,6 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
         let errors = report.errors();
         return quote! { #item #errors };
     };
-    let mut including = false;
     let (item, broken) = match syn::parse2::<Item>(item.clone()) {
         Ok(_) => (item, None),
         Err(e) => match recover::item(item.clone()) {
@@ -86,25 +86,57 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
             }
         },
     };
+    let want = match syn::parse2::<Item>(item.clone()) {
+        Ok(Item::Mod(m)) if asker == Asker::WaveGraph => includes_of(&m),
+        _ => Vec::new(),
+    };
+    let state = State {
+        have: TokenStream::new(),
+        want,
+        stage: Stage::Includes { broken },
+        asker,
+        attr,
+        item,
+    };
+    let (tokens, errors) = (state.go_on(), report.errors());
+    quote! { #tokens #errors }
+}
+
+/// Expands with the graphs that an item includes, if something is wrong whatever the functions that it calls turn out to be:
+/// that is said at once, as rustc stops where one does not exist. Otherwise asks for these.
+fn with_includes(
+    (asker, attr, item): (Asker, TokenStream, TokenStream),
+    arrived: TokenStream,
+    broken: Option<String>,
+) -> TokenStream {
     let mut name = None;
-    let wanted = match syn::parse2::<Item>(item.clone()).inspect(|i| name = name_of(i)) {
-        Ok(Item::Mod(m)) if asker == Asker::WaveGraph => {
-            let mut wanted = includes_of(&m);
-            including = !wanted.is_empty();
-            wanted.extend(calls_of_module(&m));
-            wanted
-        }
-        Ok(Item::Mod(m)) if asker == Asker::Device => calls_of_module(&m),
+    let mut wanted = match syn::parse2::<Item>(item.clone()).inspect(|i| name = name_of(i)) {
+        Ok(Item::Mod(m)) if asker != Asker::Kernel => calls_of_module(&m),
         Ok(Item::Fn(f)) if asker != Asker::WaveGraph => calls_of_function(&f),
         _ => Vec::new(),
     };
-    if broken.is_some() || !wanted.is_empty() && !including {
-        // What is wrong whatever these functions turn out to be is said at once: rustc stops where one does not exist.
+    let around = name.and_then(Around::new);
+    let mut own = Scan::default();
+    own.code(item.clone());
+    // What looks like a misspelling of the item's own names is one, unless it is there.
+    wanted.retain(|w| match idents(&w.written).as_slice() {
+        [name] => {
+            let name = name.to_string();
+            !misspelled(&name, &own.declared) || around.as_ref().is_some_and(|a| a.has(&name))
+        }
+        _ => true,
+    });
+    if broken.is_some() || !wanted.is_empty() {
+        let have = match packages.parse2(arrived.clone()) {
+            Ok(have) => have,
+            Err(e) => return e.into_compile_error(),
+        };
+        let is_broken = broken.is_some();
         let mut imports = Imports {
-            broken: broken.clone(),
+            have,
+            broken,
             ..Imports::default()
         };
-        let around = name.and_then(Around::new);
         for w in &wanted {
             let sight = around.as_ref().map(|a| a.look(&w.from_here));
             match sight.unwrap_or(Sight::Open) {
@@ -133,25 +165,20 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
             }
         }
         let tokens = asker.expand(attr.clone(), item.clone(), imports);
-        if broken.is_some()
-            || any_token(
-                tokens.clone(),
-                &|t| matches!(t, TokenTree::Ident(i) if i == "compile_error"),
-            )
-        {
-            let errors = report.errors();
-            return quote! { #tokens #errors };
+        let is_error = |t: &TokenTree| matches!(t, TokenTree::Ident(i) if i == "compile_error");
+        if is_broken || any_token(tokens.clone(), &is_error) {
+            return tokens;
         }
     }
     let state = State {
-        have: TokenStream::new(),
+        have: arrived,
         want: wanted,
+        stage: Stage::Calls,
         asker,
         attr,
         item,
     };
-    let (tokens, errors) = (state.go_on(), report.errors());
-    quote! { #tokens #errors }
+    state.go_on()
 }
 
 fn idents(path: &TokenStream) -> Vec<Ident> {
@@ -170,7 +197,7 @@ fn name_of(item: &Item) -> Option<Ident> {
     }
 }
 
-/// `import! { PACKAGE {have} {want} asker {attr} {item} }`, which `mix!` expands to.
+/// `import! { PACKAGE {have} {want} {stage} asker {attr} {item} }`, which `mix!` expands to.
 pub(crate) fn resume(input: TokenStream) -> TokenStream {
     match syn::parse2::<State>(input) {
         Ok(state) => state.go_on(),
@@ -189,13 +216,27 @@ struct State {
     /// `{written} PACKAGE` of each that has arrived.
     have: TokenStream,
     want: Vec<Wanted>,
+    stage: Stage,
     asker: Asker,
     attr: TokenStream,
     item: TokenStream,
 }
 
+/// What an expansion waits for.
+enum Stage {
+    /// Graphs that it includes. `broken`: why its item did not parse.
+    Includes { broken: Option<String> },
+    /// Functions and structs.
+    Calls,
+}
+
 impl State {
     fn go_on(mut self) -> TokenStream {
+        if self.want.is_empty()
+            && let Stage::Includes { broken } = self.stage
+        {
+            return with_includes((self.asker, self.attr, self.item), self.have, broken);
+        }
         if self.want.is_empty() {
             return match packages.parse2(self.have) {
                 Ok(have) => {
@@ -213,12 +254,19 @@ impl State {
         let State {
             have, attr, item, ..
         } = self;
+        let stage = match self.stage {
+            Stage::Includes { broken } => {
+                let broken = broken.into_iter();
+                quote! { includes #(#broken)* }
+            }
+            Stage::Calls => quote! { calls },
+        };
         let asker = Ident::new(self.asker.word(), Span::call_site());
         let want = self.want.iter().map(|w| {
             let (written, from_here) = (&w.written, &w.from_here);
             quote! { {#written} {#from_here} }
         });
-        quote! { #from_here! { {#written} {#have} {#(#want)*} #asker {#attr} {#item} } }
+        quote! { #from_here! { {#written} {#have} {#(#want)*} {#stage} #asker {#attr} {#item} } }
     }
 }
 
@@ -232,11 +280,22 @@ impl Parse for State {
     fn parse(input: ParseStream<'_>) -> syn::Result<State> {
         let package = braced(input)?;
         let (written, have, want) = (braced(input)?, braced(input)?, braced(input)?);
+        let stage;
+        syn::braced!(stage in input);
+        let word: Ident = stage.parse()?;
+        let broken: Option<syn::LitStr> = stage.parse()?;
+        let stage = match broken {
+            _ if word == "calls" => Stage::Calls,
+            broken => Stage::Includes {
+                broken: broken.map(|b| b.value()),
+            },
+        };
         let asker: Ident = input.parse()?;
         let asker = Asker::ALL.into_iter().find(|a| asker == a.word());
         Ok(State {
             have: quote! { #have {#written} {#package} },
             want: wanted.parse2(want)?,
+            stage,
             asker: asker.ok_or_else(|| input.error("`import!` is internal to vyre"))?,
             attr: braced(input)?,
             item: braced(input)?,
@@ -262,13 +321,16 @@ fn packages(input: ParseStream<'_>) -> syn::Result<Vec<(TokenStream, Package)>> 
     Ok(all)
 }
 
-/// A package is `{ fn .. } { {written} {PACKAGE} .. }`.
+/// A package is `{ fn .. } { {written} {PACKAGE} .. }`, with what is wrong behind it.
 impl Parse for Package {
     fn parse(input: ParseStream<'_>) -> syn::Result<Package> {
+        let (item, have) = (braced(input)?, braced(input)?);
+        let broken: Option<syn::LitStr> = input.parse()?;
         Ok(Package {
-            item: syn::parse2(braced(input)?)?,
+            item: syn::parse2(item)?,
             imports: Imports {
-                have: packages.parse2(braced(input)?)?,
+                have: packages.parse2(have)?,
+                broken: broken.map(|b| b.value()),
                 ..Imports::default()
             },
         })
@@ -281,7 +343,8 @@ impl ToTokens for Package {
         let imports = self.imports.have.iter().map(|(written, package)| {
             quote! { {#written} {#package} }
         });
-        tokens.extend(quote! { {#item} {#(#imports)*} });
+        let broken = self.imports.broken.iter();
+        tokens.extend(quote! { {#item} {#(#imports)*} #(#broken)* });
     }
 }
 
@@ -662,9 +725,9 @@ fn path_tokens(path: &[Ident]) -> TokenStream {
     quote! { #(#path)::* }
 }
 
-/// Whether a name is, or is a misspelling of, one that the code declares.
-fn known(name: &str, declared: &HashSet<String>) -> bool {
-    declared.contains(name) || did_you_mean(name, declared.iter().map(String::as_str)).is_some()
+/// Whether a name is not, but resembles, one that the code declares.
+fn misspelled(name: &str, declared: &HashSet<String>) -> bool {
+    !declared.contains(name) && did_you_mean(name, declared.iter().map(String::as_str)).is_some()
 }
 
 fn calls_of_function(f: &ItemFn) -> Vec<Wanted> {
@@ -674,11 +737,8 @@ fn calls_of_function(f: &ItemFn) -> Vec<Wanted> {
     let mut all: Vec<Wanted> = Vec::new();
     for path in &scan.calls {
         let first = path[0].to_string();
-        let local = match path.len() {
-            1 => known(&first, &scan.declared),
-            _ => scan.declared.contains(&first),
-        };
         let tokens = path_tokens(path);
+        let local = scan.declared.contains(&first);
         add(&mut all, (!local).then_some((tokens.clone(), tokens)));
     }
     // The macro sees no `use` here: a path says that the struct is the user's, and where it is.
@@ -801,10 +861,8 @@ fn from_parent(
     });
     let (depth, full) = match imported {
         Some(found) => found,
-        None if path.len() == 1 && (known(&first, declared) || inside.contains(&first)) => {
-            return None;
-        }
-        None if path.len() > 1 && declared.contains(&first) => return None,
+        None if path.len() == 1 && inside.contains(&first) => return None,
+        None if declared.contains(&first) => return None,
         None => (scopes.len() - 1, path.to_vec()),
     };
     if !is_plain_call(&full) {

@@ -6,7 +6,9 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Attribute, Expr, Field, Ident, Item, Signature, Token, Type, UseTree, Visibility};
+use syn::{
+    Attribute, Expr, Field, Ident, Item, Signature, Token, Type, UseTree, Visibility, parse_quote,
+};
 
 /// The item without what does not parse; `None` where nothing can be kept.
 pub(crate) fn item(tokens: TokenStream) -> Option<TokenStream> {
@@ -84,13 +86,26 @@ fn part_of_item(input: ParseStream<'_>) -> syn::Result<TokenStream> {
 fn fields(input: ParseStream<'_>) -> Vec<Field> {
     let mut all = Vec::new();
     while !input.is_empty() {
-        match ahead(input, Field::parse_named) {
+        match ahead(input, Field::parse_named).or_else(|_| ahead(input, part_of_field)) {
             Ok(field) => all.push(field),
             Err(_) => drop(input.parse::<TokenTree>()),
         }
         let _ = input.parse::<Option<Token![,]>>();
     }
     all
+}
+
+/// A field without its `:`, or without its type, which is `_` then.
+fn part_of_field(input: ParseStream<'_>) -> syn::Result<Field> {
+    let attrs = Attribute::parse_outer(input)?;
+    let (vis, ident): (Visibility, Ident) = (input.parse()?, input.parse()?);
+    let _: Option<Token![:]> = input.parse()?;
+    let ty: Type = if input.is_empty() || input.peek(Token![,]) || input.peek(Token![#]) {
+        parse_quote!(_)
+    } else {
+        input.parse()?
+    };
+    Ok(parse_quote! { #(#attrs)* #vis #ident: #ty })
 }
 
 /// Passes over tokens to where an item can begin: behind braces or a `;`.

@@ -115,7 +115,9 @@ impl Report {
         if spans.is_empty() {
             return tokens;
         }
-        emptied(tokens, &spans)
+        let mut structs = Vec::new();
+        wrong_structs(&tokens, &spans, &mut structs);
+        emptied(tokens, &Wrong { spans, structs })
     }
 
     fn renamed(&self, tokens: TokenStream) -> TokenStream {
@@ -228,21 +230,67 @@ impl Report {
     }
 }
 
-/// Functions that hold a token at one of these places, without their bodies.
-fn emptied(tokens: TokenStream, spans: &HashSet<String>) -> TokenStream {
+/// What was reported in an item.
+struct Wrong {
+    /// Places.
+    spans: HashSet<String>,
+    /// Structs that hold one.
+    structs: Vec<String>,
+}
+
+/// The structs that hold a token at one of these places.
+fn wrong_structs(tokens: &TokenStream, spans: &HashSet<String>, found: &mut Vec<String>) {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    for (i, tree) in trees.iter().enumerate() {
+        match (tree, trees.get(i + 1)) {
+            (TokenTree::Ident(word), Some(TokenTree::Ident(name))) if word == "struct" => {
+                let end = trees[i..]
+                    .iter()
+                    .position(ends)
+                    .map_or(trees.len(), |n| i + n + 1);
+                if trees[i + 2..end].iter().any(|t| holds(t, spans)) {
+                    found.push(name.to_string());
+                }
+            }
+            (TokenTree::Group(g), _) => wrong_structs(&g.stream(), spans, found),
+            _ => {}
+        }
+    }
+}
+
+/// Whether an item ends with this.
+fn ends(tree: &TokenTree) -> bool {
+    match tree {
+        TokenTree::Group(g) => g.delimiter() == Delimiter::Brace,
+        TokenTree::Punct(p) => p.as_char() == ';',
+        TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+    }
+}
+
+/// Functions that hold a token at one of these places, or name one of these structs, without their bodies, and the structs
+/// without `Copy`, which their fields may not allow.
+fn emptied(tokens: TokenStream, wrong: &Wrong) -> TokenStream {
     let mut trees: Vec<TokenTree> = tokens.into_iter().collect();
     let mut i = 0;
     while i < trees.len() {
-        let function = matches!(&trees[i], TokenTree::Ident(word) if word == "fn")
-            && matches!(trees.get(i + 1), Some(TokenTree::Ident(_)));
-        let ends = |t: &TokenTree| match t {
-            TokenTree::Group(g) => g.delimiter() == Delimiter::Brace,
-            TokenTree::Punct(p) => p.as_char() == ';',
-            TokenTree::Ident(_) | TokenTree::Literal(_) => false,
-        };
+        let is =
+            |at: usize, word: &str| matches!(trees.get(at), Some(TokenTree::Ident(i)) if i == word);
+        let function = is(i, "fn") && matches!(trees.get(i + 1), Some(TokenTree::Ident(_)));
         let end = trees[i..].iter().position(ends).map(|n| i + n);
-        if let (true, Some(end)) = (function, end)
-            && trees[i..=end].iter().any(|t| holds(t, spans))
+        let derive = matches!(&trees[i], TokenTree::Punct(p) if p.as_char() == '#')
+            && matches!(trees.get(i + 1), Some(TokenTree::Group(g)) if begins_with(g, "derive"));
+        if derive
+            && let Some(end) = end
+            && let Some(at) = (i..end).find(|&at| is(at, "struct"))
+            && matches!(&trees[at + 1], TokenTree::Ident(n) if wrong.structs.iter().any(|s| n == s))
+            && let TokenTree::Group(attribute) = &trees[i + 1]
+        {
+            trees[i + 1] = TokenTree::Group(without_copy(attribute));
+            i += 1;
+        } else if let (true, Some(end)) = (function, end)
+            && trees[i..=end]
+                .iter()
+                .any(|t| holds(t, &wrong.spans) || names(t, &wrong.structs))
         {
             if let TokenTree::Group(body) = &trees[end] {
                 // An editor completes in what is being written.
@@ -261,16 +309,48 @@ fn emptied(tokens: TokenStream, spans: &HashSet<String>) -> TokenStream {
                 trees[end] = TokenTree::Group(empty);
             }
             i = end;
-        } else if let TokenTree::Group(g) = &trees[i]
-            && holds(&trees[i], spans)
-        {
-            let mut group = Group::new(g.delimiter(), emptied(g.stream(), spans));
+        } else if let TokenTree::Group(g) = &trees[i] {
+            let mut group = Group::new(g.delimiter(), emptied(g.stream(), wrong));
             group.set_span(g.span());
             trees[i] = TokenTree::Group(group);
         }
         i += 1;
     }
     trees.into_iter().collect()
+}
+
+fn begins_with(group: &Group, word: &str) -> bool {
+    matches!(group.stream().into_iter().next(), Some(TokenTree::Ident(i)) if i == word)
+}
+
+/// `[derive(..)]` without `Copy`.
+fn without_copy(attribute: &Group) -> Group {
+    let trees = attribute.stream().into_iter().map(|tree| match tree {
+        TokenTree::Group(list) => {
+            let mut kept = TokenStream::new();
+            let all: Vec<TokenTree> = list.stream().into_iter().collect();
+            for of in all.split(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == ',')) {
+                if !matches!(of.last(), Some(TokenTree::Ident(i)) if i == "Copy") {
+                    let of = of.iter();
+                    kept.extend(quote! { #(#of)*, });
+                }
+            }
+            TokenTree::Group(Group::new(list.delimiter(), kept))
+        }
+        other => other,
+    });
+    let mut group = Group::new(attribute.delimiter(), trees.collect());
+    group.set_span(attribute.span());
+    group
+}
+
+/// Whether a tree is, or has in it, one of these names.
+fn names(tree: &TokenTree, all: &[String]) -> bool {
+    match tree {
+        TokenTree::Group(g) => g.stream().into_iter().any(|t| names(&t, all)),
+        TokenTree::Ident(i) => all.iter().any(|n| i == n),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    }
 }
 
 /// Whether a tree is, or has in it, a token at one of these places.

@@ -57,6 +57,16 @@ impl Around {
     }
 }
 
+impl Around {
+    /// Whether a function of this name is certainly beside the item: marked, unmarked, or brought by a `use` of its name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let names = [name.to_owned()];
+        let file = || self.parsed.get_or_init(|| parse(&self.text)).as_ref();
+        plainly_open(&self.text, &names)
+            || file().and_then(|f| of_items(&f.items, &self.item, &names)) == Some(Sight::Unmarked)
+    }
+}
+
 /// The file, if syn's recursion does not end the stack on it.
 fn parse(text: &str) -> Option<syn::File> {
     let tokens: TokenStream = text.parse().ok()?;

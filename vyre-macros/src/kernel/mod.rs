@@ -1018,7 +1018,7 @@ pub(crate) fn compile_device_module(
 }
 
 /// Whether a struct derives a trait.
-fn derives(item: &syn::ItemStruct, what: &str) -> bool {
+pub(crate) fn derives(item: &syn::ItemStruct, what: &str) -> bool {
     item.attrs
         .iter()
         .any(|a| a.path().is_ident("derive") && a.to_token_stream().to_string().contains(what))

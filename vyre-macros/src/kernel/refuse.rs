@@ -2,6 +2,7 @@
 
 use crate::kernel::first_token;
 use crate::report::Report;
+use crate::wave_graph::syntax::show;
 use proc_macro2::Span;
 use quote::ToTokens;
 
@@ -43,7 +44,7 @@ pub(super) fn expression(e: &syn::Expr) -> (Span, String, &'static str) {
         Expr::Reference(r) => (
             r.and_token.span,
             "references are not in the kernel language",
-            "scalars are `Copy`: use the value itself; buffers are parameters",
+            "values are copied: leave out the `&`, here and in the type of a parameter; buffers are parameters",
         ),
         Expr::RawAddr(r) => (
             r.and_token.span,
@@ -193,10 +194,17 @@ pub(super) fn ty(ty: &syn::Type, report: &mut Report) {
             let at = last.map_or(span, |s| s.ident.span());
             return named_type(&name, at, report);
         }
-        Type::Reference(_) => (
-            "references are not values of the kernel language",
-            "take the value: `x: u32`",
-        ),
+        Type::Reference(r) if r.elem.to_token_stream().to_string() == "str" => {
+            return self::ty(&r.elem, report);
+        }
+        Type::Reference(r) if matches!(*r.elem, Type::Slice(_)) => {
+            return self::ty(&r.elem, report);
+        }
+        Type::Reference(r) => {
+            let message = "references are not values of the kernel language";
+            let help = format!("values are copied: write `{}`", show(&r.elem));
+            return report.error_help(span, message, help);
+        }
         Type::Ptr(_) => (
             "raw pointers are not in the kernel language",
             "take a buffer: `xs: &Buf<u32>`",

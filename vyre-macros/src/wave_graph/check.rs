@@ -3,8 +3,8 @@
 
 use super::include::Included;
 use super::syntax::{
-    self, DomainArgs, Field, FieldKind, Graph, Per, Wave, ident_of, int_literal, scalar_of, show,
-    type_word,
+    self, DomainArgs, Field, FieldKind, Graph, Host, Per, Wave, ident_of, int_literal, scalar_of,
+    show, type_word,
 };
 use crate::kernel::{self, Helpers, Tables};
 use crate::report::{Report, did_you_mean};
@@ -13,7 +13,7 @@ use proc_macro2::{Span, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Expr, FnArg, GenericArgument, Ident, Pat, PathArguments, Type};
+use syn::{Expr, FnArg, GenericArgument, Ident, Item, Pat, PathArguments, Type};
 use vyre_core::module::{
     Buffer, BufferId, ConstantId, Domain, Extent, FixpointId, Frontier, FrontierId, List, ListId,
     Program, ReduceOp, Reduction, ReductionId, Role, Scalar, ScalarId, ScalarParam, Topology,
@@ -61,6 +61,8 @@ pub(crate) struct Fields<'g> {
     counts: Vec<bool>,
     /// Structs that are items or elements, innermost first.
     pub(crate) records: Vec<kernel::RecordStruct>,
+    /// Traits that structs among them lack, which has been said.
+    pub(crate) lacking: Vec<(Ident, Vec<&'static str>)>,
 }
 
 /// A wave whose parameters are understood.
@@ -324,6 +326,7 @@ impl<'g> Fields<'g> {
             lengths: Vec::new(),
             counts: Vec::new(),
             records: Vec::new(),
+            lacking: Vec::new(),
         };
         helpers.enter(graph.scopes.first().map_or(&[], |s| &s.items));
         // Ids first: a size can name a field declared after it.
@@ -331,12 +334,20 @@ impl<'g> Fields<'g> {
             (0u16, 0u16, 0u16, 0u16, 0u16);
         let mut lists = 0u16;
         let mut rows: Vec<Vec<kernel::Part>> = Vec::new();
+        // What is wrong with the fields of an included graph is said there.
+        let mut unseen = Report::default();
+        let said_there = |field: &Field| field.origin.is_some_and(|g| !graph.included[g].whole);
         let next = |n: &mut u16| {
             let id = *n;
             *n = n.saturating_add(1);
             id
         };
         for field in this.fields {
+            let report = if said_there(field) {
+                &mut unseen
+            } else {
+                &mut *report
+            };
             let slot = match field.kind {
                 FieldKind::Csr { .. } => Slot::Csr(TopologyId(next(&mut csrs))),
                 FieldKind::Column { item: None, .. } => Slot::Buffer(BufferId(next(&mut buffers))),
@@ -365,27 +376,16 @@ impl<'g> Fields<'g> {
             if this.slots[at] == Slot::Broken {
                 continue;
             }
+            let report = if said_there(field) {
+                &mut unseen
+            } else {
+                &mut *report
+            };
             if let Some(included) = field.origin {
                 let (path, of) = &graph.included[included].modules[0];
                 tables.enter(path, of);
             }
             let name = field.name.unraw().to_string();
-            let output = matches!(
-                field.kind,
-                FieldKind::Reduction { .. }
-                    | FieldKind::List { output: true, .. }
-                    | FieldKind::Column {
-                        role: Role::Output,
-                        ..
-                    }
-            );
-            if output && name == "report" {
-                report.error_help(
-                    field.name.span(),
-                    "an output cannot be named `report`",
-                    "`Output` has a field of that name: what happened in the run",
-                );
-            }
             match &field.kind {
                 FieldKind::Csr { reverse_of } => {
                     let reverse_of = reverse_of.as_ref().and_then(|of| {
@@ -509,7 +509,79 @@ impl<'g> Fields<'g> {
             tables.leave();
         }
         helpers.leave();
+        this.underived(graph, report);
         this
+    }
+
+    /// Reports structs that do not derive what they have to be: rustc would say so at each use, and at the macro.
+    fn underived(&mut self, graph: &Graph, report: &mut Report) {
+        const ALL: [&str; 4] = ["Clone", "Copy", "Debug", "PartialEq"];
+        let items = graph.scopes.first().map_or(&[][..], |s| &s.items);
+        for record in &self.records {
+            let declared = items.iter().find_map(|item| match item {
+                Item::Struct(s) if s.ident == record.name => Some(s),
+                _ => None,
+            });
+            let Some(declared) = declared else { continue };
+            // What derives it can be anything.
+            let is_open = |a: &syn::Attribute| {
+                !a.path().is_ident("derive")
+                    && !a.path().is_ident("doc")
+                    && !a.path().is_ident("repr")
+                    && !a.path().is_ident("allow")
+            };
+            let written_out = |what: &str| {
+                items.iter().any(|item| match item {
+                    Item::Impl(i) => {
+                        let of = i.trait_.as_ref().and_then(|(of, _)| of.segments.last());
+                        of.is_some_and(|of| of.ident == what)
+                            && type_word(&i.self_ty).is_some_and(|w| w == record.name)
+                    }
+                    _ => false,
+                })
+            };
+            if declared.attrs.iter().any(is_open) {
+                continue;
+            }
+            let lacks = |what: &&&str| !kernel::derives(declared, what) && !written_out(what);
+            let lacking: Vec<&str> = ALL.iter().filter(lacks).copied().collect();
+            // What is not seen outside need not be shown and compared.
+            let name = &declared.ident;
+            if lacking.contains(&"Copy")
+                || lacking.contains(&"Clone")
+                || self.is_seen(name) && !lacking.is_empty()
+            {
+                report.error_help(
+                    name.span(),
+                    format!(
+                        "`{name}` is an item or element of `Data`, and lacks {}",
+                        syntax::listed(lacking.iter().map(|t| format!("`{t}`")))
+                    ),
+                    "write `#[derive(Clone, Copy, Debug, PartialEq)]` before it",
+                );
+                self.lacking.push((name.clone(), lacking));
+            }
+        }
+    }
+
+    /// Whether a host gives or gets elements of this type.
+    fn is_seen(&self, name: &Ident) -> bool {
+        let of = |ty: &Type| {
+            crate::import::any_token(
+                ty.to_token_stream(),
+                &|t| matches!(t, TokenTree::Ident(i) if i == name),
+            )
+        };
+        self.fields.iter().any(|f| match &f.host {
+            Some(
+                Host::Topology(ty)
+                | Host::Input(ty)
+                | Host::Output(ty)
+                | Host::Scalar(ty)
+                | Host::Result(ty),
+            ) => of(ty),
+            None => false,
+        })
     }
 
     /// The scalars of the items of a field; the structs in it are noted.
@@ -1157,6 +1229,14 @@ impl<'g> Fields<'g> {
                                 );
                                 return None;
                             }
+                        }
+                        if show(ty).trim_start_matches("&mut ").trim_start_matches('&') == "Data" {
+                            report.error_help(
+                                ty.span(),
+                                "a wave does not take `Data` as a whole",
+                                "take each field that it uses by its name, such as `graph: &Csr`",
+                            );
+                            return None;
                         }
                         self.unknown(name, report);
                     }

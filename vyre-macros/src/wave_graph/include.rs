@@ -8,19 +8,19 @@
 use super::build;
 use super::check::same_item;
 use super::syntax::{
-    self, DomainArgs, FieldKind, FixpointArgs, Graph, IncludedUntil, Per, Piece, Scope, Wave,
+    self, DomainArgs, FieldKind, FixpointArgs, Graph, Host, IncludedUntil, Per, Piece, Scope, Wave,
 };
 use crate::expand::{condition_name, max_rounds_name};
-use crate::import::Imports;
+use crate::import::{Imports, any_token};
 use crate::kernel::{ModuleTables, Package};
 use crate::report::{Report, did_you_mean};
 use crate::source;
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::HashMap;
 use std::rc::Rc;
 use syn::ext::IdentExt;
-use syn::{Expr, Item};
+use syn::{Expr, Item, parse_quote};
 use vyre_core::module::{Role, Scalar};
 
 /// `#[include(field = field, .., after(wave))] use path::to::graph;`
@@ -46,6 +46,8 @@ pub(crate) struct Included {
     pub(crate) modules: Vec<(TokenStream, Rc<ModuleTables>)>,
     /// What has to be equal so that fields here can stand for its own.
     pub(crate) same: Vec<Same>,
+    /// It compiled. If not, its fields are here and its waves are not: where it stands it says why.
+    pub(crate) whole: bool,
 }
 
 /// Two constants that have one value, if a field here stands for one of an included graph: of one name they can be different, and
@@ -107,11 +109,10 @@ pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
                     continue;
                 }
                 let built = build(&other, imports.clone(), unseen.is_empty(), &mut unseen);
-                if built.skeleton.is_none() {
+                let whole = built.skeleton.is_some() && imports.broken.is_none();
+                if !whole {
                     report.left_to_rustc(format!("`{name}` did not compile"));
-                    continue;
-                }
-                if !built.fields.records.is_empty() {
+                } else if !built.fields.records.is_empty() {
                     report.error_help(
                         name.span(),
                         format!(
@@ -122,12 +123,14 @@ pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
                     continue;
                 }
                 let tables = built.tables.into_modules();
-                Merger {
+                let report = if whole { &mut *report } else { &mut unseen };
+                let merger = Merger {
                     graph,
                     args: &args,
                     report,
-                }
-                .take(other, tables, imports.clone(), &mut meant);
+                    whole,
+                };
+                merger.take(other, tables, imports.clone(), &mut meant);
             }
             Some(_) => report.error_help(
                 name.span(),
@@ -160,7 +163,9 @@ fn same_name(graph: &Graph, name: &Ident, report: &mut Report) {
 struct Merger<'m> {
     graph: &'m mut Graph,
     args: &'m IncludeArgs,
+    /// Nobody sees it where the graph did not compile.
     report: &'m mut Report,
+    whole: bool,
 }
 
 impl Merger<'_> {
@@ -195,6 +200,19 @@ impl Merger<'_> {
             (path, Rc::new(tables))
         });
         let modules: Vec<_> = modules.collect();
+        let included = Included {
+            name: alias.clone(),
+            names: names.clone(),
+            imports,
+            items: other.scopes[0].items.clone(),
+            modules: modules.clone(),
+            same: if self.whole { same } else { Vec::new() },
+            whole: self.whole,
+        };
+        if !self.whole {
+            self.graph.included.push(included);
+            return;
+        }
         let (first_wave, first_scope) = (self.graph.waves.len(), self.graph.scopes.len() - 1);
         let scope_here = |s: usize| if s == 0 { 0 } else { s + first_scope };
         let piece_here = |piece: &Piece| match piece {
@@ -237,7 +255,6 @@ impl Merger<'_> {
             }
         };
 
-        let items = other.scopes[0].items.clone();
         for wave in other.waves {
             let (path, origin) = (
                 &modules[wave.scope].0,
@@ -296,14 +313,7 @@ impl Merger<'_> {
             });
         }
         self.graph.scopes[0].pieces.extend(pieces);
-        self.graph.included.push(Included {
-            name: alias.clone(),
-            names,
-            imports,
-            items,
-            modules,
-            same,
-        });
+        self.graph.included.push(included);
         if let Some((_, meant)) = meant.last_mut() {
             *meant = last;
         }
@@ -336,7 +346,11 @@ impl Merger<'_> {
         let own: Vec<Ident> = self.graph.fields.iter().map(|f| f.name.clone()).collect();
         for field in &other.fields {
             let here = names[&field.name.to_string()].clone();
-            let kind = renamed_kind(&field.kind, &names);
+            let kind = if !self.whole && has_structs(&field.kind) {
+                FieldKind::Broken
+            } else {
+                renamed_kind(&field.kind, &names)
+            };
             let found = self.graph.fields.iter().find(|f| f.name == here);
             match (
                 self.args.fields.iter().find(|(t, _)| *t == field.name),
@@ -397,14 +411,16 @@ impl Merger<'_> {
                     name: here,
                     docs: field.docs.clone(),
                     kind,
+                    host: None,
                     origin: Some(self.graph.included.len()),
                 }),
             }
         }
         let whole = self.report.len() == errors;
         if !whole {
-            // The names stay known, so that what uses them is not reported too.
+            // The names stay known, so that what uses them is not reported too, here or on the host.
             for field in &mut new {
+                field.host = host(&field.kind);
                 (field.kind, field.origin) = (FieldKind::Broken, None);
             }
         }
@@ -527,6 +543,60 @@ fn same_size(
         ));
     }
     ours_named == theirs_named
+}
+
+/// How a host sees a field of the including graph that this declares.
+fn host(kind: &FieldKind) -> Option<Host> {
+    let of = |s: Scalar| {
+        let name = Ident::new(s.name(), Span::call_site());
+        parse_quote!(::core::primitive::#name)
+    };
+    if has_structs(kind) {
+        return None;
+    }
+    match kind {
+        FieldKind::Column {
+            per: Some(Per::NodeBits(_)),
+            ..
+        } => None,
+        FieldKind::Column {
+            role, item, scalar, ..
+        } => {
+            let ty = item.as_deref().cloned().unwrap_or_else(|| of(*scalar));
+            match role {
+                Role::Input => Some(Host::Input(ty)),
+                Role::Output => Some(Host::Output(ty)),
+                // A topology that should have been mapped is not asked for.
+                Role::Topology | Role::Scratch | Role::InOut => None,
+            }
+        }
+        FieldKind::List {
+            item, output: true, ..
+        } => Some(Host::Output((**item).clone())),
+        FieldKind::Reduction { scalar, .. } => Some(Host::Result(of(*scalar))),
+        FieldKind::Scalar(scalar) => Some(Host::Scalar(of(*scalar))),
+        FieldKind::Csr { .. }
+        | FieldKind::List { .. }
+        | FieldKind::Frontier { .. }
+        | FieldKind::Broken => None,
+    }
+}
+
+/// Whether items or elements are of a type that is known only where it is declared.
+fn has_structs(kind: &FieldKind) -> bool {
+    let item = match kind {
+        FieldKind::Column { item, .. } | FieldKind::Frontier { item, .. } => item.as_deref(),
+        FieldKind::List { item, .. } => Some(&**item),
+        FieldKind::Csr { .. }
+        | FieldKind::Reduction { .. }
+        | FieldKind::Scalar(_)
+        | FieldKind::Broken => None,
+    };
+    let is_struct = |t: &TokenTree| match t {
+        TokenTree::Ident(i) => syntax::scalar_of(&parse_quote!(#i)).is_none(),
+        TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    };
+    item.is_some_and(|t| any_token(t.to_token_stream(), &is_struct))
 }
 
 fn renamed(name: &Ident, names: &HashMap<String, Ident>) -> Ident {

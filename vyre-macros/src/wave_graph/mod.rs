@@ -54,7 +54,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
     }
     match parsed {
         Ok(Item::Mod(module)) => {
-            let package = Package {
+            let mut package = Package {
                 item: Item::Mod(module.clone()),
                 imports: imports.clone(),
             };
@@ -62,6 +62,9 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
             include::merge(&mut graph, &imports, &mut report);
             let parsed = report.is_empty();
             let built = build(&graph, imports, parsed, &mut report);
+            if built.skeleton.is_none() {
+                (package.imports.broken).get_or_insert_with(|| "it did not compile".to_owned());
+            }
             let module = expand::module(&built.expansion(&graph), report);
             let travels = package.travels(&graph.name, &graph.options.krate);
             quote! { #module #travels }
@@ -166,7 +169,10 @@ pub(crate) fn build<'g>(
     let mut helpers = Helpers::new(imports);
     let in_scope = (&mut helpers, &mut b.tables);
     let fields = Fields::resolve(graph, &mut b.program, in_scope, b.report);
-    b.compile(&fields, helpers);
+    // Without its fields a wave means nothing.
+    if graph.has_data {
+        b.compile(&fields, helpers);
+    }
     let skeleton = b.assemble(&fields, parsed);
     Built {
         fields,
@@ -351,10 +357,18 @@ impl Builder<'_, '_> {
         let bindings = condition_bindings(args, fields, &self.program);
         let mut names = fields.parameters(&self.program);
         // What is wrong with these has been said, or their type has yet to arrive from another module.
-        let broken = fields
-            .iter()
-            .filter(|(_, slot)| matches!(slot, Slot::Broken));
-        names.extend(broken.map(|(field, _)| (field.name.to_string(), String::new())));
+        let is_broken = |field: &Ident| matches!(fields.slot(field), Some(Slot::Broken));
+        let broken: Vec<String> = match &args.included {
+            None => {
+                let all = fields.iter().map(|(field, _)| &field.name);
+                all.filter(|f| is_broken(f)).map(Ident::to_string).collect()
+            }
+            Some(included) => {
+                let all = included.names.iter().filter(|(_, field)| is_broken(field));
+                all.map(|(theirs, _)| theirs.clone()).collect()
+            }
+        };
+        names.extend(broken.into_iter().map(|name| (name, String::new())));
         let env = Env {
             bindings: &bindings,
             helpers,

@@ -431,6 +431,9 @@ impl Sorter<'_> {
 
     fn unknown(&mut self, before: &Ident, scope: usize, nodes: &[Node]) {
         let graph = self.graph;
+        if graph.lost.contains(before) {
+            return;
+        }
         let here = if scope == 0 {
             format!("wave graph `{}`", graph.name)
         } else {
@@ -648,7 +651,16 @@ impl Inside<'_> {
         report: &mut Report,
     ) {
         let c = &clashes[0];
-        let field = self.resource(c.resource);
+        // Of a buffer of structs the scalars are buffers: the field is named once where they meet in several.
+        let named = |c: &hazard::Conflict| {
+            let field = self.program.field_of(c.resource);
+            let same = |other: &&hazard::Conflict| self.program.field_of(other.resource) == field;
+            match clashes.iter().filter(same).count() {
+                1 => self.program.name_of(c.resource),
+                _ => field,
+            }
+        };
+        let field = named(c);
         let (mut first, mut second) = (c.first.index(), c.second.index());
         let (mut mode_a, mut mode_b) = c.modes;
         let included = |node: usize| {
@@ -682,10 +694,12 @@ impl Inside<'_> {
                 None => format!("`after({other})` to `{own}`"),
             }
         };
-        let more: Vec<String> = clashes[1..]
+        let mut more: Vec<String> = clashes[1..]
             .iter()
-            .map(|c| format!("`{}`", self.resource(c.resource)))
+            .filter(|c| named(c) != field)
+            .map(|c| format!("`{}`", named(c)))
             .collect();
+        more.dedup();
         let more = if more.is_empty() {
             String::new()
         } else {
@@ -735,31 +749,31 @@ impl Inside<'_> {
                         && reaches(levels, NodeId(reader as u32), NodeId(n as u32))
                 });
                 if let Some(updater) = early {
+                    let is_until = read.via == Via::Until;
                     let (reader, updater) = (
                         name(self.graph, nodes[reader]),
                         name(self.graph, nodes[updater]),
                     );
+                    // `updater` waits for `reader`: another `after` the other way round would be a cycle.
+                    let help = if is_until {
+                        format!(
+                            "update it in a wave of `{reader}`, or drop the `after` by which `{updater}` comes later and add `after({updater})` to `{reader}`"
+                        )
+                    } else {
+                        format!(
+                            "a reduction is read once it is complete: drop the `after` by which `{updater}` comes later, and add `after({updater})` to `{reader}`"
+                        )
+                    };
                     report.error_help(
                         read.span,
                         format!(
                             "`{reader}` reads reduction `{}` before `{updater}` updates it",
                             reduction.name
                         ),
-                        format!("a reduction is read once it is complete: order `{reader}` after `{updater}`"),
+                        help,
                     );
                 }
             }
-        }
-    }
-
-    fn resource(&self, r: Resource) -> &str {
-        let p = self.program;
-        match r {
-            Resource::Topology(t) => &p.topologies[t.index()].name,
-            Resource::Buffer(b) => &p.buffers[b.index()].name,
-            Resource::Frontier(f) => &p.frontiers[f.index()].name,
-            Resource::Reduction(r) => &p.reductions[r.index()].name,
-            Resource::List(l) => &p.lists[l.index()].name,
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use super::check::{Written, written};
 use super::syntax::{
-    DomainArgs, Field, FieldKind, Graph, Per, Piece, Scope, Wave, options, show, title_of,
-    type_word,
+    DomainArgs, Field, FieldKind, Graph, Host, Per, Piece, Scope, Wave, is_struct_word, options,
+    scalar_of, show, title_of, type_word,
 };
 use super::{Built, build, syntax};
 use crate::attributes;
@@ -20,7 +20,7 @@ use quote::{format_ident, quote};
 use std::collections::HashMap;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Expr, FnArg, Ident, Item, ItemFn, Pat, Stmt, parse_quote};
+use syn::{Expr, FnArg, Ident, Item, ItemFn, Pat, Stmt, Type, parse_quote};
 use vyre_core::module::{Role, Scalar};
 
 /// Expands `#[kernel(attr)] item`.
@@ -224,6 +224,51 @@ fn kernel(
                 );
                 FieldKind::Broken
             }
+            Written::Other if element_of_slice(&arg.ty).is_some() => {
+                let (scalar, mutable) = element_of_slice(&arg.ty).unwrap_or((Scalar::U32, false));
+                let (t, m) = (scalar.name(), if mutable { "mut " } else { "" });
+                let whole = if mutable {
+                    format!("&Buf<Atomic<{t}>>")
+                } else {
+                    format!("&Buf<{t}>")
+                };
+                report.error_help(
+                    arg.ty.span(),
+                    format!("`{}` is not a parameter of a kernel", show(&arg.ty)),
+                    format!("write `{ident}: &{m}{t}` for the item's own element, or `{ident}: {whole}` for any; the caller gives a slice"),
+                );
+                arguments.push(slice(scalar, mutable, true));
+                let element = Ident::new(t, Span::call_site());
+                fields.push(Field {
+                    name: ident.clone(),
+                    docs: Vec::new(),
+                    kind: FieldKind::Broken,
+                    host: Some(Host::Input(parse_quote!(#element))),
+                    origin: None,
+                });
+                continue;
+            }
+            Written::Other if is_generic(&arg.ty, &function.sig.generics) => {
+                report.error_help(
+                    arg.ty.span(),
+                    "generics are not in the kernel language",
+                    "name concrete types, one kernel for each",
+                );
+                FieldKind::Broken
+            }
+            Written::Other if names_a_struct(&arg.ty) => {
+                let by_value = type_word(&arg.ty).is_some();
+                let (what, help) = if by_value {
+                    ("parameters that are structs", "take its fields one by one")
+                } else {
+                    (
+                        "buffers of structs",
+                        "take a buffer for each field, or write a `#[wave_graph]` module, whose buffers can be of structs",
+                    )
+                };
+                report.error_help(arg.ty.span(), format!("a `#[kernel]` has no {what}"), help);
+                FieldKind::Broken
+            }
             Written::Other => {
                 report.error_help(
                     arg.ty.span(),
@@ -242,6 +287,7 @@ fn kernel(
             name: ident.clone(),
             docs: Vec::new(),
             kind,
+            host: None,
             origin: None,
         });
     }
@@ -251,6 +297,7 @@ fn kernel(
             name: len.clone(),
             docs: Vec::new(),
             kind: FieldKind::Scalar(Scalar::U32),
+            host: None,
             origin: None,
         });
     }
@@ -271,6 +318,7 @@ fn kernel(
         name: name.clone(),
         options,
         claim,
+        has_data: true,
         fields,
         scopes: vec![Scope {
             in_body: true,
@@ -298,12 +346,39 @@ fn kernel(
         }],
         includes: Vec::new(),
         included: Vec::new(),
+        lost: Vec::new(),
         clashes: Vec::new(),
         written: Vec::new(),
     };
     let parsed = report.is_empty();
     let built = build(&graph, imports, parsed, &mut report);
     emit(&graph, &built, (&original, &arguments, &hidden), report)
+}
+
+/// `T` of `&[T]` or `&mut [T]`, and whether it is written.
+fn element_of_slice(ty: &Type) -> Option<(Scalar, bool)> {
+    let Type::Reference(r) = ty else { return None };
+    let Type::Slice(s) = &*r.elem else {
+        return None;
+    };
+    Some((scalar_of(&s.elem)?, r.mutability.is_some()))
+}
+
+/// Whether a type is one of these parameters, or refers to one, or is an `impl Trait`.
+fn is_generic(ty: &Type, generics: &syn::Generics) -> bool {
+    match ty {
+        Type::Reference(r) => is_generic(&r.elem, generics),
+        Type::ImplTrait(_) => true,
+        _ => type_word(ty).is_some_and(|w| generics.type_params().any(|p| p.ident == w)),
+    }
+}
+
+/// Whether a type, or what it refers to, has a struct's name.
+fn names_a_struct(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(r) => names_a_struct(&r.elem),
+        _ => type_word(ty).is_some_and(|w| is_struct_word(&w)),
+    }
 }
 
 /// Takes the `#[device] fn`s, the structs and their `impl`s out of a body.

@@ -25,7 +25,8 @@ pub(crate) struct Graph {
     pub(crate) name: Ident,
     pub(crate) options: Options,
     pub(crate) claim: Claim,
-    /// The name `Data`, for messages about the whole of it.
+    /// There is a `Data`.
+    pub(crate) has_data: bool,
     pub(crate) fields: Vec<Field>,
     /// The graph's own module first, then the fixpoints in source order, an outer one before its inner ones.
     pub(crate) scopes: Vec<Scope>,
@@ -34,6 +35,8 @@ pub(crate) struct Graph {
     /// Graphs to take in, and those taken in.
     pub(crate) includes: Vec<IncludeArgs>,
     pub(crate) included: Vec<Included>,
+    /// Names of fixpoints that are not there, which has been said.
+    pub(crate) lost: Vec<Ident>,
     /// Names that the macro defines and the user took, which has been said.
     pub(crate) clashes: Vec<String>,
     /// Arguments of attributes as written, each with the scope in whose module their names are looked up.
@@ -247,8 +250,22 @@ pub(crate) struct Field {
     pub(crate) name: Ident,
     pub(crate) docs: Vec<Attribute>,
     pub(crate) kind: FieldKind,
+    /// Where the host has it and as what, by its attribute and type alone: a mistake in it is not one in `Run { .. }`.
+    pub(crate) host: Option<Host>,
     /// Which of the included graphs it is of.
     pub(crate) origin: Option<usize>,
+}
+
+/// A field as a host sees it, with the type of one element.
+#[derive(Clone)]
+pub(crate) enum Host {
+    Topology(Type),
+    Scalar(Type),
+    Input(Type),
+    /// One value.
+    Result(Type),
+    /// A vector.
+    Output(Type),
 }
 
 /// What a field declares.
@@ -323,7 +340,12 @@ impl Parse for Arg {
         let name = Ident::parse_any(input)?;
         let form = if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
-            Form::Value(input.parse()?)
+            let value = input.parse()?;
+            if name == "budget" && input.peek(Ident) {
+                let help = "write the budget as a string, `budget = \"4 GiB\"`";
+                return Err(input.error(help));
+            }
+            Form::Value(value)
         } else if input.peek(syn::token::Paren) {
             let content;
             let paren = syn::parenthesized!(content in input);
@@ -701,16 +723,19 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
     let passes = take_attrs(&mut module.attrs, "pass");
     let claim = pass::parse(&passes, title, &module.ident.unraw().to_string(), report);
     let name = module.ident.clone();
+    misnamed_data(&mut module, report);
     let mut parser = Taker {
         graph: Graph {
             name: name.clone(),
             options,
             claim,
+            has_data: true,
             fields: Vec::new(),
             scopes: Vec::new(),
             waves: Vec::new(),
             includes: Vec::new(),
             included: Vec::new(),
+            lost: Vec::new(),
             clashes: Vec::new(),
             written: Vec::new(),
         },
@@ -720,6 +745,7 @@ pub(crate) fn graph(attr: TokenStream, module: ItemMod, report: &mut Report) -> 
     };
     parser.scope(module, None, None);
     if parser.data.is_none() {
+        parser.graph.has_data = false;
         parser.report.error_help(
             name.span(),
             format!("wave graph `{name}` has no `struct Data`"),
@@ -766,6 +792,36 @@ impl Graph {
         for (scope, shown) in self.scopes.iter_mut().zip(of_scopes) {
             scope.shown = shown;
         }
+    }
+}
+
+/// A struct that is `Data` by the attributes of its fields, and not by its name: it is said once, and is `Data` from here on.
+fn misnamed_data(module: &mut ItemMod, report: &mut Report) {
+    let graph = module.ident.clone();
+    let structs = module.content.iter_mut().flat_map(|(_, items)| items);
+    let mut structs: Vec<&mut syn::ItemStruct> = structs
+        .filter_map(|item| match item {
+            Item::Struct(s) => Some(s),
+            _ => None,
+        })
+        .collect();
+    if structs.iter().any(|s| s.ident == "Data") {
+        return;
+    }
+    let ours = |s: &&mut &mut syn::ItemStruct| {
+        let mut attrs = s.fields.iter().flat_map(|f| &f.attrs);
+        attrs.any(|a| FIELD_ATTRS.iter().any(|known| a.path().is_ident(known)))
+    };
+    if let Some(data) = structs.iter_mut().find(ours) {
+        report.error_help(
+            data.ident.span(),
+            format!("wave graph `{graph}` has no `struct Data`"),
+            format!(
+                "the attributes of its fields say that this is it: call `{}` `Data`",
+                data.ident
+            ),
+        );
+        data.ident = Ident::new("Data", data.ident.span());
     }
 }
 
@@ -897,7 +953,18 @@ impl Taker<'_> {
                         Piece::Scope(self.scope(m, Some(scope), Some(args)))
                     }
                     None => {
+                        let errors = self.report.len();
                         self.plain_module(&mut m);
+                        if let (true, Some((_, items))) =
+                            (self.report.len() > errors, &mut m.content)
+                        {
+                            // Meant as a part of the graph, whose names are in sight there.
+                            items.push(parse_quote!(
+                                #[allow(unused_imports)]
+                                use super::*;
+                            ));
+                            self.graph.lost.push(m.ident.clone());
+                        }
                         // It serves this graph: nobody else asks for it.
                         take_attrs(&mut m.attrs, "device");
                         Piece::Item(m.into_token_stream())
@@ -990,12 +1057,15 @@ impl Taker<'_> {
                 "inside a wave graph write `#[wave(range(n))]`",
             );
         }
-        for attr in take_attrs(&mut f.attrs, "fixpoint") {
+        if let Some(attr) = take_attrs(&mut f.attrs, "fixpoint").first() {
             self.report.error_help(
                 attr.span(),
                 "`#[fixpoint]` marks an inline module",
                 "put the waves to repeat in `#[fixpoint(until(..))] mod name { .. }`",
             );
+            // What is in it was meant as waves.
+            self.graph.lost.push(f.sig.ident);
+            return Piece::Item(TokenStream::new());
         }
         for attr in take_attrs(&mut f.attrs, "pass") {
             self.report.error_help(
@@ -1230,7 +1300,11 @@ impl Taker<'_> {
             }
             _ => {
                 let (at, inner) = arg.list("edges(graph)", self.report)?;
+                let errors = self.report.len();
                 let args = parse_args(inner, self.report);
+                if self.report.len() > errors {
+                    return None;
+                }
                 let mut graph = None;
                 let mut from = None;
                 for arg in args {
@@ -1397,11 +1471,16 @@ impl Taker<'_> {
         }
         match &mut data.fields {
             syn::Fields::Named(named) => {
+                self.twice(named);
                 for field in &mut named.named {
                     let parsed = self.field(field);
                     self.graph.fields.extend(parsed);
                 }
                 self.two_nodes();
+                // Without its type, which the parser has said.
+                let typed = std::mem::take(&mut named.named).into_iter();
+                let typed = typed.filter(|f| !matches!(f.ty, Type::Infer(_)));
+                named.named = typed.collect();
             }
             syn::Fields::Unit => {}
             syn::Fields::Unnamed(fields) => {
@@ -1419,6 +1498,26 @@ impl Taker<'_> {
         }
         written_here(&mut data);
         quote! { #data }
+    }
+
+    /// Drops a field that is declared a second time.
+    fn twice(&mut self, fields: &mut syn::FieldsNamed) {
+        let mut seen: Vec<Ident> = Vec::new();
+        let mut once = Punctuated::new();
+        for field in std::mem::take(&mut fields.named) {
+            match field.ident.clone() {
+                Some(name) if seen.contains(&name) => self.report.error_help(
+                    name.span(),
+                    format!("`Data` has two fields named `{name}`"),
+                    "a field is its name, in every wave and on the host: choose another",
+                ),
+                name => {
+                    seen.extend(name);
+                    once.push(field);
+                }
+            }
+        }
+        fields.named = once;
     }
 
     /// A scalar `node` beside a size `node`, which is all nodes.
@@ -1452,13 +1551,24 @@ impl Taker<'_> {
                 kinds.push((word, attr));
             }
         }
+        let mut host = host(kinds.first(), &field.ty);
         let kind = match kinds.as_slice() {
+            _ if matches!(field.ty, Type::Infer(_)) => None,
             _ if name == "round" => {
                 self.report.error_help(
                     name.span(),
                     "a field of `Data` cannot be named `round`",
                     "`round` is the round of a fixpoint, in `until(..)` and as `round: Round`; choose another name",
                 );
+                None
+            }
+            _ if name == "report" && matches!(host, Some(Host::Result(_) | Host::Output(_))) => {
+                self.report.error_help(
+                    name.span(),
+                    "an output cannot be named `report`",
+                    "`Output` has a field of that name: what happened in the run",
+                );
+                host = None;
                 None
             }
             [] => self.scalar_field(&field.ty, &name),
@@ -1475,6 +1585,7 @@ impl Taker<'_> {
             origin: None,
             name,
             docs,
+            host,
             kind: kind.unwrap_or(FieldKind::Broken),
         })
     }
@@ -1515,6 +1626,16 @@ impl Taker<'_> {
 
     /// A scalar of the run.
     fn uniform(&mut self, ty: &Type, name: &Ident) -> Option<FieldKind> {
+        let word = type_word(ty).unwrap_or_default();
+        if is_struct_word(&word) || matches!(ty, Type::Tuple(_)) {
+            let ty = show(ty);
+            self.report.error_help(
+                name.span(),
+                format!("`{name}` has no attribute, so it is a scalar of the run, and `{ty}` is no scalar"),
+                format!("for a buffer with an element for each node write `#[input(per = node)] {name}: {ty}`, `#[output(..)]` or `#[scratch(..)]`"),
+            );
+            return None;
+        }
         if type_word(ty).as_deref() == Some("Round") {
             self.report.error_help(
                 ty.span(),
@@ -1545,6 +1666,7 @@ impl Taker<'_> {
                 Type::Array(_) | Type::Slice(_) => {
                     "a field gives the type of one element: write `#[scratch(per = 16)] x: f32`"
                 }
+                Type::Reference(_) => "a field gives the type of one element, without `&`",
                 _ => {
                     "a field is one of bool, u8, u32, i32, u64, i64, f32, f64, `Csr` or `Frontier`"
                 }
@@ -1560,16 +1682,9 @@ impl Taker<'_> {
 
     /// The type of a buffer's elements: a scalar, or what may be a tuple or a struct of scalars.
     fn element(&mut self, ty: &Type) -> Option<(Scalar, Option<Box<Type>>)> {
-        const OTHERS: [&str; 10] = [
-            "Csr", "Frontier", "List", "Bits", "Edge", "String", "Buf", "Push", "Append", "Reduce",
-        ];
         let may_be_struct = match ty {
             Type::Tuple(t) => !t.elems.is_empty(),
-            _ => type_word(ty).is_some_and(|w| {
-                scalar_of(ty).is_none()
-                    && w.starts_with(char::is_uppercase)
-                    && !OTHERS.contains(&w.as_str())
-            }),
+            _ => type_word(ty).is_some_and(|w| scalar_of(ty).is_none() && is_struct_word(&w)),
         };
         if may_be_struct {
             return Some((Scalar::U32, Some(Box::new(ty.clone()))));
@@ -1935,6 +2050,63 @@ impl Taker<'_> {
             return None;
         }
         Some(Per::Len(Box::new(value)))
+    }
+}
+
+/// Whether a word can be the name of a struct of the user's.
+pub(crate) fn is_struct_word(word: &str) -> bool {
+    const OTHERS: [&str; 12] = [
+        "Csr", "Frontier", "List", "Bits", "Edge", "String", "Buf", "Push", "Append", "Reduce",
+        "Node", "Index",
+    ];
+    word.starts_with(char::is_uppercase) && word != "Round" && !OTHERS.contains(&word)
+}
+
+/// How a field with this attribute is seen from outside. `Vec<T>` and `[T]` are meant as the whole buffer.
+fn host(kind: Option<&(&str, Attribute)>, ty: &Type) -> Option<Host> {
+    let element = match ty {
+        Type::Reference(r) => &*r.elem,
+        other => other,
+    };
+    let element = match element {
+        Type::Slice(s) => &*s.elem,
+        Type::Array(a) => &*a.elem,
+        other => ["Vec", "List", "Frontier"]
+            .iter()
+            .find_map(|word| item_of(other, word))
+            .unwrap_or(other),
+    };
+    let has = |word: &str| match kind.map(|(_, attr)| &attr.meta) {
+        Some(Meta::List(list)) => crate::import::any_token(
+            list.tokens.clone(),
+            &|t| matches!(t, TokenTree::Ident(i) if i == word),
+        ),
+        _ => false,
+    };
+    let (whole, element) = (ty.clone(), element.clone());
+    let word = type_word(&whole);
+    let is = |w: &str| word.as_deref() == Some(w);
+    match kind.map(|(word, _)| *word) {
+        _ if matches!(element, Type::Infer(_)) => None,
+        Some("topology") if has("reverse_of") => None,
+        Some("topology") => Some(Host::Topology(element)),
+        Some("input") if !has("per") && scalar_of(&whole).is_some() => Some(Host::Scalar(whole)),
+        Some("input") => Some(Host::Input(element)),
+        Some("output") if is("Bits") => Some(Host::Result(whole)),
+        Some("output") => Some(Host::Output(element)),
+        Some("reduce") => Some(Host::Result(whole)),
+        Some("list") => has("output").then_some(Host::Output(element)),
+        Some(_) => None,
+        None if is("Csr") => Some(Host::Topology(whole)),
+        None if is("Frontier") || item_of(&whole, "List").is_some() => None,
+        None => match ty {
+            Type::Path(_)
+                if item_of(ty, "Vec").is_none() && !word.is_some_and(|w| is_struct_word(&w)) =>
+            {
+                Some(Host::Scalar(whole))
+            }
+            _ => Some(Host::Input(element)),
+        },
     }
 }
 
