@@ -137,6 +137,7 @@ fn with_includes(
             broken,
             ..Imports::default()
         };
+        let mut absent = Vec::new();
         for w in &wanted {
             let sight = around.as_ref().map(|a| a.look(&w.from_here));
             match sight.unwrap_or(Sight::Open) {
@@ -161,7 +162,7 @@ fn with_includes(
                         imports.unmarked.push(path);
                     }
                 },
-                Sight::Absent => {}
+                Sight::Absent => absent.push(w.written.to_string()),
             }
         }
         let tokens = asker.expand(attr.clone(), item.clone(), imports);
@@ -169,6 +170,8 @@ fn with_includes(
         if is_broken || any_token(tokens.clone(), &is_error) {
             return tokens;
         }
+        // No call of a wave's, or it would have been an error: rustc says that there is no such function.
+        wanted.retain(|w| !absent.contains(&w.written.to_string()));
     }
     let state = State {
         have: arrived,
@@ -793,7 +796,15 @@ fn includes_of(module: &syn::ItemMod) -> Vec<Wanted> {
     let mut all = Vec::new();
     for item in module.content.iter().flat_map(|(_, items)| items) {
         let Item::Use(u) = item else { continue };
-        if !u.attrs.iter().any(|a| a.path().is_ident("include")) {
+        let includes = |a: &syn::Attribute| {
+            let word = a
+                .path()
+                .get_ident()
+                .map(Ident::to_string)
+                .unwrap_or_default();
+            word == "include" || did_you_mean(&word, ["include"]).is_some()
+        };
+        if !u.attrs.iter().any(includes) {
             continue;
         }
         let mut uses = Uses::new();

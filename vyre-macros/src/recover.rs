@@ -2,22 +2,61 @@
 //! as they are written. One missing `;` must not take `Session`, `Run` and every attribute inside with it: what parses is
 //! kept, a function that does not keeps its signature, and the rest is left out.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{
-    Attribute, Expr, Field, Ident, Item, Signature, Token, Type, UseTree, Visibility, parse_quote,
+    Attribute, Expr, Field, Ident, Item, Meta, Signature, Token, Type, UseTree, Visibility,
+    parse_quote,
 };
 
 /// The item without what does not parse; `None` where nothing can be kept.
 pub(crate) fn item(tokens: TokenStream) -> Option<TokenStream> {
-    let mended = items.parse2(tokens).ok()?;
+    let mended = items.parse2(attributes(tokens)).ok()?;
     syn::parse2::<Item>(mended.clone()).ok().map(|_| mended)
+}
+
+/// Attributes that do not parse, as `word(..)`: an item that has one would not parse either.
+fn attributes(tokens: TokenStream) -> TokenStream {
+    let mut hash = false;
+    let trees = tokens.into_iter().map(|tree| match tree {
+        TokenTree::Group(g) => {
+            let mut inner = attributes(g.stream());
+            if hash
+                && g.delimiter() == Delimiter::Bracket
+                && syn::parse2::<Meta>(inner.clone()).is_err()
+            {
+                let mut rest = inner.clone().into_iter();
+                if let Some(TokenTree::Ident(word)) = rest.next() {
+                    inner = quote! { #word(#(#rest)*) };
+                }
+            }
+            hash = false;
+            let mut group = Group::new(g.delimiter(), inner);
+            group.set_span(g.span());
+            TokenTree::Group(group)
+        }
+        tree => {
+            let inner = hash && matches!(&tree, TokenTree::Punct(p) if p.as_char() == '!');
+            hash = inner || matches!(&tree, TokenTree::Punct(p) if p.as_char() == '#');
+            tree
+        }
+    });
+    trees.collect()
 }
 
 /// All that parses of some items.
 fn items(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    all_items(input, false)
+}
+
+/// The same of a module's.
+fn items_inside(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    all_items(input, true)
+}
+
+fn all_items(input: ParseStream<'_>, inside: bool) -> syn::Result<TokenStream> {
     let mut kept = TokenStream::new();
     if let Ok(attrs) = ahead(input, Attribute::parse_inner) {
         attrs.iter().for_each(|a| a.to_tokens(&mut kept));
@@ -25,7 +64,7 @@ fn items(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     while !input.is_empty() {
         if let Ok(item) = ahead(input, Item::parse) {
             item.to_tokens(&mut kept);
-        } else if let Ok(part) = ahead(input, part_of_item) {
+        } else if let Ok(part) = ahead(input, |input| part_of_item(input, inside)) {
             kept.extend(part);
         } else {
             skip(input);
@@ -46,14 +85,14 @@ fn ahead<T>(
 }
 
 /// What can be kept of a module, a function or a struct, or of a constant or `use` without its `;`.
-fn part_of_item(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+fn part_of_item(input: ParseStream<'_>, inside: bool) -> syn::Result<TokenStream> {
     let attrs = Attribute::parse_outer(input)?;
     let vis: Visibility = input.parse()?;
     let content;
     if input.peek(Token![mod]) {
         let (word, name): (Token![mod], Ident) = (input.parse()?, input.parse()?);
         syn::braced!(content in input);
-        let inner = items(&content)?;
+        let inner = items_inside(&content)?;
         return Ok(quote! { #(#attrs)* #vis #word #name { #inner } });
     }
     if input.peek(Token![struct]) {
@@ -72,7 +111,18 @@ fn part_of_item(input: ParseStream<'_>) -> syn::Result<TokenStream> {
         let (equals, value): (Token![=], Expr) = (input.parse()?, input.parse()?);
         return Ok(quote! { #(#attrs)* #vis #word #name #colon #ty #equals #value; });
     }
-    let signature: Signature = input.parse()?;
+    let signature: Signature = match ahead(input, Signature::parse) {
+        Ok(signature) => signature,
+        // Its name is known, and what it is marked with.
+        Err(_) if inside => {
+            let (word, name): (Token![fn], Ident) = (input.parse()?, input.parse()?);
+            while !input.is_empty() && !input.peek(syn::token::Brace) {
+                input.parse::<TokenTree>()?;
+            }
+            parse_quote!(#word #name())
+        }
+        Err(e) => return Err(e),
+    };
     syn::braced!(content in input);
     let _: TokenStream = content.parse()?;
     let body = match signature.output {
@@ -99,11 +149,13 @@ fn fields(input: ParseStream<'_>) -> Vec<Field> {
 fn part_of_field(input: ParseStream<'_>) -> syn::Result<Field> {
     let attrs = Attribute::parse_outer(input)?;
     let (vis, ident): (Visibility, Ident) = (input.parse()?, input.parse()?);
-    let _: Option<Token![:]> = input.parse()?;
+    let colon: Option<Token![:]> = input.parse()?;
     let ty: Type = if input.is_empty() || input.peek(Token![,]) || input.peek(Token![#]) {
         parse_quote!(_)
-    } else {
+    } else if colon.is_some() || input.peek(Ident) {
         input.parse()?
+    } else {
+        return Err(input.error("no field"));
     };
     Ok(parse_quote! { #(#attrs)* #vis #ident: #ty })
 }

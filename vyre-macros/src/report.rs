@@ -16,6 +16,8 @@ pub(crate) struct Report {
     left: Vec<String>,
     /// Where, what is written there, and what was meant.
     meant: Vec<(Span, String, String)>,
+    /// Types that were refused.
+    refused: Vec<String>,
 }
 
 impl Report {
@@ -80,6 +82,15 @@ impl Report {
         self.meant.push((span, written.to_owned(), name.to_owned()));
     }
 
+    /// A type was refused: functions that name it are not to be seen by rustc.
+    pub(crate) fn refused(&mut self, ty: TokenStream) {
+        let names = ty.into_iter().filter_map(|t| match t {
+            TokenTree::Ident(i) => Some(i.to_string()),
+            TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+        });
+        self.refused.extend(names);
+    }
+
     /// Whether something was reported at one of these tokens.
     pub(crate) fn is_about(&self, tokens: TokenStream) -> bool {
         let spans = self.places();
@@ -117,7 +128,13 @@ impl Report {
         }
         let mut structs = Vec::new();
         wrong_structs(&tokens, &spans, &mut structs);
-        emptied(tokens, &Wrong { spans, structs })
+        let types = structs.iter().chain(&self.refused).cloned().collect();
+        let wrong = Wrong {
+            spans,
+            structs,
+            types,
+        };
+        emptied(tokens, &wrong)
     }
 
     fn renamed(&self, tokens: TokenStream) -> TokenStream {
@@ -236,6 +253,8 @@ struct Wrong {
     spans: HashSet<String>,
     /// Structs that hold one.
     structs: Vec<String>,
+    /// These, and types that were refused.
+    types: Vec<String>,
 }
 
 /// The structs that hold a token at one of these places.
@@ -267,12 +286,17 @@ fn ends(tree: &TokenTree) -> bool {
     }
 }
 
-/// Functions that hold a token at one of these places, or name one of these structs, without their bodies, and the structs
-/// without `Copy`, which their fields may not allow.
+/// Functions that hold a token at one of these places, or name one of these types, without their bodies, and the structs
+/// without `Copy`, which their fields may not allow, and with types for their parameters.
 fn emptied(tokens: TokenStream, wrong: &Wrong) -> TokenStream {
     let mut trees: Vec<TokenTree> = tokens.into_iter().collect();
     let mut i = 0;
     while i < trees.len() {
+        if matches!(&trees[i], TokenTree::Ident(i) if i == "struct")
+            && matches!(trees.get(i + 1), Some(TokenTree::Ident(n)) if wrong.structs.iter().any(|s| n == s))
+        {
+            default_parameters(&mut trees, i + 2);
+        }
         let is =
             |at: usize, word: &str| matches!(trees.get(at), Some(TokenTree::Ident(i)) if i == word);
         let function = is(i, "fn") && matches!(trees.get(i + 1), Some(TokenTree::Ident(_)));
@@ -290,7 +314,7 @@ fn emptied(tokens: TokenStream, wrong: &Wrong) -> TokenStream {
         } else if let (true, Some(end)) = (function, end)
             && trees[i..=end]
                 .iter()
-                .any(|t| holds(t, &wrong.spans) || names(t, &wrong.structs))
+                .any(|t| holds(t, &wrong.spans) || names(t, &wrong.types))
         {
             if let TokenTree::Group(body) = &trees[end] {
                 // An editor completes in what is being written.
@@ -317,6 +341,34 @@ fn emptied(tokens: TokenStream, wrong: &Wrong) -> TokenStream {
         i += 1;
     }
     trees.into_iter().collect()
+}
+
+/// Gives each type among `<..>` a default, so that the name alone is a type.
+fn default_parameters(trees: &mut Vec<TokenTree>, at: usize) {
+    let punct =
+        |t: Option<&TokenTree>, c: char| matches!(t, Some(TokenTree::Punct(p)) if p.as_char() == c);
+    if !punct(trees.get(at), '<') {
+        return;
+    }
+    let (mut i, mut depth, mut named) = (at + 1, 1, None);
+    while depth > 0 && i < trees.len() {
+        let tree = Some(&trees[i]);
+        if depth == 1 && (punct(tree, ',') || punct(tree, '>')) {
+            if named.take() == Some(true) {
+                let default = quote! { = ::core::primitive::f32 };
+                let default: Vec<TokenTree> = default.into_iter().collect();
+                let count = default.len();
+                trees.splice(i..i, default);
+                i += count;
+            }
+        } else if named.is_none() {
+            named = Some(matches!(tree, Some(TokenTree::Ident(i)) if i != "const"));
+        } else if punct(tree, '=') {
+            named = Some(false);
+        }
+        depth += i32::from(punct(trees.get(i), '<')) - i32::from(punct(trees.get(i), '>'));
+        i += 1;
+    }
 }
 
 fn begins_with(group: &Group, word: &str) -> bool {

@@ -88,6 +88,8 @@ fn plainly_open(text: &str, names: &[String]) -> bool {
     for line in text.lines().map(str::trim) {
         if line.starts_with("#[") {
             marked |= word(line, "device");
+        } else if line.starts_with("use super::") {
+            // From there, which says nothing about what is there.
         } else if line.starts_with("use ") || line.starts_with("pub") && line.contains(" use ") {
             // Not a path through it, but the name itself.
             if word(line, &names[0]) && !line.contains(&format!("{}::", names[0])) {

@@ -124,6 +124,19 @@ pub(super) fn record(
         }
         Some(())
     }
+    /// Why a type has no scalars.
+    fn unfit(ty: &Ty) -> Option<String> {
+        match ty {
+            Ty::Tuple(parts) => parts.iter().find_map(unfit),
+            Ty::Struct(s) if s.0.tuple => Some(format!("`{}` is a tuple struct", s.0.name)),
+            Ty::Struct(s) => s.0.fields.iter().find_map(|(name, ty)| match ty {
+                Ty::Size => Some(format!("`{name}` of `{}` is a `usize`", s.0.name)),
+                Ty::Array(..) => Some(format!("`{name}` of `{}` is an array", s.0.name)),
+                ty => unfit(ty),
+            }),
+            _ => None,
+        }
+    }
     /// Of a type that was walked.
     fn shape(ty: &Ty) -> super::Shape {
         match ty {
@@ -148,7 +161,10 @@ pub(super) fn record(
     if walk(&found, &mut Vec::new(), &mut record).is_none() || record.fields.is_empty() {
         report.error_help(
             first_token(ty),
-            "items and elements of this type are not in the language",
+            format!(
+                "items and elements of this type are not in the language{}",
+                unfit(&found).map_or_else(String::new, |why| format!(": {why}"))
+            ),
             "they are scalars, tuples of scalars, or structs with named fields of these",
         );
         return None;
@@ -1120,6 +1136,8 @@ impl<'a> Checker<'a> {
                 "generic structs are not in the kernel language",
                 "name concrete types, one struct for each",
             );
+            *of.resolved.borrow_mut() = Resolved::Failed;
+            return Some(Ty::Error);
         }
         let outer = std::mem::replace(&mut self.depth, depth);
         let mut fields = Vec::new();

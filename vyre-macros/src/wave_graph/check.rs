@@ -61,6 +61,8 @@ pub(crate) struct Fields<'g> {
     counts: Vec<bool>,
     /// Structs that are items or elements, innermost first.
     pub(crate) records: Vec<kernel::RecordStruct>,
+    /// Types that cannot be items or elements, which has been said.
+    refused: Vec<String>,
     /// Traits that structs among them lack, which has been said.
     pub(crate) lacking: Vec<(Ident, Vec<&'static str>)>,
 }
@@ -326,6 +328,7 @@ impl<'g> Fields<'g> {
             lengths: Vec::new(),
             counts: Vec::new(),
             records: Vec::new(),
+            refused: Vec::new(),
             lacking: Vec::new(),
         };
         helpers.enter(graph.scopes.first().map_or(&[], |s| &s.items));
@@ -605,7 +608,16 @@ impl<'g> Fields<'g> {
         helpers: &Helpers,
         report: &mut Report,
     ) -> Option<Vec<kernel::Part>> {
-        let record = kernel::record(ty, helpers, report)?;
+        // One mistake, in however many fields.
+        let shown = show(ty);
+        if self.refused.contains(&shown) {
+            return None;
+        }
+        let Some(record) = kernel::record(ty, helpers, report) else {
+            report.refused(ty.to_token_stream());
+            self.refused.push(shown);
+            return None;
+        };
         for s in record.structs {
             if !self.records.contains(&s) {
                 self.records.push(s);

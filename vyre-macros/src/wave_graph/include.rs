@@ -206,7 +206,7 @@ impl Merger<'_> {
             imports,
             items: other.scopes[0].items.clone(),
             modules: modules.clone(),
-            same: if self.whole { same } else { Vec::new() },
+            same,
             whole: self.whole,
         };
         if !self.whole {

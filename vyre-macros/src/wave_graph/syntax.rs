@@ -1132,7 +1132,9 @@ impl Taker<'_> {
             if known.contains(&name.as_str()) || RUST_ATTRS.contains(&name.as_str()) {
                 continue;
             }
-            let Some(near) = did_you_mean(&name, known.iter().copied()) else {
+            let begins = |k: &&&str| name.len() > 1 && k.starts_with(&name);
+            let near = did_you_mean(&name, known.iter().copied());
+            let Some(near) = near.or_else(|| known.iter().find(begins).copied()) else {
                 continue;
             };
             self.report.error_help(
@@ -1715,6 +1717,9 @@ impl Taker<'_> {
     ) -> Option<FieldKind> {
         let errors = self.report.len();
         let args = attribute_args(attr, self.report);
+        if self.report.len() > errors {
+            return None;
+        }
         let kind = match word {
             "topology" => self.topology(args, ty, name)?,
             "frontier" => {
@@ -1884,6 +1889,7 @@ impl Taker<'_> {
         args: Vec<Arg>,
         (attr, ty, name): (&Attribute, &Type, &Ident),
     ) -> Option<FieldKind> {
+        let errors = self.report.len();
         let (mut per, mut init) = (None, None);
         let mut bits = None;
         for arg in args {
@@ -1894,6 +1900,18 @@ impl Taker<'_> {
                 }
                 "bits" => {
                     bits = Some(arg.value("bits = WIDTH", self.report)?);
+                }
+                "node" | "edge" => {
+                    let size = if arg.name == "node" {
+                        "node"
+                    } else {
+                        "edge(graph)"
+                    };
+                    self.report.error_help(
+                        arg.name.span(),
+                        format!("`{}` is a size, and no argument of `{word}`", arg.name),
+                        format!("write `#[{word}(per = {size})]`"),
+                    );
                 }
                 "init" if role != Role::Input => {
                     init = Some(Box::new(arg.value("init = VALUE", self.report)?));
@@ -1907,6 +1925,9 @@ impl Taker<'_> {
                     unknown_arg(&arg, word, known, self.report);
                 }
             }
+        }
+        if self.report.len() > errors {
+            return None;
         }
         if type_word(ty).as_deref() == Some("Bits") || bits.is_some() {
             let given = (per, bits, init.is_some());
