@@ -247,6 +247,7 @@ typedef long long i64;
 #define VYRE_DO_UNTIL 4u
 #define VYRE_DO_END 5u
 #define VYRE_DO_HUBS 6u
+#define VYRE_DO_FILL 7u
 #define VYRE_VALUE_BITS 0u
 #define VYRE_VALUE_ROUND 1u
 #define VYRE_VALUE_REDUCTION 2u

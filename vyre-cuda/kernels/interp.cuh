@@ -32,7 +32,7 @@ struct State {
     u32 ctas;     // CTAs of the group that runs the pass: all of the launch, or this one alone
     u32 cta;      // this one's number among them
     u32 query;    // of a batch
-    u32 quick;    // what comes next: VYRE_NARROW rounds, or rounds that VYRE_PULL; 0: a sweep
+    u32 quick;    // what comes next: VYRE_NARROW rounds, rounds that VYRE_PULL, or a step's VYRE_FILLS; 0: a sweep
     u32 taken;    // tiles of the wave that this CTA's warps took after their first ones
     u32 cluster;  // CTAs of a cluster, of which the first holds narrow rounds; 1 where there are none
     u32 gathered; // rounds that the first cluster ran among itself
@@ -46,6 +46,7 @@ struct State {
 __shared__ State vyre_state;
 #define VYRE_NARROW 1u
 #define VYRE_PULL 2u
+#define VYRE_FILLS 3u
 
 // Tiles that take unlike times: CTAs have every so manieth each, and its warps take one each, then the next when they have
 // done one.

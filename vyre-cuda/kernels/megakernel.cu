@@ -434,7 +434,8 @@ __device__ __forceinline__ void note_time() {
     u64 now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
     Timing& timing = vyre_timing;
-    const u32 wave = vyre_state.wave;
+    // Fills are nobody's.
+    const u32 wave = vyre_state.quick == VYRE_FILLS ? VYRE_NONE : vyre_state.wave;
     const bool stays = vyre_state.quick != 0;
     // Not so for sums of long ranges, which come before their sweep.
     const bool sweeps = wave != VYRE_NONE && !stays && vyre_state.each != 0;
@@ -452,9 +453,24 @@ __device__ __forceinline__ void note_time() {
     timing = Timing{now, swept, wave, stays ? VYRE_NONE : sweeps ? 1u : 0u};
 }
 
-// Runs the schedule up to the next wave, which `vyre_state.wave` names afterwards.
+// Sets the memory that a step names, by all CTAs.
+__device__ __noinline__ void fill(const Step& step) {
+    for (u32 i = 0; i < step.pushed_count; i++) {
+        const Fill& fill = *table<Fill>(image().fills, step.pushed + i);
+        const u32 low = static_cast<u32>(fill.pattern), high = static_cast<u32>(fill.pattern >> 32);
+        uint4* to = reinterpret_cast<uint4*>(fill.address);
+        const u64 stride = static_cast<u64>(vyre_state.ctas) * VYRE_THREADS;
+        for (u64 at = static_cast<u64>(vyre_state.cta) * VYRE_THREADS + threadIdx.x; at < fill.units; at += stride)
+            to[at] = make_uint4(low, high, low, high);
+    }
+}
+
+// Runs the schedule up to the next wave, which `vyre_state.wave` names afterwards, or up to fills.
 __device__ __forceinline__ void advance(u32& abort) {
-    if (vyre_state.wave != VYRE_NONE && vyre_state.quick == 0) {
+    if (vyre_state.quick == VYRE_FILLS) {
+        __syncwarp();
+        if (lane_id() == 0) vyre_state.quick = 0;
+    } else if (vyre_state.wave != VYRE_NONE && vyre_state.quick == 0) {
         const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
         if (vyre_state.each == 0)
             grid_barrier(0, abort);  // all parts of long ranges are there; traps and pushes stay for the group's barrier
@@ -538,6 +554,17 @@ __device__ __forceinline__ void advance(u32& abort) {
             case VYRE_DO_BARRIER: {
                 pc++;
                 break;
+            }
+            case VYRE_DO_FILL: {
+                pc++;
+                if (step.pushed_count == 0) break;
+                if (lane_id() == 0) {
+                    vyre_state.quick = VYRE_FILLS;
+                    vyre_state.pc = pc;
+                    vyre_state.wave = 0;
+                }
+                __syncwarp();
+                return;
             }
             case VYRE_DO_LOOP: {
                 if (lane_id() == 0) table<Fixpoint>(image().fixpoints, step.id)->round = 0;
@@ -683,6 +710,7 @@ next_query:
         for (u32 i = threadIdx.x; i < units; i += VYRE_THREADS) to[i] = from[i];
         if (threadIdx.x == 0) {
             vyre_state = State{VYRE_NONE};
+            vyre_state.pc = 1;
             vyre_pull = PullState{};
             vyre_timing.wave = VYRE_NONE;
             vyre_state.ctas = batch != nullptr ? 1 : gridDim.x;
@@ -727,19 +755,9 @@ next_query:
                 fill_quick(kernel, warp_id(), 0, kernel.quick_fill_count - kernel.quick_dynamic);
         }
     }
-    for (u32 i = 0; i < image().fill_count; i++) {
-        const Fill& fill = *table<Fill>(image().fills, i);
-        const u32 low = static_cast<u32>(fill.pattern), high = static_cast<u32>(fill.pattern >> 32);
-        uint4* to = reinterpret_cast<uint4*>(fill.address);
-        const u64 stride = static_cast<u64>(vyre_state.ctas) * VYRE_THREADS;
-        for (u64 at = static_cast<u64>(vyre_state.cta) * VYRE_THREADS + threadIdx.x; at < fill.units; at += stride)
-            to[at] = make_uint4(low, high, low, high);
-    }
+    // The first step; `vyre_state.pc` is behind it.
+    fill(*table<Step>(image().steps, 0));
     u32 abort = 0;
-    if (image().fill_count != 0) {
-        __syncthreads();
-        if (warp_id() == 0) grid_barrier(0, abort);
-    }
     for (;;) {
         // Sweeps end in lanes that may be on their own.
         __syncwarp();
@@ -756,6 +774,10 @@ next_query:
         if (wave == VYRE_NONE) break;
         if (vyre_state.quick == VYRE_PULL) {
             run_pull();
+            continue;
+        }
+        if (vyre_state.quick == VYRE_FILLS) {
+            fill(*table<Step>(image().steps, vyre_state.pc - 1));
             continue;
         }
         if (vyre_state.quick != 0) {

@@ -19,7 +19,7 @@ pub(crate) const WARPS: u32 = 32;
 /// Most CTAs of a launch: the barrier word counts arrivals in 8 bits.
 pub(crate) const MAX_CTAS: u32 = 255;
 /// Out-degree above which a frontier item is split into chunks of this many edges.
-pub(crate) const HUB_EDGES: u32 = 512;
+pub(crate) const HUB_EDGES: u32 = vyre_core::plan::device::HUB_EDGES;
 /// Edges above which a neighbour loop's range is summed up before the wave, and edges of one part of it.
 pub(crate) const RANGE_HUB: u32 = 256;
 /// See [`RANGE_HUB`].
@@ -292,7 +292,7 @@ fn words() -> Vec<(&'static str, &'static str, Vec<String>)> {
 
 /// Tags of device tables that are not tags of VIR0.
 #[cfg(test)]
-const TAGS: [(&str, u32); 15] = [
+const TAGS: [(&str, u32); 16] = [
     ("DO_WAVE", step::WAVE),
     ("DO_BARRIER", step::BARRIER),
     ("DO_LOOP", step::LOOP),
@@ -300,6 +300,7 @@ const TAGS: [(&str, u32); 15] = [
     ("DO_UNTIL", step::UNTIL),
     ("DO_END", step::END),
     ("DO_HUBS", step::HUBS),
+    ("DO_FILL", step::FILL),
     ("VALUE_BITS", value::BITS),
     ("VALUE_ROUND", value::ROUND),
     ("VALUE_REDUCTION", value::REDUCTION),
@@ -322,6 +323,7 @@ pub(crate) mod step {
     pub(crate) const UNTIL: u32 = 4;
     pub(crate) const END: u32 = 5;
     pub(crate) const HUBS: u32 = 6;
+    pub(crate) const FILL: u32 = 7;
 }
 
 /// Kinds of [`Value`].
@@ -434,7 +436,7 @@ abi! {
     /// and pc to blame for an overflow. `settle`: a second barrier follows the
     /// condition, because it reads what the next group may change. `plain`: the fixpoint's body is one wave over the edges
     /// out of the one frontier that it owns, pushes to and tests for emptiness, and of what changes by round that wave
-    /// sees the round only.
+    /// sees the round only. Of fills, `pushed`: the first of `pushed_count` of them; the first step of a schedule is one.
     struct Step {
         kind: u32,
         id: u32,
@@ -647,7 +649,7 @@ abi! {
         unused: u32,
     }
 
-    /// Memory to set before the first step: whole 16-byte units.
+    /// Memory to set in a step: whole 16-byte units.
     struct Fill {
         address: u64,
         units: u64,

@@ -15,6 +15,8 @@ use vyre_core::isa::{FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, UNIFORM
 use vyre_core::module::{
     Domain, FixpointId, Kernel, Program, ReduceOp, Role, Scalar, Step, TopologyId, Uniform,
 };
+use vyre_core::plan::arena::phases;
+use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::group::ended_at;
 use vyre_core::plan::pull::{self, Taken};
 
@@ -68,6 +70,9 @@ pub(crate) struct Layout {
     waves: Vec<abi::Wave>,
     fixpoints: Vec<abi::Fixpoint>,
     steps: Vec<abi::Step>,
+    /// By phase, the step that fills what its start is the time for; the barrier behind it is the next step. Where nothing shares
+    /// memory, of the first phase only.
+    fills: Vec<usize>,
     lists: Vec<u32>,
     looked: (u32, u32),
     /// The image's head without a run's addresses.
@@ -107,6 +112,14 @@ pub(crate) struct Turn {
     pub(crate) least: u64,
 }
 
+/// Memory that is set at the start of a phase of the schedule ([`vyre_core::plan::arena`]). `waits`: a barrier follows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filled {
+    pub(crate) phase: u32,
+    pub(crate) waits: bool,
+    pub(crate) fill: abi::Fill,
+}
+
 /// Addresses and sizes of one run.
 pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
@@ -117,7 +130,7 @@ pub(crate) struct Run<'a> {
     pub(crate) topologies: Vec<abi::Topology>,
     pub(crate) frontiers: Vec<abi::Frontier>,
     pub(crate) records: Vec<abi::Record>,
-    pub(crate) fills: Vec<abi::Fill>,
+    pub(crate) fills: Vec<Filled>,
     /// Items of each wave's domain, where they are known before the launch.
     pub(crate) lens: Vec<u64>,
     /// Long ranges of the waves that have some in [`Layout::ranges_of`].
@@ -204,7 +217,7 @@ impl Layout {
     /// Lays a verified program out for a device. `degree`: average out-degree of each
     /// topology; `items_per_lane`: of a tile, at most.
     pub(crate) fn new(
-        program: &Program,
+        (program, allocation): (&Program, Allocation),
         room: Room,
         degree: &[f64],
         items_per_lane: u32,
@@ -215,6 +228,7 @@ impl Layout {
             waves: Vec::new(),
             fixpoints: Vec::new(),
             steps: Vec::new(),
+            fills: Vec::new(),
             lists: Vec::new(),
             looked: (0, 0),
             head: abi::Image::default(),
@@ -257,7 +271,7 @@ impl Layout {
                 ..Default::default()
             });
         }
-        layout.schedule(program);
+        layout.schedule(program, allocation);
         layout.place(program, room, items_per_lane)?;
         Ok(layout)
     }
@@ -398,7 +412,7 @@ impl Layout {
         at
     }
 
-    fn schedule(&mut self, program: &Program) {
+    fn schedule(&mut self, program: &Program, allocation: Allocation) {
         for (f, fixpoint) in program.fixpoints.iter().enumerate() {
             let owner = Some(FixpointId(f as u16));
             let owned = |owners: Vec<Option<FixpointId>>| -> Vec<u32> {
@@ -430,7 +444,13 @@ impl Layout {
             self.fixpoints.push(described);
         }
         let mut looked: Vec<u32> = Vec::new();
+        self.fills_here();
+        let phases = phases(&program.schedule);
+        let mut phases = phases.iter().skip(1).map(|p| p.step).peekable();
         for (at, step) in program.schedule.iter().enumerate() {
+            if phases.next_if_eq(&at).is_some() && allocation == Allocation::Shared {
+                self.fills_here();
+            }
             let id = match *step {
                 Step::Wave(w) => w.0,
                 Step::Loop(f) | Step::Until(f) => f.0,
@@ -479,6 +499,12 @@ impl Layout {
         looked.sort_unstable();
         looked.dedup();
         self.looked = (self.list(&looked), looked.len() as u32);
+    }
+
+    /// The steps of a phase's fills. Before a run says what they fill, there is nothing to fill and to wait for.
+    fn fills_here(&mut self) {
+        self.fills.push(self.steps.len());
+        self.steps.extend([NOTHING; 2]);
     }
 
     /// Whether the fixpoint that ends at `at` is the common kind that the device has a short way for.
@@ -872,6 +898,17 @@ impl Layout {
                 step.plain = 0;
             }
         }
+        let mut fills: Vec<abi::Fill> = Vec::new();
+        for (phase, &at) in (0u32..).zip(&self.fills) {
+            let here = || run.fills.iter().filter(move |f| f.phase == phase);
+            steps[at].pushed = fills.len() as u32;
+            fills.extend(here().map(|f| f.fill));
+            steps[at].pushed_count = fills.len() as u32 - steps[at].pushed;
+            if here().any(|f| f.waits) {
+                steps[at + 1].kind = abi::step::BARRIER;
+            }
+        }
+        debug_assert_eq!(fills.len(), run.fills.len(), "fills have steps");
         put(&mut out, head.steps, &steps);
         let mut waves = self.waves.clone();
         for (wave, &len) in waves.iter_mut().zip(&run.lens) {
@@ -937,7 +974,7 @@ impl Layout {
         put(&mut out, head.reductions, &reductions);
         put(&mut out, head.fixpoints, &self.fixpoints);
         put(&mut out, head.lists, &self.lists);
-        put(&mut out, head.fills, &run.fills);
+        put(&mut out, head.fills, &fills);
         out
     }
 
@@ -961,6 +998,18 @@ impl Layout {
         out
     }
 }
+
+/// A step that fills nothing, as all are before a run says otherwise.
+const NOTHING: abi::Step = abi::Step {
+    kind: abi::step::FILL,
+    id: 0,
+    carried: NONE,
+    pushed: 0,
+    pushed_count: 0,
+    settle: 0,
+    plain: 0,
+    unused: 0,
+};
 
 fn put<T: Pod>(out: &mut [u8], at: u32, values: &[T]) {
     let bytes = bytes_of(values);
@@ -1258,7 +1307,13 @@ pub(crate) mod tests {
             word(Op::St32, 0, 0, 1, 1 << 16),
             word(Op::Ret, 0, 0, 0, 0),
         ];
-        let layout = Layout::new(&program(code, 5), room(200), &[4.0], 4).unwrap();
+        let layout = Layout::new(
+            (&program(code, 5), Allocation::Separate),
+            room(200),
+            &[4.0],
+            4,
+        )
+        .unwrap();
         let words = layout.device_words();
         let at = |word: u32, part: u32| {
             let at = (word * abi::WORD_BYTES + part * 4) as usize;
@@ -1370,7 +1425,7 @@ pub(crate) mod tests {
     #[test]
     fn searches_are_turned_round_where_the_run_says_how() {
         let mut program = search();
-        let layout = Layout::new(&program, room(200), &[4.0], 4).unwrap();
+        let layout = Layout::new((&program, Allocation::Separate), room(200), &[4.0], 4).unwrap();
         assert_eq!(layout.pulls.len(), 1);
         assert_eq!(layout.pulls[0].topology, TopologyId(0));
         assert_eq!(layout.pulls[0].reverse, None);
@@ -1396,7 +1451,8 @@ pub(crate) mod tests {
             name: "back".into(),
             reverse_of: Some(TopologyId(0)),
         });
-        let layout = Layout::new(&program, room(200), &[4.0; 2], 4).unwrap();
+        let layout =
+            Layout::new((&program, Allocation::Separate), room(200), &[4.0; 2], 4).unwrap();
         assert_eq!(layout.pulls[0].reverse, Some(TopologyId(1)));
     }
 
@@ -1417,19 +1473,19 @@ pub(crate) mod tests {
         program.waves.push(other);
         program.schedule.insert(1, Step::Wave(WaveId(1)));
         program.schedule.insert(2, Step::Barrier);
-        let layout = Layout::new(&program, room(200), &[4.0], 4).unwrap();
+        let layout = Layout::new((&program, Allocation::Separate), room(200), &[4.0], 4).unwrap();
         assert_eq!(layout.pulls.len(), 0);
         // A condition that wants to know how many items there are.
         let mut program = search();
         program.kernels[1].code[0].imm = 3;
-        let layout = Layout::new(&program, room(200), &[4.0], 4).unwrap();
+        let layout = Layout::new((&program, Allocation::Separate), room(200), &[4.0], 4).unwrap();
         assert_eq!(layout.pulls.len(), 0);
         // A push that depends on more than the claim.
         let mut program = search();
         let push = program.kernels[0].code[3];
         program.kernels[0].code.insert(3, push);
         program.kernels[0].code[2].imm = 5;
-        let layout = Layout::new(&program, room(200), &[4.0], 4).unwrap();
+        let layout = Layout::new((&program, Allocation::Separate), room(200), &[4.0], 4).unwrap();
         assert_eq!(layout.pulls.len(), 0);
     }
 
@@ -1437,7 +1493,13 @@ pub(crate) mod tests {
     fn code_that_does_not_fit_shared_memory_is_refused() {
         let mut code = vec![word(Op::Add32, 1, 0, IMM, 1); 8_000];
         code.push(word(Op::Ret, 0, 0, 0, 0));
-        let refused = Layout::new(&program(code, 2), room(200), &[4.0], 4).err();
+        let refused = Layout::new(
+            (&program(code, 2), Allocation::Separate),
+            room(200),
+            &[4.0],
+            4,
+        )
+        .err();
         assert!(
             matches!(refused, Some(ImageError::Shared { needed, .. }) if needed > 8_000 * 32),
             "{refused:?}"

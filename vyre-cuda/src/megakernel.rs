@@ -12,8 +12,10 @@
 //! twice; everything else is used in the launches' order.
 
 mod many;
+mod shared;
 
 pub(crate) use many::Many;
+pub(crate) use shared::graphs_of;
 
 use crate::abi;
 use crate::buffer::{
@@ -22,11 +24,13 @@ use crate::buffer::{
 };
 use crate::device::{Device, DeviceError};
 use crate::image::{
-    Control, FRONTIER_CONTROL_BYTES, ITEMS_PER_LANE, Layout, Ranges, Run, Turn, list_number,
-    records_of, unordered,
+    Control, FRONTIER_CONTROL_BYTES, Filled, ITEMS_PER_LANE, Layout, Ranges, Run, Turn,
+    list_number, records_of, unordered,
 };
 use crate::lift::Shares;
 use rayon::prelude::*;
+use shared::{Shared, Stamps, hubs_of, most_degree};
+use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,10 +42,13 @@ use vyre_core::exec::{
     check_columns, resolve_topologies,
 };
 use vyre_core::module::{
-    BufferId, Domain, Extent, FixpointId, KernelId, ListId, Program, ReductionId, Role, Scalar,
-    Site, Uniform,
+    BufferId, Domain, Extent, FixpointId, FrontierId, KernelId, ListId, Program, ReductionId, Role,
+    Scalar, Site, TopologyId, Uniform,
 };
+use vyre_core::plan::arena::Filling;
 use vyre_core::plan::compact::{self, Slot};
+use vyre_core::plan::device::{Graphs, Shape, aligned};
+use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::launch::{Route, Topology};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::subject::{Failed, Seen, subject_of};
@@ -49,10 +56,6 @@ use vyre_core::trap::{Trap, TrapKind, WHOLE_WAVE, item_type, unfinished};
 
 /// Outputs together up to this size come back through page-locked memory.
 const PINNED_OUTPUT_BYTES: u64 = 64 << 20;
-/// Items of a frontier that carry their edge ranges at least, where the capacity allows.
-const RANGES: u64 = 1 << 16;
-/// Hubs that a frontier lists apart at most.
-const HUBS: u64 = 1 << 20;
 /// Runs of a series that are on their way before the host waits.
 const SERIES: usize = 256;
 /// Bytes that the records of one launch's queries take at most.
@@ -82,11 +85,17 @@ impl From<DeviceError> for RunError {
 pub struct Megakernel {
     device: Arc<Device>,
     program: Arc<Program>,
+    /// Scratch and frontiers share memory, or have each its own.
+    allocation: Allocation,
     layout: Layout,
     sizes: Sizes,
     graphs: Vec<Graph>,
-    /// Of the buffers that are not in the slab.
+    /// What of them decides about memory.
+    found: Graphs,
+    /// Of the buffers that are neither in the slab nor in the arena.
     buffers: Vec<Option<Memory>>,
+    /// What scratch and frontiers share.
+    arena: Option<Memory>,
     /// Frontiers, then lists.
     queues: Vec<Queue>,
     needs: Needs,
@@ -226,11 +235,12 @@ struct Question {
     done: Event,
 }
 
-/// Memory of a frontier: pairs of items, edge ranges and hubs; stamps of a unique one. Of a list, and of a frontier whose
-/// items are not nodes: an array for each field.
+/// Memory of a frontier: pairs of items, edge ranges and hubs, unless that is in the arena; stamps of a unique one. Of a list,
+/// and of a frontier whose items are not nodes: an array for each field.
 #[derive(Debug)]
 struct Queue {
-    memory: Memory,
+    memory: Option<Memory>,
+    stamps: Option<Memory>,
     shape: Shape,
     /// Last stamp that a run used.
     stamp: u32,
@@ -267,20 +277,37 @@ struct Part {
     done: Event,
 }
 
-/// Bytes of buffers, and where what comes back in one copy lies behind the control words.
+/// Bytes of buffers, sizes of frontiers and lists, where what comes back in one copy lies behind the control words, and what
+/// shares memory.
 #[derive(Clone, Debug, Default)]
 struct Needs {
     buffers: Vec<u64>,
     /// Buffers, then lists.
     packed: Vec<Option<u64>>,
     slab_bytes: u64,
-    capacities: Vec<u64>,
+    /// Frontiers, then lists.
+    shapes: Vec<Shape>,
+    shared: Option<Shared>,
+}
+
+/// How a state's memory is laid out.
+#[derive(Clone, Copy)]
+struct Manner<'a> {
+    allocation: Allocation,
+    /// Of a batch: stamps are the state's, and all results are in its record.
+    batch: bool,
+    /// Results up to this size share a copy, otherwise.
+    pack_up_to_bytes: u64,
+    /// What an earlier run shared.
+    before: Option<&'a Shared>,
 }
 
 /// Addresses of one state of a run.
 struct Places {
     control: u64,
     buffers: Vec<u64>,
+    /// By buffer, when it is filled if it has to be; `None`: no wave uses it.
+    fillings: Vec<Option<Filling>>,
     queues: Vec<QueuePlace>,
     /// Stamps are what they happen to be: set them first.
     fresh_stamps: bool,
@@ -289,12 +316,20 @@ struct Places {
     progress: u64,
 }
 
-#[derive(Clone, Default)]
+/// What is filled before the first wave.
+const AT_ONCE: Filling = Filling {
+    phase: 0,
+    waits: true,
+};
+
+#[derive(Clone)]
 struct QueuePlace {
     items: [u64; 2],
     ranges: [u64; 2],
     hubs: [u64; 2],
     stamps: u64,
+    /// When stamps are set that are not those of the run before.
+    filling: Filling,
     /// By side, then by field.
     fields: Vec<u64>,
 }
@@ -314,28 +349,14 @@ fn index_len(name: &str, len: Option<u64>) -> Result<u64, RunError> {
     }
 }
 
-/// Items that a frontier or list can hold.
-fn capacities(program: &Program, sizes: &Sizes) -> Vec<u64> {
-    let frontiers = program.frontiers.iter().map(|f| f.capacity);
-    let lists = program.lists.iter().map(|l| l.capacity);
-    frontiers
-        .chain(lists)
-        .map(|e| {
-            let len = sizes.resolve(program, e).unwrap_or(0);
-            len.min(u64::from(u32::MAX))
-        })
-        .collect()
-}
-
 impl Needs {
     fn new(
         program: &Program,
-        sizes: &Sizes,
-        shapes: &[Shape],
-        pack_up_to_bytes: u64,
+        (sizes, graphs): (&Sizes, &Graphs),
+        manner: Manner<'_>,
     ) -> Result<Needs, RunError> {
         let mut needs = Needs {
-            capacities: capacities(program, sizes),
+            shapes: shapes_of(program, sizes, graphs),
             ..Needs::default()
         };
         let align = |n| NonZeroU64::new(n).expect("alignments are not 0");
@@ -359,15 +380,17 @@ impl Needs {
         for (i, list) in program.lists.iter().enumerate() {
             index_len(&list.name, sizes.resolve(program, list.capacity))?;
             if list.output {
-                let queue = program.frontiers.len() + i;
-                let shape = shapes[queue].with_capacity(needs.capacities[queue]);
-                let bytes = shape.items_bytes();
+                let bytes = needs.shapes[program.frontiers.len() + i].items_bytes();
                 slots.push(Slot {
                     align_bytes: align(ALIGN),
                     ..Slot::new((program.buffers.len() + i) as u32, bytes, bytes)
                 });
             }
         }
+        let pack_up_to_bytes = match manner.batch {
+            true => u64::MAX,
+            false => manner.pack_up_to_bytes,
+        };
         let plan = compact::plan(&slots, pack_up_to_bytes)
             .map_err(|e| RunError::Backend(e.to_string()))?;
         let control = Control::new(program).bytes.next_multiple_of(ALIGN);
@@ -379,15 +402,44 @@ impl Needs {
             let end = control + record.offset_bytes + record.len_bytes.next_multiple_of(16);
             needs.slab_bytes = needs.slab_bytes.max(end);
         }
+        if manner.allocation == Allocation::Shared {
+            let stamps = match manner.batch {
+                true => Stamps::Within,
+                false => Stamps::Apart,
+            };
+            let of = (needs.buffers.as_slice(), needs.shapes.as_slice());
+            needs.shared = Some(Shared::new(program, of, stamps, manner.before));
+        }
         Ok(needs)
     }
 
-    /// Bytes of a buffer outside the slab.
-    fn own_bytes(&self, buffer: usize) -> u64 {
-        match self.packed[buffer] {
-            Some(_) => 0,
-            None => self.buffers[buffer],
-        }
+    /// Bytes of a buffer that has memory of its own.
+    fn own_bytes(&self, program: &Program, buffer: usize) -> Option<u64> {
+        let shares = self.shared.is_some() && program.buffers[buffer].role == Role::Scratch;
+        let own = self.packed[buffer].is_none() && !shares;
+        own.then(|| self.buffers[buffer])
+    }
+
+    /// The same of a frontier or list, without stamps.
+    fn own_queue_bytes(&self, program: &Program, queue: usize) -> Option<u64> {
+        let own = match queue.checked_sub(program.frontiers.len()) {
+            Some(list) => self.packed[program.buffers.len() + list].is_none(),
+            None => self.shared.is_none(),
+        };
+        own.then(|| self.shapes[queue].passing_bytes())
+    }
+
+    fn shared_bytes(&self) -> u64 {
+        self.shared.as_ref().map_or(0, Shared::bytes)
+    }
+
+    /// When each buffer is filled that has to be.
+    fn fillings(&self) -> Vec<Option<Filling>> {
+        let at = |i: usize| match &self.shared {
+            Some(shared) if self.packed[i].is_none() => shared.buffers[i].map(|(_, f)| f),
+            _ => Some(AT_ONCE),
+        };
+        (0..self.buffers.len()).map(at).collect()
     }
 }
 
@@ -397,28 +449,19 @@ fn average_degrees<'a>(graphs: impl Iterator<Item = &'a Csr>) -> Vec<f64> {
         .collect()
 }
 
-/// Shapes of frontiers and lists, at the sizes before the first run.
-fn shapes_of(program: &Program, sizes: &Sizes, layout: &Layout, csrs: &[&Csr]) -> Vec<Shape> {
-    let capacities = capacities(program, sizes);
-    let mut shapes = Vec::new();
-    for (i, f) in program.frontiers.iter().enumerate() {
-        let swept_with = layout.swept_with[i].map(|t| csrs[t as usize]);
-        let mut shape = Shape::new(
-            capacities[i],
-            swept_with,
-            f.owner.is_some(),
-            f.unique.then_some(sizes.nodes),
-        );
-        shape.fields.clone_from(&f.fields);
-        shapes.push(shape);
+/// Shapes of frontiers and lists; empty where a size is not known before the first run.
+fn shapes_of(program: &Program, sizes: &Sizes, graphs: &Graphs) -> Vec<Shape> {
+    let mut sizes = Cow::Borrowed(sizes);
+    if sizes.scalars.len() < program.scalars.len() {
+        sizes.to_mut().scalars.resize(program.scalars.len(), 0);
     }
-    for (list, &capacity) in program.lists.iter().zip(&capacities[shapes.len()..]) {
-        let mut shape = Shape::new(capacity, None, false, None);
-        shape.fields.clone_from(&list.fields);
-        shape.sides = 1;
-        shapes.push(shape);
-    }
-    shapes
+    let known = "verified extents name scalars of the program";
+    let frontiers = (0u16..)
+        .zip(&program.frontiers)
+        .map(|(f, _)| Shape::of_frontier(program, FrontierId(f), (&sizes, graphs)).expect(known));
+    let lists = (0u16..).zip(&program.lists);
+    let lists = lists.map(|(l, _)| Shape::of_list(program, ListId(l), &sizes).expect(known));
+    frontiers.chain(lists).collect()
 }
 
 /// Refuses what does not fit before anything is allocated.
@@ -448,31 +491,42 @@ impl Megakernel {
         device: &Arc<Device>,
         program: Arc<Program>,
         topology: &TopologyArgs<'_>,
+        allocation: Allocation,
     ) -> Result<Megakernel, RunError> {
         let (csrs, sizes) = resolve_topologies(&program, topology)?;
         let csrs: Vec<&Csr> = csrs.iter().map(|g| &**g).collect();
         check_topology(&program, &sizes, topology)?;
         let degrees = average_degrees(csrs.iter().copied());
-        let layout = Layout::new(&program, device.room(), &degrees, ITEMS_PER_LANE)
+        let of = (&*program, allocation);
+        let layout = Layout::new(of, device.room(), &degrees, ITEMS_PER_LANE)
             .map_err(|e| RunError::Backend(e.to_string()))?;
-        let shapes = shapes_of(&program, &sizes, &layout, &csrs);
+        let shares = shares_of(&layout, &csrs);
+        let found = found_in(&program, &csrs);
         let pack_up_to_bytes = Thresholds::default().pack_up_to_bytes;
-        let needs = Needs::new(&program, &sizes, &shapes, pack_up_to_bytes)?;
+        let manner = Manner {
+            allocation,
+            batch: false,
+            pack_up_to_bytes,
+            before: None,
+        };
+        let needs = Needs::new(&program, (&sizes, &found), manner)?;
         let tables = layout.tables_bytes().next_multiple_of(ALIGN);
         let image_bytes = tables + needs.slab_bytes;
         let words = layout.device_words();
         let code_bytes = words.len() as u64;
-        let shares = shares_of(&layout, &csrs);
 
         let graphs = csrs.iter().map(|g| {
             up(4 * (g.node_count() as u64 + 1)).saturating_add(up(4 * g.edge_count() as u64))
         });
-        let buffers = (0..program.buffers.len()).map(|i| up(needs.own_bytes(i)));
-        let queues = shapes.iter().map(Shape::bytes);
+        let buffers = (0..program.buffers.len()).filter_map(|i| needs.own_bytes(&program, i));
+        let queues = (0..needs.shapes.len()).filter_map(|i| needs.own_queue_bytes(&program, i));
+        let stamps = needs.shapes.iter().map(Shape::stamps_bytes);
         let needed = graphs
-            .chain(buffers)
-            .chain(queues)
+            .chain(buffers.map(up))
+            .chain(queues.map(up))
+            .chain(stamps)
             .chain([up(image_bytes), up(code_bytes), shares_bytes(&shares)])
+            .chain([needs.shared_bytes()])
             .fold(0, u64::saturating_add);
         room_for(device, "the session", needed)?;
 
@@ -490,9 +544,12 @@ impl Megakernel {
         let shares = SharesMemory::upload(device, &shares)?;
         let mut this = Megakernel {
             device: Arc::clone(device),
+            allocation,
             sizes,
             graphs: uploaded,
+            found,
             buffers: program.buffers.iter().map(|_| None).collect(),
+            arena: None,
             queues: Vec::new(),
             code,
             shares,
@@ -520,10 +577,6 @@ impl Megakernel {
             program,
         };
         this.needs.buffers = vec![0; this.program.buffers.len()];
-        for shape in shapes {
-            this.counts.allocations += 1;
-            this.queues.push(Queue::new(device, shape)?);
-        }
         this.take(needs)?;
         for (id, column) in &topology.columns {
             this.counts.graph_upload_bytes += column.bytes();
@@ -546,22 +599,34 @@ impl Megakernel {
 
     /// Gives memory to what a run needs; refused before anything is allocated.
     fn take(&mut self, needs: Needs) -> Result<(), RunError> {
+        let program = Arc::clone(&self.program);
         let tables = self.layout.tables_bytes().next_multiple_of(ALIGN);
         let held = |m: &Option<Memory>| m.as_ref().map_or(0, Memory::bytes);
         let mut more = 0u64;
         for (i, memory) in self.buffers.iter().enumerate() {
-            let bytes = needs.own_bytes(i);
-            if memory.is_none() || bytes > held(memory) {
+            if let Some(bytes) = needs.own_bytes(&program, i)
+                && (memory.is_none() || bytes > held(memory))
+            {
                 more = more.saturating_add(up(bytes));
             }
         }
         if tables + needs.slab_bytes > self.image.bytes() {
             more = more.saturating_add(up(tables + needs.slab_bytes));
         }
-        for (queue, &capacity) in self.queues.iter().zip(&needs.capacities) {
-            if capacity > queue.shape.capacity {
-                more = more.saturating_add(queue.shape.with_capacity(capacity).bytes());
+        let grows = |queue: Option<&Queue>, i: usize| {
+            let own = needs.own_queue_bytes(&program, i);
+            queue.is_none_or(|q| {
+                needs.shapes[i].capacity > q.shape.capacity || own.is_some() && q.memory.is_none()
+            })
+        };
+        for (i, shape) in needs.shapes.iter().enumerate() {
+            if grows(self.queues.get(i), i) {
+                let own = needs.own_queue_bytes(&program, i).map_or(0, up);
+                more = more.saturating_add(own + shape.stamps_bytes());
             }
+        }
+        if needs.shared_bytes() > held(&self.arena) {
+            more = more.saturating_add(needs.shared_bytes());
         }
         if more > 0 {
             room_for(&self.device, "the run", more)?;
@@ -569,25 +634,40 @@ impl Megakernel {
             self.device.synchronize()?;
         }
         for i in 0..self.buffers.len() {
-            let bytes = needs.own_bytes(i);
-            if self.buffers[i].is_none() && needs.packed[i].is_none()
-                || bytes > held(&self.buffers[i])
-            {
+            let Some(bytes) = needs.own_bytes(&program, i) else {
+                continue;
+            };
+            if self.buffers[i].is_none() || bytes > held(&self.buffers[i]) {
                 self.buffers[i] = Some(Memory::new(&self.device, bytes)?);
             }
-            let is_run = self.program.buffers[i].role != Role::Topology;
+        }
+        for (i, buffer) in program.buffers.iter().enumerate() {
+            let shares = needs.shared.is_some() && buffer.role == Role::Scratch;
+            let is_run = buffer.role != Role::Topology && !shares;
             let grown = needs.buffers[i] > self.needs.buffers[i];
             self.counts.allocations += u64::from(is_run && grown);
         }
         if tables + needs.slab_bytes > self.image.bytes() {
             self.image = Memory::new(&self.device, tables + needs.slab_bytes)?;
         }
-        for (queue, &capacity) in self.queues.iter_mut().zip(&needs.capacities) {
-            if capacity > queue.shape.capacity {
-                *queue = Queue::new(&self.device, queue.shape.with_capacity(capacity))?;
-                self.counts.allocations += 1;
+        for (i, shape) in needs.shapes.iter().enumerate() {
+            if !grows(self.queues.get(i), i) {
+                continue;
             }
+            let own = needs.own_queue_bytes(&program, i);
+            let queue = Queue::new(&self.device, shape.clone(), own)?;
+            match self.queues.get_mut(i) {
+                Some(held) => *held = queue,
+                None => self.queues.push(queue),
+            }
+            self.counts.allocations += u64::from(own.is_some() || i >= program.frontiers.len());
+        }
+        for queue in &mut self.queues {
             queue.fresh_stamps()?;
+        }
+        if needs.shared_bytes() > held(&self.arena) {
+            self.arena = Some(Memory::new(&self.device, needs.shared_bytes())?);
+            self.counts.allocations += 1;
         }
         // Memory does not shrink.
         let most = |(new, old): (&u64, &u64)| *new.max(old);
@@ -599,6 +679,17 @@ impl Megakernel {
         Ok(())
     }
 
+    /// What a run of these sizes needs; as a query of a batch, or alone.
+    fn needs(&self, sizes: &Sizes, batch: bool) -> Result<Needs, RunError> {
+        let manner = Manner {
+            allocation: self.allocation,
+            batch,
+            pack_up_to_bytes: self.pack_up_to_bytes,
+            before: self.needs.shared.as_ref().filter(|_| !batch),
+        };
+        Needs::new(&self.program, (sizes, &self.found), manner)
+    }
+
     /// Checks a run's arguments.
     fn check(&self, args: &Args<'_>) -> Result<Sizes, RunError> {
         check_args(&self.program, &self.sizes, args)
@@ -608,9 +699,9 @@ impl Megakernel {
     /// set of inputs is named that it does not use.
     fn begin(&mut self, args: &Args<'_>, set: Option<usize>) -> Result<(), RunError> {
         self.sizes = self.check(args)?;
-        let shapes: Vec<Shape> = self.queues.iter().map(|q| q.shape.clone()).collect();
-        let needs = Needs::new(&self.program, &self.sizes, &shapes, self.pack_up_to_bytes)?;
+        let needs = self.needs(&self.sizes, false)?;
         self.take(needs)?;
+        self.poison()?;
         let tables = self.layout.tables_bytes().next_multiple_of(ALIGN);
         if let (Some(set), Some(ahead)) = (set, &self.ahead) {
             ahead.used[set].hold(self.device.copies())?;
@@ -643,6 +734,14 @@ impl Megakernel {
         }
         self.counts.refresh_bytes += 8 * args.scalars.len() as u64;
         Ok(())
+    }
+
+    /// Debug builds do not let a run find in shared memory what the one before left there.
+    fn poison(&self) -> Result<(), DeviceError> {
+        match &self.arena {
+            Some(arena) if cfg!(debug_assertions) => arena.set_bytes(0xa5),
+            _ => Ok(()),
+        }
     }
 
     /// An input's memory in one of the two sets.
@@ -699,40 +798,56 @@ impl Megakernel {
 
     /// Frontiers and lists as a run has them; those with memory of their own never get smaller.
     fn shapes(&self) -> Vec<Shape> {
-        let frontiers = self.program.frontiers.len();
         let queues = self.queues.iter().enumerate();
         queues
-            .map(|(i, q)| {
-                let list = i.checked_sub(frontiers);
-                match list.and_then(|l| self.needs.packed[self.buffers.len() + l]) {
-                    Some(_) => q.shape.with_capacity(self.needs.capacities[i]),
-                    None => q.shape.clone(),
-                }
-            })
+            .map(
+                |(i, q)| match self.packed_list(i).is_some() || q.memory.is_none() {
+                    true => self.needs.shapes[i].clone(),
+                    false => q.shape.clone(),
+                },
+            )
             .collect()
+    }
+
+    /// Where a list is in the slab.
+    fn packed_list(&self, queue: usize) -> Option<u64> {
+        let list = queue.checked_sub(self.program.frontiers.len())?;
+        self.needs.packed[self.buffers.len() + list]
     }
 
     /// Where everything of a single run is, with the inputs of one set.
     fn places(&self, set: usize, fresh_stamps: bool) -> Places {
         let slab = self.image.address() + self.layout.tables_bytes().next_multiple_of(ALIGN);
+        let shared = self.needs.shared.as_ref();
+        let arena = self.arena.as_ref().map_or(0, Memory::address);
         let buffers = (0..self.buffers.len())
-            .map(|i| match self.needs.packed[i] {
-                Some(at) => slab + at,
-                None => self.input_of(i, set).address(),
+            .map(|i| match (self.needs.packed[i], shared) {
+                (Some(at), _) => slab + at,
+                (None, Some(shared)) if self.program.buffers[i].role == Role::Scratch => {
+                    shared.buffers[i].map_or(0, |(at, _)| arena + at)
+                }
+                (None, _) => self.input_of(i, set).address(),
             })
             .collect();
-        let (frontiers, buffer_count) = (self.program.frontiers.len(), self.buffers.len());
         let shapes = self.shapes();
         let queues = self.queues.iter().zip(&shapes).enumerate();
-        let queues = queues.map(|(i, (q, shape))| {
-            let list = i.checked_sub(frontiers).map(|l| buffer_count + l);
-            let packed = list.and_then(|l| self.needs.packed[l]);
-            shape.place(q.memory.address(), packed.map(|at| slab + at))
+        let queues = queues.map(|(i, (queue, shape))| {
+            let stamps = queue.stamps.as_ref().map_or(0, Memory::address);
+            let at = match &queue.memory {
+                Some(memory) => memory.address(),
+                None => {
+                    let place = shared.and_then(|s| *s.frontiers.get(i)?);
+                    place.map_or(0, |(at, _)| arena + at)
+                }
+            };
+            let packed = self.packed_list(i).map(|at| slab + at);
+            place(shape, (at, packed), (stamps, AT_ONCE))
         });
         let watched = Arc::strong_count(&self.progress) > 1;
         Places {
             control: slab,
             buffers,
+            fillings: self.needs.fillings(),
             queues: queues.collect(),
             fresh_stamps,
             turns: self.turns(),
@@ -758,7 +873,7 @@ impl Megakernel {
                     (Some(_), None) => return None,
                     (Some(_), Some(bits)) => [
                         bits.address(),
-                        bits.address() + half(bitmap_bytes(self.sizes.nodes)),
+                        bits.address() + aligned(bitmap_bytes(self.sizes.nodes)),
                     ],
                 };
                 let into = into.unwrap_or(pull.topology);
@@ -787,7 +902,7 @@ impl Megakernel {
             let graph = &graphs[p.topology.index()];
             p.reverse.is_some() || matches!(graph.symmetric, Symmetric::Known(true))
         });
-        let bytes = 3 * half(bitmap_bytes(self.sizes.nodes));
+        let bytes = 3 * aligned(bitmap_bytes(self.sizes.nodes));
         if useful && self.bits.as_ref().is_none_or(|m| m.bytes() < bytes) {
             self.bits = match self.device.memory_bytes()?.0 < bytes {
                 true => None,
@@ -842,7 +957,8 @@ impl Megakernel {
             let degrees = self.graphs.iter().map(Graph::average_degree);
             let degrees: Vec<f64> = degrees.collect();
             let room = self.device.room();
-            let layout = Layout::new(&self.program, room, &degrees, items_per_lane)
+            let of = (&*self.program, self.allocation);
+            let layout = Layout::new(of, room, &degrees, items_per_lane)
                 .map_err(|e| RunError::Backend(e.to_string()))?;
             self.code.upload(0, &layout.device_words())?;
             self.clustered = clustered(&self.device, &layout)?;
@@ -853,8 +969,7 @@ impl Megakernel {
     }
 
     /// The tables of a run, or of a batch's query 0 on CTA 0.
-    fn encode(&self, places: &Places) -> Vec<u8> {
-        let shapes: Vec<Shape> = self.queues.iter().map(|q| q.shape.clone()).collect();
+    fn encode(&self, places: &Places, shapes: &[Shape]) -> Vec<u8> {
         let stamps: Vec<u32> = self.queues.iter().map(|q| q.stamp).collect();
         Tables {
             program: &self.program,
@@ -862,7 +977,7 @@ impl Megakernel {
             code: self.code.address(),
             sizes: &self.sizes,
             topologies: self.graphs.iter().map(Graph::table).collect(),
-            shapes: &shapes,
+            shapes,
             stamps: &stamps,
             ranges: (self.shares.iter())
                 .enumerate()
@@ -953,7 +1068,7 @@ impl Megakernel {
                 break;
             }
             let last = i + 1 == series.len();
-            let encoded = self.encode(&self.places(set, follows));
+            let encoded = self.encode(&self.places(set, follows), &self.shapes());
             let words = self.layout.control(&self.program);
             let host = &mut self.flights[flight];
             let staged = &mut host.staging.as_mut_slice()[i * image_bytes..][..image_bytes];
@@ -1258,7 +1373,8 @@ impl Megakernel {
                 let mut place = Place::Column(column);
                 self.bring(&mut place, (flight, bytes), |this| {
                     let queue = &this.queues[frontiers + l];
-                    (&queue.memory, queue.shape.place(0, None).fields[f])
+                    let memory = queue.memory.as_ref().expect("lists have their own");
+                    (memory, fields_of(&queue.shape, 0)[f])
                 })?;
                 if let Place::Column(column) = place {
                     columns.push(column);
@@ -1322,7 +1438,6 @@ impl Megakernel {
         let mut sizes: Vec<Sizes> = Vec::new();
         let mut first_lens = Vec::new();
         let mut most = usize::MAX;
-        let shapes: Vec<Shape> = self.queues.iter().map(|q| q.shape.clone()).collect();
         let multiprocessors = self.device.multiprocessors().min(abi::MAX_CTAS);
         let mut ctas = u64::from(self.ctas.min(self.slots).max(1));
         for query in queries {
@@ -1331,7 +1446,7 @@ impl Megakernel {
             };
             let these = lens(&checked);
             if sizes.is_empty() {
-                let record = Needs::new(&program, &checked, &shapes, u64::MAX)?.slab_bytes;
+                let record = self.needs(&checked, true)?.slab_bytes;
                 // More than the next launches take are not looked at.
                 most = (4 * worth_sharing(record.next_multiple_of(ALIGN), ctas)) as usize;
                 first_lens = these;
@@ -1350,8 +1465,7 @@ impl Megakernel {
             u64::from(multiprocessors / 8).max(2)
         };
 
-        let needs = Needs::new(&program, first, &shapes, u64::MAX)?;
-        let laid = Laid::new(&program, &needs, &shapes);
+        let laid = Laid::new(&program, &self.needs(first, true)?);
         let (slab_bytes, input_bytes, record_bytes) =
             (laid.slab_bytes, laid.input_bytes, laid.record_bytes);
         let queued = sizes.len() as u64;
@@ -1422,7 +1536,7 @@ impl Megakernel {
         let image = part.image.address();
         let bases = [slab, image + inputs_at, records];
         let places = laid.places(bases, |i| self.memory_of(i).address());
-        let encoded = self.encode(&places);
+        let encoded = self.encode(&places, &laid.shapes);
         let words = self.layout.control(&program);
         let described = abi::Batch {
             slab,
@@ -1698,41 +1812,54 @@ enum At {
 /// A query's state.
 struct Laid {
     buffers: Vec<At>,
+    fillings: Vec<Option<Filling>>,
     packed: Vec<Option<u64>>,
-    /// Frontiers and lists, and where they begin in the slab.
+    /// Frontiers and lists, where they begin in the slab, and when their stamps are set; `None`: no wave uses it.
     shapes: Vec<Shape>,
-    queues: Vec<u64>,
+    queues: Vec<(u64, Option<Filling>)>,
     slab_bytes: u64,
     input_bytes: u64,
     record_bytes: u64,
 }
 
 impl Laid {
-    fn new(program: &Program, needs: &Needs, shapes: &[Shape]) -> Laid {
+    fn new(program: &Program, needs: &Needs) -> Laid {
         let (mut slab_bytes, mut input_bytes) = (0, 0);
         let take = |from: &mut u64, bytes: u64| {
             *from += bytes;
             *from - bytes
         };
+        let arena = take(&mut slab_bytes, needs.shared_bytes());
         let mut buffers = Vec::new();
         for (i, buffer) in program.buffers.iter().enumerate() {
             let bytes = up(needs.buffers[i]);
-            buffers.push(match (buffer.role, needs.packed[i]) {
-                (Role::Topology, _) => At::Topology,
-                (Role::Input, _) => At::Input(take(&mut input_bytes, bytes)),
-                (_, Some(at)) => At::Record(at),
+            buffers.push(match (buffer.role, needs.packed[i], &needs.shared) {
+                (Role::Topology, ..) => At::Topology,
+                (Role::Input, ..) => At::Input(take(&mut input_bytes, bytes)),
+                (_, Some(at), _) => At::Record(at),
+                (Role::Scratch, None, Some(shared)) => {
+                    At::Slab(arena + shared.buffers[i].map_or(0, |(at, _)| at))
+                }
                 // Of a result without elements, too.
-                (_, None) => At::Slab(take(&mut slab_bytes, bytes)),
+                (_, None, _) => At::Slab(take(&mut slab_bytes, bytes)),
             });
         }
-        let shapes = shapes.iter().zip(&needs.capacities);
-        let shapes: Vec<Shape> = shapes.map(|(s, &c)| s.with_capacity(c)).collect();
-        let queues = shapes.iter();
-        let queues = queues.map(|s| take(&mut slab_bytes, s.bytes())).collect();
+        let queues = needs.shapes.iter().enumerate().map(|(i, shape)| {
+            match needs.shared.as_ref().and_then(|s| s.frontiers.get(i)) {
+                Some(place) => place.map_or((arena, None), |(at, f)| (arena + at, Some(f))),
+                None => {
+                    let own = needs.own_queue_bytes(program, i).unwrap_or(0);
+                    let bytes = own + shape.stamps_bytes();
+                    (take(&mut slab_bytes, bytes), Some(AT_ONCE))
+                }
+            }
+        });
+        let queues = queues.collect();
         Laid {
             buffers,
+            fillings: needs.fillings(),
             packed: needs.packed.clone(),
-            shapes,
+            shapes: needs.shapes.clone(),
             queues,
             slab_bytes,
             input_bytes,
@@ -1756,11 +1883,14 @@ impl Laid {
                     At::Record(at) => record + at,
                 })
                 .collect(),
+            fillings: self.fillings.clone(),
             queues: queues
-                .map(|(i, (shape, &at))| {
+                .map(|(i, (shape, &(at, filling)))| {
                     let list = usize::checked_sub(i, lists_from);
                     let packed = list.and_then(|l| self.packed[self.buffers.len() + l]);
-                    shape.place(slab + at, packed.map(|at| record + at))
+                    let stamps = slab + at + shape.passing_bytes();
+                    let stamps = filling.map_or((0, AT_ONCE), |filling| (stamps, filling));
+                    place(shape, (slab + at, packed.map(|at| record + at)), stamps)
                 })
                 .collect(),
             fresh_stamps: true,
@@ -1900,18 +2030,24 @@ impl Tables<'_> {
                 len: len as u32,
                 home: i as u32,
             });
-            if len != 0 && matches!(buffer.role, Role::Output | Role::Scratch) {
+            if let Some(Filling { phase, waits }) = places.fillings[i]
+                && len != 0
+                && matches!(buffer.role, Role::Output | Role::Scratch)
+            {
                 let bits = buffer.init.map_or(0, |c| program.constants[c.index()].bits);
                 let size = buffer.scalar.size_bytes();
-                fills.push(abi::Fill {
+                let fill = abi::Fill {
                     address: data,
                     units: (len * size).div_ceil(16),
                     pattern: repeat(size, bits),
                     unused: 0,
-                });
+                };
+                fills.push(Filled { phase, waits, fill });
             }
         }
-        let capacities = capacities(program, self.sizes);
+        let lists = program.lists.iter().map(|l| l.capacity);
+        let capacities = program.frontiers.iter().map(|f| f.capacity).chain(lists);
+        let capacities: Vec<u64> = capacities.map(len).collect();
         let mut frontiers = Vec::new();
         for (i, (shape, place)) in self.shapes.iter().zip(&places.queues).enumerate() {
             let declared = program.frontiers.get(i);
@@ -1919,11 +2055,13 @@ impl Tables<'_> {
             let record = records_of(program).position(|(id, _)| id == i as u32);
             let counters = places.control + control.frontiers + FRONTIER_CONTROL_BYTES * i as u64;
             if places.fresh_stamps && place.stamps != 0 {
-                fills.push(abi::Fill {
+                let Filling { phase, waits } = place.filling;
+                let fill = abi::Fill {
                     address: place.stamps,
                     units: (4 * shape.stamps.unwrap_or(0)).div_ceil(16),
                     ..Default::default()
-                });
+                };
+                fills.push(Filled { phase, waits, fill });
             }
             frontiers.push(abi::Frontier {
                 items: place.items,
@@ -1934,7 +2072,7 @@ impl Tables<'_> {
                 stamps: place.stamps,
                 offsets: topology.map_or(0, |t| self.topologies[t as usize].offsets),
                 nodes: self.sizes.nodes as u32,
-                capacity: capacities[i] as u32,
+                capacity: capacities[i].min(u64::from(u32::MAX)) as u32,
                 ranges_len: shape.ranges as u32,
                 hubs_len: shape.hubs as u32,
                 topology: topology.unwrap_or(abi::NONE),
@@ -1954,11 +2092,13 @@ impl Tables<'_> {
         // Bitmaps are full of the last run that was cut short, or of what memory held.
         let mut bits = places.turns.iter().flatten().map(|t| t.bits[0]);
         if let Some(address) = bits.find(|&address| address != 0) {
-            fills.push(abi::Fill {
+            let fill = abi::Fill {
                 address,
                 units: bitmap_bytes(self.sizes.nodes) / 16,
                 ..Default::default()
-            });
+            };
+            let Filling { phase, waits } = AT_ONCE;
+            fills.push(Filled { phase, waits, fill });
         }
         let records = records_of(program)
             .map(|(id, fields)| {
@@ -2218,10 +2358,10 @@ impl Reader<'_> {
             };
             let len = words.lists[l];
             let shape = &record.shapes[program.frontiers.len() + l];
-            let place = shape.place(0, Some(at));
+            let fields = fields_of(shape, at);
             let id = ListId(l as u16);
             let empty = emptied_list(memory, id, &list.fields);
-            let columns = place.fields.iter().zip(empty);
+            let columns = fields.iter().zip(empty);
             let columns = columns
                 .map(|(&at, empty)| column_in(empty, len as usize, &record.bytes[at as usize..]));
             outcome.lists.push((id, columns.collect()));
@@ -2416,12 +2556,11 @@ impl Executor for Megakernel {
     }
 
     fn lock(&mut self, sizes: &Sizes, results: &mut Outcome) -> Result<Option<Lock>, RunError> {
-        let shapes: Vec<Shape> = self.queues.iter().map(|q| q.shape.clone()).collect();
-        let needs = Needs::new(&self.program, sizes, &shapes, self.pack_up_to_bytes)?;
+        let needs = self.needs(sizes, false)?;
         let mut locked = Locked::new(&self.device);
         for (id, column) in &mut results.outputs {
             let buffer = &self.program.buffers[id.index()];
-            let bytes = needs.own_bytes(id.index());
+            let bytes = needs.own_bytes(&self.program, id.index()).unwrap_or(0);
             if bytes == 0 || buffer.scalar == Scalar::Bool {
                 continue;
             }
@@ -2516,10 +2655,17 @@ impl Executor for Megakernel {
         let csrs: Vec<&Csr> = csrs.iter().map(|g| &**g).collect();
         check_topology(&program, &sizes, topology)?;
         let degrees = average_degrees(csrs.iter().copied());
-        let layout = Layout::new(&program, self.device.room(), &degrees, self.items_per_lane)
+        let of = (&*program, self.allocation);
+        let layout = Layout::new(of, self.device.room(), &degrees, self.items_per_lane)
             .map_err(|e| RunError::Backend(e.to_string()))?;
-        let shapes = shapes_of(&program, &sizes, &layout, &csrs);
-        let needs = Needs::new(&program, &sizes, &shapes, self.pack_up_to_bytes)?;
+        let found = found_in(&program, &csrs);
+        let manner = Manner {
+            allocation: self.allocation,
+            batch: false,
+            pack_up_to_bytes: self.pack_up_to_bytes,
+            before: None,
+        };
+        let needs = Needs::new(&program, (&sizes, &found), manner)?;
         let differs: Vec<bool> = csrs
             .iter()
             .zip(&self.graphs)
@@ -2527,12 +2673,17 @@ impl Executor for Megakernel {
             .collect::<Result<_, _>>()?;
         let graphs = csrs.iter().zip(&differs).filter(|(_, d)| **d);
         let graphs = graphs.map(|(g, _)| csr_bytes(g) + 2 * ALIGN);
-        let queues = shapes.iter().zip(&self.queues);
-        let queues = queues.filter(|(s, q)| **s != q.shape);
+        // Those of another shape are made anew.
+        let differ: Vec<bool> = (needs.shapes.iter().zip(&self.queues))
+            .map(|(shape, queue)| *shape != queue.shape)
+            .collect();
+        let queues = (0..differ.len()).filter(|&i| differ[i]);
+        let queues = queues.map(|i| {
+            let own = needs.own_queue_bytes(&program, i).map_or(0, up);
+            own + needs.shapes[i].stamps_bytes()
+        });
         let shares = shares_of(&layout, &csrs);
-        let more = graphs.sum::<u64>()
-            + queues.map(|(s, _)| s.bytes()).sum::<u64>()
-            + shares_bytes(&shares);
+        let more = graphs.sum::<u64>() + queues.sum::<u64>() + shares_bytes(&shares);
         room_for(&self.device, "the update", more)?;
         // What finds out about a graph still reads it.
         self.device.synchronize()?;
@@ -2544,16 +2695,16 @@ impl Executor for Megakernel {
                 *graph = Graph::new(&self.device, csr)?;
             }
         }
-        for (queue, shape) in self.queues.iter_mut().zip(shapes) {
-            if queue.shape != shape {
-                *queue = Queue::new(&self.device, shape)?;
-                self.counts.allocations += 1;
-            }
+        for i in (0..differ.len()).filter(|&i| differ[i]) {
+            let own = needs.own_queue_bytes(&program, i);
+            self.queues[i] = Queue::new(&self.device, needs.shapes[i].clone(), own)?;
+            self.counts.allocations += u64::from(own.is_some());
         }
         self.shares = SharesMemory::upload(&self.device, &shares)?;
         // Degrees change how work is handed out, not where things lie.
         debug_assert_eq!(self.layout.device_words(), layout.device_words());
         self.layout = layout;
+        self.found = found;
         self.sizes = sizes;
         self.batch = None;
         self.take(needs)?;
@@ -2644,11 +2795,23 @@ fn shares_of(layout: &Layout, csrs: &[&Csr]) -> Vec<Option<Shares>> {
 }
 
 fn shares_bytes(shares: &[Option<Shares>]) -> u64 {
-    let bytes = |n: usize, each: u64| up(n as u64 * each);
-    let of = |s: &Shares| {
-        bytes(s.ranges.len(), 16) + bytes(s.parts.len(), 16) + bytes(s.chunks.len(), 4)
-    };
-    shares.iter().flatten().map(of).sum()
+    shares.iter().flatten().map(shares_bytes_of).sum()
+}
+
+/// Lists, and sums of parts.
+fn shares_bytes_of(shares: &Shares) -> u64 {
+    let bytes = |n: usize, each: u64| n as u64 * each;
+    let parts = bytes(shares.parts.len(), 8);
+    up(bytes(shares.ranges.len(), 16) + parts + bytes(shares.chunks.len(), 4)) + up(parts)
+}
+
+/// What decides about memory, of a session's own graphs.
+fn found_in(program: &Program, csrs: &[&Csr]) -> Graphs {
+    let has_hubs = |t: TopologyId| most_degree(csrs[t.index()].offsets()) > abi::HUB_EDGES;
+    Graphs {
+        hubs: hubs_of(program, has_hubs),
+        ..Graphs::default()
+    }
 }
 
 impl SharesMemory {
@@ -2720,7 +2883,7 @@ impl Graph {
             targets,
             nodes: csr.node_count() as u32,
             edges: csr.edge_count() as u32,
-            most_degree: most_degree(csr),
+            most_degree: most_degree(csr.offsets()),
             symmetric: Symmetric::Unknown(0),
         })
     }
@@ -2753,118 +2916,60 @@ impl Graph {
     }
 }
 
-fn most_degree(csr: &Csr) -> u32 {
-    let degrees = csr.offsets().windows(2).map(|w| w[1] - w[0]);
-    degrees.max().unwrap_or(0)
-}
-
 /// A bit for each node, in whole tiles of a sweep that pulls.
 fn bitmap_bytes(nodes: u64) -> u64 {
     nodes.div_ceil(1024).max(1) * 128
 }
 
-/// Sizes of a frontier's memory.
-#[derive(Clone, Debug, PartialEq)]
-struct Shape {
-    capacity: u64,
-    sides: u64,
-    /// Empty: the items are nodes.
-    fields: Vec<Scalar>,
-    ranges: u64,
-    hubs: u64,
-    stamps: Option<u64>,
-}
-
-impl Shape {
-    fn new(capacity: u64, swept_with: Option<&Csr>, owned: bool, stamps: Option<u64>) -> Shape {
-        let capacity = capacity.min(u64::from(u32::MAX));
-        let (mut ranges, mut hubs) = (0, 0);
-        if let Some(csr) = swept_with {
-            ranges = capacity.min(RANGES.max(csr.node_count() as u64));
-            let hub = csr
-                .offsets()
-                .windows(2)
-                .any(|w| w[1] - w[0] > abi::HUB_EDGES);
-            // What an unowned frontier holds is swept while more is pushed, so its hubs cannot be counted apart.
-            if hub && owned {
-                hubs = HUBS.min(csr.edge_count() as u64 / u64::from(abi::HUB_EDGES) + 1024);
-            }
-        }
-        Shape {
-            capacity,
-            sides: 2,
-            fields: Vec::new(),
-            ranges,
-            hubs,
-            stamps,
-        }
-    }
-
-    fn with_capacity(&self, capacity: u64) -> Shape {
-        Shape {
-            capacity,
-            ..self.clone()
-        }
-    }
-
-    /// Bytes of the items.
-    fn items_bytes(&self) -> u64 {
-        let items = match self.fields.as_slice() {
-            [] => half(4 * self.capacity),
-            fields => fields
-                .iter()
-                .map(|f| half(f.size_bytes() * self.capacity))
-                .sum(),
-        };
-        self.sides * items
-    }
-
-    /// Bytes of everything.
-    fn bytes(&self) -> u64 {
-        let stamps = self.stamps.map_or(0, |n| half(4 * n));
-        self.items_bytes() + 2 * half(8 * self.ranges) + 2 * half(16 * self.hubs) + stamps
-    }
-
-    /// Where everything is from `base` on; `items`: the items are elsewhere.
-    fn place(&self, base: u64, items: Option<u64>) -> QueuePlace {
-        let items_at = items.unwrap_or(base);
-        let ranges = base + self.items_bytes();
-        let hubs = ranges + 2 * half(8 * self.ranges);
-        let stamps = hubs + 2 * half(16 * self.hubs);
-        let mut fields = Vec::new();
-        let mut at = items_at;
-        for _ in 0..self.sides {
-            for field in &self.fields {
-                fields.push(at);
-                at += half(field.size_bytes() * self.capacity);
-            }
-        }
-        QueuePlace {
-            items: [items_at, items_at + self.items_bytes() / 2],
-            ranges: [ranges, ranges + half(8 * self.ranges)],
-            hubs: [hubs, hubs + half(16 * self.hubs)],
-            stamps: self.stamps.map_or(0, |_| stamps),
-            fields,
-        }
+/// Where everything of a frontier or list is from `base` on; `items`: the items are elsewhere. `stamps`: where they are if it
+/// has any, and when they are set.
+fn place(
+    shape: &Shape,
+    (base, items): (u64, Option<u64>),
+    (stamps, filling): (u64, Filling),
+) -> QueuePlace {
+    let items_at = items.unwrap_or(base);
+    let ranges = base + shape.items_bytes();
+    let hubs = ranges + 2 * shape.ranges_bytes();
+    QueuePlace {
+        items: [items_at, items_at + shape.items_bytes() / 2],
+        ranges: [ranges, ranges + shape.ranges_bytes()],
+        hubs: [hubs, hubs + shape.hubs_bytes()],
+        stamps: shape.stamps.map_or(0, |_| stamps),
+        filling,
+        fields: fields_of(shape, items_at),
     }
 }
 
-/// Bytes of one of two equal parts, aligned.
-fn half(bytes: u64) -> u64 {
-    bytes.max(1).next_multiple_of(ALIGN)
+/// Where the fields of its items are, by side, then by field.
+fn fields_of(shape: &Shape, items: u64) -> Vec<u64> {
+    let mut at = items;
+    let sides = (0..shape.sides).flat_map(|_| &shape.fields);
+    sides
+        .map(|field| {
+            at += shape.part_bytes(*field);
+            at - shape.part_bytes(*field)
+        })
+        .collect()
 }
 
 impl Queue {
-    fn new(device: &Arc<Device>, shape: Shape) -> Result<Queue, DeviceError> {
-        let queue = Queue {
-            memory: Memory::new(device, shape.bytes())?,
+    /// `own`: bytes of its own memory, stamps left out; `None`: that is in the arena.
+    fn new(device: &Arc<Device>, shape: Shape, own: Option<u64>) -> Result<Queue, DeviceError> {
+        let memory = own.map(|bytes| Memory::new(device, bytes)).transpose()?;
+        let stamps = match shape.stamps {
+            Some(_) => Some(Memory::new(device, shape.stamps_bytes())?),
+            None => None,
+        };
+        if let Some(stamps) = &stamps {
+            stamps.set_bytes(0)?;
+        }
+        Ok(Queue {
+            memory,
+            stamps,
             shape,
             stamp: 0,
-        };
-        if queue.shape.stamps.is_some() {
-            queue.memory.set_bytes(0)?;
-        }
-        Ok(queue)
+        })
     }
 
     /// Starts the stamps over long before they wrap.
@@ -2873,8 +2978,8 @@ impl Queue {
             return Ok(());
         }
         self.stamp = 0;
-        match self.shape.stamps {
-            Some(_) => self.memory.set_bytes(0),
+        match &self.stamps {
+            Some(stamps) => stamps.set_bytes(0),
             None => Ok(()),
         }
     }
@@ -2910,7 +3015,8 @@ mod tests {
             columns: vec![],
         };
         let device = Device::open(0).expect("a CUDA device");
-        let mut megakernel = Megakernel::new(&device, program, &topology).expect("it fits");
+        let mut megakernel =
+            Megakernel::new(&device, program, &topology, Allocation::Separate).expect("it fits");
         assert_eq!(megakernel.layout.kernels[0].stream_k != 0, in_map);
         let mut words = megakernel.layout.device_words();
         for word in words.chunks_exact_mut(abi::WORD_BYTES as usize) {
@@ -2926,8 +3032,13 @@ mod tests {
             inputs: vec![(BufferId(0), Slice::U32(&x))],
         });
         // Another session, on the same device, is none the worse.
-        let mut other =
-            Megakernel::new(&device, Arc::clone(&megakernel.program), &topology).expect("it fits");
+        let mut other = Megakernel::new(
+            &device,
+            Arc::clone(&megakernel.program),
+            &topology,
+            Allocation::Separate,
+        )
+        .expect("it fits");
         let args = Args {
             scalars: vec![],
             inputs: vec![(BufferId(0), Slice::U32(&x))],

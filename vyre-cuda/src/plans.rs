@@ -1,6 +1,7 @@
 //! What a runtime remembers for its sessions: plans by layout, and first launches by what was known about them.
 
 use crate::error::Error;
+use crate::runtime::Holder;
 use std::any::TypeId;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -79,6 +80,8 @@ pub(crate) struct Planned {
     pub(crate) sizes: Sizes,
     /// How memory is handed out.
     pub(crate) allocation: Allocation,
+    /// Whose memory that is, where a budget asks for it.
+    pub(crate) holder: Holder,
     /// What sweeps start with.
     pub(crate) start: Choice,
 }

@@ -2,7 +2,7 @@
 
 use crate::device::{Code, Device};
 use crate::error::Error;
-use crate::megakernel::{Many, Megakernel};
+use crate::megakernel::{Many, Megakernel, graphs_of};
 use crate::plans::{Planning, Plans};
 use crate::session::Session;
 use rayon::prelude::*;
@@ -16,7 +16,8 @@ use vyre_core::exec::{
 use vyre_core::module::{BufferId, Program};
 use vyre_core::native::{self, NativeExecutor};
 use vyre_core::pass::Pass;
-use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::device::Graphs;
+use vyre_core::plan::footprint::{Allocation, Target};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::vir0::Vir0Executor;
 
@@ -244,12 +245,18 @@ impl Runtime {
         }
     }
 
-    /// Whether buffers that never live at once can share memory.
-    pub(crate) fn shares_memory(&self) -> bool {
-        match self.backend {
-            Backend::Cuda(_) => false,
-            Backend::Native | Backend::Vir0 => true,
-        }
+    /// Whose memory sessions take: a CPU's, or a device's with what the topologies decide about it.
+    pub(crate) fn holder(
+        &self,
+        program: &Program,
+        topology: &TopologyArgs<'_>,
+    ) -> Result<Holder, RunError> {
+        Ok(match &self.backend {
+            Backend::Cuda(device) => {
+                Holder::Device(Arc::new(graphs_of(device, program, topology)?))
+            }
+            Backend::Native | Backend::Vir0 => Holder::Cpu,
+        })
     }
 
     /// What the backend runs on.
@@ -279,7 +286,9 @@ impl Runtime {
     ) -> Result<Box<dyn Executor>, RunError> {
         native::threads()?;
         Ok(match &self.backend {
-            Backend::Cuda(device) => Box::new(Megakernel::new(device, program, topology)?),
+            Backend::Cuda(device) => {
+                Box::new(Megakernel::new(device, program, topology, allocation)?)
+            }
             Backend::Native | Backend::Vir0 => {
                 Box::new(Vir0Executor::new(program, topology, allocation)?)
             }
@@ -295,8 +304,16 @@ impl Runtime {
         allocations: &[Allocation],
     ) -> Result<Resident, RunError> {
         native::threads()?;
-        if let Backend::Cuda(device) = &self.backend {
-            let many = Many::new(device, Arc::clone(whole), topologies)?;
+        // One launch has one schedule: a topology that only fits with more barriers keeps all of them apart.
+        let one = programs.iter().all(|p| p.schedule == whole.schedule);
+        if let (Backend::Cuda(device), true) = (&self.backend, one) {
+            let shares = allocations.contains(&Allocation::Shared);
+            let allocation = match shares {
+                true => Allocation::Shared,
+                false => Allocation::Separate,
+            };
+            let of = (Arc::clone(whole), allocation);
+            let many = Many::new(device, of, topologies)?;
             return Ok(Resident::Together(Box::new(many)));
         }
         let each = programs.iter().zip(topologies).zip(allocations);
@@ -314,10 +331,32 @@ impl Runtime {
     ) -> Result<Box<dyn Executor>, RunError> {
         native::threads()?;
         Ok(match &self.backend {
-            Backend::Cuda(device) => Box::new(Megakernel::new(device, program, topology)?),
+            Backend::Cuda(device) => {
+                Box::new(Megakernel::new(device, program, topology, allocation)?)
+            }
             Backend::Native => Box::new(NativeExecutor::<P>::new(program, topology, allocation)?),
             Backend::Vir0 => Box::new(Vir0Executor::new(program, topology, allocation)?),
         })
+    }
+}
+
+/// Whose memory a session takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Holder {
+    Cpu,
+    Device(Arc<Graphs>),
+}
+
+impl Holder {
+    pub(crate) fn target(&self) -> Target<'_> {
+        match self {
+            Holder::Cpu => Target::Cpu,
+            Holder::Device(graphs) => Target::Cuda(graphs),
+        }
+    }
+
+    pub(crate) fn is_cpu(&self) -> bool {
+        matches!(self, Holder::Cpu)
     }
 }
 

@@ -4,7 +4,8 @@ use crate::decide::{Decider, Decision, Happened, Situation, Tuned, Tuner, quiet}
 use crate::error::Error;
 use crate::pinned::{Held, Pinned, Pool};
 use crate::plans::{Layout, Planned};
-use crate::runtime::{Lease, Runtime};
+use crate::runtime::{Holder, Lease, Runtime};
+use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,8 +21,8 @@ use vyre_core::module::{Agreement, Buffer, BufferId, Frontier, List, Program, Re
 use vyre_core::pass::{IntoTopology, Pass};
 use vyre_core::plan::check;
 use vyre_core::plan::evidence::Stale;
-use vyre_core::plan::fit::{FitError, fit};
-use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, footprint};
+use vyre_core::plan::fit::{FitError, fit_on};
+use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, footprint_on};
 use vyre_core::plan::launch::{Age, Diffusion, LaunchError, WAITING, diffuse};
 use vyre_core::plan::memory::WaveBytes;
 use vyre_core::plan::route::{self, Need, Pressure};
@@ -702,8 +703,8 @@ pub(crate) struct Memory {
     results_bytes: u64,
     /// Room for the results of a batch that is running, on a CPU: they are there until the batch ends.
     kept_bytes: u64,
-    /// The executor holds what [`beside_bytes`] says.
-    on_cpu: bool,
+    /// Whose memory it is: a CPU's executor also holds what [`beside_bytes`] says.
+    holder: Holder,
     /// Of the scalars, those of the run that was checked last.
     sizes: Sizes,
     /// Most bytes that the buffers of a run had.
@@ -724,13 +725,22 @@ impl Memory {
         let pressure = Memory::pressure(topology, runtime)?;
         let available = lease.available_bytes();
         let layout = Layout::of::<P>(topology, available);
-        let planned = runtime
-            .plans()
-            .session(layout, (runtime.ordinal(), pressure), || {
-                let plan = Memory::plan(program()?, topology, (available, pressure), runtime);
-                Ok(plan?)
-            })?;
-        let memory = Memory::hold(&planned, lease, runtime.shares_memory())?;
+        let made = Cell::new(false);
+        let make = || {
+            made.set(true);
+            let plan = Memory::plan(program()?, topology, (available, pressure), runtime);
+            Ok(plan?)
+        };
+        let of = (runtime.ordinal(), pressure);
+        let mut planned = runtime.plans().session(layout, of, make)?;
+        // Plans are kept by sizes. On a device a graph's shape decides, too, where a budget asks.
+        if !made.get()
+            && !planned.holder.is_cpu()
+            && runtime.holder(&planned.program, topology)? != planned.holder
+        {
+            planned = make()?;
+        }
+        let memory = Memory::hold(&planned, lease)?;
         Ok((planned, memory))
     }
 
@@ -744,7 +754,7 @@ impl Memory {
         let pressure = Memory::pressure(topology, runtime)?;
         let known = (lease.available_bytes(), pressure);
         let planned = Memory::plan(program, topology, known, runtime)?;
-        let memory = Memory::hold(&planned, lease, runtime.shares_memory())?;
+        let memory = Memory::hold(&planned, lease)?;
         Ok((planned, memory))
     }
 
@@ -788,27 +798,27 @@ impl Memory {
         // What a run's scalars say about lengths is checked when they are known.
         sizes.scalars = vec![0; program.scalars.len()];
         let mut allocation = Allocation::Separate;
+        let mut holder = Holder::Cpu;
         let budgets = [program.manifest.budget_bytes, available_bytes];
         let mut need = None;
         if let Some(available) = budgets.into_iter().flatten().min() {
-            let beside = match runtime.shares_memory() {
+            holder = runtime.holder(&program, topology)?;
+            let beside = match holder.is_cpu() {
                 true => beside_bytes(&program, &sizes),
                 false => 0,
             };
-            if runtime.shares_memory() {
-                let room = available.saturating_sub(beside);
-                let fitted = fit(&program, &sizes, room);
-                let fitted = fitted.map_err(|e| with(refused(e), beside, available))?;
-                if program.schedule != fitted.schedule && program.manifest.proof.is_some() {
-                    program.manifest.disprove(Stale::Program);
-                }
-                program.schedule = fitted.schedule;
-                if !fitted.splits.is_empty() {
-                    legal(&program)?;
-                }
-                allocation = fitted.allocation;
+            let room = available.saturating_sub(beside);
+            let fitted = fit_on(&program, &sizes, (room, holder.target()));
+            let fitted = fitted.map_err(|e| with(refused(e), beside, available))?;
+            if program.schedule != fitted.schedule && program.manifest.proof.is_some() {
+                program.manifest.disprove(Stale::Program);
             }
-            let needed = needed_bytes(&program, &sizes, allocation, (beside, available))?;
+            program.schedule = fitted.schedule;
+            if !fitted.splits.is_empty() {
+                legal(&program)?;
+            }
+            allocation = fitted.allocation;
+            let needed = fits(&fitted.footprint, allocation, (beside, available))?;
             need = Some(routes_need(&program, sizes.nodes, needed, available));
         }
         let start = route::choose(pressure, need.as_ref());
@@ -817,11 +827,12 @@ impl Memory {
             program: Arc::new(program),
             sizes,
             allocation,
+            holder,
         })
     }
 
     /// Takes what a plan needs.
-    fn hold(planned: &Planned, lease: Lease, on_cpu: bool) -> Result<Memory, RunError> {
+    fn hold(planned: &Planned, lease: Lease) -> Result<Memory, RunError> {
         let mut memory = Memory {
             allocation: planned.allocation,
             pass_bytes: planned.program.manifest.budget_bytes,
@@ -832,7 +843,7 @@ impl Memory {
             second_inputs_bytes: 0,
             results_bytes: 0,
             kept_bytes: 0,
-            on_cpu,
+            holder: planned.holder.clone(),
             bitmap_bytes: 0,
             sizes: planned.sizes.clone(),
             most_bytes: 0,
@@ -884,8 +895,9 @@ impl Memory {
         let Some(available) = self.available_bytes() else {
             return Ok(());
         };
-        let takes = footprint(program, &self.sizes).map_err(|e| refused(e.into()))?;
-        let beside = match self.on_cpu {
+        let takes = footprint_on(program, &self.sizes, self.holder.target());
+        let takes = takes.map_err(|e| refused(e.into()))?;
+        let beside = match self.holder.is_cpu() {
             true => beside_bytes(program, &self.sizes),
             false => 0,
         };
@@ -1008,7 +1020,7 @@ impl Memory {
     /// Takes room for the results of a batch on a CPU, or for as many of them as there is room for. How large one can be;
     /// `None`: no budget says.
     fn keep_results(&mut self, program: &Program, queries: u64) -> Option<u64> {
-        let available = self.available_bytes().filter(|_| self.on_cpu)?;
+        let available = self.available_bytes().filter(|_| self.holder.is_cpu())?;
         let one = self.result_bytes(program);
         // The state has room for the last one.
         let wanted = one.saturating_mul(queries.saturating_sub(1));
@@ -1083,17 +1095,6 @@ pub(crate) fn legal(program: &Program) -> Result<(), RunError> {
     }
 }
 
-/// What a program takes; an error where that is more than there is.
-fn needed_bytes(
-    program: &Program,
-    sizes: &Sizes,
-    allocation: Allocation,
-    known: (u64, u64),
-) -> Result<u64, RunError> {
-    let takes = footprint(program, sizes).map_err(|e| refused(e.into()))?;
-    fits(&takes, allocation, known)
-}
-
 /// What a footprint takes with what is beside it.
 fn fits(
     takes: &Footprint,
@@ -1105,7 +1106,7 @@ fn fits(
     fits.map_err(|e| with(refused(e.into()), beside_bytes, available_bytes))?;
     let planned = match allocation {
         Allocation::Separate => takes.separate_bytes,
-        Allocation::Shared => takes.peak_bytes,
+        Allocation::Shared => takes.shared_bytes,
     };
     Ok(planned.saturating_add(beside_bytes))
 }

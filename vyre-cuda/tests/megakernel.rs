@@ -366,7 +366,8 @@ fn check_op(device: &Arc<Device>, op: Op, high: u8) {
     let target = program.buffers[usize::from(TARGET)].scalar;
     let nothing = TopologyArgs::default();
     let mut reference = reference(&program);
-    let mut megakernel = Megakernel::new(device, Arc::clone(&program), &nothing).unwrap();
+    let mut megakernel =
+        Megakernel::new(device, Arc::clone(&program), &nothing, Allocation::Separate).unwrap();
     let expected = inputs.run(&mut reference, target);
     let actual = inputs.run(&mut megakernel, target);
     if op == Op::Check {
@@ -575,7 +576,13 @@ fn random_control_flow_agrees() {
     for (seed, program) in random_programs(0..400) {
         let program = Arc::new(program);
         let mut reference = reference(&program);
-        let mut megakernel = Megakernel::new(&device, Arc::clone(&program), &nothing).unwrap();
+        let mut megakernel = Megakernel::new(
+            &device,
+            Arc::clone(&program),
+            &nothing,
+            Allocation::Separate,
+        )
+        .unwrap();
         let expected = inputs.run(&mut reference, Scalar::U32).unwrap();
         let actual = inputs.run(&mut megakernel, Scalar::U32).unwrap();
         assert_eq!(expected.outputs, actual.outputs, "seed {seed}");
@@ -626,7 +633,13 @@ fn every_reduction_agrees() {
         verify(&program).unwrap_or_else(|e| panic!("{scalar:?}: {e:?}"));
         let program = Arc::new(program);
         let mut reference = reference(&program);
-        let mut megakernel = Megakernel::new(&device, Arc::clone(&program), &nothing).unwrap();
+        let mut megakernel = Megakernel::new(
+            &device,
+            Arc::clone(&program),
+            &nothing,
+            Allocation::Separate,
+        )
+        .unwrap();
         let expected = inputs.run(&mut reference, Scalar::U32).unwrap();
         let actual = inputs.run(&mut megakernel, Scalar::U32).unwrap();
         assert_eq!(expected.reductions, actual.reductions, "{scalar:?}");

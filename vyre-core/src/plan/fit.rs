@@ -35,7 +35,7 @@
 
 use super::NodeId;
 use super::barrier::levels;
-use super::footprint::{Allocation, Footprint, FootprintError, Life, footprint};
+use super::footprint::{Allocation, Footprint, FootprintError, Life, Target, footprint_on};
 use super::memory::{self, Scratch, WaveBytes};
 use crate::exec::Sizes;
 use crate::module::{Program, Resource, Step, WaveId};
@@ -118,14 +118,52 @@ fn named(names: &[String]) -> String {
     }
 }
 
-/// A schedule and an allocation under the budget.
+/// A schedule and an allocation under the budget, on a CPU.
 pub fn fit(program: &Program, sizes: &Sizes, budget_bytes: u64) -> Result<Fit, FitError> {
-    let takes = footprint(program, sizes)?;
+    fit_on(program, sizes, (budget_bytes, Target::Cpu))
+}
+
+/// A schedule and an allocation under the budget.
+pub fn fit_on(
+    program: &Program,
+    sizes: &Sizes,
+    (budget_bytes, target): (u64, Target<'_>),
+) -> Result<Fit, FitError> {
+    let allocated = |footprint: &Footprint| match footprint.fit(budget_bytes, Allocation::Separate)
+    {
+        Ok(()) => Ok(Allocation::Separate),
+        Err(_) => footprint
+            .fit(budget_bytes, Allocation::Shared)
+            .map(|()| Allocation::Shared),
+    };
+    let mut fitted = fit_lives(program, sizes, (budget_bytes, target))?;
+    loop {
+        match allocated(&fitted.footprint) {
+            Ok(allocation) => {
+                return Ok(Fit {
+                    allocation,
+                    ..fitted
+                });
+            }
+            // What lives at once fits, but not in places that stay: less may live at once.
+            Err(gaps) => {
+                let less = fitted.footprint.peak_bytes.saturating_sub(1);
+                let split = fit_lives(program, sizes, (less, target));
+                fitted = split.map_err(|_| FitError::Footprint(gaps))?;
+            }
+        }
+    }
+}
+
+/// A schedule of which no group's lives take more than the budget.
+fn fit_lives(
+    program: &Program,
+    sizes: &Sizes,
+    (budget_bytes, target): (u64, Target<'_>),
+) -> Result<Fit, FitError> {
+    let takes = footprint_on(program, sizes, target)?;
     let done = |footprint: Footprint, schedule: &[Step], splits: Vec<Split>| Fit {
-        allocation: match footprint.fit(budget_bytes, Allocation::Separate) {
-            Ok(()) => Allocation::Separate,
-            Err(_) => Allocation::Shared,
-        },
+        allocation: Allocation::Shared,
         schedule: schedule.to_vec(),
         footprint,
         splits,
@@ -162,7 +200,7 @@ pub fn fit(program: &Program, sizes: &Sizes, budget_bytes: u64) -> Result<Fit, F
         let steps: Vec<Step> = steps.collect();
         fitted.schedule.splice(at..at + old.len(), steps);
     }
-    let footprint = footprint(&fitted, sizes)?;
+    let footprint = footprint_on(&fitted, sizes, target)?;
     debug_assert!(footprint.peak_bytes <= budget_bytes, "splits were checked");
     Ok(done(footprint, &fitted.schedule, splits))
 }

@@ -5,6 +5,8 @@
 //! exact peak. Whoever hands memory out by group initialises a buffer when its life begins, not when the run does. A length
 //! that is a named constant is known only in an assembled program ([`crate::module::Parts`]), not inside the macro.
 //!
+//! [`footprint`] is about a CPU, and so is what the macro plans by; [`footprint_on`] also about a CUDA device ([`Target`]).
+//!
 //! ```
 //! use vyre_core::exec::Sizes;
 //! use vyre_core::module::{Buffer, Extent, Program, Role, Scalar};
@@ -24,6 +26,8 @@
 //! assert_eq!(error.to_string(), "the run needs 4000 bytes; budget is 3999");
 //! ```
 
+use super::arena::{self, Temporary};
+use super::device::{self, Shape};
 use super::group::groups_of;
 use crate::exec::Sizes;
 use crate::module::{
@@ -68,6 +72,16 @@ pub struct Group {
     pub live_bytes: u64,
 }
 
+/// Whose memory is counted.
+#[derive(Clone, Copy, Debug)]
+pub enum Target<'a> {
+    /// A CPU's, which takes memory and gives it back while the schedule runs.
+    Cpu,
+    /// A CUDA device's, with what its graphs decide: frontiers have more than their items, and what shares memory has a place in one
+    /// allocation ([`super::arena`]), where gaps may be left.
+    Cuda(&'a device::Graphs),
+}
+
 /// What a program takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
@@ -79,6 +93,8 @@ pub struct Footprint {
     pub groups: Vec<Group>,
     /// The most that lives at once.
     pub peak_bytes: u64,
+    /// Where what never lives at once shares memory: the peak, and on a device the gaps between places.
+    pub shared_bytes: u64,
     /// Everything, each with an allocation of its own.
     pub separate_bytes: u64,
 }
@@ -136,9 +152,18 @@ const INDEX_BYTES: u64 = 4;
 /// Bytes of a reduction.
 const REDUCTION_BYTES: u64 = 8;
 
-/// What the program takes with these sizes. The program must verify.
+/// What the program takes on a CPU with these sizes. The program must verify.
 pub fn footprint(program: &Program, sizes: &Sizes) -> Result<Footprint, FootprintError> {
-    let wide = wide(program, sizes)?;
+    footprint_on(program, sizes, Target::Cpu)
+}
+
+/// What the program takes with these sizes. The program must verify.
+pub fn footprint_on(
+    program: &Program,
+    sizes: &Sizes,
+    target: Target<'_>,
+) -> Result<Footprint, FootprintError> {
+    let wide = wide(program, sizes, target)?;
     let mut takes = Footprint::default();
     for (resource, bytes, life) in wide.items {
         let sum = u128::from(takes.separate_bytes) + bytes;
@@ -162,7 +187,30 @@ pub fn footprint(program: &Program, sizes: &Sizes) -> Result<Footprint, Footprin
         takes.peak_bytes = takes.peak_bytes.max(live_bytes);
         takes.groups.push(Group { waves, live_bytes });
     }
+    takes.shared_bytes = match target {
+        Target::Cpu => takes.peak_bytes,
+        Target::Cuda(_) => {
+            let arena = packed_bytes(program, &takes.items);
+            takes.resident_bytes.saturating_add(arena)
+        }
+    };
     Ok(takes)
+}
+
+/// The one allocation in which scratch and frontiers have their places.
+fn packed_bytes(program: &Program, items: &[Item]) -> u64 {
+    let temporaries = arena::temporaries(program).into_iter();
+    let temporaries = temporaries.map(|(resource, first, last)| {
+        let item = items
+            .iter()
+            .find(|i| i.resource == resource && i.life != Life::Run);
+        Temporary {
+            bytes: item.map_or(0, |i| i.bytes),
+            first,
+            last,
+        }
+    });
+    arena::pack(&temporaries.collect::<Vec<_>>(), device::ALIGN).bytes
 }
 
 /// A footprint of sizes that no memory has: for whoever shows them.
@@ -178,8 +226,15 @@ pub(super) struct Wide {
 }
 
 /// The footprint in 128 bits: no sum over tables of 65,536 entries of at most 2^64 elements each overflows those.
-pub(super) fn wide(program: &Program, sizes: &Sizes) -> Result<Wide, FootprintError> {
-    let lives = Lives::of(program);
+pub(super) fn wide(
+    program: &Program,
+    sizes: &Sizes,
+    target: Target<'_>,
+) -> Result<Wide, FootprintError> {
+    let lives = match target {
+        Target::Cpu => Lives::of(program),
+        Target::Cuda(_) => Lives::in_place(program),
+    };
     let mut takes = Wide::default();
     let mut push = |resource, len: u64, bytes_each: u64, life| {
         let bytes = u128::from(len) * u128::from(bytes_each);
@@ -191,6 +246,15 @@ pub(super) fn wide(program: &Program, sizes: &Sizes) -> Result<Wide, FootprintEr
         let offsets = sizes.nodes.saturating_add(1);
         let entries = offsets.saturating_add(edges);
         push(Resource::Topology(id), entries, INDEX_BYTES, Life::Run);
+        if let Target::Cuda(graphs) = target {
+            let shares = graphs.shares_bytes.get(i).copied().unwrap_or(0);
+            push(
+                Resource::Topology(id),
+                shares,
+                u64::from(shares > 0),
+                Life::Run,
+            );
+        }
     }
     for (i, b) in program.buffers.iter().enumerate() {
         let len = known(sizes.resolve(program, b.extent), &b.name)?;
@@ -199,13 +263,30 @@ pub(super) fn wide(program: &Program, sizes: &Sizes) -> Result<Wide, FootprintEr
             Role::Topology | Role::Input | Role::Output | Role::InOut => Life::Run,
         };
         let id = Resource::Buffer(BufferId(i as u16));
-        push(id, len, b.scalar.size_bytes(), life);
+        match target {
+            Target::Cuda(_) if b.role == Role::Scratch => {
+                let bytes = len.saturating_mul(b.scalar.size_bytes());
+                push(id, device::aligned(bytes), 1, life);
+            }
+            Target::Cuda(_) | Target::Cpu => push(id, len, b.scalar.size_bytes(), life),
+        }
     }
     for (i, x) in program.frontiers.iter().enumerate() {
         let len = known(sizes.resolve(program, x.capacity), &x.name)?;
-        let id = Resource::Frontier(FrontierId(i as u16));
-        let both_sides = 2 * x.item_bytes();
-        push(id, len, both_sides, lives.frontiers[i]);
+        let frontier = FrontierId(i as u16);
+        let id = Resource::Frontier(frontier);
+        match target {
+            Target::Cpu => push(id, len, 2 * x.item_bytes(), lives.frontiers[i]),
+            Target::Cuda(graphs) => {
+                let shape = Shape::of_frontier(program, frontier, (sizes, graphs));
+                let shape = shape.ok_or_else(|| FootprintError::Unknown {
+                    name: x.name.clone(),
+                })?;
+                push(id, shape.passing_bytes(), 1, lives.frontiers[i]);
+                // They outlive the run: as long as stamps count up, none need be set.
+                push(id, shape.stamps_bytes(), 1, Life::Run);
+            }
+        }
     }
     for (i, l) in program.lists.iter().enumerate() {
         let len = known(sizes.resolve(program, l.capacity), &l.name)?;
@@ -261,15 +342,15 @@ impl Footprint {
                     budget_bytes,
                 })
             }
-            Allocation::Shared if self.peak_bytes > budget_bytes => match self.peak_group() {
+            Allocation::Shared if self.shared_bytes > budget_bytes => match self.peak_group() {
                 Some(group) => Err(FootprintError::Group {
                     group,
                     waves: self.groups[group].waves.clone(),
-                    needed_bytes: self.peak_bytes,
+                    needed_bytes: self.shared_bytes,
                     budget_bytes,
                 }),
                 None => Err(FootprintError::Run {
-                    needed_bytes: self.peak_bytes,
+                    needed_bytes: self.shared_bytes,
                     budget_bytes,
                 }),
             },
@@ -338,6 +419,21 @@ impl Lives {
                     }
                 }
                 Step::Barrier | Step::End => {}
+            }
+        }
+        lives
+    }
+
+    /// Where memory stays with its place: buffers that fixpoints swap live as long as each other.
+    pub(crate) fn in_place(program: &Program) -> Lives {
+        let mut lives = Lives::of(program);
+        let swaps = || program.fixpoints.iter().flat_map(|f| &f.swaps);
+        // As often as there are swaps, so that what trades with what trades is reached, too.
+        for &(a, b) in swaps().flat_map(|_| swaps()) {
+            for (from, to) in [(a, b), (b, a)] {
+                if let Life::Groups { first, last } = lives.buffers[from.index()] {
+                    lives.extend(Resource::Buffer(to), first, last);
+                }
             }
         }
         lives

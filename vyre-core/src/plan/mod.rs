@@ -10,6 +10,8 @@
 //! | [`owner`] | which fixpoint flips a frontier, and which resets a reduction? |
 //! | [`memory`] | what does each group need, and into which groups does a level split to fit a budget? |
 //! | [`footprint`] | what does a whole program take, group by group, and does it fit? |
+//! | [`arena`] | where does what never lives at once lie in one memory, and when is it filled? |
+//! | [`device`] | what does a CUDA device have for a frontier besides its items? |
 //! | [`group`] | which waves run between two barriers? What the verifier, executors and planners share |
 //! | [`fit`] | which allocation, and which further barriers, bring a program under its budget? Drives the two above |
 //! | [`fuse`] | how do two programs run in one launch with the fewest barriers? |
@@ -40,10 +42,12 @@
 //! assert_eq!((conflicts[0].first, conflicts[0].second), (NodeId(1), NodeId(2)));
 //! ```
 
+pub mod arena;
 pub mod barrier;
 pub mod cache;
 pub mod check;
 pub mod compact;
+pub mod device;
 pub mod evidence;
 pub mod fit;
 pub mod footprint;

@@ -10,7 +10,7 @@ use crate::module::{
 };
 use crate::plan::check;
 use crate::plan::evidence::Fingerprint;
-use crate::plan::footprint::{Footprint, Life, Wide, footprint, wide};
+use crate::plan::footprint::{Footprint, Life, Target, Wide, footprint, wide};
 use crate::plan::pull;
 use std::fmt::{self, Write};
 
@@ -546,7 +546,7 @@ impl Symbolic {
             edges: vec![0; p.topologies.len()],
             scalars: vec![0; p.scalars.len()],
         };
-        let ask = |sizes: &Sizes| wide(p, sizes).unwrap_or_default();
+        let ask = |sizes: &Sizes| wide(p, sizes, Target::Cpu).unwrap_or_default();
         let none = ask(&nothing);
         let mut probes = vec![(
             "nodes".to_owned(),

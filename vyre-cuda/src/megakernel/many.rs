@@ -4,8 +4,8 @@
 //! own, made by the host, and a state of its own; only code, control words as they are before a run, and the launch are shared.
 
 use super::{
-    Answer, Laid, Needs, PART_BYTES, RECORDS_BYTES, Shape, Tables, average_degrees, check_args,
-    check_topology, csr_bytes, cuts, read_bytes, room_for, shapes_of, spare, unpack, up,
+    Answer, Laid, Manner, Needs, PART_BYTES, RECORDS_BYTES, Shared, Tables, average_degrees,
+    check_args, check_topology, csr_bytes, cuts, found_in, read_bytes, room_for, spare, unpack, up,
     worth_sharing,
 };
 use crate::abi;
@@ -21,6 +21,8 @@ use vyre_core::exec::{
     Args, Counters, Outcome, RunError, Sizes, Slice, TopologyArgs, resolve_topologies,
 };
 use vyre_core::module::Program;
+use vyre_core::plan::device::Graphs;
+use vyre_core::plan::footprint::Allocation;
 
 /// Bytes that the states of one launch's queries take at most, unless a single one takes more.
 const STATES_BYTES: u64 = 1 << 30;
@@ -29,6 +31,7 @@ const STATES_BYTES: u64 = 1 << 30;
 pub(crate) struct Many {
     device: Arc<Device>,
     program: Arc<Program>,
+    allocation: Allocation,
     layout: Layout,
     code: Memory,
     /// Offsets, targets and columns of all topologies; nobody reads it on the host.
@@ -45,7 +48,9 @@ struct Place {
     tables: Vec<abi::Topology>,
     /// By buffer; 0 of those that are not the topology's.
     columns: Vec<u64>,
-    shapes: Vec<Shape>,
+    found: Graphs,
+    /// What the last query shared.
+    shared: Option<Shared>,
 }
 
 /// What one launch has for itself.
@@ -74,7 +79,7 @@ impl Many {
     /// Uploads the topologies. Fails without allocating when the device's free memory is too small.
     pub(crate) fn new(
         device: &Arc<Device>,
-        program: Arc<Program>,
+        (program, allocation): (Arc<Program>, Allocation),
         topologies: &[TopologyArgs<'_>],
     ) -> Result<Many, RunError> {
         let mut resolved: Vec<(Vec<Cow<'_, Csr>>, Sizes)> = Vec::new();
@@ -93,7 +98,8 @@ impl Many {
                 *sum += share * degree;
             }
         }
-        let layout = Layout::new(&program, device.room(), &degrees, ITEMS_PER_LANE)
+        let of = (&*program, allocation);
+        let layout = Layout::new(of, device.room(), &degrees, ITEMS_PER_LANE)
             .map_err(|e| RunError::Backend(e.to_string()))?;
 
         let columns = topologies.iter().flat_map(|t| &t.columns);
@@ -144,7 +150,8 @@ impl Many {
                 columns[id.index()] = put(slice_bytes(column))?;
             }
             graphs.push(Place {
-                shapes: shapes_of(&program, &sizes, &layout, &csrs),
+                found: found_in(&program, &csrs),
+                shared: None,
                 sizes,
                 tables,
                 columns,
@@ -155,6 +162,7 @@ impl Many {
         Ok(Many {
             device: Arc::clone(device),
             program,
+            allocation,
             layout,
             code,
             _arrays: arrays,
@@ -180,15 +188,22 @@ impl Many {
         let mut taken: Vec<(Sizes, Laid)> = Vec::new();
         let (mut states, mut inputs, mut records) = (0u64, 0u64, 0u64);
         for (graph, args) in queries {
-            let place = &self.graphs[*graph];
+            let place = &mut self.graphs[*graph];
             let sizes = match check_args(&program, &place.sizes, args) {
                 Ok(sizes) => sizes,
                 // What is wrong with it is said when it comes first.
                 Err(_) if !taken.is_empty() => break,
                 Err(e) => return Err(e),
             };
-            let needs = Needs::new(&program, &sizes, &place.shapes, u64::MAX)?;
-            let laid = Laid::new(&program, &needs, &place.shapes);
+            let manner = Manner {
+                allocation: self.allocation,
+                batch: true,
+                pack_up_to_bytes: u64::MAX,
+                before: place.shared.as_ref(),
+            };
+            let needs = Needs::new(&program, (&sizes, &place.found), manner)?;
+            let laid = Laid::new(&program, &needs);
+            place.shared = needs.shared;
             let average = (records + laid.record_bytes) / (taken.len() as u64 + 1);
             let enough = taken.len() as u64 >= worth_sharing(average, most_ctas.into());
             let these = laid.slab_bytes + laid.input_bytes + laid.record_bytes;
