@@ -22,6 +22,7 @@
 //! | [`pull`] | may a sweep over a frontier's edges be turned round? |
 //! | [`compact`] | which results are read back, and how? |
 //! | [`session`] | what does keeping the graph resident take and avoid? |
+//! | [`side`] | which of several backends gets a session's next run? |
 //! | [`thresholds`] | what do the decisions at run time depend on, and how is it kept in a file? |
 //! | [`cache`] | has this been planned before? A value that the caller owns |
 //! | [`check`] | is a plan legal? Derived again, independently of the planners |
@@ -63,6 +64,7 @@ pub mod pull;
 pub mod route;
 pub mod session;
 pub mod show;
+pub mod side;
 pub mod thresholds;
 
 use std::fmt;
