@@ -439,6 +439,8 @@ pub fn give<T>(
 /// Figures of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
+    /// Which backend ran it: `"cuda"`, `"native"` or `"vir0"`; empty until a session has said so.
+    pub backend: &'static str,
     /// Rounds run, by fixpoint, summed over re-entries.
     pub rounds: Vec<u64>,
     /// Host wall time of the run, uploads and readback included, in nanoseconds.
@@ -998,6 +1000,15 @@ pub trait Executor: Send {
         Ok(false)
     }
 
+    /// Lends the topology that it holds, in the form in which it was given, so that another executor can be made of it. False
+    /// where the backend cannot.
+    fn lend_topology(
+        &self,
+        _borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
+    ) -> Result<bool, RunError> {
+        Ok(false)
+    }
+
     /// What it did since it was made. A backend that does not count says nothing.
     fn counters(&self) -> Option<Counters> {
         None
@@ -1030,4 +1041,7 @@ pub trait Executor: Send {
     fn progress(&self) -> Option<Arc<Progress>> {
         None
     }
+
+    /// Tells the progress of runs to come there, if the backend tells.
+    fn set_progress(&mut self, _progress: Arc<Progress>) {}
 }

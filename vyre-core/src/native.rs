@@ -2543,6 +2543,13 @@ impl<P: Pass> Executor for NativeExecutor<P> {
         Ok(true)
     }
 
+    fn lend_topology(
+        &self,
+        borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
+    ) -> Result<bool, RunError> {
+        self.store.lend_topology(borrow)
+    }
+
     fn counters(&self) -> Option<Counters> {
         let mut sum = self.store.counts.plus(&self.dropped);
         for slot in &self.slots {
@@ -2599,6 +2606,10 @@ impl<P: Pass> Executor for NativeExecutor<P> {
 
     fn progress(&self) -> Option<Arc<Progress>> {
         Some(Arc::clone(&self.store.progress))
+    }
+
+    fn set_progress(&mut self, progress: Arc<Progress>) {
+        self.store.progress = progress;
     }
 }
 

@@ -1003,6 +1003,27 @@ impl Store {
         Ok(())
     }
 
+    /// Lends its topology, as it was given: without the graphs that were built here.
+    pub(crate) fn lend_topology(
+        &self,
+        borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
+    ) -> Result<bool, RunError> {
+        let shared = (0u16..).zip(&self.buffers).filter_map(|(id, held)| {
+            let Held::Shared(column) = &*held.borrow() else {
+                return None;
+            };
+            Some((BufferId(id), Arc::clone(column)))
+        });
+        let shared: Vec<(BufferId, Arc<Column>)> = shared.collect();
+        let graphs = self.graphs.iter().zip(&self.program.topologies);
+        let given = graphs.filter(|(_, declared)| declared.reverse_of.is_none());
+        borrow(&TopologyArgs {
+            graphs: given.map(|(graph, _)| &graph.csr).collect(),
+            columns: shared.iter().map(|(id, c)| (*id, c.as_slice())).collect(),
+        })?;
+        Ok(true)
+    }
+
     /// Takes another topology; what is equal stays.
     pub(crate) fn update(&mut self, args: &TopologyArgs<'_>) -> Result<(), RunError> {
         let program = Arc::clone(&self.program);

@@ -80,6 +80,13 @@ impl Executor for Vir0Executor {
         self.store.update(topology).map(|()| true)
     }
 
+    fn lend_topology(
+        &self,
+        borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
+    ) -> Result<bool, RunError> {
+        self.store.lend_topology(borrow)
+    }
+
     fn counters(&self) -> Option<Counters> {
         let mut counts = self.store.counts;
         counts.launches += self.batches;
@@ -116,6 +123,10 @@ impl Executor for Vir0Executor {
 
     fn progress(&self) -> Option<Arc<Progress>> {
         Some(Arc::clone(&self.store.progress))
+    }
+
+    fn set_progress(&mut self, progress: Arc<Progress>) {
+        self.store.progress = progress;
     }
 }
 

@@ -139,6 +139,19 @@ impl Memory {
 }
 
 impl Memory {
+    /// So many elements from its beginning, once everything given to the stream before is done.
+    pub(crate) fn read(
+        &self,
+        scalar: vyre_core::module::Scalar,
+        len: u64,
+    ) -> Result<Column, DeviceError> {
+        let mut bytes = vec![0; (len * scalar.size_bytes()) as usize];
+        // SAFETY: the target outlives the wait.
+        unsafe { self.download(0, &mut bytes) }?;
+        self.device.synchronize()?;
+        Ok(column_from(scalar, len as usize, &bytes))
+    }
+
     /// Whether it begins with these bytes. Waits for the stream.
     pub(crate) fn holds(&self, bytes: &[u8]) -> Result<bool, DeviceError> {
         if bytes.len() as u64 > self.bytes {

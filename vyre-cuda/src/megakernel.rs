@@ -35,7 +35,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vyre_core::csr::Csr;
+use vyre_core::csr::{Csr, CsrError};
 use vyre_core::exec::{
     Activity, Args, Column, Counters, Executor, Followed, LaunchHint, Limits, Lock, Outcome,
     Progress, Readback, Report, RunError, Sizes, Slice, SliceMut, TopologyArgs, WaveTime,
@@ -2722,6 +2722,32 @@ impl Executor for Megakernel {
         Ok(true)
     }
 
+    fn lend_topology(
+        &self,
+        borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
+    ) -> Result<bool, RunError> {
+        let graphs = self.graphs.iter().zip(&self.program.topologies);
+        let given = graphs.filter(|(_, declared)| declared.reverse_of.is_none());
+        let graphs: Vec<Csr> = given
+            .map(|(graph, _)| graph.read())
+            .collect::<Result<_, _>>()?;
+        let buffers = self.program.buffers.iter().enumerate();
+        let columns = buffers.filter(|(_, buffer)| buffer.role == Role::Topology);
+        let columns: Vec<(BufferId, Column)> = columns
+            .map(|(i, buffer)| {
+                let column = self
+                    .memory_of(i)
+                    .read(buffer.scalar, self.len(buffer.extent))?;
+                Ok((BufferId(i as u16), column))
+            })
+            .collect::<Result<_, RunError>>()?;
+        borrow(&TopologyArgs {
+            graphs: graphs.iter().collect(),
+            columns: columns.iter().map(|(id, c)| (*id, c.as_slice())).collect(),
+        })?;
+        Ok(true)
+    }
+
     fn counters(&self) -> Option<Counters> {
         Some(self.counts)
     }
@@ -2774,6 +2800,10 @@ impl Executor for Megakernel {
 
     fn progress(&self) -> Option<Arc<Progress>> {
         Some(Arc::clone(&self.progress))
+    }
+
+    fn set_progress(&mut self, progress: Arc<Progress>) {
+        self.progress = progress;
     }
 }
 
@@ -2901,6 +2931,18 @@ impl Graph {
             edges: self.edges,
             ..Default::default()
         }
+    }
+
+    /// Back from the device.
+    fn read(&self) -> Result<Csr, RunError> {
+        let words = |memory: &Memory, len| match memory.read(Scalar::U32, len) {
+            Ok(Column::U32(words)) => Ok(words),
+            Err(e) => Err(RunError::from(e)),
+            Ok(_) => unreachable!("offsets and targets are u32"),
+        };
+        let offsets = words(&self.offsets, u64::from(self.nodes) + 1)?;
+        let targets = words(&self.targets, self.edges.into())?;
+        Csr::new(offsets, targets).map_err(|e: CsrError| RunError::Backend(e.to_string()))
     }
 
     /// Whether it is another graph.
