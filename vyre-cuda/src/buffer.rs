@@ -149,7 +149,8 @@ impl Memory {
         // SAFETY: the target outlives the wait.
         unsafe { self.download(0, &mut bytes) }?;
         self.device.synchronize()?;
-        Ok(column_from(scalar, len as usize, &bytes))
+        let column = Column::filled(scalar, 0, 0);
+        Ok(column_in(column, len as usize, &bytes))
     }
 
     /// Whether it begins with these bytes. Waits for the stream.

@@ -268,6 +268,19 @@ impl Decider {
         }
     }
 
+    /// Goes on where another side's left off: with its decisions, and what the user asked for.
+    pub(crate) fn succeed(&mut self, before: &mut Decider) {
+        self.decisions = std::mem::take(&mut before.decisions);
+        self.launches = before.launches;
+        self.ctas = before.ctas;
+        self.time_waves = before.time_waves;
+    }
+
+    /// Whether runs are being compared with each other, or timed in parts: then they say nothing about the side.
+    pub(crate) fn is_measuring(&self) -> bool {
+        self.time_waves || self.tuner.as_ref().is_some_and(|t| t.chosen().is_none())
+    }
+
     /// The topology is another one: what the last run saw says nothing about it.
     pub(crate) fn forget(&mut self) {
         self.last = None;

@@ -22,6 +22,7 @@ pub struct FusedSession<A, B> {
     fused: Fused,
     links: Vec<Link>,
     how: How,
+    backend: &'static str,
     passes: PhantomData<fn() -> (A, B)>,
 }
 
@@ -131,6 +132,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             fused,
             links,
             how,
+            backend: runtime.backend(),
             passes: PhantomData,
         })
     }
@@ -158,7 +160,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
     ) -> Result<(A::Output, B::Output), Error> {
         let rows = (A::rows(&first), B::rows(&second));
         let (a, b) = (args::<A>(first, &rows.0), args::<B>(second, &rows.1));
-        let (first, second) = match &mut self.how {
+        let (mut first, mut second) = match &mut self.how {
             How::Together(both) => {
                 let args = self.fused.args(&a, &b);
                 self.fused.outcomes(both.run(&args)?)
@@ -176,6 +178,8 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
                 (first, second)
             }
         };
+        first.report.backend = self.backend;
+        second.report.backend = self.backend;
         Ok((made::<A>(first)?, made::<B>(second)?))
     }
 }

@@ -51,6 +51,7 @@
 mod abi;
 mod buffer;
 mod code;
+mod costs;
 mod decide;
 pub mod device;
 pub mod error;
@@ -71,6 +72,7 @@ pub mod rivals;
 mod runtime;
 mod session;
 mod sessions;
+mod sides;
 mod stream;
 mod tile;
 
@@ -85,6 +87,7 @@ pub use plans::Planning;
 pub use runtime::Runtime;
 pub use session::{Batch, QueryId, Session};
 pub use sessions::Sessions;
+pub use sides::{Side, SideState};
 pub use vyre_core::csr::{Csr, CsrError};
 pub use vyre_core::exec::{Activity, Counters, Progress, Readback, Report, RunError, WaveTime};
 pub use vyre_core::plan::show::Plan;

@@ -23,6 +23,16 @@ pub struct Planning {
     pub launches: CacheStats,
 }
 
+impl Planning {
+    /// Of two sides.
+    pub(crate) fn plus(self, other: Planning) -> Planning {
+        Planning {
+            sessions: self.sessions.plus(other.sessions),
+            launches: self.launches.plus(other.launches),
+        }
+    }
+}
+
 /// Kind of plan of a [`PlanKey`]: a session's. There is no other yet.
 const SESSION: u32 = 0;
 

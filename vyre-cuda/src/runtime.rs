@@ -1,5 +1,6 @@
 //! Which backend runs the passes of this process.
 
+use crate::costs::Costs;
 use crate::device::{Code, Device};
 use crate::error::Error;
 use crate::megakernel::{Many, Megakernel, graphs_of};
@@ -8,6 +9,7 @@ use crate::session::Session;
 use rayon::prelude::*;
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use vyre_core::exec::{
@@ -18,6 +20,7 @@ use vyre_core::native::{self, NativeExecutor};
 use vyre_core::pass::Pass;
 use vyre_core::plan::device::Graphs;
 use vyre_core::plan::footprint::{Allocation, Target};
+use vyre_core::plan::side::Floor;
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::vir0::Vir0Executor;
 
@@ -38,7 +41,14 @@ pub struct Runtime {
     thresholds: Thresholds,
     plans: Arc<Plans>,
     spare: Arc<Spare>,
+    /// Where sessions may go on. None of them has others.
+    others: Arc<[Runtime]>,
+    /// Of all sides.
+    costs: Arc<Costs>,
 }
+
+/// Names the file of costs, or is `off`.
+const COSTS: &str = "VYRE_COSTS";
 
 #[derive(Clone, Debug)]
 enum Backend {
@@ -48,10 +58,21 @@ enum Backend {
 }
 
 impl Runtime {
-    /// CUDA if a device answers, otherwise the CPU; [`Display`](fmt::Display) says which and why.
+    /// CUDA if a device answers, otherwise the CPU; [`Display`](fmt::Display) says which and why. Beside a device, the CPU is a second
+    /// side ([`among`](Runtime::among)): a session that runs faster there goes on there.
+    ///
+    /// Where the environment has `VYRE_COSTS`, and it is not `off`, it names the file of [`with_costs`](Runtime::with_costs).
     pub fn auto() -> Result<Runtime, Error> {
+        let file = std::env::var_os(COSTS).filter(|path| !path.is_empty() && path != "off");
         let no_device = match Runtime::cuda() {
-            Ok(runtime) => return Ok(runtime),
+            Ok(runtime) => {
+                let native = (!cfg!(panic = "abort")).then(Runtime::native);
+                let runtime = Runtime::among(runtime, native);
+                return Ok(match file {
+                    Some(path) => runtime.with_costs(path),
+                    None => runtime,
+                });
+            }
             Err(e) => e.to_string(),
         };
         // Native traps unwind out of the user's functions.
@@ -62,13 +83,65 @@ impl Runtime {
             (Backend::Native, no_device)
         };
         Ok(Runtime {
-            backend,
             why: Some(why),
+            ..Runtime::on(backend, Thresholds::default())
+        })
+    }
+
+    /// Several sides: sessions begin on the first, time their runs, open others where those could be faster, and follow the best.
+    /// Runs that would not agree on every side ([`Agreement::Open`](vyre_core::module::Agreement::Open)) stay on the first, unless
+    /// [`Session::set_side_changes`](crate::Session::set_side_changes) says otherwise. What opens no [`Session`](crate::Session)
+    /// runs on the first.
+    ///
+    /// Each side has the budget and the thresholds that it came with; [`with_memory`](Runtime::with_memory) afterwards is one
+    /// budget for all.
+    ///
+    /// ```
+    /// use vyre_cuda::Runtime;
+    /// let runtime = Runtime::among(Runtime::native(), [Runtime::vir0()]);
+    /// assert_eq!((runtime.backend(), runtime.backends()), ("native", vec!["native", "vir0"]));
+    /// ```
+    pub fn among(first: Runtime, others: impl IntoIterator<Item = Runtime>) -> Runtime {
+        let mut sides = first.sides();
+        sides.extend(others.into_iter().flat_map(|other| other.sides()));
+        let names = sides.iter().map(Runtime::identity).collect();
+        Runtime {
+            costs: Arc::new(Costs::new(names, first.costs.file().map(Path::to_owned))),
+            others: sides.split_off(1).into(),
+            ..first
+        }
+    }
+
+    /// The first side alone: where sessions begin, they stay. For measurements of a backend.
+    pub fn alone(self) -> Runtime {
+        Runtime {
+            others: Arc::default(),
+            ..self
+        }
+    }
+
+    fn on(backend: Backend, thresholds: Thresholds) -> Runtime {
+        Runtime {
+            backend,
+            why: None,
             budget: None,
-            thresholds: Thresholds::default(),
+            thresholds,
             plans: Arc::default(),
             spare: Arc::default(),
-        })
+            others: Arc::default(),
+            costs: Arc::new(Costs::new(Vec::new(), None)),
+        }
+    }
+
+    /// Each side as a runtime of its own, which shares budget and plans, and what this one keeps for later.
+    pub(crate) fn sides(&self) -> Vec<Runtime> {
+        let others = self.others.iter().map(|other| Runtime {
+            spare: Arc::clone(&self.spare),
+            ..other.clone()
+        });
+        std::iter::once(self.clone().alone())
+            .chain(others)
+            .collect()
     }
 
     /// The first CUDA device. Without a driver or a device that can be used, an error, never a panic. Where this crate has no
@@ -81,47 +154,36 @@ impl Runtime {
             waited @ Code::Ptx(_) => Some(waited.to_string()),
         };
         Ok(Runtime {
-            backend: Backend::Cuda(device),
             why,
-            budget: None,
-            thresholds: on_cuda(),
-            plans: Arc::default(),
-            spare: Arc::default(),
+            ..Runtime::on(Backend::Cuda(device), on_cuda())
         })
     }
 
     /// The CPU, running the passes' own functions on all threads. Where the program is built with `panic = "abort"`, a
     /// trap aborts the process.
     pub fn native() -> Runtime {
-        Runtime {
-            backend: Backend::Native,
-            why: None,
-            budget: None,
-            thresholds: Thresholds::default(),
-            plans: Arc::default(),
-            spare: Arc::default(),
-        }
+        Runtime::on(Backend::Native, Thresholds::default())
     }
 
     /// The CPU, interpreting the passes' bytecode on one thread: the reference.
     pub fn vir0() -> Runtime {
-        Runtime {
-            backend: Backend::Vir0,
-            why: None,
-            budget: None,
-            thresholds: Thresholds::default(),
-            plans: Arc::default(),
-            spare: Arc::default(),
-        }
+        Runtime::on(Backend::Vir0, Thresholds::default())
     }
 
-    /// `"cuda"`, `"native"` or `"vir0"`.
+    /// `"cuda"`, `"native"` or `"vir0"`; of several sides, where sessions begin ([`Session::backend`](crate::Session::backend)
+    /// says where one is).
     pub fn backend(&self) -> &'static str {
         match self.backend {
             Backend::Cuda(_) => "cuda",
             Backend::Native => "native",
             Backend::Vir0 => "vir0",
         }
+    }
+
+    /// The backends of all sides, the one where sessions begin first.
+    pub fn backends(&self) -> Vec<&'static str> {
+        let others = self.others.iter().map(Runtime::backend);
+        std::iter::once(self.backend()).chain(others).collect()
     }
 
     /// Threads that native sessions and loaders share, which are made here where nobody has made them.
@@ -133,21 +195,81 @@ impl Runtime {
     }
 
     /// The same, with a budget: sessions of this runtime and its clones share so much memory. What needs more than the
-    /// others leave is refused before anything is allocated.
+    /// others leave is refused before anything is allocated. Several sides share it: another side is opened only where it leaves
+    /// as much as it takes.
     pub fn with_memory(self, bytes: u64) -> Runtime {
         let spare = Arc::<Spare>::default();
+        let budget = Some(Arc::new(Budget {
+            total_bytes: bytes,
+            used_bytes: AtomicU64::new(0),
+            spare: Arc::downgrade(&spare),
+        }));
+        let others = self.others.iter().map(|other| Runtime {
+            budget: budget.clone(),
+            ..other.clone()
+        });
         Runtime {
-            budget: Some(Arc::new(Budget {
-                total_bytes: bytes,
-                used_bytes: AtomicU64::new(0),
-                spare: Arc::downgrade(&spare),
-            })),
+            others: others.collect(),
+            budget,
             spare,
             ..self
         }
     }
 
-    /// The same, with thresholds that were measured: sessions load them.
+    /// The same, remembering in a file what runs took on each side, beyond the process: the next session of the same code on
+    /// graphs of about the same size begins where it was fastest. The file and its folders are made when there is something to
+    /// write. A file of anything else is left alone, and one that cannot be read or written is no error. Without this, and
+    /// without `VYRE_COSTS` for [`auto`](Runtime::auto), nothing is written; a runtime and its clones remember for themselves.
+    pub fn with_costs(self, file: impl Into<PathBuf>) -> Runtime {
+        let names = self.sides().iter().map(Runtime::identity).collect();
+        Runtime {
+            costs: Arc::new(Costs::new(names, Some(file.into()))),
+            ..self
+        }
+    }
+
+    pub(crate) fn costs(&self) -> &Arc<Costs> {
+        &self.costs
+    }
+
+    /// What tells this side's costs from those of other machines and builds.
+    fn identity(&self) -> String {
+        let build = if cfg!(debug_assertions) {
+            "debug"
+        } else {
+            "release"
+        };
+        let version = env!("CARGO_PKG_VERSION");
+        let (backend, device) = (self.backend(), self.device());
+        match &self.backend {
+            Backend::Cuda(cuda) => {
+                let driver = cuda.driver_version();
+                format!("{backend} {version}, {device}, driver {driver}")
+            }
+            Backend::Native | Backend::Vir0 => {
+                let arch = std::env::consts::ARCH;
+                format!("{backend} {version}, {arch}, {device}, {build}")
+            }
+        }
+    }
+
+    /// The least that a run can take here.
+    pub(crate) fn floor(&self) -> Floor {
+        let (run_ns, round_ns, item_ns) = match self.backend {
+            // A launch with its readback, a barrier, and what the memory of the fastest devices feeds.
+            Backend::Cuda(_) => (10_000.0, 1_000.0, 0.02),
+            // A lane of a sweep that the compiler turned into vector code.
+            Backend::Native => (500.0, 20.0, 0.25 / native::threads().unwrap_or(1) as f64),
+            Backend::Vir0 => (500.0, 20.0, 2.0),
+        };
+        Floor {
+            run_ns,
+            round_ns,
+            item_ns,
+        }
+    }
+
+    /// The same, with thresholds that were measured: sessions load them. Of several sides, the first has them.
     pub fn with_thresholds(self, thresholds: Thresholds) -> Runtime {
         Runtime { thresholds, ..self }
     }
@@ -160,7 +282,8 @@ impl Runtime {
     /// What the plans that this runtime and its clones keep were asked for so far. A session that is opened again for the same
     /// pass, sizes and memory takes its plan from there, and so does its first launch.
     pub fn planning(&self) -> Planning {
-        self.plans.stats()
+        let others = self.others.iter().map(|other| other.plans.stats());
+        others.fold(self.plans.stats(), Planning::plus)
     }
 
     pub(crate) fn plans(&self) -> &Arc<Plans> {
@@ -588,6 +711,9 @@ impl fmt::Debug for Runtime {
 impl fmt::Display for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.backend(), self.device())?;
+        for other in self.others.iter() {
+            write!(f, " or {} ({})", other.backend(), other.device())?;
+        }
         if let Some(why) = &self.why {
             write!(f, "; {why}")?;
         }

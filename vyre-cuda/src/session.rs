@@ -5,14 +5,16 @@ use crate::error::Error;
 use crate::pinned::{Held, Pinned, Pool};
 use crate::plans::{Layout, Planned};
 use crate::runtime::{Holder, Lease, Runtime};
+use crate::sides::Sides;
 use std::cell::Cell;
+use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use vyre_core::exec::{
     Args, Column, Counters, Executor, Outcome, Progress, Report, RunError, Sizes, Slice, SliceMut,
     TopologyArgs, beside_bytes, give,
@@ -23,7 +25,7 @@ use vyre_core::plan::check;
 use vyre_core::plan::evidence::Stale;
 use vyre_core::plan::fit::{FitError, fit_on};
 use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, footprint_on};
-use vyre_core::plan::launch::{Age, Diffusion, LaunchError, WAITING, diffuse};
+use vyre_core::plan::launch::{self, Age, Diffusion, LaunchError, WAITING, diffuse};
 use vyre_core::plan::memory::WaveBytes;
 use vyre_core::plan::route::{self, Need, Pressure};
 use vyre_core::plan::session::{Profile, Readback};
@@ -33,22 +35,24 @@ use vyre_core::plan::thresholds::Thresholds;
 ///
 /// `#[wave_graph] mod bfs` defines `bfs::Session` as an alias of this.
 pub struct Session<P: Pass> {
-    executor: Box<dyn Executor>,
-    runtime: Runtime,
-    program: Arc<Program>,
-    memory: Memory,
-    decider: Decider,
-    /// Counted by executors that an update replaced.
-    counted: Counters,
+    pub(crate) executor: Box<dyn Executor>,
+    /// Of the side where the session is.
+    pub(crate) runtime: Runtime,
+    pub(crate) program: Arc<Program>,
+    pub(crate) memory: Memory,
+    pub(crate) decider: Decider,
+    /// Counted by executors that are gone.
+    pub(crate) counted: Counters,
+    pub(crate) sides: Sides,
     waiting: Vec<Query>,
     /// Queries whose priorities draw near each other.
     siblings: Vec<(QueryId, QueryId)>,
     next_query: u64,
     batch_limit: Option<NonZeroUsize>,
     /// Columns that rows of structs were put together from: the next run's are made in their memory.
-    kept: Outcome,
+    pub(crate) kept: Outcome,
     /// Results whose memory came back.
-    pool: Arc<Pool<P::Output>>,
+    pub(crate) pool: Arc<Pool<P::Output>>,
     pass: PhantomData<fn() -> P>,
 }
 
@@ -145,15 +149,15 @@ impl<P: Pass> Session<P> {
         let rows = P::topology_rows(&topology);
         let mut topology = P::topology(topology);
         topology.columns.extend(slices(&rows));
-        let (planned, memory) = Memory::open::<P>(&topology, runtime, || Ok(P::PARTS.program()?))?;
-        let program = planned.program;
+        let (sides, opened) = Sides::open::<P>(runtime, &topology)?;
         Ok(Session {
-            executor: runtime.executor::<P>(Arc::clone(&program), &topology, memory.allocation)?,
-            runtime: runtime.clone(),
-            program,
-            memory,
-            decider: Decider::new(*runtime.thresholds(), runtime.plans(), planned.start),
+            executor: opened.executor,
+            runtime: sides.runtime().clone(),
+            program: opened.program,
+            memory: opened.memory,
+            decider: opened.decider,
             counted: Counters::default(),
+            sides,
             waiting: Vec::new(),
             siblings: Vec::new(),
             next_query: 0,
@@ -204,7 +208,14 @@ impl<P: Pass> Session<P> {
     pub fn run_pinned(&mut self, run: P::Run<'_>) -> Result<Pinned<P::Output>, Error> {
         let rows = P::rows(&run);
         let args = args::<P>(run, &rows);
-        self.memory.check(&self.program, &args)?;
+        let scalars = &args.scalars;
+        let pinned = self.on_a_side((scalars, 1), |session| session.pinned(&args));
+        Ok(pinned?)
+    }
+
+    /// Runs on the side where the session is.
+    fn pinned(&mut self, args: &Args<'_>) -> Result<Pinned<P::Output>, RunError> {
+        self.memory.check(&self.program, args)?;
         let lens = self.memory.result_lens(&self.program);
         let held = self.pool.take(&lens);
         let fresh = held.is_none();
@@ -225,7 +236,7 @@ impl<P: Pass> Session<P> {
             held.lock = self.executor.lock(&self.memory.sizes, &mut results)?;
         }
         results.locked = held.lock.is_some();
-        let launched = self.launch(&[args], &mut results);
+        let launched = self.launch(std::slice::from_ref(args), &mut results);
         let given = give(launched, &mut results, &mut held.out, P::exchange);
         results.locked = false;
         self.kept = results;
@@ -266,14 +277,17 @@ impl<P: Pass> Session<P> {
         in_outs: &mut [(BufferId, SliceMut<'_>)],
         may_trap: bool,
     ) -> Result<Report, Error> {
-        self.memory.check(&self.program, args)?;
-        let situation = self.situation(1);
-        self.decider.decide(&situation, &mut *self.executor)?;
-        let executor = &mut self.executor;
-        let outcome = executor.run_in_place(args, in_outs, may_trap)?;
-        self.decider
-            .happened(Happened::of(&self.program, &outcome.report));
-        Ok(outcome.report)
+        self.on_a_side((&args.scalars, 1), |session| {
+            session.memory.check(&session.program, args)?;
+            let situation = session.situation(1);
+            session.decider.decide(&situation, &mut *session.executor)?;
+            let executor = &mut session.executor;
+            let started = Instant::now();
+            let mut outcome = executor.run_in_place(args, in_outs, may_trap)?;
+            session.ended(started, &mut outcome, 1);
+            Ok(outcome.report)
+        })
+        .map_err(Error::from)
     }
 
     /// What its buffers may have, as the runs so far needed them.
@@ -284,12 +298,14 @@ impl<P: Pass> Session<P> {
     fn series(&mut self, series: &[Args<'_>], out: &mut P::Output) -> Result<(), Error> {
         let mut results = std::mem::take(&mut self.kept);
         P::exchange(&mut results, out);
-        let launched = self.launch(series, &mut results);
+        let scalars = series.first().map_or(&[][..], |args| &args.scalars);
+        let launched = self.on_a_side((scalars, 1), |session| session.launch(series, &mut results));
         let given = give(launched, &mut results, out, P::exchange);
         self.kept = results;
         Ok(given?)
     }
 
+    /// Runs a series on the side where the session is.
     fn launch(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
         if series.is_empty() {
             return Err(RunError::Length {
@@ -306,10 +322,18 @@ impl<P: Pass> Session<P> {
             ..self.situation(series.len() as u64)
         };
         self.decider.decide(&situation, &mut *self.executor)?;
+        let started = Instant::now();
         self.executor.run_series(series, results)?;
+        self.ended(started, results, series.len() as u64);
+        Ok(())
+    }
+
+    /// Takes note of a run, or a series of so many.
+    fn ended(&mut self, started: Instant, results: &mut Outcome, runs: u64) {
+        self.ran(started.elapsed(), [&results.report], runs);
+        results.report.backend = self.backend();
         self.decider
             .happened(Happened::of(&self.program, &results.report));
-        Ok(())
     }
 
     /// Puts a query in line for the next batch, higher priorities first. Inputs are copied; what is wrong with them is said
@@ -348,38 +372,79 @@ impl<P: Pass> Session<P> {
         let before = self.counters().map(|c| c.launches);
         let policy = self.decider.thresholds.launch;
         self.draw_near()?;
-        let by_urgency = |a: &Query, b: &Query| {
-            let lifted = |q: &Query| !policy.lifts(q.age);
-            let order = lifted(a).cmp(&lifted(b));
-            let order = order.then(b.priority.total_cmp(&a.priority));
-            order.then(a.id.cmp(&b.id))
-        };
-        self.waiting.sort_by(by_urgency);
+        self.waiting.sort_by(|a, b| by_urgency(&policy, a, b));
         let limit = self.batch_limit.map_or(usize::MAX, NonZeroUsize::get);
         let left = self.waiting.split_off(limit.min(self.waiting.len()));
-        let mut batch = std::mem::replace(&mut self.waiting, left);
+        let batch = std::mem::replace(&mut self.waiting, left);
         for query in &mut self.waiting {
             query.age = query.age.waited_once().map_err(overflow)?;
         }
         let mut results = Vec::with_capacity(batch.len());
         let mut order = Vec::with_capacity(batch.len());
-        batch.retain(
-            |query| match self.memory.check(&self.program, &query.args()) {
-                Ok(()) => true,
-                Err(e) => {
-                    results.push((query.id, Err(e.into())));
-                    false
-                }
-            },
-        );
+        if let Some(first) = batch.first() {
+            let scalars = first.scalars.clone();
+            self.take_side(&scalars, batch.len() as u64);
+        }
+        let side = self.side();
+        let failed = self.run_queries(batch, &mut results, &mut order)?;
+        let (again, errors): (Vec<Query>, Vec<Error>) = failed.into_iter().unzip();
+        if let Some(error) = errors.first()
+            && self.go_first()
+        {
+            let before = results.len();
+            let none = self.run_queries(again, &mut results, &mut order)?;
+            debug_assert!(none.is_empty(), "errors of the first side count");
+            if results[before..].iter().any(|(_, result)| result.is_ok()) {
+                self.refuse(side, error);
+            }
+        } else {
+            order.extend(again.iter().map(|query| query.id));
+            let errors = errors.into_iter().map(Err);
+            results.extend(again.iter().map(|query| query.id).zip(errors));
+        }
+        results.sort_by_key(|&(id, _)| id);
+        let after = self.counters().map(|c| c.launches);
+        Ok(Batch {
+            results,
+            order,
+            launches: before.zip(after).map(|(before, after)| after - before),
+            wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        })
+    }
+
+    /// Runs queries on the side where the session is. Those whose errors do not count there, and their errors.
+    fn run_queries(
+        &mut self,
+        mut batch: Vec<Query>,
+        results: &mut Vec<(QueryId, Result<P::Output, Error>)>,
+        order: &mut Vec<QueryId>,
+    ) -> Result<Vec<(Query, Error)>, Error> {
+        let policy = self.decider.thresholds.launch;
+        let (backend, counts) = (self.backend(), self.errors_count());
+        let queries = batch.len();
+        let mut failed: Vec<(Query, Error)> = Vec::new();
+        let (mut took, mut reports) = (Duration::ZERO, Vec::new());
+        let checked = batch.drain(..).filter_map(|query| {
+            match self.memory.check(&self.program, &query.args()) {
+                Ok(()) => return Some(query),
+                Err(e) if counts => results.push((query.id, Err(e.into()))),
+                Err(e) => failed.push((query, e.into())),
+            }
+            None
+        });
+        let mut batch: Vec<Query> = checked.collect();
         let keeps = self.memory.keep_results(&self.program, batch.len() as u64);
         let mut kept_bytes = 0;
         while !batch.is_empty() {
             let room = match self.memory.room_for_results(keeps, kept_bytes) {
                 Ok(room) => room,
                 Err(e) => {
-                    let refused = batch.drain(..);
-                    results.extend(refused.map(|query| (query.id, Err(e.clone().into()))));
+                    for query in batch.drain(..) {
+                        match counts {
+                            true => results.push((query.id, Err(e.clone().into()))),
+                            false => failed.push((query, e.clone().into())),
+                        }
+                    }
                     break;
                 }
             };
@@ -404,13 +469,18 @@ impl<P: Pass> Session<P> {
                 Ok(()) => {
                     let args = batch.iter().take(room).map(Query::args);
                     let args: Vec<Args<'_>> = args.collect();
-                    self.executor.run_batch(&args)
+                    let started = Instant::now();
+                    let taken = self.executor.run_batch(&args);
+                    took += started.elapsed();
+                    taken
                 }
                 Err(e) => vec![Err(e); batch.len()],
             };
             if taken.is_empty() {
                 let none = RunError::Backend("the backend took no query of the batch".to_owned());
                 self.waiting.append(&mut batch);
+                self.waiting
+                    .extend(failed.into_iter().map(|(query, _)| query));
                 self.memory.give_results();
                 return Err(none.into());
             }
@@ -420,30 +490,34 @@ impl<P: Pass> Session<P> {
                 ..Happened::of(program, &Report::default())
             };
             let rest = batch.split_off(taken.len().min(batch.len()));
-            for (query, result) in batch.drain(..).zip(taken) {
-                if let Ok(outcome) = &result {
+            for (query, mut result) in batch.drain(..).zip(taken) {
+                if let Ok(outcome) = &mut result {
+                    outcome.report.backend = backend;
                     sum.add(program, &outcome.report);
                     kept_bytes += result_bytes(program, outcome);
+                    reports.push(outcome.report.clone());
                 }
-                order.push(query.id);
-                results.push((query.id, result.and_then(made::<P>).map_err(Error::from)));
+                match result.and_then(made::<P>).map_err(Error::from) {
+                    Err(e) if !counts => failed.push((query, e)),
+                    result => {
+                        order.push(query.id);
+                        results.push((query.id, result));
+                    }
+                }
             }
             self.decider.happened(sum);
             batch = rest;
             for query in &mut batch {
                 query.age = query.age.requeued().map_err(overflow)?;
             }
-            batch.sort_by(by_urgency);
+            batch.sort_by(|a, b| by_urgency(&policy, a, b));
         }
         self.memory.give_results();
-        results.sort_by_key(|&(id, _)| id);
-        let after = self.counters().map(|c| c.launches);
-        Ok(Batch {
-            results,
-            order,
-            launches: before.zip(after).map(|(before, after)| after - before),
-            wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
-        })
+        if reports.len() < queries {
+            self.forget_run();
+        }
+        self.ran(took, &reports, 1);
+        Ok(failed)
     }
 
     /// Moves the priorities of siblings that wait.
@@ -482,7 +556,9 @@ impl<P: Pass> Session<P> {
         let rows = P::topology_rows(&topology);
         let mut topology = P::topology(topology);
         topology.columns.extend(slices(&rows));
-        // What the session has is available to what it becomes.
+        // What the session has is available to what it becomes, and what it has on other sides, which get the topology when
+        // they get a run.
+        self.close_others();
         let had = self.memory.lease.bytes();
         let given = self.memory.lease.resize(0);
         debug_assert!(given, "smaller is always possible");
@@ -513,6 +589,7 @@ impl<P: Pass> Session<P> {
                 self.memory = memory;
                 self.kept = Outcome::default();
                 self.decider.forget();
+                self.sides.renew(&self.program, self.memory.sizes());
                 Ok(())
             }
             Err(e) => {
@@ -526,7 +603,8 @@ impl<P: Pass> Session<P> {
     /// What was uploaded, allocated, waited for, read back and launched since the session was made; `None` where the
     /// backend does not count.
     pub fn counters(&self) -> Option<Counters> {
-        self.executor.counters().map(|c| c.plus(&self.counted))
+        let counted = self.counted.plus(&self.sides.counters());
+        self.executor.counters().map(|c| c.plus(&counted))
     }
 
     /// What so many runs of a series do, for [`plan::session`](vyre_core::plan::session) to plan: lengths are those of the
@@ -582,14 +660,16 @@ impl<P: Pass> Session<P> {
         self.decider.decisions.iter()
     }
 
-    /// The last decisions, readable; with the time of each wave, where [`set_wave_times`](Session::set_wave_times) asked for it.
+    /// The last decisions, readable; with the time of each wave, where [`set_wave_times`](Session::set_wave_times) asked for it, and
+    /// with what runs take on each of several sides ([`sides`](Session::sides)).
     pub fn explain(&self) -> impl fmt::Display + '_ {
-        Explanation(&self.decider.decisions)
+        Explanation(&self.decider.decisions, self.sides.explain())
     }
 
-    /// What this session decides by, from now on.
+    /// What this session decides by, from now on, on all sides.
     pub fn set_thresholds(&mut self, thresholds: Thresholds) {
         self.decider.thresholds = thresholds;
+        self.sides.set_thresholds(thresholds);
     }
 
     /// Asks for so many CTAs a launch, at most as many as the device runs at once; `None`, as it begins: that many. A CPU backend's
@@ -601,7 +681,7 @@ impl<P: Pass> Session<P> {
     /// Lets the session try launches on its next runs, which should be alike, and keep the fastest: with several numbers of CTAs
     /// and of items a lane where the backend can vary them, otherwise with several thresholds from which a sweep is dense and takes
     /// all threads. Off as it begins. No choice changes a result: on a GPU, where the order of items depends on both, nothing is
-    /// tried for passes whose result is open ([`Agreement::Open`]).
+    /// tried for passes whose result is open ([`Agreement::Open`]). The session stays on its side until all was tried.
     pub fn set_autotune(&mut self, on: bool) {
         let open = matches!(self.program.agreement, Agreement::Open(_));
         self.decider.tuner = on.then(|| Tuner::new(self.executor.limits(), open));
@@ -661,11 +741,19 @@ impl<P: Pass> Session<P> {
     }
 }
 
+/// Aged queries first, then by priority, then as they were submitted.
+fn by_urgency(policy: &launch::Policy, a: &Query, b: &Query) -> Ordering {
+    let lifted = |q: &Query| !policy.lifts(q.age);
+    let order = lifted(a).cmp(&lifted(b));
+    let order = order.then(b.priority.total_cmp(&a.priority));
+    order.then(a.id.cmp(&b.id))
+}
+
 fn overflow(e: LaunchError) -> Error {
     RunError::Backend(e.to_string()).into()
 }
 
-struct Explanation<'s>(&'s VecDeque<Decision>);
+struct Explanation<'s>(&'s VecDeque<Decision>, String);
 
 impl fmt::Display for Explanation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -676,7 +764,7 @@ impl fmt::Display for Explanation<'_> {
             let waiting = WAITING.map(|(what, until)| format!("{what} (for {until})"));
             writeln!(f, "waiting   {}", waiting.join("; "))?;
         }
-        Ok(())
+        f.write_str(&self.1)
     }
 }
 
@@ -850,6 +938,22 @@ impl Memory {
         };
         memory.take(&planned.program)?;
         Ok(memory)
+    }
+
+    /// With the lengths of the run that was checked last.
+    pub(crate) fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+
+    /// What it has of the budget.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.lease.bytes()
+    }
+
+    /// What the budget has beside it.
+    pub(crate) fn left_bytes(&self) -> Option<u64> {
+        let available = self.lease.available_bytes()?;
+        Some(available.saturating_sub(self.lease.bytes()))
     }
 
     /// What routes take, where a budget says how much there is.

@@ -18,6 +18,7 @@ use vyre_core::pass::{IntoTopology, Pass};
 /// `#[wave_graph] mod bfs` defines `bfs::Sessions` as an alias of this.
 pub struct Sessions<P> {
     resident: Resident,
+    backend: &'static str,
     program: Arc<Program>,
     /// By topology.
     memories: Vec<Memory>,
@@ -55,6 +56,7 @@ impl<P: Pass> Sessions<P> {
         let allocations: Vec<_> = memories.iter().map(|m| m.allocation).collect();
         Ok(Sessions {
             resident: runtime.resident::<P>(&whole, &programs, &topologies, &allocations)?,
+            backend: runtime.backend(),
             program: whole,
             memories,
             waiting: Vec::new(),
@@ -117,7 +119,10 @@ impl<P: Pass> Sessions<P> {
         let queries: Vec<(usize, Args<'_>)> = queries.map(|(t, q)| (*t, q.args())).collect();
         let room = self.memories.iter().map(Memory::batch_bytes).sum();
         let outcomes = self.resident.run_batch(&queries, room);
-        for (id, outcome) in order.iter().zip(outcomes) {
+        for (id, mut outcome) in order.iter().zip(outcomes) {
+            if let Ok(outcome) = &mut outcome {
+                outcome.report.backend = self.backend;
+            }
             results.push((*id, outcome.and_then(made::<P>).map_err(Error::from)));
         }
         results.sort_by_key(|&(id, _)| id);

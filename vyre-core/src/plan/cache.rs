@@ -48,6 +48,18 @@ pub struct CacheStats {
     pub evictions: u64,
 }
 
+impl CacheStats {
+    /// Of two caches.
+    pub fn plus(self, other: CacheStats) -> CacheStats {
+        CacheStats {
+            entries: self.entries + other.entries,
+            hits: self.hits + other.hits,
+            misses: self.misses + other.misses,
+            evictions: self.evictions + other.evictions,
+        }
+    }
+}
+
 /// The values of the last `capacity` keys.
 #[derive(Clone, Debug)]
 pub struct Lru<K, V> {
