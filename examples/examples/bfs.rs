@@ -128,6 +128,7 @@ fn one_by_one(session: &mut bfs::Session, sources: &[u32]) -> Result<Searched, v
     for &source in sources {
         let out = session.run(bfs::Run { source })?;
         report.rounds[0] += out.report.total_rounds();
+        report.backend = out.report.backend;
         dists.push(out.dist);
     }
     report.wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -175,6 +176,7 @@ impl Bfs {
                 for (_, result) in batch.results {
                     let out = result?;
                     report.rounds[0] += out.report.total_rounds();
+                    report.backend = out.report.backend;
                     dists.push(out.dist);
                 }
                 Ok((dists, batch.launches, report))

@@ -141,10 +141,12 @@ impl Example for Calibrate {
     }
 
     fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
-        let mut thresholds = *job.runtime().thresholds();
-        let mut text = format!("# measured on {}\n", job.runtime());
-        if job.runtime().backend() == "native" {
-            let mut session = sweep::Session::new(job.runtime(), ())?;
+        // What is measured is one device.
+        let runtime = job.runtime().clone().alone();
+        let mut thresholds = *runtime.thresholds();
+        let mut text = format!("# measured on {runtime}\n");
+        if runtime.backend() == "native" {
+            let mut session = sweep::Session::new(&runtime, ())?;
             // The smallest size from which all threads are faster at every larger size too.
             let mut from = u64::MAX;
             for n in SIZES.into_iter().rev() {
@@ -165,10 +167,10 @@ impl Example for Calibrate {
                 from = n.into();
             }
             thresholds.parallel_from = from;
-        } else if let Some(device) = job.runtime().cuda_device() {
+        } else if let Some(device) = runtime.cuda_device() {
             // Sparse rounds take as many CTAs as are fastest for a few thousand items; all of them where that is as fast.
             let all = device.multiprocessors();
-            let mut session = sweep::Session::new(job.runtime(), ())?;
+            let mut session = sweep::Session::new(&runtime, ())?;
             let mut best = (f64::INFINITY, u32::MAX);
             for ctas in [all, all / 2, all / 4, all / 8] {
                 let ns = Calibrate::on_ctas(&mut session, SPARSE, ctas)?;
@@ -188,7 +190,7 @@ impl Example for Calibrate {
                 let bad = |e: &dyn std::fmt::Display| Failure::Other(e.to_string());
                 let spec: GraphSpec = spec.parse().map_err(|e| bad(&e))?;
                 let graph = spec.load().map_err(|e| bad(&e))?;
-                let mut session = search::Session::new(job.runtime(), &graph.csr)?;
+                let mut session = search::Session::new(&runtime, &graph.csr)?;
                 let alone = Calibrate::search(&mut session, 1)?;
                 let together = Calibrate::search(&mut session, all)?;
                 job.say(

@@ -315,7 +315,8 @@ impl Example for Evidence {
 
     fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
         let graph = job.graph();
-        let runtime = job.runtime().clone();
+        // A sample is of one device.
+        let runtime = job.runtime().clone().alone();
         let nodes = graph.csr.node_count() as u64;
         if nodes == 0 {
             return Err(Failure::Other("the graph has no nodes".into()));

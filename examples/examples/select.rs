@@ -176,7 +176,7 @@ impl Example for Select {
     }
 
     fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
-        let (graph, runtime) = (job.graph(), job.runtime().clone());
+        let (graph, runtime) = (job.graph(), job.runtime().clone().alone());
         let nodes = graph.csr.node_count() as u64;
         let (first, searches) = (job.source()?, u64::from(self.searches.get()));
         let sources: Vec<u32> = (0..searches)

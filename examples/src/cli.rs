@@ -40,7 +40,7 @@ pub struct Shared {
     /// Node to start from: a number, or the name of a function of an elf: graph [default: 0, or the program's entry]
     #[arg(long, value_name = "NODE", allow_negative_numbers = true)]
     pub source: Option<String>,
-    /// Where to run: auto takes a CUDA device if one answers, otherwise native
+    /// Where to run: auto takes a CUDA device if one answers, otherwise native, and goes on natively where that is faster
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     pub backend: Backend,
     /// Compare with a sequential algorithm, print both times, exit with 1 if the results differ
@@ -67,6 +67,10 @@ pub struct Shared {
     /// Load thresholds of the launch policy that `calibrate` wrote
     #[arg(long, value_name = "FILE")]
     pub thresholds: Option<PathBuf>,
+    /// Remember in FILE what runs took on the sides of --backend auto [default: $VYRE_COSTS, or vyre/costs in the cache
+    /// directory; VYRE_COSTS=off: nowhere]
+    #[arg(long, value_name = "FILE")]
+    pub costs: Option<PathBuf>,
     /// Run N times in one session and report the median time
     #[arg(long, value_name = "N", default_value = "1")]
     pub repeat: NonZeroU32,
@@ -161,7 +165,31 @@ pub fn main<E: Example>() -> ExitCode {
     let terminal = io::stderr().is_terminal();
     // Line-buffered: what a long run has to say appears when it is said.
     let (mut out, mut err) = (io::stdout(), io::stderr());
-    run_on::<E>(std::env::args_os(), &mut out, &mut err, terminal).into()
+    let around = Around {
+        terminal,
+        costs: costs(),
+    };
+    run_on::<E>(std::env::args_os(), &mut out, &mut err, around).into()
+}
+
+/// What an example finds where it is started.
+#[derive(Default)]
+struct Around {
+    /// Long runs show how far they are.
+    terminal: bool,
+    /// Where costs are remembered, unless it is told.
+    costs: Option<PathBuf>,
+}
+
+/// A file in the user's cache directory, unless `VYRE_COSTS` says where, or that there is none.
+fn costs() -> Option<PathBuf> {
+    if std::env::var_os("VYRE_COSTS").is_some_and(|told| !told.is_empty()) {
+        return None;
+    }
+    let folder = |name| std::env::var_os(name).map(PathBuf::from);
+    let cache = folder("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    let cache = cache.or_else(|| folder("HOME").map(|home| home.join(".cache")));
+    cache.map(|cache| cache.join("vyre").join("costs"))
 }
 
 /// Runs an example with these arguments (the first is the program's name) and returns its exit code: 0, 1 after a
@@ -171,22 +199,22 @@ pub fn run<E: Example>(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> u8 {
-    run_on::<E>(args, out, err, false)
+    run_on::<E>(args, out, err, Around::default())
 }
 
-/// As [`run`]; on a terminal, long runs show how far they are.
+/// As [`run`], in these surroundings.
 fn run_on<E: Example>(
     args: impl IntoIterator<Item = OsString>,
     out: &mut dyn Write,
     err: &mut dyn Write,
-    terminal: bool,
+    around: Around,
 ) -> u8 {
     let mut stdout = Output {
         to: out,
         error: None,
     };
     let (failure, code) = match E::try_parse_from(args) {
-        Ok(example) => match run_parsed(&example, stdout, terminal) {
+        Ok(example) => match run_parsed(&example, stdout, around) {
             Ok(()) => return 0,
             Err(failure) => (failure.to_string(), 1),
         },
@@ -223,7 +251,7 @@ fn load_thresholds(path: &Path, device: &Thresholds) -> Result<Thresholds, Failu
 fn run_parsed<'a, E: Example>(
     example: &'a E,
     out: Output<'a>,
-    terminal: bool,
+    around: Around,
 ) -> Result<(), Failure> {
     Runtime::threads()?;
     let shared = example.shared();
@@ -231,10 +259,15 @@ fn run_parsed<'a, E: Example>(
         let seconds = elapsed.as_secs();
         format!("  opening the device, {seconds} s: the driver may be compiling the megakernel")
     };
-    let mut runtime = watched(terminal.then_some(waiting), || shared.backend.runtime())?;
+    let mut runtime = watched(around.terminal.then_some(waiting), || {
+        shared.backend.runtime()
+    })?;
     if let Some(path) = &shared.thresholds {
         let thresholds = load_thresholds(path, runtime.thresholds())?;
         runtime = runtime.with_thresholds(thresholds);
+    }
+    if let (Backend::Auto, Some(file)) = (shared.backend, shared.costs.clone().or(around.costs)) {
+        runtime = runtime.with_costs(file);
     }
     let spec = match &shared.graph {
         Some(spec) => Some(spec.clone()),
@@ -250,7 +283,7 @@ fn run_parsed<'a, E: Example>(
         sizes: (0, 0),
         timing: None,
         failure: None,
-        terminal,
+        terminal: around.terminal,
         progress: None,
     };
     let command = E::command();
@@ -266,6 +299,8 @@ struct Timing {
     wall: Duration,
     device: Option<Duration>,
     rounds: u64,
+    /// Where each of them was.
+    backends: Vec<&'static str>,
 }
 
 /// One run of an example: what it works on, and what it has to say.
@@ -386,12 +421,14 @@ impl Job<'_> {
             reports.push(report(&result).clone());
             last = Some(result);
         }
+        let backends = reports.iter().map(|r: &Report| r.backend).collect();
         reports.sort_by_key(|r| r.wall_ns);
         let median = &reports[reports.len() / 2];
         self.timing = Some(Timing {
             wall: Duration::from_nanos(median.wall_ns),
             device: median.device_ns.map(Duration::from_nanos),
             rounds: median.total_rounds(),
+            backends,
         });
         Ok(last.expect("repeat is at least 1"))
     }
@@ -461,7 +498,11 @@ impl Job<'_> {
         if repeat > 1 {
             text += &format!(" (median of {repeat} runs)");
         }
+        let ran_on = (self.runtime.backends().len() > 1).then(|| ran_on(&t.backends));
         self.say("time", text);
+        if let Some(ran_on) = ran_on.flatten() {
+            self.say("ran on", ran_on);
+        }
     }
 
     /// Writes the main result where `--out` asks for it: `width` values a row.
@@ -520,6 +561,15 @@ impl Job<'_> {
         }
     }
 
+    /// Where the last run was.
+    fn last_backend(&self) -> &'static str {
+        let timed = self.timing.as_ref().and_then(|t| t.backends.last());
+        match timed {
+            Some(&told) if !told.is_empty() => told,
+            _ => self.runtime.backend(),
+        }
+    }
+
     /// The example ends with this failure, once everything has been printed.
     pub fn fail(&mut self, failure: Failure) {
         self.failure = Some(failure);
@@ -530,7 +580,7 @@ impl Job<'_> {
             let (nodes, edges) = self.sizes;
             let mut object: Vec<(&str, Value)> = vec![
                 ("example", name.into()),
-                ("backend", self.runtime.backend().into()),
+                ("backend", self.last_backend().into()),
                 ("device", self.runtime.device().into()),
                 ("nodes", nodes.into()),
                 ("edges", edges.into()),
@@ -550,6 +600,32 @@ impl Job<'_> {
         self.out.finish()?;
         self.failure.map_or(Ok(()), Err)
     }
+}
+
+/// Which backends had how many runs; the last run's first. `None` where a run did not tell.
+fn ran_on(backends: &[&'static str]) -> Option<String> {
+    let last = *backends.last()?;
+    if backends.contains(&"") {
+        return None;
+    }
+    let mut counts: Vec<(&str, usize)> = vec![(last, 0)];
+    for &backend in backends {
+        match counts.iter_mut().find(|(name, _)| *name == backend) {
+            Some((_, runs)) => *runs += 1,
+            None => counts.push((backend, 1)),
+        }
+    }
+    let all = backends.len();
+    let mut parts = counts.into_iter();
+    let (_, runs) = parts.next()?;
+    let mut text = match runs == all {
+        true => last.to_owned(),
+        false => format!("{last} at the end, in {runs} of {all} runs"),
+    };
+    for (name, runs) in parts {
+        text += &format!("; {name} in {runs}");
+    }
+    Some(text)
 }
 
 /// Runs something and shows a line about it on stderr, if it takes long.
@@ -707,5 +783,20 @@ impl Output<'_> {
             Some(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Stdout(e)),
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ran_on;
+
+    #[test]
+    fn it_is_said_where_the_runs_were() {
+        let said = |backends: &[&'static str]| ran_on(backends);
+        assert_eq!(said(&["cuda"; 3]).as_deref(), Some("cuda"));
+        let text = "native at the end, in 4 of 6 runs; cuda in 2";
+        let runs = ["cuda", "native", "cuda", "native", "native", "native"];
+        assert_eq!(said(&runs).as_deref(), Some(text));
+        assert_eq!((said(&[]), said(&["cuda", ""])), (None, None));
     }
 }
