@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use vyre_core::exec::{Column, Slice, SliceMut};
 
 /// Alignment that allocations are rounded up to; device addresses are aligned at least so.
@@ -33,6 +34,7 @@ impl Memory {
         let bytes = bytes.max(1).next_multiple_of(ALIGN);
         // SAFETY: the context is current.
         let address = unsafe { result::malloc_sync(bytes as usize) }.attempt("cuMemAlloc")?;
+        device.allocated.fetch_add(bytes, Relaxed);
         let memory = Memory {
             device: Arc::clone(device),
             address,
@@ -171,6 +173,7 @@ impl Drop for Memory {
         if self.device.enter().is_ok() {
             // SAFETY: allocated by `new`, freed once; cuMemFree waits for work that uses it. An error has no taker here.
             let _ = unsafe { result::free_sync(self.address) };
+            self.device.allocated.fetch_sub(self.bytes, Relaxed);
         }
     }
 }

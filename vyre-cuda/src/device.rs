@@ -13,6 +13,7 @@ use crate::runtime::{GiveUp, Spare};
 use cudarc::driver::{DriverError, result, sys};
 use libloading::Library;
 use std::ffi::{CStr, CString, c_void};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::Instant;
@@ -153,6 +154,8 @@ pub struct Device {
     opening: Opening,
     /// What has memory of it for later.
     spares: Mutex<Vec<Weak<dyn GiveUp>>>,
+    /// Bytes that are allocated now.
+    pub(crate) allocated: AtomicU64,
 }
 
 // SAFETY: the driver API may be called from any thread; every method makes the context current on its thread first, and
@@ -258,6 +261,7 @@ impl Device {
             code: Code::Ptx(NoCubin::Asked),
             opening,
             spares: Mutex::default(),
+            allocated: AtomicU64::new(0),
         };
         this.enter()?;
         for stream in [&mut this.stream, &mut this.copies] {
@@ -494,6 +498,11 @@ impl Device {
         };
         // All of them, though one may be enough.
         spares.iter().filter(|spare| spare.give_up()).count() > 0
+    }
+
+    /// Bytes that sessions of this device hold on it now, each allocation rounded up.
+    pub fn allocated_bytes(&self) -> u64 {
+        self.allocated.load(Relaxed)
     }
 
     /// Free and total device memory in bytes.

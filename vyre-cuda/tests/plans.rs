@@ -319,3 +319,22 @@ fn fields_of_structs_are_named_once() {
         "{dot}"
     );
 }
+
+#[test]
+fn plans_say_what_each_backend_takes() {
+    let text = tight::PLAN.to_string();
+    for line in [
+        "on native and vir0      28 B x nodes + 4 B x edges + 28 B  28_068 B, shared 20_068 B",
+        "on cuda                 28 B x nodes + 4 B x edges + 28 B  28_644 B, shared 20_452 B",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    // Two sides of 4 B for each node and edge; on a device two edge ranges of 8 B for each node besides.
+    let text = phases::PLAN.to_string();
+    for line in [
+        "on native and vir0      32 B x nodes + 12 B x edges + 12 B",
+        "on cuda                 48 B x nodes + 12 B x edges + 12 B",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}

@@ -4,13 +4,14 @@
 
 use crate::exec::Sizes;
 use crate::module::{
-    Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, Mode, Parts, Program,
-    Proviso, Reason, ReduceOp, Resource, Role, Step, TopologyId, UpdateOp, Wave, WaveId, Why,
-    Width, row_words,
+    Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, Mode, Parts,
+    Program, Proviso, Reason, ReduceOp, Resource, Role, Step, TopologyId, UpdateOp, Wave, WaveId,
+    Why, Width, row_words,
 };
 use crate::plan::check;
+use crate::plan::device;
 use crate::plan::evidence::Fingerprint;
-use crate::plan::footprint::{Footprint, Life, Target, Wide, footprint, wide};
+use crate::plan::footprint::{Footprint, Life, Target, Wide, footprint, footprint_on, wide};
 use crate::plan::pull;
 use std::fmt::{self, Write};
 
@@ -330,6 +331,10 @@ fn show_memory(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
         let live = at_limits.as_ref().map(|l| l.groups[i].live_bytes);
         table.row([&label, &size.to_string(), &concrete(live)]);
     }
+    for (backend, size) in &sizes.backends {
+        let on = format!("  {}", backend.name());
+        table.row([&on, &size.to_string(), &backend.at(p)]);
+    }
     table.write(f)?;
     if let Some(budget) = p.manifest.budget_bytes {
         let peak = at_limits.map(|l| l.peak_bytes);
@@ -348,6 +353,68 @@ fn show_memory(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     writeln!(f, "  limits {}", limits.join(", "))
+}
+
+/// Backends that take as much as each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Backend {
+    Cpu,
+    Cuda,
+}
+
+impl Backend {
+    fn name(self) -> &'static str {
+        match self {
+            Backend::Cpu => "on native and vir0",
+            Backend::Cuda => "on cuda",
+        }
+    }
+
+    /// All that is planned, nothing shared. On a device, lists of hubs and of lifted loops come to it, which depend on a graph's
+    /// shape.
+    fn all(self, p: &Program, sizes: &Sizes, wide: &Wide) -> u128 {
+        let planned: u128 = wide.items.iter().map(|&(_, bytes, _)| bytes).sum();
+        let frontiers = (0u16..).zip(&p.frontiers);
+        let besides = |f| device::besides(p, FrontierId(f), sizes).unwrap_or(u64::MAX);
+        match self {
+            Backend::Cpu => planned,
+            Backend::Cuda => planned + frontiers.map(|(f, _)| u128::from(besides(f))).sum::<u128>(),
+        }
+    }
+
+    /// What it takes at the limits at most, and where memory is shared if that is less.
+    fn at(self, p: &Program) -> String {
+        let Some(sizes) = limits_of(p) else {
+            return String::new();
+        };
+        let graphs = device::Graphs::unknown(p);
+        let target = match self {
+            Backend::Cpu => Target::Cpu,
+            Backend::Cuda => Target::Cuda(&graphs),
+        };
+        let Ok(takes) = footprint_on(p, &sizes, target) else {
+            return String::new();
+        };
+        let mut text = format!("{} B", thousands(takes.separate_bytes));
+        if takes.shared_bytes < takes.separate_bytes {
+            let _ = write!(text, ", shared {} B", thousands(takes.shared_bytes));
+        }
+        text
+    }
+}
+
+/// The largest graph that is allowed; `None` where limits are missing.
+fn limits_of(p: &Program) -> Option<Sizes> {
+    let edges = match p.manifest.max_edges {
+        Some(edges) => edges,
+        None if p.topologies.is_empty() => 0,
+        None => return None,
+    };
+    Some(Sizes {
+        nodes: p.manifest.max_nodes?,
+        edges: vec![edges; p.topologies.len()],
+        scalars: Vec::new(),
+    })
 }
 
 /// A few names, and how many more.
@@ -537,6 +604,8 @@ pub(super) struct Symbolic {
     pub(super) groups: Vec<Vec<WaveId>>,
     pub(super) group_sizes: Vec<Size>,
     pub(super) resident: Size,
+    /// All that each backend takes.
+    pub(super) backends: [(Backend, Size); 2],
 }
 
 impl Symbolic {
@@ -546,7 +615,11 @@ impl Symbolic {
             edges: vec![0; p.topologies.len()],
             scalars: vec![0; p.scalars.len()],
         };
-        let ask = |sizes: &Sizes| wide(p, sizes, Target::Cpu).unwrap_or_default();
+        let ask = |sizes: &Sizes| {
+            let wide = wide(p, sizes, Target::Cpu).unwrap_or_default();
+            let all = [Backend::Cpu, Backend::Cuda].map(|b| b.all(p, sizes, &wide));
+            Probe { wide, all }
+        };
         let none = ask(&nothing);
         let mut probes = vec![(
             "nodes".to_owned(),
@@ -577,16 +650,16 @@ impl Symbolic {
             sizes.nodes = 1;
             probes.push((format!("nodes x words({})", scalar.name), sizes));
         }
-        let probes: Vec<(String, Wide)> = probes
+        let probes: Vec<(String, Probe)> = probes
             .into_iter()
             .map(|(name, sizes)| (name, ask(&sizes)))
             .collect();
-        let size = |of: &dyn Fn(&Wide) -> u128| Size {
+        let size = |of: &dyn Fn(&Probe) -> u128| Size {
             fixed: of(&none),
             terms: probes
                 .iter()
                 .map(|(name, probe)| {
-                    let each = of(probe) - of(&none);
+                    let each = of(probe).saturating_sub(of(&none));
                     if !name.starts_with("nodes x ") {
                         return (name.clone(), each);
                     }
@@ -599,34 +672,36 @@ impl Symbolic {
                 .filter(|(_, each)| *each > 0)
                 .collect(),
         };
+        let Wide { items, groups, .. } = &none.wide;
         Symbolic {
-            items: none.items.iter().map(|i| i.0).collect(),
-            item_sizes: (0..none.items.len())
-                .map(|i| size(&|x| x.items[i].1))
+            items: items.iter().map(|i| i.0).collect(),
+            item_sizes: (0..items.len())
+                .map(|i| size(&|x| x.wide.items[i].1))
                 .collect(),
-            group_sizes: (0..none.groups.len())
-                .map(|g| size(&|x| x.live_bytes[g]))
+            group_sizes: (0..groups.len())
+                .map(|g| size(&|x| x.wide.live_bytes[g]))
                 .collect(),
-            resident: size(&|x| x.resident_bytes),
-            lives: none.items.iter().map(|i| i.2).collect(),
-            groups: none.groups,
+            resident: size(&|x| x.wide.resident_bytes),
+            backends: [
+                (Backend::Cpu, size(&|x| x.all[0])),
+                (Backend::Cuda, size(&|x| x.all[1])),
+            ],
+            lives: items.iter().map(|i| i.2).collect(),
+            groups: groups.clone(),
         }
     }
 
     /// The footprint of the largest graph that is allowed; `None` where limits are missing or lengths are scalars.
     fn at_limits(&self, p: &Program) -> Option<Footprint> {
-        let edges = match p.manifest.max_edges {
-            Some(edges) => edges,
-            None if p.topologies.is_empty() => 0,
-            None => return None,
-        };
-        let sizes = Sizes {
-            nodes: p.manifest.max_nodes?,
-            edges: vec![edges; p.topologies.len()],
-            scalars: Vec::new(),
-        };
-        footprint(p, &sizes).ok()
+        footprint(p, &limits_of(p)?).ok()
     }
+}
+
+/// What a program takes at some sizes.
+struct Probe {
+    wide: Wide,
+    /// By backend.
+    all: [u128; 2],
 }
 
 /// Lines of cells; each column is as wide as its widest cell, and the last is not padded.
