@@ -6,7 +6,10 @@ use vyre_core::module::{
     Mode, Program, Resource, Role, Scalar, ScalarId, SiteId, Step, Topology, TopologyId, Wave,
     WaveId,
 };
-use vyre_core::plan::footprint::{Allocation, FootprintError, Life, footprint};
+use vyre_core::plan::device::Graphs;
+use vyre_core::plan::footprint::{
+    Allocation, FootprintError, Life, Target, footprint, footprint_on,
+};
 
 fn buffer(name: &str, scalar: Scalar, role: Role) -> Buffer {
     Buffer {
@@ -171,4 +174,43 @@ fn sizes_that_are_unknown_or_overflow_are_named() {
         error.to_string(),
         "the size of `graph` depends on what is not known yet"
     );
+}
+
+#[test]
+fn a_device_has_places_of_whole_parts_and_more_for_a_frontier_whose_edges_are_swept() {
+    let mut program = program();
+    let graphs = Graphs {
+        hubs: vec![true],
+        shares_bytes: vec![300],
+    };
+    let ask = |program: &Program| footprint_on(program, &sizes(), Target::Cuda(&graphs)).unwrap();
+    let takes = ask(&program);
+    // In phases, a barrier group or a fixpoint: 1,024; twice 512 and two sides of 2,048; 1,024. A buffer that nobody uses: 256.
+    assert_eq!(takes.resident_bytes, 2_404 + 300);
+    assert_eq!(takes.shared_bytes, takes.resident_bytes + 1_024 + 4_096);
+    assert_eq!(takes.separate_bytes, takes.shared_bytes + 2 * 1_024 + 256);
+    assert!(
+        takes
+            .fit(takes.shared_bytes - 1, Allocation::Shared)
+            .is_err()
+    );
+    // Two ranges of 8 bytes an item, and two lists of 1,024 hubs; stamps are never shared.
+    program.waves[1].domain = Domain::EdgesFrom(TopologyId(0), FrontierId(0));
+    program.frontiers[0].unique = true;
+    let more = ask(&program);
+    assert_eq!(more.resident_bytes, takes.resident_bytes + 512);
+    let besides = 2 * 4_096 + 2 * 16 * 1_024;
+    assert_eq!(more.shared_bytes, takes.shared_bytes + 512 + besides);
+    // What trades places lives as long as what it trades with.
+    program.waves[3].accesses.push(Access {
+        resource: Resource::Buffer(BufferId(2)),
+        mode: Mode::Write,
+    });
+    let longer = ask(&program);
+    let [during, next] = [2, 3].map(|b| {
+        let item =
+            |i: &&vyre_core::plan::footprint::Item| i.resource == Resource::Buffer(BufferId(b));
+        longer.items.iter().find(item).unwrap().life
+    });
+    assert_eq!((during, next), (Life::Groups { first: 1, last: 3 }, during));
 }
