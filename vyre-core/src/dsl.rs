@@ -187,6 +187,11 @@ impl Bits {
         size_of_val(&*self.words)
     }
 
+    /// A copy of the words of all rows.
+    pub(crate) fn to_words(&self) -> Vec<u32> {
+        self.words.iter().map(|word| word.load()).collect()
+    }
+
     /// The words of all rows.
     pub fn into_words(self) -> Vec<u32> {
         from_atomic(self.words)

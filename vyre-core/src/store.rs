@@ -1008,11 +1008,14 @@ impl Store {
         &self,
         borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
     ) -> Result<bool, RunError> {
-        let shared = (0u16..).zip(&self.buffers).filter_map(|(id, held)| {
-            let Held::Shared(column) = &*held.borrow() else {
-                return None;
+        let buffers = (0u16..).zip(self.buffers.iter().zip(&self.rows));
+        let shared = buffers.filter_map(|(id, (held, rows))| {
+            let column = match (&*held.borrow(), rows) {
+                (_, Some(rows)) => Arc::new(Column::U32(rows.to_words())),
+                (Held::Shared(column), None) => Arc::clone(column),
+                (Held::Own(_), None) => return None,
             };
-            Some((BufferId(id), Arc::clone(column)))
+            Some((BufferId(id), column))
         });
         let shared: Vec<(BufferId, Arc<Column>)> = shared.collect();
         let graphs = self.graphs.iter().zip(&self.program.topologies);
