@@ -24,7 +24,9 @@ use crate::pass::Pass;
 use crate::plan::footprint::Allocation;
 use crate::plan::launch::Route;
 use crate::record::Rows;
-use crate::store::{ALONE, Backend, CHUNK, Cut, Frontier, List, Pending, Store, lowest, room_for};
+use crate::store::{
+    ALONE, Backend, CHUNK, Cut, Frontier, List, Pending, Store, lowest, no_memory_for, room_for,
+};
 use crate::trap::TrapKind;
 use crate::views::{Atomic, AtomicElement, Buf, prefetch, prefetch_at};
 use rayon::prelude::*;
@@ -2462,9 +2464,16 @@ impl<P: Pass> Executor for NativeExecutor<P> {
         let program = &self.store.program;
         let may_trap = may_trap || program.waves.iter().any(|w| can_trap(program, w));
         let copies = may_trap.then(|| {
-            let copies = in_outs.iter().map(|(_, s)| s.as_slice().to_column());
-            copies.collect::<Vec<exec::Column>>()
+            let copies = in_outs.iter().map(|(id, s)| {
+                let copy = s.as_slice().try_to_column();
+                copy.ok_or_else(|| {
+                    let buffer = &program.buffers[id.index()];
+                    no_memory_for(buffer, s.as_slice().len())
+                })
+            });
+            copies.collect::<Result<Vec<exec::Column>, RunError>>()
         });
+        let copies = copies.transpose()?;
         let series = std::slice::from_ref(args);
         let mut results = Outcome::default();
         let mut backend = Native::<P>::new(in_outs);

@@ -1,6 +1,6 @@
 //! The contract between the macros' expansion and the runtime: what a generated pass provides.
 
-use crate::exec::{Args, Column, Outcome, TopologyArgs};
+use crate::exec::{Args, Column, Outcome, RunError, TopologyArgs};
 use crate::module::{BufferId, Parts};
 use crate::native::{Sweep, Until};
 
@@ -38,12 +38,12 @@ pub trait Pass: 'static {
     /// Untyped form of the arguments.
     fn args(run: Self::Run<'_>) -> Args<'_>;
     /// Topology columns that the caller gives as rows of structs, taken apart: [`Pass::topology`] leaves them out.
-    fn topology_rows(_: &Self::Topology<'_>) -> Vec<(BufferId, Column)> {
-        Vec::new()
+    fn topology_rows(_: &Self::Topology<'_>) -> Result<Vec<(BufferId, Column)>, RunError> {
+        Ok(Vec::new())
     }
     /// Inputs that the caller gives as rows of structs, taken apart: [`Pass::args`] leaves them out.
-    fn rows(_: &Self::Run<'_>) -> Vec<(BufferId, Column)> {
-        Vec::new()
+    fn rows(_: &Self::Run<'_>) -> Result<Vec<(BufferId, Column)>, RunError> {
+        Ok(Vec::new())
     }
     /// Swaps an outcome with its typed form, memory included ([`Outcome::exchange`]): gives results, or takes over the memory of
     /// earlier ones. Left out where runs give nothing.

@@ -4,7 +4,7 @@
 //! type, so that a loop over structs costs what the same loop over separate arrays costs; which array has which type is
 //! looked at once a sweep.
 
-use crate::exec::{Column, Element, Slice, SliceMut};
+use crate::exec::{Column, Element, RunError, Slice, SliceMut};
 use crate::module::{BufferId, Scalar};
 use crate::views::{Atomic, Buf};
 use std::slice::IterMut;
@@ -362,19 +362,22 @@ impl Rows {
     }
 }
 
-/// Takes rows of structs apart: a column for each scalar, in consecutive buffers.
+/// Takes rows of structs apart: a column for each scalar, in consecutive buffers. An error where there is no memory for them.
 pub fn columns_of<T: Record>(
     rows: &[T],
     first: BufferId,
     scalars: &[Scalar],
-) -> Vec<(BufferId, Column)> {
+) -> Result<Vec<(BufferId, Column)>, RunError> {
     let mut taken = Rows::new(scalars);
-    for column in &mut taken.columns {
-        let _or_it_grows = column.reserve(rows.len());
+    if !taken.make_room(rows.len(), rows.len()) {
+        let bytes: u64 = scalars.iter().map(|s| s.size_bytes()).sum();
+        return Err(RunError::Memory {
+            what: "no memory is left for rows of structs".to_owned(),
+            needed_bytes: rows.len() as u64 * bytes,
+            available_bytes: 0,
+        });
     }
     taken.extend(rows);
-    (first.0..=u16::MAX)
-        .map(BufferId)
-        .zip(taken.columns)
-        .collect()
+    let ids = (first.0..=u16::MAX).map(BufferId);
+    Ok(ids.zip(taken.columns).collect())
 }

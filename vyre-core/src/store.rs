@@ -740,7 +740,7 @@ type Differing = (
 ///
 /// * The items of a list or frontier are there a second time, of a frontier beside its two sides, while its memory grows,
 ///   while what threads added each on their own is put in order, and while items of several fields are put together for
-///   the result. So are the elements of an output of structs.
+///   the result. So are structs that are given, or made for the result.
 /// * A `unique` frontier has a stamp a node.
 /// * A sweep that may pull has two bits a node, and without a reverse graph looks for one with a number a node.
 /// * A sweep is cut into chunks, each of which has a state.
@@ -781,7 +781,7 @@ pub fn beside_bytes(program: &Program, sizes: &Sizes) -> u64 {
         .buffers
         .chunk_by(|a, b| of(a).is_some() && of(a) == of(b));
     let structs = structs.map(|fields| match fields[0].role {
-        Role::Output | Role::InOut if of(&fields[0]).is_some() => {
+        Role::Topology | Role::Input | Role::Output | Role::InOut if of(&fields[0]).is_some() => {
             let scalars: Vec<_> = fields.iter().map(|b| b.scalar).collect();
             len(fields[0].extent).saturating_mul(put_together_bytes(&scalars))
         }
@@ -2096,7 +2096,7 @@ fn first_push(kernel: &Kernel, onto: Resource) -> Option<u32> {
 }
 
 #[cold]
-fn no_memory_for(buffer: &Buffer, len: usize) -> RunError {
+pub(crate) fn no_memory_for(buffer: &Buffer, len: usize) -> RunError {
     RunError::Memory {
         what: format!("no memory is left for `{}`", buffer.name),
         needed_bytes: len as u64 * buffer.scalar.size_bytes(),

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use vyre_core::exec::{Column, Slice, SliceMut};
+use vyre_core::exec::{Column, RunError, Slice, SliceMut};
 
 /// Alignment that allocations are rounded up to; device addresses are aligned at least so.
 pub(crate) const ALIGN: u64 = 256;
@@ -146,13 +146,13 @@ impl Memory {
         &self,
         scalar: vyre_core::module::Scalar,
         len: u64,
-    ) -> Result<Column, DeviceError> {
+    ) -> Result<Column, RunError> {
         let mut bytes = vec![0; (len * scalar.size_bytes()) as usize];
         // SAFETY: the target outlives the wait.
         unsafe { self.download(0, &mut bytes) }?;
         self.device.synchronize()?;
         let column = Column::filled(scalar, 0, 0);
-        Ok(column_in(column, len as usize, &bytes))
+        column_in(column, len as usize, &bytes)
     }
 
     /// Whether it begins with these bytes. Waits for the stream.
@@ -653,12 +653,24 @@ pub(crate) fn slice_bytes<'a>(slice: &Slice<'a>) -> &'a [u8] {
     }
 }
 
+/// Takes memory on the host for so many elements of a result.
+pub(crate) fn room_in(column: &mut Column, len: usize) -> Result<(), RunError> {
+    if column.reserve(len) {
+        return Ok(());
+    }
+    Err(RunError::Memory {
+        what: "the host has no memory left for the result".to_owned(),
+        needed_bytes: len as u64 * column.scalar().size_bytes(),
+        available_bytes: 0,
+    })
+}
+
 /// A column of `len` elements from the device's bytes, which are at least as many, in an empty column's memory where that suffices.
-pub(crate) fn column_in(mut empty: Column, len: usize, bytes: &[u8]) -> Column {
+pub(crate) fn column_in(mut empty: Column, len: usize, bytes: &[u8]) -> Result<Column, RunError> {
     let bytes = &bytes[..len * empty.scalar().size_bytes() as usize];
-    let _or_it_grows = empty.reserve(len);
+    room_in(&mut empty, len)?;
     extend(&mut empty, bytes);
-    empty
+    Ok(empty)
 }
 
 /// Appends the elements whose bytes these are.

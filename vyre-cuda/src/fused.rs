@@ -75,7 +75,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         verify(&fused.program).map_err(|e| invalid(&e[0]))?;
         legal(&fused.program)?;
         let (first, second) = (first.into_topology(), second.into_topology());
-        let rows = (A::topology_rows(&first), B::topology_rows(&second));
+        let rows = (A::topology_rows(&first)?, B::topology_rows(&second)?);
         let (mut first, mut second) = (A::topology(first), B::topology(second));
         first.columns.extend(slices(&rows.0));
         second.columns.extend(slices(&rows.1));
@@ -158,7 +158,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         first: A::Run<'_>,
         second: B::Run<'_>,
     ) -> Result<(A::Output, B::Output), Error> {
-        let rows = (A::rows(&first), B::rows(&second));
+        let rows = (A::rows(&first)?, B::rows(&second)?);
         let (a, b) = (args::<A>(first, &rows.0), args::<B>(second, &rows.1));
         let (mut first, mut second) = match &mut self.how {
             How::Together(both) => {

@@ -101,8 +101,8 @@ pub use vyre_macros::*;
 pub mod __private {
     pub use crate::passes::RegisteredPass;
 
-    /// Columns by buffer.
-    pub type Columns = Vec<(BufferId, vyre_core::exec::Column)>;
+    /// Columns by buffer, where there is memory for them.
+    pub type Columns = Result<Vec<(BufferId, vyre_core::exec::Column)>, RunError>;
 
     /// What the macros say that a lowercase name in a pattern is; where it is not, rustc quotes this type's name.
     pub struct ANewNameOrAnUppercaseConstant;

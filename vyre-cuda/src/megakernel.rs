@@ -19,8 +19,8 @@ pub(crate) use shared::graphs_of;
 
 use crate::abi;
 use crate::buffer::{
-    ALIGN, Event, Locked, Memory, Pinned, Place, Ring, Timer, bytes_of, column_in, room_of,
-    set_len, slice_bytes, whole_pages,
+    ALIGN, Event, Locked, Memory, Pinned, Place, Ring, Timer, bytes_of, column_in, room_in,
+    room_of, set_len, slice_bytes, whole_pages,
 };
 use crate::device::{Device, DeviceError};
 use crate::image::{
@@ -1299,7 +1299,7 @@ impl Megakernel {
                 shapes: &pending.shapes,
             },
             &mut memory,
-        );
+        )?;
         self.counts.readback_bytes += read_bytes(&outcome);
         // Several threads take a piece while the rest is still on its way.
         let mut pieces = 0;
@@ -1328,7 +1328,7 @@ impl Megakernel {
                 }
                 None => {
                     let mut column = emptied(memory.memory_of(id, scalar), scalar);
-                    let _or_it_grows = column.reserve(len as usize);
+                    room_in(&mut column, len as usize)?;
                     Place::Column(column)
                 }
             };
@@ -1368,7 +1368,7 @@ impl Megakernel {
             let id = ListId(l as u16);
             let mut columns = Vec::with_capacity(fields.len());
             for (f, mut column) in emptied_list(&mut memory, id, &fields).enumerate() {
-                let _or_it_grows = column.reserve(len as usize);
+                room_in(&mut column, len as usize)?;
                 let bytes = len * column.scalar().size_bytes();
                 let mut place = Place::Column(column);
                 self.bring(&mut place, (flight, bytes), |this| {
@@ -1917,7 +1917,8 @@ fn spare(program: &Program, sizes: &Sizes) -> Outcome {
     let results = buffers.filter(|(_, b)| is_result(b.role));
     let column = |(id, b): (BufferId, &vyre_core::module::Buffer)| {
         let mut column = Column::filled(b.scalar, 0, 0);
-        let _or_it_grows = column.reserve(sizes.resolve(program, b.extent).unwrap_or(0) as usize);
+        // Who fills it asks again, and says where there is none.
+        let _reserved = column.reserve(sizes.resolve(program, b.extent).unwrap_or(0) as usize);
         (id, column)
     };
     Outcome {
@@ -1961,7 +1962,7 @@ fn unpack(
         if let Some(trap) = reader.trap(&words, true) {
             return Err(RunError::Trap(Box::new(trap)));
         }
-        Ok(reader.outcome(
+        reader.outcome(
             &words,
             &Record {
                 bytes: answer.bytes,
@@ -1969,7 +1970,7 @@ fn unpack(
                 shapes: answer.shapes,
             },
             &mut answer.spare,
-        ))
+        )
     };
     let bytes: usize = answers.iter().map(|a| a.bytes.len()).sum();
     if bytes < UNPACK_BYTES {
@@ -2329,7 +2330,12 @@ impl Reader<'_> {
     }
 
     /// Everything but what has copies of its own, in memory of earlier results.
-    fn outcome(&self, words: &Words, record: &Record<'_>, memory: &mut Outcome) -> Outcome {
+    fn outcome(
+        &self,
+        words: &Words,
+        record: &Record<'_>,
+        memory: &mut Outcome,
+    ) -> Result<Outcome, RunError> {
         let program = self.program;
         let mut outcome = Outcome {
             rows: self.sizes.rows(program),
@@ -2346,7 +2352,7 @@ impl Reader<'_> {
             let bytes = len * buffer.scalar.size_bytes();
             let id = BufferId(i as u16);
             let empty = emptied(memory.memory_of(id, buffer.scalar), buffer.scalar);
-            let column = column_in(empty, len as usize, &record.bytes[at as usize..]);
+            let column = column_in(empty, len as usize, &record.bytes[at as usize..])?;
             outcome.outputs.push((id, column));
             read.packed += u32::from(bytes > 0);
             read.packed_bytes += bytes;
@@ -2364,7 +2370,8 @@ impl Reader<'_> {
             let columns = fields.iter().zip(empty);
             let columns = columns
                 .map(|(&at, empty)| column_in(empty, len as usize, &record.bytes[at as usize..]));
-            outcome.lists.push((id, columns.collect()));
+            let columns = columns.collect::<Result<Vec<Column>, RunError>>()?;
+            outcome.lists.push((id, columns));
             read.packed += u32::from(len > 0);
             read.packed_bytes += len * list.item_bytes();
             read.full_bytes += shape.capacity * list.item_bytes();
@@ -2382,7 +2389,7 @@ impl Reader<'_> {
             waves: self.time_waves.then(|| words.times.clone()),
             ..Report::default()
         };
-        outcome
+        Ok(outcome)
     }
 
     /// What a fixpoint's condition looks at, as far as the control words tell: of one frontier how much it holds, of several only

@@ -72,29 +72,65 @@ pub(crate) struct Query {
     pub(crate) priority: f64,
     age: Age,
     scalars: Vec<u64>,
-    inputs: Vec<(BufferId, Column)>,
+    /// Or why there are none.
+    inputs: Result<Vec<(BufferId, Column)>, RunError>,
+    /// Memory of the inputs on a CPU.
+    _lease: Lease,
 }
 
 impl Query {
     /// With copies of the inputs.
-    pub(crate) fn new<P: Pass>(id: QueryId, priority: i32, run: P::Run<'_>) -> Query {
+    pub(crate) fn new<P: Pass>(
+        (id, priority): (QueryId, i32),
+        run: P::Run<'_>,
+        runtime: &Runtime,
+    ) -> Query {
+        let mut lease = runtime.lease();
         let rows = P::rows(&run);
         let args = P::args(run);
-        let inputs = args.inputs.into_iter();
+        let inputs = rows.and_then(|rows| {
+            let given = args.inputs.iter().copied().chain(slices(&rows));
+            let bytes = given.map(|(_, s)| s.bytes()).sum();
+            if runtime.cuda_device().is_none() && !lease.resize(bytes) {
+                return Err(RunError::Memory {
+                    what: "the inputs of the query do not fit beside the sessions".to_owned(),
+                    needed_bytes: bytes,
+                    available_bytes: lease.available_bytes().unwrap_or(0),
+                });
+            }
+            let copies = args.inputs.iter().map(|(id, s)| {
+                let copy = s.try_to_column().ok_or_else(|| RunError::Memory {
+                    what: "no memory is left for the inputs of the query".to_owned(),
+                    needed_bytes: s.bytes(),
+                    available_bytes: 0,
+                });
+                Ok((*id, copy?))
+            });
+            copies.chain(rows.into_iter().map(Ok)).collect()
+        });
+        if inputs.is_err() {
+            lease = runtime.lease();
+        }
         Query {
             id,
             priority: priority.into(),
             age: Age::default(),
             scalars: args.scalars,
-            inputs: inputs
-                .map(|(id, s)| (id, s.to_column()))
-                .chain(rows)
-                .collect(),
+            inputs,
+            _lease: lease,
+        }
+    }
+
+    /// Checks what it is given.
+    pub(crate) fn check(&self, memory: &mut Memory, program: &Program) -> Result<(), RunError> {
+        match &self.inputs {
+            Ok(_) => memory.check(program, &self.args()),
+            Err(e) => Err(e.clone()),
         }
     }
 
     pub(crate) fn args(&self) -> Args<'_> {
-        let inputs = self.inputs.iter();
+        let inputs = self.inputs.iter().flatten();
         Args {
             scalars: self.scalars.clone(),
             inputs: inputs.map(|(id, c)| (*id, c.as_slice())).collect(),
@@ -146,7 +182,7 @@ impl<P: Pass> Session<P> {
         topology: impl IntoTopology<P::Topology<'a>>,
     ) -> Result<Session<P>, Error> {
         let topology = topology.into_topology();
-        let rows = P::topology_rows(&topology);
+        let rows = P::topology_rows(&topology)?;
         let mut topology = P::topology(topology);
         topology.columns.extend(slices(&rows));
         let (sides, opened) = Sides::open::<P>(runtime, &topology)?;
@@ -192,7 +228,7 @@ impl<P: Pass> Session<P> {
     ///
     /// A list keeps the room that it grew to, where [`Session::run`] gives one that is just full.
     pub fn run_into(&mut self, run: P::Run<'_>, out: &mut P::Output) -> Result<(), Error> {
-        let rows = P::rows(&run);
+        let rows = P::rows(&run)?;
         self.series(&[args::<P>(run, &rows)], out)
     }
 
@@ -206,7 +242,7 @@ impl<P: Pass> Session<P> {
     /// # Errors
     /// As [`Session::run`]; a result that does not fit in the budget beside the others is refused before anything runs.
     pub fn run_pinned(&mut self, run: P::Run<'_>) -> Result<Pinned<P::Output>, Error> {
-        let rows = P::rows(&run);
+        let rows = P::rows(&run)?;
         let args = args::<P>(run, &rows);
         let scalars = &args.scalars;
         let pinned = self.on_a_side((scalars, 1), |session| session.pinned(&args));
@@ -264,7 +300,8 @@ impl<P: Pass> Session<P> {
         out: &mut P::Output,
     ) -> Result<(), Error> {
         let runs: Vec<P::Run<'a>> = runs.into_iter().collect();
-        let rows: Vec<Vec<(BufferId, Column)>> = runs.iter().map(P::rows).collect();
+        let rows = runs.iter().map(P::rows);
+        let rows = rows.collect::<Result<Vec<_>, RunError>>()?;
         let runs = runs.into_iter().zip(&rows);
         let series: Vec<Args<'_>> = runs.map(|(run, rows)| args::<P>(run, rows)).collect();
         self.series(&series, out)
@@ -336,12 +373,13 @@ impl<P: Pass> Session<P> {
             .happened(Happened::of(&self.program, &results.report));
     }
 
-    /// Puts a query in line for the next batch, higher priorities first. Inputs are copied; what is wrong with them is said
-    /// when the query runs.
+    /// Puts a query in line for the next batch, higher priorities first. Inputs are copied, and on a CPU count as memory until
+    /// the query has run; what is wrong with them, or that there is no memory for them, is said when it runs.
     pub fn submit(&mut self, run: P::Run<'_>, priority: i32) -> QueryId {
         let id = QueryId(self.next_query);
         self.next_query += 1;
-        self.waiting.push(Query::new::<P>(id, priority, run));
+        let query = Query::new::<P>((id, priority), run, &self.runtime);
+        self.waiting.push(query);
         id
     }
 
@@ -425,7 +463,7 @@ impl<P: Pass> Session<P> {
         let mut failed: Vec<(Query, Error)> = Vec::new();
         let (mut took, mut reports) = (Duration::ZERO, Vec::new());
         let checked = batch.drain(..).filter_map(|query| {
-            match self.memory.check(&self.program, &query.args()) {
+            match query.check(&mut self.memory, &self.program) {
                 Ok(()) => return Some(query),
                 Err(e) if counts => results.push((query.id, Err(e.into()))),
                 Err(e) => failed.push((query, e.into())),
@@ -553,7 +591,7 @@ impl<P: Pass> Session<P> {
         topology: impl IntoTopology<P::Topology<'a>>,
     ) -> Result<(), Error> {
         let topology = topology.into_topology();
-        let rows = P::topology_rows(&topology);
+        let rows = P::topology_rows(&topology)?;
         let mut topology = P::topology(topology);
         topology.columns.extend(slices(&rows));
         // What the session has is available to what it becomes, and what it has on other sides, which get the topology when
@@ -1123,7 +1161,7 @@ impl Memory {
 
     /// Takes room for the results of a batch on a CPU, or for as many of them as there is room for. How large one can be;
     /// `None`: no budget says.
-    fn keep_results(&mut self, program: &Program, queries: u64) -> Option<u64> {
+    pub(crate) fn keep_results(&mut self, program: &Program, queries: u64) -> Option<u64> {
         let available = self.available_bytes().filter(|_| self.holder.is_cpu())?;
         let one = self.result_bytes(program);
         // The state has room for the last one.
@@ -1136,7 +1174,11 @@ impl Memory {
     }
 
     /// How many queries there is room for beside results that are kept, of which one takes so much; at least one.
-    fn room_for_results(&self, one: Option<u64>, held_bytes: u64) -> Result<usize, RunError> {
+    pub(crate) fn room_for_results(
+        &self,
+        one: Option<u64>,
+        held_bytes: u64,
+    ) -> Result<usize, RunError> {
         let Some(one) = one else {
             return Ok(usize::MAX);
         };
@@ -1154,7 +1196,7 @@ impl Memory {
     }
 
     /// The batch has ended: its results are the caller's.
-    fn give_results(&mut self) {
+    pub(crate) fn give_results(&mut self) {
         let smaller = self.lease.resize(self.lease.bytes() - self.kept_bytes);
         debug_assert!(smaller, "smaller is always possible");
         self.kept_bytes = 0;
@@ -1182,7 +1224,7 @@ impl Memory {
 }
 
 /// Bytes of a result that the caller gets.
-fn result_bytes(program: &Program, outcome: &Outcome) -> u64 {
+pub(crate) fn result_bytes(program: &Program, outcome: &Outcome) -> u64 {
     let outputs = outcome.outputs.iter().map(|(_, c)| c.as_slice().bytes());
     let lists = outcome.lists.iter().map(|(id, columns)| {
         let len = columns.first().map_or(0, Column::len) as u64;

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::runtime::{Resident, Runtime};
-use crate::session::{Batch, Memory, Query, QueryId, made, slices};
+use crate::session::{Batch, Memory, Query, QueryId, made, result_bytes, slices};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -18,13 +18,19 @@ use vyre_core::pass::{IntoTopology, Pass};
 /// `#[wave_graph] mod bfs` defines `bfs::Sessions` as an alias of this.
 pub struct Sessions<P> {
     resident: Resident,
-    backend: &'static str,
+    runtime: Runtime,
     program: Arc<Program>,
     /// By topology.
     memories: Vec<Memory>,
     waiting: Vec<(usize, Query)>,
     next_query: u64,
     pass: PhantomData<fn() -> P>,
+}
+
+/// Results of a batch on one topology: how large one can be, and what is there.
+struct Kept {
+    one: Option<u64>,
+    bytes: u64,
 }
 
 impl<P: Pass> Sessions<P> {
@@ -35,7 +41,8 @@ impl<P: Pass> Sessions<P> {
     ) -> Result<Sessions<P>, Error> {
         let whole = Arc::new(P::PARTS.program()?);
         let typed: Vec<P::Topology<'a>> = topologies.into_iter().map(T::into_topology).collect();
-        let rows: Vec<_> = typed.iter().map(P::topology_rows).collect();
+        let rows = typed.iter().map(P::topology_rows);
+        let rows = rows.collect::<Result<Vec<_>, RunError>>()?;
         let topologies = typed.into_iter().zip(&rows).map(|(typed, rows)| {
             let mut topology: TopologyArgs<'_> = P::topology(typed);
             topology.columns.extend(slices(rows));
@@ -56,7 +63,7 @@ impl<P: Pass> Sessions<P> {
         let allocations: Vec<_> = memories.iter().map(|m| m.allocation).collect();
         Ok(Sessions {
             resident: runtime.resident::<P>(&whole, &programs, &topologies, &allocations)?,
-            backend: runtime.backend(),
+            runtime: runtime.clone(),
             program: whole,
             memories,
             waiting: Vec::new(),
@@ -75,12 +82,12 @@ impl<P: Pass> Sessions<P> {
         self.memories.is_empty()
     }
 
-    /// Puts a query on a topology, counted from 0, in line for the next batch, higher priorities first. Inputs are copied; what is
-    /// wrong with them is said when the query runs.
+    /// Puts a query on a topology, counted from 0, in line for the next batch, higher priorities first. Inputs are copied, and on
+    /// a CPU count as memory until the query has run; what is wrong with them, or that there is no memory for them, is said when it runs.
     pub fn submit(&mut self, topology: usize, run: P::Run<'_>, priority: i32) -> QueryId {
         let id = QueryId(self.next_query);
         self.next_query += 1;
-        let query = Query::new::<P>(id, priority, run);
+        let query = Query::new::<P>((id, priority), run, &self.runtime);
         self.waiting.push((topology, query));
         id
     }
@@ -100,7 +107,7 @@ impl<P: Pass> Sessions<P> {
         let mut results = Vec::with_capacity(waiting.len());
         waiting.retain(|(topology, query)| {
             let checked = match self.memories.get_mut(*topology) {
-                Some(memory) => memory.check(&self.program, &query.args()),
+                Some(memory) => query.check(memory, &self.program),
                 None => Err(RunError::Invalid(format!(
                     "there is no topology {topology}; there are {}",
                     self.memories.len()
@@ -114,17 +121,44 @@ impl<P: Pass> Sessions<P> {
                 }
             }
         });
-        let order: Vec<QueryId> = waiting.iter().map(|(_, q)| q.id).collect();
-        let queries = waiting.iter();
-        let queries: Vec<(usize, Args<'_>)> = queries.map(|(t, q)| (*t, q.args())).collect();
-        let room = self.memories.iter().map(Memory::batch_bytes).sum();
-        let outcomes = self.resident.run_batch(&queries, room);
-        for (id, mut outcome) in order.iter().zip(outcomes) {
-            if let Ok(outcome) = &mut outcome {
-                outcome.report.backend = self.backend;
+        let mut kept = self.keep_results(&waiting);
+        let mut order = Vec::with_capacity(waiting.len());
+        while !waiting.is_empty() {
+            // Of each topology as many as there is room for; results that are larger than they could have been leave none.
+            let rooms = self.memories.iter().zip(&kept);
+            let rooms = rooms.map(|(memory, kept)| memory.room_for_results(kept.one, kept.bytes));
+            let mut rooms: Vec<Result<usize, RunError>> = rooms.collect();
+            let (mut now, mut later) = (Vec::new(), Vec::new());
+            for (topology, query) in waiting {
+                match &mut rooms[topology] {
+                    Ok(0) => later.push((topology, query)),
+                    Ok(room) => {
+                        *room -= 1;
+                        now.push((topology, query));
+                    }
+                    Err(e) => results.push((query.id, Err(e.clone().into()))),
+                }
             }
-            results.push((*id, outcome.and_then(made::<P>).map_err(Error::from)));
+            if now.is_empty() {
+                break;
+            }
+            let queries = now.iter().map(|(t, q)| (*t, q.args()));
+            let queries: Vec<(usize, Args<'_>)> = queries.collect();
+            let room = self.memories.iter().map(Memory::batch_bytes).sum();
+            let outcomes = self.resident.run_batch(&queries, room);
+            drop(queries);
+            for ((topology, query), mut outcome) in now.into_iter().zip(outcomes) {
+                if let Ok(outcome) = &mut outcome {
+                    outcome.report.backend = self.runtime.backend();
+                    kept[topology].bytes += result_bytes(&self.program, outcome);
+                }
+                let result = outcome.and_then(made::<P>);
+                order.push(query.id);
+                results.push((query.id, result.map_err(Error::from)));
+            }
+            waiting = later;
         }
+        self.memories.iter_mut().for_each(Memory::give_results);
         results.sort_by_key(|&(id, _)| id);
         let after = self.counters().map(|c| c.launches);
         Ok(Batch {
@@ -133,6 +167,18 @@ impl<P: Pass> Sessions<P> {
             launches: before.zip(after).map(|(before, after)| after - before),
             wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
         })
+    }
+
+    /// Takes room for the results of a batch, on a CPU, by topology.
+    fn keep_results(&mut self, waiting: &[(usize, Query)]) -> Vec<Kept> {
+        let mut queries = vec![0; self.memories.len()];
+        waiting.iter().for_each(|(t, _)| queries[*t] += 1);
+        let memories = self.memories.iter_mut().zip(queries);
+        let kept = memories.map(|(memory, queries)| Kept {
+            one: memory.keep_results(&self.program, queries),
+            bytes: 0,
+        });
+        kept.collect()
     }
 
     /// What was uploaded, allocated, waited for, read back and launched since they were made; `None` where the backend does

@@ -338,11 +338,11 @@ fn rows_of_bits_are_held_once() {
     let others: Vec<u32> = kinds.iter().map(|word| !word).collect();
     for runtime in runtimes() {
         let (backend, runtime) = (runtime.backend(), runtime.with_memory(1 << 30));
-        let (granted, held) = peak_of(|| {
-            let topology = |kinds| rowed::Topology {
-                graph: &graph,
-                kinds,
-            };
+        let topology = |kinds| rowed::Topology {
+            graph: &graph,
+            kinds,
+        };
+        let ((mut session, granted), held) = peak_of(|| {
             let mut session = rowed::Session::new(&runtime, topology(&kinds)).expect("it fits");
             // Sessions that run beside each other look at the same rows.
             session.submit(rowed::Run {}, 0);
@@ -350,30 +350,121 @@ fn rows_of_bits_are_held_once() {
             for (_, result) in session.run_batch().expect("it runs").results {
                 assert_eq!(result.expect("no trap").ones[17], 7, "{backend}");
             }
-            let before = LIVE.load(Relaxed);
-            PEAK.store(before, Relaxed);
-            let out = session.run(rowed::Run {}).expect("no trap");
-            // The result, and no rows.
-            let took = PEAK.load(Relaxed) - before;
-            assert!(
-                took < 8 * nodes + allowance(),
-                "{backend}: a run takes {took}"
-            );
-            assert_eq!(out.ones[nodes - 1], 7, "{backend}");
-            drop(out);
-            session.update(topology(&others)).expect("it fits");
-            let out = session.run(rowed::Run {}).expect("no trap");
-            assert_eq!(out.ones[nodes - 1], 14, "{backend}");
-            session.update(topology(&others)).expect("it fits");
-            let counted = session.counters().expect("they count");
-            assert_eq!(counted.graph_uploads, 2, "{backend}");
             let (_, granted) = runtime.memory().expect("there is a budget");
-            granted as usize
+            (session, granted as usize)
         });
         assert!(
             held <= granted + allowance(),
             "{backend}: {held} of {granted}"
         );
+        let (out, took) = peak_of(|| session.run(rowed::Run {}).expect("no trap"));
+        // The result, and no rows.
+        assert!(
+            took < 4 * nodes + allowance(),
+            "{backend}: a run takes {took}"
+        );
+        assert_eq!(out.ones[nodes - 1], 7, "{backend}");
+        session.update(topology(&others)).expect("it fits");
+        let out = session.run(rowed::Run {}).expect("no trap");
+        assert_eq!(out.ones[nodes - 1], 14, "{backend}");
+        session.update(topology(&others)).expect("it fits");
+        let counted = session.counters().expect("they count");
+        assert_eq!(counted.graph_uploads, 2, "{backend}");
+    }
+}
+
+/// Inputs and a result as large as each other.
+#[wave_graph]
+mod given {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        from: u64,
+        #[output(per = node)]
+        to: u64,
+    }
+
+    #[wave(nodes)]
+    fn copy(from: &u64, to: &mut u64) {
+        *to = *from + 1;
+    }
+}
+
+#[test]
+fn inputs_of_waiting_queries_are_counted() {
+    let _alone = alone();
+    let nodes = 50_000;
+    let (graph, from) = (edgeless(nodes), vec![6; nodes]);
+    let one = 8 * nodes as u64;
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let probe = runtime.clone().with_memory(1 << 30);
+        let session = given::Session::new(&probe, &graph).expect("it fits");
+        let (_, takes) = probe.memory().expect("there is a budget");
+        drop(session);
+        // Two queries wait, and nothing is left for the third, nor for a second result: the first state has room for one.
+        let budget = takes + 2 * one;
+        let tight = runtime.with_memory(budget);
+        let (_, held) = peak_of(|| {
+            let mut session = given::Session::new(&tight, &graph).expect("it fits");
+            for _ in 0..3 {
+                session.submit(given::Run { from: &from }, 0);
+            }
+            assert_eq!(tight.memory(), Some((budget, budget)), "{backend}");
+            session.set_batch_limit(std::num::NonZeroUsize::new(1));
+            let batch = session.run_batch().expect("it runs");
+            assert_eq!(batch.results[0].1.as_ref().expect("fits").to[9], 7);
+            drop(batch);
+            assert_eq!(tight.memory(), Some((budget, budget - one)), "{backend}");
+            session.run_batch().expect("it runs");
+            let batch = session.run_batch().expect("it runs");
+            let refused = batch.results[0].1.as_ref().map(|_| ());
+            let says = "the inputs of the query do not fit beside the sessions; 400000 bytes are needed, 0 are available";
+            assert_eq!(refused.expect_err("there was no room").to_string(), says);
+            // Nothing waits any more.
+            assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+        });
+        let most = budget as usize + allowance();
+        assert!(held <= most, "{backend}: {held} of {budget}");
+    }
+}
+
+#[test]
+fn results_of_sessions_count_until_their_batch_ends() {
+    let _alone = alone();
+    let graphs = [edgeless(100_000), edgeless(100_000)];
+    // A result has 800,000 bytes; a list that is full would have 2,400,000.
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let probe = runtime.clone().with_memory(1 << 30);
+        let sessions = listed::Sessions::new(&probe, &graphs).expect("they fit");
+        let (_, takes) = probe.memory().expect("there is a budget");
+        drop(sessions);
+        let budget = takes + 1_500_000;
+        let tight = runtime.with_memory(budget);
+        let (fit, held) = peak_of(|| {
+            let mut sessions = listed::Sessions::new(&tight, &graphs).expect("they fit");
+            for k in [0, 0, 0, 0, 1] {
+                sessions.submit(k, listed::Run {}, 0);
+            }
+            let batch = sessions.run_batch().expect("it runs");
+            let fit: Vec<bool> = batch.results.iter().map(|(_, r)| r.is_ok()).collect();
+            let refused = batch.results[3].1.as_ref().map(|_| ());
+            let refused = refused.expect_err("there is no room").to_string();
+            let says = "the results of the batch do not fit; ";
+            assert!(refused.starts_with(says), "{refused}");
+            assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+            drop(batch);
+            sessions.submit(1, listed::Run {}, 0);
+            let batch = sessions.run_batch().expect("it runs");
+            assert_eq!(batch.results[0].1.as_ref().expect("fits").all[7], 7);
+            fit
+        });
+        // Of the first topology one, and those that the rest of the budget has room for.
+        assert_eq!(fit, [true, true, false, false, true], "{backend}");
+        let most = budget as usize + allowance();
+        assert!(held <= most, "{backend}: {held} of {budget}");
     }
 }
 

@@ -845,8 +845,8 @@ impl Expansion<'_> {
             rows.peek().is_some().then(|| {
                 quote! {
                     let mut all = ::std::vec::Vec::new();
-                    #(all.extend(#rows);)*
-                    all
+                    #(all.extend(#rows?);)*
+                    ::std::result::Result::Ok(all)
                 }
             })
         };
