@@ -2944,7 +2944,7 @@ impl Graph {
     fn read(&self) -> Result<Csr, RunError> {
         let words = |memory: &Memory, len| match memory.read(Scalar::U32, len) {
             Ok(Column::U32(words)) => Ok(words),
-            Err(e) => Err(RunError::from(e)),
+            Err(e) => Err(e),
             Ok(_) => unreachable!("offsets and targets are u32"),
         };
         let offsets = words(&self.offsets, u64::from(self.nodes) + 1)?;

@@ -271,19 +271,25 @@ fn a_refused_run_launches_nothing_and_a_trapped_one_is_waited_for(runtimes: &[Ru
     }
 }
 
+/// What a session of a search takes on a graph of 1,000 nodes and 4,000 edges.
+fn search_bytes(runtime: &Runtime) -> u64 {
+    // 20,004 bytes of graph, 4,000 of distances, 8 a node and edge of frontier.
+    let resident = 20_004 + 4_000;
+    match runtime.backend() {
+        // In parts of whole 256 bytes, and 16 more for edge ranges.
+        "cuda" => resident + 2 * 20_224 + 2 * 40_192,
+        // The frontier a third time, two bits and a number a node to turn sweeps round, and three chunks of 9,000 lanes.
+        _ => resident + 3 * 4 * 5_000 + (2 * 128 + 4 * 1_000) + 3 * 512,
+    }
+}
+
 fn sessions_share_one_budget_and_give_it_back(runtimes: &[Runtime]) {
     let graph = random_graph(1_000, 4_000);
     for runtime in runtimes {
-        // 20,004 bytes of graph, 4,000 of distances, 8 a node and edge of frontier; on a device in parts of whole 256 bytes, and 16
-        // more for edge ranges.
-        let frontier = match runtime.backend() {
-            "cuda" => 2 * 20_224 + 2 * 40_192,
-            _ => 8 * 5_000,
-        };
-        let one = 20_004 + 4_000 + frontier;
-        let runtime = runtime.clone().with_memory(one + 30_000);
+        let one = search_bytes(runtime);
+        let runtime = runtime.clone().with_memory(one + 60_000);
         let first = bfs::Session::new(&runtime, &graph).expect("fits");
-        assert_eq!(runtime.memory(), Some((one + 30_000, one)));
+        assert_eq!(runtime.memory(), Some((one + 60_000, one)));
         // The second shares memory where it can, but needs its graph and frontier all the same.
         let error = bfs::Session::new(&runtime.clone(), &graph).unwrap_err();
         let Error::Run(RunError::Memory {
@@ -294,15 +300,15 @@ fn sessions_share_one_budget_and_give_it_back(runtimes: &[Runtime]) {
         else {
             panic!("{error}");
         };
-        assert_eq!((*needed_bytes, *available_bytes), (one, 30_000));
+        assert_eq!((*needed_bytes, *available_bytes), (one, 60_000));
         assert!(
             error
                 .to_string()
-                .ends_with(&format!("; {one} bytes are needed, 30000 are available")),
+                .ends_with(&format!("; {one} bytes are needed, 60000 are available")),
             "{error}"
         );
         drop(first);
-        assert_eq!(runtime.memory(), Some((one + 30_000, 0)));
+        assert_eq!(runtime.memory(), Some((one + 60_000, 0)));
         let mut again = bfs::Session::new(&runtime, &graph).expect("fits");
         assert!(again.run(bfs::Run { source: 0 }).is_ok());
     }
@@ -497,7 +503,7 @@ fn a_failing_query_leaves_the_others_of_its_batch_alone(runtimes: &[Runtime]) {
 #[test]
 fn a_batch_keeps_to_the_budget() {
     let graph = random_graph(1_000, 4_000);
-    let one = 20_004 + 4_000 + 8 * 5_000;
+    let one = search_bytes(&Runtime::native());
     // The results are there until the batch ends; for the last one, the session has room as it is.
     for (budget, fit) in [(one + 7 * 4_000, 8), (one + 7 * 4_000 - 1, 7), (one, 1)] {
         let runtime = Runtime::native().with_memory(budget);
@@ -574,7 +580,7 @@ fn a_launch_that_memory_constrains_stays_on_one_thread_and_gives_the_same() {
         .run(mean::Run { value: &value })
         .expect("runs")
         .total;
-    let tight = Runtime::native().with_memory(4 * 30_001 + 4 * 200_000 + 4 * 30_000 + 8);
+    let tight = Runtime::native().with_memory(4 * 30_001 + 4 * 200_000 + 4 * 30_000 + 8 + 49 * 512);
     let mut session = mean::Session::new(&tight, &graph).expect("fits");
     let out = session.run(mean::Run { value: &value }).expect("runs");
     assert_eq!(out.total.to_bits(), expected.to_bits());
@@ -652,7 +658,7 @@ fn error_texts_name_what_is_needed_and_what_there_is() {
     let error = bfs::Session::new(&Runtime::native().with_memory(10_000), &graph).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "topologies, inputs and outputs do not fit; 24004 bytes are needed, 10000 are available"
+        "topologies, inputs and outputs do not fit; 49796 bytes are needed, 10000 are available"
     );
     let error = RunError::Capacity {
         name: "hits".into(),
@@ -897,7 +903,7 @@ fn inputs_of_the_next_run_go_up_during_the_last(runtimes: &[Runtime]) {
         }
         check(2, &session.run(run(2)).expect("runs"));
         // A budget without room for a second set of inputs.
-        let tight = runtime.clone().with_memory(20 * 40_000 + 4_096);
+        let tight = runtime.clone().with_memory(20 * 40_000 + 6_000);
         let mut session = scaled::Session::new(&tight, ()).expect("fits");
         let out = session.run_series([run(0), run(1), run(5)]).expect("runs");
         check(5, &out);
@@ -1498,16 +1504,16 @@ fn batches_on_a_device_keep_to_the_budget() {
 #[test]
 fn many_topologies_keep_to_one_budget() {
     let graph = random_graph(1_000, 4_000);
-    let one = 20_004 + 4_000 + 8 * 5_000;
-    let runtime = Runtime::native().with_memory(3 * one + 30_000);
+    let one = search_bytes(&Runtime::native());
+    let runtime = Runtime::native().with_memory(3 * one + 60_000);
     let error = bfs::Sessions::new(&runtime, [&graph; 4]).unwrap_err();
-    let says = "; 64004 bytes are needed, 30000 are available";
-    assert!(error.to_string().ends_with(says), "{error}");
-    assert_eq!(runtime.memory(), Some((3 * one + 30_000, 0)));
+    let says = format!("; {one} bytes are needed, 60000 are available");
+    assert!(error.to_string().ends_with(&says), "{error}");
+    assert_eq!(runtime.memory(), Some((3 * one + 60_000, 0)));
     let sessions = bfs::Sessions::new(&runtime, [&graph; 3]).expect("fits");
-    assert_eq!(runtime.memory(), Some((3 * one + 30_000, 3 * one)));
+    assert_eq!(runtime.memory(), Some((3 * one + 60_000, 3 * one)));
     drop(sessions);
-    assert_eq!(runtime.memory(), Some((3 * one + 30_000, 0)));
+    assert_eq!(runtime.memory(), Some((3 * one + 60_000, 0)));
 }
 
 #[wave_graph]
