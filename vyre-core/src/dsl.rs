@@ -484,7 +484,7 @@ impl<T: Record> Push<T> {
     /// Onto a vector that grows up to `limit` items.
     pub(crate) fn over(items: Vec<T>, nodes: u64, limit: usize, seen: Option<Seen>) -> Push<T> {
         Push {
-            items: Blocks::new(items, None),
+            items: Blocks::one(items),
             nodes,
             free: if seen.is_some() { 0 } else { nodes },
             limit,
@@ -496,7 +496,7 @@ impl<T: Record> Push<T> {
     /// Into blocks, as far as there is room.
     pub(crate) fn into_room(nodes: u64, room: Arc<Room>, seen: Option<Seen>) -> Push<T> {
         Push {
-            items: Blocks::new(Vec::new(), Some(room)),
+            items: Blocks::new(Some(room)),
             ..Push::over(Vec::new(), nodes, 0, seen)
         }
     }
@@ -531,20 +531,15 @@ impl<T: Record> Push<T> {
                 return;
             }
         }
-        if !self.items.items.push(item, self.limit) && !self.push_in_next(item) {
+        if !self.items.items.push(item, self.limit) && !self.items.put_in_next(item) {
             self.refused.set(self.refused.get() + 1);
         }
     }
 
-    #[cold]
-    fn push_in_next(&self, item: T) -> bool {
-        self.items.room.is_some() && self.items.put_in_next(item)
-    }
-
     /// An item was refused for want of memory, not because the limit was reached.
     pub(crate) fn is_starved(&self) -> bool {
-        match &self.items.room {
-            Some(room) => room.is_starved(),
+        match &self.items.more {
+            Some(full) => full.room.as_ref().is_some_and(|room| room.is_starved()),
             None => self.refused.get() > 0 && self.items.items.len() < self.limit,
         }
     }
@@ -560,8 +555,10 @@ impl<T: Record> Push<T> {
             && !seen.alone
         {
             let first = |item: &T| seen.stamps[item.key() as usize].load(Relaxed) == seen.stamp;
-            let blocks = self.items.full.get_mut().iter_mut();
-            blocks.for_each(|block| block.retain(first));
+            if let Some(full) = &mut self.items.more {
+                let blocks = full.blocks.get_mut().iter_mut();
+                blocks.for_each(|block| block.retain(first));
+            }
             self.items.items.get_mut().retain(first);
         }
     }
@@ -578,14 +575,21 @@ pub struct Append<T> {
     refused: Cell<u64>,
 }
 
-/// Items in order. A vector that doubles would hold three times what it has to.
+/// Items in order.
 #[derive(Debug)]
 struct Blocks<T> {
     /// The block that is being filled.
     items: Sink<T>,
-    /// Those before it, and how many items they hold.
-    full: RefCell<Vec<Vec<T>>>,
-    before: Cell<u64>,
+    /// `None`: there is one block. It is apart because each round of a narrow search makes such a thing.
+    more: Option<Box<Full<T>>>,
+}
+
+/// Blocks that are full. A vector that doubles would hold three times what it has to.
+#[derive(Debug)]
+struct Full<T> {
+    blocks: RefCell<Vec<Vec<T>>>,
+    /// Items in them.
+    items: Cell<u64>,
     /// `None`: as much as there is memory.
     room: Option<Arc<Room>>,
 }
@@ -651,7 +655,7 @@ impl<T: Record> Append<T> {
 
     pub(crate) fn over(first: u32, room: Option<Arc<Room>>) -> Append<T> {
         Append {
-            items: Blocks::new(Vec::new(), room),
+            items: Blocks::new(room),
             first,
             refused: Cell::new(0),
         }
@@ -684,22 +688,35 @@ impl<T: Record> Append<T> {
 }
 
 impl<T: Copy> Blocks<T> {
-    fn new(items: Vec<T>, room: Option<Arc<Room>>) -> Blocks<T> {
+    /// One block, and never another.
+    fn one(items: Vec<T>) -> Blocks<T> {
         Blocks {
             items: Sink::new(items),
-            full: RefCell::default(),
-            before: Cell::new(0),
-            room,
+            more: None,
+        }
+    }
+
+    /// As many blocks as there is room for.
+    fn new(room: Option<Arc<Room>>) -> Blocks<T> {
+        Blocks {
+            items: Sink::new(Vec::new()),
+            more: Some(Box::new(Full {
+                blocks: RefCell::default(),
+                items: Cell::new(0),
+                room,
+            })),
         }
     }
 
     #[inline]
     fn len(&self) -> u64 {
-        self.before.get() + self.items.len() as u64
+        let before = self.more.as_ref().map_or(0, |full| full.items.get());
+        before + self.items.len() as u64
     }
 
     fn into_blocks(self) -> Vec<Vec<T>> {
-        let mut blocks = self.full.into_inner();
+        let full = self.more.map(|full| full.blocks.into_inner());
+        let mut blocks = full.unwrap_or_default();
         blocks.push(self.items.into_inner());
         blocks
     }
@@ -707,7 +724,10 @@ impl<T: Copy> Blocks<T> {
     /// Gives the memory back that the last block does not need.
     fn settle(&mut self) {
         let items = self.items.get_mut();
-        if let Some(room) = &self.room {
+        if let Some(Full {
+            room: Some(room), ..
+        }) = self.more.as_deref()
+        {
             room.give(items.capacity() - items.len());
         }
         items.shrink_to_fit();
@@ -717,25 +737,28 @@ impl<T: Copy> Blocks<T> {
     #[cold]
     #[inline(never)]
     fn put_in_next(&self, item: T) -> bool {
+        let Some(full) = &self.more else {
+            return false;
+        };
         let wanted = 2 * self.items.len().clamp(Room::FIRST / 2, Room::BLOCK / 2);
-        let drawn = match &self.room {
+        let drawn = match &full.room {
             Some(room) => room.draw(wanted),
             None => wanted,
         };
         if drawn == 0 {
             return false;
         }
-        let (mut block, mut full) = (Vec::new(), self.full.borrow_mut());
-        if full.try_reserve(1).is_err() || block.try_reserve_exact(drawn).is_err() {
-            let room = self.room.as_ref();
+        let (mut block, mut blocks) = (Vec::new(), full.blocks.borrow_mut());
+        if blocks.try_reserve(1).is_err() || block.try_reserve_exact(drawn).is_err() {
+            let room = full.room.as_ref();
             let room = room.expect("outside a session, an allocation that fails ends the program");
             room.give(drawn);
             room.starved.store(true, Relaxed);
             return false;
         }
         block.push(item);
-        self.before.set(self.len());
-        full.push(self.items.replace(block));
+        full.items.set(self.len());
+        blocks.push(self.items.replace(block));
         true
     }
 }
