@@ -276,7 +276,7 @@ fn what_is_opened_again_takes_its_plan_from_the_runtime(runtimes: [Runtime; 2]) 
     }
 }
 
-/// A kernel is assembled, verified and planned once, however often it runs.
+/// A kernel is assembled, verified and planned once, however often it runs. On a device its session is kept as well.
 #[kernel]
 fn double(i: Index, x: &mut u32) {
     *x = 2 * *x + i;
@@ -288,7 +288,8 @@ fn a_kernel_that_runs_again_is_not_planned_again(runtimes: [Runtime; 2]) {
             let mut x = vec![1; 100];
             double::run(&runtime, &mut x).expect("runs");
             assert_eq!(x[5], 7);
-            assert_eq!(counts(runtime.planning()), [run, 1, run, 1]);
+            let again = if runtime.backend() == "cuda" { 0 } else { run };
+            assert_eq!(counts(runtime.planning()), [again, 1, again, 1]);
         }
     }
 }
