@@ -482,6 +482,7 @@ impl<T: Record> Push<T> {
     }
 
     /// Onto a vector that grows up to `limit` items.
+    #[inline]
     pub(crate) fn over(items: Vec<T>, nodes: u64, limit: usize, seen: Option<Seen>) -> Push<T> {
         Push {
             items: Blocks::one(items),
@@ -507,6 +508,7 @@ impl<T: Record> Push<T> {
     }
 
     /// The vector that it was made over, and how many items were refused.
+    #[inline]
     pub(crate) fn into_vec(self) -> (Vec<T>, u64) {
         (self.items.items.into_inner(), self.refused.get())
     }
@@ -689,6 +691,7 @@ impl<T: Record> Append<T> {
 
 impl<T: Copy> Blocks<T> {
     /// One block, and never another.
+    #[inline]
     fn one(items: Vec<T>) -> Blocks<T> {
         Blocks {
             items: Sink::new(items),

@@ -836,18 +836,27 @@ impl Column for PushColumn<'_> {
         local.push.settle();
     }
     fn close(&self, local: Pushed) {
+        if local.shared {
+            return self.close_shared(local.push);
+        }
         let f = self.frontier;
         f.starved.set(f.starved.get() || local.push.is_starved());
-        if !local.shared {
-            let (items, refused) = local.push.into_vec();
-            f.refuse(refused);
-            f.next.replace(items);
-            return;
-        }
+        let (items, refused) = local.push.into_vec();
+        f.refuse(refused);
+        f.next.replace(items);
+    }
+}
+
+impl PushColumn<'_> {
+    /// Merges a chunk of a parallel sweep.
+    #[inline(never)]
+    fn close_shared(&self, push: Push) {
+        let f = self.frontier;
+        f.starved.set(f.starved.get() || push.is_starved());
         if f.stamps.is_some() {
             f.taken.set(f.taken.get() + 1);
         }
-        let (blocks, refused) = local.push.into_parts();
+        let (blocks, refused) = push.into_parts();
         f.refuse(refused);
         let mut next = f.next.borrow_mut();
         for block in blocks {
