@@ -235,13 +235,17 @@ impl Costs {
     }
 }
 
-/// The lines of a file, none of a file that is not there; `None` where it is something else.
+/// The lines of a file, none of a file that is not there; `None` where it is something else: another file, a device, a pipe, a
+/// link, whose place a file of ours must not take.
 fn read(path: &Path) -> Option<Vec<Line>> {
     let mut text = String::new();
-    match std::fs::File::open(path) {
+    match std::fs::symlink_metadata(path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Some(Vec::new()),
-        Err(_) => return None,
-        Ok(file) => file.take(MOST_BYTES).read_to_string(&mut text).ok()?,
+        Ok(found) if found.is_file() => {
+            let file = std::fs::File::open(path).ok()?;
+            file.take(MOST_BYTES).read_to_string(&mut text).ok()?
+        }
+        _ => return None,
     };
     let mut lines = text.lines();
     match lines.next() {
@@ -407,6 +411,17 @@ mod tests {
             costs.save();
             assert_eq!(std::fs::read_to_string(&file).expect("the file"), text);
             assert_eq!(seen(&costs), [vec![1650.0], vec![]]);
+        }
+        #[cfg(unix)]
+        {
+            let link = folder.0.join("link");
+            let target = folder.0.join("target");
+            std::os::unix::fs::symlink(&target, &link).expect("a link");
+            let costs = costs(&link);
+            run(&costs, 0, 33);
+            costs.save();
+            assert!(link.is_symlink() && !target.exists());
+            std::fs::remove_file(&link).expect("the link");
         }
         let good = "0000000000000abc 15 15 15 1 4 1 150 native, 16 threads";
         for bad in [

@@ -1215,7 +1215,7 @@ impl Megakernel {
             .map(|(i, b)| {
                 let bytes = self.len(b.extent) * b.scalar.size_bytes();
                 let lands = |(id, c): &&mut (BufferId, Column)| {
-                    id.index() == i && c.scalar() == b.scalar && b.scalar != Scalar::Bool
+                    id.index() == i && c.scalar() == b.scalar && stays(b)
                 };
                 let column = locked
                     .iter_mut()
@@ -2198,6 +2198,12 @@ impl Direct {
     }
 }
 
+/// Whether a result is the column that a device fills: `bool`s are looked at first, and structs are put together from the columns
+/// of their fields, whose memory the result does not keep.
+fn stays(buffer: &vyre_core::module::Buffer) -> bool {
+    buffer.scalar != Scalar::Bool && !buffer.name.contains('.')
+}
+
 /// Columns whose pages are locked.
 fn locked(results: &mut Outcome) -> &mut [(BufferId, Column)] {
     if results.locked {
@@ -2568,7 +2574,7 @@ impl Executor for Megakernel {
         for (id, column) in &mut results.outputs {
             let buffer = &self.program.buffers[id.index()];
             let bytes = needs.own_bytes(&self.program, id.index()).unwrap_or(0);
-            if bytes == 0 || buffer.scalar == Scalar::Bool {
+            if bytes == 0 || !stays(buffer) {
                 continue;
             }
             *column = emptied(None, buffer.scalar);

@@ -701,7 +701,8 @@ impl<P: Pass> Session<P> {
     /// The last decisions, readable; with the time of each wave, where [`set_wave_times`](Session::set_wave_times) asked for it, and
     /// with what runs take on each of several sides ([`sides`](Session::sides)).
     pub fn explain(&self) -> impl fmt::Display + '_ {
-        Explanation(&self.decider.decisions, self.sides.explain())
+        let sides = self.sides.explain(self.decider.is_measuring());
+        Explanation(&self.decider.decisions, sides)
     }
 
     /// What this session decides by, from now on, on all sides.
@@ -727,7 +728,7 @@ impl<P: Pass> Session<P> {
 
     /// Has the next runs time the sweeps of each wave: [`explain`](Session::explain) shows the times, those of a batch's queries
     /// added up, and they are in the runs' [`Report::waves`]. [`WaveTime`](crate::WaveTime) says what is counted where. Off as it
-    /// begins, because a look at the clock takes as long as a sweep over a few items.
+    /// begins, because a look at the clock takes as long as a sweep over a few items. Meanwhile the session stays on its side.
     pub fn set_wave_times(&mut self, on: bool) {
         self.decider.time_waves = on;
     }

@@ -283,8 +283,8 @@ impl Sides {
         self.all.iter().enumerate().map(side).collect()
     }
 
-    /// What [`Session::explain`] says of them; nothing where there is one.
-    pub(crate) fn explain(&self) -> String {
+    /// What [`Session::explain`] says of them; nothing where there is one. `measuring`: runs are timed for something else.
+    pub(crate) fn explain(&self, measuring: bool) -> String {
         let mut text = String::new();
         if self.all.len() == 1 {
             return text;
@@ -309,6 +309,9 @@ impl Sides {
                     Some(_) => "; stays, as was asked for".to_owned(),
                     None => "; stays, because its result may differ from run to run".to_owned(),
                 },
+                SideState::Current if measuring => {
+                    "; stays while waves are timed or launches are tried".to_owned()
+                }
                 SideState::Current => match self.why {
                     Some(Why::Trial) => "; tried in the last run".to_owned(),
                     Some(Why::Better | Why::Held) => "; followed".to_owned(),
