@@ -29,7 +29,11 @@ const UNSEEN: u32 = u32::MAX;
 
 /// A search in one launch.
 #[wave_graph]
-#[pass(id = "evidence.resident", speedup = 100.0, evidence = "evidence/h100.csv")]
+#[pass(
+    id = "evidence.resident",
+    speedup = 100.0,
+    evidence = "evidence/h100.csv"
+)]
 pub mod resident {
     pub struct Data {
         #[topology]

@@ -842,6 +842,7 @@ mod scoped {
         10
     }
 
+    #[allow(non_upper_case_globals)]
     #[wave_graph]
     pub(crate) mod names {
         use self::wide as broad;
@@ -851,7 +852,7 @@ mod scoped {
         const M: u32 = 3;
 
         pub(crate) struct Data {
-            #[output(per = 12)]
+            #[output(per = 13)]
             seen: u32,
         }
 
@@ -888,9 +889,17 @@ mod scoped {
         #[device]
         mod wide {
             use super::shapes::{OUT as N, twice as doubled};
-            use vyre_cuda::prelude::device;
 
             pub(super) const M: u32 = 7;
+            pub(super) const seven: u32 = 7;
+
+            #[device]
+            pub(super) fn is_seven(x: u32) -> u32 {
+                match x {
+                    seven => 1,
+                    _ => 0,
+                }
+            }
 
             pub(super) struct Wide {
                 pub(super) x: u32,
@@ -934,6 +943,7 @@ mod scoped {
             seen[9].store([0; N as usize].len() as u32);
             seen[10].store([0; broad::M as usize].len() as u32);
             seen[11].store(M + shapes::Shape::M);
+            seen[12].store(wide::is_seven(7) + 2 * wide::is_seven(8));
         }
     }
 }
@@ -943,7 +953,7 @@ fn names_mean_what_is_in_scope(runtimes: [Runtime; 2]) {
         let mut session = scoped::names::Session::new(&runtime, ()).expect("a session");
         let out = session.run(scoped::names::Run {}).expect("a run");
         let sums = [222, 62_341, 4_702];
-        let expected = [2, 1, 54, 10, 20, sums[0], sums[1], sums[2], 1, 2, 7, 9];
+        let expected = [2, 1, 54, 10, 20, sums[0], sums[1], sums[2], 1, 2, 7, 9, 1];
         assert_eq!(out.seen, expected);
     }
 }

@@ -542,7 +542,7 @@ fn device_module(
 }
 
 /// Takes `#[device]` off what stands in a `#[device] mod`.
-fn unmark(items: &mut [Item]) {
+pub(crate) fn unmark(items: &mut [Item]) {
     for item in items {
         match item {
             Item::Fn(f) => f.attrs.retain(|a| !kernel::is_device(a)),

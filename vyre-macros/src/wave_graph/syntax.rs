@@ -3,6 +3,7 @@
 
 use super::include::{IncludeArgs, Included, Origin};
 use crate::expand::GENERATED;
+use crate::import;
 use crate::pass::{self, Claim};
 use crate::report::{Report, did_you_mean};
 use crate::source::generated;
@@ -965,8 +966,12 @@ impl Taker<'_> {
                             ));
                             self.graph.lost.push(m.ident.clone());
                         }
-                        // It serves this graph: nobody else asks for it.
-                        take_attrs(&mut m.attrs, "device");
+                        // It serves this graph: nobody else asks for it, or for what stands in it.
+                        if !take_attrs(&mut m.attrs, "device").is_empty()
+                            && let Some((_, items)) = &mut m.content
+                        {
+                            import::unmark(items);
+                        }
                         Piece::Item(m.into_token_stream())
                     }
                 }
