@@ -1,6 +1,8 @@
 //! Compressed sparse row graphs.
 
 use crate::fault;
+#[cfg(feature = "exec")]
+use crate::views::zeros;
 use thiserror::Error;
 
 /// Why arrays are not a CSR graph.
@@ -200,6 +202,7 @@ impl Csr {
     }
 
     /// The same; `None` where there is no memory.
+    #[cfg(feature = "exec")]
     pub(crate) fn try_reverse(&self) -> Option<Csr> {
         let (offsets, targets) = (zeros(self.offsets.len())?, zeros(self.targets.len())?);
         Some(self.reversed_in(offsets, targets))
@@ -231,8 +234,9 @@ impl Csr {
     #[cfg(feature = "exec")]
     pub(crate) fn try_clone(&self) -> Option<Csr> {
         let copy = |of: &[u32]| {
-            let mut to = zeros(of.len())?;
-            to.copy_from_slice(of);
+            let mut to = Vec::new();
+            to.try_reserve_exact(of.len()).ok()?;
+            to.extend_from_slice(of);
             Some(to)
         };
         Some(Csr {
@@ -249,7 +253,7 @@ impl Csr {
         let nodes = self.node_count();
         let row = |v: usize| self.offsets[v] as usize..self.offsets[v + 1] as usize;
         // Where each node's edges up begin: those to larger nodes.
-        let Some(mut up) = zeros(nodes) else {
+        let Some(mut up) = zeros::<u32>(nodes) else {
             return false;
         };
         let ascend = up.par_iter_mut().enumerate().all(|(v, up)| {
@@ -376,14 +380,6 @@ impl Csr {
         let e = self.edges(v);
         e.end - e.start
     }
-}
-
-/// So many zeros; `None` where there is no memory.
-fn zeros(len: usize) -> Option<Vec<u32>> {
-    let mut zeros = Vec::new();
-    zeros.try_reserve_exact(len).ok()?;
-    zeros.resize(len, 0);
-    Some(zeros)
 }
 
 fn too_large(what: &'static str, count: u64) -> Result<(), CsrError> {

@@ -1,8 +1,10 @@
 //! What every executor takes and gives: topologies, arguments, outcomes, errors.
 
 use crate::csr::Csr;
+#[cfg(feature = "exec")]
+use crate::module::Topology;
 use crate::module::{
-    BufferId, Extent, FixpointId, ListId, Program, ReductionId, Scalar, Topology, Width, row_words,
+    BufferId, Extent, FixpointId, ListId, Program, ReductionId, Scalar, Width, row_words,
 };
 pub use crate::plan::session::Counters;
 use crate::plan::{launch, route};
@@ -13,6 +15,7 @@ pub use crate::store::beside_bytes;
 use crate::trap::Trap;
 #[cfg(feature = "exec")]
 use rayon::prelude::*;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use thiserror::Error;
@@ -419,11 +422,7 @@ pub fn give<T>(
     if given.is_ok() {
         exchange(results, out);
         if results.starved_bytes > 0 {
-            given = Err(RunError::Memory {
-                what: "no memory is left for the result".to_owned(),
-                needed_bytes: results.starved_bytes,
-                available_bytes: 0,
-            });
+            given = Err(RunError::no_memory("the result", results.starved_bytes));
             // What was given comes back.
             exchange(results, out);
         }
@@ -625,6 +624,18 @@ pub enum RunError {
 
 crate::debug_is_display!(RunError);
 
+impl RunError {
+    /// The system has no memory left for something of so many bytes.
+    #[cold]
+    pub fn no_memory(what: impl fmt::Display, needed_bytes: u64) -> RunError {
+        RunError::Memory {
+            what: format!("no memory is left for {what}"),
+            needed_bytes,
+            available_bytes: 0,
+        }
+    }
+}
+
 /// Real sizes of a session and a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
@@ -699,6 +710,7 @@ impl Sizes {
 }
 
 /// Completes and checks a session's topologies: node counts agree, reverses are built, columns fit.
+#[cfg(feature = "exec")]
 pub fn resolve_topologies<'a>(
     program: &Program,
     args: &TopologyArgs<'a>,
@@ -749,13 +761,11 @@ pub fn resolve_topologies<'a>(
 }
 
 /// There is no memory for a copy of a graph, or its reverse.
+#[cfg(feature = "exec")]
 #[cold]
 pub(crate) fn no_memory_for(topology: &Topology, graph: &Csr) -> RunError {
-    RunError::Memory {
-        what: format!("no memory is left for `{}`", topology.name),
-        needed_bytes: 4 * (graph.offsets().len() as u64 + graph.targets().len() as u64),
-        available_bytes: 0,
-    }
+    let bytes = 4 * (graph.offsets().len() as u64 + graph.targets().len() as u64);
+    RunError::no_memory(format_args!("`{}`", topology.name), bytes)
 }
 
 /// Checks a run's or session's columns against the sizes, and that rows of bits have none beyond their width.

@@ -203,6 +203,13 @@ pub struct Buffer {
     pub init: Option<ConstantId>,
 }
 
+impl Buffer {
+    /// The field of structs that this holds one scalar of: `ps` of `ps.pos.0`. `None`: its elements are a field's own.
+    pub fn of_structs(&self) -> Option<&str> {
+        self.name.split_once('.').map(|(field, _)| field)
+    }
+}
+
 /// A double-buffered set of items; pushes become the next round's items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frontier {

@@ -371,11 +371,8 @@ pub fn columns_of<T: Record>(
     let mut taken = Rows::new(scalars);
     if !taken.make_room(rows.len(), rows.len()) {
         let bytes: u64 = scalars.iter().map(|s| s.size_bytes()).sum();
-        return Err(RunError::Memory {
-            what: "no memory is left for rows of structs".to_owned(),
-            needed_bytes: rows.len() as u64 * bytes,
-            available_bytes: 0,
-        });
+        let bytes = rows.len() as u64 * bytes;
+        return Err(RunError::no_memory("rows of structs", bytes));
     }
     taken.extend(rows);
     let ids = (first.0..=u16::MAX).map(BufferId);

@@ -709,11 +709,8 @@ const LAST_STAMP: u32 = (u32::MAX / STAMPS - 1) * STAMPS;
 fn stamps(frontier: &str, nodes: u64) -> Result<Vec<AtomicU32>, RunError> {
     let (mut stamps, len) = (Vec::new(), nodes as usize);
     let reserved = stamps.try_reserve_exact(len);
-    reserved.map_err(|_| RunError::Memory {
-        what: format!("no memory is left for frontier `{frontier}`"),
-        needed_bytes: 4 * nodes,
-        available_bytes: 0,
-    })?;
+    let missing = |_| RunError::no_memory(format_args!("frontier `{frontier}`"), 4 * nodes);
+    reserved.map_err(missing)?;
     stamps.resize_with(len, || AtomicU32::new(u32::MAX));
     Ok(stamps)
 }
@@ -775,17 +772,15 @@ pub fn beside_bytes(program: &Program, sizes: &Sizes) -> u64 {
     });
     let shared = swept.filter(|&lanes| lanes > ALONE as u64).max();
     let chunks = shared.unwrap_or(0).div_ceil(CHUNK as u64);
-    // The scalars of a struct have one prefix.
-    let of = |b: &Buffer| Some(b.name.rsplit_once('.')?.0.to_owned());
-    let structs = program
-        .buffers
-        .chunk_by(|a, b| of(a).is_some() && of(a) == of(b));
+    let buffers = program.buffers.iter();
+    let scalars: Vec<&Buffer> = buffers.filter(|b| b.of_structs().is_some()).collect();
+    let structs = scalars.chunk_by(|a, b| a.of_structs() == b.of_structs());
     let structs = structs.map(|fields| match fields[0].role {
-        Role::Topology | Role::Input | Role::Output | Role::InOut if of(&fields[0]).is_some() => {
+        Role::Topology | Role::Input | Role::Output | Role::InOut => {
             let scalars: Vec<_> = fields.iter().map(|b| b.scalar).collect();
             len(fields[0].extent).saturating_mul(put_together_bytes(&scalars))
         }
-        _ => 0,
+        Role::Scratch => 0,
     });
     let parts = lists.chain(frontiers).chain(pulls).chain(structs);
     let parts = parts.fold(0, u64::saturating_add);
@@ -1538,11 +1533,9 @@ impl Store {
         let starved = frontiers.chain(lists).next();
         match starved {
             None => Ok(()),
-            Some((name, items, item_bytes)) => Err(RunError::Memory {
-                what: format!("no memory is left for {name}"),
-                needed_bytes: items.saturating_mul(item_bytes),
-                available_bytes: 0,
-            }),
+            Some((name, items, item_bytes)) => {
+                Err(RunError::no_memory(name, items.saturating_mul(item_bytes)))
+            }
         }
     }
 
@@ -2097,11 +2090,8 @@ fn first_push(kernel: &Kernel, onto: Resource) -> Option<u32> {
 
 #[cold]
 pub(crate) fn no_memory_for(buffer: &Buffer, len: usize) -> RunError {
-    RunError::Memory {
-        what: format!("no memory is left for `{}`", buffer.name),
-        needed_bytes: len as u64 * buffer.scalar.size_bytes(),
-        available_bytes: 0,
-    }
+    let bytes = len as u64 * buffer.scalar.size_bytes();
+    RunError::no_memory(format_args!("`{}`", buffer.name), bytes)
 }
 
 fn index_len(name: &str, len: u64) -> Result<usize, RunError> {

@@ -132,9 +132,7 @@ pub fn subject_of(
             _ => None,
         };
         let Some(size) = size else { continue };
-        // The arrays of a field of structs are named after it.
-        let name = program.name_of(resource);
-        let field = name.split('.').next().unwrap_or(name).to_owned();
+        let field = program.field_of(resource).to_owned();
         match &mut found {
             None => {
                 found = Some(Subject {

@@ -658,11 +658,8 @@ pub(crate) fn room_in(column: &mut Column, len: usize) -> Result<(), RunError> {
     if column.reserve(len) {
         return Ok(());
     }
-    Err(RunError::Memory {
-        what: "the host has no memory left for the result".to_owned(),
-        needed_bytes: len as u64 * column.scalar().size_bytes(),
-        available_bytes: 0,
-    })
+    let bytes = len as u64 * column.scalar().size_bytes();
+    Err(RunError::no_memory("the result", bytes))
 }
 
 /// A column of `len` elements from the device's bytes, which are at least as many, in an empty column's memory where that suffices.

@@ -2201,7 +2201,7 @@ impl Direct {
 /// Whether a result is the column that a device fills: `bool`s are looked at first, and structs are put together from the columns
 /// of their fields, whose memory the result does not keep.
 fn stays(buffer: &vyre_core::module::Buffer) -> bool {
-    buffer.scalar != Scalar::Bool && !buffer.name.contains('.')
+    buffer.scalar != Scalar::Bool && buffer.of_structs().is_none()
 }
 
 /// Columns whose pages are locked.
@@ -2579,11 +2579,10 @@ impl Executor for Megakernel {
             }
             *column = emptied(None, buffer.scalar);
             if !column.reserve((bytes / buffer.scalar.size_bytes()) as usize) {
-                return Err(RunError::Memory {
-                    what: format!("no memory is left for `{}`", buffer.name),
-                    needed_bytes: bytes,
-                    available_bytes: 0,
-                });
+                return Err(RunError::no_memory(
+                    format_args!("`{}`", buffer.name),
+                    bytes,
+                ));
             }
             if locked.lock(column, bytes as usize).is_err() {
                 // The system may allow no more. Then results come as those of other runs do.

@@ -694,6 +694,61 @@ mod kinds {
     }
 }
 
+/// Structs in structs, and the same scalars side by side.
+#[wave_graph]
+mod nested {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        pair: ((u64, u64), u8),
+    }
+
+    #[wave(nodes)]
+    fn fill(v: Node, pair: &mut ((u64, u64), u8)) {
+        *pair = ((1, u64::from(v)), 2);
+    }
+}
+
+#[wave_graph]
+mod flat {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        pair: (u64, u64, u8),
+    }
+
+    #[wave(nodes)]
+    fn fill(v: Node, pair: &mut (u64, u64, u8)) {
+        *pair = (1, u64::from(v), 2);
+    }
+}
+
+#[test]
+fn structs_in_structs_count_as_their_scalars_do() {
+    let _alone = alone();
+    let graph = edgeless(100_000);
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let runtime = runtime.with_memory(1 << 30);
+        let taken = || runtime.memory().expect("there is a budget").1 as usize;
+        let session = flat::Session::new(&runtime, &graph).expect("it fits");
+        let apart = taken();
+        drop(session);
+        // The graph, 17 bytes a node in columns and 24 put together, and the chunks of the sweep.
+        assert_eq!(apart, 400_004 + 4_100_000 + 25 * 512, "{backend}");
+        let (_, held) = peak_of(|| {
+            let mut session = nested::Session::new(&runtime, &graph).expect("it fits");
+            assert_eq!(taken(), apart, "{backend}");
+            let out = session.run(nested::Run {}).expect("no trap");
+            assert_eq!(out.pair[99_999], ((1, 99_999), 2));
+        });
+        let most = apart + allowance();
+        assert!(held <= most, "{backend}: {held} of {apart}");
+    }
+}
+
 #[test]
 fn warm_runs_into_a_result_take_no_memory_that_grows_with_it() {
     let _alone = alone();
