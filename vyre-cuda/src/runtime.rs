@@ -198,11 +198,9 @@ impl Runtime {
     /// others leave is refused before anything is allocated. Several sides share it: another side is opened only where it leaves
     /// as much as it takes.
     pub fn with_memory(self, bytes: u64) -> Runtime {
-        let spare = Arc::<Spare>::default();
         let budget = Some(Arc::new(Budget {
             total_bytes: bytes,
             used_bytes: AtomicU64::new(0),
-            spare: Arc::downgrade(&spare),
         }));
         let others = self.others.iter().map(|other| Runtime {
             budget: budget.clone(),
@@ -211,7 +209,7 @@ impl Runtime {
         Runtime {
             others: others.collect(),
             budget,
-            spare,
+            spare: Arc::default(),
             ..self
         }
     }
@@ -316,6 +314,7 @@ impl Runtime {
     pub(crate) fn lease(&self) -> Lease {
         Lease {
             budget: self.budget.clone(),
+            spare: Arc::downgrade(&self.spare),
             bytes: 0,
         }
     }
@@ -540,8 +539,6 @@ impl Resident {
 struct Budget {
     total_bytes: u64,
     used_bytes: AtomicU64,
-    /// What was taken for later.
-    spare: Weak<Spare>,
 }
 
 /// Sessions of kernels that wait for their next call, at most.
@@ -646,6 +643,8 @@ impl fmt::Debug for Spare {
 #[derive(Debug)]
 pub(crate) struct Lease {
     budget: Option<Arc<Budget>>,
+    /// What the session's runtime keeps for later.
+    spare: Weak<Spare>,
     bytes: u64,
 }
 
@@ -657,17 +656,17 @@ impl Lease {
         Some(budget.total_bytes.saturating_sub(used) + self.bytes)
     }
 
-    /// Has what a runtime keeps for later given back, where there is a budget to be kept to.
-    pub(crate) fn give_up_for(&self, spare: &Spare) {
-        if self.budget.is_some() {
-            spare.give_up();
-        }
+    /// Has what the runtime keeps for later given back, where there is a budget to be kept to; whether there was some.
+    pub(crate) fn give_up(&self) -> bool {
+        let spare = self.budget.as_ref().and_then(|_| self.spare.upgrade());
+        spare.is_some_and(|spare| spare.give_up())
     }
 
-    /// Has what was taken for later given back; whether there was some.
-    pub(crate) fn give_up(&self) -> bool {
-        let spare = self.budget.as_ref().and_then(|b| b.spare.upgrade());
-        spare.is_some_and(|spare| spare.give_up())
+    /// Makes it so large, if what the runtime keeps for later has to go for that; false, and no change of this, where that is
+    /// not enough.
+    #[must_use]
+    pub(crate) fn take(&mut self, bytes: u64) -> bool {
+        self.resize(bytes) || self.give_up() && self.resize(bytes)
     }
 
     /// Makes it so large; false, and no change, where that is more than is available.

@@ -91,7 +91,7 @@ impl Query {
         let inputs = rows.and_then(|rows| {
             let given = args.inputs.iter().copied().chain(slices(&rows));
             let bytes = given.map(|(_, s)| s.bytes()).sum();
-            if runtime.cuda_device().is_none() && !lease.resize(bytes) {
+            if runtime.cuda_device().is_none() && !lease.take(bytes) {
                 return Err(RunError::Memory {
                     what: "the inputs of the query do not fit beside the sessions".to_owned(),
                     needed_bytes: bytes,
@@ -99,11 +99,9 @@ impl Query {
                 });
             }
             let copies = args.inputs.iter().map(|(id, s)| {
-                let copy = s.try_to_column().ok_or_else(|| RunError::Memory {
-                    what: "no memory is left for the inputs of the query".to_owned(),
-                    needed_bytes: s.bytes(),
-                    available_bytes: 0,
-                });
+                let what = "the inputs of the query";
+                let copy = s.try_to_column();
+                let copy = copy.ok_or_else(|| RunError::no_memory(what, s.bytes()));
                 Ok((*id, copy?))
             });
             copies.chain(rows.into_iter().map(Ok)).collect()
@@ -424,22 +422,24 @@ impl<P: Pass> Session<P> {
             self.take_side(&scalars, batch.len() as u64);
         }
         let side = self.side();
-        let failed = self.run_queries(batch, &mut results, &mut order)?;
-        let (again, errors): (Vec<Query>, Vec<Error>) = failed.into_iter().unzip();
-        if let Some(error) = errors.first()
-            && self.go_first()
-        {
+        let mut failed = self.run_queries(batch, &mut results, &mut order)?;
+        // Errors go as those of a run do (`on_a_side`).
+        if !failed.is_empty() && self.go_first() {
             let before = results.len();
-            let none = self.run_queries(again, &mut results, &mut order)?;
-            debug_assert!(none.is_empty(), "errors of the first side count");
+            let (again, errors): (Vec<Query>, Vec<Error>) = failed.into_iter().unzip();
+            failed = self.run_again(again, &mut results, &mut order)?;
             if results[before..].iter().any(|(_, result)| result.is_ok()) {
-                self.refuse(side, error);
+                self.refuse(side, &errors[0]);
             }
-        } else {
-            order.extend(again.iter().map(|query| query.id));
-            let errors = errors.into_iter().map(Err);
-            results.extend(again.iter().map(|query| query.id).zip(errors));
         }
+        let short = |(_, e): &(Query, Error)| matches!(e, Error::Run(RunError::Memory { .. }));
+        if failed.iter().any(short) && self.close_others() {
+            let (again, others): (Vec<_>, Vec<_>) = failed.into_iter().partition(short);
+            let again = again.into_iter().map(|(query, _)| query).collect();
+            failed = self.run_again(again, &mut results, &mut order)?;
+            failed.extend(others);
+        }
+        results.extend(failed.into_iter().map(|(query, e)| (query.id, Err(e))));
         results.sort_by_key(|&(id, _)| id);
         let after = self.counters().map(|c| c.launches);
         Ok(Batch {
@@ -450,7 +450,8 @@ impl<P: Pass> Session<P> {
         })
     }
 
-    /// Runs queries on the side where the session is. Those whose errors do not count there, and their errors.
+    /// Runs queries on the side where the session is: their results, and the order in which they were handed to the executor.
+    /// Those that failed where they may succeed after all, and their errors.
     fn run_queries(
         &mut self,
         mut batch: Vec<Query>,
@@ -458,14 +459,14 @@ impl<P: Pass> Session<P> {
         order: &mut Vec<QueryId>,
     ) -> Result<Vec<(Query, Error)>, Error> {
         let policy = self.decider.thresholds.launch;
-        let (backend, counts) = (self.backend(), self.errors_count());
+        let (backend, last) = (self.backend(), self.is_last_resort());
         let queries = batch.len();
         let mut failed: Vec<(Query, Error)> = Vec::new();
         let (mut took, mut reports) = (Duration::ZERO, Vec::new());
         let checked = batch.drain(..).filter_map(|query| {
             match query.check(&mut self.memory, &self.program) {
                 Ok(()) => return Some(query),
-                Err(e) if counts => results.push((query.id, Err(e.into()))),
+                Err(e) if last => results.push((query.id, Err(e.into()))),
                 Err(e) => failed.push((query, e.into())),
             }
             None
@@ -478,7 +479,7 @@ impl<P: Pass> Session<P> {
                 Ok(room) => room,
                 Err(e) => {
                     for query in batch.drain(..) {
-                        match counts {
+                        match last {
                             true => results.push((query.id, Err(e.clone().into()))),
                             false => failed.push((query, e.clone().into())),
                         }
@@ -535,12 +536,10 @@ impl<P: Pass> Session<P> {
                     kept_bytes += result_bytes(program, outcome);
                     reports.push(outcome.report.clone());
                 }
+                order.push(query.id);
                 match result.and_then(made::<P>).map_err(Error::from) {
-                    Err(e) if !counts => failed.push((query, e)),
-                    result => {
-                        order.push(query.id);
-                        results.push((query.id, result));
-                    }
+                    Err(e) if !last => failed.push((query, e)),
+                    result => results.push((query.id, result)),
                 }
             }
             self.decider.happened(sum);
@@ -556,6 +555,17 @@ impl<P: Pass> Session<P> {
         }
         self.ran(took, &reports, 1);
         Ok(failed)
+    }
+
+    /// Runs queries once more that have failed.
+    fn run_again(
+        &mut self,
+        queries: Vec<Query>,
+        results: &mut Vec<(QueryId, Result<P::Output, Error>)>,
+        order: &mut Vec<QueryId>,
+    ) -> Result<Vec<(Query, Error)>, Error> {
+        order.retain(|id| queries.iter().all(|query| query.id != *id));
+        self.run_queries(queries, results, order)
     }
 
     /// Moves the priorities of siblings that wait.
@@ -848,7 +858,7 @@ impl Memory {
     ) -> Result<(Planned, Memory), Error> {
         let lease = runtime.lease();
         // What is kept for later is nobody's, so that it changes no plan.
-        lease.give_up_for(runtime.spare());
+        lease.give_up();
         let pressure = Memory::pressure(topology, runtime)?;
         let available = lease.available_bytes();
         let layout = Layout::of::<P>(topology, available);
@@ -1150,7 +1160,7 @@ impl Memory {
     fn lease_result(&self, program: &Program, runtime: &Runtime) -> Result<Lease, RunError> {
         let needed_bytes = self.result_bytes(program);
         let mut lease = runtime.lease();
-        if lease.resize(needed_bytes) || lease.give_up() && lease.resize(needed_bytes) {
+        if lease.take(needed_bytes) {
             return Ok(lease);
         }
         Err(RunError::Memory {

@@ -385,17 +385,21 @@ impl<P: Pass> Session<P> {
     ) -> Result<T, RunError> {
         self.take_side(scalars, queries);
         let left = self.sides.at;
-        let failed = match run(self) {
-            Err(e) if self.go_first() => e,
-            // What is held for later goes before a run is refused.
-            Err(RunError::Memory { .. }) if self.close_others() => return run(self),
-            done => return done,
-        };
-        let again = run(self);
-        if again.is_ok() {
-            self.refuse(left, &failed);
+        let mut done = run(self);
+        if let Err(failed) = &done
+            && self.go_first()
+        {
+            let again = run(self);
+            if again.is_ok() {
+                self.refuse(left, failed);
+            }
+            done = again;
         }
-        again
+        match done {
+            // What is held for later goes before a run is refused.
+            Err(RunError::Memory { .. }) if self.close_others() => run(self),
+            done => done,
+        }
     }
 
     /// Goes to the side that is to have the next run.
@@ -485,8 +489,13 @@ impl<P: Pass> Session<P> {
     }
 
     /// Whether errors count where the session is.
-    pub(crate) fn errors_count(&self) -> bool {
+    fn errors_count(&self) -> bool {
         self.sides.at == FIRST || !self.sides.may_change()
+    }
+
+    /// Whether an error here is the last word: it counts, and there is nothing on other sides to be given up.
+    pub(crate) fn is_last_resort(&self) -> bool {
+        self.errors_count() && self.sides.all.iter().all(|one| one.parked.is_none())
     }
 
     /// Gives up what the session has on sides where it is not; whether there was something.

@@ -356,6 +356,49 @@ fn memory_of_pinned_results_is_used_again_and_counted(runtimes: [Runtime; 2]) {
     }
 }
 
+/// A sum of what the run is given.
+#[wave_graph]
+mod summed {
+    pub(crate) struct Data {
+        #[input(per = n)]
+        x: u64,
+        #[reduce(sum)]
+        sum: u64,
+        #[output(per = n)]
+        y: u64,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn add(x: &u64, y: &mut u64, sum: &Reduce<Sum<u64>>) {
+        *y = *x;
+        sum.add(*x);
+    }
+}
+
+#[test]
+fn inputs_of_a_query_take_the_place_of_a_result_that_came_back() {
+    let n = 5_000;
+    let x: Vec<u64> = (0..u64::from(n)).collect();
+    for runtime in [Runtime::native(), Runtime::vir0()] {
+        let backend = runtime.backend();
+        // Inputs and results of the session; the result that is kept.
+        let tight = runtime.with_memory(2 * 40_000 + 8 + 40_000);
+        let mut session = summed::Session::new(&tight, ()).expect("it fits");
+        let run = || summed::Run { x: &x, n };
+        let out = session.run_pinned(run()).expect("there is room");
+        assert_eq!(out.sum, 12_497_500, "{backend}");
+        drop(out);
+        assert_eq!(tight.memory(), Some((120_008, 120_008)), "{backend}");
+        session.submit(run(), 0);
+        assert_eq!(tight.memory(), Some((120_008, 120_008)), "{backend}");
+        let batch = session.run_batch().expect("it runs");
+        let out = batch.results[0].1.as_ref().expect("there is room");
+        assert_eq!(out.sum, 12_497_500, "{backend}");
+        assert_eq!(tight.memory(), Some((120_008, 80_008)), "{backend}");
+    }
+}
+
 fn a_pool_keeps_no_more_than_eight(runtimes: [Runtime; 2]) {
     for runtime in runtimes {
         let runtime = runtime.with_memory(1 << 30);

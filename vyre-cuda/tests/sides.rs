@@ -483,6 +483,81 @@ fn another_side_is_opened_only_where_the_budget_has_room() {
     goes_native(|| runs(&mut session, &graph, 1)[0]);
 }
 
+/// A result as long as the run asks for, for some work.
+#[wave_graph]
+mod sized {
+    struct Data {
+        #[output(per = n)]
+        y: u32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn fill(i: Index, y: &mut u32) {
+        let mut s = i;
+        for k in 0..8 {
+            s = (s ^ (s >> 3)) & 0xffff;
+            s += k;
+        }
+        *y = s;
+    }
+}
+
+fn is_refused(session: &sized::Session) -> bool {
+    let sides = session.sides();
+    let mut states = sides.iter().map(|side| &side.state);
+    states.any(|state| matches!(state, SideState::Refused(_)))
+}
+
+#[test]
+fn what_came_back_goes_before_a_side_with_its_own_budget_is_refused() {
+    let _alone = alone();
+    // Room for a run of 45,000, and not for one of 10,000 more, whose result is kept.
+    let native = Runtime::native().with_memory(200_000);
+    let runtime = Runtime::among(Runtime::vir0(), [native]);
+    let mut session = sized::Session::new(&runtime, ()).expect("opens");
+    let run = |session: &mut sized::Session, n| {
+        let out = session.run(sized::Run { n }).expect("runs");
+        assert_eq!(out.y.len(), n as usize);
+        out.report.backend
+    };
+    goes_native(|| run(&mut session, 10_000));
+    // Its memory waits for the next such run.
+    goes_native(|| {
+        let out = session.run_pinned(sized::Run { n: 10_000 }).expect("runs");
+        out.report.backend
+    });
+    run(&mut session, 45_000);
+    assert!(!is_refused(&session), "{:?}", session.sides());
+    goes_native(|| run(&mut session, 45_000));
+}
+
+#[test]
+fn other_sides_close_before_a_query_is_refused() {
+    let _alone = alone();
+    let both = Runtime::among(Runtime::native(), [Runtime::vir0()]);
+    let runtime = both.with_memory(200_000);
+    let mut session = sized::Session::new(&runtime, ()).expect("opens");
+    // The interpreter is tried, and waits.
+    let open = (0..200).any(|_| {
+        session.run(sized::Run { n: 10_000 }).expect("runs");
+        session.backend() == "native" && session.sides()[1].state == SideState::Open
+    });
+    assert!(open, "{:?}", session.sides());
+    let [fits, large] = [45_000, 1_000_000].map(|n| session.submit(sized::Run { n }, 0));
+    let batch = session.run_batch().expect("runs");
+    assert_eq!(batch.order, [fits]);
+    assert_eq!(session.sides()[1].state, SideState::Closed);
+    let [(first, out), (second, refused)] = &batch.results[..] else {
+        panic!("{batch:?}");
+    };
+    assert_eq!((*first, *second), (fits, large));
+    assert_eq!(out.as_ref().expect("there is room").y.len(), 45_000);
+    let refused = refused.as_ref().expect_err("there is no room");
+    let says = "the run does not fit; ";
+    assert!(refused.to_string().starts_with(says), "{refused}");
+}
+
 #[test]
 fn another_topology_is_that_of_all_sides() {
     let _alone = alone();
