@@ -377,7 +377,29 @@ impl Outcome {
         (column.scalar() == scalar && column.capacity() > 0).then_some(column)
     }
 
-    /// The memory of an output list, likewise.
+    /// An output buffer's column of that type, with whatever it holds; an empty one where there is none.
+    #[cfg(feature = "exec")]
+    pub fn output_mut(&mut self, id: BufferId, scalar: Scalar) -> &mut Column {
+        let none = || Column::filled(scalar, 0, 0);
+        let column = entry(&mut self.outputs, id, none);
+        if column.scalar() != scalar {
+            *column = none();
+        }
+        column
+    }
+
+    /// The columns of an output list's fields, likewise.
+    #[cfg(feature = "exec")]
+    pub fn list_mut(&mut self, id: ListId, fields: &[Scalar]) -> &mut [Column] {
+        let columns = entry(&mut self.lists, id, Vec::new);
+        let has = columns.iter().map(Column::scalar);
+        if !has.eq(fields.iter().copied()) {
+            *columns = fields.iter().map(|&f| Column::filled(f, 0, 0)).collect();
+        }
+        columns
+    }
+
+    /// The memory of an output list, if it has some of those types.
     #[cfg(feature = "exec")]
     pub fn memory_of_list(&mut self, id: ListId, fields: &[Scalar]) -> Option<Vec<Column>> {
         let at = self.lists.iter().position(|(l, _)| *l == id)?;

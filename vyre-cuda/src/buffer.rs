@@ -9,9 +9,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use vyre_core::exec::{Column, RunError, Slice, SliceMut};
-
-/// Alignment that allocations are rounded up to; device addresses are aligned at least so.
-pub(crate) const ALIGN: u64 = 256;
+use vyre_core::module::Scalar;
+use vyre_core::plan::device::ALIGN;
 
 /// Bytes that are copied along rather than left out of a copy.
 const GAP: u64 = 4096;
@@ -28,7 +27,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Takes `bytes` (rounded up, never none). Debug builds fill it with a pattern that shows up in results.
+    /// Takes `bytes`, rounded up to [`ALIGN`], to which addresses are aligned; never none. Debug builds fill it with a pattern that shows up in results.
     pub(crate) fn new(device: &Arc<Device>, bytes: u64) -> Result<Memory, DeviceError> {
         device.enter()?;
         let bytes = bytes.max(1).next_multiple_of(ALIGN);
@@ -92,38 +91,22 @@ impl Memory {
     ///
     /// # Safety
     /// `into` must stay alive and untouched until then.
-    pub(crate) unsafe fn download(&self, at: u64, into: &mut [u8]) -> Result<(), DeviceError> {
+    pub(crate) unsafe fn download<B: Byte>(
+        &self,
+        at: u64,
+        into: &mut [B],
+    ) -> Result<(), DeviceError> {
         // SAFETY: as of this function.
         unsafe { self.download_by(self.device.stream(), at, into) }
     }
 
-    /// The same to memory that holds nothing yet.
-    ///
     /// # Safety
     /// As of [`Memory::download`].
-    pub(crate) unsafe fn download_to(
-        &self,
-        at: u64,
-        into: &mut [MaybeUninit<u8>],
-    ) -> Result<(), DeviceError> {
-        let end = at.checked_add(into.len() as u64);
-        assert!(
-            end.is_some_and(|end| end <= self.bytes),
-            "downloads stay inside the allocation"
-        );
-        self.device.enter()?;
-        // SAFETY: in bounds, by the assertion; the caller keeps the target alive.
-        unsafe { result::memcpy_dtoh_async(into, self.address + at, self.device.stream()) }
-            .attempt("cuMemcpyDtoHAsync")
-    }
-
-    /// # Safety
-    /// As of [`Memory::download`].
-    unsafe fn download_by(
+    unsafe fn download_by<B: Byte>(
         &self,
         stream: sys::CUstream,
         at: u64,
-        into: &mut [u8],
+        into: &mut [B],
     ) -> Result<(), DeviceError> {
         assert!(
             at.checked_add(into.len() as u64)
@@ -138,21 +121,29 @@ impl Memory {
         unsafe { result::memcpy_dtoh_async(into, self.address + at, stream) }
             .attempt("cuMemcpyDtoHAsync")
     }
-}
 
-impl Memory {
     /// So many elements from its beginning, once everything given to the stream before is done.
-    pub(crate) fn read(
-        &self,
-        scalar: vyre_core::module::Scalar,
-        len: u64,
-    ) -> Result<Column, RunError> {
-        let mut bytes = vec![0; (len * scalar.size_bytes()) as usize];
-        // SAFETY: the target outlives the wait.
-        unsafe { self.download(0, &mut bytes) }?;
+    pub(crate) fn read(&self, scalar: Scalar, len: u64) -> Result<Column, RunError> {
+        // Not every byte is a bool, so those are looked at one by one.
+        let stored = match scalar {
+            Scalar::Bool => Scalar::U8,
+            other => other,
+        };
+        let mut column = Column::filled(stored, 0, 0);
+        room_in(&mut column, len as usize)?;
+        let into = &mut room_of(&mut column)[..(len * stored.size_bytes()) as usize];
+        // SAFETY: the target outlives the wait, which comes even where the copy fails to begin.
+        let began = unsafe { self.download(0, into) };
         self.device.synchronize()?;
-        let column = Column::filled(scalar, 0, 0);
-        column_in(column, len as usize, &bytes)
+        began?;
+        // SAFETY: the device wrote them, and they are not bools.
+        unsafe { set_len(&mut column, len as usize) };
+        Ok(match column {
+            Column::U8(bytes) if scalar == Scalar::Bool => {
+                Column::Bool(bytes.into_iter().map(|b| b & 1 != 0).collect())
+            }
+            column => column,
+        })
     }
 
     /// Whether it begins with these bytes. Waits for the stream.
@@ -167,6 +158,12 @@ impl Memory {
         Ok(held == bytes)
     }
 }
+
+/// A byte of the host that a device may write.
+pub(crate) trait Byte {}
+
+impl Byte for u8 {}
+impl Byte for MaybeUninit<u8> {}
 
 impl Drop for Memory {
     fn drop(&mut self) {
@@ -653,21 +650,14 @@ pub(crate) fn slice_bytes<'a>(slice: &Slice<'a>) -> &'a [u8] {
     }
 }
 
-/// Takes memory on the host for so many elements of a result.
+/// Empties a column and takes memory on the host for so many elements of a result, where it has less.
 pub(crate) fn room_in(column: &mut Column, len: usize) -> Result<(), RunError> {
+    column.reset(0, 0);
     if column.reserve(len) {
         return Ok(());
     }
     let bytes = len as u64 * column.scalar().size_bytes();
     Err(RunError::no_memory("the result", bytes))
-}
-
-/// A column of `len` elements from the device's bytes, which are at least as many, in an empty column's memory where that suffices.
-pub(crate) fn column_in(mut empty: Column, len: usize, bytes: &[u8]) -> Result<Column, RunError> {
-    let bytes = &bytes[..len * empty.scalar().size_bytes() as usize];
-    room_in(&mut empty, len)?;
-    extend(&mut empty, bytes);
-    Ok(empty)
 }
 
 /// Appends the elements whose bytes these are.
@@ -698,12 +688,37 @@ pub(crate) fn extend(column: &mut Column, bytes: &[u8]) {
 /// Where the elements of a result go, one after another.
 pub(crate) enum Place<'a> {
     /// To the end.
-    Column(Column),
+    Column(&'a mut Column),
     /// Over what was there; this is left.
     Slice(SliceMut<'a>),
 }
 
 impl Place<'_> {
+    /// Makes it ready for all elements of a result, so many.
+    pub(crate) fn make_room(&mut self, len: usize) -> Result<(), RunError> {
+        match self {
+            Place::Column(column) => room_in(column, len),
+            // The caller's has its length.
+            Place::Slice(_) => Ok(()),
+        }
+    }
+
+    /// Goes on behind so many bytes of elements that are there already.
+    ///
+    /// # Safety
+    /// It is a column with memory for them, not one of bools, and they were written.
+    pub(crate) unsafe fn skip(&mut self, bytes: usize) {
+        match self {
+            Place::Column(column) => {
+                let elements = bytes / column.scalar().size_bytes() as usize;
+                let len = column.len() + elements;
+                // SAFETY: as of this function.
+                unsafe { set_len(column, len) }
+            }
+            Place::Slice(_) => unreachable!("what is the caller's has no locked pages"),
+        }
+    }
+
     /// The next elements, as the device stores them.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         fn put<'a, T: Pod>(values: &'a mut [T], bytes: &[u8]) -> &'a mut [T] {

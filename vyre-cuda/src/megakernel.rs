@@ -19,8 +19,8 @@ pub(crate) use shared::graphs_of;
 
 use crate::abi;
 use crate::buffer::{
-    ALIGN, Event, Locked, Memory, Pinned, Place, Ring, Timer, bytes_of, column_in, room_in,
-    room_of, set_len, slice_bytes, whole_pages,
+    Event, Locked, Memory, Pinned, Place, Ring, Timer, bytes_of, extend, room_in, room_of,
+    slice_bytes, whole_pages,
 };
 use crate::device::{Device, DeviceError};
 use crate::image::{
@@ -47,7 +47,7 @@ use vyre_core::module::{
 };
 use vyre_core::plan::arena::Filling;
 use vyre_core::plan::compact::{self, Slot};
-use vyre_core::plan::device::{Graphs, Shape, aligned};
+use vyre_core::plan::device::{ALIGN, Graphs, Shape, aligned};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::launch::{Route, Topology};
 use vyre_core::plan::thresholds::Thresholds;
@@ -816,7 +816,7 @@ impl Megakernel {
     }
 
     /// Where everything of a single run is, with the inputs of one set.
-    fn places(&self, set: usize, fresh_stamps: bool) -> Places {
+    fn places(&self, shapes: &[Shape], set: usize, fresh_stamps: bool) -> Places {
         let slab = self.image.address() + self.layout.tables_bytes().next_multiple_of(ALIGN);
         let shared = self.needs.shared.as_ref();
         let arena = self.arena.as_ref().map_or(0, Memory::address);
@@ -829,8 +829,7 @@ impl Megakernel {
                 (None, _) => self.input_of(i, set).address(),
             })
             .collect();
-        let shapes = self.shapes();
-        let queues = self.queues.iter().zip(&shapes).enumerate();
+        let queues = self.queues.iter().zip(shapes).enumerate();
         let queues = queues.map(|(i, (queue, shape))| {
             let stamps = queue.stamps.as_ref().map_or(0, Memory::address);
             let at = match &queue.memory {
@@ -1058,8 +1057,9 @@ impl Megakernel {
             self.told.as_mut_slice().fill(0);
         }
         let mut begun = Ok(());
-        let mut launched = 0;
-        let mut set = 0;
+        let (mut launched, mut set) = (0, 0);
+        // Of the last run.
+        let (mut shapes, mut direct, mut pinned) = (Vec::new(), Vec::new(), true);
         for (i, args) in series.iter().enumerate() {
             let doubled = (beside || i > 0) && self.make_ahead(args)?;
             set = if doubled { (i + flight) % 2 } else { 0 };
@@ -1068,7 +1068,8 @@ impl Megakernel {
                 break;
             }
             let last = i + 1 == series.len();
-            let encoded = self.encode(&self.places(set, follows), &self.shapes());
+            shapes = self.shapes();
+            let encoded = self.encode(&self.places(&shapes, set, follows), &shapes);
             let words = self.layout.control(&self.program);
             let host = &mut self.flights[flight];
             let staged = &mut host.staging.as_mut_slice()[i * image_bytes..][..image_bytes];
@@ -1078,9 +1079,10 @@ impl Megakernel {
             if last && read {
                 // Locking pages waits for what is on the device, so it comes before the launch.
                 host.slab.grow(self.needs.slab_bytes as usize)?;
-                let direct = self.direct(locked);
+                direct = self.direct(locked);
                 let total: usize = direct.iter().map(Direct::staged_bytes).sum();
-                if total as u64 <= PINNED_OUTPUT_BYTES {
+                pinned = total as u64 <= PINNED_OUTPUT_BYTES;
+                if pinned {
                     self.flights[flight].outputs.grow(total)?;
                 }
             }
@@ -1113,9 +1115,6 @@ impl Megakernel {
         }
         // What is known to lie where it is declared is on its way before the wait.
         let swaps = self.program.fixpoints.iter().any(|f| !f.swaps.is_empty());
-        let direct = self.direct(locked);
-        let total: usize = direct.iter().map(Direct::staged_bytes).sum();
-        let pinned = total as u64 <= PINNED_OUTPUT_BYTES;
         let fetched = read && begun.is_ok() && pinned && !swaps;
         self.flights[flight].told.record(self.device.stream())?;
         if fetched {
@@ -1135,7 +1134,7 @@ impl Megakernel {
             begun,
             sizes: self.sizes.clone(),
             packed: self.needs.packed.clone(),
-            shapes: self.shapes(),
+            shapes,
             direct,
             fetched,
             pinned,
@@ -1207,7 +1206,7 @@ impl Megakernel {
     /// Result buffers with copies of their own.
     fn direct(&self, locked: &mut [(BufferId, Column)]) -> Vec<Direct> {
         let buffers = self.program.buffers.iter().enumerate();
-        let mut at = 0;
+        let (mut at, mut first) = (0, 0);
         buffers
             .filter(|(i, b)| {
                 is_result(b.role) && self.needs.packed[*i].is_none() && self.len(b.extent) > 0
@@ -1229,9 +1228,11 @@ impl Megakernel {
                     buffer: i,
                     bytes,
                     at,
+                    first,
                     whole,
                 };
                 at += direct.staged_bytes();
+                first += direct.pieces().count();
                 direct
             })
             .collect()
@@ -1245,7 +1246,6 @@ impl Megakernel {
         (flight, set): (usize, usize),
         (homes, locked): (Option<&[u32]>, &mut [(BufferId, Column)]),
     ) -> Result<(), RunError> {
-        let mut count = 0;
         for d in direct {
             let home = homes.map_or(d.buffer, |h| h[d.buffer] as usize);
             let memory = match self.ahead.as_ref().filter(|_| set == 1) {
@@ -1260,9 +1260,9 @@ impl Megakernel {
                 let (_, column) = column.expect("it is there while the run is");
                 let into = &mut room_of(column)[d.whole.clone()];
                 // SAFETY: the caller leaves the column alone until the device was waited for.
-                unsafe { memory.download_to(d.whole.start as u64, into) }?;
+                unsafe { memory.download(d.whole.start as u64, into) }?;
             }
-            for piece in d.pieces() {
+            for (count, piece) in (d.first..).zip(d.pieces()) {
                 let into = &mut host.outputs.as_mut_slice()[d.staged(&piece)];
                 // SAFETY: the page-locked target belongs to the flight, which is waited for before it is read or freed.
                 unsafe { memory.download(piece.start as u64, into) }?;
@@ -1270,128 +1270,122 @@ impl Megakernel {
                     host.pieces.push(Event::new(&self.device)?);
                 }
                 host.pieces[count].record(self.device.stream())?;
-                count += 1;
             }
         }
         Ok(())
     }
 
-    /// The results of the run that was waited for, as [`Megakernel::finish`] says.
+    /// The results of the run that was waited for, as [`Megakernel::finish`] says. After an error, too, all columns are still in
+    /// `results`: copies to those whose pages are locked may be on their way.
     fn read(
         &mut self,
         words: &Words,
         pending: &Pending,
         (results, in_outs): (&mut Outcome, &mut [(BufferId, SliceMut<'_>)]),
     ) -> Result<(), RunError> {
-        let (flight, set) = (pending.flight, pending.set);
-        let (direct, pinned) = (&pending.direct, pending.pinned);
-        if !pending.fetched && pinned && !direct.is_empty() {
-            let locked = locked(results);
-            self.fetch(direct, (flight, set), (Some(&words.homes), locked))?;
+        let (flight, direct) = (pending.flight, &pending.direct);
+        if !pending.fetched && pending.pinned && !direct.is_empty() {
+            let to = (Some(words.homes.as_slice()), locked(results));
+            self.fetch(direct, (flight, pending.set), to)?;
         }
-        let mut waits = !pending.fetched && !direct.is_empty();
-        let mut memory = std::mem::take(results);
-        let mut outcome = self.reader(&pending.sizes).outcome(
-            words,
-            &Record {
-                bytes: self.flights[flight].slab.as_slice(),
-                packed: &pending.packed,
-                shapes: &pending.shapes,
-            },
-            &mut memory,
-        )?;
-        self.counts.readback_bytes += read_bytes(&outcome);
-        // Several threads take a piece while the rest is still on its way.
-        let mut pieces = 0;
+        let record = Record {
+            bytes: self.flights[flight].slab.as_slice(),
+            packed: &pending.packed,
+            shapes: &pending.shapes,
+        };
+        self.reader(&pending.sizes)
+            .outcome(words, &record, results)?;
         for d in direct {
-            let scalar = self.program.buffers[d.buffer].scalar;
             let id = BufferId(d.buffer as u16);
-            let len = d.bytes / scalar.size_bytes();
-            let place = in_outs.iter_mut().find(|(in_out, _)| *in_out == id);
-            let mut place = match place {
+            let scalar = self.program.buffers[d.buffer].scalar;
+            let mut place = match in_outs.iter_mut().find(|(in_out, _)| *in_out == id) {
                 Some((_, slice)) => Place::Slice(slice.reborrow()),
-                None if !d.whole.is_empty() && pinned => {
-                    let column = memory.memory_of(id, scalar);
-                    let mut column = column.expect("it is there while the run is");
-                    let room = room_of(&mut column);
-                    let host = &self.flights[flight];
-                    // The last piece comes after the whole pages.
-                    for piece in d.pieces() {
-                        host.pieces[pieces].wait()?;
-                        pieces += 1;
-                        let staged = &host.outputs.as_slice()[d.staged(&piece)];
-                        room[piece].write_copy_of_slice(staged);
-                    }
-                    // SAFETY: the device wrote the whole pages, and what is around them was just copied.
-                    unsafe { set_len(&mut column, len as usize) };
-                    Place::Column(column)
-                }
-                None => {
-                    let mut column = emptied(memory.memory_of(id, scalar), scalar);
-                    room_in(&mut column, len as usize)?;
-                    Place::Column(column)
-                }
+                None => Place::Column(results.output_mut(id, scalar)),
             };
-            if pinned && d.whole.is_empty() {
-                let host = &self.flights[flight];
-                for piece in d.pieces() {
-                    host.pieces[pieces].wait()?;
-                    pieces += 1;
-                    place.take(&host.outputs.as_slice()[d.staged(&piece)]);
-                }
-            } else if !pinned {
-                let home = words.homes[d.buffer] as usize;
-                self.bring(&mut place, (flight, d.bytes), |this| {
-                    (this.input_of(home, set), 0)
-                })?;
-            }
-            if let Place::Column(column) = place {
-                outcome.outputs.push((id, column));
-            }
-            self.counts.readback_bytes += d.bytes;
-            let read = &mut outcome.report.readback;
+            place.make_room((d.bytes / scalar.size_bytes()) as usize)?;
+            self.read_to(&mut place, d, (words, pending))?;
+            let read = &mut results.report.readback;
             read.direct += u32::from(d.bytes > 0);
             read.direct_bytes += d.bytes;
             read.full_bytes += d.bytes;
         }
-        outcome.outputs.sort_by_key(|(id, _)| *id);
-        // Large lists: only what they hold, now that it is known.
-        let frontiers = self.program.frontiers.len();
-        for l in 0..self.program.lists.len() {
-            let list = &self.program.lists[l];
-            if !list.output || pending.packed[self.buffers.len() + l].is_some() {
+        results.outputs.sort_by_key(|(id, _)| *id);
+        let listed = self.read_lists(words, pending, results)?;
+        results.lists.sort_by_key(|(id, _)| *id);
+        // The host waited once more, for what the first answer said.
+        let waits = listed || !pending.fetched && !direct.is_empty();
+        self.counts.fences += u64::from(waits);
+        self.counts.readback_bytes += read_bytes(results);
+        Ok(())
+    }
+
+    /// A result with copies of its own, to where there is room for it.
+    fn read_to(
+        &mut self,
+        place: &mut Place<'_>,
+        d: &Direct,
+        (words, pending): (&Words, &Pending),
+    ) -> Result<(), RunError> {
+        if pending.pinned {
+            return self.take_pieces(place, d, pending.flight);
+        }
+        let (home, set) = (words.homes[d.buffer] as usize, pending.set);
+        self.bring(place, (pending.flight, d.bytes), |this| {
+            (this.input_of(home, set), 0)
+        })
+    }
+
+    /// The same where its pieces come to page-locked memory: several threads take one while the rest is still on its way.
+    fn take_pieces(
+        &self,
+        place: &mut Place<'_>,
+        d: &Direct,
+        flight: usize,
+    ) -> Result<(), RunError> {
+        let host = &self.flights[flight];
+        for (piece, here) in d.pieces().zip(&host.pieces[d.first..]) {
+            here.wait()?;
+            if !d.whole.is_empty() && piece.start == d.whole.end {
+                // SAFETY: the device wrote the whole pages of this column before the piece, and all before them is there.
+                unsafe { place.skip(d.whole.len()) };
+            }
+            place.take(&host.outputs.as_slice()[d.staged(&piece)]);
+        }
+        Ok(())
+    }
+
+    /// Large lists: only what they hold, now that it is known. Whether there is something.
+    fn read_lists(
+        &mut self,
+        words: &Words,
+        pending: &Pending,
+        results: &mut Outcome,
+    ) -> Result<bool, RunError> {
+        let program = Arc::clone(&self.program);
+        let mut any = false;
+        for (l, list) in program.lists.iter().enumerate() {
+            if !list.output || pending.packed[program.buffers.len() + l].is_some() {
                 continue;
             }
-            let (len, item_bytes, fields) =
-                (words.lists[l], list.item_bytes(), list.fields.clone());
-            waits |= len > 0;
-            let id = ListId(l as u16);
-            let mut columns = Vec::with_capacity(fields.len());
-            for (f, mut column) in emptied_list(&mut memory, id, &fields).enumerate() {
-                room_in(&mut column, len as usize)?;
+            let (len, queue) = (words.lists[l], program.frontiers.len() + l);
+            any |= len > 0;
+            let columns = results.list_mut(ListId(l as u16), &list.fields);
+            for (f, column) in columns.iter_mut().enumerate() {
                 let bytes = len * column.scalar().size_bytes();
                 let mut place = Place::Column(column);
-                self.bring(&mut place, (flight, bytes), |this| {
-                    let queue = &this.queues[frontiers + l];
+                place.make_room(len as usize)?;
+                self.bring(&mut place, (pending.flight, bytes), |this| {
+                    let queue = &this.queues[queue];
                     let memory = queue.memory.as_ref().expect("lists have their own");
                     (memory, fields_of(&queue.shape, 0)[f])
                 })?;
-                if let Place::Column(column) = place {
-                    columns.push(column);
-                }
-                self.counts.readback_bytes += bytes;
             }
-            outcome.lists.push((id, columns));
-            let read = &mut outcome.report.readback;
+            let read = &mut results.report.readback;
             read.direct += u32::from(len > 0);
-            read.direct_bytes += len * item_bytes;
-            read.full_bytes += self.queues[frontiers + l].shape.capacity * item_bytes;
+            read.direct_bytes += len * list.item_bytes();
+            read.full_bytes += self.queues[queue].shape.capacity * list.item_bytes();
         }
-        outcome.lists.sort_by_key(|(id, _)| *id);
-        // The host waited once more, for what the first answer said.
-        self.counts.fences += u64::from(waits);
-        *results = outcome;
-        Ok(())
+        Ok(any)
     }
 
     /// So many bytes of a flight that is over, from a place on the device.
@@ -1436,7 +1430,7 @@ impl Megakernel {
         };
         // Queries of other sizes, or that are refused, end the launch.
         let mut sizes: Vec<Sizes> = Vec::new();
-        let mut first_lens = Vec::new();
+        let mut first: Option<(Vec<Option<u64>>, Laid)> = None;
         let mut most = usize::MAX;
         let multiprocessors = self.device.multiprocessors().min(abi::MAX_CTAS);
         let mut ctas = u64::from(self.ctas.min(self.slots).max(1));
@@ -1445,27 +1439,28 @@ impl Megakernel {
                 break;
             };
             let these = lens(&checked);
-            if sizes.is_empty() {
-                let record = self.needs(&checked, true)?.slab_bytes;
-                // More than the next launches take are not looked at.
-                most = (4 * worth_sharing(record.next_multiple_of(ALIGN), ctas)) as usize;
-                first_lens = these;
-            } else if these != first_lens || sizes.len() == most {
-                break;
+            match &first {
+                None => {
+                    let laid = Laid::new(&program, &self.needs(&checked, true)?);
+                    // More than the next launches take are not looked at.
+                    most = (4 * worth_sharing(laid.record_bytes, ctas)) as usize;
+                    first = Some((these, laid));
+                }
+                Some((lens, _)) if these != *lens || sizes.len() == most => break,
+                Some(_) => {}
             }
             sizes.push(checked);
         }
-        let Some(first) = sizes.first() else {
+        let Some((_, laid)) = first else {
             return Ok(None);
         };
         let edges: u64 = self.graphs.iter().map(|g| u64::from(g.edges)).sum();
-        let worth = if first.nodes + edges <= SMALL_GRAPH {
+        let worth = if self.sizes.nodes + edges <= SMALL_GRAPH {
             2
         } else {
             u64::from(multiprocessors / 8).max(2)
         };
 
-        let laid = Laid::new(&program, &self.needs(first, true)?);
         let (slab_bytes, input_bytes, record_bytes) =
             (laid.slab_bytes, laid.input_bytes, laid.record_bytes);
         let queued = sizes.len() as u64;
@@ -1927,24 +1922,6 @@ fn spare(program: &Program, sizes: &Sizes) -> Outcome {
     }
 }
 
-/// An empty column, with memory where there is some.
-fn emptied(memory: Option<Column>, scalar: Scalar) -> Column {
-    let mut column = memory.unwrap_or_else(|| Column::filled(scalar, 0, 0));
-    column.reset(0, 0);
-    column
-}
-
-/// The same for each field of a list.
-fn emptied_list(
-    memory: &mut Outcome,
-    list: ListId,
-    fields: &[Scalar],
-) -> impl Iterator<Item = Column> {
-    let held = memory.memory_of_list(list, fields).unwrap_or_default();
-    let mut held = held.into_iter();
-    fields.iter().map(move |&field| emptied(held.next(), field))
-}
-
 /// Takes records apart, many on several threads. `time_waves`: sweeps were timed.
 fn unpack(
     program: &Program,
@@ -1962,15 +1939,13 @@ fn unpack(
         if let Some(trap) = reader.trap(&words, true) {
             return Err(RunError::Trap(Box::new(trap)));
         }
-        reader.outcome(
-            &words,
-            &Record {
-                bytes: answer.bytes,
-                packed: answer.packed,
-                shapes: answer.shapes,
-            },
-            &mut answer.spare,
-        )
+        let record = Record {
+            bytes: answer.bytes,
+            packed: answer.packed,
+            shapes: answer.shapes,
+        };
+        reader.outcome(&words, &record, &mut answer.spare)?;
+        Ok(answer.spare)
     };
     let bytes: usize = answers.iter().map(|a| a.bytes.len()).sum();
     if bytes < UNPACK_BYTES {
@@ -2171,6 +2146,8 @@ struct Direct {
     bytes: u64,
     /// In the flight's page-locked memory.
     at: usize,
+    /// Of its pieces, counted through all results.
+    first: usize,
     /// What goes to a locked column instead.
     whole: Range<usize>,
 }
@@ -2221,10 +2198,8 @@ fn pieces(bytes: usize) -> impl Iterator<Item = Range<usize>> {
 
 /// Bytes of results.
 fn read_bytes(outcome: &Outcome) -> u64 {
-    let outputs = outcome.outputs.iter().map(|(_, c)| c.as_slice().bytes());
-    let lists = outcome.lists.iter().flat_map(|(_, columns)| columns);
-    let lists = lists.map(|c| c.as_slice().bytes());
-    outputs.sum::<u64>() + lists.sum::<u64>() + 8 * outcome.reductions.len() as u64
+    let read = &outcome.report.readback;
+    read.packed_bytes + read.direct_bytes + 8 * outcome.reductions.len() as u64
 }
 
 /// What the control words say after a launch.
@@ -2335,17 +2310,20 @@ impl Reader<'_> {
         })
     }
 
-    /// Everything but what has copies of its own, in memory of earlier results.
+    /// Everything but what has copies of its own, in the memory of earlier results; columns of those stay as they are.
     fn outcome(
         &self,
         words: &Words,
         record: &Record<'_>,
-        memory: &mut Outcome,
-    ) -> Result<Outcome, RunError> {
+        results: &mut Outcome,
+    ) -> Result<(), RunError> {
         let program = self.program;
-        let mut outcome = Outcome {
-            rows: self.sizes.rows(program),
-            ..Outcome::default()
+        // So many elements of a column, from there on.
+        let fill = |column: &mut Column, len: u64, at: u64| -> Result<(), RunError> {
+            room_in(column, len as usize)?;
+            let bytes = (len * column.scalar().size_bytes()) as usize;
+            extend(column, &record.bytes[at as usize..][..bytes]);
+            Ok(())
         };
         let mut read = Readback::default();
         for (i, buffer) in program.buffers.iter().enumerate() {
@@ -2354,12 +2332,9 @@ impl Reader<'_> {
                 continue;
             }
             let home = words.homes[i] as usize;
-            let at = record.packed[home].unwrap_or(0);
+            let column = results.output_mut(BufferId(i as u16), buffer.scalar);
+            fill(column, len, record.packed[home].unwrap_or(0))?;
             let bytes = len * buffer.scalar.size_bytes();
-            let id = BufferId(i as u16);
-            let empty = emptied(memory.memory_of(id, buffer.scalar), buffer.scalar);
-            let column = column_in(empty, len as usize, &record.bytes[at as usize..])?;
-            outcome.outputs.push((id, column));
             read.packed += u32::from(bytes > 0);
             read.packed_bytes += bytes;
             read.full_bytes += bytes;
@@ -2370,32 +2345,30 @@ impl Reader<'_> {
             };
             let len = words.lists[l];
             let shape = &record.shapes[program.frontiers.len() + l];
-            let fields = fields_of(shape, at);
-            let id = ListId(l as u16);
-            let empty = emptied_list(memory, id, &list.fields);
-            let columns = fields.iter().zip(empty);
-            let columns = columns
-                .map(|(&at, empty)| column_in(empty, len as usize, &record.bytes[at as usize..]));
-            let columns = columns.collect::<Result<Vec<Column>, RunError>>()?;
-            outcome.lists.push((id, columns));
+            let columns = results.list_mut(ListId(l as u16), &list.fields);
+            for (column, at) in columns.iter_mut().zip(fields_of(shape, at)) {
+                fill(column, len, at)?;
+            }
             read.packed += u32::from(len > 0);
             read.packed_bytes += len * list.item_bytes();
             read.full_bytes += shape.capacity * list.item_bytes();
         }
+        results.rows = self.sizes.rows(program);
+        results.reductions.clear();
         for (i, r) in program.reductions.iter().enumerate() {
             if r.output {
                 let bits = unordered(r.op, r.scalar, words.reductions[i]);
-                outcome.reductions.push((ReductionId(i as u16), bits));
+                results.reductions.push((ReductionId(i as u16), bits));
             }
         }
-        outcome.report = Report {
+        results.report = Report {
             rounds: words.rounds.clone(),
             activity: Some(words.activity),
             readback: read,
             waves: self.time_waves.then(|| words.times.clone()),
             ..Report::default()
         };
-        Ok(outcome)
+        Ok(())
     }
 
     /// What a fixpoint's condition looks at, as far as the control words tell: of one frontier how much it holds, of several only
@@ -2577,13 +2550,8 @@ impl Executor for Megakernel {
             if bytes == 0 || !stays(buffer) {
                 continue;
             }
-            *column = emptied(None, buffer.scalar);
-            if !column.reserve((bytes / buffer.scalar.size_bytes()) as usize) {
-                return Err(RunError::no_memory(
-                    format_args!("`{}`", buffer.name),
-                    bytes,
-                ));
-            }
+            *column = Column::filled(buffer.scalar, 0, 0);
+            room_in(column, (bytes / buffer.scalar.size_bytes()) as usize)?;
             if locked.lock(column, bytes as usize).is_err() {
                 // The system may allow no more. Then results come as those of other runs do.
                 return Ok(None);
