@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vyre_core::container::content_hash;
+use vyre_core::exec::Sizes;
 use vyre_core::module::Program;
 use vyre_core::plan::side::{Seen, Work, power_of_two};
 
@@ -38,13 +39,24 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    pub(crate) fn new(program: &Program, nodes: u64, edges: u64) -> Subject {
+    pub(crate) fn new(program: &Program, sizes: &Sizes) -> Subject {
         // Buffers and schedule as written, and code with the values of its constants.
         let written = program.manifest.program_hash.unwrap_or(0);
+        let program = written.rotate_left(1) ^ content_hash(program);
         Subject {
-            program: written.rotate_left(1) ^ content_hash(program),
-            nodes: power_of_two(nodes),
+            program,
+            ..Subject::default()
+        }
+        .on(sizes)
+    }
+
+    /// The same pass on other graphs.
+    pub(crate) fn on(self, sizes: &Sizes) -> Subject {
+        let edges = sizes.edges.iter().copied().max().unwrap_or(0);
+        Subject {
+            nodes: power_of_two(sizes.nodes),
             edges: power_of_two(edges),
+            ..self
         }
     }
 }
@@ -56,10 +68,27 @@ pub(crate) struct Did {
     pub(crate) items: u64,
 }
 
+impl Did {
+    /// Of both.
+    pub(crate) fn plus(self, other: Did) -> Did {
+        Did {
+            rounds: self.rounds.saturating_add(other.rounds),
+            items: self.items.saturating_add(other.items),
+        }
+    }
+
+    /// Of so many.
+    pub(crate) fn times(self, runs: u64) -> Did {
+        Did {
+            rounds: self.rounds.saturating_mul(runs),
+            items: self.items.saturating_mul(runs),
+        }
+    }
+}
+
 /// What is known before a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Before {
-    pub(crate) work: Work,
     /// What the last run did that was alike in what is known before it.
     pub(crate) did: Did,
     /// By side.
@@ -118,9 +147,13 @@ impl Costs {
         self.file.as_deref()
     }
 
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The file is read when something is asked for first.
     fn known(&self) -> MutexGuard<'_, Known> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.lock();
         if !known.read {
             known.read = true;
             let lines = self.file.as_deref().and_then(read).unwrap_or_default();
@@ -140,12 +173,13 @@ impl Costs {
         known
     }
 
-    /// What is known before a run with buffers of this length, so many at a time; `None` for the length: of any.
-    pub(crate) fn before(&self, subject: Subject, length: Option<u64>, queries: u64) -> Before {
+    /// What is known before a run with buffers of this length, so many at a time, whatever it sweeps; `None`: before a single run
+    /// with buffers of any length.
+    pub(crate) fn before(&self, subject: Subject, wanted: Option<Work>) -> Before {
         let mut known = self.known();
         let of = known.subjects.entry(subject).or_default();
-        let work = Work::new(length.unwrap_or(0), queries, 0);
-        let alike = |(l, q): (u8, u8)| q == work.queries && (length.is_none() || l == work.length);
+        let work = wanted.unwrap_or(Work::new(0, 1, 0));
+        let alike = |(l, q): (u8, u8)| q == work.queries && (wanted.is_none() || l == work.length);
         let last = of.last.iter().rfind(|(at, _)| alike(**at));
         let (work, did) = match last {
             Some((&(length, queries), &did)) => {
@@ -174,7 +208,6 @@ impl Costs {
         };
         let seen = |side| of.entries.get(&(work, side)).map(|e| e.seen);
         Before {
-            work,
             did,
             seen: (0..self.sides.len())
                 .map(|side| seen(side).unwrap_or_default())
@@ -183,7 +216,7 @@ impl Costs {
         }
     }
 
-    /// A run on a side took so long. `trial`: to see what it takes there.
+    /// A run on a side took so long, and did so much. `trial`: to see what it takes there.
     pub(crate) fn add(
         &self,
         subject: Subject,
@@ -218,7 +251,7 @@ impl Costs {
     /// Writes the file, where there is one and something worth telling has changed.
     pub(crate) fn save(&self) {
         let Some(path) = &self.file else { return };
-        let mut known = self.known();
+        let mut known = self.lock();
         if !std::mem::take(&mut known.changed) {
             return;
         }
@@ -337,12 +370,12 @@ mod tests {
             rounds: 20_000,
             items: 20_000,
         };
-        let work = costs.before(CHAIN, Some(20_000), 1).work;
+        let work = Work::new(20_000, 1, 0);
         costs.add(CHAIN, (side, false), work, did, ms * 1_000_000);
     }
 
     fn seen(costs: &Costs) -> Vec<Vec<f64>> {
-        let before = costs.before(CHAIN, None, 1);
+        let before = costs.before(CHAIN, None);
         before.seen.iter().map(|s| s.recent().to_vec()).collect()
     }
 
@@ -373,12 +406,16 @@ mod tests {
     fn what_one_process_learned_the_next_one_knows() {
         let folder = Folder::new("next");
         let file = folder.0.join("in/a/folder/costs");
+        // What learned nothing has nothing to save, so it does not look at the file, and reads it when it is asked.
+        let early = costs(&file);
+        early.save();
         let first = costs(&file);
         run(&first, 0, 33);
         run(&first, 1, 3);
         assert_eq!(seen(&first), [[1650.0], [150.0]]);
         first.save();
         assert_eq!(seen(&costs(&file)), [[1650.0], [150.0]]);
+        assert_eq!(seen(&early), [[1650.0], [150.0]]);
         // Of a device with another name nothing is known; its lines stay.
         let other = Costs::new(vec!["cuda, another".to_owned()], Some(file.clone()));
         assert_eq!(seen(&other), [[0.0; 0]]);

@@ -28,7 +28,7 @@ pub struct FusedSession<A, B> {
 
 enum How {
     Together(One),
-    InTurn(One, One),
+    InTurn(Box<[One; 2]>),
 }
 
 /// A program and what runs it.
@@ -107,7 +107,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             let (a, first_memory) = Memory::settle(a, &first, runtime)?;
             let (b, second_memory) = Memory::settle(b, &second, runtime)?;
             let (a, b) = (a.program, b.program);
-            How::InTurn(
+            How::InTurn(Box::new([
                 One {
                     executor: runtime.executor::<A>(
                         Arc::clone(&a),
@@ -126,7 +126,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
                     program: b,
                     memory: second_memory,
                 },
-            )
+            ]))
         };
         Ok(FusedSession {
             fused,
@@ -165,7 +165,8 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
                 let args = self.fused.args(&a, &b);
                 self.fused.outcomes(both.run(&args)?)
             }
-            How::InTurn(one, two) => {
+            How::InTurn(both) => {
+                let [one, two] = &mut **both;
                 let first = one.run(&a)?;
                 let mut args = b.clone();
                 let linked = |id: BufferId| self.links.iter().any(|l| l.to == id);

@@ -15,7 +15,7 @@ use vyre_core::isa::{FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, UNIFORM
 use vyre_core::module::{
     Domain, FixpointId, Kernel, Program, ReduceOp, Role, Scalar, Step, TopologyId, Uniform,
 };
-use vyre_core::plan::arena::phases;
+use vyre_core::plan::arena::{Filling, phases};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::group::ended_at;
 use vyre_core::plan::pull::{self, Taken};
@@ -112,14 +112,6 @@ pub(crate) struct Turn {
     pub(crate) least: u64,
 }
 
-/// Memory that is set at the start of a phase of the schedule ([`vyre_core::plan::arena`]). `waits`: a barrier follows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Filled {
-    pub(crate) phase: u32,
-    pub(crate) waits: bool,
-    pub(crate) fill: abi::Fill,
-}
-
 /// Addresses and sizes of one run.
 pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
@@ -130,7 +122,8 @@ pub(crate) struct Run<'a> {
     pub(crate) topologies: Vec<abi::Topology>,
     pub(crate) frontiers: Vec<abi::Frontier>,
     pub(crate) records: Vec<abi::Record>,
-    pub(crate) fills: Vec<Filled>,
+    /// When memory is set, and what to.
+    pub(crate) fills: Vec<(Filling, abi::Fill)>,
     /// Items of each wave's domain, where they are known before the launch.
     pub(crate) lens: Vec<u64>,
     /// Long ranges of the waves that have some in [`Layout::ranges_of`].
@@ -900,11 +893,11 @@ impl Layout {
         }
         let mut fills: Vec<abi::Fill> = Vec::new();
         for (phase, &at) in (0u32..).zip(&self.fills) {
-            let here = || run.fills.iter().filter(move |f| f.phase == phase);
+            let here = || run.fills.iter().filter(move |(at, _)| at.phase == phase);
             steps[at].pushed = fills.len() as u32;
-            fills.extend(here().map(|f| f.fill));
+            fills.extend(here().map(|(_, fill)| fill));
             steps[at].pushed_count = fills.len() as u32 - steps[at].pushed;
-            if here().any(|f| f.waits) {
+            if here().any(|(at, _)| at.waits) {
                 steps[at + 1].kind = abi::step::BARRIER;
             }
         }

@@ -24,12 +24,12 @@ use crate::buffer::{
 };
 use crate::device::{Device, DeviceError};
 use crate::image::{
-    Control, FRONTIER_CONTROL_BYTES, Filled, ITEMS_PER_LANE, Layout, Ranges, Run, Turn,
-    list_number, records_of, unordered,
+    Control, FRONTIER_CONTROL_BYTES, ITEMS_PER_LANE, Layout, Ranges, Run, Turn, list_number,
+    records_of, unordered,
 };
 use crate::lift::Shares;
 use rayon::prelude::*;
-use shared::{Shared, Stamps, hubs_of, most_degree};
+use shared::{Shared, hubs_of, most_degree};
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -294,11 +294,11 @@ struct Needs {
 #[derive(Clone, Copy)]
 struct Manner<'a> {
     allocation: Allocation,
-    /// Of a batch: stamps are the state's, and all results are in its record.
+    /// Of a batch: stamps are the state's, which begin anew, and all results are in its record.
     batch: bool,
     /// Results up to this size share a copy, otherwise.
     pack_up_to_bytes: u64,
-    /// What an earlier run shared.
+    /// What an earlier run shared, which stays where this one is of the same sizes.
     before: Option<&'a Shared>,
 }
 
@@ -403,12 +403,8 @@ impl Needs {
             needs.slab_bytes = needs.slab_bytes.max(end);
         }
         if manner.allocation == Allocation::Shared {
-            let stamps = match manner.batch {
-                true => Stamps::Within,
-                false => Stamps::Apart,
-            };
             let of = (needs.buffers.as_slice(), needs.shapes.as_slice());
-            needs.shared = Some(Shared::new(program, of, stamps, manner.before));
+            needs.shared = Some(Shared::new(program, of, manner));
         }
         Ok(needs)
     }
@@ -2006,7 +2002,7 @@ impl Tables<'_> {
                 len: len as u32,
                 home: i as u32,
             });
-            if let Some(Filling { phase, waits }) = places.fillings[i]
+            if let Some(at) = places.fillings[i]
                 && len != 0
                 && matches!(buffer.role, Role::Output | Role::Scratch)
             {
@@ -2018,7 +2014,7 @@ impl Tables<'_> {
                     pattern: repeat(size, bits),
                     unused: 0,
                 };
-                fills.push(Filled { phase, waits, fill });
+                fills.push((at, fill));
             }
         }
         let lists = program.lists.iter().map(|l| l.capacity);
@@ -2031,13 +2027,12 @@ impl Tables<'_> {
             let record = records_of(program).position(|(id, _)| id == i as u32);
             let counters = places.control + control.frontiers + FRONTIER_CONTROL_BYTES * i as u64;
             if places.fresh_stamps && place.stamps != 0 {
-                let Filling { phase, waits } = place.filling;
                 let fill = abi::Fill {
                     address: place.stamps,
                     units: (4 * shape.stamps.unwrap_or(0)).div_ceil(16),
                     ..Default::default()
                 };
-                fills.push(Filled { phase, waits, fill });
+                fills.push((place.filling, fill));
             }
             frontiers.push(abi::Frontier {
                 items: place.items,
@@ -2073,8 +2068,7 @@ impl Tables<'_> {
                 units: bitmap_bytes(self.sizes.nodes) / 16,
                 ..Default::default()
             };
-            let Filling { phase, waits } = AT_ONCE;
-            fills.push(Filled { phase, waits, fill });
+            fills.push((AT_ONCE, fill));
         }
         let records = records_of(program)
             .map(|(id, fields)| {

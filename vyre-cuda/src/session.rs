@@ -1,5 +1,6 @@
 //! A pass bound to a runtime and a topology.
 
+use crate::costs::Did;
 use crate::decide::{Decider, Decision, Happened, Situation, Tuned, Tuner, quiet};
 use crate::error::Error;
 use crate::pinned::{Held, Pinned, Pool};
@@ -36,8 +37,6 @@ use vyre_core::plan::thresholds::Thresholds;
 /// `#[wave_graph] mod bfs` defines `bfs::Session` as an alias of this.
 pub struct Session<P: Pass> {
     pub(crate) executor: Box<dyn Executor>,
-    /// Of the side where the session is.
-    pub(crate) runtime: Runtime,
     pub(crate) program: Arc<Program>,
     pub(crate) memory: Memory,
     pub(crate) decider: Decider,
@@ -186,7 +185,6 @@ impl<P: Pass> Session<P> {
         let (sides, opened) = Sides::open::<P>(runtime, &topology)?;
         Ok(Session {
             executor: opened.executor,
-            runtime: sides.runtime().clone(),
             program: opened.program,
             memory: opened.memory,
             decider: opened.decider,
@@ -258,7 +256,9 @@ impl<P: Pass> Session<P> {
             None => Held {
                 lock: None,
                 out: P::Output::default(),
-                _lease: self.memory.lease_result(&self.program, &self.runtime)?,
+                _lease: self
+                    .memory
+                    .lease_result(&self.program, self.sides.runtime())?,
                 lens,
             },
         };
@@ -266,7 +266,7 @@ impl<P: Pass> Session<P> {
         P::exchange(&mut results, &mut held.out);
         if fresh {
             let pool: Weak<Pool<P::Output>> = Arc::downgrade(&self.pool);
-            self.runtime.spare().add(pool);
+            self.sides.runtime().spare().add(pool);
             held.lock = self.executor.lock(&self.memory.sizes, &mut results)?;
         }
         results.locked = held.lock.is_some();
@@ -365,7 +365,8 @@ impl<P: Pass> Session<P> {
 
     /// Takes note of a run, or a series of so many.
     fn ended(&mut self, started: Instant, results: &mut Outcome, runs: u64) {
-        self.ran(started.elapsed(), [&results.report], runs);
+        let did = self.did(&results.report).times(runs);
+        self.ran(started.elapsed(), did, runs);
         results.report.backend = self.backend();
         self.decider
             .happened(Happened::of(&self.program, &results.report));
@@ -376,7 +377,7 @@ impl<P: Pass> Session<P> {
     pub fn submit(&mut self, run: P::Run<'_>, priority: i32) -> QueryId {
         let id = QueryId(self.next_query);
         self.next_query += 1;
-        let query = Query::new::<P>((id, priority), run, &self.runtime);
+        let query = Query::new::<P>((id, priority), run, self.sides.runtime());
         self.waiting.push(query);
         id
     }
@@ -462,7 +463,7 @@ impl<P: Pass> Session<P> {
         let (backend, last) = (self.backend(), self.is_last_resort());
         let queries = batch.len();
         let mut failed: Vec<(Query, Error)> = Vec::new();
-        let (mut took, mut reports) = (Duration::ZERO, Vec::new());
+        let (mut took, mut did, mut done) = (Duration::ZERO, Did::default(), 0);
         let checked = batch.drain(..).filter_map(|query| {
             match query.check(&mut self.memory, &self.program) {
                 Ok(()) => return Some(query),
@@ -472,10 +473,9 @@ impl<P: Pass> Session<P> {
             None
         });
         let mut batch: Vec<Query> = checked.collect();
-        let keeps = self.memory.keep_results(&self.program, batch.len() as u64);
-        let mut kept_bytes = 0;
+        self.memory.keep_results(&self.program, batch.len() as u64);
         while !batch.is_empty() {
-            let room = match self.memory.room_for_results(keeps, kept_bytes) {
+            let room = match self.memory.room_for_results() {
                 Ok(room) => room,
                 Err(e) => {
                     for query in batch.drain(..) {
@@ -533,8 +533,9 @@ impl<P: Pass> Session<P> {
                 if let Ok(outcome) = &mut result {
                     outcome.report.backend = backend;
                     sum.add(program, &outcome.report);
-                    kept_bytes += result_bytes(program, outcome);
-                    reports.push(outcome.report.clone());
+                    self.memory.keep_result(program, outcome);
+                    did = did.plus(self.did(&outcome.report));
+                    done += 1;
                 }
                 order.push(query.id);
                 match result.and_then(made::<P>).map_err(Error::from) {
@@ -550,10 +551,10 @@ impl<P: Pass> Session<P> {
             batch.sort_by(|a, b| by_urgency(&policy, a, b));
         }
         self.memory.give_results();
-        if reports.len() < queries {
+        if done < queries {
             self.forget_run();
         }
-        self.ran(took, &reports, 1);
+        self.ran(took, did, 1);
         Ok(failed)
     }
 
@@ -612,7 +613,7 @@ impl<P: Pass> Session<P> {
         debug_assert!(given, "smaller is always possible");
         let mut settle = || -> Result<(Planned, Memory, bool), Error> {
             let (planned, memory) =
-                Memory::open::<P>(&topology, &self.runtime, || Ok(P::PARTS.program()?))?;
+                Memory::open::<P>(&topology, self.sides.runtime(), || Ok(P::PARTS.program()?))?;
             let same = memory.allocation == self.memory.allocation
                 && planned.program.schedule == self.program.schedule;
             let updated = same && self.executor.update(&topology)?;
@@ -621,7 +622,7 @@ impl<P: Pass> Session<P> {
         let settled = settle().and_then(|(planned, memory, updated)| {
             if !updated {
                 let program = planned.program;
-                let made = self.runtime.executor::<P>(
+                let made = self.sides.runtime().executor::<P>(
                     Arc::clone(&program),
                     &topology,
                     memory.allocation,
@@ -637,7 +638,7 @@ impl<P: Pass> Session<P> {
                 self.memory = memory;
                 self.kept = Outcome::default();
                 self.decider.forget();
-                self.sides.renew(&self.program, self.memory.sizes());
+                self.sides.renew(self.memory.sizes());
                 Ok(())
             }
             Err(e) => {
@@ -690,7 +691,12 @@ impl<P: Pass> Session<P> {
                 + frontiers.map(frontier).sum::<u64>()
                 + lists.map(list).sum::<u64>(),
             output_bytes: of(&[Role::Output, Role::InOut]) + 8 * outputs,
-            budget_bytes: Some(self.runtime.memory().map_or(u64::MAX, |(total, _)| total)),
+            budget_bytes: Some(
+                self.sides
+                    .runtime()
+                    .memory()
+                    .map_or(u64::MAX, |(total, _)| total),
+            ),
             readback: Readback::FinalOnly,
         }
     }
@@ -760,7 +766,7 @@ impl<P: Pass> Session<P> {
         let lengths = lengths.filter_map(|b| sizes.resolve(&self.program, b.extent));
         let length = lengths.max().unwrap_or(0);
         let edges = sizes.edges.iter().copied().max().unwrap_or(0);
-        let memory = self.runtime.memory();
+        let memory = self.sides.runtime().memory();
         Situation {
             nodes: sizes.nodes,
             edges,
@@ -838,14 +844,23 @@ pub(crate) struct Memory {
     bitmap_bytes: u64,
     /// Room for inputs and results of queries that have no state.
     results_bytes: u64,
-    /// Room for the results of a batch that is running, on a CPU: they are there until the batch ends.
-    kept_bytes: u64,
+    /// Of a batch that is running, on a CPU: its results are there until it ends.
+    kept: Kept,
     /// Whose memory it is: a CPU's executor also holds what [`beside_bytes`] says.
     holder: Holder,
     /// Of the scalars, those of the run that was checked last.
     sizes: Sizes,
     /// Most bytes that the buffers of a run had.
     most_bytes: u64,
+}
+
+/// Results of a batch: how large one can be, the room that there is for them, and what is there.
+#[derive(Default)]
+struct Kept {
+    /// `None`: no budget says.
+    one_bytes: Option<u64>,
+    room_bytes: u64,
+    held_bytes: u64,
 }
 
 impl Memory {
@@ -979,7 +994,7 @@ impl Memory {
             slots: 1,
             second_inputs_bytes: 0,
             results_bytes: 0,
-            kept_bytes: 0,
+            kept: Kept::default(),
             holder: planned.holder.clone(),
             bitmap_bytes: 0,
             sizes: planned.sizes.clone(),
@@ -1170,33 +1185,46 @@ impl Memory {
         })
     }
 
-    /// Takes room for the results of a batch on a CPU, or for as many of them as there is room for. How large one can be;
-    /// `None`: no budget says.
-    pub(crate) fn keep_results(&mut self, program: &Program, queries: u64) -> Option<u64> {
-        let available = self.available_bytes().filter(|_| self.holder.is_cpu())?;
+    /// Takes room for the results of a batch on a CPU, or for as many of them as there is room for.
+    pub(crate) fn keep_results(&mut self, program: &Program, queries: u64) {
+        let Some(available) = self.available_bytes().filter(|_| self.holder.is_cpu()) else {
+            return;
+        };
         let one = self.result_bytes(program);
+        self.kept.one_bytes = Some(one);
         // The state has room for the last one.
         let wanted = one.saturating_mul(queries.saturating_sub(1));
         let more = wanted.min(available.saturating_sub(self.lease.bytes()));
         if self.lease.resize(self.lease.bytes() + more) {
-            self.kept_bytes = more;
+            self.kept.room_bytes = more;
         }
-        Some(one)
     }
 
-    /// How many queries there is room for beside results that are kept, of which one takes so much; at least one.
-    pub(crate) fn room_for_results(
-        &self,
-        one: Option<u64>,
-        held_bytes: u64,
-    ) -> Result<usize, RunError> {
-        let Some(one) = one else {
+    /// A result of the batch is there.
+    pub(crate) fn keep_result(&mut self, program: &Program, result: &Outcome) {
+        let outputs = result.outputs.iter().map(|(_, c)| c.as_slice().bytes());
+        let lists = result.lists.iter().map(|(id, columns)| {
+            let len = columns.first().map_or(0, Column::len) as u64;
+            len * program.lists[id.index()].row_bytes()
+        });
+        self.kept.held_bytes += outputs.chain(lists).sum::<u64>();
+    }
+
+    /// How many queries there is room for beside the results that are there, at least one. Results that are larger than they could
+    /// have been leave none.
+    pub(crate) fn room_for_results(&self) -> Result<usize, RunError> {
+        let Kept {
+            one_bytes: Some(one),
+            room_bytes,
+            held_bytes,
+        } = self.kept
+        else {
             return Ok(usize::MAX);
         };
-        let Some(left) = self.kept_bytes.checked_sub(held_bytes) else {
+        let Some(left) = room_bytes.checked_sub(held_bytes) else {
             return Err(RunError::Memory {
                 what: "the results of the batch do not fit".to_owned(),
-                needed_bytes: self.lease.bytes() + (held_bytes - self.kept_bytes),
+                needed_bytes: self.lease.bytes() + (held_bytes - room_bytes),
                 available_bytes: self.lease.bytes(),
             });
         };
@@ -1208,9 +1236,9 @@ impl Memory {
 
     /// The batch has ended: its results are the caller's.
     pub(crate) fn give_results(&mut self) {
-        let smaller = self.lease.resize(self.lease.bytes() - self.kept_bytes);
+        let kept = std::mem::take(&mut self.kept);
+        let smaller = self.lease.resize(self.lease.bytes() - kept.room_bytes);
         debug_assert!(smaller, "smaller is always possible");
-        self.kept_bytes = 0;
     }
 
     /// What the queries of a batch may take together.
@@ -1224,7 +1252,7 @@ impl Memory {
     /// Takes room for so many states of a batch, or as many as there is room for.
     fn slots(&mut self, wanted: u32) -> u32 {
         let extra = self.resident_bytes + self.second_inputs_bytes;
-        let extra = extra + self.results_bytes + self.bitmap_bytes + self.kept_bytes;
+        let extra = extra + self.results_bytes + self.bitmap_bytes + self.kept.room_bytes;
         let one = self.lease.bytes() - extra.min(self.lease.bytes());
         let one = one / u64::from(self.slots.max(1));
         while self.slots < wanted && self.lease.resize(self.lease.bytes() + one) {
@@ -1232,16 +1260,6 @@ impl Memory {
         }
         self.slots
     }
-}
-
-/// Bytes of a result that the caller gets.
-pub(crate) fn result_bytes(program: &Program, outcome: &Outcome) -> u64 {
-    let outputs = outcome.outputs.iter().map(|(_, c)| c.as_slice().bytes());
-    let lists = outcome.lists.iter().map(|(id, columns)| {
-        let len = columns.first().map_or(0, Column::len) as u64;
-        len * program.lists[id.index()].row_bytes()
-    });
-    outputs.chain(lists).sum()
 }
 
 /// What the planners made of a program, by their judge.
@@ -1346,7 +1364,7 @@ fn refused(e: FitError) -> RunError {
 impl<P: Pass> fmt::Debug for Session<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session")
-            .field("backend", &self.runtime.backend())
+            .field("backend", &self.backend())
             .finish_non_exhaustive()
     }
 }

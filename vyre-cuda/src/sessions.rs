@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::runtime::{Resident, Runtime};
-use crate::session::{Batch, Memory, Query, QueryId, made, result_bytes, slices};
+use crate::session::{Batch, Memory, Query, QueryId, made, slices};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -25,12 +25,6 @@ pub struct Sessions<P> {
     waiting: Vec<(usize, Query)>,
     next_query: u64,
     pass: PhantomData<fn() -> P>,
-}
-
-/// Results of a batch on one topology: how large one can be, and what is there.
-struct Kept {
-    one: Option<u64>,
-    bytes: u64,
 }
 
 impl<P: Pass> Sessions<P> {
@@ -121,12 +115,11 @@ impl<P: Pass> Sessions<P> {
                 }
             }
         });
-        let mut kept = self.keep_results(&waiting);
+        self.keep_results(&waiting);
         let mut order = Vec::with_capacity(waiting.len());
         while !waiting.is_empty() {
-            // Of each topology as many as there is room for; results that are larger than they could have been leave none.
-            let rooms = self.memories.iter().zip(&kept);
-            let rooms = rooms.map(|(memory, kept)| memory.room_for_results(kept.one, kept.bytes));
+            // Of each topology as many as there is room for.
+            let rooms = self.memories.iter().map(Memory::room_for_results);
             let mut rooms: Vec<Result<usize, RunError>> = rooms.collect();
             let (mut now, mut later) = (Vec::new(), Vec::new());
             for (topology, query) in waiting {
@@ -150,7 +143,7 @@ impl<P: Pass> Sessions<P> {
             for ((topology, query), mut outcome) in now.into_iter().zip(outcomes) {
                 if let Ok(outcome) = &mut outcome {
                     outcome.report.backend = self.runtime.backend();
-                    kept[topology].bytes += result_bytes(&self.program, outcome);
+                    self.memories[topology].keep_result(&self.program, outcome);
                 }
                 let result = outcome.and_then(made::<P>);
                 order.push(query.id);
@@ -170,15 +163,12 @@ impl<P: Pass> Sessions<P> {
     }
 
     /// Takes room for the results of a batch, on a CPU, by topology.
-    fn keep_results(&mut self, waiting: &[(usize, Query)]) -> Vec<Kept> {
+    fn keep_results(&mut self, waiting: &[(usize, Query)]) {
         let mut queries = vec![0; self.memories.len()];
         waiting.iter().for_each(|(t, _)| queries[*t] += 1);
-        let memories = self.memories.iter_mut().zip(queries);
-        let kept = memories.map(|(memory, queries)| Kept {
-            one: memory.keep_results(&self.program, queries),
-            bytes: 0,
-        });
-        kept.collect()
+        for (memory, queries) in self.memories.iter_mut().zip(queries) {
+            memory.keep_results(&self.program, queries);
+        }
     }
 
     /// What was uploaded, allocated, waited for, read back and launched since they were made; `None` where the backend does

@@ -113,13 +113,6 @@ struct One {
     runs: u64,
 }
 
-/// What the next run was chosen for.
-#[derive(Clone, Copy)]
-struct Next {
-    work: Work,
-    trial: bool,
-}
-
 /// The sides of a session.
 pub(crate) struct Sides {
     all: Vec<One>,
@@ -132,13 +125,12 @@ pub(crate) struct Sides {
     agreement: Alike,
     /// As the user asked, for all sides.
     thresholds: Option<Thresholds>,
-    /// Of the run that is about to begin, where its time counts.
-    next: Option<Next>,
+    /// Of the run that is about to begin, where its time counts: whether it is a trial.
+    next: Option<bool>,
     /// Why the last run was where it was.
     why: Option<Why>,
-    /// Of the last run.
-    length: u64,
-    queries: u64,
+    /// Of the last run: how long its buffers were, and its queries.
+    work: Work,
 }
 
 /// What of a run is the same on every side ([`Agreement`]).
@@ -174,7 +166,7 @@ impl Sides {
         let mut sides = Sides {
             subject: match all.len() {
                 1 => Subject::default(),
-                _ => subject(program, &planned.0.sizes),
+                _ => Subject::new(program, &planned.0.sizes),
             },
             all,
             at: FIRST,
@@ -188,8 +180,7 @@ impl Sides {
             thresholds: None,
             next: None,
             why: None,
-            length: 0,
-            queries: 1,
+            work: Work::new(0, 1, 0),
         };
         sides.begin();
         if sides.at == FIRST {
@@ -219,7 +210,7 @@ impl Sides {
         if !self.may_change() {
             return;
         }
-        let before = self.costs.before(self.subject, None, 1);
+        let before = self.costs.before(self.subject, None);
         let known = before.seen.iter().map(|&seen| {
             (seen.runs() > 0).then_some(Offer {
                 seen,
@@ -247,10 +238,8 @@ impl Sides {
     }
 
     /// The topology is another one.
-    pub(crate) fn renew(&mut self, program: &Program, sizes: &Sizes) {
-        if self.all.len() > 1 {
-            self.subject = subject(program, sizes);
-        }
+    pub(crate) fn renew(&mut self, sizes: &Sizes) {
+        self.subject = self.subject.on(sizes);
         for one in &mut self.all {
             one.refused = None;
         }
@@ -263,10 +252,7 @@ impl Sides {
     pub(crate) fn list(&self) -> Vec<Side> {
         let before = match self.all.len() {
             1 => None,
-            _ => Some(
-                self.costs
-                    .before(self.subject, Some(self.length), self.queries),
-            ),
+            _ => Some(self.costs.before(self.subject, Some(self.work))),
         };
         let side = |(i, one): (usize, &One)| Side {
             backend: one.runtime.backend(),
@@ -328,11 +314,6 @@ impl Sides {
     }
 }
 
-fn subject(program: &Program, sizes: &Sizes) -> Subject {
-    let edges = sizes.edges.iter().copied().max().unwrap_or(0);
-    Subject::new(program, sizes.nodes, edges)
-}
-
 /// Elements of the longest buffer, with these scalars.
 fn longest(program: &Program, sizes: &Sizes) -> u64 {
     let lengths = program.buffers.iter();
@@ -359,7 +340,7 @@ impl<P: Pass> Session<P> {
     /// Where the session runs: `"cuda"`, `"native"` or `"vir0"`. With a runtime of several sides ([`Runtime::among`],
     /// [`Runtime::auto`] beside a device), where the last run was; [`Report::backend`] says it of each run.
     pub fn backend(&self) -> &'static str {
-        self.runtime.backend()
+        self.sides.runtime().backend()
     }
 
     /// The sides of the session's runtime: what runs take there, and what the session has there.
@@ -412,17 +393,18 @@ impl<P: Pass> Session<P> {
         if scalars.len() == self.program.scalars.len() {
             sizes.scalars = scalars.to_vec();
         }
-        let length = longest(&self.program, &sizes);
         let sides = &mut self.sides;
-        (sides.length, sides.queries) = (length, queries);
-        let before = sides.costs.before(sides.subject, Some(length), queries);
-        let open_ns = open_ns(&self.program, &sizes);
+        sides.work = Work::new(longest(&self.program, &sizes), queries, 0);
+        let before = sides.costs.before(sides.subject, Some(sides.work));
         let offers = sides.all.iter().zip(&before.seen).enumerate();
         let offers = offers.map(|(i, (one, &seen))| {
             let is_open = i == sides.at || one.parked.is_some();
             one.refused.is_none().then(|| Offer {
                 seen,
-                open_ns: if is_open { 0 } else { open_ns },
+                open_ns: match is_open {
+                    true => 0,
+                    false => open_ns(&self.program, &sizes),
+                },
                 floor_ns: one.runtime.floor().of(before.did.rounds, before.did.items),
             })
         });
@@ -432,44 +414,40 @@ impl<P: Pass> Session<P> {
         let (side, why) = chosen.unwrap_or((sides.at, Why::Only));
         let gone = self.go(side);
         self.sides.why = Some(if gone { why } else { Why::Held });
-        self.sides.next = Some(Next {
-            work: before.work,
-            trial: gone && why == Why::Trial,
-        });
+        self.sides.next = Some(gone && why == Why::Trial);
+    }
+
+    /// How much the run of this report did.
+    pub(crate) fn did(&self, report: &Report) -> Did {
+        let frontier_items = report.activity.map_or(0, |a| a.items);
+        let sizes = self.memory.sizes();
+        Did {
+            rounds: report.total_rounds(),
+            items: swept_items(&self.program, sizes, &report.rounds, frontier_items),
+        }
     }
 
     /// What one run, a series of equal ones, or a batch took and did on the side where the session is.
-    pub(crate) fn ran<'r>(
-        &mut self,
-        wall: Duration,
-        reports: impl IntoIterator<Item = &'r Report>,
-        times: u64,
-    ) {
+    /// `runs`: of the series.
+    pub(crate) fn ran(&mut self, wall: Duration, did: Did, runs: u64) {
         let sides = &mut self.sides;
         sides.all[sides.at].runs += 1;
-        let Some(next) = sides.next.take() else {
+        let Some(trial) = sides.next.take() else {
             return;
         };
-        let mut did = Did::default();
-        for report in reports {
-            let frontier_items = report.activity.map_or(0, |a| a.items);
-            let sizes = self.memory.sizes();
-            let items = swept_items(&self.program, sizes, &report.rounds, frontier_items);
-            did.rounds += report.total_rounds() * times;
-            did.items = did.items.saturating_add(items.saturating_mul(times));
-        }
-        if sides.agreement != Alike::All {
+        let did = match sides.agreement {
+            Alike::All => did,
             // What is swept may differ from side to side.
-            did = Did {
+            Alike::Result | Alike::Nothing => Did {
                 rounds: 0,
-                items: times.max(1),
-            };
-        }
+                items: runs.max(1),
+            },
+        };
         let wall_ns = u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX);
-        let side = (sides.at, next.trial);
+        let side = (sides.at, trial);
         sides
             .costs
-            .add(sides.subject, side, next.work, did, wall_ns);
+            .add(sides.subject, side, sides.work, did, wall_ns);
     }
 
     /// The run that has ended did not do all that it was to do: its time says nothing.
@@ -546,7 +524,6 @@ impl<P: Pass> Session<P> {
         if let Some(thresholds) = self.sides.thresholds {
             self.decider.thresholds = thresholds;
         }
-        self.runtime = self.sides.all[to].runtime.clone();
         // Memory of results may be one side's alone: its pages are locked, for instance.
         self.kept = Outcome::default();
         self.pool = Arc::default();

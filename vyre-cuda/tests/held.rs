@@ -5,8 +5,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vyre_core::exec::RunError;
-use vyre_cuda::Error;
 use vyre_cuda::prelude::*;
+use vyre_cuda::{Error, Pinned};
 
 struct Counting;
 
@@ -805,6 +805,52 @@ fn ran_out_of<T>(result: Result<T, Error>, backend: &str) -> String {
         Err(other) => panic!("{backend}: {other}"),
         Ok(_) => panic!("{backend}: there was memory"),
     }
+}
+
+/// A large output, and a list that is as long as the run says.
+#[wave_graph]
+mod counted {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        twice: u64,
+        #[list(capacity = 250_000, output)]
+        all: List<u64>,
+        count: u32,
+    }
+
+    #[wave(nodes)]
+    fn add(v: Node, count: u32, twice: &mut u64, all: &Append<u64>) {
+        *twice = 2 * u64::from(v);
+        if v < count {
+            all.append(u64::from(v));
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn page_locked_memory_is_that_of_the_result_before_after_a_run_without_memory_too() {
+    let _alone = alone();
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let mut session = counted::Session::new(&runtime, &edgeless(250_000)).expect("it fits");
+    let first = session.run_pinned(counted::Run { count: 10 });
+    let first = first.expect("no trap");
+    assert!(Pinned::is_page_locked(&first));
+    let place = first.twice.as_ptr();
+    drop(first);
+    let run = || counted::Run { count: 250_000 };
+    let what = ran_out_of(starved(|| session.run_pinned(run())), "cuda");
+    assert_eq!(what, "the host has no memory left for the result");
+    // Were its memory free, one of these would have it.
+    let others = [(); 4].map(|()| vec![1_u64; 250_000]);
+    let out = session.run_pinned(run()).expect("no trap");
+    assert!(Pinned::is_page_locked(&out));
+    assert_eq!(out.twice.as_ptr(), place);
+    assert!(out.twice.iter().copied().eq((0..250_000).map(|v| 2 * v)));
+    assert_eq!(out.all.iter().sum::<u64>(), 250_000 * 249_999 / 2);
+    assert!(others.iter().flatten().all(|&other| other == 1));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Memory that scratch and frontiers share which never live at once, and what the graphs of a session decide about memory.
 
-use super::shares_bytes_of;
+use super::{Manner, shares_bytes_of};
 use crate::device::Device;
 use crate::image::{ITEMS_PER_LANE, Layout};
 use crate::lift::Shares;
@@ -10,15 +10,6 @@ use vyre_core::module::{FrontierId, Program, Resource, TopologyId};
 use vyre_core::plan::arena::{self, Arena, Filling, Temporary};
 use vyre_core::plan::device::{ALIGN, Graphs, HUB_EDGES, Shape, swept_with};
 use vyre_core::plan::footprint::Allocation;
-
-/// Whose stamps of unique frontiers are shared with the rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stamps {
-    /// Nobody's: a session's runs count them up, so that none has to be set.
-    Apart,
-    /// Those of a batch's queries, which start anew each time.
-    Within,
-}
 
 /// One memory for temporaries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,13 +22,12 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Places for a run with these bytes of buffers and shapes of frontiers. `before`: places of another run, which stay where it
-    /// was of the same sizes.
+    /// Places for a run with these bytes of buffers and shapes of frontiers. Stamps of unique frontiers are shared with the rest in a
+    /// batch, whose queries start them anew each time; a session's runs count them up, so that none has to be set.
     pub(super) fn new(
         program: &Program,
         (buffers, shapes): (&[u64], &[Shape]),
-        stamps: Stamps,
-        before: Option<&Shared>,
+        manner: Manner<'_>,
     ) -> Shared {
         let named = arena::temporaries(program);
         let temporaries = named.iter().map(|&(resource, first, last)| {
@@ -46,9 +36,9 @@ impl Shared {
                 Resource::Frontier(f) => {
                     let shape = &shapes[f.index()];
                     shape.passing_bytes()
-                        + match stamps {
-                            Stamps::Apart => 0,
-                            Stamps::Within => shape.stamps_bytes(),
+                        + match manner.batch {
+                            true => shape.stamps_bytes(),
+                            false => 0,
                         }
                 }
                 Resource::Topology(_) | Resource::List(_) | Resource::Reduction(_) => 0,
@@ -56,7 +46,8 @@ impl Shared {
             Temporary { bytes, first, last }
         });
         let temporaries: Vec<Temporary> = temporaries.collect();
-        if let Some(same) = before.filter(|b| b.temporaries == temporaries) {
+        let same = |before: &&Shared| before.temporaries == temporaries;
+        if let Some(same) = manner.before.filter(same) {
             return same.clone();
         }
         let arena = arena::pack(&temporaries, ALIGN);
