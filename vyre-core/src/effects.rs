@@ -20,8 +20,10 @@
 //! ways by a body:
 //!
 //! - **Only read.** Nobody changes it in this group.
-//! - **Own element.** Plain loads and stores at the work item's own index: the front end admits stores only where each
-//!   element belongs to one item, so an element's history is one item's program order.
+//! - **Own element.** Every access, whatever it is, at the work item's own index, or to words of the row of bits there, whose
+//!   methods check the word; and each index is swept once. So an element's history is one item's program order, of which
+//!   other waves of the group see nothing, since they would conflict. Plain stores are admitted by the front end only where
+//!   each element belongs to one item.
 //! - **Updated, results unused.** Integer add, and, or, xor, min and max commute and associate, so the end value depends on
 //!   the multiset of updates alone; so do float min and max, up to NaN payloads and the sign of zero, which the language
 //!   excepts. Float addition rounds, so its end value shows the order.
@@ -52,7 +54,7 @@
 //! Everything else, with the first breach of each wave, and for a fixpoint also what stands against the second argument;
 //! even where a cleverer argument exists.
 
-use crate::ir::{AtomicOp, Block, Body, Expr, LocalId, Stmt, UnaryOp};
+use crate::ir::{AtomicOp, BinaryOp, Block, Body, Expr, LocalId, Stmt, UnaryOp};
 use crate::module::{
     Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Least, ListId, Mode, Program,
     Reason, ReduceOp, ReductionId, Resource, Scalar, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
@@ -166,9 +168,11 @@ pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> A
             });
             continue;
         }
+        let once = declared.is_some_and(|wave| sweeps_once(program, wave));
         let first = accesses.list.iter().find_map(|(&resource, list)| {
             let (why, site) = match resource {
                 Resource::Topology(_) | Resource::Frontier(_) => None,
+                Resource::Buffer(id) if once && is_owned(program, id, list) => None,
                 Resource::Buffer(id) => order_of_buffer(program, &accesses, id, list),
                 Resource::Reduction(id) => order_of_reduction(program, id, list),
                 Resource::List(id) => order_of_list(program, id, list),
@@ -226,6 +230,28 @@ fn sweeps_in_any_order(program: &Program, wave: Option<&Wave>, body: &Body) -> b
     }
 }
 
+/// Whether no two items of a sweep have one index.
+fn sweeps_once(program: &Program, wave: &Wave) -> bool {
+    match wave.domain {
+        Domain::Nodes | Domain::Range(_) | Domain::Edges(_) => true,
+        Domain::Items(f) | Domain::EdgesFrom(_, f) => {
+            program.frontiers.get(f.index()).is_some_and(|f| f.unique)
+        }
+        Domain::Once | Domain::ListItems(..) => false,
+    }
+}
+
+/// Whether a buffer is written, and each item accesses what is its own alone. What is only updated, unordered waves may share.
+fn is_owned(program: &Program, id: BufferId, list: &[Access]) -> bool {
+    let own = match program.buffers.get(id.index()).map(|b| b.extent) {
+        Some(Extent::NodeBits(_)) => Own::Row,
+        Some(_) => Own::Element,
+        None => return false,
+    };
+    let mut touched = list.iter().filter(|a| a.kind != Kind::Len);
+    mode(list) == Mode::Write && touched.all(|a| a.own == own)
+}
+
 /// Which rule a body breaks with a resource, and where.
 type Breach = (Why, Option<SiteId>);
 
@@ -270,7 +296,7 @@ fn order_of_buffer(
     }
     let touched = || list.iter().filter(|a| a.kind != Kind::Len);
     if touched().all(|a| matches!(a.kind, Kind::Load | Kind::Store)) {
-        let other = touched().find(|a| !a.own)?;
+        let other = touched().find(|a| a.own != Own::Element)?;
         let why = match other.kind {
             Kind::Store => Why::Stores,
             _ => Why::ReadsChanged,
@@ -340,8 +366,18 @@ enum Kind {
 struct Access {
     kind: Kind,
     site: Option<SiteId>,
-    /// The index is the work item's own.
-    own: bool,
+    own: Own,
+}
+
+/// What an index is to the work item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Own {
+    /// Nothing that is known.
+    No,
+    /// Its own.
+    Element,
+    /// Of rows of bits: a word of its own row.
+    Row,
 }
 
 /// A `compare_exchange` of uniform values whose result guards nothing but functions of its index.
@@ -483,13 +519,35 @@ impl<'b> Accesses<'b> {
         stable
     }
 
-    fn is_own(&self, index: &'b Expr) -> bool {
+    fn is_item(&self, index: &'b Expr) -> bool {
         self.own.is_some_and(|own| {
             self.named(index) == &Expr::Local(own) && self.defs.get(own.0 as usize) == Some(&1)
         })
     }
 
-    fn add(&mut self, resource: Resource, kind: Kind, site: Option<SiteId>, own: bool) {
+    fn own(&self, index: &'b Expr) -> Own {
+        if self.is_item(index) {
+            return Own::Element;
+        }
+        // The row's first word, and which word of it.
+        if let Expr::Binary {
+            op: BinaryOp::Add,
+            left,
+            ..
+        } = self.named(index)
+            && let Expr::Binary {
+                op: BinaryOp::Mul,
+                left: node,
+                ..
+            } = self.named(left)
+            && self.is_item(node)
+        {
+            return Own::Row;
+        }
+        Own::No
+    }
+
+    fn add(&mut self, resource: Resource, kind: Kind, site: Option<SiteId>, own: Own) {
         let access = Access { kind, site, own };
         self.list.entry(resource).or_default().push(access);
     }
@@ -536,19 +594,20 @@ impl<'b> Accesses<'b> {
                 site,
                 ..
             } => {
-                let own = self.is_own(index);
+                let own = self.own(index);
                 self.add(Resource::Buffer(*buffer), Kind::Store, Some(*site), own);
             }
             Stmt::AtomicStore {
                 buffer,
+                index,
                 value,
                 site,
-                ..
             } => {
+                let own = self.own(index);
                 let value = self.is_uniform(value).then(|| self.named(value));
                 self.stored.push((*buffer, value));
                 let resource = Resource::Buffer(*buffer);
-                self.add(resource, Kind::AtomicStore, Some(*site), false);
+                self.add(resource, Kind::AtomicStore, Some(*site), own);
             }
             Stmt::Push { frontier, site, .. } | Stmt::PushItem { frontier, site, .. } => {
                 self.push(*frontier, *site);
@@ -573,14 +632,14 @@ impl<'b> Accesses<'b> {
     fn push(&mut self, frontier: FrontierId, site: SiteId) {
         let op = UpdateOp::Push;
         let kind = Kind::Update { op, rounds: false };
-        self.add(Resource::Frontier(frontier), kind, Some(site), false);
+        self.add(Resource::Frontier(frontier), kind, Some(site), Own::No);
     }
 
     fn reduce(&mut self, reduction: ReductionId) {
         let op = UpdateOp::Reduce;
         // Whether it rounds is the reduction's own business.
         let kind = Kind::Update { op, rounds: false };
-        self.add(Resource::Reduction(reduction), kind, None, false);
+        self.add(Resource::Reduction(reduction), kind, None, Own::No);
     }
 
     /// Recognises `if d[i].compare_exchange(u1, u2) { .. }`, also through a local, and a bare exchange; returns how many
@@ -651,33 +710,38 @@ impl<'b> Accesses<'b> {
         e.each_operand(&mut |x| self.expr(x, true));
         match e {
             Expr::Uniform(Uniform::Reduction(id), _) => {
-                self.add(Resource::Reduction(*id), Kind::Load, None, false);
+                self.add(Resource::Reduction(*id), Kind::Load, None, Own::No);
             }
             Expr::Uniform(Uniform::FrontierLen(id), _) => {
-                self.add(Resource::Frontier(*id), Kind::Load, None, false);
+                self.add(Resource::Frontier(*id), Kind::Load, None, Own::No);
             }
             Expr::Uniform(Uniform::ListLen(id), _) => {
-                self.add(Resource::List(*id), Kind::Load, None, false);
+                self.add(Resource::List(*id), Kind::Load, None, Own::No);
             }
             Expr::Load {
                 buffer,
                 index,
                 site,
                 ..
-            } => {
-                let own = self.is_own(index);
-                self.add(Resource::Buffer(*buffer), Kind::Load, Some(*site), own);
             }
-            Expr::AtomicLoad { buffer, site, .. } => {
-                self.add(Resource::Buffer(*buffer), Kind::Load, Some(*site), false);
+            | Expr::AtomicLoad {
+                buffer,
+                index,
+                site,
+                ..
+            } => {
+                let own = self.own(index);
+                self.add(Resource::Buffer(*buffer), Kind::Load, Some(*site), own);
             }
             Expr::Atomic {
                 op,
                 buffer,
                 scalar,
+                index,
                 site,
                 ..
             } => {
+                let own = self.own(index);
                 let kind = match update_op(*op) {
                     Some(op) if !is_read => Kind::Update {
                         op,
@@ -685,15 +749,16 @@ impl<'b> Accesses<'b> {
                     },
                     _ => Kind::Observed,
                 };
-                self.add(Resource::Buffer(*buffer), kind, Some(*site), false);
+                self.add(Resource::Buffer(*buffer), kind, Some(*site), own);
             }
-            Expr::CompareExchange { buffer, site, .. } => {
-                self.add(
-                    Resource::Buffer(*buffer),
-                    Kind::Exchange,
-                    Some(*site),
-                    false,
-                );
+            Expr::CompareExchange {
+                buffer,
+                index,
+                site,
+                ..
+            } => {
+                let own = self.own(index);
+                self.add(Resource::Buffer(*buffer), Kind::Exchange, Some(*site), own);
             }
             Expr::Append { list, site, .. } => {
                 let op = UpdateOp::Append;
@@ -702,16 +767,12 @@ impl<'b> Accesses<'b> {
                 } else {
                     Kind::Update { op, rounds: false }
                 };
-                self.add(Resource::List(*list), kind, Some(*site), false);
+                self.add(Resource::List(*list), kind, Some(*site), Own::No);
             }
-            Expr::Len(buffer) => self.add(Resource::Buffer(*buffer), Kind::Len, None, false),
+            Expr::Len(buffer) => self.add(Resource::Buffer(*buffer), Kind::Len, None, Own::No),
             Expr::Csr { topology, site, .. } => {
-                self.add(
-                    Resource::Topology(*topology),
-                    Kind::Load,
-                    Some(*site),
-                    false,
-                );
+                let topology = Resource::Topology(*topology);
+                self.add(topology, Kind::Load, Some(*site), Own::No);
             }
             Expr::Literal(..)
             | Expr::Uniform(

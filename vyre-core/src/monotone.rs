@@ -14,7 +14,8 @@
 //!   writes while the fixpoint runs (of the round, too: that is not fixed). Its value moves the buffer's way, if at all.
 //! - What guards it is fixed, or turns from false to true only; or it is the question whether the update would change what
 //!   was loaded, which leaves out only what changes nothing.
-//! - Nothing else is written: no list, no store. A reduction that its rounds reset may be, where an update changed something.
+//! - Nothing else is written: no list, no store. A reduction that its rounds reset may be, where an update changed something,
+//!   and a flag may be told whether it did.
 //! - A sweep of a frontier evaluates *active* nodes only: those that lay in it, and those whose element changed. That is a
 //!   monotone guard if every update of that element's buffer that changes something pushes that very index, and nothing else
 //!   pushes.
@@ -1065,10 +1066,24 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         };
         let declared = &self.shared.program.reductions[reduction.index()];
         let op = declared.op;
-        if !told || declared.owner != Some(self.shared.fixpoint) {
-            return self.refuse(Why::Notice, resource, None);
+        let owned = declared.owner == Some(self.shared.fixpoint);
+        let said = self.eval(value, context, state)?;
+        // `flag.or(changed)` is `if changed { flag.or(true) }`.
+        if let (ReduceOp::Or, Value::Changed { when: true, .. }) = (op, said)
+            && let Gate::Monotone | Gate::Would(_) = context.gate
+            && owned
+        {
+            let keys: Vec<(usize, bool)> = state.pending.keys().copied().collect();
+            for key in keys {
+                if self.covers(value, key, state)
+                    && let Some(pending) = state.pending.get_mut(&key)
+                {
+                    pending.told.insert(Notice::Reduction(reduction));
+                }
+            }
+            return Ok(());
         }
-        if self.tone_of(value, context, state)? != Tone::Fixed {
+        if !told || !owned || self.tone(said) != Tone::Fixed {
             return self.refuse(Why::Notice, resource, None);
         }
         let raises = match (op, value) {

@@ -292,3 +292,95 @@ fn no_order_of_items_shows_in_the_first_two_classes() {
     assert!(result.get() > 10, "{result:?} of the second class");
     assert!(differs.get() > 0, "nothing of the third class differed");
 }
+
+/// What an item does to elements: its own, as a rule.
+fn own_block(u: &mut Unstructured<'_>) -> Result<Block> {
+    let index = |u: &mut Unstructured<'_>| {
+        let own = !u.ratio(1, 12)?;
+        Ok(local(if own { 0 } else { SRC }))
+    };
+    let mut block = Vec::new();
+    for kept in 3..3 + u.int_in_range(1..=4)? {
+        let at = index(u)?;
+        let value = match u.int_in_range(0..=3)? {
+            0 => atomic_load(D, U32, index(u)?),
+            1 => lit(u.int_in_range(0..=9)?),
+            2 => local(SRC),
+            _ => local(kept - 1),
+        };
+        block.push(set(kept, value));
+        let value = local(kept);
+        block.push(match u.int_in_range(0..=3)? {
+            0 => Stmt::AtomicStore {
+                buffer: BufferId(D),
+                index: at,
+                value,
+                site: SiteId(0),
+            },
+            1 => Stmt::Eval(exchange(D, at, local(kept - 1), value)),
+            _ => {
+                let op = *u.choose(&[
+                    AtomicOp::Add,
+                    AtomicOp::Sub,
+                    AtomicOp::Min,
+                    AtomicOp::Max,
+                    AtomicOp::And,
+                    AtomicOp::Or,
+                    AtomicOp::Xor,
+                    AtomicOp::Swap,
+                ])?;
+                set(kept, atomic(op, D, U32, at, value))
+            }
+        });
+    }
+    Ok(block)
+}
+
+#[test]
+fn no_order_of_items_shows_in_elements_of_their_own() {
+    let (bits, differs) = (Cell::new(0), Cell::new(0));
+    arbtest::arbtest(|u| {
+        let start: Vec<u64> = (0..LEN)
+            .map(|_| Ok(u.int_in_range(0..=9u64)?))
+            .collect::<Result<_>>()?;
+        let others: Vec<u32> = (0..LEN)
+            .map(|_| u.int_in_range(0..=LEN - 1))
+            .collect::<Result<_>>()?;
+        let b = body(&[U32; LOCALS], own_block(u)?);
+        let mut p = program(&b);
+        p.waves[0].domain = Domain::Nodes;
+        let class = agreement(&p, &[&b], &[]);
+        let mut left = Vec::new();
+        for _ in 0..6 {
+            let mut seed = u.arbitrary::<u64>()? | 1;
+            let mut items: Vec<u32> = (0..LEN).collect();
+            let mut world = World::new();
+            world.buffers[usize::from(D)] = start.clone();
+            while !items.is_empty() {
+                seed ^= seed << 13;
+                seed ^= seed >> 7;
+                seed ^= seed << 17;
+                let index = items.swap_remove((seed % items.len() as u64) as usize);
+                let src = others[index as usize];
+                let mut oracle = Oracle::new(&b, Item { index, src, dst: 0 }, world);
+                let ended = oracle.run().expect("there is no loop");
+                ended.expect("no index is out of bounds");
+                world = oracle.world;
+            }
+            left.push(world.buffers[usize::from(D)].clone());
+        }
+        let alike = left.iter().all(|l| *l == left[0]);
+        match class {
+            Agreement::Bits => {
+                bits.set(bits.get() + 1);
+                assert!(alike, "{left:?}\n{b:?}");
+            }
+            Agreement::Result(_) => panic!("a fixpoint's condition was not given"),
+            Agreement::Open(_) => differs.set(differs.get() + u32::from(!alike)),
+        }
+        Ok(())
+    })
+    .budget_ms(1_000);
+    assert!(bits.get() > 10, "{bits:?} of the first class");
+    assert!(differs.get() > 0, "nothing of the third class differed");
+}

@@ -18,6 +18,14 @@ fn is_free(block: Block) -> bool {
 fn fetch(op: AtomicOp, index: Expr, value: Expr) -> Expr {
     atomic(op, D, U32, index, value)
 }
+fn atomic_store(index: Expr, value: Expr) -> Stmt {
+    Stmt::AtomicStore {
+        buffer: BufferId(D),
+        index,
+        value,
+        site: SiteId(0),
+    }
+}
 fn at(mut e: Expr, new: u16) -> Expr {
     match &mut e {
         Expr::Load { site, .. }
@@ -291,13 +299,79 @@ fn an_item_owns_its_element() {
 }
 
 #[test]
-fn flags_give_the_same_bits_when_everyone_stores_the_same() {
-    let flag = |value| Stmt::AtomicStore {
-        buffer: BufferId(D),
-        index: lit(0),
-        value,
-        site: SiteId(0),
+fn nobody_else_sees_what_an_item_does_to_its_own_element() {
+    let (own, other) = (|| local(0), || local(1));
+    let swaps = |i: Expr, j: Expr| {
+        vec![
+            set(3, fetch(AtomicOp::Add, i.clone(), lit(1))),
+            set(4, exchange(D, i.clone(), local(3), lit(2))),
+            atomic_store(i, fetch(AtomicOp::Swap, j, local(3))),
+        ]
     };
+    let stores = |i: Expr| vec![atomic_store(i, local(0))];
+    let over = |domain, unique, block| {
+        let b = body(&[U32; 8], block);
+        let mut p = program(&b);
+        p.waves[0].domain = domain;
+        p.frontiers[0].unique = unique;
+        same_bits(&p, &b)
+    };
+    let (graph, front) = (TopologyId(0), FrontierId(0));
+    for (domain, unique, once) in [
+        (Domain::Nodes, false, true),
+        (Domain::Range(Extent::Nodes), false, true),
+        (Domain::Edges(graph), false, true),
+        (Domain::Items(front), true, true),
+        (Domain::EdgesFrom(graph, front), true, true),
+        // An item can be there twice.
+        (Domain::Items(front), false, false),
+        (Domain::EdgesFrom(graph, front), false, false),
+        (Domain::Once, false, false),
+    ] {
+        assert_eq!(over(domain, unique, stores(own())), once, "{domain:?}");
+        assert_eq!(over(domain, unique, swaps(own(), own())), once);
+        assert!(!over(domain, unique, stores(other())), "{domain:?}");
+        assert!(!over(domain, unique, swaps(own(), other())));
+        // The item's index is no longer its own.
+        let moved = [vec![set(0, lit(3))], stores(own())].concat();
+        assert!(!over(domain, unique, moved));
+        // Another wave that is not ordered may add as well.
+        let sum = atomic(AtomicOp::Add, F, Scalar::F32, own(), float(0.5));
+        assert!(!over(domain, unique, vec![Stmt::Eval(sum)]));
+    }
+}
+
+#[test]
+fn nobody_else_sees_what_an_item_does_to_its_own_row() {
+    let cell = |node, k| add(bin(BinaryOp::Mul, U32, local(node), lit(2)), lit(k));
+    let both = |node| {
+        vec![
+            set(3, bin(BinaryOp::Mul, U32, local(node), lit(2))),
+            Stmt::Eval(fetch(AtomicOp::Or, add(local(3), lit(1)), lit(4))),
+            Stmt::Eval(fetch(AtomicOp::And, cell(node, 0), lit(9))),
+        ]
+    };
+    let in_rows = |extent, block| {
+        let b = body(&[U32; 8], block);
+        let mut p = program(&b);
+        p.waves[0].domain = Domain::Nodes;
+        p.buffers[usize::from(D)].extent = extent;
+        same_bits(&p, &b)
+    };
+    let rows = Extent::NodeBits(Width::Fixed(64));
+    assert!(in_rows(rows, both(0)));
+    assert!(in_rows(rows, vec![atomic_store(cell(0, 1), local(0))]));
+    assert!(!in_rows(rows, both(1)));
+    assert!(!in_rows(rows, vec![atomic_store(cell(1, 1), local(0))]));
+    assert!(!in_rows(rows, [both(0), both(1)].concat()));
+    // Rows are what has a row for each node: anything else may be as long as it likes.
+    assert!(!in_rows(Extent::Nodes, both(0)));
+    assert!(!in_rows(rows, vec![atomic_store(local(0), local(0))]));
+}
+
+#[test]
+fn flags_give_the_same_bits_when_everyone_stores_the_same() {
+    let flag = |value| atomic_store(lit(0), value);
     assert!(is_free(vec![flag(lit(1)), flag(lit(1))]));
     assert!(!is_free(vec![flag(lit(1)), flag(lit(2))]));
     assert!(!is_free(vec![flag(local(1))]));

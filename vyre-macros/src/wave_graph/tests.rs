@@ -1299,6 +1299,12 @@ fn least_fixpoints_of_whole_sweeps_raise_a_flag() {
     for least in [
         "if reached.or(e.src, e.dst) { changed.or(true); }",
         "if reached.and(e.src, e.dst) { changed.or(true); }",
+        // The flag takes the answer itself, or one that was kept.
+        "changed.or(reached.or(e.src, e.dst));",
+        "let new = live[e.dst].load() | 7; changed.or(live[e.src].fetch_and(new) & !new != 0);",
+        "let new = live[e.dst].load() | 7; let any = live[e.src].fetch_and(new) & !new != 0; changed.or(any);",
+        "let d = dist[e.src].load(); if seeds[e.src] == 1 { changed.or(d < dist[e.dst].fetch_min(d)); }",
+        "let d = dist[e.src].load(); if d < dist[e.dst].load() { changed.or(d < dist[e.dst].fetch_min(d)); }",
         "let through = live[e.dst].load() & !7; let before = live[e.src].fetch_or(through);
          if before | through != before { changed.or(true); }",
         "let through = live[e.dst].load() & 7;
@@ -1336,6 +1342,19 @@ fn least_fixpoints_of_whole_sweeps_raise_a_flag() {
         ("let d = dist[e.src].load(); let any = d < dist[e.dst].fetch_min(d);
           if seeds[e.src] == 1 { return; }
           if any { changed.or(true); }", Why::Unnoticed),
+        // Takes the answer to another question, or of another turn, or not always, or what is true for a while.
+        ("let new = live[e.dst].load() | 7; changed.or(live[e.src].fetch_and(new) != 0);", Why::Notice),
+        ("let new = live[e.dst].load() | 7; changed.or(live[e.src].fetch_and(new) & new != 0);", Why::Notice),
+        ("let new = live[e.dst].load() | 7; changed.or(live[e.src].fetch_and(new) & !new == 0);", Why::Notice),
+        ("let d = dist[e.src].load(); changed.or(d + 1 < dist[e.dst].fetch_min(d));", Why::Notice),
+        ("let mut any = false;
+          for w in graph.neighbors(e.src) { let d = dist[w].load(); any = d < dist[e.dst].fetch_min(d); }
+          changed.or(any);", Why::Unnoticed),
+        ("let d = dist[e.src].load(); let any = d < dist[e.dst].fetch_min(d);
+          if seeds[e.src] == 1 { changed.or(any); }", Why::Unnoticed),
+        ("let d = dist[e.src].load(); let any = d < dist[e.dst].fetch_min(d);
+          dist[e.src].fetch_min(d / 2); changed.or(any);", Why::Unnoticed),
+        ("let d = dist[e.src].load(); dist[e.dst].fetch_min(d); changed.or(d < 9);", Why::Notice),
         // Says false.
         ("let d = dist[e.src].load();
           if d < dist[e.dst].fetch_min(d) { changed.or(false); }", Why::Unnoticed),
@@ -1381,6 +1400,64 @@ fn least_fixpoints_of_whole_sweeps_raise_a_flag() {
         ),
         Why::Nested
     );
+}
+
+#[test]
+fn what_is_an_items_own_shows_no_order() {
+    let class = |wave: &str| {
+        let source = format!("{LATTICES} {wave}");
+        let (graph, mut report) = parse(&source, TokenStream::new());
+        let built = build(&graph, Imports::default(), true, &mut report);
+        let messages = report.messages();
+        assert!(built.skeleton.is_some(), "{wave}: {messages:#?}");
+        built.program.agreement
+    };
+    let over = |domain: &str, body: &str| {
+        class(&format!(
+            "#[wave({domain})] fn f(v: Node, mark: &Buf<Atomic<u32>>, cost: &Buf<Atomic<f32>>, reached: &Bits) {{ {body} }}"
+        ))
+    };
+    for own in [
+        "mark[v].store(v);",
+        "let old = mark[v].fetch_add(3); if old == 2 { mark[v].swap(9); }",
+        "cost[v].store(0.5); cost[v].fetch_add(1.0);",
+        "if mark[v].compare_exchange(3, v) { mark[v].fetch_max(7); }",
+        "reached.clear(v); reached.set(v, 3);",
+        "reached.set(v, 3); reached.unset(v, 4);",
+        "for k in 0..reached.words() { reached.store_word(v, k, v); }",
+        "let w = v; reached.store_word(w, 0, reached.word(v, 0) ^ 5);",
+    ] {
+        for domain in ["nodes", "items(front)"] {
+            assert_eq!(over(domain, own), Agreement::Bits, "{domain}: {own}");
+        }
+        // More than one item may have the node then.
+        let domain = "#[wave(edges(graph))] fn f(e: Edge,";
+        let body = own.replace("[v]", "[e.src]").replace("(v,", "(e.src,");
+        let body = body.replace("(v)", "(e.src)").replace("= v;", "= e.src;");
+        let body = body.replace(", v)", ", e.src)");
+        let shared = class(&format!(
+            "{domain} mark: &Buf<Atomic<u32>>, cost: &Buf<Atomic<f32>>, reached: &Bits) {{ {body} }}"
+        ));
+        assert!(matches!(shared, Agreement::Open(_)), "{body}: {shared:?}");
+    }
+    for (open, why) in [
+        ("mark[v / 2].store(v);", Why::Stores),
+        (
+            "mark[v].store(mark[(v + 1) % 3].load());",
+            Why::ReadsChanged,
+        ),
+        ("reached.set(v, 3); reached.unset(v / 2, 4);", Why::Mixed),
+        ("reached.store_word(v / 2, 0, v);", Why::Stores),
+        (
+            "reached.store_word(v, 0, 1); if reached.get(0, 3) { reached.unset(v, 3); }",
+            Why::ReadsChanged,
+        ),
+    ] {
+        match over("nodes", open) {
+            Agreement::Open(reasons) => assert_eq!(reasons[0].why, why, "{open}"),
+            other => panic!("{other:?}: {open}"),
+        }
+    }
 }
 
 /// What evidence that was measured of some waves says about others: what is proved, and the warnings.
