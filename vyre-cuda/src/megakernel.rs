@@ -11,6 +11,7 @@
 //! and the results of the one before come back, on a stream of copies. For that, inputs and what belongs to a launch exist
 //! twice; everything else is used in the launches' order.
 
+mod launch;
 mod many;
 mod shared;
 
@@ -19,8 +20,8 @@ pub(crate) use shared::graphs_of;
 
 use crate::abi;
 use crate::buffer::{
-    Event, Locked, Memory, Pinned, Place, Ring, Timer, bytes_of, extend, room_in, room_of,
-    slice_bytes, whole_pages,
+    Event, Locked, Memory, Pinned, Place, Ring, Timer, extend, room_in, room_of, slice_bytes,
+    whole_pages,
 };
 use crate::device::{Device, DeviceError};
 use crate::image::{
@@ -28,7 +29,10 @@ use crate::image::{
     records_of, unordered,
 };
 use crate::lift::Shares;
-use rayon::prelude::*;
+use launch::{
+    Laid, Launch, Launched, Launches, PART_BYTES, Query, RECORDS_BYTES, States, ring_for,
+    worth_sharing,
+};
 use shared::{Shared, hubs_of, most_degree};
 use std::borrow::Cow;
 use std::num::NonZeroU64;
@@ -58,22 +62,13 @@ use vyre_core::trap::{Trap, TrapKind, WHOLE_WAVE, item_type, unfinished};
 const PINNED_OUTPUT_BYTES: u64 = 64 << 20;
 /// Runs of a series that are on their way before the host waits.
 const SERIES: usize = 256;
-/// Bytes that the records of one launch's queries take at most.
-const RECORDS_BYTES: u64 = 32 << 20;
 /// Nodes and edges up to which two queries are worth sharing a launch; above, an eighth of the multiprocessors must get one.
 const SMALL_GRAPH: u64 = 1 << 18;
-/// Bytes of records worth a launch of their own, so that they come back while the next one runs.
-const SHARE_BYTES: u64 = 8 << 20;
-/// Bytes of each of the two parts that large copies go through.
-const PART_BYTES: usize = 1 << 20;
-/// The same for a column of inputs or results, which several threads fill or empty: worth telling them.
+/// Bytes of each of the two parts that a large column of inputs or results goes through, which several threads fill or empty: worth
+/// telling them.
 const COLUMN_PART_BYTES: usize = 4 << 20;
 /// Inputs from this size on are uploaded while the run before is on the device.
 const AHEAD_BYTES: u64 = 64 << 10;
-/// Records' bytes from which several threads take them apart, and how many do.
-const UNPACK_BYTES: usize = 256 << 10;
-const UNPACKERS: usize = 16;
-
 impl From<DeviceError> for RunError {
     fn from(e: DeviceError) -> RunError {
         RunError::Backend(e.to_string())
@@ -127,7 +122,7 @@ pub struct Megakernel {
     second_inputs: bool,
     /// Sweeps are to be timed.
     time_waves: bool,
-    batch: Option<Batch>,
+    launches: Launches,
     progress: Arc<Progress>,
     /// Rounds and frontier, as the device tells them.
     told: Pinned,
@@ -180,20 +175,9 @@ struct Pending {
     pinned: bool,
 }
 
-/// A launch of queries that is on its way.
-struct Sharing {
-    flight: usize,
-    started: Instant,
-    sizes: Vec<Sizes>,
-    packed: Vec<Option<u64>>,
-    shapes: Vec<Shape>,
-    record_bytes: u64,
-    spare: Vec<Outcome>,
-}
-
 enum OnItsWay {
     One(Pending),
-    Many(Sharing),
+    Many(Launched),
 }
 
 #[derive(Debug)]
@@ -244,37 +228,6 @@ struct Queue {
     shape: Shape,
     /// Last stamp that a run used.
     stamp: u32,
-}
-
-/// Memory of a batch.
-#[derive(Debug)]
-struct Batch {
-    /// What only the device needs, by CTA.
-    slab: Memory,
-    /// By flight; the second where launches of it follow each other.
-    parts: [Option<Part>; 2],
-}
-
-impl Batch {
-    fn part(&self, flight: usize) -> &Part {
-        self.parts[flight].as_ref().expect("its memory was made")
-    }
-}
-
-/// What one launch of a batch has for itself.
-#[derive(Debug)]
-struct Part {
-    /// The batch, tables, control words as they are before a query, scalars; then inputs.
-    image: Memory,
-    /// Of the image, but for the inputs.
-    staging: Pinned,
-    /// Control words and results, by query.
-    records: Memory,
-    timer: Timer,
-    /// Inputs are there.
-    ready: Event,
-    /// The launch is over.
-    done: Event,
 }
 
 /// Bytes of buffers, sizes of frontiers and lists, where what comes back in one copy lies behind the control words, and what
@@ -565,7 +518,7 @@ impl Megakernel {
             batch_bytes: None,
             second_inputs: false,
             time_waves: false,
-            batch: None,
+            launches: Launches::default(),
             progress: Arc::default(),
             told: Pinned::new(device, 16)?,
             layout,
@@ -708,8 +661,8 @@ impl Megakernel {
                 (Some(at), _) => self.image.upload(tables + at, bytes)?,
                 (None, None) if bytes.len() < PART_BYTES => self.memory_of(i).upload(0, bytes)?,
                 (None, set) => {
-                    self.ring_for(COLUMN_PART_BYTES.min(bytes.len()))?;
-                    let mut ring = self.ring.take().expect("it was just made");
+                    let part_bytes = COLUMN_PART_BYTES.min(bytes.len());
+                    let mut ring = ring_for(self.ring.take(), &self.device, part_bytes)?;
                     let mut upload = match set {
                         None => ring.upload_by(self.device.stream(), self.memory_of(i), 0),
                         Some(set) => ring.upload(self.input_of(i, set), 0),
@@ -1393,8 +1346,8 @@ impl Megakernel {
     ) -> Result<(), RunError> {
         let bytes = bytes as usize;
         if bytes > 0 {
-            self.ring_for(COLUMN_PART_BYTES.min(bytes))?;
-            let mut ring = self.ring.take().expect("it was just made");
+            let part_bytes = COLUMN_PART_BYTES.min(bytes);
+            let mut ring = ring_for(self.ring.take(), &self.device, part_bytes)?;
             let cuts: Vec<usize> = pieces(bytes).map(|piece| piece.end).collect();
             let (memory, at) = from(self);
             let from = (memory, at, &self.flights[flight].done);
@@ -1410,7 +1363,7 @@ impl Megakernel {
         &mut self,
         queries: &[Args<'_>],
         (flight, beside): (usize, bool),
-    ) -> Result<Option<Sharing>, RunError> {
+    ) -> Result<Option<Launched>, RunError> {
         let started = Instant::now();
         let program = Arc::clone(&self.program);
         let lens = |sizes: &Sizes| -> Vec<Option<u64>> {
@@ -1457,8 +1410,7 @@ impl Megakernel {
             u64::from(multiprocessors / 8).max(2)
         };
 
-        let (slab_bytes, input_bytes, record_bytes) =
-            (laid.slab_bytes, laid.input_bytes, laid.record_bytes);
+        let record_bytes = laid.record_bytes;
         let queued = sizes.len() as u64;
         if (RECORDS_BYTES / record_bytes.max(1)).min(queued) < worth {
             return Ok(None);
@@ -1471,8 +1423,9 @@ impl Megakernel {
         if let Some(batch_bytes) = self.batch_bytes {
             // Two launches may be on their way, unless one takes all. Control words are nobody's.
             let control = up(Control::new(&program).bytes);
-            let each = (input_bytes + record_bytes).saturating_sub(control).max(1);
-            let room = batch_bytes.saturating_sub(slab_bytes * ctas.min(count)) / each;
+            let each = laid.input_bytes + record_bytes;
+            let each = each.saturating_sub(control).max(1);
+            let room = batch_bytes.saturating_sub(laid.slab_bytes * ctas.min(count)) / each;
             if count < queued || count > room {
                 count = count.min(room / 2);
             }
@@ -1480,193 +1433,51 @@ impl Megakernel {
                 return Ok(None);
             }
         }
+        ctas = ctas.min(count);
         sizes.truncate(count as usize);
-        let queries = &queries[..sizes.len()];
+        let laid = Arc::new(laid);
+        let taken = sizes.into_iter().zip(queries).map(|(sizes, args)| Query {
+            args,
+            sizes,
+            laid: Arc::clone(&laid),
+        });
+        let mut launch = Launch {
+            started,
+            queries: taken.collect(),
+            ctas: ctas as u32,
+            flight,
+            beside,
+            states: States::Cta,
+        };
 
         // As many states as there is room for.
-        let tables = self.layout.tables_bytes().next_multiple_of(ALIGN);
-        let control_bytes = Control::new(&program).bytes;
-        let scalar_count = program.scalars.len() as u64;
-        let tables_at = up(size_of::<abi::Batch>() as u64);
-        let control_at = tables_at + tables;
-        let scalars_at = up(control_at + control_bytes);
-        let inputs_at = up(scalars_at + 8 * scalar_count * count);
-        let image_bytes = inputs_at + input_bytes * count;
-        ctas = ctas.min(count);
-        let held = self.batch.as_ref();
-        let part = held.and_then(|b| b.parts[flight].as_ref());
-        let grown = |memory: Option<&Memory>, bytes: u64| match memory {
-            Some(memory) if memory.bytes() >= bytes => 0,
-            _ => up(bytes),
-        };
-        let fixed = grown(part.map(|p| &p.image), image_bytes)
-            + grown(part.map(|p| &p.records), record_bytes * count);
-        let more = |ctas: u64| fixed + grown(held.map(|b| &b.slab), slab_bytes * ctas);
-        if more(ctas) > 0 {
+        let of = (&*program, &self.layout);
+        let mut more = self.launches.more(of, &launch);
+        if more > 0 {
             let (free, _) = self.device.memory_bytes()?;
-            while ctas > 1 && more(ctas) > free {
-                ctas /= 2;
+            while launch.ctas > 1 && more > free {
+                launch.ctas /= 2;
+                more = self.launches.more(of, &launch);
             }
-            if more(ctas) > free {
+            if more > free {
                 return Ok(None);
             }
         }
-        if ctas < worth {
+        if u64::from(launch.ctas) < worth {
             return Ok(None);
         }
-        let sizes_of = [slab_bytes * ctas, image_bytes, record_bytes * count];
-        self.make_batch(flight, inputs_at, sizes_of)?;
-        let part_bytes = PART_BYTES.min((record_bytes * count) as usize);
-        self.ring_for(part_bytes.max(record_bytes as usize))?;
-
-        // The image of query 0 on CTA 0, and what the others need.
-        self.sizes = sizes[0].clone();
-        let batch = self.batch.as_ref().expect("it was just made");
-        let part = batch.part(flight);
-        let (slab, records) = (batch.slab.address(), part.records.address());
-        let image = part.image.address();
-        let bases = [slab, image + inputs_at, records];
-        let places = laid.places(bases, |i| self.memory_of(i).address());
-        let encoded = self.encode(&places, &laid.shapes);
-        let words = self.layout.control(&program);
-        let described = abi::Batch {
-            slab,
-            slab_bytes,
-            inputs: image + inputs_at,
-            inputs_bytes: input_bytes,
-            results: records,
-            results_bytes: record_bytes,
-            control: image + control_at,
-            scalars: image + scalars_at,
-            control_bytes: control_bytes as u32,
-            queries: count as u32,
-            scalar_count: scalar_count as u32,
-            ..Default::default()
-        };
-        let batch = self.batch.as_mut().expect("it was just made");
-        let part = batch.parts[flight].as_mut().expect("it was just made");
-        let staged = part.staging.as_mut_slice();
-        let mut put = |at: u64, bytes: &[u8]| {
-            staged[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
-        };
-        put(0, bytes_of(&[described]));
-        put(tables_at, &encoded);
-        put(control_at, &words);
-        for (q, query) in (0u64..).zip(queries) {
-            put(scalars_at + 8 * scalar_count * q, bytes_of(&query.scalars));
-        }
-        let mut refreshed = 8 * scalar_count * count;
-        part.image.upload(0, &staged[..inputs_at as usize])?;
-        let mut ring = None;
-        if input_bytes > 0 {
-            let held = self.ring.take();
-            ring = Some(held.map_or_else(|| Ring::new(&self.device, PART_BYTES), Ok)?);
-        }
-        let mut upload = ring.as_mut().map(|r| r.upload(&part.image, inputs_at));
-        for (q, query) in (0u64..).zip(queries) {
-            // Inputs lie in buffer order.
-            let mut columns: Vec<_> = query.inputs.iter().collect();
-            columns.sort_by_key(|(id, _)| *id);
-            for (id, column) in columns {
-                refreshed += column.bytes();
-                match (laid.buffers[id.index()], &mut upload) {
-                    (At::Input(at), Some(upload)) => {
-                        upload.skip_to(inputs_at + input_bytes * q + at)?;
-                        upload.write(slice_bytes(column))?;
-                        self.counts.ahead_bytes += if beside { column.bytes() } else { 0 };
-                    }
-                    (At::Record(at), _) => part
-                        .records
-                        .upload(record_bytes * q + at, slice_bytes(column))?,
-                    (At::Topology | At::Slab(_) | At::Input(_), _) => {}
-                }
-            }
-        }
-        if let Some(upload) = upload {
-            upload.end(Some(&part.ready))?;
-            part.ready.hold(self.device.stream())?;
-        }
-        if ring.is_some() {
-            self.ring = ring;
-        }
-        self.counts.refresh_bytes += refreshed;
-        part.timer.start()?;
-        let of = [image + tables_at, image];
-        // SAFETY: what the batch names belongs to the session, which waits for the launch; at most one CTA a multiprocessor.
-        unsafe { (self.device).launch(self.layout.shared_bytes, of, ctas as u32, 1) }?;
-        self.counts.launches += 1;
-        let part = self.batch.as_ref().expect("it was just made").part(flight);
-        part.timer.end()?;
-        part.done.record(self.device.stream())?;
-        if record_bytes * count >= UNPACK_BYTES as u64 {
-            // What taking the records apart needs is made while the launch runs.
-            rayon::current_num_threads();
-        }
-        let spare = sizes.iter().map(|s| spare(&program, s)).collect();
-        Ok(Some(Sharing {
-            spare,
-            flight,
-            started,
-            sizes,
-            packed: laid.packed,
-            shapes: laid.shapes,
-            record_bytes,
-        }))
-    }
-
-    /// Makes the ring's parts so large at least.
-    fn ring_for(&mut self, part_bytes: usize) -> Result<(), RunError> {
-        if self
-            .ring
-            .as_ref()
-            .is_none_or(|r| r.part_bytes() < part_bytes)
-        {
-            self.ring = Some(Ring::new(&self.device, part_bytes)?);
-        }
-        Ok(())
-    }
-
-    /// Waits for a launch of queries, and takes its records apart.
-    fn finish_sharing(
-        &mut self,
-        sharing: Sharing,
-    ) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
-        let (flight, record_bytes) = (sharing.flight, sharing.record_bytes as usize);
-        fn part(this: &Megakernel, flight: usize) -> &Part {
-            let batch = this.batch.as_ref().expect("its launch is not over");
-            batch.part(flight)
-        }
-        self.wait(|this| &part(this, flight).done)?;
-        let mut ring = self.ring.take().expect("it was made for this");
-        let part = part(self, flight);
-        let device_ns = Some(part.timer.elapsed_ns()?);
-        let mut spare = sharing.spare.into_iter();
-        let mut rest = sharing.sizes.as_slice();
-        let mut unpacked: Vec<Result<Outcome, RunError>> = Vec::with_capacity(rest.len());
-        let records = rest.iter().map(|_| record_bytes);
-        let cuts = cuts(records, ring.part_bytes());
-        ring.download((&part.records, 0, &part.done), &cuts, |records| {
-            let (now, later) = rest.split_at(records.len() / record_bytes);
-            rest = later;
-            let records = now.iter().zip(records.chunks(record_bytes));
-            let answers = records.map(|(sizes, bytes)| Answer {
-                spare: spare.next().unwrap_or_default(),
-                sizes,
-                packed: &sharing.packed,
-                shapes: &sharing.shapes,
-                bytes,
-            });
-            let answers = answers.collect::<Vec<_>>();
-            unpacked.append(&mut unpack(&self.program, self.time_waves, answers));
-        })?;
-        self.ring = Some(ring);
-        let wall_ns = u64::try_from(sharing.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        for outcome in unpacked.iter_mut().flatten() {
-            self.counts.readback_bytes += read_bytes(outcome);
-            outcome.report.wall_ns = wall_ns;
-            outcome.report.device_ns = device_ns;
-        }
-        Ok(unpacked)
+        self.sizes = launch.queries[0].sizes.clone();
+        let mut launches = std::mem::take(&mut self.launches);
+        let (mut ring, mut counts) = (self.ring.take(), self.counts);
+        let of = (&self.device, of);
+        let launched = launches.start(of, launch, (&mut ring, &mut counts), |images, _, bases| {
+            // Of query 0 on CTA 0, moved on for the others.
+            let places = laid.places(bases[0], |i| self.memory_of(i).address());
+            let encoded = self.encode(&places, &laid.shapes);
+            images[..encoded.len()].copy_from_slice(&encoded);
+        });
+        (self.launches, self.ring, self.counts) = (launches, ring, counts);
+        Ok(Some(launched?))
     }
 
     /// Waits for what is on its way, if anything is, and takes its results.
@@ -1679,7 +1490,7 @@ impl Megakernel {
                 results.push(finished.map(|()| outcome));
             }
             Some(OnItsWay::Many(sharing)) => {
-                let count = sharing.sizes.len();
+                let count = sharing.count();
                 match self.finish_sharing(sharing) {
                     Ok(mut all) => results.append(&mut all),
                     Err(e) => results.extend(std::iter::repeat_n(Err(e), count)),
@@ -1688,54 +1499,16 @@ impl Megakernel {
         }
     }
 
-    /// Memory for a launch of a batch: slab, image, records. So much of the image has a copy on the host.
-    fn make_batch(
+    /// Waits for a launch of queries, and takes its records apart.
+    fn finish_sharing(
         &mut self,
-        flight: usize,
-        staged_bytes: u64,
-        [slab_bytes, image_bytes, records_bytes]: [u64; 3],
-    ) -> Result<(), RunError> {
-        let device = &self.device;
-        let mut made = 0;
-        let mut batch = match self.batch.take() {
-            Some(batch) => batch,
-            None => {
-                made += 1;
-                Batch {
-                    slab: Memory::new(device, slab_bytes)?,
-                    parts: [None, None],
-                }
-            }
-        };
-        if batch.slab.bytes() < slab_bytes {
-            made += 1;
-            batch.slab = Memory::new(device, slab_bytes)?;
-        }
-        if batch.parts[flight].is_none() {
-            made += 2;
-            batch.parts[flight] = Some(Part {
-                image: Memory::new(device, image_bytes)?,
-                staging: Pinned::new(device, staged_bytes as usize)?,
-                records: Memory::new(device, records_bytes)?,
-                timer: Timer::new(device)?,
-                ready: Event::new(device)?,
-                done: Event::new(device)?,
-            });
-        }
-        let part = batch.parts[flight].as_mut().expect("it was just made");
-        for (memory, bytes) in [
-            (&mut part.image, image_bytes),
-            (&mut part.records, records_bytes),
-        ] {
-            if memory.bytes() < bytes {
-                made += 1;
-                *memory = Memory::new(device, bytes)?;
-            }
-        }
-        part.staging.grow(staged_bytes as usize)?;
-        self.counts.allocations += made;
-        self.batch = Some(batch);
-        Ok(())
+        launched: Launched,
+    ) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
+        let flight = launched.flight;
+        self.wait(|this| this.launches.done(flight))?;
+        let of = (&self.device, &*self.program, self.time_waves);
+        let to = (&mut self.ring, &mut self.counts);
+        self.launches.finish(launched, of, to)
     }
 }
 
@@ -1787,188 +1560,6 @@ fn worth_gathering(
     };
     let gains = (0..CLUSTERS.len()).filter_map(|i| Some((gain(i)?, i)));
     gains.max().filter(|&(gain, _)| gain > 0).map(|(_, i)| i)
-}
-
-/// Where a query has a buffer.
-#[derive(Clone, Copy)]
-enum At {
-    /// With the topology.
-    Topology,
-    /// So many bytes into what only the device needs, into the inputs, or into the record.
-    Slab(u64),
-    Input(u64),
-    Record(u64),
-}
-
-/// A query's state.
-struct Laid {
-    buffers: Vec<At>,
-    fillings: Vec<Option<Filling>>,
-    packed: Vec<Option<u64>>,
-    /// Frontiers and lists, where they begin in the slab, and when their stamps are set; `None`: no wave uses it.
-    shapes: Vec<Shape>,
-    queues: Vec<(u64, Option<Filling>)>,
-    slab_bytes: u64,
-    input_bytes: u64,
-    record_bytes: u64,
-}
-
-impl Laid {
-    fn new(program: &Program, needs: &Needs) -> Laid {
-        let (mut slab_bytes, mut input_bytes) = (0, 0);
-        let take = |from: &mut u64, bytes: u64| {
-            *from += bytes;
-            *from - bytes
-        };
-        let arena = take(&mut slab_bytes, needs.shared_bytes());
-        let mut buffers = Vec::new();
-        for (i, buffer) in program.buffers.iter().enumerate() {
-            let bytes = up(needs.buffers[i]);
-            buffers.push(match (buffer.role, needs.packed[i], &needs.shared) {
-                (Role::Topology, ..) => At::Topology,
-                (Role::Input, ..) => At::Input(take(&mut input_bytes, bytes)),
-                (_, Some(at), _) => At::Record(at),
-                (Role::Scratch, None, Some(shared)) => {
-                    At::Slab(arena + shared.buffers[i].map_or(0, |(at, _)| at))
-                }
-                // Of a result without elements, too.
-                (_, None, _) => At::Slab(take(&mut slab_bytes, bytes)),
-            });
-        }
-        let queues = needs.shapes.iter().enumerate().map(|(i, shape)| {
-            match needs.shared.as_ref().and_then(|s| s.frontiers.get(i)) {
-                Some(place) => place.map_or((arena, None), |(at, f)| (arena + at, Some(f))),
-                None => {
-                    let own = needs.own_queue_bytes(program, i).unwrap_or(0);
-                    let bytes = own + shape.stamps_bytes();
-                    (take(&mut slab_bytes, bytes), Some(AT_ONCE))
-                }
-            }
-        });
-        let queues = queues.collect();
-        Laid {
-            buffers,
-            fillings: needs.fillings(),
-            packed: needs.packed.clone(),
-            shapes: needs.shapes.clone(),
-            queues,
-            slab_bytes,
-            input_bytes,
-            record_bytes: needs.slab_bytes.next_multiple_of(ALIGN),
-        }
-    }
-
-    /// With slab, inputs and record there.
-    fn places(&self, [slab, inputs, record]: [u64; 3], topology: impl Fn(usize) -> u64) -> Places {
-        let buffers = self.buffers.iter().enumerate();
-        // What is packed are buffers, then lists.
-        let lists_from = self.queues.len() + self.buffers.len() - self.packed.len();
-        let queues = self.shapes.iter().zip(&self.queues).enumerate();
-        Places {
-            control: record,
-            buffers: buffers
-                .map(|(i, at)| match *at {
-                    At::Topology => topology(i),
-                    At::Slab(at) => slab + at,
-                    At::Input(at) => inputs + at,
-                    At::Record(at) => record + at,
-                })
-                .collect(),
-            fillings: self.fillings.clone(),
-            queues: queues
-                .map(|(i, (shape, &(at, filling)))| {
-                    let list = usize::checked_sub(i, lists_from);
-                    let packed = list.and_then(|l| self.packed[self.buffers.len() + l]);
-                    let stamps = slab + at + shape.passing_bytes();
-                    let stamps = filling.map_or((0, AT_ONCE), |filling| (stamps, filling));
-                    place(shape, (slab + at, packed.map(|at| record + at)), stamps)
-                })
-                .collect(),
-            fresh_stamps: true,
-            turns: Vec::new(),
-            progress: 0,
-        }
-    }
-}
-
-/// A query's record, as it came back.
-struct Answer<'a> {
-    /// Memory of its results; made anew where there is none.
-    spare: Outcome,
-    sizes: &'a Sizes,
-    packed: &'a [Option<u64>],
-    shapes: &'a [Shape],
-    bytes: &'a [u8],
-}
-
-/// Memory for a query's results. Taken on one thread while the device works: the allocator's locks would be fought over by
-/// threads that take records apart.
-fn spare(program: &Program, sizes: &Sizes) -> Outcome {
-    let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
-    let results = buffers.filter(|(_, b)| is_result(b.role));
-    let column = |(id, b): (BufferId, &vyre_core::module::Buffer)| {
-        let mut column = Column::filled(b.scalar, 0, 0);
-        // Who fills it asks again, and says where there is none.
-        let _reserved = column.reserve(sizes.resolve(program, b.extent).unwrap_or(0) as usize);
-        (id, column)
-    };
-    Outcome {
-        outputs: results.map(column).collect(),
-        ..Outcome::default()
-    }
-}
-
-/// Takes records apart, many on several threads. `time_waves`: sweeps were timed.
-fn unpack(
-    program: &Program,
-    time_waves: bool,
-    answers: Vec<Answer<'_>>,
-) -> Vec<Result<Outcome, RunError>> {
-    let one = |mut answer: Answer<'_>| {
-        let reader = Reader {
-            program,
-            sizes: answer.sizes,
-            control: Control::new(program),
-            time_waves,
-        };
-        let words = reader.words(answer.bytes)?;
-        if let Some(trap) = reader.trap(&words, true) {
-            return Err(RunError::Trap(Box::new(trap)));
-        }
-        let record = Record {
-            bytes: answer.bytes,
-            packed: answer.packed,
-            shapes: answer.shapes,
-        };
-        reader.outcome(&words, &record, &mut answer.spare)?;
-        Ok(answer.spare)
-    };
-    let bytes: usize = answers.iter().map(|a| a.bytes.len()).sum();
-    if bytes < UNPACK_BYTES {
-        return answers.into_iter().map(one).collect();
-    }
-    let together = answers.len().div_ceil(UNPACKERS);
-    answers
-        .into_par_iter()
-        .with_min_len(together)
-        .map(one)
-        .collect()
-}
-
-/// Where to cut consecutive records so that pieces of whole ones are as large as possible, but not larger than that.
-fn cuts(records: impl Iterator<Item = usize>, most: usize) -> Vec<usize> {
-    let (mut cuts, mut from, mut end) = (Vec::new(), 0, 0);
-    for bytes in records {
-        if end + bytes - from > most && end > from {
-            cuts.push(end);
-            from = end;
-        }
-        end += bytes;
-    }
-    if end > from {
-        cuts.push(end);
-    }
-    cuts
 }
 
 /// What the tables of a run are made from, but for where its state is.
@@ -2123,15 +1714,6 @@ impl Tables<'_> {
             time_waves: self.time_waves,
         })
     }
-}
-
-/// Queries whose records are worth a launch of their own: each CTA takes two, or the records come back as one large copy.
-fn worth_sharing(record_bytes: u64, ctas: u64) -> u64 {
-    let most = RECORDS_BYTES / record_bytes.max(1);
-    (2 * ctas)
-        .max(SHARE_BYTES / record_bytes.max(1))
-        .min(most)
-        .max(1)
 }
 
 /// A result buffer with a copy of its own: where it goes.
@@ -2596,7 +2178,7 @@ impl Executor for Megakernel {
             let next =
                 self.start_sharing(rest, (flight, beside))
                     .and_then(|sharing| match sharing {
-                        Some(sharing) => Ok((sharing.sizes.len(), OnItsWay::Many(sharing))),
+                        Some(sharing) => Ok((sharing.count(), OnItsWay::Many(sharing))),
                         None => {
                             let one = self.start(&rest[..1], (flight, beside), true, &mut [])?;
                             Ok((1, OnItsWay::One(one)))
@@ -2680,7 +2262,7 @@ impl Executor for Megakernel {
         self.layout = layout;
         self.found = found;
         self.sizes = sizes;
-        self.batch = None;
+        self.launches = Launches::default();
         self.take(needs)?;
         for (id, column) in &topology.columns {
             let memory = self.memory_of(id.index());

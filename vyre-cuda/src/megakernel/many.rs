@@ -3,15 +3,17 @@
 //! As in a batch on one graph, each CTA takes one query after another and runs it alone. Here every query has an image of its
 //! own, made by the host, and a state of its own; only code, control words as they are before a run, and the launch are shared.
 
+use super::launch::{
+    Laid, Launch, Launched, Launches, PART_BYTES, Query, RECORDS_BYTES, States, worth_sharing,
+};
 use super::{
-    Answer, Laid, Manner, Needs, PART_BYTES, RECORDS_BYTES, Shared, Tables, average_degrees,
-    check_args, check_topology, csr_bytes, cuts, found_in, read_bytes, room_for, spare, unpack, up,
-    worth_sharing,
+    Manner, Needs, Shared, Tables, average_degrees, check_args, check_topology, csr_bytes,
+    found_in, room_for, up,
 };
 use crate::abi;
-use crate::buffer::{Event, Memory, Pinned, Ring, Timer, bytes_of, slice_bytes};
+use crate::buffer::{Memory, Ring, slice_bytes};
 use crate::device::{Device, DeviceError};
-use crate::image::{Control, ITEMS_PER_LANE, Layout, Ranges};
+use crate::image::{ITEMS_PER_LANE, Layout, Ranges};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -37,7 +39,7 @@ pub(crate) struct Many {
     /// Offsets, targets and columns of all topologies; nobody reads it on the host.
     _arrays: Memory,
     graphs: Vec<Place>,
-    parts: [Option<Part>; 2],
+    launches: Launches,
     ring: Option<Ring>,
     counts: Counters,
 }
@@ -51,28 +53,6 @@ struct Place {
     found: Graphs,
     /// What the last query shared.
     shared: Option<Shared>,
-}
-
-/// What one launch has for itself.
-struct Part {
-    /// The batch, control words as they are before a run, images; copied as a whole.
-    head: Memory,
-    staging: Pinned,
-    /// Scratch, frontiers and lists; then inputs.
-    states: Memory,
-    records: Memory,
-    timer: Timer,
-    ready: Event,
-    done: Event,
-}
-
-/// A launch that is on its way.
-struct Launched {
-    flight: usize,
-    bytes: u64,
-    started: Instant,
-    queries: Vec<(Sizes, Laid)>,
-    spare: Vec<Outcome>,
 }
 
 impl Many {
@@ -167,7 +147,7 @@ impl Many {
             code,
             _arrays: arrays,
             graphs,
-            parts: [None, None],
+            launches: Launches::default(),
             ring: Some(ring),
             counts,
         })
@@ -185,7 +165,7 @@ impl Many {
         let most_ctas = self.device.multiprocessors().min(abi::MAX_CTAS);
         // Two launches may be on their way.
         let most_bytes = STATES_BYTES.min(self.device.memory_bytes()?.0 / 4);
-        let mut taken: Vec<(Sizes, Laid)> = Vec::new();
+        let mut taken: Vec<Query<'_, '_>> = Vec::new();
         let (mut states, mut inputs, mut records) = (0u64, 0u64, 0u64);
         for (graph, args) in queries {
             let place = &mut self.graphs[*graph];
@@ -216,222 +196,68 @@ impl Many {
             states += laid.slab_bytes;
             inputs += laid.input_bytes;
             records += laid.record_bytes;
-            taken.push((sizes, laid));
-        }
-        let queries = &queries[..taken.len()];
-
-        let control_bytes = Control::new(&program).bytes;
-        let control_at = up(size_of::<abi::Batch>() as u64);
-        let images_at = up(control_at + control_bytes);
-        let image_bytes = up(self.layout.tables_bytes());
-        let head_bytes = images_at + image_bytes * taken.len() as u64;
-        self.make_part(flight, [head_bytes, states + inputs, records])?;
-        let largest = taken.iter().map(|(_, laid)| laid.record_bytes).max();
-        // Locking pages waits for what is on the device, so it comes before the launch.
-        let wanted = (PART_BYTES as u64).min(records).max(largest.unwrap_or(0));
-        if self
-            .ring
-            .as_ref()
-            .is_none_or(|r| (r.part_bytes() as u64) < wanted)
-        {
-            self.ring = Some(Ring::new(&self.device, wanted as usize)?);
-        }
-        let part = self.parts[flight].as_mut().expect("it was just made");
-        let (head, slab, record) = (
-            part.head.address(),
-            part.states.address(),
-            part.records.address(),
-        );
-        let described = abi::Batch {
-            control: head + control_at,
-            control_bytes: control_bytes as u32,
-            queries: taken.len() as u32,
-            image_bytes: image_bytes as u32,
-            images: head + images_at,
-            ..Default::default()
-        };
-        let staged = &mut part.staging.as_mut_slice()[..head_bytes as usize];
-        let (front, images) = staged.split_at_mut(images_at as usize);
-        let described = bytes_of(std::slice::from_ref(&described));
-        front[..described.len()].copy_from_slice(described);
-        let words = self.layout.control(&program);
-        front[control_at as usize..][..words.len()].copy_from_slice(&words);
-
-        // Where each state begins.
-        let mut at = [slab, slab + states, record];
-        let bases: Vec<[u64; 3]> = taken
-            .iter()
-            .map(|(_, laid)| {
-                let begin = at;
-                at[0] += laid.slab_bytes;
-                at[1] += laid.input_bytes;
-                at[2] += laid.record_bytes;
-                begin
-            })
-            .collect();
-        let (layout, code, graphs) = (&self.layout, self.code.address(), &self.graphs);
-        images
-            .par_chunks_mut(image_bytes as usize)
-            .zip(queries.par_iter().zip(&taken).zip(&bases))
-            .with_min_len(64)
-            .for_each(|(image, (((graph, _), (sizes, laid)), bases))| {
-                let place = &graphs[*graph];
-                let tables = Tables {
-                    program: &program,
-                    layout,
-                    code,
-                    sizes,
-                    topologies: place.tables.clone(),
-                    shapes: &laid.shapes,
-                    stamps: &[],
-                    // A CTA of its own walks long ranges as it does all others.
-                    ranges: vec![Ranges::default(); layout.ranges_of.len()],
-                    time_waves: false,
-                };
-                let encoded = tables.encode(&laid.places(*bases, |i| place.columns[i]));
-                image[..encoded.len()].copy_from_slice(&encoded);
+            taken.push(Query {
+                args,
+                sizes,
+                laid: Arc::new(laid),
             });
-        part.head.upload(0, staged)?;
-
-        if inputs > 0 {
-            let held = self.ring.take();
-            let mut ring = held.map_or_else(|| Ring::new(&self.device, PART_BYTES), Ok)?;
-            let mut upload = ring.upload(&part.states, states);
-            for (((_, args), (_, laid)), bases) in queries.iter().zip(&taken).zip(&bases) {
-                // Inputs lie in buffer order.
-                let mut columns: Vec<_> = args.inputs.iter().collect();
-                columns.sort_by_key(|(id, _)| *id);
-                for (id, column) in columns {
-                    if let super::At::Input(at) = laid.buffers[id.index()] {
-                        upload.skip_to(bases[1] + at - slab)?;
-                        upload.write(slice_bytes(column))?;
-                    }
-                }
-            }
-            upload.end(Some(&part.ready))?;
-            self.ring = Some(ring);
-            part.ready.hold(self.device.stream())?;
         }
-        for (((_, args), (_, laid)), bases) in queries.iter().zip(&taken).zip(&bases) {
-            self.counts.refresh_bytes += 8 * args.scalars.len() as u64;
-            for (id, column) in &args.inputs {
-                self.counts.refresh_bytes += column.bytes();
-                if let super::At::Record(at) = laid.buffers[id.index()] {
-                    let at = bases[2] - record + at;
-                    part.records.upload(at, slice_bytes(column))?;
-                }
-            }
-        }
-
-        let ctas = most_ctas.min(taken.len() as u32);
-        part.timer.start()?;
-        let of = [head + images_at, head];
-        // SAFETY: what the batch names belongs to this launch's part, which is waited for; at most one CTA a multiprocessor.
-        unsafe { (self.device).launch(self.layout.shared_bytes, of, ctas, 1) }?;
-        part.timer.end()?;
-        part.done.record(self.device.stream())?;
-        self.counts.launches += 1;
-        let spare = taken
-            .iter()
-            .map(|(sizes, _)| spare(&program, sizes))
-            .collect();
-        Ok(Launched {
-            flight,
-            bytes: states + inputs + records,
+        let launch = Launch {
             started,
+            ctas: most_ctas.min(taken.len() as u32),
             queries: taken,
-            spare,
-        })
-    }
-
-    fn make_part(&mut self, flight: usize, bytes: [u64; 3]) -> Result<(), RunError> {
-        let [head, states, records] = bytes;
-        let device = &self.device;
-        let part = self.parts[flight].as_ref();
-        let grows = |held: Option<&Memory>, bytes: u64| held.is_none_or(|m| m.bytes() < bytes);
-        let new = [
-            grows(part.map(|p| &p.head), head),
-            grows(part.map(|p| &p.states), states),
-            grows(part.map(|p| &p.records), records),
-        ];
-        let more = new.iter().zip(bytes).filter(|(new, _)| **new);
-        let more: u64 = more.map(|(_, bytes)| up(bytes)).sum();
+            flight,
+            beside: false,
+            states: States::Query,
+        };
+        let (layout, code, graphs) = (&self.layout, self.code.address(), &self.graphs);
+        let more = self.launches.more((&program, layout), &launch);
         if more > 0 {
-            room_for(device, "the run", more)?;
+            room_for(&self.device, "the run", more)?;
         }
-        match &mut self.parts[flight] {
-            Some(part) => {
-                for ((memory, new), bytes) in [&mut part.head, &mut part.states, &mut part.records]
-                    .into_iter()
-                    .zip(new)
-                    .zip(bytes)
-                {
-                    if new {
-                        *memory = Memory::new(device, bytes)?;
-                    }
-                }
-                part.staging.grow(head as usize)?;
-            }
-            none => {
-                *none = Some(Part {
-                    head: Memory::new(device, head)?,
-                    staging: Pinned::new(device, head as usize)?,
-                    states: Memory::new(device, states)?,
-                    records: Memory::new(device, records)?,
-                    timer: Timer::new(device)?,
-                    ready: Event::new(device)?,
-                    done: Event::new(device)?,
-                });
-            }
-        }
-        self.counts.allocations += new.iter().filter(|new| **new).count() as u64;
-        Ok(())
+        let image_bytes = up(layout.tables_bytes()) as usize;
+        self.launches.start(
+            (&self.device, (&program, layout)),
+            launch,
+            (&mut self.ring, &mut self.counts),
+            |images, taken, bases| {
+                images
+                    .par_chunks_mut(image_bytes)
+                    .zip(queries.par_iter().zip(taken).zip(bases))
+                    .with_min_len(64)
+                    .for_each(|(image, (((graph, _), query), bases))| {
+                        let laid = &query.laid;
+                        let place = &graphs[*graph];
+                        let tables = Tables {
+                            program: &program,
+                            layout,
+                            code,
+                            sizes: &query.sizes,
+                            topologies: place.tables.clone(),
+                            shapes: &laid.shapes,
+                            stamps: &[],
+                            // A CTA of its own walks long ranges as it does all others.
+                            ranges: vec![Ranges::default(); layout.ranges_of.len()],
+                            time_waves: false,
+                        };
+                        let encoded = tables.encode(&laid.places(*bases, |i| place.columns[i]));
+                        image[..encoded.len()].copy_from_slice(&encoded);
+                    });
+            },
+        )
     }
 
     fn finish(&mut self, launched: Launched) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
-        let part = self.parts[launched.flight].as_ref();
-        let part = part.expect("its launch is not over");
         self.counts.fences += 1;
-        part.done.wait()?;
-        let device_ns = Some(part.timer.elapsed_ns()?);
-        let mut ring = self.ring.take().expect("it was made for this");
-        let lens = launched.queries.iter();
-        let cuts = cuts(
-            lens.map(|(_, laid)| laid.record_bytes as usize),
-            ring.part_bytes(),
-        );
-        let mut spare = launched.spare.into_iter();
-        let mut rest = launched.queries.iter();
-        let mut unpacked = Vec::with_capacity(launched.queries.len());
-        ring.download((&part.records, 0, &part.done), &cuts, |mut records| {
-            let mut answers = Vec::new();
-            while !records.is_empty() {
-                let (sizes, laid) = rest.next().expect("each record is a query's");
-                let (bytes, later) = records.split_at(laid.record_bytes as usize);
-                records = later;
-                answers.push(Answer {
-                    spare: spare.next().unwrap_or_default(),
-                    sizes,
-                    packed: &laid.packed,
-                    shapes: &laid.shapes,
-                    bytes,
-                });
-            }
-            unpacked.append(&mut unpack(&self.program, false, answers));
-        })?;
-        self.ring = Some(ring);
-        let wall_ns = u64::try_from(launched.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        for outcome in unpacked.iter_mut().flatten() {
-            self.counts.readback_bytes += read_bytes(outcome);
-            outcome.report.wall_ns = wall_ns;
-            outcome.report.device_ns = device_ns;
-        }
-        Ok(unpacked)
+        self.launches.done(launched.flight).wait()?;
+        let of = (&self.device, &*self.program, false);
+        let to = (&mut self.ring, &mut self.counts);
+        self.launches.finish(launched, of, to)
     }
 
     fn land(&mut self, launched: Option<Launched>, results: &mut Vec<Result<Outcome, RunError>>) {
         let Some(launched) = launched else { return };
-        let count = launched.queries.len();
+        let count = launched.count();
         match self.finish(launched) {
             Ok(mut all) => results.append(&mut all),
             Err(e) => results.extend(std::iter::repeat_n(Err(e), count)),
@@ -458,7 +284,7 @@ impl Many {
             self.land(on_its_way.take(), &mut results);
             match next {
                 Ok(launched) => {
-                    started += launched.queries.len();
+                    started += launched.count();
                     on_its_way = Some(launched);
                     flight ^= 1;
                 }

@@ -1,0 +1,577 @@
+//! One launch of queries, each of which runs on one CTA: on one graph, whose image the device moves on from query to query, or
+//! on graphs of their own, with an image each.
+//!
+//! What a query leaves to be read, control words and results, is one record. Two launches may be on their way: each has images,
+//! inputs and records of its own, and what only the device needs is used in the launches' order.
+
+use super::{AT_ONCE, Needs, Places, Reader, Record, is_result, place, read_bytes, up};
+use crate::abi;
+use crate::buffer::{Event, Memory, Pinned, Ring, Timer, bytes_of, slice_bytes};
+use crate::device::{Device, DeviceError};
+use crate::image::{Control, Layout};
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::time::Instant;
+use vyre_core::exec::{Args, Column, Counters, Outcome, RunError, Sizes};
+use vyre_core::module::{BufferId, Program, Role};
+use vyre_core::plan::arena::Filling;
+use vyre_core::plan::device::{ALIGN, Shape};
+
+/// Bytes that the records of one launch's queries take at most.
+pub(super) const RECORDS_BYTES: u64 = 32 << 20;
+/// Bytes of records worth a launch of their own, so that they come back while the next one runs.
+const SHARE_BYTES: u64 = 8 << 20;
+/// Bytes of each of the two parts that large copies go through.
+pub(super) const PART_BYTES: usize = 1 << 20;
+/// Records' bytes from which several threads take them apart, and how many do.
+const UNPACK_BYTES: usize = 256 << 10;
+const UNPACKERS: usize = 16;
+
+/// Queries that are to share a launch; at least one.
+pub(super) struct Launch<'a, 'q> {
+    pub(super) started: Instant,
+    pub(super) queries: Vec<Query<'a, 'q>>,
+    /// At most one a multiprocessor.
+    pub(super) ctas: u32,
+    pub(super) flight: usize,
+    /// Another launch is on its way.
+    pub(super) beside: bool,
+    pub(super) states: States,
+}
+
+/// A query, its sizes, and how its state is laid out.
+pub(super) struct Query<'a, 'q> {
+    pub(super) args: &'a Args<'q>,
+    pub(super) sizes: Sizes,
+    pub(super) laid: Arc<Laid>,
+}
+
+/// Who has a state, and with it an image.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum States {
+    /// Each CTA: all queries are on one graph and laid out as the first one is. Its image on the first CTA is moved on.
+    Cta,
+    /// Each query.
+    Query,
+}
+
+/// A launch that is on its way.
+pub(super) struct Launched {
+    pub(super) flight: usize,
+    /// Of states, inputs and records.
+    pub(super) bytes: u64,
+    started: Instant,
+    queries: Vec<(Sizes, Arc<Laid>)>,
+    spare: Vec<Outcome>,
+}
+
+impl Launched {
+    /// Queries.
+    pub(super) fn count(&self) -> usize {
+        self.queries.len()
+    }
+}
+
+/// Memory of launches that follow each other.
+#[derive(Debug, Default)]
+pub(super) struct Launches {
+    /// What only the device needs.
+    slab: Option<Memory>,
+    /// By flight; the second where launches follow each other.
+    parts: [Option<Part>; 2],
+}
+
+/// What one launch has for itself.
+#[derive(Debug)]
+struct Part {
+    /// The batch, control words as they are before a query, scalars, images; copied as a whole.
+    head: Memory,
+    staging: Pinned,
+    inputs: Memory,
+    /// Control words and results, by query.
+    records: Memory,
+    timer: Timer,
+    /// Inputs are there.
+    ready: Event,
+    /// The launch is over.
+    done: Event,
+}
+
+/// Where things are in the head of a launch, and bytes of all that it takes.
+struct Bytes {
+    control_at: u64,
+    scalars_at: u64,
+    images_at: u64,
+    image: u64,
+    head: u64,
+    slab: u64,
+    inputs: u64,
+    records: u64,
+}
+
+impl Launch<'_, '_> {
+    fn bytes(&self, (program, layout): (&Program, &Layout)) -> Bytes {
+        let sum = |of: fn(&Laid) -> u64| self.queries.iter().map(|q| of(&q.laid)).sum::<u64>();
+        let count = self.queries.len() as u64;
+        let (images, slab) = match self.states {
+            States::Cta => (1, self.queries[0].laid.slab_bytes * u64::from(self.ctas)),
+            States::Query => (count, sum(|laid| laid.slab_bytes)),
+        };
+        let control_at = up(size_of::<abi::Batch>() as u64);
+        let scalars_at = up(control_at + Control::new(program).bytes);
+        let images_at = up(scalars_at + 8 * program.scalars.len() as u64 * count);
+        let image = up(layout.tables_bytes());
+        Bytes {
+            control_at,
+            scalars_at,
+            images_at,
+            image,
+            head: images_at + image * images,
+            slab,
+            inputs: sum(|laid| laid.input_bytes),
+            records: sum(|laid| laid.record_bytes),
+        }
+    }
+}
+
+impl Launches {
+    /// What the launch takes beyond the memory that there is.
+    pub(super) fn more(&self, of: (&Program, &Layout), launch: &Launch<'_, '_>) -> u64 {
+        let bytes = launch.bytes(of);
+        let part = self.parts[launch.flight].as_ref();
+        let grown = |memory: Option<&Memory>, bytes: u64| match memory {
+            Some(memory) if memory.bytes() >= bytes => 0,
+            _ => up(bytes),
+        };
+        grown(self.slab.as_ref(), bytes.slab)
+            + grown(part.map(|p| &p.head), bytes.head)
+            + grown(part.map(|p| &p.inputs), bytes.inputs)
+            + grown(part.map(|p| &p.records), bytes.records)
+    }
+
+    /// Makes it large enough; how often memory was allocated for that.
+    fn grow(
+        &mut self,
+        device: &Arc<Device>,
+        flight: usize,
+        bytes: &Bytes,
+    ) -> Result<u64, DeviceError> {
+        let mut made = 0;
+        if self.slab.is_none() {
+            made += 1;
+            self.slab = Some(Memory::new(device, bytes.slab)?);
+        }
+        if self.parts[flight].is_none() {
+            made += 3;
+            self.parts[flight] = Some(Part {
+                head: Memory::new(device, bytes.head)?,
+                staging: Pinned::new(device, bytes.head as usize)?,
+                inputs: Memory::new(device, bytes.inputs)?,
+                records: Memory::new(device, bytes.records)?,
+                timer: Timer::new(device)?,
+                ready: Event::new(device)?,
+                done: Event::new(device)?,
+            });
+        }
+        let part = self.parts[flight].as_mut().expect("it was just made");
+        let slab = self.slab.as_mut().expect("it was just made");
+        for (memory, bytes) in [
+            (slab, bytes.slab),
+            (&mut part.head, bytes.head),
+            (&mut part.inputs, bytes.inputs),
+            (&mut part.records, bytes.records),
+        ] {
+            if memory.bytes() < bytes {
+                made += 1;
+                *memory = Memory::new(device, bytes)?;
+            }
+        }
+        part.staging.grow(bytes.head as usize)?;
+        Ok(made)
+    }
+
+    /// Passes when the launch of the flight is over.
+    pub(super) fn done(&self, flight: usize) -> &Event {
+        &self.part(flight).done
+    }
+
+    fn part(&self, flight: usize) -> &Part {
+        let part = self.parts[flight].as_ref();
+        part.expect("a launch of the flight was started")
+    }
+
+    /// Starts a launch. `images` writes the image of each query whose slab, inputs and record begin there, or of the first one.
+    pub(super) fn start(
+        &mut self,
+        (device, (program, layout)): (&Arc<Device>, (&Program, &Layout)),
+        launch: Launch<'_, '_>,
+        (ring, counts): (&mut Option<Ring>, &mut Counters),
+        images: impl FnOnce(&mut [u8], &[Query<'_, '_>], &[[u64; 3]]),
+    ) -> Result<Launched, RunError> {
+        let bytes = launch.bytes((program, layout));
+        counts.allocations += self.grow(device, launch.flight, &bytes)?;
+        let largest = launch.queries.iter().map(|q| q.laid.record_bytes).max();
+        // Locking pages waits for what is on the device, so it comes before the launch.
+        let wanted = (PART_BYTES as u64).min(bytes.records);
+        let wanted = wanted.max(largest.unwrap_or(0)) as usize;
+        let held = ring_for(ring.take(), device, wanted)?;
+        let ring = ring.insert(held);
+
+        // Where each query's memory begins.
+        let part = self.parts[launch.flight].as_mut();
+        let part = part.expect("it was just made");
+        let slab = self.slab.as_ref().expect("it was just made").address();
+        let head = part.head.address();
+        let (inputs, records) = (part.inputs.address(), part.records.address());
+        let mut at = [slab, inputs, records];
+        let bases = launch.queries.iter().map(|query| {
+            let begin = at;
+            at[0] += match launch.states {
+                States::Cta => 0,
+                States::Query => query.laid.slab_bytes,
+            };
+            at[1] += query.laid.input_bytes;
+            at[2] += query.laid.record_bytes;
+            begin
+        });
+        let bases: Vec<[u64; 3]> = bases.collect();
+
+        let first = &launch.queries[0].laid;
+        let batch = abi::Batch {
+            control: head + bytes.control_at,
+            control_bytes: Control::new(program).bytes as u32,
+            scalars: head + bytes.scalars_at,
+            scalar_count: program.scalars.len() as u32,
+            queries: launch.queries.len() as u32,
+            ..Default::default()
+        };
+        let batch = match launch.states {
+            States::Cta => abi::Batch {
+                slab,
+                slab_bytes: first.slab_bytes,
+                inputs,
+                inputs_bytes: first.input_bytes,
+                results: records,
+                results_bytes: first.record_bytes,
+                ..batch
+            },
+            States::Query => abi::Batch {
+                image_bytes: bytes.image as u32,
+                images: head + bytes.images_at,
+                ..batch
+            },
+        };
+        let staged = &mut part.staging.as_mut_slice()[..bytes.head as usize];
+        let (front, behind) = staged.split_at_mut(bytes.images_at as usize);
+        let mut put = |at: u64, bytes: &[u8]| {
+            front[at as usize..][..bytes.len()].copy_from_slice(bytes);
+        };
+        put(0, bytes_of(&[batch]));
+        put(bytes.control_at, &layout.control(program));
+        let mut scalars_at = bytes.scalars_at;
+        for query in &launch.queries {
+            put(scalars_at, bytes_of(&query.args.scalars));
+            scalars_at += 8 * query.args.scalars.len() as u64;
+        }
+        images(behind, &launch.queries, &bases);
+        part.head.upload(0, staged)?;
+
+        let mut upload = ring.upload(&part.inputs, 0);
+        for (query, [_, input, record]) in launch.queries.iter().zip(&bases) {
+            counts.refresh_bytes += 8 * query.args.scalars.len() as u64;
+            // Inputs lie in buffer order.
+            let mut columns: Vec<_> = query.args.inputs.iter().collect();
+            columns.sort_by_key(|(id, _)| *id);
+            for (id, column) in columns {
+                counts.refresh_bytes += column.bytes();
+                match query.laid.buffers[id.index()] {
+                    At::Input(at) => {
+                        upload.skip_to(input - inputs + at)?;
+                        upload.write(slice_bytes(column))?;
+                        counts.ahead_bytes += if launch.beside { column.bytes() } else { 0 };
+                    }
+                    At::Record(at) => {
+                        let at = record - records + at;
+                        part.records.upload(at, slice_bytes(column))?;
+                    }
+                    At::Topology | At::Slab(_) => {}
+                }
+            }
+        }
+        if bytes.inputs > 0 {
+            upload.end(Some(&part.ready))?;
+            part.ready.hold(device.stream())?;
+        }
+
+        part.timer.start()?;
+        let of = [head + bytes.images_at, head];
+        // SAFETY: what the batch names belongs to the session, which waits for the launch; at most one CTA a multiprocessor.
+        unsafe { device.launch(layout.shared_bytes, of, launch.ctas, 1) }?;
+        counts.launches += 1;
+        part.timer.end()?;
+        part.done.record(device.stream())?;
+        if bytes.records >= UNPACK_BYTES as u64 {
+            // What taking the records apart needs is made while the launch runs.
+            rayon::current_num_threads();
+        }
+        let queries = launch.queries.into_iter();
+        let queries: Vec<(Sizes, Arc<Laid>)> = queries.map(|q| (q.sizes, q.laid)).collect();
+        Ok(Launched {
+            flight: launch.flight,
+            bytes: bytes.slab + bytes.inputs + bytes.records,
+            started: launch.started,
+            spare: queries.iter().map(|(s, _)| spare(program, s)).collect(),
+            queries,
+        })
+    }
+
+    /// Takes the records of a launch that was waited for apart. `time_waves`: sweeps were timed.
+    pub(super) fn finish(
+        &self,
+        launched: Launched,
+        (device, program, time_waves): (&Arc<Device>, &Program, bool),
+        (ring, counts): (&mut Option<Ring>, &mut Counters),
+    ) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
+        let part = self.part(launched.flight);
+        let device_ns = Some(part.timer.elapsed_ns()?);
+        let lens = launched.queries.iter();
+        let lens = lens.map(|(_, laid)| laid.record_bytes as usize);
+        // Another run may have failed while it had the ring.
+        let held = ring_for(ring.take(), device, lens.clone().max().unwrap_or(0))?;
+        let ring = ring.insert(held);
+        let cuts = cuts(lens, ring.part_bytes());
+        let mut spare = launched.spare.into_iter();
+        let mut rest = launched.queries.iter();
+        let mut unpacked = Vec::with_capacity(launched.queries.len());
+        ring.download((&part.records, 0, &part.done), &cuts, |mut records| {
+            let mut answers = Vec::new();
+            while !records.is_empty() {
+                let (sizes, laid) = rest.next().expect("each record is a query's");
+                let (bytes, later) = records.split_at(laid.record_bytes as usize);
+                records = later;
+                answers.push(Answer {
+                    spare: spare.next().unwrap_or_default(),
+                    sizes,
+                    packed: &laid.packed,
+                    shapes: &laid.shapes,
+                    bytes,
+                });
+            }
+            unpacked.append(&mut unpack(program, time_waves, answers));
+        })?;
+        let wall_ns = u64::try_from(launched.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        for outcome in unpacked.iter_mut().flatten() {
+            counts.readback_bytes += read_bytes(outcome);
+            outcome.report.wall_ns = wall_ns;
+            outcome.report.device_ns = device_ns;
+        }
+        Ok(unpacked)
+    }
+}
+
+/// A ring whose parts are so large at least: the one that there is, or another.
+pub(super) fn ring_for(
+    held: Option<Ring>,
+    device: &Arc<Device>,
+    part_bytes: usize,
+) -> Result<Ring, DeviceError> {
+    match held {
+        Some(ring) if ring.part_bytes() >= part_bytes => Ok(ring),
+        _ => Ring::new(device, part_bytes),
+    }
+}
+
+/// Queries whose records are worth a launch of their own: each CTA takes two, or the records come back as one large copy.
+pub(super) fn worth_sharing(record_bytes: u64, ctas: u64) -> u64 {
+    let most = RECORDS_BYTES / record_bytes.max(1);
+    (2 * ctas)
+        .max(SHARE_BYTES / record_bytes.max(1))
+        .min(most)
+        .max(1)
+}
+
+/// Where a query has a buffer.
+#[derive(Clone, Copy)]
+pub(super) enum At {
+    /// With the topology.
+    Topology,
+    /// So many bytes into what only the device needs, into the inputs, or into the record.
+    Slab(u64),
+    Input(u64),
+    Record(u64),
+}
+
+/// A query's state.
+pub(super) struct Laid {
+    pub(super) buffers: Vec<At>,
+    fillings: Vec<Option<Filling>>,
+    pub(super) packed: Vec<Option<u64>>,
+    /// Frontiers and lists, where they begin in the slab, and when their stamps are set; `None`: no wave uses it.
+    pub(super) shapes: Vec<Shape>,
+    queues: Vec<(u64, Option<Filling>)>,
+    pub(super) slab_bytes: u64,
+    pub(super) input_bytes: u64,
+    pub(super) record_bytes: u64,
+}
+
+impl Laid {
+    pub(super) fn new(program: &Program, needs: &Needs) -> Laid {
+        let (mut slab_bytes, mut input_bytes) = (0, 0);
+        let take = |from: &mut u64, bytes: u64| {
+            *from += bytes;
+            *from - bytes
+        };
+        let arena = take(&mut slab_bytes, needs.shared_bytes());
+        let mut buffers = Vec::new();
+        for (i, buffer) in program.buffers.iter().enumerate() {
+            let bytes = up(needs.buffers[i]);
+            buffers.push(match (buffer.role, needs.packed[i], &needs.shared) {
+                (Role::Topology, ..) => At::Topology,
+                (Role::Input, ..) => At::Input(take(&mut input_bytes, bytes)),
+                (_, Some(at), _) => At::Record(at),
+                (Role::Scratch, None, Some(shared)) => {
+                    At::Slab(arena + shared.buffers[i].map_or(0, |(at, _)| at))
+                }
+                // Of a result without elements, too.
+                (_, None, _) => At::Slab(take(&mut slab_bytes, bytes)),
+            });
+        }
+        let queues = needs.shapes.iter().enumerate().map(|(i, shape)| {
+            match needs.shared.as_ref().and_then(|s| s.frontiers.get(i)) {
+                Some(place) => place.map_or((arena, None), |(at, f)| (arena + at, Some(f))),
+                None => {
+                    let own = needs.own_queue_bytes(program, i).unwrap_or(0);
+                    let bytes = own + shape.stamps_bytes();
+                    (take(&mut slab_bytes, bytes), Some(AT_ONCE))
+                }
+            }
+        });
+        let queues = queues.collect();
+        Laid {
+            buffers,
+            fillings: needs.fillings(),
+            packed: needs.packed.clone(),
+            shapes: needs.shapes.clone(),
+            queues,
+            slab_bytes,
+            input_bytes,
+            record_bytes: needs.slab_bytes.next_multiple_of(ALIGN),
+        }
+    }
+
+    /// With slab, inputs and record there.
+    pub(super) fn places(
+        &self,
+        [slab, inputs, record]: [u64; 3],
+        topology: impl Fn(usize) -> u64,
+    ) -> Places {
+        let buffers = self.buffers.iter().enumerate();
+        // What is packed are buffers, then lists.
+        let lists_from = self.queues.len() + self.buffers.len() - self.packed.len();
+        let queues = self.shapes.iter().zip(&self.queues).enumerate();
+        Places {
+            control: record,
+            buffers: buffers
+                .map(|(i, at)| match *at {
+                    At::Topology => topology(i),
+                    At::Slab(at) => slab + at,
+                    At::Input(at) => inputs + at,
+                    At::Record(at) => record + at,
+                })
+                .collect(),
+            fillings: self.fillings.clone(),
+            queues: queues
+                .map(|(i, (shape, &(at, filling)))| {
+                    let list = usize::checked_sub(i, lists_from);
+                    let packed = list.and_then(|l| self.packed[self.buffers.len() + l]);
+                    let stamps = slab + at + shape.passing_bytes();
+                    let stamps = filling.map_or((0, AT_ONCE), |filling| (stamps, filling));
+                    place(shape, (slab + at, packed.map(|at| record + at)), stamps)
+                })
+                .collect(),
+            fresh_stamps: true,
+            turns: Vec::new(),
+            progress: 0,
+        }
+    }
+}
+
+/// A query's record, as it came back.
+struct Answer<'a> {
+    /// Memory of its results; made anew where there is none.
+    spare: Outcome,
+    sizes: &'a Sizes,
+    packed: &'a [Option<u64>],
+    shapes: &'a [Shape],
+    bytes: &'a [u8],
+}
+
+/// Memory for a query's results. Taken on one thread while the device works: the allocator's locks would be fought over by
+/// threads that take records apart.
+fn spare(program: &Program, sizes: &Sizes) -> Outcome {
+    let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
+    let results = buffers.filter(|(_, b)| is_result(b.role));
+    let column = |(id, b): (BufferId, &vyre_core::module::Buffer)| {
+        let mut column = Column::filled(b.scalar, 0, 0);
+        // Who fills it asks again, and says where there is none.
+        let _reserved = column.reserve(sizes.resolve(program, b.extent).unwrap_or(0) as usize);
+        (id, column)
+    };
+    Outcome {
+        outputs: results.map(column).collect(),
+        ..Outcome::default()
+    }
+}
+
+/// Takes records apart, many on several threads. `time_waves`: sweeps were timed.
+fn unpack(
+    program: &Program,
+    time_waves: bool,
+    answers: Vec<Answer<'_>>,
+) -> Vec<Result<Outcome, RunError>> {
+    let one = |mut answer: Answer<'_>| {
+        let reader = Reader {
+            program,
+            sizes: answer.sizes,
+            control: Control::new(program),
+            time_waves,
+        };
+        let words = reader.words(answer.bytes)?;
+        if let Some(trap) = reader.trap(&words, true) {
+            return Err(RunError::Trap(Box::new(trap)));
+        }
+        let record = Record {
+            bytes: answer.bytes,
+            packed: answer.packed,
+            shapes: answer.shapes,
+        };
+        reader.outcome(&words, &record, &mut answer.spare)?;
+        Ok(answer.spare)
+    };
+    let bytes: usize = answers.iter().map(|a| a.bytes.len()).sum();
+    if bytes < UNPACK_BYTES {
+        return answers.into_iter().map(one).collect();
+    }
+    let together = answers.len().div_ceil(UNPACKERS);
+    answers
+        .into_par_iter()
+        .with_min_len(together)
+        .map(one)
+        .collect()
+}
+
+/// Where to cut consecutive records so that pieces of whole ones are as large as possible, but not larger than that.
+fn cuts(records: impl Iterator<Item = usize>, most: usize) -> Vec<usize> {
+    let (mut cuts, mut from, mut end) = (Vec::new(), 0, 0);
+    for bytes in records {
+        if end + bytes - from > most && end > from {
+            cuts.push(end);
+            from = end;
+        }
+        end += bytes;
+    }
+    if end > from {
+        cuts.push(end);
+    }
+    cuts
+}
