@@ -27,7 +27,7 @@ pub struct FusedSession<A, B> {
 }
 
 enum How {
-    Together(One),
+    Together(Box<One>),
     InTurn(Box<[One; 2]>),
 }
 
@@ -98,11 +98,11 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             fused.program = Program::clone(&program);
             let executor =
                 runtime.program_executor(Arc::clone(&program), &both, memory.allocation)?;
-            How::Together(One {
+            How::Together(Box::new(One {
                 program,
                 executor,
                 memory,
-            })
+            }))
         } else {
             let (a, first_memory) = Memory::settle(a, &first, runtime)?;
             let (b, second_memory) = Memory::settle(b, &second, runtime)?;
