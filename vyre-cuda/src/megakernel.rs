@@ -69,6 +69,7 @@ const SMALL_GRAPH: u64 = 1 << 18;
 const COLUMN_PART_BYTES: usize = 4 << 20;
 /// Inputs from this size on are uploaded while the run before is on the device.
 const AHEAD_BYTES: u64 = 64 << 10;
+
 impl From<DeviceError> for RunError {
     fn from(e: DeviceError) -> RunError {
         RunError::Backend(e.to_string())
