@@ -18,7 +18,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
-use vyre_cuda::plan::evidence::{self, Binding, Measured, Sample};
+use vyre_cuda::core::plan::evidence::{self, Binding, Sample};
+use vyre_cuda::core::vir0::manifest::Measured;
 use vyre_cuda::prelude::*;
 use vyre_cuda::rivals::{self, Column, Kernels, Rival, RivalError, Way};
 use vyre_cuda::{Counters, Csr, Device, Error};

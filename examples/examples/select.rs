@@ -8,8 +8,8 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::process::ExitCode;
 use std::time::Instant;
+use vyre_cuda::core::plan::passes::{Ranking, Sample};
 use vyre_cuda::pipeline::{Choice, Pipeline};
-use vyre_cuda::plan::passes::{Ranking, Sample};
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Csr, Error};
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};

@@ -16,38 +16,12 @@ macro_rules! debug_is_display {
     )*};
 }
 
-pub mod container;
-pub mod csr;
-pub mod disasm;
+pub mod compile;
+#[cfg(feature = "exec")]
+pub mod cpu;
 #[cfg(feature = "exec")]
 pub mod dsl;
-pub mod effects;
-pub mod exec;
-#[cfg_attr(
-    not(feature = "exec"),
-    allow(dead_code, reason = "only `Csr` uses it then")
-)]
-mod fault;
-#[cfg(feature = "exec")]
-pub mod interp;
-pub mod ir;
-pub mod isa;
-pub mod lower;
-pub mod module;
-mod monotone;
-#[cfg(feature = "exec")]
-pub mod native;
-#[cfg(feature = "exec")]
-pub mod pass;
 pub mod plan;
 #[cfg(feature = "exec")]
-mod record;
-#[cfg(feature = "exec")]
-mod store;
-pub mod subject;
-pub mod trap;
-pub mod verify;
-#[cfg(feature = "exec")]
-mod views;
-#[cfg(feature = "exec")]
+pub mod run;
 pub mod vir0;

@@ -1,7 +1,7 @@
 //! The generated tables of `docs/VIR0.md` are those of the code. `VYRE_BLESS=1 cargo test` rewrites them.
 
 use std::path::Path;
-use vyre_core::{container, isa};
+use vyre_core::vir0::{container, isa};
 
 fn with_block(document: &str, name: &str, contents: &str) -> String {
     let begin = format!("<!-- {name}: generated -->\n");

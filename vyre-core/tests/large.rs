@@ -3,14 +3,19 @@
 //! `cargo test --release -p vyre-core --test large -- --nocapture` prints the times.
 
 use std::time::{Duration, Instant};
-use vyre_core::container::{decode, encode};
-use vyre_core::exec::{Args, Executor, RunError, Sizes, TopologyArgs};
-use vyre_core::isa::{IMM, Op, Word};
-use vyre_core::module::*;
+use vyre_core::cpu::vir0::Vir0Executor;
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::{Allocation, FootprintError, footprint};
 use vyre_core::plan::{check, picture, show};
-use vyre_core::verify::{Rule, verify};
-use vyre_core::vir0::Vir0Executor;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::vir0::container::{decode, encode};
+use vyre_core::vir0::isa::{IMM, Op, Word};
+use vyre_core::vir0::module::*;
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::sizes::Sizes;
+use vyre_core::vir0::trap::Site;
+use vyre_core::vir0::verify::{Rule, verify};
 
 /// What a test machine under load takes for linear work on a million bytes; the quadratic versions took 8 to 46 seconds.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -94,7 +99,7 @@ fn condition() -> Kernel {
 }
 
 /// Encodes, decodes and verifies, in time.
-fn judged(name: &str, program: &Program) -> Result<(), Vec<vyre_core::verify::VerifyError>> {
+fn judged(name: &str, program: &Program) -> Result<(), Vec<vyre_core::vir0::verify::VerifyError>> {
     let bytes = encode(program);
     let began = Instant::now();
     let decoded = decode(&bytes).expect("it was encoded");
@@ -290,8 +295,8 @@ fn tables_may_be_full() {
                 },
             );
             assert_eq!(takes.expect("nothing is large").groups.len(), 1);
-            assert!(vyre_core::disasm::program(&program).len() > 1_000_000);
-            let graph = vyre_core::csr::Csr::from_edges(0, &[]).expect("no edges");
+            assert!(vyre_core::vir0::disasm::program(&program).len() > 1_000_000);
+            let graph = vyre_core::dsl::csr::Csr::from_edges(0, &[]).expect("no edges");
             let graphs = TopologyArgs {
                 graphs: vec![&graph; count],
                 columns: vec![],
@@ -350,7 +355,7 @@ fn capacities_of_2_to_the_61_are_too_large_and_no_more() {
     assert!(picture::svg(&program).contains("</svg>"));
     assert!(picture::dot(&program).contains("digraph"));
     // An executor that nobody asked for a budget holds what is pushed, and no more.
-    let graph = vyre_core::csr::Csr::from_edges(1, &[]).expect("no edges");
+    let graph = vyre_core::dsl::csr::Csr::from_edges(1, &[]).expect("no edges");
     let graphs = TopologyArgs {
         graphs: vec![&graph],
         columns: vec![],

@@ -1,14 +1,13 @@
 //! Plans of random graphs are legal, and the checker sees what is not.
 
-use vyre_core::module::{
+use vyre_core::plan::barrier::levels;
+use vyre_core::plan::check::{self, Bytes, Plan, ScheduleProblem, Violation};
+use vyre_core::plan::memory::{self, GraphBytes, Input, Readback, Scratch, WaveBytes};
+use vyre_core::plan::{Edge, NodeId, hazard};
+use vyre_core::vir0::module::{
     Access, BufferId, Domain, Fixpoint, FixpointId, Frontier, FrontierId, KernelId, Mode, NodeRef,
     Program, Resource, SiteId, Step, UpdateOp, Wave, WaveId,
 };
-use vyre_core::plan::barrier::levels;
-use vyre_core::plan::check::{self, Bytes, Plan, ScheduleProblem, Violation};
-use vyre_core::plan::hazard;
-use vyre_core::plan::memory::{self, GraphBytes, Input, Readback, Scratch, WaveBytes};
-use vyre_core::plan::{Edge, NodeId};
 
 fn access(buffer: u16, mode: Mode) -> Access {
     Access {
@@ -153,7 +152,7 @@ fn bfs() -> Program {
         frontiers: vec![Frontier {
             fields: vec![],
             name: "front".into(),
-            capacity: vyre_core::module::Extent::Nodes,
+            capacity: vyre_core::vir0::module::Extent::Nodes,
             unique: true,
             owner: Some(f),
         }],

@@ -1,9 +1,10 @@
 //! Splitting a level under a budget, against every way to split it.
 
-use vyre_core::exec::Sizes;
-use vyre_core::module::*;
 use vyre_core::plan::fit::fit;
 use vyre_core::plan::footprint::footprint;
+use vyre_core::vir0::module::*;
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::sizes::Sizes;
 
 fn random(state: &mut u64, n: u64) -> u64 {
     *state = state

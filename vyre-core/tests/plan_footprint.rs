@@ -1,15 +1,14 @@
 //! What a program takes.
 
-use vyre_core::exec::Sizes;
-use vyre_core::module::{
-    Access, Buffer, BufferId, Domain, Extent, Fixpoint, FixpointId, Frontier, FrontierId, KernelId,
-    Mode, Program, Resource, Role, Scalar, ScalarId, SiteId, Step, Topology, TopologyId, Wave,
-    WaveId,
-};
 use vyre_core::plan::device::Graphs;
-use vyre_core::plan::footprint::{
-    Allocation, FootprintError, Life, Target, footprint, footprint_on,
+use vyre_core::plan::footprint::{Allocation, FootprintError, Target, footprint, footprint_on};
+use vyre_core::plan::lives::Life;
+use vyre_core::vir0::module::{
+    Access, Buffer, BufferId, Domain, Extent, Fixpoint, FixpointId, Frontier, FrontierId, KernelId,
+    Mode, Program, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId, Wave, WaveId,
 };
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::sizes::Sizes;
 
 fn buffer(name: &str, scalar: Scalar, role: Role) -> Buffer {
     Buffer {

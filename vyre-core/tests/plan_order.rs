@@ -1,9 +1,9 @@
 //! Barrier groups and hazards.
 
-use vyre_core::module::{Access, BufferId, Mode, Resource, UpdateOp};
 use vyre_core::plan::barrier::{BarrierError, Levels, levels};
 use vyre_core::plan::hazard::{self, Conflict, HazardError};
 use vyre_core::plan::{Edge, NodeId};
+use vyre_core::vir0::module::{Access, BufferId, Mode, Resource, UpdateOp};
 
 fn edges(pairs: &[(u32, u32)]) -> Vec<Edge> {
     pairs.iter().map(|&(a, b)| Edge::new(a, b)).collect()

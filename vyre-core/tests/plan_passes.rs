@@ -1,7 +1,7 @@
 //! Pass selection.
 
-use vyre_core::module::Manifest;
 use vyre_core::plan::passes::{Candidate, PassError, Ranking, Sample, Selection, Skip, select};
+use vyre_core::vir0::manifest::Manifest;
 
 fn pass(id: &str) -> Candidate<'_> {
     Candidate {

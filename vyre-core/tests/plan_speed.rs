@@ -1,11 +1,10 @@
 //! Planning time. Run with `cargo test --release --test plan_speed -- --ignored --nocapture`.
 
 use std::time::{Duration, Instant};
-use vyre_core::module::{Access, BufferId, Mode, Resource, UpdateOp};
-use vyre_core::plan::Edge;
 use vyre_core::plan::barrier::levels;
-use vyre_core::plan::hazard;
 use vyre_core::plan::memory::{Input, WaveBytes, plan};
+use vyre_core::plan::{Edge, hazard};
+use vyre_core::vir0::module::{Access, BufferId, Mode, Resource, UpdateOp};
 
 /// A small generator, so that every run plans the same graphs.
 struct Random(u64);

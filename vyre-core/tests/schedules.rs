@@ -9,16 +9,20 @@ use generate::{Generator, graph};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use vyre_core::csr::Csr;
-use vyre_core::disasm;
-use vyre_core::exec::{Args, Column, Executor, Outcome, RunError, TopologyArgs};
-use vyre_core::module::*;
+use vyre_core::cpu::vir0::Vir0Executor;
+use vyre_core::dsl::columns::Column;
+use vyre_core::dsl::csr::Csr;
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::check::{self, Violation};
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::plan::group::groups_of;
-use vyre_core::trap::TrapKind;
-use vyre_core::verify::verify;
-use vyre_core::vir0::Vir0Executor;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::disasm;
+use vyre_core::vir0::group::groups_of;
+use vyre_core::vir0::module::*;
+use vyre_core::vir0::trap::TrapKind;
+use vyre_core::vir0::verify::verify;
 
 #[path = "schedules/generate.rs"]
 mod generate;
@@ -216,7 +220,7 @@ fn every_step_that_blurs_a_group_is_refused() {
         (vec![a, bar, enter, b, until, bar, Step::End], 5),
         (vec![a, bar, enter, bar, b, until, Step::End], 3),
     ] {
-        let wrong: Vec<usize> = vyre_core::plan::group::misplaced(&steps)
+        let wrong: Vec<usize> = vyre_core::vir0::group::misplaced(&steps)
             .map(|(at, _)| at)
             .collect();
         assert_eq!(wrong.first(), Some(&at), "{steps:?}");

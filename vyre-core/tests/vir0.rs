@@ -4,15 +4,17 @@
 
 use arbtest::arbitrary::{Result as Arbitrary, Unstructured};
 use arbtest::arbtest;
-use vyre_core::container::{self, DecodeError, decode, encode};
-use vyre_core::csr::Csr;
-use vyre_core::disasm;
-use vyre_core::interp::{Fault, Interpreter, Item, Memory};
-use vyre_core::isa::{Faults, IMM, Imm, Kind, Op, Row, Slot, UNIFORM_BASE, Word};
-use vyre_core::module::*;
-use vyre_core::plan::group::Misplaced;
-use vyre_core::trap::TrapKind;
-use vyre_core::verify::{Place, Rule, VerifyError, verify};
+use vyre_core::cpu::interp::{Fault, Interpreter, Item, Memory};
+use vyre_core::dsl::csr::Csr;
+use vyre_core::vir0::container::{self, DecodeError, decode, encode};
+use vyre_core::vir0::disasm;
+use vyre_core::vir0::group::Misplaced;
+use vyre_core::vir0::isa::{Faults, IMM, Imm, Kind, Op, Row, Slot, UNIFORM_BASE, Word};
+use vyre_core::vir0::manifest::Manifest;
+use vyre_core::vir0::module::*;
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::trap::{Site, TrapKind};
+use vyre_core::vir0::verify::{Place, Rule, VerifyError, verify};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // A program and a memory to run its kernels in
@@ -150,7 +152,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
             Step::Until(FixpointId(0)),
             Step::End,
         ],
-        agreement: vyre_core::module::Agreement::Bits,
+        agreement: vyre_core::vir0::module::Agreement::Bits,
         manifest: Manifest {
             id: "reach.bfs".into(),
             ..Manifest::default()

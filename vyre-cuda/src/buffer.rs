@@ -8,9 +8,10 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use vyre_core::exec::{Column, RunError, Slice, SliceMut};
-use vyre_core::module::Scalar;
+use vyre_core::dsl::columns::{Column, Slice, SliceMut};
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::ALIGN;
+use vyre_core::vir0::scalar::Scalar;
 
 /// Bytes that are copied along rather than left out of a copy.
 const GAP: u64 = 4096;

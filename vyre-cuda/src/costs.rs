@@ -19,10 +19,10 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use vyre_core::container::content_hash;
-use vyre_core::exec::Sizes;
-use vyre_core::module::Program;
 use vyre_core::plan::side::{Seen, Work, power_of_two};
+use vyre_core::vir0::container::content_hash;
+use vyre_core::vir0::module::Program;
+use vyre_core::vir0::sizes::Sizes;
 
 /// The first line of a file.
 const FORMAT: &str = "vyre costs 1";

@@ -7,16 +7,16 @@ use crate::plans::Plans;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use vyre_core::exec::{
-    Activity, Executor, Followed, LaunchHint, Limits, Readback, Report, RunError, Sweeps, WaveTime,
-};
-use vyre_core::module::Program;
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::launch::{
     LaunchError, QueuePressure, Recommendation, Request, Route, Scope, Topology, autotune,
     precondition,
 };
 use vyre_core::plan::route::{self, Choice, Downgrade, Need, RouteError};
 use vyre_core::plan::thresholds::Thresholds;
+use vyre_core::run::backend::{Executor, Followed, LaunchHint, Limits, Sweeps};
+use vyre_core::run::outcome::{Activity, Readback, Report, WaveTime};
+use vyre_core::vir0::module::Program;
 
 /// Decisions that a session remembers.
 const REMEMBERED: usize = 16;

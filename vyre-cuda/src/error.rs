@@ -2,10 +2,10 @@
 
 use crate::device::DeviceError;
 use thiserror::Error;
-use vyre_core::container::PartsError;
-use vyre_core::exec::RunError;
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::passes::PassError;
-use vyre_core::trap::Trap;
+use vyre_core::vir0::container::PartsError;
+use vyre_core::vir0::trap::Trap;
 
 /// Why a runtime, a session or a run failed.
 #[derive(Error)]

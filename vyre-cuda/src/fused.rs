@@ -6,11 +6,14 @@ use crate::session::{Memory, args, legal, made, slices};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use vyre_core::exec::{Args, Executor, Outcome, RunError, TopologyArgs};
-use vyre_core::module::{BufferId, Program};
-use vyre_core::pass::{IntoTopology, Pass};
+use vyre_core::cpu::pass::{IntoTopology, Pass};
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::fuse::{Fused, Link, fuse};
-use vyre_core::verify::verify;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::module::{BufferId, Program};
+use vyre_core::vir0::verify::verify;
 
 /// Two passes over one topology, in one launch where the backend runs programs: the groups of both share barriers wherever they do not
 /// conflict. The native backend calls each pass's own functions, and runs them one after the other; results are the same.
@@ -185,7 +188,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
     }
 }
 
-fn output(outcome: &Outcome, id: BufferId) -> &(BufferId, vyre_core::exec::Column) {
+fn output(outcome: &Outcome, id: BufferId) -> &(BufferId, vyre_core::dsl::columns::Column) {
     let found = outcome.outputs.iter().find(|(b, _)| *b == id);
     found.expect("a link starts at an output")
 }

@@ -11,14 +11,17 @@ use crate::quick::{self, Quick, QuickWord};
 use crate::stream::{self, Stream};
 use crate::tile;
 use thiserror::Error;
-use vyre_core::isa::{FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, UNIFORM_BASE, Word};
-use vyre_core::module::{
-    Domain, FixpointId, Kernel, Program, ReduceOp, Role, Scalar, Step, TopologyId, Uniform,
-};
 use vyre_core::plan::arena::{Filling, phases};
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::plan::group::ended_at;
 use vyre_core::plan::pull::{self, Taken};
+use vyre_core::vir0::group::ended_at;
+use vyre_core::vir0::isa::{
+    FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, UNIFORM_BASE, Word,
+};
+use vyre_core::vir0::module::{
+    Domain, FixpointId, Kernel, Program, ReduceOp, Role, Step, TopologyId, Uniform,
+};
+use vyre_core::vir0::scalar::Scalar;
 
 /// Why a pass cannot run in the megakernel.
 #[derive(Clone, Error, PartialEq, Eq)]
@@ -283,7 +286,7 @@ impl Layout {
         let faults = kernel
             .code
             .iter()
-            .any(|w| op(w).row().faults != vyre_core::isa::Faults::No);
+            .any(|w| op(w).row().faults != vyre_core::vir0::isa::Faults::No);
         let (mut rows, mut item_row) = (u32::from(kernel.rows).max(1), NONE);
         if is_wave && faults {
             // An item with fields is named by the first of them, which the kernel may not use.
@@ -1205,7 +1208,7 @@ pub(crate) fn ordered(op: ReduceOp, scalar: Scalar, bits: u64) -> u64 {
     }
 }
 
-/// Inverse of [`ordered`], with the raw bits that [`vyre_core::module::Constant`] describes.
+/// Inverse of [`ordered`], with the raw bits that [`vyre_core::vir0::module::Constant`] describes.
 pub(crate) fn unordered(op: ReduceOp, scalar: Scalar, bits: u64) -> u64 {
     match (op, scalar) {
         (ReduceOp::Min | ReduceOp::Max, Scalar::F32) => {
@@ -1229,7 +1232,7 @@ pub(crate) fn unordered(op: ReduceOp, scalar: Scalar, bits: u64) -> u64 {
 pub(crate) mod tests {
     use super::*;
     use crate::lift::words::word;
-    use vyre_core::module::{
+    use vyre_core::vir0::module::{
         Buffer, Constant, ConstantId, Extent, Fixpoint, Frontier, FrontierId, ItemRows, KernelId,
         SiteId, Topology, Wave, WaveId,
     };

@@ -88,12 +88,15 @@ pub use runtime::Runtime;
 pub use session::{Batch, QueryId, Session};
 pub use sessions::Sessions;
 pub use sides::{Side, SideState};
-pub use vyre_core::csr::{Csr, CsrError};
-pub use vyre_core::exec::{Activity, Counters, Progress, Readback, Report, RunError, WaveTime};
+pub use vyre_core as core;
+pub use vyre_core::dsl::csr::{Csr, CsrError};
+pub use vyre_core::dsl::error::RunError;
+pub use vyre_core::plan::session::Counters;
 pub use vyre_core::plan::show::Plan;
 pub use vyre_core::plan::thresholds::{Thresholds, ThresholdsError};
-pub use vyre_core::trap::{Subject, Trap, TrapKind};
-pub use vyre_core::{dsl, module, plan};
+pub use vyre_core::run::backend::Progress;
+pub use vyre_core::run::outcome::{Activity, Readback, Report, WaveTime};
+pub use vyre_core::vir0::trap::{Subject, Trap, TrapKind};
 pub use vyre_macros::*;
 
 /// What expanded code names. Not for anyone else.
@@ -102,7 +105,7 @@ pub mod __private {
     pub use crate::passes::RegisteredPass;
 
     /// Columns by buffer, where there is memory for them.
-    pub type Columns = Result<Vec<(BufferId, vyre_core::exec::Column)>, RunError>;
+    pub type Columns = Result<Vec<(BufferId, vyre_core::dsl::columns::Column)>, RunError>;
 
     /// What the macros say that a lowercase name in a pattern is; where it is not, rustc quotes this type's name.
     pub struct ANewNameOrAnUppercaseConstant;
@@ -132,16 +135,19 @@ pub mod __private {
     }
 
     pub use inventory;
+    pub use vyre_core::cpu::native::{Column, FrontierView, Lane, Named, Sweep, Until};
+    pub use vyre_core::cpu::pass::{IntoTopology, Pass};
+    pub use vyre_core::dsl::columns::{Element, Slice, SliceMut};
+    pub use vyre_core::dsl::error::RunError;
+    pub use vyre_core::dsl::record::{Record, columns_of};
     pub use vyre_core::dsl::*;
-    pub use vyre_core::exec::{
-        Args, Element, Outcome, Record, Report, RunError, Slice, SliceMut, TopologyArgs, columns_of,
-    };
-    pub use vyre_core::module::{
-        BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, Scalar, ScalarId, TopologyId,
-        WaveId, here,
-    };
-    pub use vyre_core::native::{Column, FrontierView, Lane, Named, Sweep, Until};
-    pub use vyre_core::pass::{IntoTopology, Pass};
     pub use vyre_core::record;
+    pub use vyre_core::run::args::{Args, TopologyArgs};
+    pub use vyre_core::run::outcome::{Outcome, Report};
+    pub use vyre_core::vir0::module::{
+        BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, ScalarId, TopologyId, WaveId,
+        here,
+    };
+    pub use vyre_core::vir0::scalar::{Scalar, ScalarType};
     pub use vyre_macros::{import, written};
 }

@@ -10,8 +10,8 @@
 //! that the trap is the one that the plain loop raises.
 
 use crate::abi;
-use vyre_core::isa::{IMM, Imm, MAX_ROWS, Op, Slot, UNIFORM_BASE, Word};
-use vyre_core::module::{Agreement, Domain, Kernel, Program};
+use vyre_core::vir0::isa::{IMM, Imm, MAX_ROWS, Op, Slot, UNIFORM_BASE, Word};
+use vyre_core::vir0::module::{Agreement, Domain, Kernel, Program};
 
 /// A loop that can be lifted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -451,7 +451,7 @@ pub(crate) mod words {
 mod tests {
     use super::words::{word, word_of};
     use super::*;
-    use vyre_core::module::ItemRows;
+    use vyre_core::vir0::module::ItemRows;
 
     /// `for u in graph.neighbors(v) { r1 += x[u] }`, then `tail`.
     fn gather(tail: &[Word]) -> Kernel {

@@ -39,24 +39,27 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vyre_core::csr::{Csr, CsrError};
-use vyre_core::exec::{
-    Activity, Args, Column, Counters, Executor, Followed, LaunchHint, Limits, Lock, Outcome,
-    Progress, Readback, Report, RunError, Sizes, Slice, SliceMut, TopologyArgs, WaveTime,
-    check_columns, resolve_topologies,
-};
-use vyre_core::module::{
-    BufferId, Domain, Extent, FixpointId, FrontierId, KernelId, ListId, Program, ReductionId, Role,
-    Scalar, Site, TopologyId, Uniform,
-};
+use vyre_core::dsl::columns::{Column, Slice, SliceMut};
+use vyre_core::dsl::csr::{Csr, CsrError};
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::arena::Filling;
 use vyre_core::plan::compact::{self, Slot};
 use vyre_core::plan::device::{ALIGN, Graphs, Shape, aligned};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::launch::{Route, Topology};
+use vyre_core::plan::session::Counters;
 use vyre_core::plan::thresholds::Thresholds;
-use vyre_core::subject::{Failed, Seen, subject_of};
-use vyre_core::trap::{Trap, TrapKind, WHOLE_WAVE, item_type, unfinished};
+use vyre_core::run::args::{Args, TopologyArgs, check_columns, resolve_topologies};
+use vyre_core::run::backend::{Executor, Followed, LaunchHint, Limits, Lock, Progress};
+use vyre_core::run::outcome::{Activity, Outcome, Readback, Report, WaveTime};
+use vyre_core::vir0::module::{
+    BufferId, Domain, Extent, FixpointId, FrontierId, KernelId, ListId, Program, ReductionId, Role,
+    TopologyId, Uniform,
+};
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::sizes::Sizes;
+use vyre_core::vir0::subject::{Failed, Seen, item_type, subject_of, unfinished};
+use vyre_core::vir0::trap::{Site, Trap, TrapKind, WHOLE_WAVE};
 
 /// Outputs together up to this size come back through page-locked memory.
 const PINNED_OUTPUT_BYTES: u64 = 64 << 20;
@@ -1094,7 +1097,7 @@ impl Megakernel {
     /// Whether a launch can be started before this one's results were taken: nothing of them is left on the device.
     fn can_be_followed(&self, pending: &Pending) -> bool {
         let lists = self.program.lists.iter().enumerate();
-        let large = |(l, list): (usize, &vyre_core::module::List)| {
+        let large = |(l, list): (usize, &vyre_core::vir0::module::List)| {
             list.output && pending.packed[self.buffers.len() + l].is_none()
         };
         (pending.fetched || pending.direct.is_empty()) && !lists.into_iter().any(large)
@@ -1754,7 +1757,7 @@ impl Direct {
 
 /// Whether a result is the column that a device fills: `bool`s are looked at first, and structs are put together from the columns
 /// of their fields, whose memory the result does not keep.
-fn stays(buffer: &vyre_core::module::Buffer) -> bool {
+fn stays(buffer: &vyre_core::vir0::module::Buffer) -> bool {
     buffer.scalar != Scalar::Bool && buffer.of_structs().is_none()
 }
 
@@ -2597,7 +2600,7 @@ fn repeat(size_bytes: u64, bits: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::lift::words::word;
-    use vyre_core::isa::{IMM, Op};
+    use vyre_core::vir0::isa::{IMM, Op};
 
     /// Runs `out[v] = x[v] op 3`, as a map or not, with another opcode for it in the device's code.
     fn run_changed(op: Op, in_map: bool, opcode: u8) -> Result<Outcome, RunError> {

@@ -1,8 +1,9 @@
 //! The passes of a binary.
 
 use std::fmt;
-use vyre_core::module::{Manifest, Parts};
 use vyre_core::plan::show::Plan;
+use vyre_core::vir0::manifest::Manifest;
+use vyre_core::vir0::module::Parts;
 
 /// A pass that the macros compiled into this binary.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use crate::runtime::{GiveUp, Lease};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use vyre_core::exec::Lock;
+use vyre_core::run::backend::Lock;
 
 /// A result whose memory goes back to its session when it is dropped ([`Session::run_pinned`](crate::Session::run_pinned)). It
 /// can be sent to other threads, and outlive the session.

@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use vyre_cuda::pipeline::{Choice, Pipeline};
-//! use vyre_cuda::plan::passes::Sample;
+//! use vyre_cuda::core::plan::passes::Sample;
 //!
 //! let mut pipeline = Pipeline::new();
 //! let tiled = Choice { speedup_bps: 20_000, min_frontier_items: 1_000, ..Choice::new("sum.tiled") };
@@ -42,9 +42,9 @@ use crate::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::time::Instant;
-use vyre_core::module::Manifest;
 use vyre_core::plan::passes::{self, Candidate, PassError, Ranking, Sample, Skip};
 use vyre_core::plan::show::Plan;
+use vyre_core::vir0::manifest::Manifest;
 
 /// What an alternative claims and costs.
 #[derive(Clone, Debug, PartialEq, Eq)]

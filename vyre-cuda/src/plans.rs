@@ -5,13 +5,14 @@ use crate::runtime::Holder;
 use std::any::TypeId;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use vyre_core::exec::{Sizes, TopologyArgs};
-use vyre_core::module::Program;
-use vyre_core::pass::Pass;
+use vyre_core::cpu::pass::Pass;
 use vyre_core::plan::cache::{CacheStats, Lru, PLAN_CAPACITY, PlanKey};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::launch::{self, LaunchError, Recommendation, Request, Topology};
 use vyre_core::plan::route::{Choice, Pressure};
+use vyre_core::run::args::TopologyArgs;
+use vyre_core::vir0::module::Program;
+use vyre_core::vir0::sizes::Sizes;
 
 /// What the plans that a runtime keeps were asked for so far ([`Runtime::planning`](crate::Runtime::planning)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,8 +8,8 @@
 
 use crate::abi::{self, NONE, fill};
 use crate::lift::{op, writes};
-use vyre_core::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
-use vyre_core::module::{Kernel, Uniform};
+use vyre_core::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
+use vyre_core::vir0::module::{Kernel, Uniform};
 
 /// Quick code of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -959,8 +959,8 @@ pub(crate) fn place(code: &mut [QuickWord], buffers: u32) {
     }
 }
 
-fn is_buffer(kind: vyre_core::isa::Kind) -> bool {
-    use vyre_core::isa::Kind;
+fn is_buffer(kind: vyre_core::vir0::isa::Kind) -> bool {
+    use vyre_core::vir0::isa::Kind;
     matches!(
         kind,
         Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) | Kind::Buffer
@@ -971,7 +971,7 @@ fn is_buffer(kind: vyre_core::isa::Kind) -> bool {
 mod tests {
     use super::*;
     use crate::lift::words::word_of as word;
-    use vyre_core::module::{ConstantId, ItemRows};
+    use vyre_core::vir0::module::{ConstantId, ItemRows};
 
     fn of(op: Op) -> u32 {
         op as u32

@@ -11,7 +11,7 @@ mod graph;
 #[cfg(test)]
 pub(crate) use barriers::CLUSTER_PTX;
 pub use barriers::{Barrier, barrier_ns};
-pub use vyre_core::exec::Column;
+pub use vyre_core::dsl::columns::Column;
 
 use crate::buffer::{Event, Memory, Pinned, Ring, Timer, bytes_of, extend};
 use crate::code::with_clusters;
@@ -22,8 +22,8 @@ use std::ffi::{CString, c_void};
 use std::sync::Arc;
 use std::time::Instant;
 use thiserror::Error;
-use vyre_core::csr::Csr;
-use vyre_core::module::Scalar;
+use vyre_core::dsl::csr::Csr;
+use vyre_core::vir0::scalar::Scalar;
 
 /// The rivals' kernels.
 pub(crate) const PTX: &str = include_str!("../kernels/rivals.ptx");

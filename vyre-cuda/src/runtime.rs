@@ -12,17 +12,20 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use vyre_core::exec::{
-    Args, Counters, Executor, Outcome, Report, RunError, SliceMut, TopologyArgs,
-};
-use vyre_core::module::{BufferId, Program};
-use vyre_core::native::{self, NativeExecutor};
-use vyre_core::pass::Pass;
+use vyre_core::cpu::native::{self, NativeExecutor};
+use vyre_core::cpu::pass::Pass;
+use vyre_core::cpu::vir0::Vir0Executor;
+use vyre_core::dsl::columns::SliceMut;
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::Graphs;
 use vyre_core::plan::footprint::{Allocation, Target};
+use vyre_core::plan::session::Counters;
 use vyre_core::plan::side::Floor;
 use vyre_core::plan::thresholds::Thresholds;
-use vyre_core::vir0::Vir0Executor;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::{Outcome, Report};
+use vyre_core::vir0::module::{BufferId, Program};
 
 /// A backend, and why it was chosen.
 ///
@@ -89,7 +92,7 @@ impl Runtime {
     }
 
     /// Several sides: sessions begin on the first, time their runs, open others where those could be faster, and follow the best.
-    /// Runs that would not agree on every side ([`Agreement::Open`](vyre_core::module::Agreement::Open)) stay on the first, unless
+    /// Runs that would not agree on every side ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open)) stay on the first, unless
     /// [`Session::set_side_changes`](crate::Session::set_side_changes) says otherwise. What opens no [`Session`](crate::Session)
     /// runs on the first.
     ///

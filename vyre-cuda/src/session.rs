@@ -16,21 +16,26 @@ use std::marker::PhantomData;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
-use vyre_core::exec::{
-    Args, Column, Counters, Executor, Outcome, Progress, Report, RunError, Sizes, Slice, SliceMut,
-    TopologyArgs, beside_bytes, give,
-};
-use vyre_core::module::{Agreement, Buffer, BufferId, Frontier, List, Program, Resource, Role};
-use vyre_core::pass::{IntoTopology, Pass};
+use vyre_core::cpu::pass::{IntoTopology, Pass};
+use vyre_core::cpu::store::beside_bytes;
+use vyre_core::dsl::columns::{Column, Slice, SliceMut};
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::check;
-use vyre_core::plan::evidence::Stale;
 use vyre_core::plan::fit::{FitError, fit_on};
 use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, footprint_on};
 use vyre_core::plan::launch::{self, Age, Diffusion, LaunchError, WAITING, diffuse};
 use vyre_core::plan::memory::WaveBytes;
 use vyre_core::plan::route::{self, Need, Pressure};
-use vyre_core::plan::session::{Profile, Readback};
+use vyre_core::plan::session::{Counters, Profile, Readback};
 use vyre_core::plan::thresholds::Thresholds;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::{Executor, Progress};
+use vyre_core::run::outcome::{Outcome, Report, give};
+use vyre_core::vir0::manifest::Stale;
+use vyre_core::vir0::module::{
+    Agreement, Buffer, BufferId, Frontier, List, Program, Resource, Role,
+};
+use vyre_core::vir0::sizes::Sizes;
 
 /// A pass with its topology uploaded and its buffers allocated, ready to run any number of times.
 ///
@@ -933,7 +938,7 @@ impl Memory {
         (available_bytes, pressure): (Option<u64>, Pressure),
         runtime: &Runtime,
     ) -> Result<Planned, RunError> {
-        let mut sizes = Sizes::of(&program, topology);
+        let mut sizes = topology.sizes(&program);
         let edges = sizes.edges.iter().copied().max().unwrap_or(0);
         for (what, actual, limit) in [
             ("nodes", sizes.nodes, program.manifest.max_nodes),

@@ -7,9 +7,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Instant;
-use vyre_core::exec::{Args, Counters, RunError, TopologyArgs};
-use vyre_core::module::Program;
-use vyre_core::pass::{IntoTopology, Pass};
+use vyre_core::cpu::pass::{IntoTopology, Pass};
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::session::Counters;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::vir0::module::Program;
 
 /// A pass with many topologies uploaded, whose queries share launches where the backend can: on CUDA a query takes one
 /// CTA, so that as many small graphs are worked on at a time as the device has multiprocessors. For graphs that are worth the

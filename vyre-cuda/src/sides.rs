@@ -16,11 +16,16 @@ use crate::session::{Memory, Session};
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
-use vyre_core::exec::{Counters, Executor, Outcome, Report, RunError, Sizes, TopologyArgs};
-use vyre_core::module::{Agreement, Program};
-use vyre_core::pass::Pass;
+use vyre_core::cpu::pass::Pass;
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::session::Counters;
 use vyre_core::plan::side::{Offer, Policy, Why, Work, choose, swept_items};
 use vyre_core::plan::thresholds::Thresholds;
+use vyre_core::run::args::TopologyArgs;
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::{Outcome, Report};
+use vyre_core::vir0::module::{Agreement, Program};
+use vyre_core::vir0::sizes::Sizes;
 
 /// Where sessions begin, and whose errors count.
 const FIRST: usize = 0;

@@ -4,8 +4,8 @@
 //! masked, as none can fault or leave.
 
 use crate::abi;
-use vyre_core::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
-use vyre_core::module::Kernel;
+use vyre_core::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
+use vyre_core::vir0::module::Kernel;
 
 /// A kernel's code as the device's map loop reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -358,7 +358,7 @@ fn place(mut loads: Vec<Draft>, others: Vec<Draft>, buffers: Vec<u32>, values: u
 mod tests {
     use super::*;
     use crate::lift::words::word_of as word;
-    use vyre_core::module::ItemRows;
+    use vyre_core::vir0::module::ItemRows;
 
     fn kernel(code: Vec<Word>) -> Kernel {
         Kernel {

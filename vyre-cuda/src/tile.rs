@@ -10,8 +10,10 @@
 
 use crate::abi;
 use crate::lift::{is_wide, live_in, op, read, rows_of, writes, written};
-use vyre_core::isa::{FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
-use vyre_core::module::Kernel;
+use vyre_core::vir0::isa::{
+    FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Op, Slot, UNIFORM_BASE, Word,
+};
+use vyre_core::vir0::module::Kernel;
 
 /// Tile code of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -477,7 +479,7 @@ impl Maker {
 mod tests {
     use super::*;
     use crate::lift::words::word;
-    use vyre_core::module::ItemRows;
+    use vyre_core::vir0::module::ItemRows;
 
     fn tile(code: &[Word], rows: u8, item: ItemRows) -> Option<Tile> {
         let kernel = Kernel {

@@ -3,7 +3,7 @@
 #[macro_use]
 mod common;
 
-use vyre_core::module::Agreement;
+use vyre_core::vir0::module::Agreement;
 use vyre_cuda::prelude::*;
 
 /// Shortest paths, with sums that could wrap; and who was the last to shorten one.

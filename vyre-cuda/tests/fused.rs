@@ -1,7 +1,7 @@
 //! Two passes in one launch.
 
-use vyre_core::module::Step;
 use vyre_core::plan::check;
+use vyre_core::vir0::module::Step;
 use vyre_cuda::FusedSession;
 use vyre_cuda::prelude::*;
 

@@ -4,7 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use vyre_core::exec::RunError;
+use vyre_core::dsl::error::RunError;
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Error, Pinned};
 

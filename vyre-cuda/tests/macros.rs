@@ -84,7 +84,7 @@ fn breadth_first_search_counts_levels() {
         }
     }
     let program = bfs::PLAN.program();
-    assert_eq!(program.agreement, vyre_core::module::Agreement::Bits);
+    assert_eq!(program.agreement, vyre_core::vir0::module::Agreement::Bits);
     assert_eq!(program.manifest.id, "reach.bfs");
     assert_eq!(
         program.manifest.title,
@@ -238,7 +238,7 @@ fn a_diamond_runs_in_three_groups() {
     let schedule = &diamond::PLAN.program().schedule;
     let barriers = schedule
         .iter()
-        .filter(|s| matches!(s, vyre_cuda::module::Step::Barrier));
+        .filter(|s| matches!(s, vyre_cuda::core::vir0::module::Step::Barrier));
     assert_eq!(barriers.count(), 2);
 }
 

@@ -2,9 +2,10 @@
 #![forbid(unsafe_code)]
 #![deny(warnings)]
 
-use vyre_core::container::{decode, encode};
-use vyre_core::module::Proof;
-use vyre_cuda::plan::evidence::{Fingerprint, Measured, Stale, bind, read};
+use vyre_core::vir0::container::{decode, encode};
+use vyre_core::vir0::manifest::Proof;
+use vyre_cuda::core::plan::evidence::{Fingerprint, bind, read};
+use vyre_cuda::core::vir0::manifest::{Measured, Stale};
 use vyre_cuda::prelude::*;
 
 /// Counts to one.

@@ -7,16 +7,22 @@
 )]
 
 use std::sync::Arc;
-use vyre_core::exec::{Args, Executor, Outcome, RunError, Slice, TopologyArgs};
-use vyre_core::isa::{Imm, Kind, Op, Slot, Word};
-use vyre_core::module::{
-    Access, Buffer, BufferId, Domain, Extent, ItemRows, Kernel, KernelId, Mode, Program, ReduceOp,
-    Reduction, ReductionId, Resource, Role, Scalar, ScalarId, ScalarParam, Site, SiteId, Step,
-    Uniform, UpdateOp, Wave, WaveId,
-};
+use vyre_core::cpu::vir0::Vir0Executor;
+use vyre_core::dsl::columns::Slice;
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::verify::verify;
-use vyre_core::vir0::Vir0Executor;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::isa::{Imm, Kind, Op, Slot, Word};
+use vyre_core::vir0::module::{
+    Access, Buffer, BufferId, Domain, Extent, ItemRows, Kernel, KernelId, Mode, Program, ReduceOp,
+    Reduction, ReductionId, Resource, Role, ScalarId, ScalarParam, SiteId, Step, Uniform, UpdateOp,
+    Wave, WaveId,
+};
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::trap::Site;
+use vyre_core::vir0::verify::verify;
 use vyre_cuda::prelude::*;
 use vyre_cuda::rivals::{Column, Kernels, Problem, Rival, Way};
 use vyre_cuda::{Device, Megakernel, Report};
@@ -61,7 +67,7 @@ fn buffer(name: &str, scalar: Scalar, role: Role) -> Buffer {
 
 /// One wave over `range(n)`: buffers x, y, z (u64 inputs), out32, out64 and an in-out target; scalar n.
 fn program(code: Vec<Word>, target: Scalar, reductions: Vec<Reduction>) -> Program {
-    use vyre_core::isa::Faults;
+    use vyre_core::vir0::isa::Faults;
     let mut rows = 0u8;
     let (mut frames, mut most) = (0u8, 0u8);
     for w in &code {
@@ -139,7 +145,7 @@ fn program(code: Vec<Word>, target: Scalar, reductions: Vec<Reduction>) -> Progr
             after: vec![],
         }],
         schedule: vec![Step::Wave(WaveId(0)), Step::End],
-        agreement: vyre_core::module::Agreement::default(),
+        agreement: vyre_core::vir0::module::Agreement::default(),
         sites: vec![Site {
             file: "test.rs".into(),
             line: 1,
@@ -362,7 +368,7 @@ fn check_op(device: &Arc<Device>, op: Op, high: u8) {
     };
     verify(&program).unwrap_or_else(|e| panic!("{op:?}: {e:?}"));
     let program = Arc::new(program);
-    let inputs = Inputs::crossed(op.row().faults == vyre_core::isa::Faults::Divide);
+    let inputs = Inputs::crossed(op.row().faults == vyre_core::vir0::isa::Faults::Divide);
     let target = program.buffers[usize::from(TARGET)].scalar;
     let nothing = TopologyArgs::default();
     let mut reference = reference(&program);

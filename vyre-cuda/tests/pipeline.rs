@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 use std::time::Duration;
+use vyre_cuda::core::plan::passes::{PassError, Ranking, Sample};
 use vyre_cuda::pipeline::{Choice, Pipeline};
-use vyre_cuda::plan::passes::{PassError, Ranking, Sample};
 use vyre_cuda::prelude::*;
 use vyre_cuda::{FusedSession, Session};
 

@@ -4,7 +4,7 @@
 mod common;
 
 use std::num::NonZeroU32;
-use vyre_cuda::plan::route::Route;
+use vyre_cuda::core::plan::route::Route;
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Activity, Csr, Planning, Thresholds};
 

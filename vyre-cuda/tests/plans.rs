@@ -1,9 +1,9 @@
 //! Plans that the macros made, looked at by the independent checker.
 
-use vyre_core::exec::Sizes;
-use vyre_core::module::{Program, Step, WaveId};
 use vyre_core::plan::check::{self, Violation};
 use vyre_core::plan::footprint::{Allocation, footprint};
+use vyre_core::vir0::module::{Program, Step, WaveId};
+use vyre_core::vir0::sizes::Sizes;
 use vyre_cuda::prelude::*;
 
 /// Nested fixpoints, unordered waves beside them, scratch that lives in different phases.

@@ -1,8 +1,8 @@
 //! Searches that the native executor and the megakernel may turn round: which waves, when they do, and that nothing else changes.
 
-use vyre_core::module::{BufferId, Domain};
 use vyre_core::plan::pull::{Claim, Taken, claim};
-use vyre_core::trap::TrapKind;
+use vyre_core::vir0::module::{BufferId, Domain};
+use vyre_core::vir0::trap::TrapKind;
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Error, Plan};
 

@@ -7,8 +7,8 @@
 
 use std::collections::VecDeque;
 use std::num::{NonZeroU32, NonZeroUsize};
-use vyre_cuda::plan::launch::{Route, Scope, Topology};
-use vyre_cuda::plan::session;
+use vyre_cuda::core::plan::launch::{Route, Scope, Topology};
+use vyre_cuda::core::plan::session;
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Counters, Error, RunError, Thresholds};
 

@@ -9,12 +9,16 @@
 use arbtest::arbitrary::Unstructured;
 use generate::Generator;
 use std::sync::Arc;
-use vyre_core::exec::{Args, Column, Executor, Outcome, RunError, TopologyArgs};
-use vyre_core::module::{BufferId, Program, ReductionId, Step};
+use vyre_core::cpu::vir0::Vir0Executor;
+use vyre_core::dsl::columns::Column;
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::check;
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::verify::verify;
-use vyre_core::vir0::Vir0Executor;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::module::{BufferId, Program, ReductionId, Step};
+use vyre_core::vir0::verify::verify;
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Device, Megakernel};
 
@@ -92,7 +96,7 @@ fn random_passes_run_the_same_where_memory_is_shared() {
         for allocation in [Allocation::Separate, Allocation::Shared] {
             let made = Megakernel::new(&device, Arc::clone(&program), &topology, allocation);
             let mut megakernel = made.expect("it fits");
-            let text = || vyre_core::disasm::program(&program);
+            let text = || vyre_core::vir0::disasm::program(&program);
             for _ in 0..2 {
                 let got = left(megakernel.run(&Args::default()));
                 assert_eq!(got, expected, "{allocation:?}: {}", text());

@@ -20,7 +20,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::AttrStyle;
 use syn::ext::IdentExt;
-use vyre_core::module::{Domain, Extent, Program, ReduceOp, Role, Scalar, Uniform};
+use vyre_core::vir0::module::{Domain, Extent, Program, ReduceOp, Role, Uniform};
+use vyre_core::vir0::scalar::Scalar;
 
 /// What the stages before have made.
 pub(crate) struct Expansion<'a> {
@@ -890,7 +891,7 @@ impl Expansion<'_> {
             match slot {
                 Slot::Scalar(s) => {
                     let ty = scalar_type(self.program.scalars[s.index()].scalar);
-                    scalars.push(quote! { <#ty as #private::Element>::to_bits64(#value) });
+                    scalars.push(quote! { <#ty as #private::ScalarType>::to_bits64(#value) });
                 }
                 Slot::Buffer(b) => {
                     if roles.contains(&self.program.buffers[b.index()].role) {

@@ -7,22 +7,20 @@
 //! tokens that a macro copied as the place of the macro's call. So `#[device]` also defines a module `mix` with arrays of both, in the order in
 //! which lowering asks for them, and users refer to their entries. The three have one name in three namespaces: `use math::mix;` brings all.
 
-use crate::attributes;
 use crate::expand::{GENERATED, bound_names, constant_values, look_inside, site_values};
 use crate::kernel::{self, Package};
-use crate::recover;
 use crate::report::{Report, did_you_mean};
 use crate::sight::{Around, Sight};
-use crate::source;
-use crate::wave_graph::standalone::array_names;
-use crate::wave_graph::{self, standalone};
+use crate::wave_graph::standalone::{self, array_names};
+use crate::wave_graph::{self};
+use crate::{attributes, recover, source};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Item, ItemFn, UseTree};
-use vyre_core::module::Scalar;
+use vyre_core::vir0::scalar::Scalar;
 
 /// Functions from other modules.
 #[derive(Clone, Default)]

@@ -9,8 +9,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Item, Lit, Meta};
-use vyre_core::module::{Manifest, Proof};
-use vyre_core::plan::evidence::{self, Binding, EvidenceError, Sample, Stale, Verdict};
+use vyre_core::plan::evidence::{self, Binding, EvidenceError, Sample, Verdict};
+use vyre_core::vir0::manifest::{Manifest, Proof, Stale};
 
 /// The samples of a file that holds, and what they prove of what they were measured of.
 struct Measurements {
@@ -519,7 +519,8 @@ impl Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evidence::{Fingerprint, Measured};
+    use evidence::Fingerprint;
+    use vyre_core::vir0::manifest::Measured;
 
     fn sample(ns: f64, program: u64, constants: u64) -> Sample {
         Sample {

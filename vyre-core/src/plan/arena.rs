@@ -20,9 +20,9 @@
 //! assert_eq!(fillings[2], Filling { phase: 0, waits: false });
 //! ```
 
-use super::footprint::{Life, Lives};
-use super::group::groups_of;
-use crate::module::{BufferId, FrontierId, Program, Resource, Role, Step};
+use super::lives::{Life, Lives};
+use crate::vir0::group::groups_of;
+use crate::vir0::module::{BufferId, FrontierId, Program, Resource, Role, Step};
 use std::cmp::Reverse;
 
 /// So many temporaries are placed in every order.
@@ -247,7 +247,7 @@ impl Arena {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::module::{FixpointId, WaveId};
+    use crate::vir0::module::{FixpointId, WaveId};
 
     struct Random(u64);
 

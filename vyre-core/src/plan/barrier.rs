@@ -8,7 +8,8 @@
 //! that a front end can mark each `after`.
 //!
 //! ```
-//! use vyre_core::plan::{barrier::{levels, BarrierError}, Edge, NodeId};
+//! use vyre_core::plan::{Edge, NodeId};
+//! use vyre_core::plan::barrier::{BarrierError, levels};
 //! let errors = levels(3, &[Edge::new(0, 1), Edge::new(1, 2), Edge::new(2, 1)]).unwrap_err();
 //! assert_eq!(errors, [BarrierError::Cycle {
 //!     unscheduled: 2,

@@ -6,7 +6,8 @@
 //! barriers.
 //!
 //! ```
-//! use vyre_core::plan::{check::{groups, Plan, Violation}, Edge, NodeId};
+//! use vyre_core::plan::{Edge, NodeId};
+//! use vyre_core::plan::check::{Plan, Violation, groups};
 //! let edges = [Edge::new(0, 1)];
 //! let together = [vec![NodeId(0), NodeId(1)]];
 //! let plan = Plan { edges: &edges, accesses: &[vec![], vec![]], groups: &together, bytes: None };
@@ -15,7 +16,7 @@
 
 use super::memory::{Readback, Scratch, WaveBytes};
 use super::{Edge, NodeId};
-use crate::module::{
+use crate::vir0::module::{
     Access, FixpointId, Mode, NodeRef, Program, Resource, Step, UpdateOp, Wave, WaveId,
 };
 use std::collections::BTreeMap;

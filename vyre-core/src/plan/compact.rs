@@ -4,7 +4,7 @@
 //! device and come back in one copy, large ones are read directly.
 //!
 //! ```
-//! use vyre_core::plan::compact::{plan, Slot};
+//! use vyre_core::plan::compact::{Slot, plan};
 //! let plan = plan(&[Slot::new(1, 12, 128), Slot::new(2, 0, 128), Slot::new(3, 24, 256)], 32).unwrap();
 //! assert_eq!(plan.packed.iter().map(|r| (r.slot, r.offset_bytes)).collect::<Vec<_>>(), [(1, 0), (3, 12)]);
 //! assert_eq!((plan.full_bytes, plan.selected_bytes, plan.avoided_bps), (512, 36, 9_296));

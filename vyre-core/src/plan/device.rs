@@ -8,8 +8,9 @@
 //! The executor allocates by these figures and [`super::footprint`] counts by them, so that the two agree. What a launch has for
 //! itself is in neither: its tables and code, which fit a CTA's shared memory, and its control words.
 
-use crate::exec::Sizes;
-use crate::module::{Domain, Extent, FrontierId, ListId, Program, Scalar, TopologyId};
+use crate::vir0::module::{Domain, Extent, FrontierId, ListId, Program, TopologyId};
+use crate::vir0::scalar::Scalar;
+use crate::vir0::sizes::Sizes;
 
 /// What each part of a frontier, and whatever shares memory, is rounded up to.
 pub const ALIGN: u64 = 256;

@@ -7,8 +7,9 @@
 //! commas, quotes or line breaks; no quoting, no spaces), and refuses everything else with the line.
 //!
 //! ```
-//! use vyre_core::plan::evidence::{check, read, write, Sample};
-//! use vyre_core::plan::evidence::{bind, Binding, Fingerprint, Measured, Stale};
+//! use vyre_core::plan::evidence::{Sample, check, read, write};
+//! use vyre_core::plan::evidence::{Binding, Fingerprint, bind};
+//! use vyre_core::vir0::manifest::{Measured, Stale};
 //! let sample = Sample {
 //!     backend_id: "cuda".into(),
 //!     host_orchestrated_ns: 1e6,
@@ -28,7 +29,8 @@
 //! assert_eq!(bind(&samples, 6), Err(Stale::Program));
 //! ```
 
-use crate::container::fnv1a;
+use crate::vir0::container::fnv1a;
+use crate::vir0::manifest::{Measured, Stale};
 use std::fmt::{self, Write};
 use std::str::FromStr;
 use thiserror::Error;
@@ -58,7 +60,7 @@ pub const BINDING: [&str; 4] = ["program_hash", "constants_hash", "measured", "r
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint {
     /// Of its code, buffers and schedule, and of how its named constants are written:
-    /// [`Manifest::program_hash`](crate::module::Manifest::program_hash).
+    /// [`Manifest::program_hash`](crate::vir0::manifest::Manifest::program_hash).
     pub program: u64,
     /// Of the values of its named constants, which only rustc knows.
     pub constants: u64,
@@ -86,26 +88,6 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// How runs shared launches while they were timed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Measured {
-    /// A launch a run.
-    Single = 0,
-    /// Runs of one batch, several to a launch.
-    Shared = 1,
-}
-
-impl Measured {
-    /// As the column holds it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Measured::Single => "single",
-            Measured::Shared => "shared",
-        }
-    }
-}
-
 /// What was measured, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Binding {
@@ -128,23 +110,6 @@ impl fmt::Display for Binding {
         )
     }
 }
-
-/// Why evidence says nothing about a pass as it is now.
-#[derive(Clone, Copy, Error, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Stale {
-    /// Samples without a fingerprint.
-    #[error("its samples do not say what was measured")]
-    Unbound = 0,
-    /// Another `program_hash`.
-    #[error("code, buffers, schedule or named constants have changed since it was measured")]
-    Program = 1,
-    /// Another `constants_hash`.
-    #[error("named constants have other values than when it was measured")]
-    Constants = 2,
-}
-
-crate::debug_is_display!(Stale);
 
 /// One measurement: a line of the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -547,7 +512,7 @@ pub fn check(samples: &[Sample], threshold: f64) -> Result<Verdict, EvidenceErro
 }
 
 /// What all samples were measured of, if it is the program with this hash. The values of constants are compared where they
-/// are known: when the program is assembled ([`Parts::program`](crate::module::Parts::program)).
+/// are known: when the program is assembled ([`Parts::program`](crate::vir0::module::Parts::program)).
 pub fn bind(samples: &[Sample], program_hash: u64) -> Result<&Binding, Stale> {
     let mut bound: Option<&Binding> = None;
     for sample in samples {

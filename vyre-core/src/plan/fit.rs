@@ -9,8 +9,9 @@
 //! [`super::memory::plan`], which packs by size.
 //!
 //! ```
-//! use vyre_core::exec::Sizes;
-//! use vyre_core::module::*;
+//! use vyre_core::vir0::scalar::Scalar;
+//! use vyre_core::vir0::sizes::Sizes;
+//! use vyre_core::vir0::module::*;
 //! use vyre_core::plan::fit::fit;
 //! // Two waves, each with scratch of its own.
 //! let scratch = |name: &str| Buffer {
@@ -35,10 +36,11 @@
 
 use super::NodeId;
 use super::barrier::levels;
-use super::footprint::{Allocation, Footprint, FootprintError, Life, Target, footprint_on};
+use super::footprint::{Allocation, Footprint, FootprintError, Target, footprint_on};
+use super::lives::{self, Life};
 use super::memory::{self, Scratch, WaveBytes};
-use crate::exec::Sizes;
-use crate::module::{Program, Resource, Step, WaveId};
+use crate::vir0::module::{Program, Resource, Step, WaveId};
+use crate::vir0::sizes::Sizes;
 use std::fmt::Write;
 use thiserror::Error;
 
@@ -346,7 +348,7 @@ fn split(
 }
 
 fn uses(program: &Program, wave: WaveId, resource: Resource) -> bool {
-    super::footprint::uses(program, wave).any(|r| r == resource)
+    lives::uses(program, wave).any(|r| r == resource)
 }
 
 /// Every surjection of waves onto bins, in lexical order: an ordered partition.

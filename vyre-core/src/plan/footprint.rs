@@ -3,14 +3,15 @@
 //! Topologies, inputs, outputs and reductions are there during the whole run. Scratch buffers and frontiers live from the first
 //! group that uses them to the last; a use inside a fixpoint keeps them for all its rounds. From these lives comes the
 //! exact peak. Whoever hands memory out by group initialises a buffer when its life begins, not when the run does. A length
-//! that is a named constant is known only in an assembled program ([`crate::module::Parts`]), not inside the macro.
+//! that is a named constant is known only in an assembled program ([`crate::vir0::module::Parts`]), not inside the macro.
 //!
 //! [`footprint`] is about a CPU, and so is what the macro plans by; [`footprint_on`] also about a CUDA device ([`Target`]).
 //!
 //! ```
-//! use vyre_core::exec::Sizes;
-//! use vyre_core::module::{Buffer, Extent, Program, Role, Scalar};
-//! use vyre_core::plan::footprint::{footprint, Allocation};
+//! use vyre_core::vir0::sizes::Sizes;
+//! use vyre_core::vir0::module::{Buffer, Extent, Program, Role};
+//! use vyre_core::vir0::scalar::Scalar;
+//! use vyre_core::plan::footprint::{Allocation, footprint};
 //! let dist = Buffer {
 //!     name: "dist".into(),
 //!     scalar: Scalar::U32,
@@ -28,29 +29,12 @@
 
 use super::arena::{self, Temporary};
 use super::device::{self, Shape};
-use super::group::groups_of;
-use crate::exec::Sizes;
-use crate::module::{
-    BufferId, Domain, Extent, FixpointId, FrontierId, ListId, Program, ReductionId, Resource, Role,
-    Step, TopologyId, Uniform, WaveId,
+use super::lives::{Life, Lives};
+use crate::vir0::module::{
+    BufferId, Extent, FrontierId, ListId, Program, ReductionId, Resource, Role, TopologyId, WaveId,
 };
+use crate::vir0::sizes::Sizes;
 use thiserror::Error;
-
-/// When a resource holds something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Life {
-    /// During the whole run.
-    Run,
-    /// From one group to another, both included.
-    Groups {
-        /// The group that uses it first.
-        first: u32,
-        /// The group that uses it last.
-        last: u32,
-    },
-    /// Never: no wave uses it.
-    Never,
-}
 
 /// What one resource takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -357,115 +341,4 @@ impl Footprint {
             Allocation::Separate | Allocation::Shared => Ok(()),
         }
     }
-}
-
-/// Groups of a schedule, and when buffers and frontiers are used in it.
-pub(crate) struct Lives {
-    groups: Vec<Vec<WaveId>>,
-    /// Those of scratch matter; others live during the whole run.
-    pub(crate) buffers: Vec<Life>,
-    pub(crate) frontiers: Vec<Life>,
-}
-
-impl Lives {
-    pub(crate) fn of(program: &Program) -> Lives {
-        let mut lives = Lives {
-            groups: Vec::new(),
-            buffers: vec![Life::Never; program.buffers.len()],
-            frontiers: vec![Life::Never; program.frontiers.len()],
-        };
-        // Open fixpoints, and the uses inside the outermost of them: they last for all its rounds.
-        let mut open: Vec<FixpointId> = Vec::new();
-        let mut outermost = 0;
-        let mut inside: Vec<Resource> = Vec::new();
-        for (step, now) in program.schedule.iter().zip(groups_of(&program.schedule)) {
-            match *step {
-                Step::Wave(w) => {
-                    lives.groups.resize(now as usize + 1, Vec::new());
-                    lives.groups[now as usize].push(w);
-                    for resource in uses(program, w) {
-                        lives.extend(resource, now, now);
-                        if !open.is_empty() {
-                            inside.push(resource);
-                        }
-                    }
-                }
-                Step::Loop(f) => {
-                    if open.is_empty() {
-                        outermost = now;
-                    }
-                    open.push(f);
-                    let fixpoint = &program.fixpoints[f.index()];
-                    if let Some(until) = program.kernels.get(fixpoint.until.index()) {
-                        inside.extend(until.uniforms.iter().filter_map(|u| match *u {
-                            Uniform::FrontierLen(x) => Some(Resource::Frontier(x)),
-                            Uniform::ListLen(x) => Some(Resource::List(x)),
-                            _ => None,
-                        }));
-                    }
-                    let swapped = &fixpoint.swaps;
-                    inside.extend(
-                        swapped
-                            .iter()
-                            .flat_map(|&(a, b)| [Resource::Buffer(a), Resource::Buffer(b)]),
-                    );
-                }
-                Step::Until(_) => {
-                    open.pop();
-                    if open.is_empty() {
-                        for resource in inside.drain(..) {
-                            lives.extend(resource, outermost, now);
-                        }
-                    }
-                }
-                Step::Barrier | Step::End => {}
-            }
-        }
-        lives
-    }
-
-    /// Where memory stays with its place: buffers that fixpoints swap live as long as each other.
-    pub(crate) fn in_place(program: &Program) -> Lives {
-        let mut lives = Lives::of(program);
-        let swaps = || program.fixpoints.iter().flat_map(|f| &f.swaps);
-        // As often as there are swaps, so that what trades with what trades is reached, too.
-        for &(a, b) in swaps().flat_map(|_| swaps()) {
-            for (from, to) in [(a, b), (b, a)] {
-                if let Life::Groups { first, last } = lives.buffers[from.index()] {
-                    lives.extend(Resource::Buffer(to), first, last);
-                }
-            }
-        }
-        lives
-    }
-
-    fn extend(&mut self, resource: Resource, from: u32, to: u32) {
-        let life = match resource {
-            Resource::Buffer(b) => &mut self.buffers[b.index()],
-            Resource::Frontier(f) => &mut self.frontiers[f.index()],
-            Resource::Topology(_) | Resource::Reduction(_) | Resource::List(_) => return,
-        };
-        *life = match *life {
-            Life::Groups { first, last } => Life::Groups {
-                first: first.min(from),
-                last: last.max(to),
-            },
-            Life::Run => Life::Run,
-            Life::Never => Life::Groups {
-                first: from,
-                last: to,
-            },
-        };
-    }
-}
-
-/// Everything a wave touches: its accesses and the frontier that it sweeps.
-pub(super) fn uses(program: &Program, wave: WaveId) -> impl Iterator<Item = Resource> {
-    let wave = &program.waves[wave.index()];
-    let swept = match wave.domain {
-        Domain::Items(f) | Domain::EdgesFrom(_, f) => Some(Resource::Frontier(f)),
-        Domain::ListItems(l, _) => Some(Resource::List(l)),
-        Domain::Once | Domain::Range(_) | Domain::Nodes | Domain::Edges(_) => None,
-    };
-    wave.accesses.iter().map(|a| a.resource).chain(swept)
 }

@@ -9,12 +9,12 @@
 //! and runs the two one after the other.
 
 use super::hazard::compatible;
-use crate::exec::{Args, Outcome, Report};
-use crate::isa::{Imm, Kind, Op, Word};
-use crate::module::{
+use crate::vir0::isa::{Imm, Kind, Op, Word};
+use crate::vir0::manifest::Manifest;
+use crate::vir0::module::{
     Agreement, BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, KernelId, Least,
-    ListId, Manifest, NodeRef, Program, Proviso, Reason, ReductionId, Resource, Role, ScalarId,
-    SiteId, Step, Uniform, WaveId, Width,
+    ListId, NodeRef, Program, Proviso, Reason, ReductionId, Resource, Role, ScalarId, SiteId, Step,
+    Uniform, WaveId, Width,
 };
 use thiserror::Error;
 
@@ -67,12 +67,12 @@ pub struct Fused {
     pub barriers: usize,
     /// The same with one program after the other.
     pub barriers_before: usize,
-    scalars: usize,
-    reductions: usize,
+    pub(crate) scalars: usize,
+    pub(crate) reductions: usize,
     /// Where the second program's buffers are.
-    buffers: Vec<BufferId>,
-    first_buffers: usize,
-    first_fixpoints: usize,
+    pub(crate) buffers: Vec<BufferId>,
+    pub(crate) first_buffers: usize,
+    pub(crate) first_fixpoints: usize,
 }
 
 /// What the ids of the second program become.
@@ -377,7 +377,7 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
     p.messages
         .extend(messages.map(|(s, text)| (site(*s), text.clone())));
     // Waves first, then conditions.
-    let kernel = |k: &crate::module::Kernel| {
+    let kernel = |k: &crate::vir0::module::Kernel| {
         let mut k = k.clone();
         k.name = named(&k.name);
         k.code = k.code.iter().map(|&w| shift.word(w)).collect();
@@ -580,52 +580,6 @@ fn merge(first: &Program, second: &Program, p: &Program, shift: &Shift) -> Vec<S
 }
 
 impl Fused {
-    /// The arguments of both; linked inputs are left out.
-    pub fn args<'a>(&self, first: &Args<'a>, second: &Args<'a>) -> Args<'a> {
-        let mut args = first.clone();
-        args.scalars.extend(&second.scalars);
-        args.inputs
-            .extend(second.inputs.iter().filter_map(|&(id, slice)| {
-                let id = self.buffers[id.index()];
-                (id.index() >= self.first_buffers).then_some((id, slice))
-            }));
-        args
-    }
-
-    /// What each program gave. Times are those of the one launch, in both reports.
-    pub fn outcomes(&self, outcome: Outcome) -> (Outcome, Outcome) {
-        let report = |rounds: &[u64]| Report {
-            rounds: rounds.to_vec(),
-            ..outcome.report.clone()
-        };
-        let split = self.first_fixpoints.min(outcome.report.rounds.len());
-        let (a, b) = outcome.report.rounds.split_at(split);
-        let mut first = Outcome {
-            report: report(a),
-            ..Outcome::default()
-        };
-        let mut second = Outcome {
-            report: report(b),
-            ..Outcome::default()
-        };
-        for (id, column) in outcome.outputs {
-            if id.index() < self.first_buffers {
-                first.outputs.push((id, column));
-            } else if let Some(own) = self.buffers.iter().position(|&b| b == id) {
-                second.outputs.push((BufferId(own as u16), column));
-            }
-        }
-        for (id, bits) in outcome.reductions {
-            if id.index() < self.reductions {
-                first.reductions.push((id, bits));
-            } else {
-                let own = ReductionId(id.0 - self.reductions as u16);
-                second.reductions.push((own, bits));
-            }
-        }
-        (first, second)
-    }
-
     /// Scalars of the first program.
     pub fn first_scalars(&self) -> usize {
         self.scalars

@@ -13,8 +13,10 @@
 //! with bit sets for the few thousand waves that a comparison still asks about.
 //!
 //! ```
-//! use vyre_core::module::{Access, BufferId, Mode, Resource, UpdateOp};
-//! use vyre_core::plan::{barrier::levels, hazard::{check, Conflict}, NodeId};
+//! use vyre_core::vir0::module::{Access, BufferId, Mode, Resource, UpdateOp};
+//! use vyre_core::plan::NodeId;
+//! use vyre_core::plan::barrier::levels;
+//! use vyre_core::plan::hazard::{Conflict, check};
 //! let add = Access { resource: Resource::Buffer(BufferId(0)), mode: Mode::Update(UpdateOp::Add) };
 //! let read = Access { mode: Mode::Read, ..add };
 //! // Two adders and a reader, none of them ordered.
@@ -30,7 +32,7 @@
 
 use super::barrier::Levels;
 use super::{Edge, NodeId};
-use crate::module::{Access, Mode, Resource};
+use crate::vir0::module::{Access, Mode, Resource};
 use thiserror::Error;
 
 /// Two unordered nodes that use one resource in ways that clash.
@@ -67,7 +69,8 @@ crate::debug_is_display!(HazardError);
 /// The mode of a node that uses a resource in both ways: equal modes stay, anything else is a write.
 ///
 /// ```
-/// use vyre_core::{module::Mode, plan::hazard::join};
+/// use vyre_core::plan::hazard::join;
+/// use vyre_core::vir0::module::Mode;
 /// assert_eq!(join(Mode::Read, Mode::Read), Mode::Read);
 /// assert_eq!(join(Mode::Read, Mode::Write), Mode::Write);
 /// ```

@@ -14,7 +14,7 @@
 //! | [`Recommendation::hit_capacity`]: sessions ask for 0, since results have room by their declared sizes | relations |
 //!
 //! ```
-//! use vyre_core::plan::launch::{recommend, Policy, Request, Route, Topology};
+//! use vyre_core::plan::launch::{Policy, Request, Route, Topology, recommend};
 //! let request = Request {
 //!     queue_len: 90_000,
 //!     graph_nodes: 100_000,

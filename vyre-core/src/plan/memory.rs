@@ -12,7 +12,8 @@
 //! order of falling frontier and scratch bytes (Jackson's rule), which gives the lowest peak.
 //!
 //! ```
-//! use vyre_core::plan::{barrier::levels, memory::{plan, Input, WaveBytes}};
+//! use vyre_core::plan::barrier::levels;
+//! use vyre_core::plan::memory::{Input, WaveBytes, plan};
 //! let levels = levels(4, &[]).unwrap();
 //! let waves = [60, 50, 40, 50].map(|b| WaveBytes { frontier_bytes: b, ..WaveBytes::default() });
 //! let plan = plan(&Input { budget_bytes: Some(100), ..Input::new(&levels, &waves) }).unwrap();

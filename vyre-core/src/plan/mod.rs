@@ -7,12 +7,11 @@
 //! | --- | --- |
 //! | [`barrier`] | which waves can run between two barriers, and with how few barriers? |
 //! | [`hazard`] | do unordered waves touch the same thing in ways that clash? which `after` is needless? |
-//! | [`owner`] | which fixpoint flips a frontier, and which resets a reduction? |
 //! | [`memory`] | what does each group need, and into which groups does a level split to fit a budget? |
+//! | [`lives`] | between which barriers does each resource hold something? |
 //! | [`footprint`] | what does a whole program take, group by group, and does it fit? |
 //! | [`arena`] | where does what never lives at once lie in one memory, and when is it filled? |
 //! | [`device`] | what does a CUDA device have for a frontier besides its items? |
-//! | [`group`] | which waves run between two barriers? What the verifier, executors and planners share |
 //! | [`fit`] | which allocation, and which further barriers, bring a program under its budget? Drives the two above |
 //! | [`fuse`] | how do two programs run in one launch with the fewest barriers? |
 //! | [`route`] | does a sweep over a frontier start with a list or a bitmap, on one thread or all? |
@@ -28,8 +27,8 @@
 //! | [`check`] | is a plan legal? Derived again, independently of the planners |
 //!
 //! ```
-//! use vyre_core::module::{Access, BufferId, Mode, Resource};
-//! use vyre_core::plan::{barrier, hazard, Edge, NodeId};
+//! use vyre_core::vir0::module::{Access, BufferId, Mode, Resource};
+//! use vyre_core::plan::{Edge, NodeId, barrier, hazard};
 //!
 //! // A diamond: 0 before 1 and 2, both before 3.
 //! let edges = [Edge::new(0, 1), Edge::new(0, 2), Edge::new(1, 3), Edge::new(2, 3)];
@@ -53,11 +52,10 @@ pub mod evidence;
 pub mod fit;
 pub mod footprint;
 pub mod fuse;
-pub mod group;
 pub mod hazard;
 pub mod launch;
+pub mod lives;
 pub mod memory;
-pub mod owner;
 pub mod passes;
 pub mod picture;
 pub mod pull;

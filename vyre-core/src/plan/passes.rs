@@ -9,7 +9,7 @@
 //! with the higher claim and the higher thresholds, whatever the sample.
 //!
 //! ```
-//! use vyre_core::plan::passes::{select, Candidate, Ranking, Sample};
+//! use vyre_core::plan::passes::{Candidate, Ranking, Sample, select};
 //! let fuse = Candidate { id: "fuse", speedup_bps: 20_000, planning_cost_ns: 50_000, ..Candidate::default() };
 //! let sample = Sample {
 //!     reuse: 10,
@@ -24,7 +24,7 @@
 //! ");
 //! ```
 
-use crate::module::Manifest;
+use crate::vir0::manifest::Manifest;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::fmt;

@@ -4,10 +4,30 @@
 //! right a column for each topology, buffer, frontier and reduction, with a mark where a wave uses it and a bar over the groups
 //! in which it lives; then what lives in each group, in bytes.
 
-use super::show::{Symbolic, accesses, class, describe, domain, split_note, thousands, until};
-use crate::module::{FixpointId, Mode, NodeRef, Program, Resource, Role, Step, UpdateOp, WaveId};
-use crate::plan::footprint::Life;
+use super::show::{Plan, Symbolic, accesses, describe, domain, split_note, thousands, until};
+use crate::plan::lives::Life;
+use crate::vir0::disasm::class;
+use crate::vir0::module::{
+    FixpointId, Mode, NodeRef, Program, Resource, Role, Step, UpdateOp, WaveId,
+};
 use std::fmt::Write;
+
+impl Plan {
+    /// A picture without need of a viewer's plugins: waves by barrier group, what each reads and writes, what lives when.
+    pub fn svg(&self) -> String {
+        svg(&self.program())
+    }
+
+    /// The wave graph for Graphviz.
+    pub fn dot(&self) -> String {
+        dot(&self.program())
+    }
+
+    /// The wave graph for Mermaid.
+    pub fn mermaid(&self) -> String {
+        mermaid(&self.program())
+    }
+}
 
 /// Width of a character of the 12-pixel monospaced font.
 const CHAR: f64 = 7.25;

@@ -13,8 +13,8 @@
 //! anew, so it need not look. Nothing in such a kernel can trap: the destination is a node, and the buffer has an element
 //! for each.
 
-use crate::isa::{IMM, Op, UNIFORM_BASE, Word};
-use crate::module::{
+use crate::vir0::isa::{IMM, Op, UNIFORM_BASE, Word};
+use crate::vir0::module::{
     Access, BufferId, Domain, Extent, FrontierId, Kernel, Mode, Program, Resource, TopologyId,
     Uniform, Wave,
 };

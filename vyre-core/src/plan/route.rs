@@ -18,7 +18,7 @@
 //! answer whatever was asked first, and a previous route (hysteresis) is only a shift of the thresholds.
 //!
 //! ```
-//! use vyre_core::plan::route::{choose, Policy, Route, Sample};
+//! use vyre_core::plan::route::{Policy, Route, Sample, choose};
 //! let sample = Sample {
 //!     memory_bps: 5_000,
 //!     fusion: 0.95,
@@ -33,7 +33,7 @@
 //! ```
 
 use super::memory::{Scratch, WaveBytes};
-use crate::module::{Agreement, Domain, Program, Wave};
+use crate::vir0::module::{Agreement, Domain, Program, Wave};
 use std::fmt;
 use thiserror::Error;
 
@@ -73,7 +73,7 @@ pub fn may_order(program: &Program, wave: &Wave) -> bool {
     let (Domain::Items(f) | Domain::EdgesFrom(_, f)) = wave.domain else {
         return false;
     };
-    let of_nodes = |f: &crate::module::Frontier| f.fields.is_empty();
+    let of_nodes = |f: &crate::vir0::module::Frontier| f.fields.is_empty();
     let open = matches!(program.agreement, Agreement::Open(_));
     !open && program.frontiers.get(f.index()).is_some_and(of_nodes)
 }

@@ -4,7 +4,7 @@
 //! holds it against what the runtime counted.
 //!
 //! ```
-//! use vyre_core::plan::session::{plan, Profile, Readback};
+//! use vyre_core::plan::session::{Profile, Readback, plan};
 //! let profile = Profile {
 //!     layout_hash: Some(7),
 //!     graph_bytes: 1_048_576,

@@ -2,17 +2,17 @@
 //!
 //! Everything in it was decided at compile time; sizes are symbolic in nodes and edges.
 
-use crate::exec::Sizes;
-use crate::module::{
+use crate::plan::evidence::Fingerprint;
+use crate::plan::footprint::{Footprint, Target, Wide, footprint, footprint_on, wide};
+use crate::plan::lives::Life;
+use crate::plan::{check, device, pull};
+use crate::vir0::disasm::class;
+use crate::vir0::module::{
     Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, Mode, Parts,
     Program, Proviso, Reason, ReduceOp, Resource, Role, Step, TopologyId, UpdateOp, Wave, WaveId,
     Why, Width, row_words,
 };
-use crate::plan::check;
-use crate::plan::device;
-use crate::plan::evidence::Fingerprint;
-use crate::plan::footprint::{Footprint, Life, Target, Wide, footprint, footprint_on, wide};
-use crate::plan::pull;
+use crate::vir0::sizes::Sizes;
 use std::fmt::{self, Write};
 
 /// The plan of a pass, made at compile time.
@@ -41,21 +41,6 @@ impl Plan {
             program: self.program().manifest.program_hash?,
             constants: self.parts.constants_hash(),
         })
-    }
-
-    /// A picture without need of a viewer's plugins: waves by barrier group, what each reads and writes, what lives when.
-    pub fn svg(&self) -> String {
-        super::picture::svg(&self.program())
-    }
-
-    /// The wave graph for Graphviz.
-    pub fn dot(&self) -> String {
-        super::picture::dot(&self.program())
-    }
-
-    /// The wave graph for Mermaid.
-    pub fn mermaid(&self) -> String {
-        super::picture::mermaid(&self.program())
     }
 }
 
@@ -115,15 +100,6 @@ fn show(p: &Program, f: &mut String) -> fmt::Result {
     )?;
     show_schedule(p, &sizes, f)?;
     show_memory(p, &sizes, f)
-}
-
-/// How far runs agree, in two words.
-pub fn class(p: &Program) -> &'static str {
-    match p.agreement {
-        Agreement::Bits => "same bits",
-        Agreement::Result(_) => "same result",
-        Agreement::Open(_) => "open result",
-    }
 }
 
 /// Why runs agree on the result, and as long as what; or why they need not.

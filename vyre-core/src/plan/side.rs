@@ -29,8 +29,8 @@
 //! assert_eq!(next(&[33_000_000], &[3_000_000], 1), (1, Why::Held));
 //! ```
 
-use crate::exec::Sizes;
-use crate::module::{Domain, Program};
+use crate::vir0::module::{Domain, Program};
+use crate::vir0::sizes::Sizes;
 
 /// Runs that a cost is the median of.
 pub const RECENT: usize = 3;
@@ -125,7 +125,7 @@ impl Work {
 /// Items that a run swept: of frontiers what they held, times the degree where edges are swept, and everything else as often
 /// as its fixpoint had rounds. The same on every side where a run's rounds are ([`Agreement::Bits`]).
 ///
-/// [`Agreement::Bits`]: crate::module::Agreement::Bits
+/// [`Agreement::Bits`]: crate::vir0::module::Agreement::Bits
 pub fn swept_items(program: &Program, sizes: &Sizes, rounds: &[u64], frontier_items: u64) -> u64 {
     let mut degree = 1;
     let mut items = 0u64;

@@ -7,16 +7,19 @@
     reason = "the expansion keeps the visibility the user wrote"
 )]
 
+use vyre_core::cpu::native::{Sweep, Until};
 use vyre_core::dsl::{Atomic, Buf, Csr, Edge, Frontier, Node, Push, Round};
-use vyre_core::exec::{Args, Element, Outcome, Report, TopologyArgs};
-use vyre_core::isa::{IMM, Op, UNIFORM_BASE, Word};
-use vyre_core::module::{
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::outcome::{Outcome, Report};
+use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE, Word};
+use vyre_core::vir0::manifest::Manifest;
+use vyre_core::vir0::module::{
     Access, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint, FixpointId,
-    FrontierId, ItemRows, Kernel, KernelId, Manifest, Mode, NodeRef, Parts, Program, Resource,
-    Role, Scalar, ScalarId, ScalarParam, Site, SiteId, Step, TopologyId, Uniform, UpdateOp, Wave,
-    WaveId, here,
+    FrontierId, ItemRows, Kernel, KernelId, Mode, NodeRef, Parts, Program, Resource, Role,
+    ScalarId, ScalarParam, SiteId, Step, TopologyId, Uniform, UpdateOp, Wave, WaveId, here,
 };
-use vyre_core::native::{Sweep, Until};
+use vyre_core::vir0::scalar::{Scalar, ScalarType};
+use vyre_core::vir0::trap::Site;
 
 const UNSEEN: u32 = u32::MAX;
 
@@ -72,7 +75,7 @@ pub struct Output {
 
 pub struct Pass;
 
-impl vyre_core::pass::Pass for Pass {
+impl vyre_core::cpu::pass::Pass for Pass {
     type Topology<'a> = Topology<'a>;
     type Run<'a> = Run;
     type Output = Output;
@@ -93,7 +96,7 @@ impl vyre_core::pass::Pass for Pass {
 
     fn args(run: Self::Run<'_>) -> Args<'_> {
         Args {
-            scalars: vec![Element::to_bits64(run.source)],
+            scalars: vec![ScalarType::to_bits64(run.source)],
             inputs: vec![],
         }
     }
@@ -164,7 +167,7 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
     let (dist, front) = (BufferId(0), FrontierId(0));
     Program {
         name: "bfs".to_owned(),
-        topologies: vec![vyre_core::module::Topology {
+        topologies: vec![vyre_core::vir0::module::Topology {
             name: "graph".to_owned(),
             reverse_of: None,
         }],
@@ -175,7 +178,7 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
             role: Role::Output,
             init: None,
         }],
-        frontiers: vec![vyre_core::module::Frontier {
+        frontiers: vec![vyre_core::vir0::module::Frontier {
             fields: vec![],
             name: "front".to_owned(),
             capacity,
@@ -292,7 +295,7 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
             Step::Until(FixpointId(0)),
             Step::End,
         ],
-        agreement: vyre_core::module::Agreement::Bits,
+        agreement: vyre_core::vir0::module::Agreement::Bits,
         manifest: Manifest {
             id: "bfs".to_owned(),
             unproven: true,

@@ -2,17 +2,22 @@
 
 use crate::Take as _;
 use std::sync::Arc;
-use vyre_core::csr::Csr;
+use vyre_core::compile::ir::build::{self, RowOp, Sequence};
+use vyre_core::compile::ir::{Body, CompareOp, Expr, ItemLocals, LocalId, Stmt};
+use vyre_core::compile::lower::{Literals, lower};
+use vyre_core::cpu::native::{NativeExecutor, Sweep, Until};
+use vyre_core::cpu::vir0::Vir0Executor;
+use vyre_core::dsl::columns::{Column, Slice};
+use vyre_core::dsl::csr::Csr;
+use vyre_core::dsl::error::RunError;
 use vyre_core::dsl::{Bits, Edge, Or, Reduce};
-use vyre_core::exec::{Args, Column, Executor, Outcome, RunError, Slice, TopologyArgs};
-use vyre_core::ir::build::{self, RowOp, Sequence};
-use vyre_core::ir::{Body, CompareOp, Expr, ItemLocals, LocalId, Stmt};
-use vyre_core::lower::{Literals, lower};
-use vyre_core::module::*;
-use vyre_core::native::{NativeExecutor, Sweep, Until};
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::trap::TrapKind;
-use vyre_core::vir0::Vir0Executor;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::module::*;
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::trap::TrapKind;
 
 const NODES: u32 = 3;
 
@@ -123,7 +128,7 @@ fn in_bytecode(
             out,
         ];
         let program = program(&[body("f", locals, block)], &[Domain::Once], buffers);
-        assert_eq!(vyre_core::verify::verify(&program), Ok(()));
+        assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
         let graph = Csr::from_edges(NODES as usize, &[]).expect("no edges");
         let topology = TopologyArgs {
             graphs: vec![&graph],
@@ -281,10 +286,14 @@ fn sum_of_ones(s: &mut Sequence<'_>, b: &build::Bits) -> Expr {
         right: Box::new(right),
         site: None,
     };
-    let tripled = binary(vyre_core::ir::BinaryOp::Mul, Expr::Local(sum), n(3));
+    let tripled = binary(
+        vyre_core::compile::ir::BinaryOp::Mul,
+        Expr::Local(sum),
+        n(3),
+    );
     head.push(Stmt::Assign(
         sum,
-        binary(vyre_core::ir::BinaryOp::Add, tripled, *bit()),
+        binary(vyre_core::compile::ir::BinaryOp::Add, tripled, *bit()),
     ));
     s.push(Stmt::Loop { body: head });
     Expr::Local(sum)
@@ -327,7 +336,7 @@ fn spread(e: Edge, rows: &Bits, changed: &Reduce<Or<bool>>) {
 
 struct Closure;
 
-impl vyre_core::pass::Pass for Closure {
+impl vyre_core::cpu::pass::Pass for Closure {
     type Topology<'a> = &'a Csr;
     type Run<'a> = u32;
     type Output = Outcome;
@@ -408,7 +417,7 @@ fn closure() -> Program {
     let again = Expr::Uniform(Uniform::Reduction(ReductionId(0)), Scalar::Bool);
     let mut until = body("closing", vec![], vec![]);
     until.value = Some(Expr::Unary(
-        vyre_core::ir::UnaryOp::Not,
+        vyre_core::compile::ir::UnaryOp::Not,
         Scalar::Bool,
         Box::new(again),
     ));
@@ -455,8 +464,8 @@ fn a_closure_over_rows_is_the_same_on_every_executor() {
     let edges: Vec<_> = chain.chain(shortcuts).collect();
     let graph = Csr::from_edges(N as usize, &edges).expect("edges name nodes");
     let program = Arc::new(closure());
-    assert_eq!(vyre_core::verify::verify(&program), Ok(()));
-    let topology = <Closure as vyre_core::pass::Pass>::topology(&graph);
+    assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
+    let topology = <Closure as vyre_core::cpu::pass::Pass>::topology(&graph);
     for width in [0, 95, N] {
         let mut expected = vec![vec![0u32; row_words(width) as usize]; N as usize];
         for v in (0..N).rev() {
@@ -477,7 +486,7 @@ fn a_closure_over_rows_is_the_same_on_every_executor() {
             Box::new(vir0.expect("fits")),
         ];
         for mut executor in executors {
-            let args = <Closure as vyre_core::pass::Pass>::args(width);
+            let args = <Closure as vyre_core::cpu::pass::Pass>::args(width);
             let mut out = executor.run(&args).expect("runs");
             assert!(matches!(&out.outputs[0], (_, Column::U32(_))));
             let rows = out.take_bits(BufferId(0));
@@ -503,7 +512,7 @@ fn updates_of_rows_are_updates() {
 /// Copies each node's row of a topology's buffer.
 struct Copying;
 
-impl vyre_core::pass::Pass for Copying {
+impl vyre_core::cpu::pass::Pass for Copying {
     type Topology<'a> = TopologyArgs<'a>;
     type Run<'a> = ();
     type Output = Outcome;

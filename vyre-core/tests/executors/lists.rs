@@ -2,16 +2,22 @@
 
 use crate::Take as _;
 use std::sync::Arc;
-use vyre_core::csr::Csr;
+use vyre_core::compile::ir::{
+    AtomicOp, BinaryOp, Block, Body, CompareOp, Expr, ItemLocals, LocalId, Stmt,
+};
+use vyre_core::compile::lower::{Literals, lower};
+use vyre_core::cpu::native::{NativeExecutor, Sweep, Until};
+use vyre_core::cpu::vir0::Vir0Executor;
+use vyre_core::dsl::csr::Csr;
+use vyre_core::dsl::error::RunError;
 use vyre_core::dsl::{Append, Atomic, Buf, Push};
-use vyre_core::exec::{Args, Executor, Outcome, RunError, TopologyArgs};
-use vyre_core::ir::{AtomicOp, BinaryOp, Block, Body, CompareOp, Expr, ItemLocals, LocalId, Stmt};
-use vyre_core::lower::{Literals, lower};
-use vyre_core::module::{self, *};
-use vyre_core::native::{NativeExecutor, Sweep, Until};
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::trap::{Trap, TrapKind};
-use vyre_core::vir0::Vir0Executor;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::module::{self, *};
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::trap::{Site, Trap, TrapKind};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
@@ -57,7 +63,7 @@ const ASSERT_LINE: u32 = line!() - 4;
 
 struct Pass;
 
-impl vyre_core::pass::Pass for Pass {
+impl vyre_core::cpu::pass::Pass for Pass {
     type Topology<'a> = &'a Csr;
     type Run<'a> = Args<'a>;
     type Output = Outcome;
@@ -358,9 +364,9 @@ const ROOM: u64 = 200_000;
 /// What each executor makes of a run: natively on one thread and on three, then the bytecode.
 fn run_all(scalars: [u64; 3]) -> Vec<Result<Outcome, Box<Trap>>> {
     let program = Arc::new(program());
-    assert_eq!(vyre_core::verify::verify(&program), Ok(()));
+    assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
     let graph = Csr::from_edges(NODES as usize, &[]).expect("no edges");
-    let topology: TopologyArgs<'_> = <Pass as vyre_core::pass::Pass>::topology(&graph);
+    let topology: TopologyArgs<'_> = <Pass as vyre_core::cpu::pass::Pass>::topology(&graph);
     let native = || {
         let executor =
             NativeExecutor::<Pass>::new(Arc::clone(&program), &topology, Allocation::Shared);

@@ -9,16 +9,21 @@ mod updates;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use vyre_core::csr::Csr;
+use vyre_core::compile::effects::uses;
+use vyre_core::compile::ir::Body;
+use vyre_core::cpu::native::NativeExecutor;
+use vyre_core::cpu::pass::Pass as _;
+use vyre_core::cpu::vir0::Vir0Executor;
 use vyre_core::dsl::Bits;
-use vyre_core::effects::uses;
-use vyre_core::exec::{Element, Executor, Outcome, Record, RunError, TopologyArgs};
-use vyre_core::ir::Body;
-use vyre_core::module::{Access, BufferId, Domain, Extent, ListId, Mode, Resource};
-use vyre_core::native::NativeExecutor;
-use vyre_core::pass::Pass as _;
-use vyre_core::trap::TrapKind;
-use vyre_core::vir0::Vir0Executor;
+use vyre_core::dsl::columns::Element;
+use vyre_core::dsl::csr::Csr;
+use vyre_core::dsl::error::RunError;
+use vyre_core::dsl::record::Record;
+use vyre_core::run::args::TopologyArgs;
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::module::{Access, BufferId, Domain, Extent, ListId, Mode, Resource};
+use vyre_core::vir0::trap::TrapKind;
 
 /// Results as they are asked for here: once, each by its type.
 trait Take {
@@ -82,7 +87,7 @@ fn executors(
     capacity: Extent,
 ) -> [(&'static str, Box<dyn Executor>); 2] {
     let program = Arc::new(bfs::program(max_rounds, capacity));
-    assert_eq!(vyre_core::verify::verify(&program), Ok(()));
+    assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
     let topology: TopologyArgs<'_> = bfs::Pass::topology(graph.into());
     let native = NativeExecutor::<bfs::Pass>::new(
         Arc::clone(&program),

@@ -2,17 +2,22 @@
 
 use crate::Take as _;
 use std::sync::Arc;
-use vyre_core::csr::Csr;
+use vyre_core::cpu::native::{NativeExecutor, Sweep, Until};
+use vyre_core::dsl::columns::Slice;
+use vyre_core::dsl::csr::Csr;
+use vyre_core::dsl::error::RunError;
 use vyre_core::dsl::{Atomic, Buf, Edge, Push, Reduce, Sum};
-use vyre_core::exec::{Args, Element, Executor, Outcome, RunError, Slice, TopologyArgs};
-use vyre_core::isa::{Op, Word};
-use vyre_core::module::{
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::isa::{Op, Word};
+use vyre_core::vir0::module::{
     Buffer, BufferId, Domain, Extent, Frontier, FrontierId, ItemRows, Kernel, KernelId, Parts,
-    Program, ReduceOp, Reduction, ReductionId, Role, Scalar, ScalarId, ScalarParam, Step, Topology,
+    Program, ReduceOp, Reduction, ReductionId, Role, ScalarId, ScalarParam, Step, Topology,
     TopologyId, Wave, WaveId,
 };
-use vyre_core::native::{NativeExecutor, Sweep, Until};
-use vyre_core::trap::TrapKind;
+use vyre_core::vir0::scalar::{Scalar, ScalarType};
+use vyre_core::vir0::trap::TrapKind;
 
 /// Outputs, by buffer id; `LOADS` is an input.
 const BY_ITEM: u16 = 0;
@@ -63,7 +68,7 @@ fn fail(v: u32, fault: u32, loads: &Buf<f32>, front: &Push, g: &Csr) -> f32 {
 
 struct Probe;
 
-impl vyre_core::pass::Pass for Probe {
+impl vyre_core::cpu::pass::Pass for Probe {
     type Topology<'a> = &'a Csr;
     type Run<'a> = Args<'a>;
     type Output = Outcome;
@@ -257,7 +262,7 @@ fn run(graph: &Csr, threads: usize, fault: u32) -> Result<Outcome, RunError> {
         scalars: vec![fault.into(), 20_000],
         inputs: vec![(BufferId(LOADS), Slice::F32(&loads))],
     };
-    let topology = <Probe as vyre_core::pass::Pass>::topology(graph);
+    let topology = <Probe as vyre_core::cpu::pass::Pass>::topology(graph);
     let mut executor = NativeExecutor::<Probe>::new(
         Arc::new(program()),
         &topology,
@@ -352,7 +357,7 @@ fn outside_lanes_a_failed_check_is_a_panic() {
 #[test]
 fn arguments_of_the_wrong_length_are_refused_by_name() {
     let graph = wheel(7);
-    let topology = <Probe as vyre_core::pass::Pass>::topology(&graph);
+    let topology = <Probe as vyre_core::cpu::pass::Pass>::topology(&graph);
     let mut executor = NativeExecutor::<Probe>::new(
         Arc::new(program()),
         &topology,

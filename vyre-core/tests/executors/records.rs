@@ -2,14 +2,19 @@
 
 use crate::Take as _;
 use std::sync::Arc;
-use vyre_core::csr::Csr;
+use vyre_core::cpu::native::{NativeExecutor, Sweep, Until};
 use vyre_core::dsl::Records;
-use vyre_core::exec::{Args, Executor, Outcome, RunError, Slice, TopologyArgs};
-use vyre_core::isa::{Op, Word};
-use vyre_core::module::*;
-use vyre_core::native::{NativeExecutor, Sweep, Until};
+use vyre_core::dsl::columns::Slice;
+use vyre_core::dsl::csr::Csr;
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::trap::TrapKind;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::isa::{Op, Word};
+use vyre_core::vir0::module::*;
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::trap::TrapKind;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Spin {
@@ -49,7 +54,7 @@ fn gather(v: u32, offset: u32, bodies: &Records<Body>, total: &mut f64) {
 
 struct Pass;
 
-impl vyre_core::pass::Pass for Pass {
+impl vyre_core::cpu::pass::Pass for Pass {
     type Topology<'a> = &'a Csr;
     type Run<'a> = Args<'a>;
     type Output = Outcome;
@@ -156,7 +161,7 @@ fn program() -> Program {
 fn lanes_see_structs_and_outcomes_fields() {
     const N: u32 = 20_000;
     let graph = Csr::from_edges(N as usize, &[]).expect("no edges");
-    let topology = <Pass as vyre_core::pass::Pass>::topology(&graph);
+    let topology = <Pass as vyre_core::cpu::pass::Pass>::topology(&graph);
     let program = Arc::new(program());
     let executor = NativeExecutor::<Pass>::new(program, &topology, Allocation::Separate);
     let mut executor = executor.expect("fits");

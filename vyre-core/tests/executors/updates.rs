@@ -1,22 +1,26 @@
 //! Atomics and reductions of every type: the bytecode does what the native types do.
 
 use std::sync::Arc;
-use vyre_core::csr::Csr;
+use vyre_core::compile::ir::{AtomicOp, Body, Expr, ItemLocals, LocalId, Stmt};
+use vyre_core::compile::lower::{Literals, lower};
+use vyre_core::cpu::vir0::Vir0Executor;
+use vyre_core::dsl::columns::Element;
+use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::{And, Atomic, Buf, Count, Max, Min, Or, Reduce, Sum};
-use vyre_core::exec::{Args, Element, Executor, TopologyArgs};
-use vyre_core::ir::{AtomicOp, Body, Expr, ItemLocals, LocalId, Stmt};
-use vyre_core::lower::{Literals, lower};
-use vyre_core::module::*;
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::vir0::Vir0Executor;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::vir0::module::*;
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::scalar::ScalarType;
 
 /// Runs one body over `0..items` with these in-out buffers and these reductions; what they hold afterwards.
 fn run(
     block: Vec<Stmt>,
     items: u64,
-    columns: &[vyre_core::exec::Column],
+    columns: &[vyre_core::dsl::columns::Column],
     reductions: &[(ReduceOp, Scalar)],
-) -> (Vec<vyre_core::exec::Column>, Vec<u64>) {
+) -> (Vec<vyre_core::dsl::columns::Column>, Vec<u64>) {
     let index = LocalId(0);
     let body = Body {
         name: "f".into(),
@@ -31,7 +35,7 @@ fn run(
     };
     let mut literals = Literals::new(0);
     let kernel = lower(&body, &mut literals).expect("lowers");
-    let mut accesses: Vec<Access> = vyre_core::effects::uses(&body)
+    let mut accesses: Vec<Access> = vyre_core::compile::effects::uses(&body)
         .into_iter()
         .map(|u| Access {
             resource: u.resource,
@@ -74,7 +78,7 @@ fn run(
         schedule: vec![Step::Wave(WaveId(0)), Step::End],
         ..Program::default()
     };
-    assert_eq!(vyre_core::verify::verify(&program), Ok(()));
+    assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
     let graph = Csr::new(vec![0], vec![]).expect("empty");
     let topology = TopologyArgs {
         graphs: vec![&graph],
@@ -134,7 +138,8 @@ fn check_atomic<T: Element>(op: AtomicOp, values: &[T], native: impl Fn(T, T) ->
     let (out, _) = run(block, pairs.len() as u64, &columns, &[]);
     for (i, &(start, operand)) in pairs.iter().enumerate() {
         let (old, new) = native(start, operand);
-        let same = |column: &vyre_core::exec::Column, x: T| column.get(i) == Some(x.to_bits64());
+        let same =
+            |column: &vyre_core::dsl::columns::Column, x: T| column.get(i) == Some(x.to_bits64());
         let context = format!("{op:?} {:?} {start:?} {operand:?}", T::SCALAR);
         assert!(same(&out[2], old) && same(&out[0], new), "{context}");
     }
@@ -178,7 +183,7 @@ fn reductions_of_every_type_do_what_the_native_ones_do() {
             let values: Vec<$ty> = $values.to_vec();
             let native = Reduce::<$op<$ty>>::new();
             values.iter().for_each(|&x| native.$method(x));
-            declared.push((ReduceOp::$op, <$ty as Element>::SCALAR));
+            declared.push((ReduceOp::$op, <$ty as ScalarType>::SCALAR));
             expected.push(native.value().to_bits64());
             columns.push(<$ty as Element>::column(values));
         )*};

@@ -4,9 +4,9 @@ use crate::oracle::{LEN, Oracle, World};
 use crate::*;
 use arbtest::arbitrary::{Result, Unstructured};
 use std::cell::Cell;
-use vyre_core::effects::agreement;
-use vyre_core::interp::Item;
-use vyre_core::module::Agreement;
+use vyre_core::compile::effects::agreement;
+use vyre_core::cpu::interp::Item;
+use vyre_core::vir0::module::Agreement;
 
 /// Locals: the edge, its source, its destination, then temporaries.
 const SRC: u32 = 1;

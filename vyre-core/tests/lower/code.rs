@@ -2,7 +2,8 @@
 
 use crate::*;
 use expect_test::{Expect, expect};
-use vyre_core::lower::LowerError;
+use vyre_core::compile::lower::LowerError;
+use vyre_core::vir0::scalar::Scalar;
 
 fn check(body: Body, expected: Expect) {
     expected.assert_eq(&text(&body));

@@ -1,8 +1,9 @@
 //! Modes of bodies, and how far runs agree.
 
 use crate::*;
-use vyre_core::effects::{agreement, uses};
-use vyre_core::module::{Agreement, Reason, Why};
+use vyre_core::compile::effects::{agreement, uses};
+use vyre_core::vir0::module::{Agreement, Reason, Why};
+use vyre_core::vir0::scalar::Scalar;
 
 fn modes(b: &Body) -> Vec<(Resource, Mode, Option<SiteId>)> {
     let list = uses(b).into_iter();

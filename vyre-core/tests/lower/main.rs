@@ -6,10 +6,12 @@ mod effects;
 mod oracle;
 mod random;
 
-use vyre_core::ir::*;
-use vyre_core::lower::{Literals, lower};
-use vyre_core::module::*;
-use vyre_core::{disasm, verify};
+use vyre_core::compile::ir::*;
+use vyre_core::compile::lower::{Literals, lower};
+use vyre_core::vir0::manifest::Manifest;
+use vyre_core::vir0::module::*;
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::{disasm, verify};
 
 pub(crate) fn exchange(buffer: u16, index: Expr, expected: Expr, new: Expr) -> Expr {
     Expr::CompareExchange {
@@ -175,9 +177,9 @@ pub(crate) fn program(body: &Body) -> Program {
         bits: u32::MAX.into(),
     }];
     constants.extend(literals.into_constants());
-    let trivial = |op: vyre_core::isa::Op, name: &str| Kernel {
+    let trivial = |op: vyre_core::vir0::isa::Op, name: &str| Kernel {
         name: name.into(),
-        code: vec![vyre_core::isa::Word {
+        code: vec![vyre_core::vir0::isa::Word {
             op: op as u8,
             a: if is_condition { 0 } else { 192 },
             ..Default::default()
@@ -193,9 +195,9 @@ pub(crate) fn program(body: &Body) -> Program {
         sites: vec![],
     };
     let kernels = if is_condition {
-        vec![trivial(vyre_core::isa::Op::Ret, "w"), kernel]
+        vec![trivial(vyre_core::vir0::isa::Op::Ret, "w"), kernel]
     } else {
-        vec![kernel, trivial(vyre_core::isa::Op::RetV, "until")]
+        vec![kernel, trivial(vyre_core::vir0::isa::Op::RetV, "until")]
     };
     let all = |resource| Access {
         resource,
@@ -287,7 +289,7 @@ pub(crate) fn program(body: &Body) -> Program {
             Step::Until(FixpointId(0)),
             Step::End,
         ],
-        agreement: vyre_core::module::Agreement::default(),
+        agreement: vyre_core::vir0::module::Agreement::default(),
         messages: vec![],
         manifest: Manifest::default(),
         sites: vec![],

@@ -1,10 +1,12 @@
 //! What a body means, by walking its tree: written from `ir`'s documentation, sharing nothing with the lowering.
 
-use vyre_core::exec::Element;
-use vyre_core::interp::Item;
-use vyre_core::ir::*;
-use vyre_core::module::*;
-use vyre_core::trap::TrapKind;
+use vyre_core::compile::ir::*;
+use vyre_core::cpu::interp::Item;
+use vyre_core::dsl::columns::Element;
+use vyre_core::vir0::module::*;
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::scalar::ScalarType;
+use vyre_core::vir0::trap::TrapKind;
 
 /// Memory that both executions start from: one buffer for each scalar type, a ring as the graph.
 #[derive(Clone, Debug, PartialEq)]

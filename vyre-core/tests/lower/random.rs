@@ -3,7 +3,8 @@
 use crate::oracle::{Fault, LEN, Oracle, World, canonical, uniform};
 use crate::*;
 use arbtest::{arbitrary::Unstructured, arbtest};
-use vyre_core::interp::{Interpreter, Item, Memory};
+use vyre_core::cpu::interp::{Interpreter, Item, Memory};
+use vyre_core::vir0::scalar::Scalar;
 
 impl Memory for World {
     fn len(&self, _: BufferId) -> u32 {
@@ -595,7 +596,7 @@ impl Generator<'_, '_> {
             }
             9 => {
                 let cond = self.expr(Scalar::Bool, 2);
-                let kind = vyre_core::trap::TrapKind::Assert;
+                let kind = vyre_core::vir0::trap::TrapKind::Assert;
                 // Most asserts would end the run.
                 let cond = bin(
                     BinaryOp::Or,
@@ -980,7 +981,7 @@ fn integer_methods_hold_at_the_ends_of_their_types() {
 
 #[test]
 fn powers_and_clamps_are_those_of_std() {
-    use vyre_core::ir::build::Sequence;
+    use vyre_core::compile::ir::build::Sequence;
     let run = |f: &dyn Fn(&mut Sequence<'_>) -> Expr, scalar: Scalar| {
         let (mut locals, mut block) = (vec![U32; 3], vec![]);
         let value = f(&mut Sequence::new(&mut locals, &mut block, SiteId(1)));
@@ -1033,7 +1034,7 @@ fn powers_and_clamps_are_those_of_std() {
     let fault = clamp(3, 5, 2).unwrap_err();
     assert_eq!(
         (fault.kind, fault.site),
-        (vyre_core::trap::TrapKind::Assert, SiteId(1))
+        (vyre_core::vir0::trap::TrapKind::Assert, SiteId(1))
     );
     let f = |x: f32| Expr::Literal(Scalar::F32, x.to_bits().into());
     for x in [f32::NAN, -3.0, 0.5, f32::INFINITY] {

@@ -1,9 +1,11 @@
 //! Random programs with random schedules, for tests of every executor of bytecode.
 
 use arbtest::arbitrary::{Result as Arbitrary, Unstructured};
-use vyre_core::csr::Csr;
-use vyre_core::isa::{Faults, IMM, Op, UNIFORM_BASE, Word};
-use vyre_core::module::*;
+use vyre_core::dsl::csr::Csr;
+use vyre_core::vir0::isa::{Faults, IMM, Op, UNIFORM_BASE, Word};
+use vyre_core::vir0::module::*;
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::trap::Site;
 
 /// Scratch buffers; the outputs come behind them.
 const SCRATCH: u16 = 4;

@@ -12,10 +12,15 @@ use crate::image::{Control, Layout};
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::Instant;
-use vyre_core::exec::{Args, Column, Counters, Outcome, RunError, Sizes};
-use vyre_core::module::{BufferId, Program, Role};
+use vyre_core::dsl::columns::Column;
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::arena::Filling;
 use vyre_core::plan::device::{ALIGN, Shape};
+use vyre_core::plan::session::Counters;
+use vyre_core::run::args::Args;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::module::{BufferId, Program, Role};
+use vyre_core::vir0::sizes::Sizes;
 
 /// Bytes that the records of one launch's queries take at most.
 pub(super) const RECORDS_BYTES: u64 = 32 << 20;
@@ -511,7 +516,7 @@ struct Answer<'a> {
 fn spare(program: &Program, sizes: &Sizes) -> Outcome {
     let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
     let results = buffers.filter(|(_, b)| is_result(b.role));
-    let column = |(id, b): (BufferId, &vyre_core::module::Buffer)| {
+    let column = |(id, b): (BufferId, &vyre_core::vir0::module::Buffer)| {
         let mut column = Column::filled(b.scalar, 0, 0);
         // Who fills it asks again, and says where there is none.
         let _reserved = column.reserve(sizes.resolve(program, b.extent).unwrap_or(0) as usize);

@@ -18,13 +18,16 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
-use vyre_core::csr::Csr;
-use vyre_core::exec::{
-    Args, Counters, Outcome, RunError, Sizes, Slice, TopologyArgs, resolve_topologies,
-};
-use vyre_core::module::Program;
+use vyre_core::dsl::columns::Slice;
+use vyre_core::dsl::csr::Csr;
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::Graphs;
 use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::session::Counters;
+use vyre_core::run::args::{Args, TopologyArgs, resolve_topologies};
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::module::Program;
+use vyre_core::vir0::sizes::Sizes;
 
 /// Bytes that the states of one launch's queries take at most, unless a single one takes more.
 const STATES_BYTES: u64 = 1 << 30;

@@ -5,11 +5,12 @@ use crate::device::Device;
 use crate::image::{ITEMS_PER_LANE, Layout};
 use crate::lift::Shares;
 use std::borrow::Cow;
-use vyre_core::exec::{RunError, TopologyArgs};
-use vyre_core::module::{FrontierId, Program, Resource, TopologyId};
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::arena::{self, Arena, Filling, Temporary};
 use vyre_core::plan::device::{ALIGN, Graphs, HUB_EDGES, Shape, swept_with};
 use vyre_core::plan::footprint::Allocation;
+use vyre_core::run::args::TopologyArgs;
+use vyre_core::vir0::module::{FrontierId, Program, Resource, TopologyId};
 
 /// One memory for temporaries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -165,9 +166,10 @@ mod tests {
     use crate::image::{Ranges, Room};
     use crate::lift::words::word;
     use std::collections::{HashMap, HashSet};
-    use vyre_core::exec::Sizes;
-    use vyre_core::isa::{IMM, Op, UNIFORM_BASE};
-    use vyre_core::module::*;
+    use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE};
+    use vyre_core::vir0::module::*;
+    use vyre_core::vir0::scalar::Scalar;
+    use vyre_core::vir0::sizes::Sizes;
 
     struct Random(u64);
 
@@ -187,7 +189,7 @@ mod tests {
     const SCRATCH: u64 = 5;
     const FRONTIERS: u64 = 4;
 
-    fn kernel(code: Vec<vyre_core::isa::Word>, uniforms: Vec<Uniform>) -> Kernel {
+    fn kernel(code: Vec<vyre_core::vir0::isa::Word>, uniforms: Vec<Uniform>) -> Kernel {
         Kernel {
             name: "k".into(),
             code,

@@ -15,15 +15,19 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vyre_core::container::{decode, encode};
-use vyre_core::disasm;
-use vyre_core::exec::{Args, Column, Executor, RunError, Sizes, TopologyArgs};
-use vyre_core::module::*;
-use vyre_core::native::NativeExecutor;
-use vyre_core::pass::Pass;
+use vyre_core::cpu::native::NativeExecutor;
+use vyre_core::cpu::pass::Pass;
+use vyre_core::cpu::vir0::Vir0Executor;
+use vyre_core::dsl::columns::Column;
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::{Allocation, footprint};
-use vyre_core::verify::verify;
-use vyre_core::vir0::Vir0Executor;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::vir0::container::{decode, encode};
+use vyre_core::vir0::disasm;
+use vyre_core::vir0::module::*;
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::verify::verify;
 use vyre_cuda::Csr;
 
 /// Xorshift.
@@ -493,7 +497,7 @@ fn case(seeds: &[Seed], case: u64, counts: &mut Counts, now: &mut String) {
         graphs: graphs.iter().collect(),
         columns: Vec::new(),
     };
-    let mut sizes = Sizes::of(&program, &graphs);
+    let mut sizes = graphs.sizes(&program);
     let scalars = program.scalars.iter();
     sizes.scalars = scalars.map(|s| value(s.scalar, &mut random)).collect();
     match footprint(&program, &sizes) {

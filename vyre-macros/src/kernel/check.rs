@@ -18,8 +18,9 @@ use quote::ToTokens;
 use std::rc::Rc;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use vyre_core::ir::{BinaryOp, CompareOp, CsrQuery, UnaryOp};
-use vyre_core::module::{ReduceOp, Scalar, Uniform};
+use vyre_core::compile::ir::{BinaryOp, CompareOp, CsrQuery, UnaryOp};
+use vyre_core::vir0::module::{ReduceOp, Uniform};
+use vyre_core::vir0::scalar::Scalar;
 
 /// Deepest nesting of expressions: the compiler's own stack is finite.
 const MAX_NESTING: usize = 160;
@@ -169,12 +170,12 @@ pub(super) fn record(
         );
         return None;
     }
-    if record.fields.len() > vyre_core::module::MAX_FIELDS {
+    if record.fields.len() > vyre_core::vir0::module::MAX_FIELDS {
         report.error_help(
             first_token(ty),
             format!(
                 "an item or element has at most {} scalars; this one has {}",
-                vyre_core::module::MAX_FIELDS,
+                vyre_core::vir0::module::MAX_FIELDS,
                 record.fields.len()
             ),
             "keep the rest in a buffer of its own, for items by an index",

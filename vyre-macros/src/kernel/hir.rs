@@ -5,8 +5,8 @@ use super::types::{HandleTy, Ty, Unifier};
 use super::{Binding, ItemField, ModuleTables};
 use proc_macro2::{Span, TokenStream};
 use std::rc::Rc;
-use vyre_core::ir::{AtomicOp, BinaryOp, CompareOp, CsrQuery, UnaryOp};
-use vyre_core::module::{BufferId, Uniform};
+use vyre_core::compile::ir::{AtomicOp, BinaryOp, CompareOp, CsrQuery, UnaryOp};
+use vyre_core::vir0::module::{BufferId, Uniform};
 
 /// A local variable of a function: index into [`Function::vars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

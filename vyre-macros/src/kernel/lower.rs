@@ -21,15 +21,15 @@ use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use std::rc::Rc;
-use vyre_core::ir::build::{self, RowOp};
-use vyre_core::ir::{
+use vyre_core::compile::ir::build::{self, RowOp};
+use vyre_core::compile::ir::{
     self, ArrayId, AtomicOp, BinaryOp, CompareOp, CsrQuery, ItemLocals, LocalId, UnaryOp,
 };
-use vyre_core::module::{
-    BufferId, ConstantId, FrontierId, ListId, ReductionId, Scalar, SiteId, TopologyId, Uniform,
-    Width,
+use vyre_core::vir0::module::{
+    BufferId, ConstantId, FrontierId, ListId, ReductionId, SiteId, TopologyId, Uniform, Width,
 };
-use vyre_core::trap::TrapKind;
+use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::trap::TrapKind;
 
 use place::{Dest, Way};
 use scalar::{

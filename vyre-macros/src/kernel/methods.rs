@@ -1,7 +1,7 @@
 //! The closed table of methods on scalars, and the constants of the scalar types.
 
-use vyre_core::ir::{AtomicOp, BinaryOp, UnaryOp};
-use vyre_core::module::Scalar;
+use vyre_core::compile::ir::{AtomicOp, BinaryOp, UnaryOp};
+use vyre_core::vir0::scalar::Scalar;
 
 /// Which receivers a method has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,11 +26,12 @@ use quote::ToTokens;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
-use vyre_core::ir;
-use vyre_core::module::{
-    BufferId, ConstantId, FrontierId, ListId, ReduceOp, ReductionId, Scalar, SiteId, TopologyId,
-    Uniform, Width,
+use vyre_core::compile::ir;
+use vyre_core::vir0::module::{
+    BufferId, ConstantId, FrontierId, ListId, ReduceOp, ReductionId, SiteId, TopologyId, Uniform,
+    Width,
 };
+use vyre_core::vir0::scalar::Scalar;
 
 /// Which part of the work item a parameter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

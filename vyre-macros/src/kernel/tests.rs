@@ -6,12 +6,12 @@ use super::*;
 use crate::report::Report;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use syn::parse_quote;
-use vyre_core::csr::Csr;
+use vyre_core::compile::lower::{Literals, LowerError, lower};
+use vyre_core::cpu::interp::{Interpreter, Item, Memory};
+use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::{Atomic, Buf, Push};
-use vyre_core::interp::{Interpreter, Item, Memory};
-use vyre_core::lower::{Literals, LowerError, lower};
-use vyre_core::module::{Kernel, Mode, Resource, ScalarId, UpdateOp};
-use vyre_core::trap::TrapKind;
+use vyre_core::vir0::module::{Kernel, Mode, Resource, ScalarId, UpdateOp};
+use vyre_core::vir0::trap::TrapKind;
 
 const NODES: u32 = 8;
 const STEP_LIMIT: u32 = 100_000;
@@ -625,7 +625,7 @@ fn an_update_with_operands_that_trap_stays_an_update() {
     let mut report = Report::default();
     let body = "at[a].fetch_add(10 / b); at[b].fetch_add(xs[a]); 1";
     let (body, _) = attempt("f", "", body, &mut report).unwrap();
-    let modes: Vec<_> = vyre_core::effects::uses(&body)
+    let modes: Vec<_> = vyre_core::compile::effects::uses(&body)
         .into_iter()
         .map(|u| (u.resource, u.mode))
         .collect();

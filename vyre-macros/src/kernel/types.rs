@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::rc::Rc;
-use vyre_core::module::{ReduceOp, Scalar};
+use vyre_core::vir0::module::ReduceOp;
+use vyre_core::vir0::scalar::Scalar;
 
 /// The scalar type that a type expression names: Rust's name or one of the aliases `Node`, `Index`, `Round`.
 pub(crate) fn scalar(ty: &syn::Type) -> Option<Scalar> {

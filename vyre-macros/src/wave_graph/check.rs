@@ -14,11 +14,12 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, GenericArgument, Ident, Item, Pat, PathArguments, Type};
-use vyre_core::module::{
+use vyre_core::vir0::module::{
     Buffer, BufferId, ConstantId, Domain, Extent, FixpointId, Frontier, FrontierId, List, ListId,
-    Program, ReduceOp, Reduction, ReductionId, Role, Scalar, ScalarId, ScalarParam, Topology,
-    TopologyId, Uniform, Width,
+    Program, ReduceOp, Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId,
+    Uniform, Width,
 };
+use vyre_core::vir0::scalar::Scalar;
 
 /// What a field became.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

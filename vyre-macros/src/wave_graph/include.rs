@@ -21,7 +21,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use syn::ext::IdentExt;
 use syn::{Expr, Item, parse_quote};
-use vyre_core::module::{Role, Scalar};
+use vyre_core::vir0::module::Role;
+use vyre_core::vir0::scalar::Scalar;
 
 /// `#[include(field = field, .., after(wave))] use path::to::graph;`
 pub(crate) struct IncludeArgs {

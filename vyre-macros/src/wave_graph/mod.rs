@@ -12,14 +12,13 @@ pub(crate) mod syntax;
 #[cfg(test)]
 mod tests;
 
-use crate::attributes;
 use crate::expand::{self, Expansion};
 use crate::import::Imports;
 use crate::kernel::{
     Binding, Env, Helpers, ItemField, Package, Tables, compile_condition, compile_wave,
 };
-use crate::pass;
 use crate::report::Report;
+use crate::{attributes, pass};
 use check::{Fields, ParamKind, Slot, Sweep};
 use include::Origin;
 use order::{Use, Uses, Via};
@@ -29,20 +28,21 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Ident, Item};
 use syntax::{DomainArgs, FixpointArgs, Graph, MaxRounds, Piece, listed};
-use vyre_core::container::{encode, program_hash};
-use vyre_core::effects;
-use vyre_core::exec::Sizes;
-use vyre_core::ir::Body;
-use vyre_core::lower::{Literals, LowerError, lower};
-use vyre_core::module::{
+use vyre_core::compile::effects;
+use vyre_core::compile::ir::Body;
+use vyre_core::compile::lower::{Literals, LowerError, lower};
+use vyre_core::plan;
+use vyre_core::plan::fit::fit;
+use vyre_core::plan::footprint::footprint;
+use vyre_core::plan::hazard::join;
+use vyre_core::plan::lives::Life;
+use vyre_core::vir0::container::{encode, program_hash};
+use vyre_core::vir0::module::{
     Access, BufferId, Constant, Domain, Fixpoint, Kernel, KernelId, MAX_ROUNDS, Mode, Program,
     Resource, Role, SiteId, Uniform, Wave,
 };
-use vyre_core::plan;
-use vyre_core::plan::fit::fit;
-use vyre_core::plan::footprint::{Life, footprint};
-use vyre_core::plan::hazard::join;
-use vyre_core::verify::verify;
+use vyre_core::vir0::sizes::Sizes;
+use vyre_core::vir0::verify::verify;
 
 /// Expands `#[wave_graph(attr)] item`.
 pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {

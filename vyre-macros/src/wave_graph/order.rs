@@ -6,13 +6,13 @@ use super::syntax::{Graph, Piece, listed};
 use crate::report::{Report, did_you_mean};
 use proc_macro2::Span;
 use syn::Ident;
-use vyre_core::module::{
+use vyre_core::plan::barrier::{BarrierError, Levels, levels};
+use vyre_core::plan::{Edge, NodeId, hazard};
+use vyre_core::vir0::module::{
     Access, FixpointId, FrontierId, Mode, NodeRef, Program, ReductionId, Resource, Step, UpdateOp,
     WaveId,
 };
-use vyre_core::plan::barrier::{BarrierError, Levels, levels};
-use vyre_core::plan::owner::{Owner, may_ask, owners};
-use vyre_core::plan::{Edge, NodeId, hazard};
+use vyre_core::vir0::owner::{Owner, may_ask, owners};
 
 /// Why a node uses a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,21 +7,21 @@ use super::syntax::{
     scalar_of, show, title_of, type_word,
 };
 use super::{Built, build, syntax};
-use crate::attributes;
 use crate::expand::{
     Expansion, bound_names, constant_values, many_arguments, scalar_type, site_values,
 };
 use crate::import::{Imports, without_inner_devices};
 use crate::kernel::is_device;
-use crate::pass;
 use crate::report::Report;
+use crate::{attributes, pass};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use std::collections::HashMap;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, Ident, Item, ItemFn, Pat, Stmt, Type, parse_quote};
-use vyre_core::module::{Role, Scalar};
+use vyre_core::vir0::module::Role;
+use vyre_core::vir0::scalar::Scalar;
 
 /// Expands `#[kernel(attr)] item`.
 pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {

@@ -19,7 +19,8 @@ use syn::{
     Attribute, Expr, Ident, Item, ItemFn, ItemMod, Lit, Meta, Token, Type, Visibility, parse_quote,
     parse_quote_spanned,
 };
-use vyre_core::module::{ReduceOp, Role, Scalar};
+use vyre_core::vir0::module::{ReduceOp, Role};
+use vyre_core::vir0::scalar::Scalar;
 
 /// A whole `#[wave_graph] mod`, taken apart.
 pub(crate) struct Graph {

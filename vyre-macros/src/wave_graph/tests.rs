@@ -9,11 +9,12 @@ use quote::ToTokens;
 use quote::quote;
 use std::str::FromStr;
 use syn::Expr;
-use vyre_core::module::{
+use vyre_core::plan::evidence::{self, Binding, Fingerprint, Sample};
+use vyre_core::vir0::manifest::{Measured, Stale};
+use vyre_core::vir0::module::{
     Agreement, ConstantId, FixpointId, FrontierId, Least, Proviso, ReduceOp, ReductionId, Step,
     UpdateOp, WaveId, Why,
 };
-use vyre_core::plan::evidence::{self, Binding, Fingerprint, Measured, Sample, Stale};
 
 const DATA: &str = "pub struct Data {
     #[topology] graph: Csr,

@@ -1,0 +1,808 @@
+//! What a body does to the pass's resources, and how far the order of items can be seen in the result.
+//!
+//! [`uses`] gives each resource its one mode. A buffer is *updated* when every access to it in the body is an atomic of
+//! one operation among add (sub adds the negation), min, max, and, or, xor whose old value nobody reads; it is *read* when
+//! it is only loaded, atomically or not; anything else *writes* it. `len()` alone is a read, next to other accesses it is
+//! nothing.
+//!
+//! # How far runs agree
+//!
+//! [`agreement`] puts a pass in one of three classes.
+//!
+//! ## Same bits
+//!
+//! Call the buffers, the frontiers as *multisets* and the
+//! reductions the state. If each barrier group takes one state to one next state, whatever the interleaving, then by
+//! induction all states at barriers agree, so do the conditions and the round counts, which see nothing else, and so do
+//! the traps, since a group always finishes and the lowest key wins. Unordered waves do not conflict
+//! ([`crate::plan::hazard`] has checked it), so it is enough that each body only observes values that no interleaving
+//! changes, and that what it leaves behind does not depend on who came first. Each resource must be used in one of these
+//! ways by a body:
+//!
+//! - **Only read.** Nobody changes it in this group.
+//! - **Own element.** Every access, whatever it is, at the work item's own index, or to words of the row of bits there, whose
+//!   methods check the word; and each index is swept once. So an element's history is one item's program order, of which
+//!   other waves of the group see nothing, since they would conflict. Plain stores are admitted by the front end only where
+//!   each element belongs to one item.
+//! - **Updated, results unused.** Integer add, and, or, xor, min and max commute and associate, so the end value depends on
+//!   the multiset of updates alone; so do float min and max, up to NaN payloads and the sign of zero, which the language
+//!   excepts. Float addition rounds, so its end value shows the order.
+//! - **Stored with one uniform value**, atomically: an element ends as that value if anyone stored there. (Not read.)
+//! - **Claimed.** One `compare_exchange(u1, u2)` with uniform `u1`, `u2` is the buffer's only access. With `u1 != u2` it
+//!   succeeds once for each attempted element that held `u1`, with `u1 == u2` at every attempt on one; which item succeeds
+//!   is open, but *how often it succeeds at each index* is not. So its result may guard what is a function of the index:
+//!   pushes of that very index, and reductions of a uniform value. The push cannot trap, or the trap would name an arbitrary
+//!   item: so the buffer must have one element a node.
+//! - **Pushed, appended or reduced.** A multiset union, if nobody reads the slots and the list is not read back; a
+//!   reduction as an update of its operation. A body that also reads the
+//!   reduction it takes part in is refused.
+//!
+//! `exp`, `ln`, `sin` and `cos` are approximate, so a body that uses one is refused.
+//!
+//! The old value of an atomic, and a load of what the same wave changes, are seen by none of these, so every value, branch,
+//! index and fault of an item is a function of the state before the group.
+//!
+//! ## Same result
+//!
+//! `d[i].fetch_min(x)` whose result guards a push sees an order: pushes, and rounds, may differ. But the fixpoint around it
+//! may be the least one of monotone updates, which every order reaches: the `monotone` module has that argument. If it holds
+//! of each fixpoint with waves that break the rules above, then what such a fixpoint leaves (its frontiers empty, its flags
+//! down) is a function of what it began with, and the induction goes on, for all but the rounds inside.
+//!
+//! ## Open
+//!
+//! Everything else, with the first breach of each wave, and for a fixpoint also what stands against the second argument;
+//! even where a cleverer argument exists.
+
+use crate::compile::ir::{AtomicOp, BinaryOp, Block, Body, Expr, LocalId, Stmt, UnaryOp};
+use crate::compile::monotone;
+use crate::vir0::module::{
+    Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Least, ListId, Mode, Program,
+    Reason, ReduceOp, ReductionId, Resource, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
+};
+use crate::vir0::scalar::Scalar;
+use std::collections::BTreeMap;
+
+/// How a body uses one resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// What.
+    pub resource: Resource,
+    /// How.
+    pub mode: Mode,
+    /// First access of the strongest kind, where it has a site: a reduction and a length have none.
+    pub site: Option<SiteId>,
+}
+
+/// The resources a body uses, one entry each, sorted by resource. The wave's domain is not part of the body.
+///
+/// ```
+/// use vyre_core::compile::effects::uses;
+/// use vyre_core::compile::ir::{AtomicOp, Body, Expr, ItemLocals, Stmt};
+/// use vyre_core::vir0::module::{BufferId, Mode, SiteId, UpdateOp};
+/// use vyre_core::vir0::scalar::Scalar;
+/// // counts[3].fetch_add(1);
+/// let add = Expr::Atomic {
+///     op: AtomicOp::Add,
+///     buffer: BufferId(0),
+///     scalar: Scalar::U32,
+///     index: Box::new(Expr::Literal(Scalar::U32, 3)),
+///     value: Box::new(Expr::Literal(Scalar::U32, 1)),
+///     site: SiteId(7),
+/// };
+/// let body = Body {
+///     name: "count".into(),
+///     locals: vec![],
+///     arrays: vec![],
+///     item: ItemLocals::default(),
+///     block: vec![Stmt::Eval(add)],
+///     value: None,
+/// };
+/// let used = uses(&body);
+/// assert_eq!((used[0].mode, used[0].site), (Mode::Update(UpdateOp::Add), Some(SiteId(7))));
+/// ```
+pub fn uses(body: &Body) -> Vec<Use> {
+    let accesses = Accesses::of(body);
+    accesses
+        .list
+        .iter()
+        .map(|(&resource, list)| {
+            let mode = mode(list);
+            let strongest = list
+                .iter()
+                .find(|a| match mode {
+                    Mode::Read => a.kind == Kind::Load,
+                    Mode::Update(_) => a.kind != Kind::Len,
+                    Mode::Write => !matches!(a.kind, Kind::Load | Kind::Len),
+                })
+                .or(list.first());
+            Use {
+                resource,
+                mode,
+                site: strongest.and_then(|a| a.site),
+            }
+        })
+        .collect()
+}
+
+fn mode(list: &[Access]) -> Mode {
+    let mut mode: Option<Mode> = None;
+    for access in list {
+        let one = match access.kind {
+            Kind::Len => continue,
+            Kind::Load => Mode::Read,
+            Kind::Update { op, .. } => Mode::Update(op),
+            Kind::Store | Kind::AtomicStore | Kind::Exchange | Kind::Observed => Mode::Write,
+        };
+        mode = Some(match mode {
+            None => one,
+            Some(before) if before == one => one,
+            Some(_) => Mode::Write,
+        });
+    }
+    mode.unwrap_or(Mode::Read)
+}
+
+/// How far runs of the pass agree; see the module's documentation for the argument.
+///
+/// `bodies` are those of the waves, `conditions` those of the fixpoints. Of the program, everything but kernels is
+/// consulted; its unordered waves must not conflict.
+pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> Agreement {
+    let mut reasons = Vec::new();
+    // Fixpoints with waves that see an order, and the first of these.
+    let mut seen: BTreeMap<FixpointId, Reason> = BTreeMap::new();
+    for (wave, body) in (0..).map(WaveId).zip(bodies) {
+        let declared = program.waves.get(wave.index());
+        let accesses = Accesses::of(body);
+        let whole = if accesses.approximates {
+            Some(Why::Approximates)
+        } else if !sweeps_in_any_order(program, declared, body) {
+            Some(Why::Positions)
+        } else {
+            None
+        };
+        if let Some(why) = whole {
+            reasons.push(Reason {
+                wave,
+                resource: None,
+                site: None,
+                why,
+            });
+            continue;
+        }
+        let once = declared.is_some_and(|wave| sweeps_once(program, wave));
+        let first = accesses.list.iter().find_map(|(&resource, list)| {
+            let (why, site) = match resource {
+                Resource::Topology(_) | Resource::Frontier(_) => None,
+                Resource::Buffer(id) if once && is_owned(program, id, list) => None,
+                Resource::Buffer(id) => order_of_buffer(program, &accesses, id, list),
+                Resource::Reduction(id) => order_of_reduction(program, id, list),
+                Resource::List(id) => order_of_list(program, id, list),
+            }?;
+            Some(Reason {
+                wave,
+                resource: Some(resource),
+                site,
+                why,
+            })
+        });
+        match (first, declared.and_then(|w| w.fixpoint)) {
+            (None, _) => {}
+            (Some(reason), None) => reasons.push(reason),
+            (Some(reason), Some(fixpoint)) => {
+                seen.entry(fixpoint).or_insert(reason);
+            }
+        }
+    }
+    let mut least = Vec::new();
+    for (fixpoint, reason) in seen {
+        let Some(until) = conditions.get(fixpoint.index()) else {
+            reasons.push(reason);
+            continue;
+        };
+        match monotone::least(program, fixpoint, bodies, until) {
+            Ok(provisos) => least.push(Least { fixpoint, provisos }),
+            Err(obstacle) => {
+                reasons.push(reason);
+                reasons.push(obstacle);
+            }
+        }
+    }
+    if !reasons.is_empty() {
+        Agreement::Open(reasons)
+    } else if !least.is_empty() {
+        Agreement::Result(least)
+    } else {
+        Agreement::Bits
+    }
+}
+
+/// A wave over a list or over items that are not nodes sees no positions, and its traps name the item: all of it, so it is
+/// one word.
+fn sweeps_in_any_order(program: &Program, wave: Option<&Wave>, body: &Body) -> bool {
+    let fields = match wave.map(|w| w.domain) {
+        Some(Domain::Items(f)) => program.frontiers.get(f.index()).map(|f| &f.fields),
+        Some(Domain::ListItems(l, _)) => program.lists.get(l.index()).map(|l| &l.fields),
+        _ => return true,
+    };
+    match fields.map(Vec::as_slice) {
+        None | Some([]) => true,
+        Some([field]) => field.rows() == 1 && body.item.index.is_none(),
+        Some(_) => false,
+    }
+}
+
+/// Whether no two items of a sweep have one index.
+fn sweeps_once(program: &Program, wave: &Wave) -> bool {
+    match wave.domain {
+        Domain::Nodes | Domain::Range(_) | Domain::Edges(_) => true,
+        Domain::Items(f) | Domain::EdgesFrom(_, f) => {
+            program.frontiers.get(f.index()).is_some_and(|f| f.unique)
+        }
+        Domain::Once | Domain::ListItems(..) => false,
+    }
+}
+
+/// Whether a buffer is written, and each item accesses what is its own alone. What is only updated, unordered waves may share.
+fn is_owned(program: &Program, id: BufferId, list: &[Access]) -> bool {
+    let own = match program.buffers.get(id.index()).map(|b| b.extent) {
+        Some(Extent::NodeBits(_)) => Own::Row,
+        Some(_) => Own::Element,
+        None => return false,
+    };
+    let mut touched = list.iter().filter(|a| a.kind != Kind::Len);
+    mode(list) == Mode::Write && touched.all(|a| a.own == own)
+}
+
+/// Which rule a body breaks with a resource, and where.
+type Breach = (Why, Option<SiteId>);
+
+/// What is read back is in the order of the appends.
+fn order_of_list(program: &Program, id: ListId, list: &[Access]) -> Option<Breach> {
+    let is_output = program.lists.get(id.index()).is_none_or(|l| l.output);
+    let appends = |a: &&Access| !matches!(a.kind, Kind::Load | Kind::Len);
+    let site = list.iter().find(appends).and_then(|a| a.site);
+    match mode(list) {
+        Mode::Read => None,
+        Mode::Update(_) => is_output.then_some((Why::ListOrder, site)),
+        Mode::Write => Some((Why::Slot, site)),
+    }
+}
+
+fn order_of_reduction(program: &Program, id: ReductionId, list: &[Access]) -> Option<Breach> {
+    let rounds = program
+        .reductions
+        .get(id.index())
+        .is_none_or(|r| r.op == ReduceOp::Sum && matches!(r.scalar, Scalar::F32 | Scalar::F64));
+    match mode(list) {
+        Mode::Read => None,
+        Mode::Update(_) => rounds.then_some((Why::FloatSum, None)),
+        Mode::Write => Some((Why::ReadsChanged, None)),
+    }
+}
+
+fn order_of_buffer(
+    program: &Program,
+    accesses: &Accesses<'_>,
+    id: BufferId,
+    list: &[Access],
+) -> Option<Breach> {
+    match mode(list) {
+        Mode::Read => return None,
+        Mode::Update(_) => {
+            let rounds = |a: &&Access| matches!(a.kind, Kind::Update { rounds: true, .. });
+            let sum = list.iter().find(rounds)?;
+            return Some((Why::FloatSum, sum.site));
+        }
+        Mode::Write => {}
+    }
+    let touched = || list.iter().filter(|a| a.kind != Kind::Len);
+    if touched().all(|a| matches!(a.kind, Kind::Load | Kind::Store)) {
+        let other = touched().find(|a| a.own != Own::Element)?;
+        let why = match other.kind {
+            Kind::Store => Why::Stores,
+            _ => Why::ReadsChanged,
+        };
+        return Some((why, other.site));
+    }
+    if touched().all(|a| a.kind == Kind::AtomicStore) {
+        let mut values = accesses.stored.iter().filter(|(b, _)| *b == id);
+        let first = values.next().and_then(|(_, value)| *value);
+        if first.is_some() && values.all(|(_, value)| *value == first) {
+            return None;
+        }
+    }
+    let mut only = touched();
+    if let (
+        Some(Access {
+            kind: Kind::Exchange,
+            ..
+        }),
+        None,
+    ) = (only.next(), only.next())
+        && accesses.claims.iter().any(|claim| {
+            let per_node = program
+                .buffers
+                .get(id.index())
+                .is_some_and(|b| b.extent == Extent::Nodes);
+            claim.buffer == id && (per_node || !claim.pushes)
+        })
+    {
+        return None;
+    }
+    // The plainest thing to say of it.
+    for (kind, why) in [
+        (Kind::Observed, Why::OldValue),
+        (Kind::Load, Why::ReadsChanged),
+        (Kind::Exchange, Why::Claim),
+        (Kind::AtomicStore, Why::Stores),
+        (Kind::Store, Why::Stores),
+    ] {
+        if let Some(access) = touched().find(|a| a.kind == kind) {
+            return Some((why, access.site));
+        }
+    }
+    Some((Why::Mixed, touched().next().and_then(|a| a.site)))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The length only.
+    Len,
+    /// Plain or atomic load, a CSR query, the value of a reduction.
+    Load,
+    /// Plain store.
+    Store,
+    AtomicStore,
+    /// An atomic whose old value is not read; a push; a reduction. `rounds`: a float sum.
+    Update {
+        op: UpdateOp,
+        rounds: bool,
+    },
+    Exchange,
+    /// An atomic that changes the buffer and whose old value is read.
+    Observed,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    kind: Kind,
+    site: Option<SiteId>,
+    own: Own,
+}
+
+/// What an index is to the work item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Own {
+    /// Nothing that is known.
+    No,
+    /// Its own.
+    Element,
+    /// Of rows of bits: a word of its own row.
+    Row,
+}
+
+/// A `compare_exchange` of uniform values whose result guards nothing but functions of its index.
+struct Claim {
+    buffer: BufferId,
+    pushes: bool,
+}
+
+/// Every access of a body, in evaluation order, by resource.
+struct Accesses<'b> {
+    list: BTreeMap<Resource, Vec<Access>>,
+    claims: Vec<Claim>,
+    /// Atomic stores: their value if it is uniform.
+    stored: Vec<(BufferId, Option<&'b Expr>)>,
+    reads: Vec<u32>,
+    defs: Vec<u32>,
+    /// The one value of each local that is assigned once.
+    values: Vec<Option<&'b Expr>>,
+    own: Option<LocalId>,
+    /// The body uses an operation that backends may round differently.
+    approximates: bool,
+}
+
+impl<'b> Accesses<'b> {
+    fn of(body: &'b Body) -> Accesses<'b> {
+        let n = body.locals.len();
+        let mut accesses = Accesses {
+            list: BTreeMap::new(),
+            claims: Vec::new(),
+            stored: Vec::new(),
+            reads: vec![0; n],
+            defs: vec![0; n],
+            values: vec![None; n],
+            own: body.item.index,
+            approximates: false,
+        };
+        for local in [body.item.index, body.item.src, body.item.dst] {
+            if let Some(defs) = local.and_then(|l| accesses.defs.get_mut(l.0 as usize)) {
+                *defs += 1;
+            }
+        }
+        accesses.count(&body.block);
+        if let Some(value) = &body.value {
+            accesses.count_expr(value);
+        }
+        accesses.block(&body.block);
+        if let Some(value) = &body.value {
+            accesses.expr(value, true);
+        }
+        accesses
+    }
+
+    fn count(&mut self, block: &'b Block) {
+        for stmt in block {
+            if let Stmt::Assign(l, e) = stmt
+                && let Some(defs) = self.defs.get_mut(l.0 as usize)
+            {
+                *defs += 1;
+                self.values[l.0 as usize] = (*defs == 1).then_some(e);
+            }
+            stmt.each_operand(&mut |e| self.count_expr(e));
+            stmt.each_block(&mut |b| self.count(b));
+        }
+    }
+
+    fn count_expr(&mut self, e: &'b Expr) {
+        self.approximates |= matches!(
+            e,
+            Expr::Unary(UnaryOp::Exp | UnaryOp::Ln | UnaryOp::Sin | UnaryOp::Cos, ..)
+        );
+        if let Expr::Local(l) = e
+            && let Some(reads) = self.reads.get_mut(l.0 as usize)
+        {
+            *reads += 1;
+        }
+        e.each_operand(&mut |x| self.count_expr(x));
+    }
+
+    /// Follows locals that are assigned once to what they name.
+    fn named(&self, mut e: &'b Expr) -> &'b Expr {
+        // Names do not form a cycle in a valid body; in an invalid one, stop somewhere.
+        for _ in 0..self.values.len() {
+            match e {
+                Expr::Local(l) => match self.values.get(l.0 as usize) {
+                    Some(Some(value)) => e = value,
+                    _ => break,
+                },
+                _ => break,
+            }
+        }
+        e
+    }
+
+    /// The same on every lane of a sweep.
+    fn is_uniform(&self, e: &'b Expr) -> bool {
+        match self.named(e) {
+            Expr::Literal(..) | Expr::Uniform(..) | Expr::Len(_) => true,
+            Expr::Local(_)
+            | Expr::ArrayLoad { .. }
+            | Expr::Load { .. }
+            | Expr::AtomicLoad { .. }
+            | Expr::Atomic { .. }
+            | Expr::CompareExchange { .. }
+            | Expr::Append { .. }
+            | Expr::Csr { .. } => false,
+            e @ (Expr::Unary(..)
+            | Expr::Binary { .. }
+            | Expr::Compare { .. }
+            | Expr::MulAdd { .. }
+            | Expr::Select { .. }
+            | Expr::Cast { .. }
+            | Expr::Bitcast { .. }) => {
+                let mut all = true;
+                e.each_operand(&mut |x| all = all && self.is_uniform(x));
+                all
+            }
+        }
+    }
+
+    /// Whether two expressions, evaluated one right after the other, have one value. A name may be older than that; then
+    /// nothing in what it stands for may be assigned twice.
+    fn same(&self, a: &'b Expr, b: &'b Expr) -> bool {
+        let named = self.named(a);
+        a == b || named == self.named(b) && self.is_stable(named)
+    }
+
+    fn is_stable(&self, e: &'b Expr) -> bool {
+        let mut stable = match e {
+            Expr::Local(l) => self.defs.get(l.0 as usize) == Some(&1),
+            Expr::Load { .. }
+            | Expr::AtomicLoad { .. }
+            | Expr::ArrayLoad { .. }
+            | Expr::Atomic { .. }
+            | Expr::Append { .. }
+            | Expr::CompareExchange { .. } => false,
+            _ => true,
+        };
+        e.each_operand(&mut |x| stable = stable && self.is_stable(x));
+        stable
+    }
+
+    fn is_item(&self, index: &'b Expr) -> bool {
+        self.own.is_some_and(|own| {
+            self.named(index) == &Expr::Local(own) && self.defs.get(own.0 as usize) == Some(&1)
+        })
+    }
+
+    fn own(&self, index: &'b Expr) -> Own {
+        if self.is_item(index) {
+            return Own::Element;
+        }
+        // The row's first word, and which word of it.
+        if let Expr::Binary {
+            op: BinaryOp::Add,
+            left,
+            ..
+        } = self.named(index)
+            && let Expr::Binary {
+                op: BinaryOp::Mul,
+                left: node,
+                ..
+            } = self.named(left)
+            && self.is_item(node)
+        {
+            return Own::Row;
+        }
+        Own::No
+    }
+
+    fn add(&mut self, resource: Resource, kind: Kind, site: Option<SiteId>, own: Own) {
+        let access = Access { kind, site, own };
+        self.list.entry(resource).or_default().push(access);
+    }
+
+    fn block(&mut self, block: &'b Block) {
+        let mut stmts = block.as_slice();
+        while let [stmt, rest @ ..] = stmts {
+            stmts = rest;
+            if let Some(taken) = self.claim(stmt, rest) {
+                stmts = &rest[taken..];
+                continue;
+            }
+            self.stmt(stmt);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'b Stmt) {
+        match stmt {
+            Stmt::Assign(local, e) => {
+                let is_read = self.reads.get(local.0 as usize).is_none_or(|&n| n > 0);
+                self.expr(e, is_read);
+            }
+            Stmt::Eval(e) => self.expr(e, false),
+            Stmt::ArrayFill { .. }
+            | Stmt::ArrayAssign { .. }
+            | Stmt::ArrayStore { .. }
+            | Stmt::CheckIndex { .. }
+            | Stmt::Store { .. }
+            | Stmt::AtomicStore { .. }
+            | Stmt::Push { .. }
+            | Stmt::PushItem { .. }
+            | Stmt::Reduce { .. }
+            | Stmt::If { .. }
+            | Stmt::Loop { .. }
+            | Stmt::Break { .. }
+            | Stmt::Continue { .. }
+            | Stmt::Return
+            | Stmt::Assert { .. } => stmt.each_operand(&mut |e| self.expr(e, true)),
+        }
+        match stmt {
+            Stmt::Store {
+                buffer,
+                index,
+                site,
+                ..
+            } => {
+                let own = self.own(index);
+                self.add(Resource::Buffer(*buffer), Kind::Store, Some(*site), own);
+            }
+            Stmt::AtomicStore {
+                buffer,
+                index,
+                value,
+                site,
+            } => {
+                let own = self.own(index);
+                let value = self.is_uniform(value).then(|| self.named(value));
+                self.stored.push((*buffer, value));
+                let resource = Resource::Buffer(*buffer);
+                self.add(resource, Kind::AtomicStore, Some(*site), own);
+            }
+            Stmt::Push { frontier, site, .. } | Stmt::PushItem { frontier, site, .. } => {
+                self.push(*frontier, *site);
+            }
+            Stmt::Reduce { reduction, .. } => self.reduce(*reduction),
+            Stmt::Assign(..)
+            | Stmt::ArrayFill { .. }
+            | Stmt::ArrayAssign { .. }
+            | Stmt::ArrayStore { .. }
+            | Stmt::CheckIndex { .. }
+            | Stmt::Eval(_)
+            | Stmt::If { .. }
+            | Stmt::Loop { .. }
+            | Stmt::Break { .. }
+            | Stmt::Continue { .. }
+            | Stmt::Return
+            | Stmt::Assert { .. } => {}
+        }
+        stmt.each_block(&mut |b| self.block(b));
+    }
+
+    fn push(&mut self, frontier: FrontierId, site: SiteId) {
+        let op = UpdateOp::Push;
+        let kind = Kind::Update { op, rounds: false };
+        self.add(Resource::Frontier(frontier), kind, Some(site), Own::No);
+    }
+
+    fn reduce(&mut self, reduction: ReductionId) {
+        let op = UpdateOp::Reduce;
+        // Whether it rounds is the reduction's own business.
+        let kind = Kind::Update { op, rounds: false };
+        self.add(Resource::Reduction(reduction), kind, None, Own::No);
+    }
+
+    /// Recognises `if d[i].compare_exchange(u1, u2) { .. }`, also through a local, and a bare exchange; returns how many
+    /// of the statements behind it belong to it.
+    fn claim(&mut self, stmt: &'b Stmt, rest: &'b [Stmt]) -> Option<usize> {
+        let (exchange, guarded, taken): (&Expr, &[Stmt], usize) = match (stmt, rest.first()) {
+            (
+                Stmt::If {
+                    cond,
+                    then,
+                    otherwise,
+                },
+                _,
+            ) if otherwise.is_empty() => (cond, then, 0),
+            (Stmt::Eval(e), _) => (e, &[], 0),
+            (Stmt::Assign(t, e), next) => {
+                let t_at = t.0 as usize;
+                match (self.reads.get(t_at), self.defs.get(t_at), next) {
+                    (Some(0), _, _) => (e, &[], 0),
+                    (
+                        Some(1),
+                        Some(1),
+                        Some(Stmt::If {
+                            cond: Expr::Local(c),
+                            then,
+                            otherwise,
+                        }),
+                    ) if c == t && otherwise.is_empty() => (e, then, 1),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let Expr::CompareExchange {
+            buffer,
+            index,
+            expected,
+            new,
+            ..
+        } = exchange
+        else {
+            return None;
+        };
+        let mut pushes = false;
+        for stmt in guarded {
+            match stmt {
+                Stmt::Push { value, .. } if self.same(value, index) => pushes = true,
+                Stmt::Reduce { value, .. } if self.is_uniform(value) => {}
+                _ => return None,
+            }
+        }
+        if !self.is_uniform(expected) || !self.is_uniform(new) {
+            return None;
+        }
+        self.expr(exchange, false);
+        for stmt in guarded {
+            self.stmt(stmt);
+        }
+        self.claims.push(Claim {
+            buffer: *buffer,
+            pushes,
+        });
+        Some(taken)
+    }
+
+    /// Notes the accesses of an expression, whose value is read or not.
+    fn expr(&mut self, e: &'b Expr, is_read: bool) {
+        e.each_operand(&mut |x| self.expr(x, true));
+        match e {
+            Expr::Uniform(Uniform::Reduction(id), _) => {
+                self.add(Resource::Reduction(*id), Kind::Load, None, Own::No);
+            }
+            Expr::Uniform(Uniform::FrontierLen(id), _) => {
+                self.add(Resource::Frontier(*id), Kind::Load, None, Own::No);
+            }
+            Expr::Uniform(Uniform::ListLen(id), _) => {
+                self.add(Resource::List(*id), Kind::Load, None, Own::No);
+            }
+            Expr::Load {
+                buffer,
+                index,
+                site,
+                ..
+            }
+            | Expr::AtomicLoad {
+                buffer,
+                index,
+                site,
+                ..
+            } => {
+                let own = self.own(index);
+                self.add(Resource::Buffer(*buffer), Kind::Load, Some(*site), own);
+            }
+            Expr::Atomic {
+                op,
+                buffer,
+                scalar,
+                index,
+                site,
+                ..
+            } => {
+                let own = self.own(index);
+                let kind = match update_op(*op) {
+                    Some(op) if !is_read => Kind::Update {
+                        op,
+                        rounds: op == UpdateOp::Add && matches!(scalar, Scalar::F32 | Scalar::F64),
+                    },
+                    _ => Kind::Observed,
+                };
+                self.add(Resource::Buffer(*buffer), kind, Some(*site), own);
+            }
+            Expr::CompareExchange {
+                buffer,
+                index,
+                site,
+                ..
+            } => {
+                let own = self.own(index);
+                self.add(Resource::Buffer(*buffer), Kind::Exchange, Some(*site), own);
+            }
+            Expr::Append { list, site, .. } => {
+                let op = UpdateOp::Append;
+                let kind = if is_read {
+                    Kind::Observed
+                } else {
+                    Kind::Update { op, rounds: false }
+                };
+                self.add(Resource::List(*list), kind, Some(*site), Own::No);
+            }
+            Expr::Len(buffer) => self.add(Resource::Buffer(*buffer), Kind::Len, None, Own::No),
+            Expr::Csr { topology, site, .. } => {
+                let topology = Resource::Topology(*topology);
+                self.add(topology, Kind::Load, Some(*site), Own::No);
+            }
+            Expr::Literal(..)
+            | Expr::Uniform(
+                Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Round | Uniform::Nodes,
+                _,
+            )
+            | Expr::Local(_)
+            | Expr::ArrayLoad { .. }
+            | Expr::Unary(..)
+            | Expr::Binary { .. }
+            | Expr::Compare { .. }
+            | Expr::MulAdd { .. }
+            | Expr::Select { .. }
+            | Expr::Cast { .. }
+            | Expr::Bitcast { .. } => {}
+        }
+    }
+}
+
+/// The update that an atomic is when nobody reads its old value; an exchange is none.
+fn update_op(op: AtomicOp) -> Option<UpdateOp> {
+    match op {
+        AtomicOp::Add | AtomicOp::Sub => Some(UpdateOp::Add),
+        AtomicOp::Min => Some(UpdateOp::Min),
+        AtomicOp::Max => Some(UpdateOp::Max),
+        AtomicOp::And => Some(UpdateOp::And),
+        AtomicOp::Or => Some(UpdateOp::Or),
+        AtomicOp::Xor => Some(UpdateOp::Xor),
+        AtomicOp::Swap => None,
+    }
+}

@@ -1,0 +1,60 @@
+//! The contract between the macros' expansion and the runtime: what a generated pass provides.
+
+use crate::cpu::native::{Sweep, Until};
+use crate::dsl::columns::Column;
+use crate::dsl::error::RunError;
+use crate::run::args::{Args, TopologyArgs};
+use crate::run::outcome::Outcome;
+use crate::vir0::module::{BufferId, Parts};
+
+/// What a session is created from: a pass's `Topology { .. }`, or less where that says it all.
+#[diagnostic::on_unimplemented(
+    message = "this session needs `{T}`, and is given `{Self}`",
+    label = "not what the pass declares as `#[topology]`",
+    note = "write `Topology {{ .. }}` of the pass's module, with each `#[topology]` field by its name",
+    note = "where there is only one, a `Csr`, `&graph` will do, and where there is none, `()`"
+)]
+pub trait IntoTopology<T> {
+    /// The whole topology.
+    fn into_topology(self) -> T;
+}
+
+impl<T> IntoTopology<T> for T {
+    fn into_topology(self) -> T {
+        self
+    }
+}
+
+/// A compiled pass. Implemented by the macros' expansion only.
+pub trait Pass: 'static {
+    /// What a session is created from.
+    type Topology<'a>;
+    /// What a run is given.
+    type Run<'a>;
+    /// What a run gives back.
+    type Output: Default + Send + 'static;
+    /// Bytecode, plan and debug information, as data.
+    const PARTS: Parts;
+
+    /// Untyped form of the topologies.
+    fn topology(topology: Self::Topology<'_>) -> TopologyArgs<'_>;
+    /// Untyped form of the arguments.
+    fn args(run: Self::Run<'_>) -> Args<'_>;
+    /// Topology columns that the caller gives as rows of structs, taken apart: [`Pass::topology`] leaves them out.
+    fn topology_rows(_: &Self::Topology<'_>) -> Result<Vec<(BufferId, Column)>, RunError> {
+        Ok(Vec::new())
+    }
+    /// Inputs that the caller gives as rows of structs, taken apart: [`Pass::args`] leaves them out.
+    fn rows(_: &Self::Run<'_>) -> Result<Vec<(BufferId, Column)>, RunError> {
+        Ok(Vec::new())
+    }
+    /// Swaps an outcome with its typed form, memory included ([`Outcome::exchange`]): gives results, or takes over the memory of
+    /// earlier ones. Left out where runs give nothing.
+    fn exchange(_results: &mut Outcome, _out: &mut Self::Output) {}
+    /// Sweeps one wave natively: calls the user's own function for every item of `cx.wave()`.
+    fn wave(cx: &Sweep<'_>);
+    /// Evaluates the condition of `cx.fixpoint()` natively; left out where there is no fixpoint.
+    fn until(_: &Until<'_>) -> bool {
+        unreachable!("the pass has no fixpoint")
+    }
+}

@@ -1,0 +1,526 @@
+//! The VIR0 backend: the reference interpreter over the store, one item after another.
+
+use crate::cpu::interp::{Interpreter, Item, Memory};
+use crate::cpu::store::{Backend, Pending, Store, room_for};
+use crate::dsl::columns::Column;
+use crate::dsl::error::RunError;
+use crate::dsl::fault::Fault;
+use crate::dsl::record::Rows;
+use crate::plan::footprint::Allocation;
+use crate::plan::launch::Route;
+use crate::plan::session::Counters;
+use crate::run::args::{Args, TopologyArgs};
+use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
+use crate::run::outcome::Outcome;
+use crate::vir0::module::{
+    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, MAX_FIELDS, Program,
+    ReduceOp, ReductionId, TopologyId, Uniform, WaveId,
+};
+use crate::vir0::scalar::{Scalar, ScalarType};
+use crate::vir0::subject::Seen;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Interprets a pass's bytecode on the calling thread.
+#[derive(Debug)]
+pub struct Vir0Executor {
+    store: Store,
+    uniforms: Vec<u64>,
+    batches: u64,
+}
+
+impl Vir0Executor {
+    /// Copies the topologies; `program` is verified.
+    pub fn new(
+        program: Arc<Program>,
+        topology: &TopologyArgs<'_>,
+        allocation: Allocation,
+    ) -> Result<Vir0Executor, RunError> {
+        Ok(Vir0Executor {
+            store: Store::new(program, topology, allocation)?,
+            uniforms: Vec::new(),
+            batches: 0,
+        })
+    }
+}
+
+impl Vir0Executor {
+    /// A run that takes more items, rounds and turns of loops than this ends in [`RunError::Work`]: verified code may loop
+    /// for ever.
+    #[must_use]
+    pub fn with_work_limit(mut self, limit: u64) -> Vir0Executor {
+        self.store.most_work = limit;
+        self
+    }
+}
+
+impl Executor for Vir0Executor {
+    fn peak_bytes(&self) -> Option<u64> {
+        Some(self.store.peak_bytes())
+    }
+
+    fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
+        let mut backend = Vir0 {
+            uniforms: &mut self.uniforms,
+        };
+        self.store.run_series(series, &mut backend, results)
+    }
+
+    fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
+        self.batches += u64::from(!queries.is_empty());
+        let mut backend = Vir0 {
+            uniforms: &mut self.uniforms,
+        };
+        let one = |args| {
+            let mut results = Outcome::default();
+            let run = self.store.run(args, &mut backend, Some(&mut results));
+            run.map(|()| results)
+        };
+        queries.iter().map(one).collect()
+    }
+
+    fn update(&mut self, topology: &TopologyArgs<'_>) -> Result<bool, RunError> {
+        self.store.update(topology).map(|()| true)
+    }
+
+    fn lend_topology(
+        &self,
+        borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
+    ) -> Result<bool, RunError> {
+        self.store.lend_topology(borrow)
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        let mut counts = self.store.counts;
+        counts.launches += self.batches;
+        counts.fences += self.batches;
+        Some(counts)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            max_ctas: 1,
+            lanes_per_cta: 1,
+            ctas_vary: false,
+            jit: false,
+            items_per_lane: 1,
+            overlaps: false,
+            bitmaps: true,
+        }
+    }
+
+    fn follow(&mut self, hint: &LaunchHint) -> Followed {
+        self.store.pack_up_to_bytes = hint.pack_up_to_bytes;
+        self.store.sweeps = hint.sweeps;
+        self.store.time_waves = hint.time_waves;
+        Followed {
+            ctas: 1,
+            code: "interpreter",
+            sweeps: Some(hint.sweeps.start),
+            notes: match hint.route {
+                Route::Jit => vec!["jit wanted, not available"],
+                Route::Interpreter => vec![],
+            },
+        }
+    }
+
+    fn progress(&self) -> Option<Arc<Progress>> {
+        Some(Arc::clone(&self.store.progress))
+    }
+
+    fn set_progress(&mut self, progress: Arc<Progress>) {
+        self.store.progress = progress;
+    }
+}
+
+struct Vir0<'u> {
+    uniforms: &'u mut Vec<u64>,
+}
+
+impl Vir0<'_> {
+    /// Values of a kernel's uniform slots.
+    fn bind(&mut self, store: &mut Store, kernel: &Kernel, round: u32) {
+        self.uniforms.clear();
+        for &uniform in &kernel.uniforms {
+            self.uniforms.push(match uniform {
+                Uniform::Scalar(s) => store.sizes.scalars[s.index()],
+                Uniform::Constant(c) => store.program.constants[c.index()].bits,
+                Uniform::Reduction(r) => store.reductions[r.index()].get(),
+                Uniform::Round => round.into(),
+                Uniform::FrontierLen(f) => store.frontiers[f.index()].len(),
+                Uniform::Nodes => store.sizes.nodes,
+                Uniform::ListLen(l) => store.lists[l.index()].items.borrow().len() as u64,
+            });
+        }
+    }
+}
+
+impl Backend for Vir0<'_> {
+    fn sweep(&mut self, store: &mut Store, _: &Args<'_>, (wave, round): (WaveId, u32)) {
+        let program = Arc::clone(&store.program);
+        let domain = program.waves[wave.index()].domain;
+        let kernel = &program.kernels[program.waves[wave.index()].kernel.index()];
+        self.bind(store, kernel, round);
+        let mut lanes = Lanes {
+            interpreter: Interpreter::new(kernel, self.uniforms),
+            program: &program,
+            kernel,
+            wave,
+        };
+        let span = match domain {
+            Domain::Once => 1,
+            Domain::Nodes => store.sizes.nodes as usize,
+            Domain::Range(extent) => store
+                .len_of("range", extent)
+                .expect("ranges were checked when the run began"),
+            Domain::ListItems(..) => {
+                let (list, range) = store.list_items(wave);
+                for at in range {
+                    let items = store.lists[list.index()].items.get_mut();
+                    let (key, fields) = (items.key(at), fields_of(items, at));
+                    lanes.run_fields(store, at as u32, key, &fields);
+                }
+                return;
+            }
+            Domain::Items(f) if store.frontiers[f.index()].records.is_some() => {
+                let records = store.frontiers[f.index()].records.as_ref();
+                let items = records.expect("just seen").items.take();
+                for at in 0..items.len() {
+                    let fields = fields_of(&items, at);
+                    lanes.run_fields(store, at as u32, items.key(at), &fields);
+                }
+                let records = store.frontiers[f.index()].records.as_ref();
+                records.expect("just seen").items.replace(items);
+                return;
+            }
+            Domain::Items(f) => {
+                let items = store.frontiers[f.index()].items.take();
+                for &item in &items {
+                    lanes.run(store, Item::index(item));
+                }
+                store.frontiers[f.index()].items.replace(items);
+                return;
+            }
+            Domain::Edges(t) => {
+                for src in 0..store.sizes.nodes as u32 {
+                    lanes.edges_of(store, t, src);
+                }
+                return;
+            }
+            Domain::EdgesFrom(t, f) => {
+                let items = store.frontiers[f.index()].items.take();
+                for &src in &items {
+                    lanes.edges_of(store, t, src);
+                }
+                store.frontiers[f.index()].items.replace(items);
+                return;
+            }
+        };
+        for index in 0..span {
+            lanes.run(store, Item::index(index as u32));
+        }
+    }
+
+    fn until(
+        &mut self,
+        store: &mut Store,
+        fixpoint: FixpointId,
+        round: u32,
+    ) -> Result<bool, Fault> {
+        let program = Arc::clone(&store.program);
+        let id: KernelId = program.fixpoints[fixpoint.index()].until;
+        let kernel = &program.kernels[id.index()];
+        self.bind(store, kernel, round);
+        let mut interpreter = Interpreter::new(kernel, self.uniforms);
+        match interpreter.run(Item::default(), store) {
+            Ok(value) => Ok(value != 0),
+            Err(fault) => Err(place(&program, kernel, fault)),
+        }
+    }
+}
+
+/// One kernel over the items of a sweep.
+struct Lanes<'a> {
+    interpreter: Interpreter<'a>,
+    program: &'a Program,
+    kernel: &'a Kernel,
+    wave: WaveId,
+}
+
+impl Lanes<'_> {
+    #[inline]
+    fn run(&mut self, store: &mut Store, item: Item) {
+        if let Err(fault) = self.interpreter.run(item, store) {
+            store.fail(Some(Box::new(Pending {
+                key: (self.wave, item.index, fault.pc),
+                fault: place(self.program, self.kernel, fault),
+            })));
+        }
+    }
+
+    /// Runs an item that is not a number; a trap names its key.
+    fn run_fields(&mut self, store: &mut Store, at: u32, key: u32, fields: &Fields) {
+        let fields = fields.iter().copied();
+        if let Err(fault) = self.interpreter.run_fields(at, fields, store) {
+            store.fail(Some(Box::new(Pending {
+                key: (self.wave, key, fault.pc),
+                fault: place(self.program, self.kernel, fault),
+            })));
+        }
+    }
+
+    #[inline]
+    fn edges_of(&mut self, store: &mut Store, topology: TopologyId, src: u32) {
+        for index in store.graphs[topology.index()].csr.edges(src) {
+            let dst = store.graphs[topology.index()].csr.targets()[index as usize];
+            self.run(store, Item { index, src, dst });
+        }
+    }
+}
+
+/// Types and raw bits of an item's fields; what it does not have is no field of the kernel's item either.
+type Fields = [(Scalar, u64); MAX_FIELDS];
+
+fn fields_of(items: &Rows, at: usize) -> Fields {
+    let mut fields = [(Scalar::U32, 0); MAX_FIELDS];
+    for (field, item) in fields.iter_mut().zip(items.item(at)) {
+        *field = item;
+    }
+    fields
+}
+
+#[cold]
+fn place(program: &Program, kernel: &Kernel, fault: crate::cpu::interp::Fault) -> Fault {
+    Fault {
+        kind: fault.kind,
+        index: fault.index,
+        len: fault.len,
+        site: program.site_of(kernel, fault.pc),
+        message: program.message_of(kernel, fault.pc),
+        remainder: false,
+        seen: Seen::Word,
+    }
+}
+
+impl Memory for Store {
+    #[inline]
+    fn len(&self, buffer: BufferId) -> u32 {
+        self.buffers[buffer.index()].borrow().len() as u32
+    }
+
+    #[inline]
+    fn nodes(&self) -> u32 {
+        self.sizes.nodes as u32
+    }
+
+    #[inline]
+    fn edges(&self, topology: TopologyId) -> u32 {
+        self.graphs[topology.index()].csr.edge_count() as u32
+    }
+
+    #[inline]
+    fn keep_going(&mut self) -> bool {
+        self.turn()
+    }
+
+    #[inline]
+    fn load8(&mut self, buffer: BufferId, index: u32) -> Option<u8> {
+        match &**self.buffers[buffer.index()].get_mut() {
+            Column::U8(v) => v.get(index as usize).copied(),
+            Column::Bool(v) => v.get(index as usize).map(|&x| x.into()),
+            Column::U32(_)
+            | Column::I32(_)
+            | Column::F32(_)
+            | Column::U64(_)
+            | Column::I64(_)
+            | Column::F64(_) => unreachable!("verified code accesses a buffer by its width"),
+        }
+    }
+
+    #[inline]
+    fn load32(&mut self, buffer: BufferId, index: u32) -> Option<u32> {
+        match &**self.buffers[buffer.index()].get_mut() {
+            Column::U32(v) => v.get(index as usize).copied(),
+            Column::I32(v) => v.get(index as usize).map(|&x| x as u32),
+            Column::F32(v) => v.get(index as usize).map(|x| x.to_bits()),
+            Column::U8(_) | Column::Bool(_) | Column::U64(_) | Column::I64(_) | Column::F64(_) => {
+                unreachable!("verified code accesses a buffer by its width")
+            }
+        }
+    }
+
+    #[inline]
+    fn load64(&mut self, buffer: BufferId, index: u32) -> Option<u64> {
+        match &**self.buffers[buffer.index()].get_mut() {
+            Column::U64(v) => v.get(index as usize).copied(),
+            Column::I64(v) => v.get(index as usize).map(|&x| x as u64),
+            Column::F64(v) => v.get(index as usize).map(|x| x.to_bits()),
+            Column::U8(_) | Column::Bool(_) | Column::U32(_) | Column::I32(_) | Column::F32(_) => {
+                unreachable!("verified code accesses a buffer by its width")
+            }
+        }
+    }
+
+    #[inline]
+    fn store8(&mut self, buffer: BufferId, index: u32, value: u8) -> Option<()> {
+        self.put(buffer, index, value.into())
+    }
+
+    #[inline]
+    fn store32(&mut self, buffer: BufferId, index: u32, value: u32) -> Option<()> {
+        self.put(buffer, index, value.into())
+    }
+
+    #[inline]
+    fn store64(&mut self, buffer: BufferId, index: u32, value: u64) -> Option<()> {
+        self.put(buffer, index, value)
+    }
+
+    #[inline]
+    fn csr_begin(&self, topology: TopologyId, node: u32) -> Option<u32> {
+        // The last offset is no node's first edge.
+        let (_, begins) = self.graphs[topology.index()].csr.offsets().split_last()?;
+        begins.get(node as usize).copied()
+    }
+
+    #[inline]
+    fn csr_end(&self, topology: TopologyId, node: u32) -> Option<u32> {
+        let offsets = self.graphs[topology.index()].csr.offsets();
+        offsets.get(node as usize + 1).copied()
+    }
+
+    #[inline]
+    fn csr_target(&self, topology: TopologyId, edge: u32) -> Option<u32> {
+        let targets = self.graphs[topology.index()].csr.targets();
+        targets.get(edge as usize).copied()
+    }
+
+    #[inline]
+    fn push(&mut self, frontier: FrontierId, node: u32, _: u32) {
+        let f = &mut self.frontiers[frontier.index()];
+        if let Some(stamps) = &f.stamps {
+            let stamp = f.stamp.get();
+            if stamps[node as usize].swap(stamp, Relaxed) == stamp {
+                return;
+            }
+        }
+        let next = f.next.get_mut();
+        let fits = next.len() < f.capacity;
+        if fits && room_for(next, 1, f.capacity) {
+            next.push(node);
+        } else {
+            *f.starved.get_mut() |= fits;
+            *f.refused.get_mut() += 1;
+        }
+    }
+
+    fn append(&mut self, list: ListId, _: u32) -> u32 {
+        let list = &mut self.lists[list.index()];
+        let items = list.items.get_mut();
+        let refused = list.refused.get_mut();
+        let (len, capacity) = (items.len(), list.capacity);
+        if len < capacity && items.push_zero(capacity) {
+            return len as u32;
+        }
+        *list.starved.get_mut() |= len < capacity;
+        *refused += 1;
+        u32::MAX
+    }
+
+    fn list_store(&mut self, list: ListId, field: u16, slot: u32, bits: u64) {
+        let items = self.lists[list.index()].items.get_mut();
+        let _beyond_the_capacity = items.columns[field as usize].set(slot as usize, bits);
+    }
+
+    fn push_item(&mut self, frontier: FrontierId, _: u32) -> u32 {
+        let f = &mut self.frontiers[frontier.index()];
+        let records = f.records.as_mut().expect("verified code pushes items here");
+        let next = records.next.get_mut();
+        let (len, capacity) = (next.len(), f.capacity);
+        if len < capacity && next.push_zero(capacity) {
+            return len as u32;
+        }
+        *f.starved.get_mut() |= len < capacity;
+        *f.refused.get_mut() += 1;
+        u32::MAX
+    }
+
+    fn item_store(&mut self, frontier: FrontierId, field: u16, slot: u32, bits: u64) {
+        let f = &mut self.frontiers[frontier.index()];
+        let records = f.records.as_mut().expect("verified code pushes items here");
+        let next = records.next.get_mut();
+        let _beyond_the_capacity = next.columns[field as usize].set(slot as usize, bits);
+    }
+
+    fn reduce(&mut self, reduction: ReductionId, bits: u64) {
+        let declared = &self.program.reductions[reduction.index()];
+        let cell = &self.reductions[reduction.index()];
+        cell.set(combine(declared.op, declared.scalar, cell.get(), bits));
+    }
+}
+
+impl Store {
+    #[inline]
+    fn put(&mut self, buffer: BufferId, index: u32, bits: u64) -> Option<()> {
+        self.buffers[buffer.index()]
+            .get_mut()
+            .set(index as usize, bits)
+            .then_some(())
+    }
+}
+
+/// Takes `x` into a reduction that stands at `total`; raw bits.
+fn combine(op: ReduceOp, scalar: Scalar, total: u64, x: u64) -> u64 {
+    macro_rules! by_type {
+        ($f:ident: $($variant:ident $ty:ty),*) => {
+            match scalar {
+                $(Scalar::$variant => {
+                    let f: fn($ty, $ty) -> $ty = |a, b| $f!($variant, a, b);
+                    f(<$ty>::from_bits64(total), <$ty>::from_bits64(x)).to_bits64()
+                })*
+            }
+        };
+        ($f:ident) => {
+            by_type!($f: Bool bool, U8 u8, U32 u32, I32 i32, F32 f32, U64 u64, I64 i64, F64 f64)
+        };
+    }
+    macro_rules! sum {
+        (Bool, $a:ident, $b:ident) => {
+            $a | $b
+        };
+        (F32, $a:ident, $b:ident) => {
+            $a + $b
+        };
+        (F64, $a:ident, $b:ident) => {
+            $a + $b
+        };
+        ($other:ident, $a:ident, $b:ident) => {
+            $a.wrapping_add($b)
+        };
+    }
+    macro_rules! min {
+        ($other:ident, $a:ident, $b:ident) => {
+            $a.min($b)
+        };
+    }
+    macro_rules! max {
+        ($other:ident, $a:ident, $b:ident) => {
+            $a.max($b)
+        };
+    }
+    match op {
+        ReduceOp::Sum => by_type!(sum),
+        ReduceOp::Min => by_type!(min),
+        ReduceOp::Max => by_type!(max),
+        ReduceOp::Or => scalar_bits(scalar, total | x),
+        ReduceOp::And => scalar_bits(scalar, total & x),
+    }
+}
+
+/// Raw bits as the container stores them: an i32 is sign-extended.
+fn scalar_bits(scalar: Scalar, bits: u64) -> u64 {
+    match scalar {
+        Scalar::I32 => bits as u32 as i32 as i64 as u64,
+        _ => bits,
+    }
+}

@@ -1,0 +1,430 @@
+//! Compressed sparse row graphs.
+
+use crate::dsl::fault;
+use crate::dsl::views::zeros;
+use thiserror::Error;
+
+/// Why arrays are not a CSR graph.
+#[derive(Clone, Error, PartialEq, Eq)]
+pub enum CsrError {
+    /// `offsets` is empty; it holds nodes + 1 entries.
+    #[error("offsets is empty; a graph of n nodes has n + 1 offsets")]
+    NoOffsets,
+    /// The first offset is not 0.
+    #[error("offsets start at {0}, not 0")]
+    FirstOffset(u32),
+    /// Offsets decrease.
+    #[error("offset {next} of node {node} is below its predecessor {previous}")]
+    Decreasing {
+        /// Node whose range is negative.
+        node: usize,
+        /// Its start.
+        previous: u32,
+        /// Its end.
+        next: u32,
+    },
+    /// The last offset is not the number of targets.
+    #[error("the last offset is {last}, but there are {targets} targets")]
+    LastOffset {
+        /// Last offset.
+        last: u32,
+        /// Length of `targets`.
+        targets: usize,
+    },
+    /// A target is not a node.
+    #[error("edge {edge} points to node {target}; there are {nodes} nodes")]
+    Target {
+        /// Edge index.
+        edge: usize,
+        /// Its target.
+        target: u32,
+        /// Number of nodes.
+        nodes: usize,
+    },
+    /// A source is not a node.
+    #[error("edge {edge} leaves node {source_node}; there are {nodes} nodes")]
+    Source {
+        /// Edge index.
+        edge: usize,
+        /// Its source.
+        source_node: u32,
+        /// Number of nodes.
+        nodes: usize,
+    },
+    /// 2^32 nodes or edges and more do not fit u32 indices.
+    #[error("{what} number {count}; at most {max} are supported", max = u32::MAX)]
+    TooLarge {
+        /// "nodes" or "edges".
+        what: &'static str,
+        /// How many.
+        count: u64,
+    },
+}
+
+crate::debug_is_display!(CsrError);
+
+/// A directed graph: the targets of node `v` are `targets[offsets[v]..offsets[v + 1]]`.
+///
+/// ```
+/// use vyre_core::dsl::csr::Csr;
+/// let g = Csr::from_edges(3, &[(0, 2), (0, 1), (2, 0)]).unwrap();
+/// assert!(g.neighbors(0).eq([2, 1]));
+/// assert_eq!((g.node_count(), g.edge_count(), g.degree(1)), (3, 3, 0));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Csr {
+    offsets: Vec<u32>,
+    targets: Vec<u32>,
+}
+
+impl Csr {
+    /// Checks and takes the two arrays.
+    pub fn new(offsets: Vec<u32>, targets: Vec<u32>) -> Result<Csr, CsrError> {
+        let (&first, &last) = match (offsets.first(), offsets.last()) {
+            (Some(f), Some(l)) => (f, l),
+            _ => return Err(CsrError::NoOffsets),
+        };
+        let nodes = offsets.len() - 1;
+        too_large("nodes", nodes as u64)?;
+        too_large("edges", targets.len() as u64)?;
+        if first != 0 {
+            return Err(CsrError::FirstOffset(first));
+        }
+        if let Some(node) = offsets.windows(2).position(|w| w[1] < w[0]) {
+            return Err(CsrError::Decreasing {
+                node,
+                previous: offsets[node],
+                next: offsets[node + 1],
+            });
+        }
+        if last as usize != targets.len() {
+            return Err(CsrError::LastOffset {
+                last,
+                targets: targets.len(),
+            });
+        }
+        if let Some(edge) = targets.iter().position(|&t| t as usize >= nodes) {
+            return Err(CsrError::Target {
+                edge,
+                target: targets[edge],
+                nodes,
+            });
+        }
+        Ok(Csr { offsets, targets })
+    }
+
+    /// Builds a graph from edges, keeping their order within each source.
+    pub fn from_edges(nodes: usize, edges: &[(u32, u32)]) -> Result<Csr, CsrError> {
+        Ok(Csr::from_edges_indexed(nodes, edges)?.0)
+    }
+
+    /// As [`Csr::from_edges`]; also returns, for each edge of the graph, its position in `edges` (to permute weights).
+    pub fn from_edges_indexed(
+        nodes: usize,
+        edges: &[(u32, u32)],
+    ) -> Result<(Csr, Vec<u32>), CsrError> {
+        too_large("nodes", nodes as u64)?;
+        too_large("edges", edges.len() as u64)?;
+        let mut offsets = vec![0u32; nodes + 1];
+        for (edge, &(src, dst)) in edges.iter().enumerate() {
+            if src as usize >= nodes {
+                return Err(CsrError::Source {
+                    edge,
+                    source_node: src,
+                    nodes,
+                });
+            }
+            if dst as usize >= nodes {
+                return Err(CsrError::Target {
+                    edge,
+                    target: dst,
+                    nodes,
+                });
+            }
+            offsets[src as usize + 1] += 1;
+        }
+        for v in 0..nodes {
+            offsets[v + 1] += offsets[v];
+        }
+        let mut next = offsets.clone();
+        let mut targets = vec![0u32; edges.len()];
+        let mut origin = vec![0u32; edges.len()];
+        for (edge, &(src, dst)) in edges.iter().enumerate() {
+            let slot = &mut next[src as usize];
+            targets[*slot as usize] = dst;
+            origin[*slot as usize] = edge as u32;
+            *slot += 1;
+        }
+        Ok((Csr { offsets, targets }, origin))
+    }
+
+    /// The graph with more edges, each after those its source has; also, for each edge of the new graph, its number before:
+    /// edges of this graph count from 0, the appended ones go on after them (to permute weights).
+    ///
+    /// ```
+    /// use vyre_core::dsl::csr::Csr;
+    /// let g = Csr::from_edges(3, &[(0, 1), (1, 2)]).unwrap();
+    /// let (more, origin) = g.append(&[(0, 2)]).unwrap();
+    /// assert_eq!((more.targets(), origin.as_slice()), ([1, 2, 2].as_slice(), [0, 2, 1].as_slice()));
+    /// ```
+    pub fn append(&self, edges: &[(u32, u32)]) -> Result<(Csr, Vec<u32>), CsrError> {
+        let nodes = 0..self.node_count() as u32;
+        let all = nodes.flat_map(|v| self.neighbors(v).map(move |t| (v, t)));
+        let all: Vec<(u32, u32)> = all.chain(edges.iter().copied()).collect();
+        Csr::from_edges_indexed(self.node_count(), &all).map_err(|e| match e {
+            CsrError::Source {
+                edge,
+                source_node,
+                nodes,
+            } => CsrError::Source {
+                edge: edge - self.edge_count(),
+                source_node,
+                nodes,
+            },
+            CsrError::Target {
+                edge,
+                target,
+                nodes,
+            } => CsrError::Target {
+                edge: edge - self.edge_count(),
+                target,
+                nodes,
+            },
+            other => other,
+        })
+    }
+
+    /// The graph with every edge turned round; edges of a node keep the order of their sources.
+    pub fn reverse(&self) -> Csr {
+        let (offsets, targets) = (self.offsets.len(), self.targets.len());
+        self.reversed_in(vec![0; offsets], vec![0; targets])
+    }
+
+    /// The same; `None` where there is no memory.
+    pub(crate) fn try_reverse(&self) -> Option<Csr> {
+        let (offsets, targets) = (zeros(self.offsets.len())?, zeros(self.targets.len())?);
+        Some(self.reversed_in(offsets, targets))
+    }
+
+    /// The same in arrays of zeros, one as long as the offsets and one as long as the targets.
+    fn reversed_in(&self, mut offsets: Vec<u32>, mut targets: Vec<u32>) -> Csr {
+        let n = self.node_count();
+        for &t in &self.targets {
+            offsets[t as usize] += 1;
+        }
+        // From the number of edges into each node, to where the next node's begin.
+        let mut end = 0;
+        for offset in &mut offsets {
+            end += *offset;
+            *offset = end;
+        }
+        for v in (0..n as u32).rev() {
+            for t in self.neighbors(v).rev() {
+                let at = &mut offsets[t as usize];
+                *at -= 1;
+                targets[*at as usize] = v;
+            }
+        }
+        Csr { offsets, targets }
+    }
+
+    /// A copy; `None` where there is no memory.
+    pub(crate) fn try_clone(&self) -> Option<Csr> {
+        let copy = |of: &[u32]| {
+            let mut to = Vec::new();
+            to.try_reserve_exact(of.len()).ok()?;
+            to.extend_from_slice(of);
+            Some(to)
+        };
+        Some(Csr {
+            offsets: copy(&self.offsets)?,
+            targets: copy(&self.targets)?,
+        })
+    }
+
+    /// Whether it is its own reverse: each edge has its opposite, as often as it is there itself. False as well where a
+    /// node's targets do not ascend, and where there is no memory for a number a node.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        use rayon::prelude::*;
+        let nodes = self.node_count();
+        let row = |v: usize| self.offsets[v] as usize..self.offsets[v + 1] as usize;
+        // Where each node's edges up begin: those to larger nodes.
+        let Some(mut up) = zeros::<u32>(nodes) else {
+            return false;
+        };
+        let ascend = up.par_iter_mut().enumerate().all(|(v, up)| {
+            let targets = &self.targets[row(v)];
+            let smaller = targets.partition_point(|&t| t as usize <= v);
+            *up = self.offsets[v] + smaller as u32;
+            targets.is_sorted()
+        });
+        if !ascend {
+            return false;
+        }
+        // A task looks at the edges down into a block of nodes; blocks have about as many edges up each.
+        let above = |v: usize| u64::from(self.offsets[v + 1] - up[v]);
+        let all: u64 = (0..nodes).map(above).sum();
+        let tasks = rayon::current_num_threads().min(8);
+        let (mut ends, mut edges) = (Vec::new(), 0);
+        for v in 0..nodes {
+            edges += above(v);
+            if edges * tasks as u64 >= all || v + 1 == nodes {
+                ends.push(v + 1);
+                edges = 0;
+            }
+        }
+        let (mut blocks, mut first, mut rest) = (Vec::new(), 0, &mut up[..]);
+        for end in ends {
+            let (block, after) = rest.split_at_mut(end - first);
+            blocks.push((first, block));
+            (first, rest) = (end, after);
+        }
+        blocks
+            .into_par_iter()
+            .all(|(start, block)| self.matches_upward(start, block))
+    }
+
+    /// Each edge down into a block of nodes, from larger ones, has its opposite, and the other way round. `next` is where
+    /// the edges up of the nodes from `start` on begin, and is left somewhere else; targets ascend.
+    ///
+    /// By ascending sources, the edges down into a node are met in the order of its edges up. Where a few small nodes
+    /// have most of the edges, as they often do, what is looked at stays in the cache.
+    fn matches_upward(&self, start: usize, next: &mut [u32]) -> bool {
+        let end = start + next.len();
+        let met = (start..self.node_count()).all(|v| {
+            let targets = &self.targets[self.offsets[v] as usize..self.offsets[v + 1] as usize];
+            let first = match start {
+                0 => 0,
+                _ => targets.partition_point(|&t| (t as usize) < start),
+            };
+            let mut down = targets[first..].iter().map(|&t| t as usize);
+            let limit = v.min(end);
+            loop {
+                let Some(t) = down.next().filter(|&t| t < limit) else {
+                    return true;
+                };
+                // Beyond its row it cannot come back: the end tells.
+                let at = &mut next[t - start];
+                if self.targets.get(*at as usize) != Some(&(v as u32)) {
+                    return false;
+                }
+                *at += 1;
+            }
+        });
+        let ends = &self.offsets[start + 1..];
+        met && next.iter().zip(ends).all(|(at, end)| at == end)
+    }
+
+    /// Number of nodes.
+    pub fn node_count(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of edges.
+    pub fn edge_count(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The n + 1 offsets.
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// The targets, by source.
+    pub fn targets(&self) -> &[u32] {
+        &self.targets
+    }
+
+    /// Edge indices of a node. Traps in a lane, and panics elsewhere, when `v` is not a node.
+    #[inline]
+    #[track_caller]
+    pub fn edges(&self, v: u32) -> std::ops::Range<u32> {
+        match (
+            self.offsets.get(v as usize),
+            self.offsets.get(v as usize + 1),
+        ) {
+            (Some(&start), Some(&end)) => start..end,
+            _ => fault::out_of_bounds(v, self.node_count()),
+        }
+    }
+
+    /// Targets of a node. Traps in a lane, and panics elsewhere, when `v` is not a node.
+    #[inline]
+    #[track_caller]
+    pub fn neighbors(&self, v: u32) -> std::iter::Copied<std::slice::Iter<'_, u32>> {
+        let e = self.edges(v);
+        self.targets[e.start as usize..e.end as usize]
+            .iter()
+            .copied()
+    }
+
+    /// Target of an edge. Traps in a lane, and panics elsewhere, when `e` is not an edge.
+    #[inline]
+    #[track_caller]
+    pub fn target(&self, e: u32) -> u32 {
+        match self.targets.get(e as usize) {
+            Some(&target) => target,
+            None => fault::out_of_bounds(e, self.targets.len()),
+        }
+    }
+
+    /// Out-degree of a node. Traps in a lane, and panics elsewhere, when `v` is not a node.
+    #[inline]
+    #[track_caller]
+    pub fn degree(&self, v: u32) -> u32 {
+        let e = self.edges(v);
+        e.end - e.start
+    }
+}
+
+fn too_large(what: &'static str, count: u64) -> Result<(), CsrError> {
+    if count >= u64::from(u32::MAX) {
+        Err(CsrError::TooLarge { what, count })
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "exec"))]
+mod tests {
+    use super::Csr;
+
+    #[test]
+    fn symmetric_graphs_are_their_own_reverse() {
+        let mut seed = 7u64;
+        let mut random = |n: u32| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as u32 % n
+        };
+        let (mut yes, mut no) = (0, 0);
+        for round in 0..4_000 {
+            let nodes = 1 + random(9);
+            let mut edges: Vec<(u32, u32)> = (0..random(12))
+                .map(|_| (random(nodes), random(nodes)))
+                .collect();
+            edges.extend(edges.clone().iter().map(|&(a, b)| (b, a)));
+            if round % 2 == 1 {
+                // Often still symmetric: a loop, or a change that is undone.
+                for _ in 0..1 + random(2) {
+                    if let Some(at) = (edges.len() as u32).checked_sub(1) {
+                        edges[random(at + 1) as usize] = (random(nodes), random(nodes));
+                    }
+                }
+            }
+            edges.sort_unstable();
+            let graph = Csr::from_edges(nodes as usize, &edges).expect("edges name nodes");
+            let symmetric = graph.reverse() == graph;
+            assert_eq!(graph.is_symmetric(), symmetric, "{edges:?}");
+            *if symmetric { &mut yes } else { &mut no } += 1;
+        }
+        assert!(yes > 2_000 && no > 1_000, "{yes} symmetric, {no} not");
+    }
+
+    #[test]
+    fn rows_out_of_order_are_not_looked_at() {
+        let graph =
+            Csr::from_edges(3, &[(0, 2), (0, 1), (1, 0), (2, 0)]).expect("edges name nodes");
+        assert!(!graph.is_symmetric());
+        assert!(Csr::from_edges(0, &[]).expect("nothing").is_symmetric());
+    }
+}

@@ -1,0 +1,207 @@
+//! How a checked operation of the surface language fails: inside a lane of the native executor it unwinds with a typed
+//! payload that the executor turns into a [`crate::vir0::trap::Trap`]; anywhere else it panics as usual.
+//!
+//! rustc's own panics (division by zero, a failed assert, overflow checks) carry no payload of ours, so a panic hook notes
+//! their position. It is installed once, is silent inside lanes and passes everything else to the hook before it.
+
+use crate::vir0::subject::{Dimension, Seen};
+use crate::vir0::trap::{Site, TrapKind};
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
+use std::sync::Once;
+
+thread_local! {
+    static LANES: Cell<Lanes> = const { Cell::new(Lanes::None) };
+    static PANIC_SITE: RefCell<Option<Site>> = const { RefCell::new(None) };
+}
+
+/// What this thread is running.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lanes {
+    /// Something else.
+    None,
+    /// A chunk of a sweep that other threads run as well.
+    Shared,
+    /// All lanes of a sweep that touch the same elements, one after another.
+    Alone,
+}
+
+/// No other thread runs lanes of this sweep on the same elements, and it borrows its buffers exclusively: read-modify-write
+/// needs no locked instruction.
+#[inline]
+pub(crate) fn alone() -> bool {
+    LANES.get() == Lanes::Alone
+}
+
+/// What a lane failed with.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) kind: TrapKind,
+    pub(crate) index: u64,
+    pub(crate) len: u64,
+    pub(crate) site: Site,
+    pub(crate) message: Option<String>,
+    /// By the panic's text, a remainder failed rather than a division.
+    pub(crate) remainder: bool,
+    /// What its position stands for.
+    pub(crate) seen: Seen,
+}
+
+/// The payload that our own checks unwind with.
+struct OutOfBounds {
+    index: u32,
+    len: u64,
+    of: Dimension,
+    location: &'static Location<'static>,
+}
+
+/// Fails the check `index < len` at the caller's position.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn out_of_bounds(index: u32, len: usize) -> ! {
+    outside(Dimension::Whole, index, len)
+}
+
+/// The same, for one dimension of rows of bits.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn outside(of: Dimension, index: u32, len: usize) -> ! {
+    if LANES.get() != Lanes::None {
+        std::panic::resume_unwind(Box::new(OutOfBounds {
+            index,
+            len: len as u64,
+            of,
+            location: Location::caller(),
+        }))
+    }
+    panic!("index {index} is out of bounds; the length is {len}")
+}
+
+impl From<&Location<'_>> for Site {
+    fn from(at: &Location<'_>) -> Site {
+        Site {
+            file: at.file().to_owned(),
+            line: at.line(),
+            column: at.column(),
+        }
+    }
+}
+
+/// This thread runs lanes until the guard is dropped.
+pub(crate) struct InLane {
+    outer: Lanes,
+}
+
+impl InLane {
+    #[inline]
+    pub(crate) fn enter(lanes: Lanes) -> InLane {
+        InLane {
+            outer: LANES.replace(lanes),
+        }
+    }
+}
+
+impl Drop for InLane {
+    #[inline]
+    fn drop(&mut self) {
+        LANES.set(self.outer);
+    }
+}
+
+/// Makes panics inside lanes silent and notes where they happened.
+pub(crate) fn install_hook() {
+    static INSTALLED: Once = Once::new();
+    if std::thread::panicking() {
+        // A panicking thread may not change hooks; the next session installs it.
+        return;
+    }
+    INSTALLED.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if LANES.get() != Lanes::None {
+                PANIC_SITE.set(info.location().map(Site::from));
+            } else {
+                previous(info);
+            }
+        }));
+    });
+}
+
+/// What a caught payload of a lane means.
+#[cold]
+pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
+    let payload = match payload.downcast::<OutOfBounds>() {
+        Ok(fault) => {
+            return Fault {
+                kind: TrapKind::IndexOutOfBounds,
+                index: fault.index.into(),
+                len: fault.len,
+                site: Site::from(fault.location),
+                message: None,
+                remainder: false,
+                seen: Seen::Place(fault.of),
+            };
+        }
+        Err(other) => other,
+    };
+    let site = PANIC_SITE.take().unwrap_or_default();
+    let message = match payload.downcast::<&'static str>() {
+        Ok(s) => Some((*s).to_owned()),
+        Err(other) => other.downcast::<String>().ok().map(|s| *s),
+    };
+    if let Some((index, len)) = message.as_deref().and_then(array_bounds) {
+        return Fault {
+            kind: TrapKind::IndexOutOfBounds,
+            index,
+            len,
+            site,
+            message: None,
+            remainder: false,
+            seen: Seen::Place(Dimension::Array),
+        };
+    }
+    let text = message.as_deref().unwrap_or_default();
+    let kind = kind_of(text);
+    let remainder = text.starts_with("attempt to calculate the remainder");
+    let message = match kind {
+        TrapKind::Assert | TrapKind::Panic | TrapKind::ArithmeticOverflow => message,
+        _ => None,
+    };
+    Fault {
+        kind,
+        index: 0,
+        len: 0,
+        site,
+        message,
+        remainder,
+        seen: Seen::Place(Dimension::Whole),
+    }
+}
+
+/// Index and length of a panic of rustc's own: an array was indexed beyond its end.
+fn array_bounds(message: &str) -> Option<(u64, u64)> {
+    let rest = message.strip_prefix("index out of bounds: the len is ")?;
+    let (len, index) = rest.split_once(" but the index is ")?;
+    Some((index.parse().ok()?, len.parse().ok()?))
+}
+
+/// The kind of a panic of rustc's own, by its message.
+fn kind_of(message: &str) -> TrapKind {
+    match message {
+        "attempt to divide by zero"
+        | "attempt to calculate the remainder with a divisor of zero" => TrapKind::DivideByZero,
+        "attempt to divide with overflow" | "attempt to calculate the remainder with overflow" => {
+            TrapKind::DivideOverflow
+        }
+        m if m.starts_with("attempt to ") && m.ends_with(" with overflow") => {
+            TrapKind::ArithmeticOverflow
+        }
+        m if m.starts_with("assertion ") => TrapKind::Assert,
+        // A float's `clamp`, which is an assertion for integers.
+        m if m.starts_with("min > max, or either was NaN") => TrapKind::Assert,
+        _ => TrapKind::Panic,
+    }
+}

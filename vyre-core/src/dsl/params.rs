@@ -1,0 +1,863 @@
+//! The types of parameters.
+
+use crate::dsl::columns::{Element, Slice};
+use crate::dsl::fault;
+use crate::dsl::record::Record;
+use crate::dsl::record::Shape;
+use crate::dsl::views::{Atomic, Sink, from_atomic, into_atomic};
+use crate::vir0::module::{ReduceOp, row_words};
+use crate::vir0::scalar::ScalarType;
+use crate::vir0::subject::Dimension;
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+/// A node of the pass's node set.
+pub type Node = u32;
+/// An index of a range, or the item of a frontier of indices.
+pub type Index = u32;
+/// Round of the innermost fixpoint, from 0.
+pub type Round = u32;
+
+/// A directed edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Edge {
+    /// Where it starts.
+    pub src: Node,
+    /// Where it ends.
+    pub dst: Node,
+    /// Its position in the topology, which is also its position in per-edge buffers.
+    pub index: u32,
+}
+
+/// Declares a frontier in `Data`: a double-buffered set of active nodes, or of other items. Kernels see it as [`Push`].
+#[derive(Clone, Copy, Debug)]
+pub struct Frontier<T = Node> {
+    _declared_only: PhantomData<T>,
+}
+
+/// Declares a bounded list in `Data`. Kernels see it as [`Append`].
+#[derive(Clone, Copy, Debug)]
+pub struct List<T> {
+    _declared_only: PhantomData<T>,
+}
+
+/// A whole struct-of-arrays buffer, read-only: `&Records<T>` for a field of `Data` whose type is a struct `T`.
+///
+/// Storage is one array for each field on every backend, so elements are read by value: there is no `T` in memory to
+/// refer to. A lane's own element is a plain `&T` or `&mut T`. In a body, `get` is one load for each field that is used,
+/// after a check of the index against the first field's length.
+///
+/// ```
+/// use vyre_core::dsl::Records;
+/// use vyre_core::dsl::columns::Slice;
+/// let points: Records<(u32, f32)> = Records::new(&[Slice::U32(&[4, 5]), Slice::F32(&[0.5, 1.5])]);
+/// assert_eq!((points.get(1), points.len()), ((5, 1.5), 2));
+/// ```
+#[derive(Clone, Copy)]
+pub struct Records<'a, T: Record> {
+    pub(crate) fields: <T::Shape as Shape>::Slices<'a>,
+    len: u32,
+}
+
+impl<'a, T: Record> Records<'a, T> {
+    /// One slice for each scalar of `T`, of its type, all of one length; panics otherwise.
+    pub fn new(fields: &[Slice<'a>]) -> Records<'a, T> {
+        let len = fields.first().map_or(0, Slice::len);
+        assert!(
+            fields.iter().all(|f| f.len() == len),
+            "fields of one length"
+        );
+        Records {
+            fields: T::Shape::slices(&mut fields.iter().copied()),
+            len: u32::try_from(len).expect("buffers are indexed by u32"),
+        }
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Has no elements.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// An element. Out of bounds, a lane traps with the index, the length and its own position.
+    #[inline]
+    #[track_caller]
+    pub fn get(&self, index: u32) -> T {
+        if index >= self.len {
+            fault::out_of_bounds(index, self.len as usize);
+        }
+        T::from_shape(T::Shape::read(&self.fields, index as usize))
+    }
+}
+
+impl<T: Record + std::fmt::Debug> std::fmt::Debug for Records<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries((0..self.len).map(|i| self.get(i)))
+            .finish()
+    }
+}
+
+/// A row of bits for each node: bit vectors as wide as the run says. Every access is atomic and relaxed.
+///
+/// In `Data`, `#[output(per = node, bits = width)] rows: Bits` declares it; kernels take `&Bits`. The words of a row are
+/// u32, because 32-bit atomics are native everywhere; row `v` is words `v * words() .. (v + 1) * words()`, and bit `b` is bit
+/// `b % 32` of word `b / 32`. What each method is in a body, [`Bits`](crate::compile::ir::build::Bits) of `ir::build` says, under
+/// the same name. A node that is none traps first, then a bit or word outside the row. A row has no bits but its `width`:
+/// what else a word would bring to its last word is dropped.
+///
+/// ```
+/// use vyre_core::dsl::Bits;
+/// let live = Bits::new(2, 40);
+/// assert!(live.set(0, 39) && !live.set(0, 39));
+/// live.set(1, 3);
+/// assert!(live.or(1, 0) && !live.or(1, 0));
+/// assert!(live.ones(1).eq([3, 39]));
+/// assert_eq!((live.count(1), live.word(1, 1), live.get(0, 3)), (2, 1 << 7, false));
+/// ```
+pub struct Bits {
+    words: Vec<Atomic<u32>>,
+    width: u32,
+    nodes: u32,
+}
+
+impl Bits {
+    /// Rows of zeros.
+    pub fn new(nodes: u32, width: u32) -> Bits {
+        let words = nodes as usize * row_words(width) as usize;
+        Bits::clean(vec![0; words], nodes, width)
+    }
+
+    /// Rows with these words, without bits from the width on. Panics when there are not `nodes * width.div_ceil(32)`.
+    pub fn from_words(mut words: Vec<u32>, nodes: u32, width: u32) -> Bits {
+        if let Some(last) = row_words(width).checked_sub(1) {
+            let rows = words.chunks_exact_mut(row_words(width) as usize);
+            rows.for_each(|row| row[last as usize] &= inside(width, last));
+        }
+        Bits::clean(words, nodes, width)
+    }
+
+    /// The same with words that have no such bits.
+    pub(crate) fn clean(words: Vec<u32>, nodes: u32, width: u32) -> Bits {
+        let needed = nodes as usize * row_words(width) as usize;
+        assert_eq!(words.len(), needed, "{nodes} rows of {width} bits");
+        Bits {
+            words: into_atomic(words),
+            width,
+            nodes,
+        }
+    }
+
+    /// Whether the words of all rows are these.
+    pub(crate) fn has(&self, words: Slice<'_>) -> bool {
+        let mine = self.words.iter().map(|word| word.load());
+        matches!(words, Slice::U32(words) if mine.eq(words.iter().copied()))
+    }
+
+    /// Bytes of all rows.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.words)
+    }
+
+    /// A copy of the words of all rows.
+    pub(crate) fn to_words(&self) -> Vec<u32> {
+        self.words.iter().map(|word| word.load()).collect()
+    }
+
+    /// The words of all rows.
+    pub fn into_words(self) -> Vec<u32> {
+        from_atomic(self.words)
+    }
+
+    /// Bits of a row.
+    #[inline]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Words of a row.
+    #[inline]
+    pub fn words(&self) -> u32 {
+        row_words(self.width)
+    }
+
+    /// The row's words.
+    #[inline]
+    #[track_caller]
+    fn row(&self, v: Node) -> &[Atomic<u32>] {
+        if v >= self.nodes {
+            fault::outside(Dimension::Row, v, self.nodes as usize);
+        }
+        let words = self.words() as usize;
+        &self.words[v as usize * words..][..words]
+    }
+
+    #[inline]
+    #[track_caller]
+    fn cell(&self, v: Node, k: u32) -> &Atomic<u32> {
+        match self.row(v).get(k as usize) {
+            Some(cell) => cell,
+            None => fault::outside(Dimension::Word, k, self.words() as usize),
+        }
+    }
+
+    /// The word of a bit, and its mask.
+    #[inline]
+    #[track_caller]
+    fn bit(&self, v: Node, bit: u32) -> (&Atomic<u32>, u32) {
+        let row = self.row(v);
+        if bit >= self.width {
+            fault::outside(Dimension::Bit, bit, self.width as usize);
+        }
+        (&row[bit as usize / 32], 1 << (bit % 32))
+    }
+
+    /// Whether a bit is set.
+    #[inline]
+    #[track_caller]
+    pub fn get(&self, v: Node, bit: u32) -> bool {
+        let (cell, mask) = self.bit(v, bit);
+        cell.load() & mask != 0
+    }
+
+    /// Sets a bit; whether it was clear.
+    #[inline]
+    #[track_caller]
+    pub fn set(&self, v: Node, bit: u32) -> bool {
+        let (cell, mask) = self.bit(v, bit);
+        cell.fetch_or(mask) & mask == 0
+    }
+
+    /// Clears a bit; whether it was set.
+    #[inline]
+    #[track_caller]
+    pub fn unset(&self, v: Node, bit: u32) -> bool {
+        let (cell, mask) = self.bit(v, bit);
+        cell.fetch_and(!mask) & mask != 0
+    }
+
+    /// Clears a row.
+    #[track_caller]
+    pub fn clear(&self, v: Node) {
+        for cell in self.row(v) {
+            cell.store(0);
+        }
+    }
+
+    /// Word `k` of a row.
+    #[inline]
+    #[track_caller]
+    pub fn word(&self, v: Node, k: u32) -> u32 {
+        self.cell(v, k).load()
+    }
+
+    /// Overwrites word `k` of a row. Bits from the width on are dropped.
+    #[inline]
+    #[track_caller]
+    pub fn store_word(&self, v: Node, k: u32, word: u32) {
+        self.cell(v, k).store(word & inside(self.width, k));
+    }
+
+    /// Adds the bits of `word` to word `k` of a row, without those from the width on; the old word.
+    #[inline]
+    #[track_caller]
+    pub fn or_word(&self, v: Node, k: u32, word: u32) -> u32 {
+        self.cell(v, k).fetch_or(word & inside(self.width, k))
+    }
+
+    /// Keeps in word `k` of a row the bits of `word` only; the old word.
+    #[inline]
+    #[track_caller]
+    pub fn and_word(&self, v: Node, k: u32, word: u32) -> u32 {
+        self.cell(v, k).fetch_and(word)
+    }
+
+    /// `row v |= row w`; whether row `v` changed.
+    #[track_caller]
+    pub fn or(&self, v: Node, w: Node) -> bool {
+        self.or_from(v, self, w)
+    }
+
+    /// `row v &= row w`; whether row `v` changed.
+    #[track_caller]
+    pub fn and(&self, v: Node, w: Node) -> bool {
+        self.and_from(v, self, w)
+    }
+
+    /// `row v &= !row w`; whether row `v` changed.
+    #[track_caller]
+    pub fn and_not(&self, v: Node, w: Node) -> bool {
+        self.and_not_from(v, self, w)
+    }
+
+    /// `row v |= row w of other`, which has the same width; whether row `v` changed.
+    #[track_caller]
+    pub fn or_from(&self, v: Node, other: &Bits, w: Node) -> bool {
+        self.combine(v, other, w, |to, x| {
+            x & !to.load() != 0 && x & !to.fetch_or(x) != 0
+        })
+    }
+
+    /// `row v &= row w of other`, which has the same width; whether row `v` changed.
+    #[track_caller]
+    pub fn and_from(&self, v: Node, other: &Bits, w: Node) -> bool {
+        self.combine(v, other, w, |to, x| {
+            to.load() & !x != 0 && to.fetch_and(x) & !x != 0
+        })
+    }
+
+    /// `row v &= !row w of other`, which has the same width; whether row `v` changed.
+    #[track_caller]
+    pub fn and_not_from(&self, v: Node, other: &Bits, w: Node) -> bool {
+        self.combine(v, other, w, |to, x| {
+            to.load() & x != 0 && to.fetch_and(!x) & x != 0
+        })
+    }
+
+    #[track_caller]
+    fn combine(
+        &self,
+        v: Node,
+        other: &Bits,
+        w: Node,
+        change: impl Fn(&Atomic<u32>, u32) -> bool,
+    ) -> bool {
+        let (to, from) = (self.row(v), other.row(w));
+        assert_eq!(self.width, other.width, "rows of one width");
+        let mut changed = false;
+        for (to, from) in to.iter().zip(from) {
+            changed |= change(to, from.load());
+        }
+        changed
+    }
+
+    /// Number of set bits of a row.
+    #[track_caller]
+    pub fn count(&self, v: Node) -> u32 {
+        self.row(v).iter().map(|w| w.load().count_ones()).sum()
+    }
+
+    /// The set bits of a row, in order. A word of the row is read when the bits before it are through, so that what is set
+    /// or cleared meanwhile counts from the next word on.
+    #[track_caller]
+    pub fn ones(&self, v: Node) -> impl Iterator<Item = u32> + '_ {
+        let mut words = (0u32..).zip(self.row(v));
+        let (mut base, mut word) = (0, 0u32);
+        std::iter::from_fn(move || {
+            while word == 0 {
+                let (k, cell) = words.next()?;
+                (base, word) = (k * 32, cell.load());
+            }
+            let bit = base + word.trailing_zeros();
+            word &= word - 1;
+            Some(bit)
+        })
+    }
+}
+
+/// The bits of word `k` of a row that are within its width; `k` is one of its words.
+#[inline]
+pub(crate) fn inside(width: u32, k: u32) -> u32 {
+    if k == width / 32 {
+        (1 << (width % 32)) - 1
+    } else {
+        u32::MAX
+    }
+}
+
+impl std::fmt::Debug for Bits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rows = (0..self.nodes).map(|v| self.ones(v).collect::<Vec<_>>());
+        f.debug_list().entries(rows).finish()
+    }
+}
+
+impl Clone for Bits {
+    fn clone(&self) -> Bits {
+        let words = self.words.iter().map(|w| w.load()).collect();
+        Bits::clean(words, self.nodes, self.width)
+    }
+}
+
+impl PartialEq for Bits {
+    fn eq(&self, other: &Bits) -> bool {
+        let words = |b: &Bits| b.words.iter().map(|w| w.load()).collect::<Vec<_>>();
+        (self.nodes, self.width) == (other.nodes, other.width) && words(self) == words(other)
+    }
+}
+
+impl Default for Bits {
+    fn default() -> Self {
+        Bits::new(0, 0)
+    }
+}
+
+/// The side of a frontier that lanes add to; pushes become items when it flips.
+///
+/// The items are nodes unless `T` says otherwise; then they are any values (and of a frontier of plain numbers, `Push<u32>`
+/// names the same Rust type, but the declaration says what the items are).
+#[derive(Debug)]
+pub struct Push<T = Node> {
+    items: Blocks<T>,
+    /// Items that are nodes are below this.
+    nodes: u64,
+    /// Items below this need no further look: all nodes, unless the frontier is unique.
+    free: u64,
+    /// Items of the first block, at most.
+    limit: usize,
+    refused: Cell<u64>,
+    seen: Option<Seen>,
+}
+
+/// The nodes that a unique frontier already holds, of those that pushed them the first: the one with the lowest stamp.
+/// Stamps fall from round to round and rise from chunk to chunk, so that a node stays with its first chunk whoever runs
+/// when, and what is in the frontier since an earlier sweep of the round stays there.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) stamps: Arc<Vec<AtomicU32>>,
+    pub(crate) stamp: u32,
+    /// This push is the only one.
+    pub(crate) alone: bool,
+}
+
+impl Seen {
+    /// Whether nobody before this chunk has pushed the node, nor this one.
+    #[inline]
+    fn claims(&self, node: u32) -> bool {
+        let cell = &self.stamps[node as usize];
+        let mut old = cell.load(Relaxed);
+        if self.alone && old > self.stamp {
+            cell.store(self.stamp, Relaxed);
+            return true;
+        }
+        while old > self.stamp {
+            match cell.compare_exchange_weak(old, self.stamp, Relaxed, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => old = now,
+            }
+        }
+        false
+    }
+}
+
+impl Push {
+    /// A push of its own, outside a session: a frontier over `nodes` nodes.
+    pub fn new(nodes: u32) -> Push {
+        Push::over(Vec::new(), nodes.into(), usize::MAX, None)
+    }
+}
+
+impl<T: Record> Push<T> {
+    /// A push of its own, outside a session: a frontier whose items are not nodes.
+    pub fn of_items() -> Push<T> {
+        Push::over(Vec::new(), u64::MAX, usize::MAX, None)
+    }
+
+    /// Onto a vector that grows up to `limit` items.
+    #[inline]
+    pub(crate) fn over(items: Vec<T>, nodes: u64, limit: usize, seen: Option<Seen>) -> Push<T> {
+        Push {
+            items: Blocks::one(items),
+            nodes,
+            free: if seen.is_some() { 0 } else { nodes },
+            limit,
+            refused: Cell::new(0),
+            seen,
+        }
+    }
+
+    /// Into blocks, as far as there is room.
+    pub(crate) fn into_room(nodes: u64, room: Arc<Room>, seen: Option<Seen>) -> Push<T> {
+        Push {
+            items: Blocks::new(Some(room)),
+            ..Push::over(Vec::new(), nodes, 0, seen)
+        }
+    }
+
+    /// What was pushed, in order.
+    pub fn into_items(self) -> Vec<T> {
+        self.items.into_blocks().concat()
+    }
+
+    /// The vector that it was made over, and how many items were refused.
+    #[inline]
+    pub(crate) fn into_vec(self) -> (Vec<T>, u64) {
+        (self.items.items.into_inner(), self.refused.get())
+    }
+
+    /// What was pushed, in order and in blocks, and how many items were refused.
+    pub(crate) fn into_parts(self) -> (Vec<Vec<T>>, u64) {
+        (self.items.into_blocks(), self.refused.get())
+    }
+
+    /// Makes `item` an item of the frontier's next round. Of a frontier of nodes, traps when it is not a node.
+    #[inline]
+    #[track_caller]
+    pub fn push(&self, item: T) {
+        let node = item.key();
+        if u64::from(node) >= self.free {
+            if u64::from(node) >= self.nodes {
+                fault::out_of_bounds(node, self.nodes as usize);
+            }
+            if let Some(seen) = &self.seen
+                && !seen.claims(node)
+            {
+                return;
+            }
+        }
+        if !self.items.items.push(item, self.limit) && !self.items.put_in_next(item) {
+            self.refused.set(self.refused.get() + 1);
+        }
+    }
+
+    /// An item was refused for want of memory, not because the limit was reached.
+    pub(crate) fn is_starved(&self) -> bool {
+        match &self.items.more {
+            Some(full) => full.room.as_ref().is_some_and(|room| room.is_starved()),
+            None => self.refused.get() > 0 && self.items.items.len() < self.limit,
+        }
+    }
+
+    /// Nothing more comes.
+    pub(crate) fn end(&mut self) {
+        self.items.settle();
+    }
+
+    /// Drops what a chunk before this one has pushed as well, once all of them are done.
+    pub(crate) fn settle(&mut self) {
+        if let Some(seen) = &self.seen
+            && !seen.alone
+        {
+            let first = |item: &T| seen.stamps[item.key() as usize].load(Relaxed) == seen.stamp;
+            if let Some(full) = &mut self.items.more {
+                let blocks = full.blocks.get_mut().iter_mut();
+                blocks.for_each(|block| block.retain(first));
+            }
+            self.items.items.get_mut().retain(first);
+        }
+    }
+}
+
+/// The side of a bounded list that lanes append to; waves ordered after this one see the items.
+///
+/// A list that is full traps when the barrier group is done, with the number of items needed.
+#[derive(Debug)]
+pub struct Append<T> {
+    items: Blocks<T>,
+    /// Slot of the first item.
+    first: u32,
+    refused: Cell<u64>,
+}
+
+/// Items in order.
+#[derive(Debug)]
+struct Blocks<T> {
+    /// The block that is being filled.
+    items: Sink<T>,
+    /// `None`: there is one block. It is apart because each round of a narrow search makes such a thing.
+    more: Option<Box<Full<T>>>,
+}
+
+/// Blocks that are full. A vector that doubles would hold three times what it has to.
+#[derive(Debug)]
+struct Full<T> {
+    blocks: RefCell<Vec<Vec<T>>>,
+    /// Items in them.
+    items: Cell<u64>,
+    /// `None`: as much as there is memory.
+    room: Option<Arc<Room>>,
+}
+
+/// What the chunks of a sweep may push or append together, whoever of them comes first.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    left: AtomicUsize,
+    starved: AtomicBool,
+}
+
+impl Room {
+    /// Items of a block, at most.
+    const BLOCK: usize = 1024;
+    /// Of the first.
+    const FIRST: usize = 16;
+
+    /// For so many items, by so many threads at a time: each has at most a block that is not full.
+    pub(crate) fn new(items: usize, threads: usize) -> Arc<Room> {
+        let room = Room::default();
+        room.reset(items, threads);
+        Arc::new(room)
+    }
+
+    /// The same for the next sweep.
+    pub(crate) fn reset(&self, items: usize, threads: usize) {
+        let slack = threads.saturating_mul(Room::BLOCK);
+        self.left.store(items.saturating_add(slack), Relaxed);
+        self.starved.store(false, Relaxed);
+    }
+
+    /// Takes room for so many items, or for as many as are left.
+    fn draw(&self, wanted: usize) -> usize {
+        let mut left = self.left.load(Relaxed);
+        loop {
+            let drawn = wanted.min(left);
+            let after = left - drawn;
+            match self
+                .left
+                .compare_exchange_weak(left, after, Relaxed, Relaxed)
+            {
+                Ok(_) => return drawn,
+                Err(now) => left = now,
+            }
+        }
+    }
+
+    fn give(&self, items: usize) {
+        self.left.fetch_add(items, Relaxed);
+    }
+
+    /// There was no memory.
+    pub(crate) fn is_starved(&self) -> bool {
+        self.starved.load(Relaxed)
+    }
+}
+
+impl<T: Record> Append<T> {
+    /// An append of its own, outside a session.
+    pub fn new() -> Append<T> {
+        Append::over(0, None)
+    }
+
+    pub(crate) fn over(first: u32, room: Option<Arc<Room>>) -> Append<T> {
+        Append {
+            items: Blocks::new(room),
+            first,
+            refused: Cell::new(0),
+        }
+    }
+
+    /// What was appended, in order.
+    pub fn into_items(self) -> Vec<T> {
+        self.items.into_blocks().concat()
+    }
+
+    /// What was appended, in order and in blocks, and how many items were refused.
+    pub(crate) fn into_parts(self) -> (Vec<Vec<T>>, u64) {
+        (self.items.into_blocks(), self.refused.get())
+    }
+
+    /// Nothing more comes.
+    pub(crate) fn settle(&mut self) {
+        self.items.settle();
+    }
+
+    /// Appends an item; its slot in the list.
+    #[inline]
+    pub fn append(&self, item: T) -> u32 {
+        let before = self.items.len() + self.refused.get();
+        if !self.items.items.put(item) && !self.items.put_in_next(item) {
+            self.refused.set(self.refused.get() + 1);
+        }
+        self.first.wrapping_add(before as u32)
+    }
+}
+
+impl<T: Copy> Blocks<T> {
+    /// One block, and never another.
+    #[inline]
+    fn one(items: Vec<T>) -> Blocks<T> {
+        Blocks {
+            items: Sink::new(items),
+            more: None,
+        }
+    }
+
+    /// As many blocks as there is room for.
+    fn new(room: Option<Arc<Room>>) -> Blocks<T> {
+        Blocks {
+            items: Sink::new(Vec::new()),
+            more: Some(Box::new(Full {
+                blocks: RefCell::default(),
+                items: Cell::new(0),
+                room,
+            })),
+        }
+    }
+
+    #[inline]
+    fn len(&self) -> u64 {
+        let before = self.more.as_ref().map_or(0, |full| full.items.get());
+        before + self.items.len() as u64
+    }
+
+    fn into_blocks(self) -> Vec<Vec<T>> {
+        let full = self.more.map(|full| full.blocks.into_inner());
+        let mut blocks = full.unwrap_or_default();
+        blocks.push(self.items.into_inner());
+        blocks
+    }
+
+    /// Gives the memory back that the last block does not need.
+    fn settle(&mut self) {
+        let items = self.items.get_mut();
+        if let Some(Full {
+            room: Some(room), ..
+        }) = self.more.as_deref()
+        {
+            room.give(items.capacity() - items.len());
+        }
+        items.shrink_to_fit();
+    }
+
+    /// Begins the next block with an item; false where there is no room, or no memory.
+    #[cold]
+    #[inline(never)]
+    fn put_in_next(&self, item: T) -> bool {
+        let Some(full) = &self.more else {
+            return false;
+        };
+        let wanted = 2 * self.items.len().clamp(Room::FIRST / 2, Room::BLOCK / 2);
+        let drawn = match &full.room {
+            Some(room) => room.draw(wanted),
+            None => wanted,
+        };
+        if drawn == 0 {
+            return false;
+        }
+        let (mut block, mut blocks) = (Vec::new(), full.blocks.borrow_mut());
+        if blocks.try_reserve(1).is_err() || block.try_reserve_exact(drawn).is_err() {
+            let room = full.room.as_ref();
+            let room = room.expect("outside a session, an allocation that fails ends the program");
+            room.give(drawn);
+            room.starved.store(true, Relaxed);
+            return false;
+        }
+        block.push(item);
+        full.items.set(self.len());
+        blocks.push(self.items.replace(block));
+        true
+    }
+}
+
+impl<T: Record> Default for Append<T> {
+    fn default() -> Self {
+        Append::new()
+    }
+}
+
+/// A grid-wide reduction that lanes feed; its value is readable once all its updaters are done.
+#[derive(Debug)]
+pub struct Reduce<O: Reduction> {
+    value: Cell<O::Value>,
+}
+
+impl<O: Reduction> Reduce<O> {
+    /// A reduction of its own, outside a session, at its identity.
+    pub fn new() -> Reduce<O> {
+        let identity = O::OP.identity(<O::Value as ScalarType>::SCALAR);
+        Reduce {
+            value: Cell::new(O::Value::from_bits64(identity)),
+        }
+    }
+
+    /// What was reduced so far.
+    pub fn value(&self) -> O::Value {
+        self.value.get()
+    }
+
+    #[inline]
+    fn take_in(&self, value: O::Value) {
+        self.value.set(O::combine(self.value.get(), value));
+    }
+}
+
+impl<O: Reduction> Default for Reduce<O> {
+    fn default() -> Self {
+        Reduce::new()
+    }
+}
+
+/// An operation of [`Reduce`].
+pub trait Reduction: 'static {
+    /// What is reduced.
+    type Value: Element;
+    /// Its code.
+    const OP: ReduceOp;
+    /// Takes one value in.
+    fn combine(a: Self::Value, b: Self::Value) -> Self::Value;
+}
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident $method:ident $(#[$method_doc:meta])* { $($combine:expr => $($ty:ty)*;)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name<T>(PhantomData<T>);
+
+        impl<T> Reduce<$name<T>>
+        where
+            $name<T>: Reduction<Value = T>,
+        {
+            $(#[$method_doc])*
+            #[inline]
+            pub fn $method(&self, value: T) {
+                self.take_in(value);
+            }
+        }
+
+        $($(
+            impl Reduction for $name<$ty> {
+                type Value = $ty;
+                const OP: ReduceOp = ReduceOp::$name;
+                #[inline]
+                fn combine(a: $ty, b: $ty) -> $ty {
+                    let combine: fn($ty, $ty) -> $ty = $combine;
+                    combine(a, b)
+                }
+            }
+        )*)*
+    )*};
+}
+
+operations! {
+    /// Sum; integers wrap. The order of float sums is not promised.
+    Sum add /** Adds a value. */ {
+        |a, b| a.wrapping_add(b) => u32 i32 u64 i64;
+        |a, b| a + b => f32 f64;
+    }
+    /// The smallest; a NaN loses to a number.
+    Min min /** Takes a value in. */ { |a, b| a.min(b) => u32 i32 u64 i64 f32 f64; }
+    /// The largest; a NaN loses to a number.
+    Max max /** Takes a value in. */ { |a, b| a.max(b) => u32 i32 u64 i64 f32 f64; }
+    /// Bitwise (or boolean) or.
+    Or or /** Takes a value in. */ { |a, b| a | b => bool u32 i32 u64 i64; }
+    /// Bitwise (or boolean) and.
+    And and /** Takes a value in. */ { |a, b| a & b => bool u32 i32 u64 i64; }
+}
+
+/// A u64 count.
+#[derive(Clone, Copy, Debug)]
+pub struct Count;
+
+impl Reduction for Count {
+    type Value = u64;
+    const OP: ReduceOp = ReduceOp::Sum;
+    #[inline]
+    fn combine(a: u64, b: u64) -> u64 {
+        a.wrapping_add(b)
+    }
+}
+
+impl Reduce<Count> {
+    /// Counts one.
+    #[inline]
+    pub fn inc(&self) {
+        self.take_in(1);
+    }
+}

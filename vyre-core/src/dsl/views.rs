@@ -1,0 +1,436 @@
+//! The views through which lanes see buffers, and the only `unsafe` of this crate.
+//!
+//! Zeroed memory is asked for where none may be left, which std's vectors cannot. Four reinterpretations are needed and std has no stable safe form of them: a slice as a [`Buf`] (a slice that is indexed
+//! by `u32`), an exclusively borrowed slice as atomics, an owned vector as one of atomics and back, and a vector that a single thread grows through a shared reference.
+//! Besides, there is a hint to the cache.
+
+use crate::dsl::columns::{Column, Element};
+use crate::dsl::fault;
+use crate::vir0::scalar::{Scalar, ScalarType};
+use std::alloc::{Layout, alloc_zeroed};
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ops::Index;
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed,
+};
+
+/// A whole buffer, indexed by `u32`; every index is checked.
+///
+/// Out of bounds, a lane traps with the index, the length and its own source position; elsewhere indexing panics.
+///
+/// ```
+/// use vyre_core::dsl::Buf;
+/// let xs = Buf::new(&[2.0, 3.0]);
+/// assert_eq!((xs[1], xs.len()), (3.0, 2));
+/// ```
+#[repr(transparent)]
+pub struct Buf<T>([T]);
+
+impl<T> Buf<T> {
+    /// A slice as a buffer.
+    pub fn new(values: &[T]) -> &Buf<T> {
+        // SAFETY: `Buf<T>` is a transparent wrapper of `[T]`: same layout, same metadata, same validity; the result borrows
+        // `values` for as long.
+        unsafe { &*(std::ptr::from_ref(values) as *const Buf<T>) }
+    }
+
+    /// Number of elements.
+    #[inline]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "buffers of a pass have at most u32::MAX elements"
+    )]
+    pub fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    /// Has no elements.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T: AtomicElement> Buf<Atomic<T>> {
+    /// An exclusively borrowed slice as a buffer of atomics.
+    ///
+    /// ```
+    /// use vyre_core::dsl::{Atomic, Buf};
+    /// let mut dist = [7, 9];
+    /// let view: &Buf<Atomic<u32>> = Buf::atomic(&mut dist);
+    /// assert_eq!(view[1].fetch_min(4), 9);
+    /// assert_eq!(dist, [7, 4]);
+    /// ```
+    pub fn atomic(values: &mut [T]) -> &mut Buf<Atomic<T>> {
+        const {
+            assert!(size_of::<T>() == size_of::<T::Cell>());
+            assert!(align_of::<T>() == align_of::<T::Cell>());
+        }
+        // SAFETY: `Buf<Atomic<T>>` wraps `[T::Cell]` transparently, and `T::Cell` is the std atomic with the size and (checked
+        // above) the alignment of `T`, every value of which is valid as `T` and the other way round. The mutable borrow
+        // makes this the only way to the values while the view lives, so no access through it meets a non-atomic one.
+        unsafe { &mut *(std::ptr::from_mut(values) as *mut Buf<Atomic<T>>) }
+    }
+}
+
+/// A vector as a vector of atomics, in the same memory.
+pub(crate) fn into_atomic<T: AtomicElement>(values: Vec<T>) -> Vec<Atomic<T>> {
+    const {
+        assert!(size_of::<T>() == size_of::<T::Cell>());
+        assert!(align_of::<T>() == align_of::<T::Cell>());
+    }
+    let mut values = ManuallyDrop::new(values);
+    let (first, len, capacity) = (values.as_mut_ptr(), values.len(), values.capacity());
+    // SAFETY: the vector gives its allocation up. `Atomic<T>` wraps `T::Cell` transparently, the std atomic with the size and
+    // alignment of `T` (checked above), so the allocation's layout and the validity of its elements are the same.
+    unsafe { Vec::from_raw_parts(first.cast::<Atomic<T>>(), len, capacity) }
+}
+
+/// Inverse of [`into_atomic`].
+pub(crate) fn from_atomic<T: AtomicElement>(values: Vec<Atomic<T>>) -> Vec<T> {
+    const {
+        assert!(size_of::<T>() == size_of::<T::Cell>());
+        assert!(align_of::<T>() == align_of::<T::Cell>());
+    }
+    let mut values = ManuallyDrop::new(values);
+    let (first, len, capacity) = (values.as_mut_ptr(), values.len(), values.capacity());
+    // SAFETY: as in `into_atomic`; owning the vector, nobody else accesses its elements.
+    unsafe { Vec::from_raw_parts(first.cast::<T>(), len, capacity) }
+}
+
+impl<T> Index<u32> for Buf<T> {
+    type Output = T;
+
+    #[inline]
+    #[track_caller]
+    fn index(&self, index: u32) -> &T {
+        match self.0.get(index as usize) {
+            Some(value) => value,
+            None => fault::out_of_bounds(index, self.0.len()),
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Buf<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A buffer element that every lane may access at once; all operations are relaxed and return the old value, except
+/// `compare_exchange`, which says whether it stored.
+#[repr(transparent)]
+pub struct Atomic<T: AtomicElement>(T::Cell);
+
+impl<T: AtomicElement + fmt::Debug> fmt::Debug for Atomic<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+impl<T: AtomicElement> Atomic<T> {
+    /// Reads a lane's own element.
+    #[inline]
+    pub(crate) fn get(&self) -> T {
+        T::get(&self.0)
+    }
+
+    /// Writes a lane's own element.
+    #[inline]
+    pub(crate) fn put(&self, value: T) {
+        T::put(&self.0, value);
+    }
+}
+
+/// An element type with an atomic of the same layout: all of them.
+///
+/// The safety of [`Buf::atomic`] rests on `Cell` being that atomic, so the trait is sealed.
+pub trait AtomicElement: Element + sealed::Sealed {
+    /// The std atomic.
+    #[doc(hidden)]
+    type Cell: Send + Sync;
+    #[doc(hidden)]
+    fn get(cell: &Self::Cell) -> Self;
+    #[doc(hidden)]
+    fn put(cell: &Self::Cell, value: Self);
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! cells {
+    ($($ty:ty, $cell:ty, $from:expr, $to:expr;)*) => {$(
+        impl sealed::Sealed for $ty {}
+        impl AtomicElement for $ty {
+            type Cell = $cell;
+            #[inline]
+            fn get(cell: &$cell) -> $ty { ($from)(cell.load(Relaxed)) }
+            #[inline]
+            fn put(cell: &$cell, value: $ty) { cell.store(($to)(value), Relaxed) }
+        }
+    )*};
+}
+
+use std::convert::identity as same;
+cells! {
+    bool, AtomicBool, same, same;
+    u8, AtomicU8, same, same;
+    u32, AtomicU32, same, same;
+    i32, AtomicI32, same, same;
+    u64, AtomicU64, same, same;
+    i64, AtomicI64, same, same;
+    f32, AtomicU32, f32::from_bits, f32::to_bits;
+    f64, AtomicU64, f64::from_bits, f64::to_bits;
+}
+
+macro_rules! common {
+    ($ty:ty, $from:expr, $to:expr) => {
+        /// The value.
+        #[inline]
+        pub fn load(&self) -> $ty {
+            self.get()
+        }
+
+        /// Overwrites the value.
+        #[inline]
+        pub fn store(&self, value: $ty) {
+            self.put(value);
+        }
+
+        /// Overwrites the value; the old one.
+        #[inline]
+        pub fn swap(&self, value: $ty) -> $ty {
+            if fault::alone() {
+                let old = self.get();
+                self.put(value);
+                return old;
+            }
+            ($from)(self.0.swap(($to)(value), Relaxed))
+        }
+
+        /// Stores `new` if the value has the bits of `expected`; whether it did.
+        #[inline]
+        pub fn compare_exchange(&self, expected: $ty, new: $ty) -> bool {
+            // Most attempts of a traversal fail: a load costs a fraction of a locked instruction.
+            let expected = ($to)(expected);
+            if self.0.load(Relaxed) != expected {
+                return false;
+            }
+            if fault::alone() {
+                self.put(new);
+                return true;
+            }
+            self.0
+                .compare_exchange(expected, ($to)(new), Relaxed, Relaxed)
+                .is_ok()
+        }
+    };
+}
+
+// An update that would not change the value is a load: in the order of the cell's modifications it stands right after the
+// write that it read.
+macro_rules! updates {
+    ($ty:ty, $($(#[$doc:meta])* $name:ident |$old:ident, $value:ident| $new:expr, $atomic:expr;)*) => {$(
+        $(#[$doc])*
+        #[inline]
+        pub fn $name(&self, $value: $ty) -> $ty {
+            let $old = self.get();
+            let new: $ty = $new;
+            if new.to_bits64() == $old.to_bits64() {
+                return $old;
+            }
+            if fault::alone() {
+                self.put(new);
+                return $old;
+            }
+            let atomic: fn(&Self, $ty) -> $ty = $atomic;
+            atomic(self, $value)
+        }
+    )*};
+}
+
+macro_rules! integer_atomics {
+    ($($ty:ty;)*) => {$(
+        impl Atomic<$ty> {
+            common!($ty, same, same);
+            updates! { $ty,
+                /// Adds, wrapping; the old value.
+                fetch_add |old, value| old.wrapping_add(value), |a, x| a.0.fetch_add(x, Relaxed);
+                /// Subtracts, wrapping; the old value.
+                fetch_sub |old, value| old.wrapping_sub(value), |a, x| a.0.fetch_sub(x, Relaxed);
+                /// Keeps the smaller; the old value.
+                fetch_min |old, value| old.min(value), |a, x| a.0.fetch_min(x, Relaxed);
+                /// Keeps the larger; the old value.
+                fetch_max |old, value| old.max(value), |a, x| a.0.fetch_max(x, Relaxed);
+                /// Bitwise and; the old value.
+                fetch_and |old, value| old & value, |a, x| a.0.fetch_and(x, Relaxed);
+                /// Bitwise or; the old value.
+                fetch_or |old, value| old | value, |a, x| a.0.fetch_or(x, Relaxed);
+                /// Bitwise exclusive or; the old value.
+                fetch_xor |old, value| old ^ value, |a, x| a.0.fetch_xor(x, Relaxed);
+            }
+        }
+    )*};
+}
+integer_atomics! { u32; i32; u64; i64; }
+
+macro_rules! float_atomics {
+    ($($ty:ident;)*) => {$(
+        impl Atomic<$ty> {
+            common!($ty, $ty::from_bits, $ty::to_bits);
+
+            fn update(&self, f: impl Fn($ty) -> $ty) -> $ty {
+                let mut old = self.0.load(Relaxed);
+                loop {
+                    let new = f($ty::from_bits(old)).to_bits();
+                    match self.0.compare_exchange_weak(old, new, Relaxed, Relaxed) {
+                        Ok(_) => return $ty::from_bits(old),
+                        Err(now) => old = now,
+                    }
+                }
+            }
+
+            updates! { $ty,
+                /// Adds; the old value.
+                fetch_add |old, value| old + value, |a, x| a.update(|old| old + x);
+                /// Subtracts; the old value.
+                fetch_sub |old, value| old - value, |a, x| a.update(|old| old - x);
+                /// Keeps the smaller, a number rather than a NaN; the old value.
+                fetch_min |old, value| old.min(value), |a, x| a.update(|old| old.min(x));
+                /// Keeps the larger, a number rather than a NaN; the old value.
+                fetch_max |old, value| old.max(value), |a, x| a.update(|old| old.max(x));
+            }
+        }
+    )*};
+}
+float_atomics! { f32; f64; }
+
+/// Asks for the cache line of an element that is about to be read. Where there is no such hint, nothing happens.
+#[inline(always)]
+pub(crate) fn prefetch<T>(values: &[T], index: usize) {
+    prefetch_at(values.as_ptr().wrapping_add(index).addr());
+}
+
+/// The same by address.
+#[inline(always)]
+pub(crate) fn prefetch_at(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint reads nothing, whatever the address; SSE is part of x86-64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+/// A vector of zeros, whose memory the system clears when it is first touched; `None` where there is no memory.
+pub(crate) fn zeros<T: AtomicElement>(len: usize) -> Option<Vec<T>> {
+    let layout = Layout::array::<T>(len).ok()?;
+    if layout.size() == 0 {
+        return Some(Vec::new());
+    }
+    // SAFETY: the layout has a size.
+    let first = unsafe { alloc_zeroed(layout) };
+    if first.is_null() {
+        return None;
+    }
+    // SAFETY: the allocation is new, has the layout of `len` elements, and zeroed bytes are a value of every `T`: the trait is
+    // sealed, and its types are bools, integers and floats.
+    Some(unsafe { Vec::from_raw_parts(first.cast::<T>(), len, len) })
+}
+
+impl Column {
+    /// `len` elements, each with these raw bits ([`Column::filled`]); `None` where there is no memory.
+    pub(crate) fn allocate(scalar: Scalar, len: usize, bits: u64) -> Option<Column> {
+        fn values<T: AtomicElement>(len: usize, bits: u64) -> Option<Column> {
+            let mut values = zeros::<T>(len)?;
+            if bits != 0 {
+                values.fill(T::from_bits64(bits));
+            }
+            Some(T::column(values))
+        }
+        match scalar {
+            Scalar::Bool => values::<bool>(len, bits),
+            Scalar::U8 => values::<u8>(len, bits),
+            Scalar::U32 => values::<u32>(len, bits),
+            Scalar::I32 => values::<i32>(len, bits),
+            Scalar::F32 => values::<f32>(len, bits),
+            Scalar::U64 => values::<u64>(len, bits),
+            Scalar::I64 => values::<i64>(len, bits),
+            Scalar::F64 => values::<f64>(len, bits),
+        }
+    }
+}
+
+/// A vector that its thread grows through a shared reference.
+#[derive(Debug, Default)]
+pub(crate) struct Sink<T>(UnsafeCell<Vec<T>>);
+
+impl<T> Sink<T> {
+    pub(crate) fn new(items: Vec<T>) -> Sink<T> {
+        Sink(UnsafeCell::new(items))
+    }
+
+    pub(crate) fn into_inner(self) -> Vec<T> {
+        self.0.into_inner()
+    }
+
+    /// Number of items.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        // SAFETY: as in `push`.
+        unsafe { &*self.0.get() }.len()
+    }
+
+    /// Appends where there is memory for the item; whether there was.
+    #[inline]
+    pub(crate) fn put(&self, item: T) -> bool {
+        // SAFETY: as in `push`.
+        let items = unsafe { &mut *self.0.get() };
+        let fits = items.len() < items.capacity();
+        if fits {
+            items.push(item);
+        }
+        fits
+    }
+
+    /// Takes another vector for its own.
+    pub(crate) fn replace(&self, items: Vec<T>) -> Vec<T> {
+        // SAFETY: as in `push`.
+        std::mem::replace(unsafe { &mut *self.0.get() }, items)
+    }
+
+    /// Appends, unless that would exceed `limit` items and reallocate, or there is no memory; whether it did.
+    #[inline]
+    pub(crate) fn push(&self, item: T, limit: usize) -> bool {
+        // SAFETY: `UnsafeCell` makes the sink `!Sync`, so only this thread is here; the reference does not leave this call,
+        // and nothing called below can reach the sink again.
+        let items = unsafe { &mut *self.0.get() };
+        if items.len() == items.capacity() {
+            return Sink::grow(items, item, limit);
+        }
+        items.push(item);
+        true
+    }
+
+    /// The items.
+    pub(crate) fn get_mut(&mut self) -> &mut Vec<T> {
+        self.0.get_mut()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(items: &mut Vec<T>, item: T, limit: usize) -> bool {
+        // As much again as there is, up to the limit.
+        let more = items.len().max(4).min(limit.saturating_sub(items.len()));
+        let fits = more > 0 && items.try_reserve_exact(more).is_ok();
+        if fits {
+            items.push(item);
+        }
+        fits
+    }
+}

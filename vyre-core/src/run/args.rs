@@ -1,0 +1,147 @@
+//! What a session and a run are given, and whether it fits.
+
+use crate::dsl::columns::Slice;
+use crate::dsl::csr::Csr;
+use crate::dsl::error::RunError;
+use crate::vir0::module::{BufferId, Extent, Program, Topology, row_words};
+use crate::vir0::sizes::Sizes;
+
+/// What a session is created from.
+#[derive(Clone, Debug, Default)]
+pub struct TopologyArgs<'a> {
+    /// The graphs, in topology order, without those the runtime builds (`reverse_of`).
+    pub graphs: Vec<&'a Csr>,
+    /// Topology buffers (edge weights).
+    pub columns: Vec<(BufferId, Slice<'a>)>,
+}
+
+impl TopologyArgs<'_> {
+    /// Sizes of the topologies, reverses included; no scalars.
+    pub fn sizes(&self, program: &Program) -> Sizes {
+        let mut given = self.graphs.iter();
+        let mut sizes = Sizes {
+            nodes: self.graphs.first().map_or(0, |g| g.node_count() as u64),
+            ..Sizes::default()
+        };
+        for t in &program.topologies {
+            let graph = t.reverse_of.is_none().then(|| given.next()).flatten();
+            sizes.edges.push(graph.map_or(0, |g| g.edge_count() as u64));
+        }
+        for (i, t) in program.topologies.iter().enumerate() {
+            if let Some(of) = t.reverse_of {
+                sizes.edges[i] = sizes.edges[of.index()];
+            }
+        }
+        sizes
+    }
+}
+
+/// What one run is given.
+#[derive(Clone, Debug, Default)]
+pub struct Args<'a> {
+    /// Raw bits of the scalars, in scalar order.
+    pub scalars: Vec<u64>,
+    /// Input and in-out buffers.
+    pub inputs: Vec<(BufferId, Slice<'a>)>,
+}
+
+/// Completes and checks a session's topologies: node counts agree, reverses are built, columns fit.
+pub fn resolve_topologies<'a>(
+    program: &Program,
+    args: &TopologyArgs<'a>,
+) -> Result<(Vec<std::borrow::Cow<'a, Csr>>, Sizes), RunError> {
+    use std::borrow::Cow;
+    let mut given = args.graphs.iter().copied();
+    let mut graphs: Vec<Option<Cow<'a, Csr>>> = program
+        .topologies
+        .iter()
+        .map(|t: &Topology| {
+            if t.reverse_of.is_some() {
+                None
+            } else {
+                given.next().map(Cow::Borrowed)
+            }
+        })
+        .collect();
+    for (i, t) in program.topologies.iter().enumerate() {
+        if let Some(of) = t.reverse_of {
+            let Some(of) = &graphs[of.index()] else {
+                continue;
+            };
+            let reverse = of.try_reverse().ok_or_else(|| no_memory_for(t, of))?;
+            graphs[i] = Some(Cow::Owned(reverse));
+        }
+    }
+    let graphs: Vec<_> = graphs
+        .into_iter()
+        .map(|g| g.expect("the generated glue passes every declared topology"))
+        .collect();
+    let nodes = graphs.first().map_or(0, |g| g.node_count() as u64);
+    for (g, t) in graphs.iter().zip(&program.topologies) {
+        if g.node_count() as u64 != nodes {
+            return Err(RunError::NodeCount {
+                name: t.name.clone(),
+                first: program.topologies[0].name.clone(),
+                expected: nodes,
+                actual: g.node_count() as u64,
+            });
+        }
+    }
+    let sizes = Sizes {
+        nodes,
+        edges: graphs.iter().map(|g| g.edge_count() as u64).collect(),
+        scalars: Vec::new(),
+    };
+    Ok((graphs, sizes))
+}
+
+/// There is no memory for a copy of a graph, or its reverse.
+#[cold]
+pub(crate) fn no_memory_for(topology: &Topology, graph: &Csr) -> RunError {
+    let bytes = 4 * (graph.offsets().len() as u64 + graph.targets().len() as u64);
+    RunError::no_memory(format_args!("`{}`", topology.name), bytes)
+}
+
+/// Checks a run's or session's columns against the sizes, and that rows of bits have none beyond their width.
+pub fn check_columns(
+    program: &Program,
+    sizes: &Sizes,
+    columns: &[(BufferId, Slice<'_>)],
+) -> Result<(), RunError> {
+    for (id, column) in columns {
+        let buffer = &program.buffers[id.index()];
+        let expected = sizes.resolve(program, buffer.extent).unwrap_or(0);
+        if column.len() as u64 != expected {
+            return Err(RunError::Length {
+                name: buffer.name.clone(),
+                expected,
+                actual: column.len() as u64,
+            });
+        }
+        if let Extent::NodeBits(width) = buffer.extent
+            && let Some(width) = sizes.width(program, width)
+            && let Slice::U32(words) = column
+            && let Some((row, bit)) = bit_outside(words, width)
+        {
+            return Err(RunError::RowBit {
+                name: buffer.name.clone(),
+                row,
+                bit,
+                width,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The first bit from the width on that is set in rows of bits, with its row.
+fn bit_outside(words: &[u32], width: u32) -> Option<(u64, u32)> {
+    let inside = width % u32::BITS;
+    if inside == 0 {
+        return None;
+    }
+    let mut rows = words.chunks_exact(row_words(width) as usize);
+    let row = rows.position(|row| row.last().is_some_and(|last| last >> inside != 0))?;
+    let last = words[(row + 1) * row_words(width) as usize - 1];
+    Some((row as u64, width + (last >> inside).trailing_zeros()))
+}

@@ -1,0 +1,652 @@
+//! A VIR0 program: what the macro emits, the host verifies, the interpreters execute and the JIT compiles.
+//!
+//! [`Program`] is the decoded form; `encode` and `decode` (see [`crate::vir0::container`]) are its one byte format.
+//! Ids are indices into the program's tables, in declaration order.
+
+use crate::vir0::isa::Word;
+use crate::vir0::manifest::Manifest;
+use crate::vir0::scalar::Scalar;
+use crate::vir0::trap::Site;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u16);
+        impl $name {
+            /// As a table index.
+            pub const fn index(self) -> usize { self.0 as usize }
+        }
+    )*};
+}
+
+ids! {
+    /// Index into [`Program::topologies`].
+    TopologyId;
+    /// Index into [`Program::buffers`].
+    BufferId;
+    /// Index into [`Program::frontiers`].
+    FrontierId;
+    /// Index into [`Program::lists`].
+    ListId;
+    /// Index into [`Program::reductions`].
+    ReductionId;
+    /// Index into [`Program::scalars`].
+    ScalarId;
+    /// Index into [`Program::constants`].
+    ConstantId;
+    /// Index into [`Program::waves`] (source order; nested waves too).
+    WaveId;
+    /// Index into [`Program::fixpoints`] (source order; an outer one before its inner ones).
+    FixpointId;
+    /// Index into [`Program::kernels`]: waves first, in wave order, then `until` conditions in fixpoint order.
+    KernelId;
+    /// Index into [`Program::sites`].
+    SiteId;
+}
+
+/// The round limit of a fixpoint that states none. One that never settles ends in a trap, after seconds where its rounds are
+/// short. A search takes a round for each step to its farthest node.
+pub const MAX_ROUNDS: u64 = 1_000_000;
+
+/// Most fields of an item of a list or a frontier: structs are flattened, field by field.
+pub const MAX_FIELDS: usize = 8;
+
+/// A size that is symbolic at compile time; resolved against the real sizes when a session is created or run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// A literal number of elements.
+    Fixed(u64),
+    /// A named constant (u32 or u64).
+    Constant(ConstantId),
+    /// A u32 scalar of the run.
+    Scalar(ScalarId),
+    /// The number of nodes.
+    Nodes,
+    /// The number of edges of a topology.
+    Edges(TopologyId),
+    /// Nodes plus the edges of every topology: the default capacity of a frontier.
+    NodesPlusEdges,
+    /// A row of bits for each node, in u32 words: nodes times [`row_words`].
+    NodeBits(Width),
+}
+
+/// Bits of a row of [`Extent::NodeBits`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// A literal.
+    Fixed(u32),
+    /// A named constant (u32).
+    Constant(ConstantId),
+    /// A u32 scalar of the run.
+    Scalar(ScalarId),
+}
+
+/// Words of a row of this many bits. Rows are next to each other; bit `b` is bit `b % 32` of word `b / 32`.
+pub const fn row_words(width: u32) -> u32 {
+    width.div_ceil(u32::BITS)
+}
+
+/// Who fills a buffer, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Role {
+    /// Filled once per session, read-only (edge weights).
+    Topology = 0,
+    /// Filled by the caller for every run, read-only.
+    Input = 1,
+    /// Initialised at the start of every run, read back at its end.
+    Output = 2,
+    /// Initialised at the start of every run, never read back.
+    Scratch = 3,
+    /// Filled by the caller for every run and read back (a standalone kernel's `&mut T`).
+    InOut = 4,
+}
+
+/// A CSR topology over the pass's node set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topology {
+    /// Field name.
+    pub name: String,
+    /// Built by the runtime as the reverse of another topology.
+    pub reverse_of: Option<TopologyId>,
+}
+
+/// A typed array in device memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Field name.
+    pub name: String,
+    /// Element type.
+    pub scalar: Scalar,
+    /// Number of elements.
+    pub extent: Extent,
+    /// Who fills it.
+    pub role: Role,
+    /// Value of every element at the start of a run (outputs and scratch); `None` is zero.
+    pub init: Option<ConstantId>,
+}
+
+impl Buffer {
+    /// The field of structs that this holds one scalar of: `ps` of `ps.pos.0`. `None`: its elements are a field's own.
+    pub fn of_structs(&self) -> Option<&str> {
+        self.name.split_once('.').map(|(field, _)| field)
+    }
+}
+
+/// A double-buffered set of items; pushes become the next round's items.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frontier {
+    /// Field name.
+    pub name: String,
+    /// Types of an item's fields; empty: the items are nodes.
+    pub fields: Vec<Scalar>,
+    /// Items it can hold.
+    pub capacity: Extent,
+    /// Repeated pushes of a node in one round count once; capacity is `Nodes`.
+    pub unique: bool,
+    /// The innermost fixpoint that encloses all its sweeps; it flips at the start of each of its rounds.
+    pub owner: Option<FixpointId>,
+}
+
+impl Frontier {
+    /// Bytes of an item on one side.
+    pub fn item_bytes(&self) -> u64 {
+        match self.fields.as_slice() {
+            [] => 4,
+            fields => fields.iter().map(|f| f.size_bytes()).sum(),
+        }
+    }
+
+    /// Bytes of an item that is put together, at most, as of [`List::row_bytes`].
+    pub fn row_bytes(&self) -> u64 {
+        match self.fields.as_slice() {
+            [] => 4,
+            fields => put_together_bytes(fields),
+        }
+    }
+}
+
+/// A bounded list: waves append, what is there stays until the run ends.
+///
+/// A sweep sees the items that were there when it began. Each backend keeps one array for each field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    /// Field name.
+    pub name: String,
+    /// Types of an item's fields: 1 to [`MAX_FIELDS`].
+    pub fields: Vec<Scalar>,
+    /// Items it can hold.
+    pub capacity: Extent,
+    /// Its items are part of the run's output.
+    pub output: bool,
+}
+
+impl List {
+    /// Bytes of an item.
+    pub fn item_bytes(&self) -> u64 {
+        self.fields.iter().map(|f| f.size_bytes()).sum()
+    }
+
+    /// Bytes of an item that is put together, at most: each scalar may be padded to the widest one.
+    pub fn row_bytes(&self) -> u64 {
+        put_together_bytes(&self.fields)
+    }
+}
+
+/// Each scalar may be padded to the widest one.
+pub(crate) fn put_together_bytes(fields: &[Scalar]) -> u64 {
+    let sizes = fields.iter().map(|f| f.size_bytes());
+    sizes.max().unwrap_or(0) * fields.len() as u64
+}
+
+/// What a reduction or an atomic update does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ReduceOp {
+    /// Sum; integers wrap.
+    Sum = 0,
+    /// Smallest.
+    Min = 1,
+    /// Largest.
+    Max = 2,
+    /// Bitwise (or boolean) or.
+    Or = 3,
+    /// Bitwise (or boolean) and.
+    And = 4,
+}
+
+impl ReduceOp {
+    /// Raw bits of the value that changes nothing: what a reduction is reset to.
+    pub const fn identity(self, scalar: Scalar) -> u64 {
+        match self {
+            ReduceOp::Sum | ReduceOp::Or => 0,
+            ReduceOp::Min => match scalar {
+                Scalar::Bool => 1,
+                Scalar::U8 => u8::MAX as u64,
+                Scalar::U32 => u32::MAX as u64,
+                Scalar::I32 => i32::MAX as u64,
+                Scalar::F32 => f32::INFINITY.to_bits() as u64,
+                Scalar::U64 => u64::MAX,
+                Scalar::I64 => i64::MAX as u64,
+                Scalar::F64 => f64::INFINITY.to_bits(),
+            },
+            ReduceOp::Max => match scalar {
+                Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::U64 => 0,
+                Scalar::I32 => i32::MIN as i64 as u64,
+                Scalar::F32 => f32::NEG_INFINITY.to_bits() as u64,
+                Scalar::I64 => i64::MIN as u64,
+                Scalar::F64 => f64::NEG_INFINITY.to_bits(),
+            },
+            ReduceOp::And => match scalar {
+                Scalar::Bool => 1,
+                Scalar::U8 => u8::MAX as u64,
+                Scalar::U32 | Scalar::F32 => u32::MAX as u64,
+                Scalar::I32 | Scalar::U64 | Scalar::I64 | Scalar::F64 => u64::MAX,
+            },
+        }
+    }
+}
+
+/// A grid-wide reduction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reduction {
+    /// Field name.
+    pub name: String,
+    /// Operation. `count` is a u64 sum of ones.
+    pub op: ReduceOp,
+    /// Value type.
+    pub scalar: Scalar,
+    /// It resets at the start of each round of this fixpoint; `None`: at the start of the run.
+    pub owner: Option<FixpointId>,
+    /// Its value is part of the run's output.
+    pub output: bool,
+}
+
+/// A uniform scalar that the caller sets for every run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScalarParam {
+    /// Field name.
+    pub name: String,
+    /// Type.
+    pub scalar: Scalar,
+}
+
+/// A value of the constant pool, as 64 raw bits (floats by `to_bits`, bools 0 or 1, i32 sign-extended).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// Type.
+    pub scalar: Scalar,
+    /// Raw bits, zero-extended to 64 for 32-bit types except i32 (sign-extended).
+    pub bits: u64,
+}
+
+/// Where a kernel's uniform slot gets its value, once per sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Uniform {
+    /// A scalar of the run.
+    Scalar(ScalarId),
+    /// A constant of the pool.
+    Constant(ConstantId),
+    /// A finished reduction.
+    Reduction(ReductionId),
+    /// Round of the innermost fixpoint, u32 from 0.
+    Round,
+    /// Items waiting in a frontier (pushed since the last flip), u32.
+    FrontierLen(FrontierId),
+    /// Number of nodes, u32.
+    Nodes,
+    /// Items of a list, u32.
+    ListLen(ListId),
+}
+
+/// Where the operator puts the work item before the code starts; `None`: the kernel does not use it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ItemRows {
+    /// Node, index or node of a frontier; for edges, the edge's index; for other items, their position.
+    pub index: Option<u8>,
+    /// Source node of an edge.
+    pub src: Option<u8>,
+    /// Destination node of an edge.
+    pub dst: Option<u8>,
+    /// Fields of an item of a list, or of a frontier whose items are not nodes.
+    pub fields: [Option<u8>; MAX_FIELDS],
+}
+
+/// One compiled body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Function name, as traps print it.
+    pub name: String,
+    /// Code; the last word is `ret` (of a condition: `ret.b32`).
+    pub code: Vec<Word>,
+    /// Register rows used.
+    pub rows: u8,
+    /// Mask frames used.
+    pub frames: u8,
+    /// Work-item rows.
+    pub item: ItemRows,
+    /// Uniform slots.
+    pub uniforms: Vec<Uniform>,
+    /// Site of each word that can trap: strictly increasing pc.
+    pub sites: Vec<(u32, SiteId)>,
+}
+
+/// What a wave sweeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Domain {
+    /// One item, index 0.
+    Once,
+    /// Indices `0..n`.
+    Range(Extent),
+    /// Every node.
+    Nodes,
+    /// The items of a frontier.
+    Items(FrontierId),
+    /// The items that a list holds when the sweep begins; if the flag is set, only those that this wave has not swept
+    /// in this run.
+    ListItems(ListId, bool),
+    /// Every edge of a topology.
+    Edges(TopologyId),
+    /// Every edge out of the items of a frontier.
+    EdgesFrom(TopologyId, FrontierId),
+}
+
+/// A named resource of the pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Resource {
+    /// A topology.
+    Topology(TopologyId),
+    /// A buffer.
+    Buffer(BufferId),
+    /// A frontier: sweeps read it, pushes update it.
+    Frontier(FrontierId),
+    /// A reduction.
+    Reduction(ReductionId),
+    /// A list: sweeps read it, appends update it.
+    List(ListId),
+}
+
+/// Operation of an `update` access; two unordered updates are compatible when it is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum UpdateOp {
+    /// Atomic add.
+    Add = 0,
+    /// Atomic min.
+    Min = 1,
+    /// Atomic max.
+    Max = 2,
+    /// Atomic and.
+    And = 3,
+    /// Atomic or.
+    Or = 4,
+    /// Atomic xor.
+    Xor = 5,
+    /// Push onto a frontier.
+    Push = 6,
+    /// Append to a list.
+    Append = 7,
+    /// Reduce.
+    Reduce = 8,
+}
+
+/// How a wave uses a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mode {
+    /// Only reads.
+    Read,
+    /// Only commutative updates of one operation, results unused.
+    Update(UpdateOp),
+    /// Everything else.
+    Write,
+}
+
+/// One resource and its mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Access {
+    /// What.
+    pub resource: Resource,
+    /// How.
+    pub mode: Mode,
+}
+
+/// One sweep of a kernel over a domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wave {
+    /// Function name.
+    pub name: String,
+    /// The compiled body.
+    pub kernel: KernelId,
+    /// What it sweeps.
+    pub domain: Domain,
+    /// Resources used, sorted by resource, one entry each.
+    pub accesses: Vec<Access>,
+    /// The innermost fixpoint around it.
+    pub fixpoint: Option<FixpointId>,
+    /// Waves and fixpoints that must come before it, as written in `after(...)`.
+    pub after: Vec<NodeRef>,
+}
+
+/// A node of the wave graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NodeRef {
+    /// A wave.
+    Wave(WaveId),
+    /// A whole fixpoint.
+    Fixpoint(FixpointId),
+}
+
+/// A group of waves repeated on the device until a condition holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fixpoint {
+    /// Module name.
+    pub name: String,
+    /// The fixpoint around it.
+    pub parent: Option<FixpointId>,
+    /// Evaluated at each round's end; nonzero stops.
+    pub until: KernelId,
+    /// The condition as written.
+    pub condition: String,
+    /// Rounds after which the run traps.
+    pub max_rounds: u64,
+    /// Buffers that trade places at each round's end, before `until`.
+    pub swaps: Vec<(BufferId, BufferId)>,
+    /// Waves and fixpoints that must come before it.
+    pub after: Vec<NodeRef>,
+    /// Where a round-limit trap points.
+    pub site: SiteId,
+}
+
+/// One step of the schedule, which is a small program: no step nests except through `Loop`/`Until` pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Sweep a wave. A run of waves is a barrier group: [`crate::vir0::group`].
+    Wave(WaveId),
+    /// Ends a group before another one or a fixpoint: everyone waits; what was written before is visible after.
+    Barrier,
+    /// Enter a fixpoint: its round is 0. Each round starts by flipping its frontiers and resetting its reductions.
+    Loop(FixpointId),
+    /// End of a round: a barrier, then swaps, then the condition; back to the step after `Loop` with the next round.
+    Until(FixpointId),
+    /// The last step.
+    End,
+}
+
+/// How far runs with the same arguments agree, whatever the backend, the order of items and the number of threads.
+///
+/// [`crate::compile::effects`] has the arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// Same bits, same rounds, same trap.
+    Bits,
+    /// Runs that end without a trap give the same result, since these fixpoints end in their least one; rounds may differ,
+    /// and with them whether a run is stopped for want of rounds or of room in a frontier.
+    Result(Vec<Least>),
+    /// The result may differ from run to run. Why; nothing where nobody has looked.
+    Open(Vec<Reason>),
+}
+
+impl Default for Agreement {
+    fn default() -> Agreement {
+        Agreement::Open(Vec::new())
+    }
+}
+
+/// A fixpoint that ends in the least fixpoint of monotone updates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Least {
+    /// Which.
+    pub fixpoint: FixpointId,
+    /// As long as all of this holds.
+    pub provisos: Vec<Proviso>,
+}
+
+/// What the argument for a result presumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Proviso {
+    /// No sum, difference or product in this wave wraps.
+    NoWrap(WaveId),
+    /// Nothing that this wave stores in or loads from what the fixpoint writes is NaN.
+    NoNan(WaveId),
+    /// The constant is the value that the operation begins with ([`ReduceOp::identity`]), as the wave compares with it.
+    /// [`Parts::program`] decides it, since only then the constant is known.
+    First(WaveId, ConstantId, ReduceOp),
+}
+
+/// What lets runs differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// In this wave.
+    pub wave: WaveId,
+    /// What it is about.
+    pub resource: Option<Resource>,
+    /// The access.
+    pub site: Option<SiteId>,
+    /// Which rule of [`crate::compile::effects`] it breaks.
+    pub why: Why,
+}
+
+/// The rule that an access, a wave or a fixpoint breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Why {
+    /// exp, ln, sin or cos.
+    Approximates = 0,
+    /// Items in an order that differs.
+    Positions = 1,
+    /// A sum of floats.
+    FloatSum = 2,
+    /// What is appended is read back.
+    ListOrder = 3,
+    /// The slot of an append is used.
+    Slot = 4,
+    /// The old value of an atomic is used.
+    OldValue = 5,
+    /// A load of what other items change.
+    ReadsChanged = 6,
+    /// Several items store.
+    Stores = 7,
+    /// One compare-and-exchange succeeds, and more than its own index shows which.
+    Claim = 8,
+    /// Updates of several operations.
+    Mixed = 9,
+    /// A fixpoint may end while values change.
+    Until = 10,
+    /// A fixpoint with fixpoints in it, or swaps.
+    Nested = 11,
+    /// In a fixpoint: what is written is no monotone function of what is loaded.
+    NotMonotone = 12,
+    /// In a fixpoint: an update that changes something tells nobody.
+    Unnoticed = 13,
+    /// In a fixpoint: a push or a reduction that does not say which update changed something.
+    Notice = 14,
+}
+
+/// A whole pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// Module or function name.
+    pub name: String,
+    /// CSR topologies; all share one node set.
+    pub topologies: Vec<Topology>,
+    /// Buffers.
+    pub buffers: Vec<Buffer>,
+    /// Frontiers.
+    pub frontiers: Vec<Frontier>,
+    /// Lists.
+    pub lists: Vec<List>,
+    /// Reductions.
+    pub reductions: Vec<Reduction>,
+    /// Per-run scalars.
+    pub scalars: Vec<ScalarParam>,
+    /// Constant pool: first the named constants, whose bits the macro leaves 0 and [`Parts::program`] fills in, in the
+    /// order of [`Parts::constants`]; then the literals.
+    pub constants: Vec<Constant>,
+    /// Bodies.
+    pub kernels: Vec<Kernel>,
+    /// Sweeps.
+    pub waves: Vec<Wave>,
+    /// Fixpoints.
+    pub fixpoints: Vec<Fixpoint>,
+    /// The static schedule.
+    pub schedule: Vec<Step>,
+    /// How far runs agree.
+    pub agreement: Agreement,
+    /// Manifest.
+    pub manifest: Manifest,
+    /// Source positions; filled in at run time.
+    pub sites: Vec<Site>,
+    /// What the user says at the sites of asserts and panics, by site.
+    pub messages: Vec<(SiteId, String)>,
+}
+
+impl Program {
+    /// What the user says where a run stops at a site.
+    pub fn message(&self, site: SiteId) -> Option<&str> {
+        let at = self
+            .messages
+            .binary_search_by_key(&site, |&(s, _)| s)
+            .ok()?;
+        Some(&self.messages[at].1)
+    }
+
+    /// The field that a resource is of: elements that are structs have a buffer for each of their scalars, `ps.pos.0`.
+    pub fn field_of(&self, resource: Resource) -> &str {
+        let name = self.name_of(resource);
+        name.split_once('.').map_or(name, |(field, _)| field)
+    }
+
+    /// Name of a resource: its field's, and which scalar of a struct it is.
+    pub fn name_of(&self, resource: Resource) -> &str {
+        match resource {
+            Resource::Topology(t) => &self.topologies[t.index()].name,
+            Resource::Buffer(b) => &self.buffers[b.index()].name,
+            Resource::Frontier(f) => &self.frontiers[f.index()].name,
+            Resource::Reduction(r) => &self.reductions[r.index()].name,
+            Resource::List(l) => &self.lists[l.index()].name,
+        }
+    }
+}
+
+/// The static pieces of a pass that a macro emits as data.
+///
+/// The container is assembled from them at run time: hashing in const evaluation is slow, and only rustc knows the values
+/// of named constants and the positions of tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    /// An encoded [`Program`] with named constants 0 and no sites.
+    pub skeleton: &'static [u8],
+    /// Values of the named constants, one slice for each module that uses some.
+    pub constants: &'static [&'static [u64]],
+    /// Source positions, one slice for each module.
+    pub sites: &'static [&'static [&'static std::panic::Location<'static>]],
+    /// Round limits that are named constants: the fixpoint and the value. In the skeleton they are [`MAX_ROUNDS`].
+    pub max_rounds: &'static [(u16, u64)],
+}
+
+/// The caller's position; expanded at a user's token, it gives that token's file, line and column.
+#[track_caller]
+pub const fn here() -> &'static std::panic::Location<'static> {
+    std::panic::Location::caller()
+}

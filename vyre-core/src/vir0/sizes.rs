@@ -1,0 +1,57 @@
+//! What symbolic sizes stand for in a session or a run.
+
+use super::module::{BufferId, Extent, Program, Width, row_words};
+
+/// Real sizes of a session and a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Nodes of the node set.
+    pub nodes: u64,
+    /// Edges by topology.
+    pub edges: Vec<u64>,
+    /// Raw bits of the run's scalars; empty before a run.
+    pub scalars: Vec<u64>,
+}
+
+impl Sizes {
+    /// The bits of a row; `None` when they depend on a scalar and none are set.
+    pub fn width(&self, program: &Program, width: Width) -> Option<u32> {
+        match width {
+            Width::Fixed(bits) => Some(bits),
+            Width::Constant(c) => Some(program.constants[c.index()].bits as u32),
+            Width::Scalar(s) => self.scalars.get(s.index()).map(|&bits| bits as u32),
+        }
+    }
+
+    /// Nodes and bits of a row of each buffer of bit rows: [`Outcome::rows`].
+    pub fn rows(&self, program: &Program) -> Vec<(BufferId, u32, u32)> {
+        let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
+        buffers
+            .filter_map(|(id, b)| match b.extent {
+                Extent::NodeBits(width) => {
+                    Some((id, self.nodes as u32, self.width(program, width)?))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The number of elements an extent stands for; `None` when it depends on a scalar and none are set.
+    pub fn resolve(&self, program: &Program, extent: Extent) -> Option<u64> {
+        match extent {
+            Extent::Fixed(n) => Some(n),
+            Extent::Constant(c) => Some(program.constants[c.index()].bits),
+            Extent::Scalar(s) => self.scalars.get(s.index()).map(|&b| u64::from(b as u32)),
+            Extent::NodeBits(width) => self
+                .width(program, width)
+                .and_then(|w| self.nodes.checked_mul(row_words(w).into())),
+            Extent::Nodes => Some(self.nodes),
+            Extent::Edges(t) => self.edges.get(t.index()).copied(),
+            Extent::NodesPlusEdges => Some(
+                self.edges
+                    .iter()
+                    .fold(self.nodes, |a, &e| a.saturating_add(e)),
+            ),
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! What a trap was about: the fields of `Data` that the words at its position access.
+//!
+//! The interpreters know the word that failed. A native fault has a position, and which dimension of rows of bits was exceeded:
+//! every field of that length which the words of that position access may be the one, and all are named. A position is one
+//! operation of the source, so that both say the same, except where a `macro_rules!` wrote the code: there rustc gives all of
+//! it the place of the macro's call. `a.or_from(v, b, w)` is one operation on two fields: both are named everywhere.
+
+use crate::vir0::isa::{IMM, Imm, Kind, MAX_DIRECT_UNIFORMS, Op, UNIFORM_BASE, Word};
+use crate::vir0::module::{
+    BufferId, Domain, Extent, FixpointId, FrontierId, Kernel, KernelId, ListId, Program, Resource,
+    SiteId, TopologyId, Uniform, Width, row_words,
+};
+use crate::vir0::scalar::Scalar;
+use crate::vir0::sizes::Sizes;
+use crate::vir0::trap::{Subject, TrapKind};
+
+/// What a word of a kernel accesses, except reductions, which have no size.
+fn resource(word: &Word) -> Option<(Op, Resource)> {
+    let op = Op::from_code(word.op)?;
+    let (Imm::Resource(kind) | Imm::ResourceThird(kind) | Imm::Field(kind, _)) = op.row().imm
+    else {
+        return None;
+    };
+    let id = word.resource();
+    let resource = match kind {
+        Kind::Buffer8 | Kind::Buffer32 | Kind::Buffer64 | Kind::BufferOf(_) | Kind::Buffer => {
+            Resource::Buffer(BufferId(id))
+        }
+        Kind::Topology => Resource::Topology(TopologyId(id)),
+        Kind::Frontier | Kind::ItemFrontier => Resource::Frontier(FrontierId(id)),
+        Kind::List => Resource::List(ListId(id)),
+        Kind::Reduction32 | Kind::Reduction64 => return None,
+    };
+    Some((op, resource))
+}
+
+/// What an index that is out of bounds is an index of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// A buffer, or the nodes or edges of a topology.
+    Whole,
+    /// Rows of bits: the node.
+    Row,
+    /// Rows of bits: the bit.
+    Bit,
+    /// Rows of bits: the word.
+    Word,
+    /// Something that there is for each node: a row of bits, or an element of structs.
+    Node,
+    /// Rows of bits: the bit or the word; or an element of structs.
+    Inside,
+    /// Not known.
+    Any,
+    /// A local array, which is no field.
+    Array,
+}
+
+impl Dimension {
+    /// Whether no field but rows of bits can be meant, and no field at all by an array's.
+    fn is_of_bits(self) -> bool {
+        match self {
+            Dimension::Row | Dimension::Bit | Dimension::Word | Dimension::Array => true,
+            Dimension::Whole | Dimension::Node | Dimension::Inside | Dimension::Any => false,
+        }
+    }
+}
+
+/// How much is known of where a fault happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// The word.
+    Word,
+    /// The position in the source, which several words can have, and what was indexed there.
+    Place(Dimension),
+}
+
+/// A fault, as far as its subject depends on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Failed {
+    /// What went wrong.
+    pub kind: TrapKind,
+    /// The length or capacity that was exceeded.
+    pub len: u64,
+    /// What the word of the fault stands for.
+    pub seen: Seen,
+}
+
+/// What the check at a word was of.
+fn checked(kernel: &Kernel, pc: u32) -> Dimension {
+    let Some(word) = kernel.code.get(pc as usize) else {
+        return Dimension::Any;
+    };
+    if Op::from_code(word.op) != Some(Op::Check) {
+        return Dimension::Whole;
+    }
+    // The check of a node is against their number. A uniform that has no slot of its own was loaded, and is not seen.
+    let slot = word.b.checked_sub(UNIFORM_BASE).map(usize::from);
+    match slot.and_then(|slot| kernel.uniforms.get(slot)) {
+        Some(Uniform::Nodes) => Dimension::Node,
+        Some(_) => Dimension::Inside,
+        None if word.b == IMM => Dimension::Inside,
+        None if kernel.uniforms.len() <= MAX_DIRECT_UNIFORMS => Dimension::Inside,
+        None => Dimension::Any,
+    }
+}
+
+/// What a fault at word `pc` of a kernel was about.
+pub fn subject_of(
+    program: &Program,
+    sizes: &Sizes,
+    (kernel, pc): (KernelId, u32),
+    failed: Failed,
+) -> Option<Subject> {
+    let Failed { kind, len, seen } = failed;
+    let kernel = &program.kernels[kernel.index()];
+    let at = kernel.sites.binary_search_by_key(&pc, |&(pc, _)| pc).ok()?;
+    let site = kernel.sites[at].1;
+    let (place, dimension) = match seen {
+        Seen::Word => (None, checked(kernel, pc)),
+        Seen::Place(dimension) => (program.sites.get(site.index()), dimension),
+    };
+    let here = |other: SiteId| {
+        other == site || place.is_some() && program.sites.get(other.index()) == place
+    };
+    let mut found: Option<Subject> = None;
+    for (pc, _) in kernel.sites.iter().filter(|&&(_, s)| here(s)) {
+        let Some((op, resource)) = kernel.code.get(*pc as usize).and_then(resource) else {
+            continue;
+        };
+        let size = match kind {
+            TrapKind::IndexOutOfBounds => length(program, sizes, (op, resource), (len, dimension)),
+            TrapKind::FrontierOverflow | TrapKind::ListOverflow => capacity(program, resource),
+            _ => None,
+        };
+        let Some(size) = size else { continue };
+        let field = program.field_of(resource).to_owned();
+        match &mut found {
+            None => {
+                found = Some(Subject {
+                    fields: vec![field],
+                    size,
+                });
+            }
+            Some(subject) if subject.fields.contains(&field) => {}
+            Some(subject) => {
+                subject.fields.push(field);
+                // Of one length, but declared differently.
+                if subject.size != size {
+                    subject.size = format!("{} or {size}", subject.size);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The size that an index was too large for, if it is this long and can be what was indexed.
+fn length(
+    program: &Program,
+    sizes: &Sizes,
+    (op, resource): (Op, Resource),
+    (len, dimension): (u64, Dimension),
+) -> Option<String> {
+    let nodes = || (len == sizes.nodes).then(|| counted(len, "node"));
+    let extent = match resource {
+        Resource::Buffer(b) => program.buffers[b.index()].extent,
+        Resource::List(_) | Resource::Reduction(_) => return None,
+        Resource::Topology(_) | Resource::Frontier(_) if dimension.is_of_bits() => {
+            return None;
+        }
+        Resource::Topology(t) if op == Op::CsrTarget => {
+            let edges = sizes.edges.get(t.index()) == Some(&len);
+            return edges.then(|| counted(len, "edge"));
+        }
+        Resource::Topology(_) | Resource::Frontier(_) => return nodes(),
+    };
+    if let Extent::NodeBits(width) = extent {
+        let bits = sizes.width(program, width)?;
+        let row = || nodes().map(|nodes| format!("per = node, {nodes}"));
+        let bit = || {
+            (len == u64::from(bits)).then(|| match width {
+                Width::Fixed(_) => format!("bits = {len}"),
+                Width::Constant(_) => counted(len, "bit"),
+                Width::Scalar(s) => {
+                    let name = &program.scalars[s.index()].name;
+                    format!("bits = {name}, {name} = {len}")
+                }
+            })
+        };
+        let word = || (len == u64::from(row_words(bits))).then(|| counted(len, "word"));
+        let sizes: Vec<String> = match dimension {
+            Dimension::Whole | Dimension::Array => return None,
+            Dimension::Row | Dimension::Node => row().into_iter().collect(),
+            Dimension::Bit => bit().into_iter().collect(),
+            Dimension::Word => word().into_iter().collect(),
+            // A row of one bit has one word: its width says both.
+            Dimension::Inside => bit().or_else(word).into_iter().collect(),
+            Dimension::Any => row().into_iter().chain(bit().or_else(word)).collect(),
+        };
+        return (!sizes.is_empty()).then(|| sizes.join(" or "));
+    }
+    if dimension.is_of_bits() {
+        return None;
+    }
+    (sizes.resolve(program, extent)? == len).then(|| match extent {
+        Extent::Fixed(_) => format!("per = {len}"),
+        Extent::Constant(_) | Extent::NodesPlusEdges | Extent::NodeBits(_) => {
+            counted(len, "element")
+        }
+        Extent::Scalar(s) => {
+            let name = &program.scalars[s.index()].name;
+            format!("per = {name}, {name} = {len}")
+        }
+        Extent::Nodes => format!("per = node, {}", counted(len, "node")),
+        Extent::Edges(t) => {
+            let graph = &program.topologies[t.index()].name;
+            format!("per = edge({graph}), {}", counted(len, "edge"))
+        }
+    })
+}
+
+fn counted(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// What a capacity is declared as.
+fn capacity(program: &Program, resource: Resource) -> Option<String> {
+    let extent = match resource {
+        Resource::Frontier(f) => program.frontiers[f.index()].capacity,
+        Resource::List(l) => program.lists[l.index()].capacity,
+        Resource::Buffer(_) | Resource::Topology(_) | Resource::Reduction(_) => return None,
+    };
+    Some(match extent {
+        // Nothing that the number does not say.
+        Extent::Fixed(_) | Extent::Constant(_) | Extent::NodeBits(_) => String::new(),
+        Extent::Scalar(s) => program.scalars[s.index()].name.clone(),
+        Extent::Nodes => "nodes".to_owned(),
+        Extent::Edges(t) => format!("edges of `{}`", program.topologies[t.index()].name),
+        Extent::NodesPlusEdges => "nodes + edges".to_owned(),
+    })
+}
+
+/// The type of the first field of the items that a kernel sweeps, where they have fields.
+pub fn item_type(program: &Program, kernel: KernelId) -> Option<Scalar> {
+    let wave = program.waves.iter().find(|w| w.kernel == kernel)?;
+    let fields = match wave.domain {
+        Domain::Items(f) => &program.frontiers[f.index()].fields,
+        Domain::ListItems(l, _) => &program.lists[l.index()].fields,
+        Domain::Once
+        | Domain::Range(_)
+        | Domain::Nodes
+        | Domain::Edges(_)
+        | Domain::EdgesFrom(..) => return None,
+    };
+    fields.first().copied()
+}
+
+/// What the condition of a fixpoint looks at, in words, when its rounds ran out. `value`: raw bits of a uniform, or `None`
+/// for what is not worth telling or not known.
+pub fn unfinished(
+    program: &Program,
+    fixpoint: FixpointId,
+    value: impl Fn(Uniform) -> Option<u64>,
+) -> Option<String> {
+    let until = program.fixpoints[fixpoint.index()].until;
+    let mut told: Vec<String> = Vec::new();
+    for &uniform in &program.kernels[until.index()].uniforms {
+        let Some(bits) = value(uniform) else { continue };
+        let holds = |what: &str, name: &str| match bits {
+            0 => format!("{what} `{name}` holds no items"),
+            1 => format!("{what} `{name}` holds 1 item"),
+            n => format!("{what} `{name}` holds {n} items"),
+        };
+        let words = match uniform {
+            Uniform::FrontierLen(f) => holds("frontier", &program.frontiers[f.index()].name),
+            Uniform::ListLen(l) => holds("list", &program.lists[l.index()].name),
+            Uniform::Reduction(r) => {
+                let reduction = &program.reductions[r.index()];
+                let value = reduction.scalar.show(bits);
+                format!("reduction `{}` is {value}", reduction.name)
+            }
+            Uniform::Scalar(s) => {
+                let scalar = &program.scalars[s.index()];
+                format!("`{}` is {}", scalar.name, scalar.scalar.show(bits))
+            }
+            Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => continue,
+        };
+        if !told.contains(&words) {
+            told.push(words);
+        }
+    }
+    (!told.is_empty()).then(|| told.join(", "))
+}
