@@ -793,7 +793,12 @@ fn warm_runs_into_a_result_take_no_memory_that_grows_with_it() {
 
 /// Runs `run` while allocations of half a megabyte and more are refused.
 fn starved<T>(run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    REFUSED_FROM.store(500_000, Relaxed);
+    starved_from(500_000, run)
+}
+
+/// Runs `run` while allocations of so many bytes and more are refused.
+fn starved_from<T>(bytes: usize, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    REFUSED_FROM.store(bytes, Relaxed);
     let result = run();
     REFUSED_FROM.store(usize::MAX, Relaxed);
     result
@@ -851,6 +856,41 @@ fn page_locked_memory_is_that_of_the_result_before_after_a_run_without_memory_to
     assert!(out.twice.iter().copied().eq((0..250_000).map(|v| 2 * v)));
     assert_eq!(out.all.iter().sum::<u64>(), 250_000 * 249_999 / 2);
     assert!(others.iter().flatten().all(|&other| other == 1));
+}
+
+#[test]
+fn a_sweep_without_memory_for_its_chunks_ends_in_an_error() {
+    let _alone = alone();
+    // So many edges from one node that there are 489 chunks, and little else.
+    let edges = vec![(1, 2); 2_000_000];
+    let graph = Csr::from_edges(5, &edges).expect("they are nodes");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2);
+    let pool = pool.build().expect("there are threads");
+    pool.install(|| {
+        let runtime = Runtime::native();
+        let mut session = search::Session::new(&runtime, &graph).expect("it fits");
+        let mut run = |source| session.run(search::Run { source });
+        let from_one = |out: Result<search::Output, Error>| out.expect("no trap").dist;
+        let unreached = u32::MAX;
+        assert_eq!(from_one(run(0))[0], 0);
+        // Where it is cut first, and then, as that is kept, what each chunk leaves.
+        for cut in [true, false] {
+            let what = "no memory is left for the chunks of a sweep";
+            match starved_from(4_096, || run(1)) {
+                Err(Error::Run(RunError::Memory {
+                    what: says,
+                    needed_bytes,
+                    ..
+                })) => {
+                    assert_eq!(says, what);
+                    assert_eq!(needed_bytes == 16 * 489, cut, "{needed_bytes} bytes");
+                }
+                other => panic!("{:?}", other.map(|out| out.dist)),
+            }
+            let found = [unreached, 0, 1, unreached, unreached];
+            assert_eq!(from_one(run(1)), found);
+        }
+    });
 }
 
 #[test]

@@ -1482,7 +1482,10 @@ impl<'s> Sweep<'s> {
             }
         }
         let mut cuts = self.store.cuts.borrow_mut();
-        cut_edges(&mut cuts, graph.csr.offsets(), items, graph.max_degree);
+        if !cut_edges(&mut cuts, graph.csr.offsets(), items, graph.max_degree) {
+            let chunks = graph.csr.edge_count().div_ceil(CHUNK);
+            return self.store.starve::<Cut>(chunks);
+        }
         let cuts: &[Cut] = &cuts;
         let walk = |chunk| EdgesFrom::new(&graph.csr, items, cuts[chunk], cuts[chunk + 1]);
         match self.ahead {
@@ -1529,9 +1532,13 @@ impl<'s> Sweep<'s> {
         while merged < chunks {
             let group = columns.share().min(chunks - merged);
             let first_of = move |chunk| borders(len, merged + chunk);
-            let parts = parts_of(columns, group, first_of);
+            let (Some(mut done), Some(parts)) =
+                (room::<Done<C>>(group), parts_of(columns, group, first_of))
+            else {
+                return self.store.starve::<(Done<C>, C::Part<'_>)>(group);
+            };
             let parts = parts.into_par_iter().enumerate();
-            let done: Vec<Done<C>> = parts
+            parts
                 .map(|(chunk, part)| {
                     let _in_lane = InLane::enter(Lanes::Shared);
                     let (first, end) = first_of(chunk);
@@ -1542,7 +1549,7 @@ impl<'s> Sweep<'s> {
                     C::end(&mut local);
                     (local, found)
                 })
-                .collect();
+                .collect_into_vec(&mut done);
             self.merge(columns, done);
             merged += group;
         }
@@ -1610,8 +1617,11 @@ impl<'s> Sweep<'s> {
         let mut merged = 0;
         while merged < chunks {
             let group = columns.share().min(chunks - merged);
+            let Some(mut done) = room::<Done<C>>(group) else {
+                return self.store.starve::<Done<C>>(group);
+            };
             let view = columns.view();
-            let done: Vec<Done<C>> = (0..group)
+            (0..group)
                 .into_par_iter()
                 .map(|chunk| {
                     let _in_lane = InLane::enter(if W::APART {
@@ -1626,7 +1636,7 @@ impl<'s> Sweep<'s> {
                     C::end(&mut local);
                     (local, found)
                 })
-                .collect();
+                .collect_into_vec(&mut done);
             self.merge(columns, done);
             merged += group;
         }
@@ -1636,20 +1646,27 @@ impl<'s> Sweep<'s> {
 /// What a chunk leaves.
 type Done<C> = (<C as Column>::Local, Option<Box<Pending>>);
 
-/// The parts of so many chunks of a sweep; `borders` are theirs.
+/// A vector with memory for so many; `None` where there is none.
+fn room<T>(len: usize) -> Option<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(len).ok()?;
+    Some(room)
+}
+
+/// The parts of so many chunks of a sweep; `borders` are theirs. `None` where there is no memory for a list of them.
 fn parts_of<C: Column>(
     columns: &mut C,
     chunks: usize,
     borders: impl Fn(usize) -> (usize, usize),
-) -> Vec<C::Part<'_>> {
+) -> Option<Vec<C::Part<'_>>> {
+    let mut parts = room(chunks)?;
     let (_, mut rest) = C::cut(columns.whole(), borders(0).0);
-    let mut parts = Vec::with_capacity(chunks);
     for (first, end) in (0..chunks).map(borders) {
         let (part, after) = C::cut(rest, end - first);
         parts.push(part);
         rest = after;
     }
-    parts
+    Some(parts)
 }
 
 /// Runs the lanes of a chunk of consecutive ones as [`run_chunk`] does: `len` from `first` on.
@@ -1905,17 +1922,24 @@ fn borders(len: usize, chunk: usize) -> (usize, usize) {
     }
 }
 
-/// Cuts the edges out of `items` into chunks: `cuts` gets one border more than there are chunks.
+/// Cuts the edges out of `items` into chunks: `cuts` gets one border more than there are chunks. False where there is no
+/// memory for them.
 ///
 /// A chunk never spans two blocks of items, so that blocks can be cut in parallel. A node with many edges is cut as well.
-fn cut_edges(cuts: &mut Vec<Cut>, offsets: &[u32], items: &[u32], max_degree: u32) {
+fn cut_edges(cuts: &mut Vec<Cut>, offsets: &[u32], items: &[u32], max_degree: u32) -> bool {
     cuts.clear();
+    let put = |cuts: &mut Vec<Cut>, item: usize, edges: u32| {
+        let fits = cuts.try_reserve(1).is_ok();
+        if fits {
+            cuts.push(Cut { item, edges });
+        }
+        fits
+    };
     let cut = |(block, items): (usize, &[u32]), cuts: &mut Vec<Cut>| {
         let first = block * CHUNK;
-        cuts.push(Cut {
-            item: first,
-            edges: 0,
-        });
+        if !put(cuts, first, 0) {
+            return false;
+        }
         let mut room = CHUNK;
         for (item, &v) in (first..).zip(items) {
             let degree = (offsets[v as usize + 1] - offsets[v as usize]) as usize;
@@ -1923,36 +1947,35 @@ fn cut_edges(cuts: &mut Vec<Cut>, offsets: &[u32], items: &[u32], max_degree: u3
             while degree - edges > room {
                 edges += room;
                 room = CHUNK;
-                cuts.push(Cut {
-                    item,
-                    edges: edges as u32,
-                });
+                if !put(cuts, item, edges as u32) {
+                    return false;
+                }
             }
             room -= degree - edges;
         }
+        true
     };
-    if items.len() as u64 * u64::from(max_degree) <= ALONE as u64 {
-        cuts.push(Cut { item: 0, edges: 0 });
+    let cut = if items.len() as u64 * u64::from(max_degree) <= ALONE as u64 {
+        put(cuts, 0, 0)
     } else if items.len() <= 4 * CHUNK {
-        items
-            .chunks(CHUNK)
-            .enumerate()
-            .for_each(|block| cut(block, cuts));
+        let mut blocks = items.chunks(CHUNK).enumerate();
+        blocks.all(|block| cut(block, cuts))
     } else {
-        let blocks = items.par_chunks(CHUNK).enumerate();
-        let blocks = blocks.map(|block| {
-            let mut cuts = Vec::new();
-            cut(block, &mut cuts);
-            cuts
-        });
-        let blocks: Vec<Vec<Cut>> = blocks.collect();
-        cuts.reserve_exact(blocks.iter().map(Vec::len).sum::<usize>() + 1);
-        blocks.iter().for_each(|block| cuts.extend(block));
-    }
-    cuts.push(Cut {
-        item: items.len(),
-        edges: 0,
-    });
+        let len = items.len().div_ceil(CHUNK);
+        let Some(mut blocks) = room::<Vec<Cut>>(len) else {
+            return false;
+        };
+        blocks.resize_with(len, Vec::new);
+        let each = items.par_chunks(CHUNK).enumerate().zip(&mut blocks);
+        let all = each.all(|(block, cuts)| cut(block, cuts));
+        let borders = blocks.iter().map(Vec::len).sum::<usize>() + 1;
+        let fits = all && cuts.try_reserve_exact(borders).is_ok();
+        if fits {
+            blocks.iter().for_each(|block| cuts.extend(block));
+        }
+        fits
+    };
+    cut && put(cuts, items.len(), 0)
 }
 
 /// The lanes of a chunk, in order. It moves on before it calls the body, so that it can go on after a lane that unwound.

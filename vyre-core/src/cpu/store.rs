@@ -78,6 +78,8 @@ pub(crate) struct Store {
     /// Bytes that the caller lends the run.
     lent_bytes: u64,
     faults: RefCell<Option<Box<Pending>>>,
+    /// Bytes that there was no memory for in a sweep, beside what is pushed and appended.
+    starved_bytes: Cell<u64>,
     /// What this store did. Launches and fences are its executor's to count.
     pub(crate) counts: Counters,
     activity: Activity,
@@ -368,12 +370,29 @@ impl Bitmap {
             items.par_iter().for_each(|&v| {
                 words[v as usize / 64].fetch_or(1 << (v % 64), Relaxed);
             });
-            if words.par_chunks(Self::BLOCK).map(ones).sum::<usize>() < items.len() {
+            let blocks = words.par_chunks(Self::BLOCK);
+            let (mut counts, mut parts) = (Vec::new(), Vec::new());
+            let starved = counts.try_reserve_exact(blocks.len()).is_err()
+                || parts.try_reserve_exact(blocks.len()).is_err();
+            if starved {
                 return false;
             }
-            items.clear();
-            let blocks = words.par_chunks(Self::BLOCK).enumerate();
-            items.par_extend(blocks.flat_map_iter(nodes_of));
+            blocks.clone().map(ones).collect_into_vec(&mut counts);
+            if counts.iter().sum::<usize>() < items.len() {
+                return false;
+            }
+            let mut rest = &mut items[..];
+            for count in counts {
+                let (part, after) = rest.split_at_mut(count);
+                parts.push(part);
+                rest = after;
+            }
+            let parts = parts.into_par_iter().zip(blocks.enumerate());
+            parts.for_each(|(part, block)| {
+                for (item, v) in part.iter_mut().zip(nodes_of(block)) {
+                    *item = v;
+                }
+            });
         } else {
             for &v in &*items {
                 *self.words[v as usize / 64].get_mut() |= 1 << (v % 64);
@@ -869,6 +888,7 @@ impl Store {
             peak_bytes: 0,
             lent_bytes: 0,
             faults: RefCell::default(),
+            starved_bytes: Cell::new(0),
             counts: Counters::default(),
             activity: Activity::default(),
             shared: Cell::new(0),
@@ -941,6 +961,7 @@ impl Store {
             bitmap: Bitmap::default(),
             cuts: RefCell::default(),
             faults: RefCell::default(),
+            starved_bytes: Cell::new(0),
             lives: self.lives.is_some().then(|| Lives::of(&self.program)),
             peak_bytes: 0,
             lent_bytes: 0,
@@ -1323,6 +1344,7 @@ impl Store {
             self.reset_reduction(id);
         }
         *self.faults.get_mut() = None;
+        self.starved_bytes.set(0);
         self.work_left = self.most_work;
         self.counts.refresh_bytes += 8 * args.scalars.len() as u64;
         self.activity = Activity::default();
@@ -1453,6 +1475,13 @@ impl Store {
         }
     }
 
+    /// A sweep has no memory for so many of these, one for each of its chunks: the run ends with its group.
+    #[cold]
+    pub(crate) fn starve<T>(&self, chunks: usize) {
+        let bytes = (chunks as u64).saturating_mul(size_of::<T>() as u64);
+        self.starved_bytes.set(bytes.max(1));
+    }
+
     /// Positions of the list items that a wave sweeps now; it has swept them then.
     pub(crate) fn list_items(&self, wave: WaveId) -> (ListId, std::ops::Range<usize>) {
         let Domain::ListItems(list, new) = self.program.waves[wave.index()].domain else {
@@ -1527,8 +1556,12 @@ impl Store {
         }
     }
 
-    /// There was memory for what was pushed and appended.
+    /// There was memory for sweeps, and for what was pushed and appended.
     fn fed(&mut self) -> Result<(), RunError> {
+        let bytes = self.starved_bytes.get();
+        if bytes > 0 {
+            return Err(RunError::no_memory("the chunks of a sweep", bytes));
+        }
         let frontiers = self.frontiers.iter().zip(&self.program.frontiers);
         let frontiers = frontiers
             .filter(|(f, _)| f.starved.get())
