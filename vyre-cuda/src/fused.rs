@@ -9,7 +9,7 @@ use std::sync::Arc;
 use vyre_core::cpu::pass::{IntoTopology, Pass};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::fuse::{Fused, Link, fuse};
-use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::args::Args;
 use vyre_core::run::backend::Executor;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::module::{BufferId, Program};
@@ -77,28 +77,28 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         let mut fused = fuse(&a, &b, &links).map_err(|e| invalid(&e))?;
         verify(&fused.program).map_err(|e| invalid(&e[0]))?;
         legal(&fused.program)?;
-        let (first, second) = (first.into_topology(), second.into_topology());
-        let rows = (A::topology_rows(&first)?, B::topology_rows(&second)?);
-        let (mut first, mut second) = (A::topology(first), B::topology(second));
-        first.columns.extend(slices(&rows.0));
-        second.columns.extend(slices(&rows.1));
+        let given = (first.into_topology(), second.into_topology());
+        // Taken apart once there is a plan, which has room for them.
+        let rows = || Ok::<_, RunError>((A::topology_rows(&given.0)?, B::topology_rows(&given.1)?));
+        let taken;
+        let (mut first, mut second) = (A::topology(&given.0), B::topology(&given.1));
         let alike = first.graphs.len() == second.graphs.len()
             && (first.graphs.iter().zip(&second.graphs))
                 .all(|(a, b)| std::ptr::eq(*a, *b) || a == b);
         if !alike {
             return Err(invalid(&"fused passes work on one topology").into());
         }
-        let mut columns = first.columns.clone();
-        let moved = second.columns.iter();
-        columns.extend(moved.map(|&(id, column)| (fused.second_buffer(id), column)));
-        let both = TopologyArgs {
-            graphs: first.graphs.clone(),
-            columns,
-        };
         let how = if runtime.runs_programs() {
-            let (planned, memory) = Memory::settle(fused.program, &both, runtime)?;
+            let program = std::mem::take(&mut fused.program);
+            let (planned, memory) = Memory::settle(program, &first, runtime)?;
             let program = planned.program;
             fused.program = Program::clone(&program);
+            taken = rows()?;
+            let mut both = first;
+            both.columns.extend(slices(&taken.0));
+            let moved = second.columns.into_iter().chain(slices(&taken.1));
+            let moved = moved.map(|(id, column)| (fused.second_buffer(id), column));
+            both.columns.extend(moved);
             let executor =
                 runtime.program_executor(Arc::clone(&program), &both, memory.allocation)?;
             How::Together(Box::new(One {
@@ -110,6 +110,9 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             let (a, first_memory) = Memory::settle(a, &first, runtime)?;
             let (b, second_memory) = Memory::settle(b, &second, runtime)?;
             let (a, b) = (a.program, b.program);
+            taken = rows()?;
+            first.columns.extend(slices(&taken.0));
+            second.columns.extend(slices(&taken.1));
             How::InTurn(Box::new([
                 One {
                     executor: runtime.executor::<A>(
@@ -162,7 +165,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         second: B::Run<'_>,
     ) -> Result<(A::Output, B::Output), Error> {
         let rows = (A::rows(&first)?, B::rows(&second)?);
-        let (a, b) = (args::<A>(first, &rows.0), args::<B>(second, &rows.1));
+        let (a, b) = (args::<A>(&first, &rows.0), args::<B>(&second, &rows.1));
         let (mut first, mut second) = match &mut self.how {
             How::Together(both) => {
                 let args = self.fused.args(&a, &b);

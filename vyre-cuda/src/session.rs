@@ -91,7 +91,7 @@ impl Query {
     ) -> Query {
         let mut lease = runtime.lease();
         let rows = P::rows(&run);
-        let args = P::args(run);
+        let args = P::args(&run);
         let inputs = rows.and_then(|rows| {
             let given = args.inputs.iter().copied().chain(slices(&rows));
             let bytes = given.map(|(_, s)| s.bytes()).sum();
@@ -142,7 +142,7 @@ impl Query {
 
 /// Untyped arguments of a run, rows of structs among them.
 pub(crate) fn args<'r, 'a: 'r, P: Pass>(
-    run: P::Run<'a>,
+    run: &P::Run<'a>,
     rows: &'r [(BufferId, Column)],
 ) -> Args<'r> {
     let mut args: Args<'r> = P::args(run);
@@ -183,11 +183,7 @@ impl<P: Pass> Session<P> {
         runtime: &Runtime,
         topology: impl IntoTopology<P::Topology<'a>>,
     ) -> Result<Session<P>, Error> {
-        let topology = topology.into_topology();
-        let rows = P::topology_rows(&topology)?;
-        let mut topology = P::topology(topology);
-        topology.columns.extend(slices(&rows));
-        let (sides, opened) = Sides::open::<P>(runtime, &topology)?;
+        let (sides, opened) = Sides::open::<P>(runtime, &topology.into_topology())?;
         Ok(Session {
             executor: opened.executor,
             program: opened.program,
@@ -229,8 +225,7 @@ impl<P: Pass> Session<P> {
     ///
     /// A list keeps the room that it grew to, where [`Session::run`] gives one that is just full.
     pub fn run_into(&mut self, run: P::Run<'_>, out: &mut P::Output) -> Result<(), Error> {
-        let rows = P::rows(&run)?;
-        self.series(&[args::<P>(run, &rows)], out)
+        self.series(&[run], out)
     }
 
     /// The same into memory that goes back to the session when the result is dropped, and is used again. On a GPU its pages are
@@ -243,16 +238,16 @@ impl<P: Pass> Session<P> {
     /// # Errors
     /// As [`Session::run`]; a result that does not fit in the budget beside the others is refused before anything runs.
     pub fn run_pinned(&mut self, run: P::Run<'_>) -> Result<Pinned<P::Output>, Error> {
-        let rows = P::rows(&run)?;
-        let args = args::<P>(run, &rows);
-        let scalars = &args.scalars;
-        let pinned = self.on_a_side((scalars, 1), |session| session.pinned(&args));
+        let args = [P::args(&run)];
+        let runs = [run];
+        let pinned = self.on_a_side((&args[0].scalars, 1), |session| {
+            session.with_rows((&runs, &args), |session, series| session.pinned(&series[0]))
+        });
         Ok(pinned?)
     }
 
     /// Runs on the side where the session is.
     fn pinned(&mut self, args: &Args<'_>) -> Result<Pinned<P::Output>, RunError> {
-        self.memory.check(&self.program, args)?;
         let lens = self.memory.result_lens(&self.program);
         let held = self.pool.take(&lens);
         let fresh = held.is_none();
@@ -303,11 +298,7 @@ impl<P: Pass> Session<P> {
         out: &mut P::Output,
     ) -> Result<(), Error> {
         let runs: Vec<P::Run<'a>> = runs.into_iter().collect();
-        let rows = runs.iter().map(P::rows);
-        let rows = rows.collect::<Result<Vec<_>, RunError>>()?;
-        let runs = runs.into_iter().zip(&rows);
-        let series: Vec<Args<'_>> = runs.map(|(run, rows)| args::<P>(run, rows)).collect();
-        self.series(&series, out)
+        self.series(&runs, out)
     }
 
     /// Runs the pass once on in-out buffers that are the caller's ([`Executor::run_in_place`]).
@@ -335,17 +326,59 @@ impl<P: Pass> Session<P> {
         self.memory.most_bytes
     }
 
-    fn series(&mut self, series: &[Args<'_>], out: &mut P::Output) -> Result<(), Error> {
+    fn series(&mut self, runs: &[P::Run<'_>], out: &mut P::Output) -> Result<(), Error> {
         let mut results = std::mem::take(&mut self.kept);
         P::exchange(&mut results, out);
-        let scalars = series.first().map_or(&[][..], |args| &args.scalars);
-        let launched = self.on_a_side((scalars, 1), |session| session.launch(series, &mut results));
+        let plain: Vec<Args<'_>> = runs.iter().map(P::args).collect();
+        let scalars = plain.first().map_or(&[][..], |args| &args.scalars);
+        let launched = self.on_a_side((scalars, 1), |session| {
+            session.with_rows((runs, &plain), |session, series| {
+                session.launch(series, &mut results)
+            })
+        });
         let given = give(launched, &mut results, out, P::exchange);
         self.kept = results;
         Ok(given?)
     }
 
-    /// Runs a series on the side where the session is.
+    /// Goes on with all arguments of runs: `plain` without rows of structs, which are taken apart here, once the budget has room
+    /// for what a run needs. Rows of one run are in that; on a CPU those of others count while they are there.
+    fn with_rows<T>(
+        &mut self,
+        (runs, plain): (&[P::Run<'_>], &[Args<'_>]),
+        go_on: impl FnOnce(&mut Self, &[Args<'_>]) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        let mut lease = self.sides.runtime().lease();
+        let counts = self.sides.runtime().cuda_device().is_none();
+        let (mut all, mut before_bytes) = (Vec::new(), 0);
+        for (run, args) in runs.iter().zip(plain) {
+            self.memory.check(&self.program, args)?;
+            let bytes = lease.bytes() + before_bytes;
+            if counts && !lease.take(bytes) {
+                return Err(RunError::Memory {
+                    what: "the rows of structs of the series do not fit beside the sessions"
+                        .to_owned(),
+                    needed_bytes: bytes,
+                    available_bytes: lease.available_bytes().unwrap_or(0),
+                });
+            }
+            let rows = P::rows(run)?;
+            before_bytes = slices(&rows).map(|(_, s)| s.bytes()).sum();
+            if !rows.is_empty() {
+                all.push(rows);
+            }
+        }
+        if all.is_empty() {
+            return go_on(self, plain);
+        }
+        let mut series = plain.to_vec();
+        for (args, rows) in series.iter_mut().zip(&all) {
+            args.inputs.extend(slices(rows));
+        }
+        go_on(self, &series)
+    }
+
+    /// Runs a series on the side where the session is; its lengths were checked.
     fn launch(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
         if series.is_empty() {
             return Err(RunError::Length {
@@ -353,9 +386,6 @@ impl<P: Pass> Session<P> {
                 expected: 1,
                 actual: 0,
             });
-        }
-        for args in series {
-            self.memory.check(&self.program, args)?;
         }
         let situation = Situation {
             second_inputs: series.len() > 1 && self.second_inputs(),
@@ -606,39 +636,13 @@ impl<P: Pass> Session<P> {
         &mut self,
         topology: impl IntoTopology<P::Topology<'a>>,
     ) -> Result<(), Error> {
-        let topology = topology.into_topology();
-        let rows = P::topology_rows(&topology)?;
-        let mut topology = P::topology(topology);
-        topology.columns.extend(slices(&rows));
         // What the session has is available to what it becomes, and what it has on other sides, which get the topology when
         // they get a run.
         self.close_others();
         let had = self.memory.lease.bytes();
         let given = self.memory.lease.resize(0);
         debug_assert!(given, "smaller is always possible");
-        let mut settle = || -> Result<(Planned, Memory, bool), Error> {
-            let (planned, memory) =
-                Memory::open::<P>(&topology, self.sides.runtime(), || Ok(P::PARTS.program()?))?;
-            let same = memory.allocation == self.memory.allocation
-                && planned.program.schedule == self.program.schedule;
-            let updated = same && self.executor.update(&topology)?;
-            Ok((planned, memory, updated))
-        };
-        let settled = settle().and_then(|(planned, memory, updated)| {
-            if !updated {
-                let program = planned.program;
-                let made = self.sides.runtime().executor::<P>(
-                    Arc::clone(&program),
-                    &topology,
-                    memory.allocation,
-                )?;
-                let before = std::mem::replace(&mut self.executor, made);
-                self.counted = self.counted.plus(&before.counters().unwrap_or_default());
-                self.program = program;
-            }
-            Ok(memory)
-        });
-        match settled {
+        match self.become_of(&topology.into_topology(), had) {
             Ok(memory) => {
                 self.memory = memory;
                 self.kept = Outcome::default();
@@ -652,6 +656,39 @@ impl<P: Pass> Session<P> {
                 Err(e)
             }
         }
+    }
+
+    /// Becomes a session of another topology, and takes what its plan needs. `had`: what it needed before.
+    fn become_of(&mut self, given: &P::Topology<'_>, had: u64) -> Result<Memory, Error> {
+        let runtime = self.sides.runtime();
+        let mut topology = P::topology(given);
+        let (planned, memory) = Memory::open::<P>(&topology, runtime, || Ok(P::PARTS.program()?))?;
+        let same = memory.allocation == self.memory.allocation
+            && planned.program.schedule == self.program.schedule;
+        // On a CPU the topology before stays until this one is there, and so does all that the session has where it is made anew.
+        let mut both = runtime.lease();
+        let more = match same {
+            true => memory.resident_bytes + had.saturating_sub(memory.bytes()),
+            false => had,
+        };
+        if memory.holder.is_cpu() && !both.take(more) {
+            return Err(RunError::Memory {
+                what: "the topology does not fit beside the one before".to_owned(),
+                needed_bytes: memory.bytes().saturating_add(more),
+                available_bytes: memory.lease.available_bytes().unwrap_or(0),
+            }
+            .into());
+        }
+        let rows = P::topology_rows(given)?;
+        topology.columns.extend(slices(&rows));
+        if !(same && self.executor.update(&topology)?) {
+            let program = planned.program;
+            let made = runtime.executor::<P>(Arc::clone(&program), &topology, memory.allocation)?;
+            let before = std::mem::replace(&mut self.executor, made);
+            self.counted = self.counted.plus(&before.counters().unwrap_or_default());
+            self.program = program;
+        }
+        Ok(memory)
     }
 
     /// What was uploaded, allocated, waited for, read back and launched since the session was made; `None` where the

@@ -37,14 +37,7 @@ impl<P: Pass> Sessions<P> {
     ) -> Result<Sessions<P>, Error> {
         let whole = Arc::new(P::PARTS.program()?);
         let typed: Vec<P::Topology<'a>> = topologies.into_iter().map(T::into_topology).collect();
-        let rows = typed.iter().map(P::topology_rows);
-        let rows = rows.collect::<Result<Vec<_>, RunError>>()?;
-        let topologies = typed.into_iter().zip(&rows).map(|(typed, rows)| {
-            let mut topology: TopologyArgs<'_> = P::topology(typed);
-            topology.columns.extend(slices(rows));
-            topology
-        });
-        let topologies: Vec<TopologyArgs<'_>> = topologies.collect();
+        let mut topologies: Vec<TopologyArgs<'_>> = typed.iter().map(P::topology).collect();
         let mut memories = Vec::with_capacity(topologies.len());
         let mut programs = Vec::with_capacity(topologies.len());
         for topology in &topologies {
@@ -55,6 +48,12 @@ impl<P: Pass> Sessions<P> {
                 true => Arc::clone(&whole),
                 false => planned.program,
             });
+        }
+        // The plans have room for them.
+        let rows = typed.iter().map(P::topology_rows);
+        let rows = rows.collect::<Result<Vec<_>, RunError>>()?;
+        for (topology, rows) in topologies.iter_mut().zip(&rows) {
+            topology.columns.extend(slices(rows));
         }
         let allocations: Vec<_> = memories.iter().map(|m| m.allocation).collect();
         Ok(Sessions {

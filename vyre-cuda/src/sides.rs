@@ -12,7 +12,7 @@ use crate::decide::Decider;
 use crate::error::Error;
 use crate::plans::Planned;
 use crate::runtime::Runtime;
-use crate::session::{Memory, Session};
+use crate::session::{Memory, Session, slices};
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -157,8 +157,9 @@ impl Sides {
     /// Opens a pass: on the first side, unless another one is known to be better.
     pub(crate) fn open<P: Pass>(
         runtime: &Runtime,
-        topology: &TopologyArgs<'_>,
+        given: &P::Topology<'_>,
     ) -> Result<(Sides, Parked), Error> {
+        let mut topology = P::topology(given);
         let all = runtime.sides().into_iter().map(|runtime| One {
             runtime,
             parked: None,
@@ -166,7 +167,11 @@ impl Sides {
             runs: 0,
         });
         let all: Vec<One> = all.collect();
-        let planned = plan::<P>(&all[FIRST].runtime, topology)?;
+        let planned = plan::<P>(&all[FIRST].runtime, &topology)?;
+        // The plan has room for them.
+        let rows = P::topology_rows(given)?;
+        topology.columns.extend(slices(&rows));
+        let topology = &topology;
         let program = &planned.0.program;
         let mut sides = Sides {
             subject: match all.len() {

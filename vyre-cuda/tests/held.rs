@@ -749,6 +749,151 @@ fn structs_in_structs_count_as_their_scalars_do() {
     }
 }
 
+/// Structs of the topology and of each run.
+#[wave_graph]
+mod placed {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = node)]
+        place: (u64, u64, u8),
+        #[input(per = n)]
+        given: (u64, u64, u8),
+        #[reduce(sum)]
+        sum: u64,
+        n: u32,
+    }
+
+    #[wave(nodes)]
+    fn add(place: &(u64, u64, u8), sum: &Reduce<Sum<u64>>) {
+        sum.add(place.1);
+    }
+
+    #[wave(range(n))]
+    fn give(given: &(u64, u64, u8), sum: &Reduce<Sum<u64>>) {
+        sum.add(given.0 + u64::from(given.2));
+    }
+}
+
+fn too_large<T>(result: Result<T, Error>, says: &str) {
+    match result {
+        Err(Error::Run(RunError::Memory { what, .. })) => assert_eq!(what, says),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it fits"),
+    }
+}
+
+#[test]
+fn structs_of_a_topology_are_taken_apart_once_it_fits() {
+    let _alone = alone();
+    let (graph, small) = (edgeless(100_000), edgeless(100));
+    let place: Vec<(u64, u64, u8)> = (0..100_000).map(|v| (1, v, 2)).collect();
+    let large = || placed::Topology {
+        graph: &graph,
+        place: &place,
+    };
+    let says = "topologies, inputs and outputs do not fit";
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let tight = runtime.with_memory(1_000_000);
+        let fits = placed::Topology {
+            graph: &small,
+            place: &place[..100],
+        };
+        let mut session = placed::Session::new(&tight, fits).expect("it fits");
+        let ((), held) = peak_of(|| {
+            too_large(placed::Session::new(&tight, large()), says);
+            too_large(placed::Sessions::new(&tight, [large()]), says);
+            too_large(session.update(large()), says);
+        });
+        assert!(held < 200_000, "{backend}: {held} bytes for nothing");
+        let run = placed::Run { given: &[], n: 0 };
+        assert_eq!(session.run(run).expect("no trap").sum, 4_950, "{backend}");
+    }
+}
+
+#[test]
+fn structs_of_a_series_count_while_they_are_there() {
+    let _alone = alone();
+    let graph = edgeless(10);
+    let place = [(1, 2, 3); 10];
+    let topology = || placed::Topology {
+        graph: &graph,
+        place: &place,
+    };
+    let n = 20_000;
+    let given = vec![(4, 5, 1); n as usize];
+    let many = vec![(4, 5, 1); 200_000];
+    // In columns.
+    let one = 17 * u64::from(n);
+    let series = |runs| vec![placed::Run { given: &given, n }; runs];
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let probe = runtime.clone().with_memory(1 << 30);
+        let mut session = placed::Session::new(&probe, topology()).expect("it fits");
+        session.run_series(series(1)).expect("no trap");
+        let (_, takes) = probe.memory().expect("there is a budget");
+        drop(session);
+        // The structs of one run are in what the session takes.
+        let budget = takes + 3 * one;
+        let tight = runtime.with_memory(budget);
+        let ((), held) = peak_of(|| {
+            let mut session = placed::Session::new(&tight, topology()).expect("it fits");
+            for runs in [1, 4, 5, 4] {
+                let result = session.run_series(series(runs));
+                if runs == 5 {
+                    let says = "the rows of structs of the series do not fit beside the sessions";
+                    too_large(result, says);
+                } else {
+                    assert_eq!(result.expect("no trap").sum, 20 + 5 * u64::from(n));
+                }
+                assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+            }
+            // A run that does not fit is not taken apart either.
+            let (given, n) = (&many, 200_000);
+            let run = placed::Run { given, n };
+            too_large(session.run(run), "the run does not fit");
+        });
+        let most = budget as usize + allowance();
+        assert!(held <= most, "{backend}: {held} of {budget}");
+    }
+}
+
+#[test]
+fn an_update_holds_both_topologies_within_the_budget() {
+    let _alone = alone();
+    let (one, other) = (wide(25_000, false), wide(25_000, true));
+    let graph_bytes = 4 * (25_001 + other.edge_count() as u64);
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let probe = runtime.clone().with_memory(1 << 30);
+        let session = search::Session::new(&probe, &other).expect("it fits");
+        let (_, takes) = probe.memory().expect("there is a budget");
+        drop(session);
+        for (room, fits) in [(graph_bytes - 1, false), (graph_bytes, true)] {
+            let budget = takes + room;
+            let tight = runtime.clone().with_memory(budget);
+            let ((), held) = peak_of(|| {
+                let mut session = search::Session::new(&tight, &one).expect("it fits");
+                let first = session.run(search::Run { source: 0 }).expect("no trap");
+                let before = tight.memory();
+                drop(first);
+                if fits {
+                    session.update(&other).expect("both fit");
+                    assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+                } else {
+                    let says = "the topology does not fit beside the one before";
+                    too_large(session.update(&other), says);
+                    assert_eq!(tight.memory(), before, "{backend}");
+                }
+                session.run(search::Run { source: 0 }).expect("no trap");
+            });
+            let most = budget as usize + allowance();
+            assert!(held <= most, "{backend}: {held} of {budget}");
+        }
+    }
+}
+
 #[test]
 fn warm_runs_into_a_result_take_no_memory_that_grows_with_it() {
     let _alone = alone();

@@ -671,8 +671,8 @@ impl Expansion<'_> {
                 type Output = #output;
                 const PARTS: #private::Parts = #parts;
 
-                fn topology(topology: Self::Topology<'_>) -> #private::TopologyArgs<'_> { #topology }
-                fn args(run: Self::Run<'_>) -> #private::Args<'_> { #args }
+                fn topology<'a>(topology: &Self::Topology<'a>) -> #private::TopologyArgs<'a> { #topology }
+                fn args<'a>(run: &Self::Run<'a>) -> #private::Args<'a> { #args }
                 #rows
                 #exchange
                 fn wave(cx: &#private::Sweep<'_>) { #wave }

@@ -37,9 +37,9 @@ pub trait Pass: 'static {
     const PARTS: Parts;
 
     /// Untyped form of the topologies.
-    fn topology(topology: Self::Topology<'_>) -> TopologyArgs<'_>;
+    fn topology<'a>(topology: &Self::Topology<'a>) -> TopologyArgs<'a>;
     /// Untyped form of the arguments.
-    fn args(run: Self::Run<'_>) -> Args<'_>;
+    fn args<'a>(run: &Self::Run<'a>) -> Args<'a>;
     /// Topology columns that the caller gives as rows of structs, taken apart: [`Pass::topology`] leaves them out.
     fn topology_rows(_: &Self::Topology<'_>) -> Result<Vec<(BufferId, Column)>, RunError> {
         Ok(Vec::new())

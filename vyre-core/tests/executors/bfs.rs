@@ -87,14 +87,14 @@ impl vyre_core::cpu::pass::Pass for Pass {
         max_rounds: &[],
     };
 
-    fn topology(topology: Self::Topology<'_>) -> TopologyArgs<'_> {
+    fn topology<'a>(topology: &Self::Topology<'a>) -> TopologyArgs<'a> {
         TopologyArgs {
             graphs: vec![topology.graph],
             columns: vec![],
         }
     }
 
-    fn args(run: Self::Run<'_>) -> Args<'_> {
+    fn args<'a>(run: &Self::Run<'a>) -> Args<'a> {
         Args {
             scalars: vec![ScalarType::to_bits64(run.source)],
             inputs: vec![],

@@ -347,15 +347,15 @@ impl vyre_core::cpu::pass::Pass for Closure {
         max_rounds: &[],
     };
 
-    fn topology(graph: Self::Topology<'_>) -> TopologyArgs<'_> {
+    fn topology<'a>(graph: &Self::Topology<'a>) -> TopologyArgs<'a> {
         TopologyArgs {
             graphs: vec![graph],
             columns: vec![],
         }
     }
-    fn args(width: Self::Run<'_>) -> Args<'_> {
+    fn args<'a>(width: &Self::Run<'a>) -> Args<'a> {
         Args {
-            scalars: vec![width.into()],
+            scalars: vec![(*width).into()],
             inputs: vec![],
         }
     }
@@ -465,7 +465,7 @@ fn a_closure_over_rows_is_the_same_on_every_executor() {
     let graph = Csr::from_edges(N as usize, &edges).expect("edges name nodes");
     let program = Arc::new(closure());
     assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
-    let topology = <Closure as vyre_core::cpu::pass::Pass>::topology(&graph);
+    let topology = <Closure as vyre_core::cpu::pass::Pass>::topology(&&graph);
     for width in [0, 95, N] {
         let mut expected = vec![vec![0u32; row_words(width) as usize]; N as usize];
         for v in (0..N).rev() {
@@ -486,7 +486,7 @@ fn a_closure_over_rows_is_the_same_on_every_executor() {
             Box::new(vir0.expect("fits")),
         ];
         for mut executor in executors {
-            let args = <Closure as vyre_core::cpu::pass::Pass>::args(width);
+            let args = <Closure as vyre_core::cpu::pass::Pass>::args(&width);
             let mut out = executor.run(&args).expect("runs");
             assert!(matches!(&out.outputs[0], (_, Column::U32(_))));
             let rows = out.take_bits(BufferId(0));
@@ -523,10 +523,10 @@ impl vyre_core::cpu::pass::Pass for Copying {
         max_rounds: &[],
     };
 
-    fn topology(topology: Self::Topology<'_>) -> TopologyArgs<'_> {
-        topology
+    fn topology<'a>(topology: &Self::Topology<'a>) -> TopologyArgs<'a> {
+        topology.clone()
     }
-    fn args((): Self::Run<'_>) -> Args<'_> {
+    fn args<'a>((): &Self::Run<'a>) -> Args<'a> {
         Args::default()
     }
     fn exchange(results: &mut Outcome, out: &mut Outcome) {

@@ -74,14 +74,14 @@ impl vyre_core::cpu::pass::Pass for Pass {
         max_rounds: &[],
     };
 
-    fn topology(graph: Self::Topology<'_>) -> TopologyArgs<'_> {
+    fn topology<'a>(graph: &Self::Topology<'a>) -> TopologyArgs<'a> {
         TopologyArgs {
             graphs: vec![graph],
             columns: vec![],
         }
     }
-    fn args(run: Self::Run<'_>) -> Args<'_> {
-        run
+    fn args<'a>(run: &Self::Run<'a>) -> Args<'a> {
+        run.clone()
     }
     fn exchange(results: &mut Outcome, out: &mut Outcome) {
         std::mem::swap(results, out);
@@ -366,7 +366,7 @@ fn run_all(scalars: [u64; 3]) -> Vec<Result<Outcome, Box<Trap>>> {
     let program = Arc::new(program());
     assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
     let graph = Csr::from_edges(NODES as usize, &[]).expect("no edges");
-    let topology: TopologyArgs<'_> = <Pass as vyre_core::cpu::pass::Pass>::topology(&graph);
+    let topology: TopologyArgs<'_> = <Pass as vyre_core::cpu::pass::Pass>::topology(&&graph);
     let native = || {
         let executor =
             NativeExecutor::<Pass>::new(Arc::clone(&program), &topology, Allocation::Shared);

@@ -88,7 +88,7 @@ fn executors(
 ) -> [(&'static str, Box<dyn Executor>); 2] {
     let program = Arc::new(bfs::program(max_rounds, capacity));
     assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
-    let topology: TopologyArgs<'_> = bfs::Pass::topology(graph.into());
+    let topology: TopologyArgs<'_> = bfs::Pass::topology(&graph.into());
     let native = NativeExecutor::<bfs::Pass>::new(
         Arc::clone(&program),
         &topology,
@@ -139,7 +139,7 @@ fn distances_are_those_of_a_queue_on_every_executor() {
             for source in [0, nodes / 2] {
                 let expected = queue_bfs(&graph, source);
                 let mut outcome = executor
-                    .run(&bfs::Pass::args(bfs::Run { source }))
+                    .run(&bfs::Pass::args(&bfs::Run { source }))
                     .expect("runs");
                 let mut out = bfs::Output::default();
                 bfs::Pass::exchange(&mut outcome, &mut out);
@@ -162,7 +162,7 @@ fn an_overflowed_frontier_and_a_round_limit_stop_the_run_and_the_session_goes_on
     edges.extend([(10, 11), (11, 12), (12, 13)]);
     let graph = Csr::from_edges(14, &edges).expect("edges name nodes");
     for (name, mut executor) in executors(&graph, 3, Extent::Fixed(8)) {
-        let mut run = |source| executor.run(&bfs::Pass::args(bfs::Run { source }));
+        let mut run = |source| executor.run(&bfs::Pass::args(&bfs::Run { source }));
         let Err(RunError::Trap(trap)) = run(0) else {
             panic!("{name} overflows");
         };

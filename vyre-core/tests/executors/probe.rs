@@ -79,14 +79,14 @@ impl vyre_core::cpu::pass::Pass for Probe {
         max_rounds: &[],
     };
 
-    fn topology(graph: Self::Topology<'_>) -> TopologyArgs<'_> {
+    fn topology<'a>(graph: &Self::Topology<'a>) -> TopologyArgs<'a> {
         TopologyArgs {
             graphs: vec![graph],
             columns: vec![],
         }
     }
-    fn args(run: Self::Run<'_>) -> Args<'_> {
-        run
+    fn args<'a>(run: &Self::Run<'a>) -> Args<'a> {
+        run.clone()
     }
     fn exchange(results: &mut Outcome, out: &mut Outcome) {
         std::mem::swap(results, out);
@@ -262,7 +262,7 @@ fn run(graph: &Csr, threads: usize, fault: u32) -> Result<Outcome, RunError> {
         scalars: vec![fault.into(), 20_000],
         inputs: vec![(BufferId(LOADS), Slice::F32(&loads))],
     };
-    let topology = <Probe as vyre_core::cpu::pass::Pass>::topology(graph);
+    let topology = <Probe as vyre_core::cpu::pass::Pass>::topology(&graph);
     let mut executor = NativeExecutor::<Probe>::new(
         Arc::new(program()),
         &topology,
@@ -357,7 +357,7 @@ fn outside_lanes_a_failed_check_is_a_panic() {
 #[test]
 fn arguments_of_the_wrong_length_are_refused_by_name() {
     let graph = wheel(7);
-    let topology = <Probe as vyre_core::cpu::pass::Pass>::topology(&graph);
+    let topology = <Probe as vyre_core::cpu::pass::Pass>::topology(&&graph);
     let mut executor = NativeExecutor::<Probe>::new(
         Arc::new(program()),
         &topology,

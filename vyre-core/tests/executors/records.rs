@@ -65,14 +65,14 @@ impl vyre_core::cpu::pass::Pass for Pass {
         max_rounds: &[],
     };
 
-    fn topology(graph: Self::Topology<'_>) -> TopologyArgs<'_> {
+    fn topology<'a>(graph: &Self::Topology<'a>) -> TopologyArgs<'a> {
         TopologyArgs {
             graphs: vec![graph],
             columns: vec![],
         }
     }
-    fn args(run: Self::Run<'_>) -> Args<'_> {
-        run
+    fn args<'a>(run: &Self::Run<'a>) -> Args<'a> {
+        run.clone()
     }
     fn exchange(results: &mut Outcome, out: &mut Outcome) {
         std::mem::swap(results, out);
@@ -161,7 +161,7 @@ fn program() -> Program {
 fn lanes_see_structs_and_outcomes_fields() {
     const N: u32 = 20_000;
     let graph = Csr::from_edges(N as usize, &[]).expect("no edges");
-    let topology = <Pass as vyre_core::cpu::pass::Pass>::topology(&graph);
+    let topology = <Pass as vyre_core::cpu::pass::Pass>::topology(&&graph);
     let program = Arc::new(program());
     let executor = NativeExecutor::<Pass>::new(program, &topology, Allocation::Separate);
     let mut executor = executor.expect("fits");
