@@ -59,7 +59,7 @@ use vyre_core::vir0::module::{
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::subject::{Failed, Seen, item_type, subject_of, unfinished};
-use vyre_core::vir0::trap::{Site, Trap, TrapKind, WHOLE_WAVE};
+use vyre_core::vir0::trap::{Site, Trap, TrapKind};
 
 /// Outputs together up to this size come back through page-locked memory.
 const PINNED_OUTPUT_BYTES: u64 = 64 << 20;
@@ -319,7 +319,7 @@ impl Needs {
         let align = |n| NonZeroU64::new(n).expect("alignments are not 0");
         let mut slots = Vec::new();
         for (i, buffer) in program.buffers.iter().enumerate() {
-            let len = index_len(&buffer.name, sizes.resolve(program, buffer.extent))?;
+            let len = index_len(buffer.field(), sizes.resolve(program, buffer.extent))?;
             let bytes = len * buffer.scalar.size_bytes();
             needs.buffers.push(bytes);
             if is_result(buffer.role) {
@@ -2016,7 +2016,7 @@ impl Reader<'_> {
         let at = at.ok().map(|i| named.sites[i].1);
         let site = at.and_then(|at| self.program.sites.get(at.index()).cloned());
         let message = at.and_then(|at| self.program.message(at));
-        let whole = item == WHOLE_WAVE || id.index() >= self.program.waves.len();
+        let own = kind.is_of_an_item() && id.index() < self.program.waves.len();
         let failed = Failed {
             kind,
             len: words.trap_len,
@@ -2029,7 +2029,7 @@ impl Reader<'_> {
             ..trap(
                 named.name.clone(),
                 site.unwrap_or_default(),
-                (!whole).then_some(item),
+                own.then_some(item),
             )
         })
     }
@@ -2047,12 +2047,12 @@ fn given(
     match columns.iter().find(|(b, _)| *b == id) {
         Some((_, column)) if column.scalar() != buffer.scalar => Err(RunError::Invalid(format!(
             "`{}` holds {}, not {}",
-            buffer.name,
+            buffer.field(),
             buffer.scalar.name(),
             column.scalar().name()
         ))),
         None if expected != 0 => Err(RunError::Length {
-            name: buffer.name.clone(),
+            name: buffer.field().to_owned(),
             expected,
             actual: 0,
         }),

@@ -217,6 +217,18 @@ macro_rules! on {
             fn what_a_macro_wrote_is_told_apart_or_not_guessed() {
                 super::what_a_macro_wrote_is_told_apart_or_not_guessed(&$runtime);
             }
+
+            #[test]
+            $(#[$ignore])?
+            fn an_item_of_any_number_is_named() {
+                super::an_item_of_any_number_is_named(&$runtime);
+            }
+
+            #[test]
+            $(#[$ignore])?
+            fn errors_name_what_the_caller_wrote() {
+                super::errors_name_what_the_caller_wrote(&$runtime);
+            }
         }
     };
 }
@@ -228,6 +240,90 @@ on!(
     Runtime::cuda().expect("a device"),
     ignore = "needs a CUDA device"
 );
+
+/// Keeps two numbers and looks at them.
+#[wave_graph]
+mod kept {
+    pub(crate) struct Data {
+        #[list(capacity = 2)]
+        numbers: List<u32>,
+        least: u32,
+    }
+
+    #[wave(once)]
+    fn keep(numbers: &Append<u32>) {
+        numbers.append(u32::MAX);
+        numbers.append(7);
+    }
+
+    #[wave(items(numbers), after(keep))]
+    fn look(number: u32, least: u32) {
+        assert!(number < least);
+    }
+}
+
+/// No number of an item stands for something else.
+fn an_item_of_any_number_is_named(runtime: &Runtime) {
+    let mut session = kept::Session::new(runtime, ()).expect("it fits");
+    for (least, item) in [(u32::MAX, u32::MAX), (5, 7)] {
+        let Err(Error::Trap(trap)) = session.run(kept::Run { least }) else {
+            panic!("an item is too large");
+        };
+        assert_eq!((trap.kind, trap.item), (TrapKind::Assert, Some(item)));
+        let says = format!(" in `look` at item {item} (");
+        assert!(trap.to_string().contains(&says), "{trap}");
+    }
+}
+
+#[kernel]
+fn gather(at: &u32, from: &Buf<u32>, to: &mut u32) {
+    *to = from[*at];
+}
+
+#[wave_graph]
+mod blocks {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Block {
+        pub(crate) op: u32,
+        pub(crate) size: (f32, u8),
+    }
+
+    pub(crate) struct Data {
+        #[input(per = count)]
+        block: Block,
+        #[output(per = count)]
+        op: u32,
+        count: u32,
+    }
+
+    #[wave(range(count))]
+    fn copy(block: &Block, op: &mut u32) {
+        *op = block.op;
+    }
+}
+
+/// Neither the length that a kernel has of a slice, nor the arrays that hold a field of structs.
+fn errors_name_what_the_caller_wrote(runtime: &Runtime) {
+    let mut to = [0; 2];
+    let error = gather::run(runtime, &[1, 3], &[4, 5, 6], &mut to).expect_err("it traps");
+    let says = "index 3 is outside of `from` (3 elements) in `gather` at item 1 (";
+    assert!(error.to_string().contains(says), "{error}");
+
+    let block = blocks::Block {
+        op: 1,
+        size: (2.0, 3),
+    };
+    let mut session = blocks::Session::new(runtime, ()).expect("it fits");
+    let run = blocks::Run {
+        block: &[block; 2],
+        count: 3,
+    };
+    let error = session.run(run).expect_err("one is missing");
+    assert_eq!(
+        error.to_string(),
+        "`block` has 2 elements; the pass needs 3"
+    );
+}
 
 /// Rows of as many bits as there are nodes, or of one word where there is one node.
 #[wave_graph]

@@ -991,7 +991,7 @@ impl Store {
     fn allocate(&mut self) -> Result<(), RunError> {
         for (buffer, most) in self.program.buffers.iter().zip(&mut self.most) {
             let len = match self.sizes.resolve(&self.program, buffer.extent) {
-                Some(len) => index_len(&buffer.name, len)?,
+                Some(len) => index_len(buffer.field(), len)?,
                 None => 0,
             };
             let keeps = match buffer.role {
@@ -1057,7 +1057,7 @@ impl Store {
         check_columns(&program, &sizes, &args.columns)?;
         for buffer in &program.buffers {
             if let Some(len) = sizes.resolve(&program, buffer.extent) {
-                index_len(&buffer.name, len)?;
+                index_len(buffer.field(), len)?;
             }
         }
         let before = std::mem::replace(&mut self.sizes, sizes);
@@ -1160,7 +1160,7 @@ impl Store {
         }
         Err(RunError::Invalid(format!(
             "`{}` holds {}, not {}",
-            buffer.name,
+            buffer.field(),
             buffer.scalar.name(),
             values.scalar().name()
         )))
@@ -1198,7 +1198,7 @@ impl Store {
             return Ok(());
         }
         Err(RunError::Length {
-            name: buffer.name.clone(),
+            name: buffer.field().to_owned(),
             expected,
             actual: 0,
         })
@@ -1211,7 +1211,7 @@ impl Store {
             if !matches!(buffer.role, Role::Output | Role::InOut) {
                 continue;
             }
-            let needed = self.len_of(&buffer.name, buffer.extent)?;
+            let needed = self.len_of(buffer.field(), buffer.extent)?;
             let column = results.memory_of(BufferId(i as u16), buffer.scalar);
             let own = &mut **self.buffers[i].get_mut();
             if let Some(mut column) = column.filter(|c| c.capacity() > own.capacity()) {
@@ -1281,7 +1281,7 @@ impl Store {
             self.take_memory(results)?;
         }
         for (i, buffer) in program.buffers.iter().enumerate() {
-            let len = self.len_of(&buffer.name, buffer.extent)?;
+            let len = self.len_of(buffer.field(), buffer.extent)?;
             match buffer.role {
                 Role::Topology => {}
                 Role::Input => self.given(BufferId(i as u16), &args.inputs)?,
@@ -1392,7 +1392,7 @@ impl Store {
                     && lives_in(lives.buffers[i], group)
                 {
                     let bits = buffer.init.map_or(0, |c| program.constants[c.index()].bits);
-                    let len = self.len_of(&buffer.name, buffer.extent);
+                    let len = self.len_of(buffer.field(), buffer.extent);
                     let len = len.expect("lengths were checked when the run began");
                     let column = Column::allocate(buffer.scalar, len, bits);
                     let Some(column) = column else {
@@ -1549,7 +1549,7 @@ impl Store {
                 let (wave, item, pc) = pending.key;
                 Err(self.trap(
                     (self.program.waves[wave.index()].kernel, pc),
-                    (item != WHOLE_WAVE).then_some(item),
+                    pending.fault.kind.is_of_an_item().then_some(item),
                     pending.fault,
                 ))
             }
@@ -1955,7 +1955,7 @@ impl Store {
         for (i, buffer) in self.program.buffers.iter().enumerate() {
             if buffer.role == Role::Output || buffer.role == Role::InOut && in_outs {
                 let size = buffer.scalar.size_bytes();
-                let len = self.len_of(&buffer.name, buffer.extent)? as u64;
+                let len = self.len_of(buffer.field(), buffer.extent)? as u64;
                 slots.push(Slot {
                     align_bytes: NonZeroU64::new(size).unwrap_or(NonZeroU64::MIN),
                     ..Slot::new(
@@ -1985,7 +1985,7 @@ impl Store {
                 capacity_bytes,
             } => RunError::Capacity {
                 name: match self.program.buffers.get(slot as usize) {
-                    Some(buffer) => buffer.name.clone(),
+                    Some(buffer) => buffer.field().to_owned(),
                     None => self.program.lists[slot as usize - buffers].name.clone(),
                 },
                 actual_bytes: meaningful_bytes,
@@ -2131,7 +2131,7 @@ fn first_push(kernel: &Kernel, onto: Resource) -> Option<u32> {
 #[cold]
 pub(crate) fn no_memory_for(buffer: &Buffer, len: usize) -> RunError {
     let bytes = len as u64 * buffer.scalar.size_bytes();
-    RunError::no_memory(format_args!("`{}`", buffer.name), bytes)
+    RunError::no_memory(format_args!("`{}`", buffer.field()), bytes)
 }
 
 fn index_len(name: &str, len: u64) -> Result<usize, RunError> {

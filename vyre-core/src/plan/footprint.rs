@@ -152,7 +152,7 @@ pub fn footprint_on(
     for (resource, bytes, life) in wide.items {
         let sum = u128::from(takes.separate_bytes) + bytes;
         let overflow = |_| FootprintError::Overflow {
-            name: program.name_of(resource).to_owned(),
+            name: program.field_of(resource).to_owned(),
         };
         takes.separate_bytes = u64::try_from(sum).map_err(overflow)?;
         // No overflow from here on: whatever is added up is part of the sum of all.
@@ -241,7 +241,7 @@ pub(super) fn wide(
         }
     }
     for (i, b) in program.buffers.iter().enumerate() {
-        let len = known(sizes.resolve(program, b.extent), &b.name)?;
+        let len = known(sizes.resolve(program, b.extent), b.field())?;
         let life = match b.role {
             Role::Scratch => lives.buffers[i],
             Role::Topology | Role::Input | Role::Output | Role::InOut => Life::Run,

@@ -113,7 +113,7 @@ pub fn check_columns(
         let expected = sizes.resolve(program, buffer.extent).unwrap_or(0);
         if column.len() as u64 != expected {
             return Err(RunError::Length {
-                name: buffer.name.clone(),
+                name: buffer.field().to_owned(),
                 expected,
                 actual: column.len() as u64,
             });
@@ -124,7 +124,7 @@ pub fn check_columns(
             && let Some((row, bit)) = bit_outside(words, width)
         {
             return Err(RunError::RowBit {
-                name: buffer.name.clone(),
+                name: buffer.field().to_owned(),
                 row,
                 bit,
                 width,

@@ -132,6 +132,11 @@ impl Buffer {
     pub fn of_structs(&self) -> Option<&str> {
         self.name.split_once('.').map(|(field, _)| field)
     }
+
+    /// The field that it is of.
+    pub fn field(&self) -> &str {
+        self.of_structs().unwrap_or(&self.name)
+    }
 }
 
 /// A double-buffered set of items; pushes become the next round's items.
@@ -266,10 +271,17 @@ pub struct Reduction {
 /// A uniform scalar that the caller sets for every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScalarParam {
-    /// Field name.
+    /// Field name; `x.len()` of a length that nobody declares, because it is that of the caller's slice.
     pub name: String,
     /// Type.
     pub scalar: Scalar,
+}
+
+impl ScalarParam {
+    /// Whether it is the length of the caller's slice, and no field.
+    pub fn is_length(&self) -> bool {
+        self.name.ends_with(".len()")
+    }
 }
 
 /// A value of the constant pool, as 64 raw bits (floats by `to_bits`, bools 0 or 1, i32 sign-extended).
@@ -611,10 +623,12 @@ impl Program {
         Some(&self.messages[at].1)
     }
 
-    /// The field that a resource is of: elements that are structs have a buffer for each of their scalars, `ps.pos.0`.
+    /// The field that a resource is of: elements that are structs have a buffer for each of their scalars.
     pub fn field_of(&self, resource: Resource) -> &str {
-        let name = self.name_of(resource);
-        name.split_once('.').map_or(name, |(field, _)| field)
+        match resource {
+            Resource::Buffer(b) => self.buffers[b.index()].field(),
+            other => self.name_of(other),
+        }
     }
 
     /// Name of a resource: its field's, and which scalar of a struct it is.

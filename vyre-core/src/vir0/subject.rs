@@ -207,6 +207,8 @@ fn length(
         Extent::Constant(_) | Extent::NodesPlusEdges | Extent::NodeBits(_) => {
             counted(len, "element")
         }
+        // The caller of a `#[kernel]` declares no lengths.
+        Extent::Scalar(s) if program.scalars[s.index()].is_length() => counted(len, "element"),
         Extent::Scalar(s) => {
             let name = &program.scalars[s.index()].name;
             format!("per = {name}, {name} = {len}")

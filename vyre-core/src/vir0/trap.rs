@@ -62,13 +62,30 @@ impl TrapKind {
         all.filter(|&kind| kind != TrapKind::UnknownWord)
     }
 
+    /// Whether a trap of this kind is an item's own: overflows are of a whole wave, round limits of a fixpoint.
+    pub fn is_of_an_item(self) -> bool {
+        match self {
+            TrapKind::FrontierOverflow
+            | TrapKind::ListOverflow
+            | TrapKind::RoundLimit
+            | TrapKind::UnknownWord => false,
+            TrapKind::IndexOutOfBounds
+            | TrapKind::DivideByZero
+            | TrapKind::DivideOverflow
+            | TrapKind::Assert
+            | TrapKind::ArithmeticOverflow
+            | TrapKind::Panic => true,
+        }
+    }
+
     /// The kind with this code.
     pub fn from_code(code: u32) -> Option<TrapKind> {
         TrapKind::ALL.into_iter().find(|&k| k as u32 == code)
     }
 }
 
-/// Item of a trap that belongs to a whole wave (an overflow): it loses against every item's own trap.
+/// The item that a trap of a whole wave has where traps are ordered: none comes after it. An item can have this number too,
+/// and the kind tells the two apart.
 pub const WHOLE_WAVE: u32 = u32::MAX;
 
 /// The fields of `Data` that a trap is about.

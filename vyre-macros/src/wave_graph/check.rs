@@ -389,7 +389,8 @@ impl<'g> Fields<'g> {
                 let (path, of) = &graph.included[included].modules[0];
                 tables.enter(path, of);
             }
-            let name = field.name.unraw().to_string();
+            let shown = || field.name.unraw().to_string();
+            let name = field.shown.clone().unwrap_or_else(shown);
             match &field.kind {
                 FieldKind::Csr { reverse_of } => {
                     let reverse_of = reverse_of.as_ref().and_then(|of| {

@@ -410,6 +410,7 @@ impl Merger<'_> {
                 ),
                 (None, None) => new.push(syntax::Field {
                     name: here,
+                    shown: None,
                     docs: field.docs.clone(),
                     kind,
                     host: None,

@@ -559,14 +559,17 @@ impl Builder<'_, '_> {
             }
             Err(e) => {
                 let largest = footprint(program, &sizes).ok().map(|takes| {
-                    let mut items = takes.items;
-                    items.retain(|i| i.life != Life::Never);
-                    items.sort_by_key(|i| std::cmp::Reverse(i.bytes));
-                    let items = items.iter().take(3);
-                    listed(items.map(|i| {
-                        let name = program.name_of(i.resource);
-                        format!("`{name}` takes {} bytes", i.bytes)
-                    }))
+                    let mut fields: Vec<(&str, u64)> = Vec::new();
+                    for item in takes.items.iter().filter(|i| i.life != Life::Never) {
+                        let name = program.field_of(item.resource);
+                        match fields.iter_mut().find(|(field, _)| *field == name) {
+                            Some((_, bytes)) => *bytes = bytes.saturating_add(item.bytes),
+                            None => fields.push((name, item.bytes)),
+                        }
+                    }
+                    fields.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
+                    let fields = fields.iter().take(3);
+                    listed(fields.map(|(name, bytes)| format!("`{name}` takes {bytes} bytes")))
                 });
                 let help = largest.map_or_else(String::new, |l| format!("{l}; "));
                 self.report.error_help(

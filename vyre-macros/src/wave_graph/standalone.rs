@@ -241,6 +241,7 @@ fn kernel(
                 let element = Ident::new(t, Span::call_site());
                 fields.push(Field {
                     name: ident.clone(),
+                    shown: None,
                     docs: Vec::new(),
                     kind: FieldKind::Broken,
                     host: Some(Host::Input(parse_quote!(#element))),
@@ -285,16 +286,19 @@ fn kernel(
         }
         fields.push(Field {
             name: ident.clone(),
+            shown: None,
             docs: Vec::new(),
             kind,
             host: None,
             origin: None,
         });
     }
-    let lengths = hidden.lengths.iter().map(|(_, len)| len);
-    for len in std::iter::once(&hidden.items).chain(lengths) {
+    let lengths = hidden.lengths.iter();
+    let lengths = lengths.map(|(of, len)| (len, Some(format!("{}.len()", of.unraw()))));
+    for (len, shown) in std::iter::once((&hidden.items, None)).chain(lengths) {
         fields.push(Field {
             name: len.clone(),
+            shown,
             docs: Vec::new(),
             kind: FieldKind::Scalar(Scalar::U32),
             host: None,

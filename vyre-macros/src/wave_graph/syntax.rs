@@ -250,6 +250,8 @@ impl DomainArgs {
 /// A field of `Data`.
 pub(crate) struct Field {
     pub(crate) name: Ident,
+    /// What the user knows it as, if that is not the name.
+    pub(crate) shown: Option<String>,
     pub(crate) docs: Vec<Attribute>,
     pub(crate) kind: FieldKind,
     /// Where the host has it and as what, by its attribute and type alone: a mistake in it is not one in `Run { .. }`.
@@ -1591,6 +1593,7 @@ impl Taker<'_> {
         };
         Some(Field {
             origin: None,
+            shown: None,
             name,
             docs,
             host,
