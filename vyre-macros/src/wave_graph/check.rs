@@ -1694,7 +1694,7 @@ fn item_type(domain: &DomainArgs) -> Option<&'static str> {
     }
 }
 
-fn describe(kind: &FieldKind) -> &'static str {
+pub(crate) fn describe(kind: &FieldKind) -> &'static str {
     match kind {
         FieldKind::Csr { .. } => "a topology",
         FieldKind::Column { .. } => "a buffer",

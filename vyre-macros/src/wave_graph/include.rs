@@ -6,7 +6,7 @@
 //! stay where they are, and are named by their paths.
 
 use super::build;
-use super::check::same_item;
+use super::check::{describe, same_item};
 use super::syntax::{
     self, DomainArgs, FieldKind, FixpointArgs, Graph, Host, IncludedUntil, Per, Piece, Scope, Wave,
 };
@@ -370,11 +370,18 @@ impl Merger<'_> {
                                 what,
                             }
                         })),
-                        Err(why) => self.report.error_help(
-                            ours.span(),
-                            format!("`{ours}` cannot be `{theirs}` of `{}`: {why}", self.args.name),
-                            "topologies, buffers and scalars can be shared, with one type and length",
-                        ),
+                        Err(why) => {
+                            let alias = &self.args.name;
+                            self.report.error_help(
+                                ours.span(),
+                                format!("`{ours}` cannot be `{theirs}` of `{alias}`: {why}"),
+                                format!("declare `{ours}` as that is, or leave out `{theirs} = {ours}`: `{theirs}` becomes `{}`", self.own(theirs)),
+                            );
+                            // Its place in the source, not that of the macro which brought it.
+                            let there = field.name.span().resolved_at(alias.span());
+                            let message = format!("`{theirs}` of `{alias}` is declared here");
+                            self.report.error(there, message);
+                        }
                     }
                 }
                 (Some((_, ours)), None) => {
@@ -458,7 +465,8 @@ fn stands_for(
     ours: &FieldKind,
     theirs: &FieldKind,
     named: (Named<'_>, Named<'_>),
-) -> Result<Vec<Equal>, &'static str> {
+) -> Result<Vec<Equal>, String> {
+    let differ = |here: String, there: String| Err(format!("it {here} here, and {there} there"));
     match (ours, theirs) {
         (FieldKind::Broken, _) | (_, FieldKind::Broken) => Ok(Vec::new()),
         (FieldKind::Csr { .. }, FieldKind::Csr { reverse_of: None }) => Ok(Vec::new()),
@@ -493,7 +501,12 @@ fn stands_for(
                 _ => false,
             };
             if !one_type {
-                return Err("the types differ");
+                let of = |item: &Option<Box<syn::Type>>, scalar: &Scalar| match item {
+                    Some(item) => syntax::show(item),
+                    None => scalar.name().to_owned(),
+                };
+                let (here, there) = (of(our_item, a), of(item, b));
+                return differ(format!("holds `{here}`"), format!("`{there}`"));
             }
             let mut same = Vec::new();
             let equal = match (our_per, per) {
@@ -508,15 +521,17 @@ fn stands_for(
                 _ => false,
             };
             if !equal {
-                return Err("the lengths differ");
+                return differ(format!("has {}", sized(our_per)), sized(per));
             }
             if matches!(role, Role::Output | Role::Scratch)
                 && matches!(our_role, Role::Input | Role::Topology)
             {
-                return Err("it is written there, and given from outside here");
+                let (here, there) = (given_by(*our_role, "here"), given_by(*role, "there"));
+                return Err(format!("it is {here}, and {there}"));
             }
             if *role == Role::Topology && *our_role != Role::Topology {
-                return Err("it belongs to the topology there");
+                let (here, there) = (given_by(*our_role, "here"), given_by(*role, "there"));
+                return Err(format!("it is {here}, and {there}"));
             }
             let inits = [our_init, init].map(|e| e.as_deref().cloned());
             if matches!(role, Role::Output | Role::Scratch) && inits.iter().any(Option::is_some) {
@@ -524,7 +539,50 @@ fn stands_for(
             }
             Ok(same)
         }
-        _ => Err("they are of different kinds"),
+        (
+            FieldKind::Frontier { .. } | FieldKind::List { .. } | FieldKind::Reduction { .. },
+            _,
+        )
+        | (
+            _,
+            FieldKind::Frontier { .. } | FieldKind::List { .. } | FieldKind::Reduction { .. },
+        ) => {
+            let kinds = format!("it is {} here, and {} there", describe(ours), describe(theirs));
+            Err(format!("{kinds}: topologies, buffers and scalars are shared"))
+        }
+        _ => differ(format!("is {}", kind_of(ours)), kind_of(theirs)),
+    }
+}
+
+/// The length of a field, as its declaration says it.
+fn sized(per: &Option<Per>) -> String {
+    match per {
+        None | Some(Per::Node) => "one element per node".to_owned(),
+        Some(Per::Edge(g)) => format!("one element per edge of `{g}`"),
+        Some(Per::Len(n)) => format!("`{}` elements", syntax::source_text(n)),
+        Some(Per::NodeBits(n)) => format!("a row of `{}` bits per node", syntax::source_text(n)),
+    }
+}
+
+/// Who fills a buffer that is declared at a place.
+fn given_by(role: Role, place: &str) -> String {
+    let (attribute, who) = match role {
+        Role::Topology => ("a `#[topology]`", "the session gives"),
+        Role::Input | Role::InOut => ("an `#[input]`", "each run gives"),
+        Role::Output => ("an `#[output]`", "waves write"),
+        Role::Scratch => ("a `#[scratch]`", "waves write"),
+    };
+    format!("{attribute} {place}, which {who}")
+}
+
+fn kind_of(kind: &FieldKind) -> String {
+    match kind {
+        FieldKind::Csr { reverse_of: None } => "a graph".to_owned(),
+        FieldKind::Csr {
+            reverse_of: Some(g),
+        } => format!("the reverse of `{g}`"),
+        FieldKind::Scalar(s) => format!("a scalar of type `{}`", s.name()),
+        other => describe(other).to_owned(),
     }
 }
 
