@@ -10,7 +10,7 @@
 use crate::expand::{GENERATED, bound_names, constant_values, look_inside, site_values};
 use crate::kernel::{self, Package};
 use crate::report::{Report, did_you_mean};
-use crate::sight::{Around, Sight};
+use crate::sight::{Around, Included, Lacking, Sight, lacks_inside};
 use crate::wave_graph::standalone::{self, array_names};
 use crate::wave_graph::{self};
 use crate::{attributes, recover, source};
@@ -19,6 +19,7 @@ use quote::{ToTokens, format_ident, quote};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
+use syn::spanned::Spanned;
 use syn::{Item, ItemFn, UseTree};
 use vyre_core::vir0::scalar::Scalar;
 
@@ -84,8 +85,54 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
             }
         },
     };
-    let want = match syn::parse2::<Item>(item.clone()) {
-        Ok(Item::Mod(m)) if asker == Asker::WaveGraph => includes_of(&m),
+    let mut parsed = syn::parse2::<Item>(item.clone());
+    let name = parsed.as_ref().ok().and_then(name_of);
+    let around = name.and_then(Around::new);
+    let by_path = Span::call_site().source_text();
+    let by_path = by_path.is_some_and(|text| text.contains("::"));
+    let inside = asker == Asker::Device && matches!(parsed, Ok(Item::Mod(_)));
+    let lacks = around.as_ref().filter(|_| attr.is_empty() && !inside);
+    let lacks = lacks.and_then(|a| a.lacks(&item, by_path));
+    let prelude = lacks.map(|Lacking { word, first }| {
+        if first {
+            report.error_help(
+                word.span(),
+                format!("`{word}` is not in scope"),
+                "write `use vyre_cuda::prelude::*;` above: it brings all words of the kernel language",
+            );
+        }
+        // What would follow from that.
+        quote! {
+            #[allow(unused_imports)]
+            use ::vyre_cuda::prelude::*;
+        }
+    });
+    let mut item = item;
+    if asker == Asker::Device
+        && let Ok(Item::Mod(m)) = &mut parsed
+        && let Some(word) = lacks_inside(m)
+    {
+        let name = &m.ident;
+        report.error_help(
+            word.span(),
+            format!("`{word}` is not in scope in `mod {name}`"),
+            format!("write `use vyre_cuda::prelude::*;` in `mod {name}`: a module does not see what is in scope around it"),
+        );
+        if let Some((_, items)) = &mut m.content {
+            let prelude = quote! { #[allow(unused_imports)] use ::vyre_cuda::prelude::*; };
+            items.insert(0, Item::Verbatim(prelude));
+        }
+        item = m.to_token_stream();
+    }
+    let want = match &mut parsed {
+        Ok(Item::Mod(m)) if asker == Asker::WaveGraph => {
+            if let Some(around) = &around
+                && look_for_includes(m, around, &mut report)
+            {
+                item = m.to_token_stream();
+            }
+            includes_of(m)
+        }
         _ => Vec::new(),
     };
     let state = State {
@@ -97,7 +144,179 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
         item,
     };
     let (tokens, errors) = (state.go_on(), report.errors());
-    quote! { #tokens #errors }
+    quote! { #prelude #errors #tokens }
+}
+
+/// Reports graphs that are included and certainly not there. A misspelled path becomes the one that was meant, and what is not
+/// there at all becomes nothing: what follows from it is not said. Whether something changed.
+fn look_for_includes(module: &mut syn::ItemMod, around: &Around, report: &mut Report) -> bool {
+    let tokens = module.to_token_stream();
+    let items = module.content.as_mut().map(|(_, items)| items);
+    let mut changed = items.is_some_and(|items| split_includes(items, report));
+    for item in module.content.iter_mut().flat_map(|(_, items)| items) {
+        let Item::Use(u) = item else { continue };
+        // As the one name that it is.
+        while u.attrs.iter().any(is_include) && ungroup(&mut u.tree) {
+            changed = true;
+        }
+        let mut uses = Uses::new();
+        uses_of(&u.tree, &[], &mut uses);
+        let [(alias, path)] = &uses[..] else { continue };
+        let last = &path[path.len() - 1];
+        if u.leading_colon.is_some() {
+            continue;
+        }
+        if !u.attrs.iter().any(is_include) {
+            if waits_for(tokens.clone(), alias) && around.included(path) == Included::Graph {
+                report.error_help(
+                    last.span(),
+                    format!("a plain `use` does not include the graph `{last}`"),
+                    format!("write `#[include(..)]` before it, with the fields that the two share: `#[include(field_of_{last} = field)]`"),
+                );
+                u.attrs.push(syn::parse_quote!(#[include]));
+                changed = true;
+                leave_out(u, alias, last.span());
+            }
+            continue;
+        }
+        match around.included(path) {
+            Included::Open | Included::Graph => continue,
+            Included::Private => report.error_help(
+                last.span(),
+                format!("the graph `{last}` is private where it stands"),
+                format!("write `pub mod {last}`"),
+            ),
+            Included::Absent { at, within, near } => {
+                let what = if at + 1 == path.len() {
+                    "wave graph"
+                } else {
+                    "module"
+                };
+                let place = within.map_or_else(|| "this crate".to_owned(), |m| format!("`{m}`"));
+                let message = format!("there is no {what} `{}` in {place}", path[at]);
+                if let Some(near) = near {
+                    let help = format!("did you mean `{near}`?");
+                    report.error_help(path[at].span(), message, help);
+                    let mut meant = path.clone();
+                    meant[at] = source::ident(&near, path[at].span());
+                    let named = source::ident(alias, last.span());
+                    // What else names it says whether the name was meant.
+                    let own = format!("{alias}_");
+                    let uses = |t: &TokenTree| match t {
+                        TokenTree::Ident(i) => i.to_string().starts_with(&own),
+                        _ => false,
+                    };
+                    u.tree = if named == *last && !any_token(tokens.clone(), &uses) {
+                        syn::parse_quote!(#(#meant)::*)
+                    } else {
+                        syn::parse_quote!(#(#meant)::* as #named)
+                    };
+                    changed = true;
+                    continue;
+                }
+                let help = "`#[include]` stands on the `use` of a `#[wave_graph]` module of this crate: name it by its path, as in `use crate::search::bfs;`";
+                report.error_help(path[at].span(), message, help);
+            }
+            Included::Unmarked { inside } => {
+                let help = match &inside {
+                    Some(graph) => format!("`{graph}` in it is one: write `{last}::{graph}`"),
+                    None => format!("write `#[wave_graph]` before `mod {last}`"),
+                };
+                let message = format!("`{last}` is not a wave graph");
+                report.error_help(last.span(), message, help);
+                if let Some(graph) = inside {
+                    let graph = source::ident(&graph, last.span());
+                    u.tree = syn::parse_quote!(#(#path)::*::#graph);
+                    changed = true;
+                    continue;
+                }
+            }
+        }
+        changed = true;
+        leave_out(u, alias, last.span());
+    }
+    changed
+}
+
+/// Makes a `use` bring nothing under its name: what it named is not there, or not to be looked at.
+fn leave_out(u: &mut syn::ItemUse, alias: &str, at: Span) {
+    let named = source::ident(alias, at);
+    u.leading_colon = Some(syn::parse_quote!(::));
+    u.tree = syn::parse_quote!(core as #named);
+}
+
+/// Reports a `use` that includes more than one graph, and makes it one for each name, which brings nothing.
+fn split_includes(items: &mut Vec<Item>, report: &mut Report) -> bool {
+    let mut changed = false;
+    let mut all = Vec::new();
+    for item in std::mem::take(items) {
+        let mut uses = Uses::new();
+        if let Item::Use(u) = &item
+            && u.attrs.iter().any(is_include)
+        {
+            uses_of(&u.tree, &[], &mut uses);
+        }
+        let Item::Use(u) = &item else {
+            all.push(item);
+            continue;
+        };
+        if uses.len() < 2 {
+            all.push(item);
+            continue;
+        }
+        report.error_help(
+            u.tree.span(),
+            "`#[include]` takes one graph",
+            "write a `use` for each, with an `#[include]` of its own",
+        );
+        for (alias, path) in uses {
+            let mut one = u.clone();
+            leave_out(&mut one, &alias, path[path.len() - 1].span());
+            one.attrs = vec![syn::parse_quote!(#[include])];
+            all.push(Item::Use(one));
+        }
+        changed = true;
+    }
+    *items = all;
+    changed
+}
+
+/// Takes the braces from around a single name.
+fn ungroup(tree: &mut UseTree) -> bool {
+    match tree {
+        UseTree::Path(p) => ungroup(&mut p.tree),
+        UseTree::Group(g) if g.items.len() == 1 => {
+            *tree = g.items[0].clone();
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Whether something waits for this name.
+fn waits_for(tokens: TokenStream, name: &str) -> bool {
+    let mut after = false;
+    tokens.into_iter().any(|tree| {
+        let is_after = std::mem::replace(
+            &mut after,
+            matches!(&tree, TokenTree::Ident(i) if i == "after"),
+        );
+        match tree {
+            TokenTree::Group(g) if is_after => any_token(
+                g.stream(),
+                &|t| matches!(t, TokenTree::Ident(i) if i == name),
+            ),
+            TokenTree::Group(g) => waits_for(g.stream(), name),
+            _ => false,
+        }
+    })
+}
+
+/// `#[include]`, or what was meant as one.
+fn is_include(attr: &syn::Attribute) -> bool {
+    let word = attr.path().get_ident().map(Ident::to_string);
+    let word = word.unwrap_or_default();
+    word == "include" || did_you_mean(&word, ["include"]).is_some()
 }
 
 /// Expands with the graphs that an item includes, if something is wrong whatever the functions that it calls turn out to be:
@@ -794,15 +1013,7 @@ fn includes_of(module: &syn::ItemMod) -> Vec<Wanted> {
     let mut all = Vec::new();
     for item in module.content.iter().flat_map(|(_, items)| items) {
         let Item::Use(u) = item else { continue };
-        let includes = |a: &syn::Attribute| {
-            let word = a
-                .path()
-                .get_ident()
-                .map(Ident::to_string)
-                .unwrap_or_default();
-            word == "include" || did_you_mean(&word, ["include"]).is_some()
-        };
-        if !u.attrs.iter().any(includes) {
+        if !u.attrs.iter().any(is_include) {
             continue;
         }
         let mut uses = Uses::new();

@@ -2,10 +2,14 @@
 //! the rest by a macro of the function's name; rustc says of a function without `#[device]` that there is no such macro, and
 //! drops the item. The file is looked into before that, and what is certain is said in our words.
 
+use crate::report::did_you_mean;
 use crate::source;
 use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
 use std::cell::OnceCell;
-use syn::{Attribute, Item, UseTree};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use syn::{Attribute, Item, ItemUse, UseTree};
 
 /// What is certain about a function or struct of another module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,9 +22,48 @@ pub(crate) enum Sight {
     Absent,
 }
 
+/// What is certain about a wave graph that another includes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Included {
+    /// It may be there.
+    Open,
+    /// It is there.
+    Graph,
+    /// It is there, and private to the module around it.
+    Private,
+    /// There is no module of this name at a place of the path.
+    Absent {
+        /// The place.
+        at: usize,
+        /// Where it was looked for: a module, or the file.
+        within: Option<String>,
+        /// What has a name like it.
+        near: Option<String>,
+    },
+    /// The module is there without `#[wave_graph]`.
+    Unmarked {
+        /// A graph in it.
+        inside: Option<String>,
+    },
+}
+
+/// A word of the kernel language that nothing brings into scope.
+pub(crate) struct Lacking {
+    pub(crate) word: Ident,
+    /// No item before it in its module lacks one.
+    pub(crate) first: bool,
+}
+
+/// The words of the kernel language, which the prelude brings.
+const WORDS: [&str; 20] = [
+    "And", "Append", "Atomic", "Bits", "Buf", "Count", "Csr", "Edge", "Frontier", "Index", "List",
+    "Max", "Min", "Node", "Or", "Push", "Records", "Reduce", "Round", "Sum",
+];
+
 /// The source file around an item.
 pub(crate) struct Around {
     item: String,
+    file: PathBuf,
     text: String,
     parsed: OnceCell<Option<syn::File>>,
 }
@@ -34,9 +77,14 @@ impl Around {
         let file = item.span().unwrap().local_file()?;
         Some(Around {
             item: item.to_string(),
-            text: std::fs::read_to_string(file).ok()?,
+            text: std::fs::read_to_string(&file).ok()?,
+            file,
             parsed: OnceCell::new(),
         })
+    }
+
+    fn parsed(&self) -> Option<&syn::File> {
+        self.parsed.get_or_init(|| parse(&self.text)).as_ref()
     }
 
     /// Looks a path up from the module around the item, which one of our attributes marks.
@@ -49,22 +97,397 @@ impl Around {
         if names.iter().any(|n| n == "super" || n == "crate") || plainly_open(&self.text, &names) {
             return Sight::Open;
         }
-        let file = self.parsed.get_or_init(|| parse(&self.text));
-        let said = file
-            .as_ref()
+        let said = self
+            .parsed()
             .and_then(|f| of_items(&f.items, &self.item, &names));
         said.unwrap_or(Sight::Open)
     }
-}
 
-impl Around {
     /// Whether a function of this name is certainly beside the item: marked, unmarked, or brought by a `use` of its name.
     pub(crate) fn has(&self, name: &str) -> bool {
         let names = [name.to_owned()];
-        let file = || self.parsed.get_or_init(|| parse(&self.text)).as_ref();
+        let file = || self.parsed();
         plainly_open(&self.text, &names)
             || file().and_then(|f| of_items(&f.items, &self.item, &names)) == Some(Sight::Unmarked)
     }
+
+    /// A word that the item has and its module does not. `by_path`: its attribute is written with the path of this crate, and
+    /// can stand where the prelude is not in scope.
+    pub(crate) fn lacks(&self, item: &TokenStream, by_path: bool) -> Option<Lacking> {
+        if !by_path && self.text.contains("prelude::*") {
+            return None;
+        }
+        let (chain, _) = self.home()?;
+        let word = lacking(item.clone(), &chain)?;
+        let mut beside = chain.last()?.iter().filter(|i| ours(i).is_some());
+        let first = beside.find(|i| lacking(i.to_token_stream(), &chain).is_some());
+        Some(Lacking {
+            word,
+            first: first.and_then(ours).is_some_and(|name| *name == self.item),
+        })
+    }
+
+    /// The items of the modules of this file around the item, from the file's own to those beside it, and the names of the
+    /// modules; `None` unless that is one place.
+    fn home(&self) -> Option<(Vec<&[Item]>, Vec<String>)> {
+        let mut homes = Vec::new();
+        let mut at = (vec![&self.parsed()?.items[..]], Vec::new());
+        find_homes(&self.item, &mut at, &mut homes);
+        match homes.len() {
+            1 => homes.pop(),
+            _ => None,
+        }
+    }
+
+    /// Looks up the path of a `use` in the item, a module, that includes what it names.
+    pub(crate) fn included(&self, path: &[Ident]) -> Included {
+        let path: Vec<String> = path.iter().map(Ident::to_string).collect();
+        self.find(&path).unwrap_or(Included::Open)
+    }
+
+    /// `None`: nothing is certain.
+    fn find(&self, path: &[String]) -> Option<Included> {
+        let (chain, names) = self.home()?;
+        let mut place = Place::file(&self.file, self.parsed()?.items.clone());
+        for (items, name) in chain[1..].iter().zip(&names) {
+            place = place.inside(name, items.to_vec());
+        }
+        let own = place.items.iter().find_map(|i| match i {
+            Item::Mod(m) if m.ident == self.item => m.content.as_ref().map(|(_, i)| i.clone()),
+            _ => None,
+        })?;
+        let mut place = place.inside(&self.item, own);
+        let mut at = 0;
+        match path.first()?.as_str() {
+            "crate" => {
+                at = 1;
+                while let Some(parent) = place.parent() {
+                    place = parent?;
+                }
+            }
+            "super" | "self" => {
+                while at < path.len() && (path[at] == "super" || path[at] == "self") {
+                    if path[at] == "super" {
+                        place = place.parent()??;
+                    }
+                    at += 1;
+                }
+            }
+            // By its `use super::*`, the module around it.
+            first => {
+                if !place.declares(first) {
+                    place = place.parent()??;
+                }
+            }
+        }
+        for (at, name) in path.iter().enumerate().skip(at) {
+            let last = at + 1 == path.len();
+            let module = place.items.iter().find_map(|i| match i {
+                Item::Mod(m) if m.ident == name => Some(m.clone()),
+                _ => None,
+            });
+            let Some(module) = module else {
+                if place.items.iter().any(|i| may_bring(i, name)) {
+                    return None;
+                }
+                let wanted = place.items.iter().filter_map(|i| match i {
+                    Item::Mod(m) if !last || marked(&m.attrs, &["wave_graph"]) => {
+                        Some(m.ident.to_string())
+                    }
+                    _ => None,
+                });
+                let wanted: Vec<String> = wanted.filter(|n| *n != self.item).collect();
+                let same = wanted.iter().find(|n| n.eq_ignore_ascii_case(name));
+                let near = || did_you_mean(name, wanted.iter().map(String::as_str));
+                return Some(Included::Absent {
+                    at,
+                    within: place.name(),
+                    near: same.map(String::as_str).or_else(near).map(str::to_owned),
+                });
+            };
+            if last {
+                let (_, inner) = module.content.as_ref()?;
+                if !marked(&module.attrs, &["wave_graph", "wavegraph", "cfg_attr"]) {
+                    let inside = inner.iter().find_map(|i| match i {
+                        Item::Mod(m) if marked(&m.attrs, &["wave_graph"]) => {
+                            Some(m.ident.to_string())
+                        }
+                        _ => None,
+                    });
+                    return Some(Included::Unmarked { inside });
+                }
+                let around = place.file != self.file || names.starts_with(&place.names);
+                let private = matches!(module.vis, syn::Visibility::Inherited) && !around;
+                return Some(if private {
+                    Included::Private
+                } else {
+                    Included::Graph
+                });
+            }
+            place = match &module.content {
+                Some((_, items)) => place.inside(name, items.clone()),
+                None => place.outside(name)?,
+            };
+        }
+        None
+    }
+}
+
+/// A module, as far as it is read.
+#[derive(Clone)]
+struct Place {
+    items: Vec<Item>,
+    file: PathBuf,
+    /// Its inline modules around this one, and this one.
+    names: Vec<String>,
+    around: Option<Rc<Place>>,
+}
+
+impl Place {
+    fn file(file: &Path, items: Vec<Item>) -> Place {
+        Place {
+            items,
+            file: file.to_owned(),
+            names: Vec::new(),
+            around: None,
+        }
+    }
+
+    fn read(file: &Path) -> Option<Place> {
+        let text = std::fs::read_to_string(file).ok()?;
+        Some(Place::file(file, parse(&text)?.items))
+    }
+
+    fn inside(self, name: &str, items: Vec<Item>) -> Place {
+        let mut names = self.names.clone();
+        names.push(name.to_owned());
+        Place {
+            items,
+            file: self.file.clone(),
+            names,
+            around: Some(Rc::new(self)),
+        }
+    }
+
+    /// The module of `mod name;`.
+    fn outside(&self, name: &str) -> Option<Place> {
+        let folder = self.folder()?;
+        let files = [format!("{name}.rs"), format!("{name}/mod.rs")];
+        let mut place = files.iter().find_map(|f| Place::read(&folder.join(f)))?;
+        place.names.push(name.to_owned());
+        place.around = Some(Rc::new(self.clone()));
+        Some(place)
+    }
+
+    /// Where files of its modules are.
+    fn folder(&self) -> Option<PathBuf> {
+        let (folder, stem) = (self.file.parent()?, self.file.file_stem()?);
+        let own = folder.join(stem);
+        let root = ["main", "lib", "mod"].iter().any(|r| stem == *r);
+        // The root of a crate can have any name.
+        let mut path = if root || !own.is_dir() {
+            folder.to_owned()
+        } else {
+            own
+        };
+        path.extend(&self.names);
+        Some(path)
+    }
+
+    /// The module around it; `None` for a crate, and nothing in it where that is not known.
+    fn parent(&self) -> Option<Option<Place>> {
+        if let Some(around) = &self.around {
+            return Some(Some(Place::clone(around)));
+        }
+        let (Some(mut folder), Some(mut stem)) = (self.file.parent(), self.file.file_stem()) else {
+            return Some(None);
+        };
+        if stem == "main" || stem == "lib" {
+            return None;
+        }
+        if stem == "mod" {
+            (folder, stem) = match (folder.parent(), folder.file_name()) {
+                (Some(folder), Some(stem)) => (folder, stem),
+                _ => return Some(None),
+            };
+        }
+        let stem = stem.to_string_lossy();
+        let names = ["main.rs", "lib.rs", "mod.rs"].map(|f| folder.join(f));
+        let files = names.into_iter().chain([folder.with_extension("rs")]);
+        let mut having = files.filter_map(|f| Place::read(&f)).filter(|p| {
+            let is_it =
+                |i: &Item| matches!(i, Item::Mod(m) if m.ident == *stem && m.content.is_none());
+            p.items.iter().any(is_it)
+        });
+        match (having.next(), having.next()) {
+            // The file of an example or a test.
+            (None, _) if self.items.iter().any(is_main) => None,
+            (Some(one), None) => Some(Some(one)),
+            _ => Some(None),
+        }
+    }
+
+    /// Its name, if it is not a crate.
+    fn name(&self) -> Option<String> {
+        let file = || {
+            let stem = self.file.file_stem()?.to_str()?;
+            let named = self.parent().is_some() && stem != "mod";
+            named.then(|| stem.to_owned())
+        };
+        self.names.last().cloned().or_else(file)
+    }
+
+    fn declares(&self, name: &str) -> bool {
+        self.items.iter().any(|i| match i {
+            Item::Mod(m) => m.ident == name,
+            other => may_bring(other, name),
+        })
+    }
+}
+
+fn is_main(item: &Item) -> bool {
+    matches!(item, Item::Fn(f) if f.sig.ident == "main")
+}
+
+/// Whether an item that is no module of this name may bring one.
+fn may_bring(item: &Item, name: &str) -> bool {
+    match item {
+        Item::Use(u) => brings(&u.tree, name),
+        Item::Macro(_) | Item::Verbatim(_) => true,
+        Item::ExternCrate(e) => e.ident == name,
+        _ => false,
+    }
+}
+
+/// The name of an item that one of our attributes marks.
+fn ours(item: &Item) -> Option<&Ident> {
+    match item {
+        Item::Fn(f) if marked(&f.attrs, &["kernel", "device"]) => Some(&f.sig.ident),
+        Item::Mod(m) if marked(&m.attrs, &["wave_graph", "wavegraph", "device"]) => Some(&m.ident),
+        _ => None,
+    }
+}
+
+type Home<'f> = (Vec<&'f [Item]>, Vec<String>);
+
+fn find_homes<'f>(item: &str, at: &mut Home<'f>, found: &mut Vec<Home<'f>>) {
+    let items: &'f [Item] = at.0[at.0.len() - 1];
+    if items
+        .iter()
+        .any(|i| ours(i).is_some_and(|name| name == item))
+    {
+        found.push(at.clone());
+    }
+    for i in items {
+        if let Item::Mod(m) = i
+            && let Some((_, items)) = &m.content
+        {
+            at.0.push(items);
+            at.1.push(m.ident.to_string());
+            find_homes(item, at, found);
+            at.0.pop();
+            at.1.pop();
+        }
+    }
+}
+
+/// A word of the kernel language in a module of its own scope that nothing in it brings.
+pub(crate) fn lacks_inside(module: &syn::ItemMod) -> Option<Ident> {
+    let tokens = module.to_token_stream();
+    let (mut words, mut uses, mut declared) = (Vec::new(), Vec::new(), Vec::new());
+    scan(tokens.clone(), &mut words, &mut uses, &mut declared);
+    let mut items = module.content.iter().flat_map(|(_, items)| items);
+    // It may define anything.
+    let is_macro = |i: &Item| matches!(i, Item::Macro(_) | Item::Verbatim(_));
+    if uses.iter().any(is_super_glob) || items.any(is_macro) {
+        return None;
+    }
+    lacking(tokens, &[&[]])
+}
+
+/// The first word of the kernel language, in a type, that neither these tokens bring nor the modules around them.
+fn lacking(tokens: TokenStream, chain: &[&[Item]]) -> Option<Ident> {
+    let (mut words, mut uses, mut declared) = (Vec::new(), Vec::new(), Vec::new());
+    scan(tokens, &mut words, &mut uses, &mut declared);
+    words.into_iter().find(|word| {
+        let name = word.to_string();
+        !declared.contains(&name)
+            && !uses.iter().any(|tree| brings_word(tree, &name))
+            && !chain_brings(chain, &name)
+    })
+}
+
+fn scan(
+    tokens: TokenStream,
+    words: &mut Vec<Ident>,
+    uses: &mut Vec<UseTree>,
+    declared: &mut Vec<String>,
+) {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let punct = |at: Option<usize>, of: &[char]| matches!(at.and_then(|at| trees.get(at)), Some(TokenTree::Punct(p)) if of.contains(&p.as_char()));
+    for (i, tree) in trees.iter().enumerate() {
+        let before = i.checked_sub(1);
+        match tree {
+            TokenTree::Group(g) => scan(g.stream(), words, uses, declared),
+            TokenTree::Ident(word) => {
+                let after = |of: &[&str]| matches!(before.map(|b| &trees[b]), Some(TokenTree::Ident(w)) if of.iter().any(|o| w == o));
+                if word == "use" {
+                    let rest = trees[i..].iter();
+                    let rest = rest
+                        .take_while(|t| !matches!(t, TokenTree::Punct(p) if p.as_char() == ';'));
+                    let rest: TokenStream = rest.cloned().collect();
+                    let parsed = syn::parse2::<ItemUse>(quote::quote! { #rest; });
+                    uses.extend(parsed.ok().map(|u| u.tree));
+                } else if after(&["struct", "enum", "type", "union", "trait"]) {
+                    declared.push(word.to_string());
+                } else if WORDS.iter().any(|w| word == w)
+                    && !(punct(before, &[':']) && punct(i.checked_sub(2), &[':']))
+                    && (punct(before, &[':', '&', '<']) || after(&["mut"]))
+                {
+                    words.push(word.clone());
+                }
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}
+
+fn is_super_glob(tree: &UseTree) -> bool {
+    matches!(tree, UseTree::Path(p) if p.ident == "super" && matches!(*p.tree, UseTree::Glob(_)))
+}
+
+/// Whether a `use` in an item may bring a word of the kernel language.
+fn brings_word(tree: &UseTree, word: &str) -> bool {
+    match tree {
+        tree if is_super_glob(tree) => false,
+        // A few of the words stand there too.
+        UseTree::Path(p) if p.ident == "vyre_cuda" && matches!(*p.tree, UseTree::Glob(_)) => {
+            word == "Csr"
+        }
+        UseTree::Path(p) => brings_word(&p.tree, word),
+        UseTree::Name(n) => n.ident == word,
+        UseTree::Rename(r) => r.rename == word,
+        UseTree::Glob(_) => true,
+        UseTree::Group(g) => g.items.iter().any(|t| brings_word(t, word)),
+    }
+}
+
+/// Whether the innermost of these modules may have a word of the kernel language.
+fn chain_brings(chain: &[&[Item]], word: &str) -> bool {
+    // What is around the file may have anything.
+    let Some((items, around)) = chain.split_last() else {
+        return true;
+    };
+    items.iter().any(|item| match item {
+        Item::Use(u) if is_super_glob(&u.tree) => chain_brings(around, word),
+        Item::Use(u) => brings_word(&u.tree, word),
+        Item::Struct(s) => s.ident == word,
+        Item::Enum(e) => e.ident == word,
+        Item::Type(t) => t.ident == word,
+        Item::Union(u) => u.ident == word,
+        Item::Macro(_) | Item::Verbatim(_) => true,
+        _ => false,
+    })
 }
 
 /// The file, if syn's recursion does not end the stack on it.
@@ -116,12 +539,10 @@ fn of_items(items: &[Item], item: &str, names: &[String]) -> Option<Sight> {
             (a, b) => a.or(b),
         };
     };
-    let is_ours = |i: &Item| match i {
-        Item::Fn(f) => f.sig.ident == item && marked(&f.attrs, &["kernel", "device"]),
-        Item::Mod(m) => m.ident == item && marked(&m.attrs, &["wave_graph", "device"]),
-        _ => false,
-    };
-    if items.iter().any(is_ours) {
+    if items
+        .iter()
+        .any(|i| ours(i).is_some_and(|name| name == item))
+    {
         say(Some(resolve(items, names, true)));
     }
     for i in items {
@@ -202,6 +623,7 @@ mod tests {
     fn sight(source: &str, path: &str) -> Sight {
         let around = Around {
             item: "k".to_owned(),
+            file: PathBuf::new(),
             text: source.to_owned(),
             parsed: OnceCell::new(),
         };

@@ -6,7 +6,7 @@
 //! stay where they are, and are named by their paths.
 
 use super::build;
-use super::check::{describe, same_item};
+use super::check::{Written, describe, same_item, written};
 use super::syntax::{
     self, DomainArgs, FieldKind, FixpointArgs, Graph, Host, IncludedUntil, Per, Piece, Scope, Wave,
 };
@@ -138,12 +138,50 @@ pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
                 format!("`{name}` is not a wave graph"),
                 "`#[include]` stands on the `use` of a `#[wave_graph]` module",
             ),
-            None => report.left_to_rustc(format!("`{name}` has not arrived")),
+            None => {
+                report.left_to_rustc(format!("`{name}` has not arrived"));
+                absent(graph, name);
+            }
         }
     }
     // Only now: an included graph can wait for one that is included before it or after it.
     for (alias, last) in &meant {
         replace_after(graph, alias, last);
+    }
+}
+
+/// The fields of a graph that is not there, as far as waves take them: they stay known.
+fn absent(graph: &mut Graph, alias: &Ident) {
+    let own = format!("{alias}_");
+    let parameters = graph.waves.iter().flat_map(|w| &w.function.sig.inputs);
+    let taken = parameters.filter_map(|p| match p {
+        syn::FnArg::Typed(p) => match &*p.pat {
+            syn::Pat::Ident(name) if name.ident.to_string().starts_with(&own) => {
+                Some((name.ident.clone(), written(&p.ty)))
+            }
+            _ => None,
+        },
+        syn::FnArg::Receiver(_) => None,
+    });
+    for (name, form) in taken.collect::<Vec<_>>() {
+        if graph.fields.iter().any(|f| f.name == name) {
+            continue;
+        }
+        let host = match form {
+            Written::Ref(s) | Written::RefMut(s) | Written::Buf(s) | Written::AtomicBuf(s) => {
+                let scalar = Ident::new(s.name(), Span::call_site());
+                Some(Host::Output(parse_quote!(::core::primitive::#scalar)))
+            }
+            _ => None,
+        };
+        graph.fields.push(syntax::Field {
+            name,
+            shown: None,
+            docs: Vec::new(),
+            kind: FieldKind::Broken,
+            host,
+            origin: None,
+        });
     }
 }
 
@@ -361,21 +399,21 @@ impl Merger<'_> {
                     let here = |n: &Ident| own.contains(n).then(|| n.to_string());
                     let there = |n: &Ident| names.get(&n.to_string()).map(Ident::to_string);
                     match stands_for(&found.kind, &kind, (&here, &there)) {
-                        Ok(equal) => same.extend(equal.into_iter().map(|(what, scalar, values)| {
-                            Same {
+                        Ok(equal) => {
+                            same.extend(equal.into_iter().map(|(what, scalar, values)| Same {
                                 ours: ours.clone(),
                                 theirs: theirs.clone(),
                                 values,
                                 scalar,
                                 what,
-                            }
-                        })),
+                            }))
+                        }
                         Err(why) => {
                             let alias = &self.args.name;
                             self.report.error_help(
                                 ours.span(),
                                 format!("`{ours}` cannot be `{theirs}` of `{alias}`: {why}"),
-                                format!("declare `{ours}` as that is, or leave out `{theirs} = {ours}`: `{theirs}` becomes `{}`", self.own(theirs)),
+                                format!("leave out `{theirs} = {ours}`, and `{theirs}` becomes a field of its own, `{}`; or declare the two alike", self.own(theirs)),
                             );
                             // Its place in the source, not that of the macro which brought it.
                             let there = field.name.span().resolved_at(alias.span());
@@ -539,16 +577,12 @@ fn stands_for(
             }
             Ok(same)
         }
-        (
-            FieldKind::Frontier { .. } | FieldKind::List { .. } | FieldKind::Reduction { .. },
-            _,
-        )
-        | (
-            _,
-            FieldKind::Frontier { .. } | FieldKind::List { .. } | FieldKind::Reduction { .. },
-        ) => {
-            let kinds = format!("it is {} here, and {} there", describe(ours), describe(theirs));
-            Err(format!("{kinds}: topologies, buffers and scalars are shared"))
+        (FieldKind::Frontier { .. } | FieldKind::List { .. } | FieldKind::Reduction { .. }, _)
+        | (_, FieldKind::Frontier { .. } | FieldKind::List { .. } | FieldKind::Reduction { .. }) => {
+            let (here, there) = (describe(ours), describe(theirs));
+            Err(format!(
+                "it is {here} here, and {there} there; only topologies, buffers and scalars are shared"
+            ))
         }
         _ => differ(format!("is {}", kind_of(ours)), kind_of(theirs)),
     }

@@ -1,0 +1,41 @@
+//! No `use` of the prelude.
+
+    #[vyre_cuda::wave_graph]
+    pub mod bfs {
+        pub struct Data {
+            #[topology]
+            graph: Csr,
+            #[frontier]
+            front: Frontier,
+            #[output(per = node)]
+            dist: u32,
+            source: u32,
+        }
+
+        #[vyre_cuda::wave(nodes)]
+        fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+            *dist = u32::MAX;
+            if v == source {
+                *dist = 0;
+                front.push(v);
+            }
+        }
+
+        #[vyre_cuda::fixpoint(after(init), until(front.is_empty()))]
+        mod levels {
+            #[vyre_cuda::wave(edges(graph, from = front))]
+            fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+                if dist[e.dst].compare_exchange(u32::MAX, round + 1) {
+                    front.push(e.dst);
+                }
+            }
+        }
+    }
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let csr = Csr::from_edges(3, &[(0, 1), (1, 2)])?;
+    let mut session = bfs::Session::new(&Runtime::native(), &csr)?;
+    let out = session.run(bfs::Run { source: 0 })?;
+    println!("{:?}", out.dist);
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! No `use` of the prelude, above two kernels: one mistake.
+
+#[vyre_cuda::kernel]
+pub fn saxpy(a: f32, x: &f32, y: &mut f32) {
+    *y += a * *x;
+}
+
+#[vyre_cuda::kernel]
+pub fn hist(i: Index, x: &Buf<u32>, y: &Buf<Atomic<u32>>) {
+    if i < x.len() { y[x[i]].fetch_add(1); }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    saxpy::run(&Runtime::native(), 1.0, &[1.0], &mut [1.0])?;
+    Ok(())
+}
