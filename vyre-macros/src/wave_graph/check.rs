@@ -1244,7 +1244,17 @@ impl<'g> Fields<'g> {
                                 return None;
                             }
                         }
-                        if show(ty).trim_start_matches("&mut ").trim_start_matches('&') == "Data" {
+                        let shown = show(ty);
+                        let referred = shown.trim_start_matches("&mut ").trim_start_matches('&');
+                        if Some(referred) == domain.and_then(item_type) && item_seen.is_none() {
+                            report.error_help(
+                                ty.span(),
+                                "the item is taken by value",
+                                format!("write `{name}: {referred}`"),
+                            );
+                            return None;
+                        }
+                        if referred == "Data" {
                             report.error_help(
                                 ty.span(),
                                 "a wave does not take `Data` as a whole",
@@ -1649,6 +1659,20 @@ impl<'g> Fields<'g> {
     fn mismatch(&self, b: &Bound<'_>, allowed: &[String], report: &mut Report) {
         let name = &b.field.name;
         let what = describe(&b.field.kind);
+        let written = show(b.ty);
+        let whole = written
+            .strip_prefix("&mut Buf<")
+            .and_then(|of| of.strip_suffix('>'));
+        if let Some(of) = whole
+            && allowed.contains(&format!("&Buf<Atomic<{of}>>"))
+        {
+            report.error_help(
+                b.ty.span(),
+                format!("`{name}` cannot be taken as `{written}`: lanes run side by side"),
+                format!("take `&Buf<Atomic<{of}>>`, of which any lane updates any element, or `&mut {of}`, the item's own element"),
+            );
+            return;
+        }
         let allowed = match allowed.split_last() {
             Some((last, rest)) if !rest.is_empty() => format!(
                 "{} or `{last}`",

@@ -377,8 +377,13 @@ impl Arg {
     fn list(self, shape: &str, report: &mut Report) -> Option<(Span, TokenStream)> {
         match self.form {
             Form::List(span, tokens) => Some((span, tokens)),
-            Form::Flag | Form::Value(_) => {
+            Form::Flag => {
                 report.error(self.name.span(), format!("write `{shape}`"));
+                None
+            }
+            Form::Value(value) => {
+                let value = source_text(&value);
+                report.error(self.name.span(), format!("write `{}({value})`", self.name));
                 None
             }
         }
@@ -1666,6 +1671,12 @@ impl Taker<'_> {
                 Type::Path(p) => match p.path.segments.last().map(|s| s.ident.to_string()) {
                     Some(w) if w == "Vec" => {
                         "a field gives the type of one element: write `#[input(per = node)] x: f32`"
+                    }
+                    Some(w) if w == "Atomic" => {
+                        "declare the type of its value; a wave that updates it takes `&Buf<Atomic<u32>>`"
+                    }
+                    Some(w) if w == "Buf" => {
+                        "a field gives the type of one element: write `#[output(per = node)] x: u32`; a wave takes `&Buf<u32>`"
                     }
                     Some(w) if w == "usize" || w == "isize" => {
                         "use u32 or u64: the sizes of a device do not depend on the host"

@@ -747,6 +747,24 @@ impl Checker<'_> {
         }
     }
 
+    /// Reports that a reduction is assigned to.
+    fn assigned_reduction(&mut self, e: &syn::Expr, (op, count): (ReduceOp, bool)) {
+        let name = syntax::source_text(e);
+        let method = match op {
+            ReduceOp::Sum if count => "inc()",
+            ReduceOp::Sum => "add(..)",
+            ReduceOp::Min => "min(..)",
+            ReduceOp::Max => "max(..)",
+            ReduceOp::Or => "or(..)",
+            ReduceOp::And => "and(..)",
+        };
+        self.error(
+            first_token(e),
+            format!("the reduction `{name}` is updated by its method"),
+            format!("write `{name}.{method}`"),
+        );
+    }
+
     pub(super) fn place(&mut self, e: &syn::Expr) -> Option<(Place, Ty)> {
         match e {
             syn::Expr::Paren(p) => self.place(&p.expr),
@@ -759,6 +777,10 @@ impl Checker<'_> {
                     }
                     None if self.bound(&name).next().is_some() => {
                         self.other_macro(&name, first_token(p));
+                        None
+                    }
+                    Some(Name::Handle(_, HandleTy::Reduce { op, count, .. })) => {
+                        self.assigned_reduction(e, (op, count));
                         None
                     }
                     _ => {
@@ -785,6 +807,10 @@ impl Checker<'_> {
                         }),
                     ) => Some((Place::Own(h), Ty::Scalar(scalar))),
                     (_, Ty::Error) => None,
+                    (_, &Ty::Handle(HandleTy::Reduce { op, count, .. })) => {
+                        self.assigned_reduction(expr, (op, count));
+                        None
+                    }
                     _ => {
                         self.leave("cannot assign through this reference");
                         None

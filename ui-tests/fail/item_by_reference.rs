@@ -1,0 +1,18 @@
+//! An item is taken by value.
+
+use vyre_cuda::prelude::*;
+
+#[wave_graph]
+pub mod g {
+    pub struct Data {
+        #[topology] graph: Csr,
+        #[output(per = node)] dist: u32,
+    }
+
+    #[wave(nodes)]
+    fn step(v: &Node, dist: &mut u32) {
+        *dist = *v;
+    }
+}
+
+fn main() {}
