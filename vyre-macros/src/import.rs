@@ -90,9 +90,10 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
     let around = name.and_then(Around::new);
     let by_path = Span::call_site().source_text();
     let by_path = by_path.is_some_and(|text| text.contains("::"));
+    let attribute = (!by_path).then(|| asker.word());
     let inside = asker == Asker::Device && matches!(parsed, Ok(Item::Mod(_)));
     let lacks = around.as_ref().filter(|_| attr.is_empty() && !inside);
-    let lacks = lacks.and_then(|a| a.lacks(&item, by_path));
+    let lacks = lacks.and_then(|a| a.lacks(&item, attribute));
     let prelude = lacks.map(|Lacking { word, first }| {
         if first {
             report.error_help(

@@ -1,6 +1,7 @@
-//! What the source file around an item says about a function that the item calls. A macro sees its own item only, and asks for
-//! the rest by a macro of the function's name; rustc says of a function without `#[device]` that there is no such macro, and
-//! drops the item. The file is looked into before that, and what is certain is said in our words.
+//! What the source files around an item say about what the item names: a function that it calls, a wave graph that it includes,
+//! the words of the prelude. A macro sees its own item only, and asks for the rest by a macro of the function's or graph's name;
+//! rustc says that there is no such macro, and drops the item. The files are looked into before that, and what is certain is
+//! said in our words.
 
 use crate::report::did_you_mean;
 use crate::source;
@@ -111,13 +112,19 @@ impl Around {
             || file().and_then(|f| of_items(&f.items, &self.item, &names)) == Some(Sight::Unmarked)
     }
 
-    /// A word that the item has and its module does not. `by_path`: its attribute is written with the path of this crate, and
-    /// can stand where the prelude is not in scope.
-    pub(crate) fn lacks(&self, item: &TokenStream, by_path: bool) -> Option<Lacking> {
-        if !by_path && self.text.contains("prelude::*") {
+    /// A word that the item has and its module does not. `attribute`: that of the item, unless it is written with the path of this
+    /// crate, and can stand where the prelude is not in scope.
+    pub(crate) fn lacks(&self, item: &TokenStream, attribute: Option<&str>) -> Option<Lacking> {
+        if attribute.is_some() && self.text.contains("prelude::*") {
             return None;
         }
         let (chain, _) = self.home()?;
+        // A file that `include!` takes in sees what is in scope there.
+        let is_module = |i: &Item| is_main(i) || matches!(i, Item::Use(_));
+        let seen = attribute.is_none_or(|a| chain_brings(&chain, a));
+        if !seen || !chain[0].iter().any(is_module) {
+            return None;
+        }
         let word = lacking(item.clone(), &chain)?;
         let mut beside = chain.last()?.iter().filter(|i| ours(i).is_some());
         let first = beside.find(|i| lacking(i.to_token_stream(), &chain).is_some());
@@ -186,6 +193,11 @@ impl Around {
                 Item::Mod(m) if m.ident == name => Some(m.clone()),
                 _ => None,
             });
+            // Which of several it is, or where, rustc knows.
+            let switched = |m: &syn::ItemMod| marked(&m.attrs, &["cfg", "cfg_attr", "path"]);
+            if module.as_ref().is_some_and(switched) {
+                return None;
+            }
             let Some(module) = module else {
                 if place.items.iter().any(|i| may_bring(i, name)) {
                     return None;
@@ -207,7 +219,7 @@ impl Around {
             };
             if last {
                 let (_, inner) = module.content.as_ref()?;
-                if !marked(&module.attrs, &["wave_graph", "wavegraph", "cfg_attr"]) {
+                if !marked(&module.attrs, &["wave_graph", "wavegraph"]) {
                     let inside = inner.iter().find_map(|i| match i {
                         Item::Mod(m) if marked(&m.attrs, &["wave_graph"]) => {
                             Some(m.ident.to_string())
@@ -274,7 +286,6 @@ impl Place {
         let folder = self.folder()?;
         let files = [format!("{name}.rs"), format!("{name}/mod.rs")];
         let mut place = files.iter().find_map(|f| Place::read(&folder.join(f)))?;
-        place.names.push(name.to_owned());
         place.around = Some(Rc::new(self.clone()));
         Some(place)
     }
@@ -330,9 +341,11 @@ impl Place {
     /// Its name, if it is not a crate.
     fn name(&self) -> Option<String> {
         let file = || {
-            let stem = self.file.file_stem()?.to_str()?;
-            let named = self.parent().is_some() && stem != "mod";
-            named.then(|| stem.to_owned())
+            self.parent()?;
+            let stem = self.file.file_stem()?;
+            let folder = || self.file.parent()?.file_name();
+            let name = if stem == "mod" { folder()? } else { stem };
+            Some(name.to_str()?.to_owned())
         };
         self.names.last().cloned().or_else(file)
     }
@@ -355,6 +368,8 @@ fn may_bring(item: &Item, name: &str) -> bool {
         Item::Use(u) => brings(&u.tree, name),
         Item::Macro(_) | Item::Verbatim(_) => true,
         Item::ExternCrate(e) => e.ident == name,
+        // No graph, as will be said of it.
+        Item::Fn(f) => f.sig.ident == name,
         _ => false,
     }
 }
@@ -462,7 +477,7 @@ fn brings_word(tree: &UseTree, word: &str) -> bool {
         tree if is_super_glob(tree) => false,
         // A few of the words stand there too.
         UseTree::Path(p) if p.ident == "vyre_cuda" && matches!(*p.tree, UseTree::Glob(_)) => {
-            word == "Csr"
+            word == "Csr" || !WORDS.contains(&word)
         }
         UseTree::Path(p) => brings_word(&p.tree, word),
         UseTree::Name(n) => n.ident == word,
@@ -620,14 +635,17 @@ fn brings(tree: &UseTree, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn sight(source: &str, path: &str) -> Sight {
-        let around = Around {
+    fn around(file: &str, source: &str) -> Around {
+        Around {
             item: "k".to_owned(),
-            file: PathBuf::new(),
+            file: PathBuf::from(file),
             text: source.to_owned(),
             parsed: OnceCell::new(),
-        };
-        around.look(&path.parse().expect("a path"))
+        }
+    }
+
+    fn sight(source: &str, path: &str) -> Sight {
+        around("", source).look(&path.parse().expect("a path"))
     }
 
     const USE: &str = "use vyre_cuda::prelude::*;\n";
@@ -673,5 +691,127 @@ mod tests {
             sight("fn f() {}\nfn g() {\n#[kernel]\nfn k() {}\n}", "f"),
             Sight::Open
         );
+    }
+
+    fn lacks(before: &str, inside: &str) -> Option<(String, bool)> {
+        let item = format!("mod k {{ {inside} fn w(v: Node, x: &Buf<u32>) {{ Op::Max; }} }}");
+        let source = format!("{before} #[vyre_cuda::wave_graph] {item} fn main() {{}}");
+        let lacking = around("", &source).lacks(&item.parse().expect("tokens"), None)?;
+        Some((lacking.word.to_string(), lacking.first))
+    }
+
+    #[test]
+    fn words_of_the_prelude_are_missed_where_nothing_brings_them() {
+        let node = |first| Some(("Node".to_owned(), first));
+        for before in ["", "use vyre_cuda::{Csr, Runtime};", "use vyre_cuda::*;"] {
+            assert_eq!(lacks(before, ""), node(true), "{before}");
+        }
+        let beside = "#[vyre_cuda::kernel] fn before(x: &Buf<u32>) {}";
+        assert_eq!(lacks(beside, ""), node(false));
+        assert_eq!(
+            lacks("#[vyre_cuda::kernel] fn f(x: u32) {}", ""),
+            node(true)
+        );
+        let some = lacks("use vyre_cuda::prelude::Node;", "");
+        assert_eq!(some, Some(("Buf".to_owned(), true)));
+        assert_eq!(lacks("", "use super::*;"), node(true));
+    }
+
+    #[test]
+    fn words_that_may_be_in_scope_are_not_missed() {
+        for before in [
+            "use vyre_cuda::prelude::*;",
+            "use mine::*;",
+            "use super::*;",
+            "use vyre_cuda::prelude::{Buf, Node};",
+            "use mine::Vertex as Node; struct Buf<T>(T);",
+            "words!();",
+        ] {
+            assert_eq!(lacks(before, ""), None, "{before}");
+        }
+        assert_eq!(lacks("", "use vyre_cuda::prelude::*;"), None);
+        assert_eq!(lacks("", "type Node = u32; struct Buf<T>(T);"), None);
+        let alone = around("", "#[vyre_cuda::kernel] fn k(i: Index) {}");
+        let item: TokenStream = "fn k(i: Index) {}".parse().expect("tokens");
+        assert!(alone.lacks(&item, None).is_none());
+        // A name in two modules may be in either.
+        let twice = "mod other { #[vyre_cuda::wave_graph] mod k {} }";
+        assert_eq!(lacks(twice, ""), None);
+    }
+
+    fn included(file: &str, source: &str, path: &str) -> Included {
+        let path: TokenStream = path.parse().expect("a path");
+        let path = path.into_iter().filter_map(|t| match t {
+            TokenTree::Ident(i) => Some(i),
+            _ => None,
+        });
+        around(file, source).included(&path.collect::<Vec<_>>())
+    }
+
+    fn absent(at: usize, within: Option<&str>, near: Option<&str>) -> Included {
+        Included::Absent {
+            at,
+            within: within.map(str::to_owned),
+            near: near.map(str::to_owned),
+        }
+    }
+
+    const GRAPHS: &str =
+        "mod m { #[wave_graph] pub mod bfs {} #[wave_graph] mod own {} pub mod plain {} }
+        mod open { use elsewhere::*; }
+        #[wave_graph] mod k {}
+        fn main() {}";
+
+    #[test]
+    fn included_graphs_are_looked_up_in_the_file() {
+        let look = |path| included("main.rs", GRAPHS, path);
+        for path in [
+            "super::m::bfs",
+            "crate::m::bfs",
+            "m::bfs",
+            "self::super::m::bfs",
+        ] {
+            assert_eq!(look(path), Included::Graph, "{path}");
+        }
+        assert_eq!(look("super::m::bsf"), absent(2, Some("m"), Some("bfs")));
+        assert_eq!(look("super::m::BFS"), absent(2, Some("m"), Some("bfs")));
+        assert_eq!(look("super::mm::bfs"), absent(1, None, None));
+        assert_eq!(look("crate::opne::bfs"), absent(1, None, Some("open")));
+        assert_eq!(look("super::m::own"), Included::Private);
+        assert_eq!(look("super::m::plain"), Included::Unmarked { inside: None });
+        let inside = Some("bfs".to_owned());
+        assert_eq!(look("super::m"), Included::Unmarked { inside });
+        for path in ["super::open::bfs", "super::super::m::bfs"] {
+            assert_eq!(look(path), Included::Open, "{path}");
+        }
+    }
+
+    #[test]
+    fn included_graphs_are_looked_up_in_other_files() {
+        let folder = std::env::temp_dir().join(format!("vyre-sight-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("deep")).expect("a folder");
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.join(name), text).expect("a file");
+        };
+        let here = "#[wave_graph] mod k {}";
+        write("lib.rs", "mod graphs; mod deep; mod here;");
+        write("graphs.rs", "#[wave_graph] pub mod bfs {}");
+        write("deep/mod.rs", "pub mod inner;");
+        write("deep/inner.rs", "#[wave_graph] pub mod bfs {}");
+        let file = folder.join("here.rs");
+        let look = |path| included(&file.to_string_lossy(), here, path);
+        assert_eq!(look("crate::graphs::bfs"), Included::Graph);
+        assert_eq!(look("super::super::deep::inner::bfs"), Included::Graph);
+        assert_eq!(
+            look("crate::graphs::bsf"),
+            absent(2, Some("graphs"), Some("bfs"))
+        );
+        assert_eq!(look("crate::graph::bfs"), absent(1, None, Some("graphs")));
+        assert_eq!(look("super::graphs::bfs"), absent(1, Some("here"), None));
+        assert_eq!(
+            look("crate::deep::iner::bfs"),
+            absent(2, Some("deep"), Some("inner"))
+        );
+        std::fs::remove_dir_all(&folder).expect("it is there");
     }
 }
