@@ -958,6 +958,286 @@ fn names_mean_what_is_in_scope(runtimes: [Runtime; 2]) {
     }
 }
 
+/// Names that `use`s rename, bring by globs or through other modules, and private constants.
+mod brought {
+    use vyre_cuda::prelude::*;
+
+    const FAR: u32 = 1_000;
+    #[allow(non_upper_case_globals)]
+    const width: u32 = 3;
+
+    mod first {
+        use vyre_cuda::prelude::*;
+
+        #[device]
+        pub(crate) fn f() -> u32 {
+            1
+        }
+    }
+
+    mod second {
+        use vyre_cuda::prelude::*;
+
+        #[device]
+        pub(crate) fn f() -> u32 {
+            const BY: u32 = 2;
+            BY
+        }
+    }
+
+    #[device]
+    pub(crate) mod out {
+        const HIDDEN: u32 = 4;
+
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub(crate) struct Pt {
+            pub(crate) x: u32,
+        }
+
+        impl Pt {
+            pub(crate) const UNIT: Pt = Pt { x: 1 };
+
+            pub(crate) fn new(x: u32) -> Self {
+                Pt { x }
+            }
+
+            pub(crate) fn twice(self) -> u32 {
+                2 * self.x + nested::inner(1)
+            }
+        }
+
+        #[device]
+        pub(crate) fn f() -> u32 {
+            nested::deep::inner(1) + HIDDEN
+        }
+
+        #[device]
+        mod nested {
+            pub(super) use self::deep::inner;
+
+            const HIDDEN: u32 = 10;
+
+            #[device]
+            pub(super) mod deep {
+                use super::super::super::{FAR, second};
+
+                const HIDDEN: u32 = 100;
+
+                struct Shape;
+
+                impl Shape {
+                    const SIDES: u32 = 3;
+
+                    fn all() -> u32 {
+                        Self::SIDES + Shape::SIDES
+                    }
+                }
+
+                #[device]
+                pub(in super::super) fn inner(x: u32) -> u32 {
+                    assert!(x < FAR);
+                    x + HIDDEN
+                        + super::HIDDEN
+                        + super::super::HIDDEN
+                        + FAR
+                        + Shape::all()
+                        + 10_000 * super::super::super::first::f()
+                        + 100_000 * second::f()
+                }
+            }
+        }
+    }
+
+    #[kernel]
+    pub(crate) fn kernel(_i: Index, y: &mut u32) {
+        *y = out::f() + second::f();
+    }
+
+    #[allow(non_upper_case_globals)]
+    #[wave_graph]
+    pub(crate) mod graph {
+        use super::first::f;
+        use super::out::{self, Pt as Other, f as of_out};
+        use super::{FAR, width};
+        use k::{self as kk, at as k_at, j::deep as k_deep, *};
+        use k::j as below;
+
+        const len: u32 = 2;
+
+        pub(crate) struct Data {
+            #[output(per = len)]
+            short: u32,
+            #[output(per = width)]
+            wide: u32,
+            #[output(per = 12)]
+            seen: u32,
+            #[output(per = 4)]
+            kinds: u32,
+            #[input(per = 1)]
+            point: Other,
+            #[output(per = 2)]
+            inner: u32,
+        }
+
+        #[device]
+        mod k {
+            pub(super) use self::j::{Within, deep as brought};
+
+            const SECRET: u32 = 5;
+            const low: u32 = 1;
+            pub(super) const high: u32 = 2;
+
+            #[device]
+            pub(super) fn at(x: u32) -> u32 {
+                match x {
+                    low => SECRET,
+                    _ => SECRET + high,
+                }
+            }
+
+            #[device]
+            pub(super) mod j {
+                use super::super::super::FAR as DISTANT;
+
+                const SECRET: u32 = 50;
+
+                #[derive(Clone, Copy)]
+                pub(in super::super) struct Within {
+                    pub(in super::super) x: u32,
+                }
+
+                impl Within {
+                    const BY: u32 = 9;
+
+                    #[device]
+                    pub(in super::super) fn made() -> u32 {
+                        Within { x: Within::BY }.x
+                    }
+                }
+
+                #[device]
+                pub(in super::super) fn deep(x: u32) -> u32 {
+                    x + SECRET + super::SECRET + DISTANT
+                }
+            }
+        }
+
+        struct Local {
+            x: u32,
+        }
+
+        impl Local {
+            #[device]
+            fn made() -> u32 {
+                const SEVEN: u32 = 7;
+                assert!(SEVEN > 0, "some");
+                Local { x: SEVEN }.x
+            }
+        }
+
+        /// Nothing that kernels see: what it calls is Rust's alone.
+        #[allow(dead_code)]
+        pub(crate) fn on_the_host() -> u32 {
+            super::count_on_the_host() + host::twice()
+        }
+
+        #[allow(dead_code)]
+        mod host {
+            pub(super) fn twice() -> u32 {
+                super::super::count_on_the_host() * 2
+            }
+        }
+
+        #[wave(range(len))]
+        fn a(i: Index, short: &mut u32) {
+            *short = i + len;
+        }
+
+        #[wave(range(width))]
+        fn b(wide: &mut u32) {
+            *wide = width;
+        }
+
+        #[wave(once)]
+        fn c(seen: &Buf<Atomic<u32>>, point: &Records<Other>) {
+            seen[0].store(f());
+            seen[1].store(of_out());
+            seen[2].store(out::f() + FAR);
+            seen[3].store(at(1) + 10 * k::at(0) + 100 * kk::at(2));
+            seen[11].store(k_at(1));
+            seen[4].store(k_deep(1));
+            seen[5].store(below::deep(2) + brought(1));
+            seen[6].store(Within::made() + Within { x: 1 }.x);
+            seen[7].store(Local::made());
+            seen[8].store(Other::new(3).twice() + Other::UNIT.x);
+            let Other { x } = point.get(0);
+            seen[9].store(x);
+            seen[10].store(match (Other { x }) {
+                Other { x: 6 } => 60,
+                Other { x } => x,
+            });
+        }
+
+        #[wave(range(4))]
+        fn d(i: Index, kinds: &mut u32) {
+            *kinds = match i {
+                high => 20,
+                3 => 30,
+                low => 10 + low,
+            };
+        }
+
+        #[fixpoint(after(c), until(round == 0))]
+        mod inside {
+            use super::super::second::f;
+
+            #[wave(range(2))]
+            fn e(i: Index, inner: &mut u32) {
+                *inner = f() + 10 * super::f() + 100 * super::k::at(i) + 10_000 * of_out();
+            }
+        }
+    }
+
+    pub(crate) fn count_on_the_host() -> u32 {
+        21
+    }
+}
+
+fn names_are_brought_as_rust_brings_them(runtimes: [Runtime; 2]) {
+    use brought::{count_on_the_host, graph, kernel, out};
+    let inner = 1 + 100 + 10 + 4 + 1_000 + 6 + 10_000 + 200_000;
+    let of_out = out::f();
+    assert_eq!(of_out, inner + 4);
+    assert_eq!(graph::on_the_host(), count_on_the_host() * 3);
+    for runtime in runtimes {
+        let mut y = [0; 2];
+        kernel::run(&runtime, &mut y).expect("no trap");
+        assert_eq!(y, [of_out + 2; 2]);
+        let mut session = graph::Session::new(&runtime, ()).expect("a session");
+        let point = [out::Pt { x: 6 }];
+        let out = session.run(graph::Run { point: &point }).expect("a run");
+        assert_eq!((out.short, out.wide), (vec![2, 3], vec![3; 3]));
+        let seen = [
+            1,
+            of_out,
+            of_out + 1_000,
+            5 + 70 + 700,
+            1 + 55 + 1_000,
+            2 + 55 + 1_000 + 1 + 55 + 1_000,
+            9 + 1,
+            7,
+            6 + inner + 1,
+            6,
+            60,
+            5,
+        ];
+        assert_eq!(out.seen, seen);
+        assert_eq!(out.kinds, [10, 11, 20, 30]);
+        let inner = [7, 5].map(|at| 2 + 10 + 100 * at + 10_000 * of_out);
+        assert_eq!(out.inner, inner);
+    }
+}
+
 mod alike {
     use vyre_cuda::prelude::*;
 
@@ -1059,6 +1339,7 @@ fn waves_and_items_are_shown_as_what_they_are(runtimes: [Runtime; 2]) {
 on_every_backend! {
     waves_and_items_are_shown_as_what_they_are
     names_mean_what_is_in_scope
+    names_are_brought_as_rust_brings_them
     structs_are_the_same_by_any_path
     shared_fields_have_equal_constants
     names_in_patterns_are_constants_or_new

@@ -5,7 +5,7 @@
 //! at the user's tokens: rustc checks a constant's type and spelling there, and a site is where rustc says the token is.
 
 use crate::editor;
-use crate::kernel::{Bound, ModuleTables, NamedConstant, Site, Tables, entry, first_token};
+use crate::kernel::{Bound, Home, ModuleTables, NamedConstant, Site, Tables, entry, first_token};
 use crate::report::Report;
 use crate::source::generated;
 use crate::wave_graph::check::{Fields, Param, ParamKind, Slot, Sweep};
@@ -106,9 +106,9 @@ impl Expansion<'_> {
             quote! { use super::*; }
         });
         let tables = self.skeleton.and_then(|_| self.tables.modules().get(s));
-        let bound = tables.map_or(&[][..], |t| &t.bound);
+        let added = added(self.tables_inside(s), &self.private());
         let pieces = scope.pieces.iter().map(|piece| match piece {
-            Piece::Item(tokens) => bound_inside(tokens, bound, &self.private()),
+            Piece::Item(tokens) => added_inside(tokens, &added),
             // Its functions stay where they are.
             Piece::Wave(w) if self.graph.waves[*w].origin.is_some() => TokenStream::new(),
             Piece::Scope(inner) if self.graph.scopes[*inner].origin.is_some() => {
@@ -147,6 +147,20 @@ impl Expansion<'_> {
                 #extra
             }
         }
+    }
+
+    /// The tables of a module, and of those in it with the number of modules between; none after an error.
+    fn tables_inside(&self, s: usize) -> Vec<(usize, &ModuleTables)> {
+        let all = self.skeleton.map_or(&[][..], |_| self.tables.modules());
+        let scopes = &self.graph.scopes;
+        let between = |from: usize| {
+            let mut around = std::iter::successors(Some(from), |&t| scopes[t].parent);
+            around.position(|t| t == s)
+        };
+        let inside = all.iter().enumerate();
+        inside
+            .filter_map(|(t, tables)| Some((between(t)?, tables)))
+            .collect()
     }
 
     /// What an included fixpoint and those in it need: their entries of the arrays.
@@ -334,12 +348,13 @@ impl Expansion<'_> {
                     Some(e) => quote! { (#e) #part },
                     None => return None,
                 };
-                Some(NamedConstant { value, scalar, imported: false })
+                let home = Home::default();
+                Some(NamedConstant { value, home, scalar, imported: false })
             };
             let zero = || quote! { 0 };
             let here = of(here).map_or_else(zero, |c| constant_value(&c));
             // Names mean something else there: its constants are entries of an array.
-            let there = of(there).map_or_else(zero, |c| match tables.constant_index(&c.value, scalar) {
+            let there = of(there).map_or_else(zero, |c| match tables.constant_index(&c.home, &c.value, scalar) {
                 Some(i) => entry(path, "__VYRE_CONSTANTS", i),
                 None => constant_value(&c),
             });
@@ -1239,15 +1254,15 @@ pub(crate) fn arrays(tables: &ModuleTables, private: &TokenStream) -> TokenStrea
             #vis const __VYRE_SITES: &[&::core::panic::Location<'static>] = &[#(#places),*];
         }
     });
-    let bound = bound_names(&tables.bound, private);
+    let bound = bound_names(&tables.bound, &[], private);
     quote! { #constants #sites #bound }
 }
 
-/// Has rustc look whether a name that a pattern binds is a constant, unit struct or variant where the pattern stands: it binds the
-/// name once more, to something of a type that none of them has.
-pub(crate) fn bound_names(bound: &[Bound], private: &TokenStream) -> TokenStream {
+/// Has rustc look whether a name that a pattern binds is a constant, unit struct or variant where the pattern stands, in these
+/// `#[device] mod`s: it binds the name once more, to something of a type that none of them has.
+pub(crate) fn bound_names(bound: &[Bound], inside: &[Ident], private: &TokenStream) -> TokenStream {
     let mut seen = HashSet::new();
-    let here = bound.iter().filter(|b| b.inside.is_empty());
+    let here = bound.iter().filter(|b| b.inside == inside);
     let names = here.filter(|b| seen.insert(b.name.to_string()));
     let looks = names.map(|Bound { name, .. }| {
         let mut name = name.clone();
@@ -1257,47 +1272,90 @@ pub(crate) fn bound_names(bound: &[Bound], private: &TokenStream) -> TokenStream
     looks.collect()
 }
 
-/// As [`bound_names`] in the `#[device] mod`s of a module that is an item with these tokens.
-pub(crate) fn bound_inside(
-    item: &TokenStream,
-    bound: &[Bound],
+/// What is added to a `#[device] mod` of a module.
+pub(crate) struct Added {
+    /// The modules between, and itself.
+    inside: Vec<Ident>,
+    tokens: TokenStream,
+}
+
+/// What the tables of a module, and of those in it, add to its `#[device] mod`s. Of each, the number of modules between is given.
+pub(crate) fn added<'t>(
+    tables: impl IntoIterator<Item = (usize, &'t ModuleTables)>,
     private: &TokenStream,
-) -> TokenStream {
-    if bound.iter().any(|b| !b.inside.is_empty())
+) -> Vec<Added> {
+    let mut all = Vec::new();
+    for (depth, tables) in tables {
+        for (i, c) in tables.constants.iter().enumerate() {
+            if c.home.up == depth && !c.home.inside.is_empty() {
+                let (name, value) = (inner_name(tables, i), constant_value(c));
+                let vis = visible_to_graphs(Span::call_site());
+                let tokens = quote! {
+                    #[doc(hidden)]
+                    #vis const #name: ::core::primitive::u64 = #value;
+                };
+                let inside = c.home.inside.clone();
+                all.push(Added { inside, tokens });
+            }
+        }
+        if depth > 0 {
+            continue;
+        }
+        let mut seen = HashSet::new();
+        let insides = tables.bound.iter().map(|b| &b.inside);
+        for inside in insides.filter(|i| !i.is_empty() && seen.insert(*i)) {
+            all.push(Added {
+                inside: inside.clone(),
+                tokens: bound_names(&tables.bound, inside, private),
+            });
+        }
+    }
+    all
+}
+
+/// Adds to the `#[device] mod`s of a module that is an item with these tokens.
+fn added_inside(item: &TokenStream, added: &[Added]) -> TokenStream {
+    if !added.is_empty()
         && let Ok(syn::Item::Mod(module)) = syn::parse2(item.clone())
     {
         let mut items = vec![syn::Item::Mod(module)];
-        look_inside(&mut items, bound, private);
+        add_inside(&mut items, &[], added);
         return quote! { #(#items)* };
     }
     item.clone()
 }
 
-/// Appends [`bound_names`] to each of the modules among these items that it is about.
-pub(crate) fn look_inside(items: &mut [syn::Item], bound: &[Bound], private: &TokenStream) {
+/// Adds to the `#[device] mod`s among these items, which are `inside` of others.
+pub(crate) fn add_inside(items: &mut [syn::Item], inside: &[Ident], added: &[Added]) {
     for item in items {
-        let syn::Item::Mod(module) = item else {
-            continue;
-        };
-        let of_this = bound
-            .iter()
-            .filter(|b| b.inside.first() == Some(&module.ident));
-        let of_this: Vec<Bound> = of_this
-            .map(|b| Bound {
-                name: b.name.clone(),
-                inside: b.inside[1..].to_vec(),
-            })
-            .collect();
-        if let Some((_, items)) = &mut module.content {
-            look_inside(items, &of_this, private);
-            items.push(syn::Item::Verbatim(bound_names(&of_this, private)));
+        if let syn::Item::Mod(module) = item
+            && let Some((_, items)) = &mut module.content
+        {
+            let inside: Vec<_> = inside.iter().chain([&module.ident]).cloned().collect();
+            add_inside(items, &inside, added);
+            let here = added.iter().filter(|a| a.inside == inside);
+            items.extend(here.map(|a| syn::Item::Verbatim(a.tokens.clone())));
         }
     }
 }
 
-/// Each constant as raw bits; rustc checks its type at the user's token.
+/// Each constant as raw bits; rustc checks its type at the user's token. What is named in a `#[device] mod` is [`added`] there.
 pub(crate) fn constant_values(tables: &ModuleTables) -> Vec<TokenStream> {
-    tables.constants.iter().map(constant_value).collect()
+    let constants = tables.constants.iter().enumerate();
+    let values = constants.map(|(i, c)| {
+        let Home { up, inside } = &c.home;
+        if inside.is_empty() {
+            return constant_value(c);
+        }
+        let (supers, name) = (vec![quote! { super:: }; *up], inner_name(tables, i));
+        quote! { self::#(#supers)* #(#inside::)* #name }
+    });
+    values.collect()
+}
+
+/// The name, in its `#[device] mod`, of a constant of these tables.
+fn inner_name(tables: &ModuleTables, index: usize) -> Ident {
+    format_ident!("__VYRE_CONSTANT_{}", tables.first_constant + index)
 }
 
 fn constant_value(c: &NamedConstant) -> TokenStream {

@@ -7,8 +7,9 @@
 //! tokens that a macro copied as the place of the macro's call. So `#[device]` also defines a module `mix` with arrays of both, in the order in
 //! which lowering asks for them, and users refer to their entries. The three have one name in three namespaces: `use math::mix;` brings all.
 
-use crate::expand::{GENERATED, bound_names, constant_values, look_inside, site_values};
+use crate::expand::{GENERATED, add_inside, added, bound_names, constant_values, site_values};
 use crate::kernel::{self, Package};
+use crate::names::{self, Meaning, Names, Space};
 use crate::report::{Report, did_you_mean};
 use crate::sight::{Around, Included, Lacking, Sight, lacks_inside};
 use crate::wave_graph::standalone::{self, array_names};
@@ -20,7 +21,7 @@ use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Item, ItemFn, UseTree};
+use syn::{Item, ItemFn};
 use vyre_core::vir0::scalar::Scalar;
 
 /// Functions from other modules.
@@ -160,13 +161,9 @@ fn look_for_includes(module: &mut syn::ItemMod, around: &Around, report: &mut Re
         while u.attrs.iter().any(is_include) && ungroup(&mut u.tree) {
             changed = true;
         }
-        let mut uses = Uses::new();
-        uses_of(&u.tree, &[], &mut uses);
+        let uses = named(u);
         let [(alias, path)] = &uses[..] else { continue };
         let last = &path[path.len() - 1];
-        if u.leading_colon.is_some() {
-            continue;
-        }
         if !u.attrs.iter().any(is_include) {
             if waits_for(tokens.clone(), alias) && around.included(path) == Included::Graph {
                 report.error_help(
@@ -251,20 +248,14 @@ fn split_includes(items: &mut Vec<Item>, report: &mut Report) -> bool {
     let mut changed = false;
     let mut all = Vec::new();
     for item in std::mem::take(items) {
-        let mut uses = Uses::new();
-        if let Item::Use(u) = &item
-            && u.attrs.iter().any(is_include)
-        {
-            uses_of(&u.tree, &[], &mut uses);
-        }
-        let Item::Use(u) = &item else {
+        let uses = match &item {
+            Item::Use(u) if u.attrs.iter().any(is_include) => named(u),
+            _ => Vec::new(),
+        };
+        let (Item::Use(u), true) = (&item, uses.len() > 1) else {
             all.push(item);
             continue;
         };
-        if uses.len() < 2 {
-            all.push(item);
-            continue;
-        }
         report.error_help(
             u.tree.span(),
             "`#[include]` takes one graph",
@@ -282,11 +273,18 @@ fn split_includes(items: &mut Vec<Item>, report: &mut Report) -> bool {
     changed
 }
 
+/// The names that a `use` brings, and the paths that they stand for.
+fn named(u: &syn::ItemUse) -> Vec<(String, Vec<Ident>)> {
+    let all = names::uses(u).into_iter();
+    all.filter_map(|(name, path)| Some((name?.to_string(), path)))
+        .collect()
+}
+
 /// Takes the braces from around a single name.
-fn ungroup(tree: &mut UseTree) -> bool {
+fn ungroup(tree: &mut syn::UseTree) -> bool {
     match tree {
-        UseTree::Path(p) => ungroup(&mut p.tree),
-        UseTree::Group(g) if g.items.len() == 1 => {
+        syn::UseTree::Path(p) => ungroup(&mut p.tree),
+        syn::UseTree::Group(g) if g.items.len() == 1 => {
             *tree = g.items[0].clone();
             true
         }
@@ -333,17 +331,19 @@ fn with_includes(
         Ok(Item::Fn(f)) if asker != Asker::WaveGraph => calls_of_function(&f),
         _ => Vec::new(),
     };
-    let around = name.and_then(Around::new);
-    let mut own = Scan::default();
-    own.code(item.clone());
-    // What looks like a misspelling of the item's own names is one, unless it is there.
-    wanted.retain(|w| match idents(&w.written).as_slice() {
-        [name] => {
-            let name = name.to_string();
-            !misspelled(&name, &own.declared) || around.as_ref().is_some_and(|a| a.has(&name))
-        }
-        _ => true,
-    });
+    // Most items want nothing: then no file is read.
+    let around = name.filter(|_| !wanted.is_empty()).and_then(Around::new);
+    if wanted.iter().any(|w| !w.brought) {
+        let mut own = Scan::default();
+        own.code(item.clone());
+        // What looks like a misspelling of the item's own names is one, unless it is there.
+        wanted.retain(|w| {
+            let name = w.key.to_string();
+            w.brought
+                || !misspelled(&name, &own.declared)
+                || around.as_ref().is_some_and(|a| a.has(&name))
+        });
+    }
     if broken.is_some() || !wanted.is_empty() {
         let have = match packages.parse2(arrived.clone()) {
             Ok(have) => have,
@@ -359,16 +359,16 @@ fn with_includes(
         for w in &wanted {
             let sight = around.as_ref().map(|a| a.look(&w.from_here));
             match sight.unwrap_or(Sight::Open) {
-                Sight::Open => imports.expected.push(w.written.clone()),
+                Sight::Open => imports.expected.push(w.key.clone()),
                 Sight::Unmarked => match idents(&w.from_here).as_slice() {
                     [.., module, of] if is_type_name(of) => {
-                        imports.expected.push(w.written.clone());
+                        imports.expected.push(w.key.clone());
                         // A graph has its own of these, and says so.
                         if GENERATED.iter().any(|g| of == g) {
                             continue;
                         }
                         imports.wrong.push((
-                            idents(&w.written)
+                            idents(&w.key)
                                 .last()
                                 .map_or_else(Span::call_site, Ident::span),
                             format!("`{of}` is of a module that kernels do not see"),
@@ -376,11 +376,11 @@ fn with_includes(
                         ));
                     }
                     _ => {
-                        let path = w.written.to_string().replace(' ', "");
+                        let path = w.key.to_string().replace(' ', "");
                         imports.unmarked.push(path);
                     }
                 },
-                Sight::Absent => absent.push(w.written.to_string()),
+                Sight::Absent => absent.push(w.key.to_string()),
             }
         }
         let tokens = asker.expand(attr.clone(), item.clone(), imports);
@@ -389,7 +389,7 @@ fn with_includes(
             return tokens;
         }
         // No call of a wave's, or it would have been an error: rustc says that there is no such function.
-        wanted.retain(|w| !absent.contains(&w.written.to_string()));
+        wanted.retain(|w| !absent.contains(&w.key.to_string()));
     }
     let state = State {
         have: arrived,
@@ -426,15 +426,20 @@ pub(crate) fn resume(input: TokenStream) -> TokenStream {
     }
 }
 
-/// A call as written, and the path from where the attribute stands.
+/// Something of another module.
 struct Wanted {
-    written: TokenStream,
+    /// The name of a graph where it is included; of the rest the path from where the attribute stands, spanned where the code
+    /// names it.
+    key: TokenStream,
+    /// That path, as it is written.
     from_here: TokenStream,
+    /// A `use` or the path itself says that it is there.
+    brought: bool,
 }
 
 /// An expansion that waits for functions of other modules.
 struct State {
-    /// `{written} PACKAGE` of each that has arrived.
+    /// `{key} PACKAGE` of each that has arrived.
     have: TokenStream,
     want: Vec<Wanted>,
     stage: Stage,
@@ -471,7 +476,7 @@ impl State {
             };
         }
         let path = self.want.remove(0);
-        let (written, from_here) = (path.written, path.from_here);
+        let (key, from_here) = (path.key, path.from_here);
         let State {
             have, attr, item, ..
         } = self;
@@ -484,10 +489,10 @@ impl State {
         };
         let asker = Ident::new(self.asker.word(), Span::call_site());
         let want = self.want.iter().map(|w| {
-            let (written, from_here) = (&w.written, &w.from_here);
-            quote! { {#written} {#from_here} }
+            let (key, from_here) = (&w.key, &w.from_here);
+            quote! { {#key} {#from_here} }
         });
-        quote! { #from_here! { {#written} {#have} {#(#want)*} {#stage} #asker {#attr} {#item} } }
+        quote! { #from_here! { {#key} {#have} {#(#want)*} {#stage} #asker {#attr} {#item} } }
     }
 }
 
@@ -500,7 +505,7 @@ fn braced(input: ParseStream<'_>) -> syn::Result<TokenStream> {
 impl Parse for State {
     fn parse(input: ParseStream<'_>) -> syn::Result<State> {
         let package = braced(input)?;
-        let (written, have, want) = (braced(input)?, braced(input)?, braced(input)?);
+        let (key, have, want) = (braced(input)?, braced(input)?, braced(input)?);
         let stage;
         syn::braced!(stage in input);
         let word: Ident = stage.parse()?;
@@ -514,7 +519,7 @@ impl Parse for State {
         let asker: Ident = input.parse()?;
         let asker = Asker::ALL.into_iter().find(|a| asker == a.word());
         Ok(State {
-            have: quote! { #have {#written} {#package} },
+            have: quote! { #have {#key} {#package} },
             want: wanted.parse2(want)?,
             stage,
             asker: asker.ok_or_else(|| input.error("`import!` is internal to vyre"))?,
@@ -527,8 +532,12 @@ impl Parse for State {
 fn wanted(input: ParseStream<'_>) -> syn::Result<Vec<Wanted>> {
     let mut all = Vec::new();
     while !input.is_empty() {
-        let (written, from_here) = (braced(input)?, braced(input)?);
-        all.push(Wanted { written, from_here });
+        let (key, from_here) = (braced(input)?, braced(input)?);
+        all.push(Wanted {
+            key,
+            from_here,
+            brought: true,
+        });
     }
     Ok(all)
 }
@@ -536,13 +545,13 @@ fn wanted(input: ParseStream<'_>) -> syn::Result<Vec<Wanted>> {
 fn packages(input: ParseStream<'_>) -> syn::Result<Vec<(TokenStream, Package)>> {
     let mut all = Vec::new();
     while !input.is_empty() {
-        let written = braced(input)?;
-        all.push((written, syn::parse2(braced(input)?)?));
+        let key = braced(input)?;
+        all.push((key, syn::parse2(braced(input)?)?));
     }
     Ok(all)
 }
 
-/// A package is `{ fn .. } { {written} {PACKAGE} .. }`, with what is wrong behind it.
+/// A package is `{ fn .. } { {key} {PACKAGE} .. }`, with what is wrong behind it.
 impl Parse for Package {
     fn parse(input: ParseStream<'_>) -> syn::Result<Package> {
         let (item, have) = (braced(input)?, braced(input)?);
@@ -561,8 +570,8 @@ impl Parse for Package {
 impl ToTokens for Package {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let item = &self.item;
-        let imports = self.imports.have.iter().map(|(written, package)| {
-            quote! { {#written} {#package} }
+        let imports = self.imports.have.iter().map(|(key, package)| {
+            quote! { {#key} {#package} }
         });
         let broken = self.imports.broken.iter();
         tokens.extend(quote! { {#item} {#(#imports)*} #(#broken)* });
@@ -635,7 +644,7 @@ fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream
     let tables = kernel::compile_package(&package, &mut report);
     let bound = tables
         .as_ref()
-        .map(|t| bound_names(&t.bound, &quote! { #krate::__private }));
+        .map(|t| bound_names(&t.bound, &[], &quote! { #krate::__private }));
     let arrays = tables.filter(|t| !t.sites.is_empty() || !t.constants.is_empty());
     let arrays = arrays.map(|t| {
         let (constants, sites) = (
@@ -708,8 +717,8 @@ fn device_module(
             #[doc(hidden)]
             pub(crate) const __VYRE_SITES: &[#location] = &[#(#sites),*];
         };
-        look_inside(items, &compiled.tables.bound, &private);
-        let bound = bound_names(&compiled.tables.bound, &private);
+        add_inside(items, &[], &added([(0, &compiled.tables)], &private));
+        let bound = bound_names(&compiled.tables.bound, &[], &private);
         let hidden = format_ident!("__vyre_source_of_{}", module.ident);
         let structs: Vec<Ident> = compiled
             .structs
@@ -816,8 +825,6 @@ struct Scan {
     /// Paths of what is named like a type.
     types: Vec<Vec<Ident>>,
     declared: HashSet<String>,
-    /// Types among them, without those that a `use` brings.
-    structs: HashSet<String>,
 }
 
 impl Scan {
@@ -858,17 +865,10 @@ impl Scan {
                         || let_mut
                     {
                         let name = path[path.len() - 1].to_string();
-                        if after_word("struct") {
-                            self.structs.insert(name.clone());
-                        }
                         self.declared.insert(name);
                     } else if let Some(at) = path.iter().position(is_type_name) {
-                        if ["enum", "trait", "type", "union"]
-                            .iter()
-                            .any(|w| after_word(w))
-                        {
-                            self.structs.insert(path[at].to_string());
-                        } else if !after_word("impl") && !after_word("dyn") {
+                        let declares = ["enum", "trait", "type", "union", "impl", "dyn"];
+                        if !declares.iter().any(|w| after_word(w)) {
                             path.truncate(at + 1);
                             self.types.push(path);
                         }
@@ -914,14 +914,7 @@ fn misnamed(name: &Ident, report: &mut Report) {
     );
 }
 
-/// Whether a path can be that of a struct of the user's in another module.
-fn is_plain_type(path: &[Ident]) -> bool {
-    path.len() > 1
-        && (path[0] == "crate" || path[0] == "super" || path[0] == "self")
-        && is_type_name(&path[path.len() - 1])
-}
-
-/// Whether such a path can be that of a function of the user's: not a constructor, not a function of a type or of std.
+/// Whether a path can be that of a function of the user's: not a constructor, not a function of a type or of std.
 fn is_plain_call(path: &[Ident]) -> bool {
     let words: Vec<String> = path.iter().map(Ident::to_string).collect();
     let upper = |w: &String| w.starts_with(|c: char| c.is_uppercase());
@@ -957,56 +950,52 @@ fn calls_of_function(f: &ItemFn) -> Vec<Wanted> {
     scan.code(f.block.to_token_stream());
     let mut all: Vec<Wanted> = Vec::new();
     for path in &scan.calls {
-        let first = path[0].to_string();
-        let tokens = path_tokens(path);
-        let local = scan.declared.contains(&first);
-        add(&mut all, (!local).then_some((tokens.clone(), tokens)));
+        if !scan.declared.contains(&path[0].to_string()) {
+            add(&mut all, Wanted::called(path));
+        }
     }
     // The macro sees no `use` here: a path says that the struct is the user's, and where it is.
     let outside = |w: &str| matches!(w, "std" | "core" | "alloc" | "vyre_cuda");
     for path in scan.types.iter().filter(|p| p.len() > 1) {
         let first = path[0].to_string();
         if !scan.declared.contains(&first) && !outside(&first) {
-            let tokens = path_tokens(path);
-            add(&mut all, Some((tokens.clone(), tokens)));
+            add(&mut all, Wanted::called(path));
         }
     }
     all
 }
 
-fn add(all: &mut Vec<Wanted>, call: Option<(TokenStream, TokenStream)>) {
-    if let Some((written, from_here)) = call
-        && !all
-            .iter()
-            .any(|w| w.written.to_string() == written.to_string())
-    {
-        all.push(Wanted { written, from_here });
+fn add(all: &mut Vec<Wanted>, wanted: Wanted) {
+    let text = wanted.key.to_string();
+    match all.iter_mut().find(|w| w.key.to_string() == text) {
+        Some(known) => known.brought |= wanted.brought,
+        None => all.push(wanted),
     }
 }
 
-/// `use` declarations of a module: names, and what they stand for.
-type Uses = Vec<(String, Vec<Ident>)>;
-
-fn uses_of(tree: &UseTree, before: &[Ident], into: &mut Uses) {
-    let with = |name: &Ident| before.iter().chain([name]).cloned().collect::<Vec<_>>();
-    match tree {
-        UseTree::Path(p) => uses_of(&p.tree, &with(&p.ident), into),
-        UseTree::Name(n) => into.push((n.ident.to_string(), with(&n.ident))),
-        UseTree::Rename(r) => into.push((r.rename.to_string(), with(&r.ident))),
-        UseTree::Group(g) => g.items.iter().for_each(|t| uses_of(t, before, into)),
-        _ => {}
+impl Wanted {
+    /// What is called by this path in a function.
+    fn called(path: &[Ident]) -> Wanted {
+        Wanted {
+            key: path_tokens(path),
+            from_here: path_tokens(path),
+            brought: path.len() > 1,
+        }
     }
 }
 
 fn calls_of_module(module: &syn::ItemMod) -> Vec<Wanted> {
-    let mut declared = Scan::default();
-    declared.code(module.to_token_stream());
-    let mut all = Vec::new();
-    let mut scopes = Vec::new();
-    if let Some((_, items)) = &module.content {
-        calls_of_items(items, &declared, &mut scopes, &mut all);
-    }
-    all
+    let Some((_, items)) = &module.content else {
+        return Vec::new();
+    };
+    let mut calls = CallsOfModule {
+        modules: Vec::new(),
+        declared: Scan::default(),
+        all: Vec::new(),
+    };
+    calls.declared.code(module.to_token_stream());
+    calls.module(Names::of_module(items), items);
+    calls.all
 }
 
 /// Graphs that a graph includes.
@@ -1017,110 +1006,120 @@ fn includes_of(module: &syn::ItemMod) -> Vec<Wanted> {
         if !u.attrs.iter().any(is_include) {
             continue;
         }
-        let mut uses = Uses::new();
-        uses_of(&u.tree, &[], &mut uses);
-        for (name, path) in uses {
-            let name = source::ident(&name, path[path.len() - 1].span());
-            let scopes = [Uses::new()];
-            let nothing = HashSet::new();
-            if let Some((_, from_here)) = from_parent(&path, &scopes, (&nothing, &nothing)) {
-                add(&mut all, Some((quote! { #name }, from_here)));
+        for (name, path) in named(u) {
+            let meaning = names::resolve(&[Names::default()], (1, &[]), &path, Space::Types);
+            if let Meaning::Outside(from_here) | Meaning::Unknown(from_here) = meaning {
+                let key = source::ident(&name, path[path.len() - 1].span());
+                let wanted = Wanted {
+                    key: key.into_token_stream(),
+                    from_here: path_tokens(&from_here),
+                    brought: true,
+                };
+                add(&mut all, wanted);
             }
         }
     }
     all
 }
 
-/// Calls in the items of a module that lies in as many modules as `scopes` has, and is the graph's own when it is empty.
-fn calls_of_items(items: &[Item], declared: &Scan, scopes: &mut Vec<Uses>, all: &mut Vec<Wanted>) {
-    let mut uses = Uses::new();
-    for item in items {
-        if let Item::Use(u) = item
-            && u.leading_colon.is_none()
-        {
-            uses_of(&u.tree, &[], &mut uses);
-        }
+/// Finds what the kernels of a module call and name that is not in it.
+struct CallsOfModule {
+    /// The module and the fixpoints around the code at hand.
+    modules: Vec<Names>,
+    /// Names that the whole module declares.
+    declared: Scan,
+    all: Vec<Wanted>,
+}
+
+impl CallsOfModule {
+    fn module(&mut self, names: Names, items: &[Item]) {
+        self.modules.push(names);
+        self.items(items, &[]);
+        self.modules.pop();
     }
-    scopes.push(uses);
-    for item in items {
-        match item {
-            Item::Mod(m) => {
-                if let Some((_, items)) = &m.content {
-                    calls_of_items(items, declared, scopes, all);
-                }
-            }
-            Item::Fn(_) | Item::Impl(_) | Item::Struct(_) | Item::Const(_) => {
-                let mut scan = Scan::default();
-                scan.code(item.to_token_stream());
-                for path in &scan.calls {
-                    let known = (&declared.declared, &scan.declared);
-                    add(all, from_parent(path, scopes, known));
-                }
-                for path in &scan.types {
-                    if !declared.structs.contains(&path[path.len() - 1].to_string()) {
-                        add(all, type_from_parent(path, scopes));
+
+    /// Looks into what kernels see.
+    fn items(&mut self, items: &[Item], inside: &[Ident]) {
+        for item in items {
+            match item {
+                Item::Mod(m) => {
+                    let Some((_, items)) = &m.content else {
+                        continue;
+                    };
+                    if m.attrs.iter().any(kernel::is_device) {
+                        let inside: Vec<_> = inside.iter().chain([&m.ident]).cloned().collect();
+                        self.items(items, &inside);
+                    } else if inside.is_empty() && is_marked(&m.attrs) {
+                        self.module(Names::of_fixpoint(items), items);
                     }
                 }
+                Item::Fn(f) if !is_marked(&f.attrs) => {}
+                Item::Impl(i) if i.trait_.is_some() => {}
+                Item::Fn(_) | Item::Impl(_) | Item::Struct(_) | Item::Const(_) => {
+                    self.code(item.to_token_stream(), inside);
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
-    scopes.pop();
-}
 
-/// A call in the innermost of these modules as a path from the module around the graph; `None` when it stays inside.
-fn from_parent(
-    path: &[Ident],
-    scopes: &[Uses],
-    (declared, inside): (&HashSet<String>, &HashSet<String>),
-) -> Option<(TokenStream, TokenStream)> {
-    let first = path[0].to_string();
-    let imported = scopes.iter().enumerate().rev().find_map(|(depth, uses)| {
-        let (_, target) = uses.iter().find(|(name, _)| *name == first)?;
-        let full = target.iter().chain(&path[1..]).cloned().collect::<Vec<_>>();
-        Some((depth, full))
-    });
-    let (depth, full) = match imported {
-        Some(found) => found,
-        None if path.len() == 1 && inside.contains(&first) => return None,
-        None if declared.contains(&first) => return None,
-        None => (scopes.len() - 1, path.to_vec()),
-    };
-    if !is_plain_call(&full) {
-        return None;
+    fn code(&mut self, code: TokenStream, inside: &[Ident]) {
+        let mut scan = Scan::default();
+        scan.code(code);
+        for path in &scan.calls {
+            let (from_here, brought) = match self.meaning(path, inside, Space::Values) {
+                Meaning::Outside(from_here) => (from_here, true),
+                Meaning::Unknown(from_here) => {
+                    let brought = from_here != *path;
+                    (from_here, brought)
+                }
+                Meaning::Here(..) | Meaning::Nothing => continue,
+            };
+            if is_plain_call(&from_here) && (brought || !self.is_own(path, &scan)) {
+                self.want(path, &from_here, brought);
+            }
+        }
+        for path in &scan.types {
+            if let Meaning::Outside(from_here) = self.meaning(path, inside, Space::Types)
+                && from_here.last().is_some_and(is_type_name)
+            {
+                self.want(path, &from_here, true);
+            }
+        }
     }
-    to_parent(path, &full, depth)
-}
 
-/// A struct's path in the innermost of these modules as a path from the module around the graph; `None` unless it is seen to
-/// lie outside.
-fn type_from_parent(path: &[Ident], scopes: &[Uses]) -> Option<(TokenStream, TokenStream)> {
-    let first = path[0].to_string();
-    let imported = scopes.iter().enumerate().rev().find_map(|(depth, uses)| {
-        let (_, target) = uses.iter().find(|(name, _)| *name == first)?;
-        let full = target.iter().chain(&path[1..]).cloned().collect::<Vec<_>>();
-        Some((depth, full))
-    });
-    let (depth, full) = imported.unwrap_or((scopes.len() - 1, path.to_vec()));
-    if !is_plain_type(&full) {
-        return None;
+    fn meaning(&self, path: &[Ident], inside: &[Ident], space: Space) -> Meaning {
+        names::resolve(&self.modules, (self.modules.len(), inside), path, space)
     }
-    to_parent(path, &full, depth)
+
+    /// Whether the code declares the first name of a path.
+    fn is_own(&self, path: &[Ident], scan: &Scan) -> bool {
+        let first = path[0].to_string();
+        self.declared.declared.contains(&first) || path.len() == 1 && scan.declared.contains(&first)
+    }
+
+    fn want(&mut self, written: &[Ident], from_here: &[Ident], brought: bool) {
+        let at = written[written.len() - 1].span();
+        let key = from_here.iter().map(|i| source::ident(&i.to_string(), at));
+        let key: Vec<Ident> = key.collect();
+        let wanted = Wanted {
+            key: path_tokens(&key),
+            from_here: path_tokens(from_here),
+            brought,
+        };
+        add(&mut self.all, wanted);
+    }
 }
 
-/// A path of a module at this depth in the graph, as one from the module around the graph.
-fn to_parent(path: &[Ident], full: &[Ident], depth: usize) -> Option<(TokenStream, TokenStream)> {
-    let up = full.iter().take_while(|i| *i == "super" || *i == "self");
-    let (skipped, up) = (up.clone().count(), up.filter(|i| *i == "super").count());
-    let from_here = if skipped == 0 {
-        full.to_vec()
-    } else {
-        // One `super` for each module, and one for the graph's own.
-        let left = up.checked_sub(depth + 1)?;
-        let supers = std::iter::repeat_n(Ident::new("super", full[0].span()), left);
-        supers.chain(full[skipped..].iter().cloned()).collect()
-    };
-    Some((path_tokens(path), path_tokens(&from_here)))
+/// Whether attributes mark a function or module for kernels, if perhaps misspelled.
+fn is_marked(attrs: &[syn::Attribute]) -> bool {
+    const MARKS: [&str; 3] = ["wave", "fixpoint", "device"];
+    attrs.iter().any(|a| {
+        let last = a.path().segments.last().map(|s| s.ident.to_string());
+        last.is_some_and(|word| {
+            MARKS.contains(&word.as_str()) || did_you_mean(&word, MARKS).is_some()
+        })
+    })
 }
 
 /// A function without the `#[device]` on the functions inside it, which are its own.

@@ -10,6 +10,7 @@ mod editor;
 mod expand;
 mod import;
 mod kernel;
+mod names;
 mod pass;
 mod recover;
 mod report;

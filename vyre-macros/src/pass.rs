@@ -135,6 +135,9 @@ pub(crate) fn spelling<'a>(
     let mut text = String::new();
     let mut names = HashSet::new();
     for constant in tables.iter().flat_map(|t| &t.constants) {
+        for module in &constant.home.inside {
+            spell(module.to_token_stream(), &mut text, &mut names);
+        }
         spell(constant.value.clone(), &mut text, &mut names);
         text.push_str(constant.scalar.name());
         text.push('\n');

@@ -11,6 +11,7 @@ use super::hir::{
 use super::methods::{self, As, On};
 use super::types::{self, HandleTy, Struct, StructDef, Ty, Unifier};
 use super::{Binding, Checked, Env, ItemField, Resolved, first_token, lower, refuse, start};
+use crate::names;
 use crate::report::{Report, did_you_mean};
 use crate::source;
 use proc_macro2::Span;
@@ -344,10 +345,10 @@ pub(super) fn package(
     };
     let mut item = function.clone();
     item.attrs.push(syn::parse_quote!(#[device]));
-    let mut helpers = super::Helpers::new(package.imports.clone());
+    let mut helpers = super::Helpers::new(package.imports.clone(), super::Root::Body);
     helpers.records = records.clone();
     let name = item.sig.ident.to_string();
-    helpers.enter(&[syn::Item::Fn(item)]);
+    helpers.enter_body(&[syn::Item::Fn(item)]);
     let env = Env {
         bindings: &[],
         helpers: &helpers,
@@ -415,6 +416,11 @@ fn import(path: &str, c: &mut Checker<'_>) -> Option<Found> {
             Found::Failed(result)
         }
     })
+}
+
+/// A path as it is written.
+fn shown(path: &syn::Path) -> String {
+    names::joined(path.segments.iter().map(|s| &s.ident))
 }
 
 enum Found {
@@ -731,7 +737,7 @@ impl<'a> Checker<'a> {
             return None;
         }
         if let Some(of) = self.depth.checked_sub(1) {
-            let (inside, names) = (self.inside, self.bound);
+            let (inside, names) = (self.inside.clone(), self.bound);
             let bound = names.into_iter().map(|name| super::Bound {
                 name,
                 inside: inside.clone(),
@@ -751,6 +757,7 @@ impl<'a> Checker<'a> {
             result: self.result,
             returns_early: self.returns_early,
             depth: self.depth,
+            inside: self.inside,
             role: self.role,
             mut_self: self.mut_self,
             origin: None,
@@ -1076,21 +1083,24 @@ impl<'a> Checker<'a> {
                 if p.qself.is_some() || !last.arguments.is_none() {
                     return None;
                 }
-                self.named(&last.ident.to_string())
+                self.named(&shown(&p.path))
             }
         }
     }
 
-    /// `usize`, `Self` or a struct in scope.
-    fn named(&mut self, name: &str) -> Option<Ty> {
-        match name {
+    /// `usize`, `Self` or a struct in scope, by its path.
+    fn named(&mut self, path: &str) -> Option<Ty> {
+        match path {
             "usize" => Some(Ty::Size),
             "Self" => {
                 // `impl Self` names nobody; rustc says so.
                 let owner = self.owner.clone().filter(|owner| owner != "Self")?;
                 self.named(&owner)
             }
-            name => self.structure(name),
+            path => {
+                let name = (self.env.helpers).struct_name(path, (self.depth, &self.inside));
+                self.structure(&name)
+            }
         }
     }
 
@@ -1246,7 +1256,7 @@ impl<'a> Checker<'a> {
                 {
                     first.clone_from(self.owner.as_ref()?);
                 }
-                let (of, depth, _) = self.env.helpers.constant(&names.join("::"), at)?;
+                let (of, depth) = self.env.helpers.constant(&names.join("::"), at)?;
                 self.const_value(&of.value, (depth, &of.inside), turns + 1)
             }
             syn::Expr::Binary(b) => {
@@ -1266,9 +1276,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The declared type of a constant, if the macro sees it and has the type; and, where a function of a `#[device] mod` names it,
-    /// the path from the module around.
-    fn constant_type(&mut self, name: &str) -> Option<(Ty, Option<String>)> {
+    /// The declared type of a constant, if the macro sees it and has the type.
+    fn constant_type(&mut self, name: &str) -> Option<Ty> {
         let helpers = self.env.helpers;
         let mods = helpers.mods.iter().map(|m| &m.helpers);
         let associated = name.split_once("::").map(|(owner, _)| owner);
@@ -1278,18 +1287,13 @@ impl<'a> Checker<'a> {
                 // Of one elsewhere only what belongs to a struct has the same name here.
                 associated?;
                 let mut mods = mods.filter_map(|h| h.constant(name, (1, &[])));
-                mods.next().map(|(of, _, key)| (of, 0, key))
+                mods.next()
             });
-        let (of, depth, key) = found?;
-        let ty = match (&of.ty, associated) {
-            (syn::Type::Path(p), Some(owner)) if p.path.is_ident("Self") => self.named(owner)?,
-            _ => self.known(&of.ty)?,
-        };
-        let place = (!self.inside.is_empty() && depth > 0).then(|| {
-            let supers = "super::".repeat(self.depth - depth);
-            format!("self::{supers}{key}")
-        });
-        Some((ty, place))
+        let (of, _) = found?;
+        match (&of.ty, associated) {
+            (syn::Type::Path(p), Some(owner)) if p.path.is_ident("Self") => self.named(owner),
+            _ => self.known(&of.ty),
+        }
     }
 
     fn alias(&self, ty: &syn::Type) -> Option<Scalar> {
@@ -1475,7 +1479,7 @@ impl<'a> Checker<'a> {
             _ => return None,
         };
         let name = path.segments.last()?.ident.to_string();
-        let Some(ty) = self.named(&name) else {
+        let Some(ty) = self.named(&shown(path)) else {
             refuse::pattern(p, self.report);
             self.failed = true;
             return None;

@@ -38,6 +38,8 @@ pub(super) struct Function {
     pub(super) returns_early: bool,
     /// Number of modules around it (the pass's module counts 1).
     pub(super) depth: usize,
+    /// `#[device] mod`s between the innermost of these and the function.
+    pub(super) inside: Vec<syn::Ident>,
     pub(super) role: Role,
     /// `&mut self`: the caller's place takes the first parameter's last value.
     pub(super) mut_self: bool,

@@ -16,7 +16,7 @@ use super::hir::{
 };
 use super::methods::Code;
 use super::types::{HandleTy, Ty, is_float, is_int, is_signed};
-use super::{Binding, ItemField, Tables, entry};
+use super::{Binding, Home, ItemField, Tables, entry};
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -321,7 +321,8 @@ impl<'f> Lowerer<'_, 'f> {
                     continue;
                 }
                 let path = if all.is_empty() {
-                    self.path_from(&o.path, self.frames[i - 1].f.depth)
+                    // It is that from the outermost module.
+                    self.path_from(&o.path, 1)
                 } else {
                     o.path.clone()
                 };
@@ -333,14 +334,27 @@ impl<'f> Lowerer<'_, 'f> {
 
     /// A constant's id in the pool.
     fn constant_id(&mut self, value: &TokenStream, s: Scalar) -> ConstantId {
+        let mut home = Home {
+            up: self.depth.saturating_sub(self.f().depth),
+            inside: self.f().inside.clone(),
+        };
+        if home.inside.is_empty() {
+            home.up = 0;
+        }
         let mut origins = self.origins();
         let Some((mut path, o)) = origins.next() else {
-            return self.tables.constant(value.clone(), s);
+            return self.tables.constant_of(home, value.clone(), s);
         };
-        let mut index = o.tables.constant_index(value, s);
+        home.up = 0;
+        let mut index = o.tables.constant_index(&home, value, s);
         let mut array = o.arrays[0];
         for (outer, o) in origins {
-            index = index.and_then(|i| o.tables.constant_index(&entry(&path, array, i), s));
+            let outermost = Home::default();
+            let of = |i| {
+                o.tables
+                    .constant_index(&outermost, &entry(&path, array, i), s)
+            };
+            index = index.and_then(of);
             (path, array) = (outer, o.arrays[0]);
         }
         match index {
@@ -795,14 +809,16 @@ impl<'f> Lowerer<'_, 'f> {
         }
     }
 
-    /// A constant of the pool. A helper's constant is named from the module that the helper is inlined into.
+    /// A constant of the pool. A helper's constant is named from the module that the helper is inlined into; in a `#[device] mod`,
+    /// as it is there.
     fn constant(&mut self, value: TokenStream, s: Scalar) -> ir::Expr {
         let id = self.constant_id(&value, s);
         widen(s, ir::Expr::Uniform(Uniform::Constant(id), s))
     }
 
     fn path_from_here(&self, path: &TokenStream) -> TokenStream {
-        if self.frames.iter().any(|f| f.f.origin.is_some()) {
+        let elsewhere = self.frames.iter().any(|f| f.f.origin.is_some());
+        if elsewhere || !self.f().inside.is_empty() {
             return path.clone();
         }
         self.path_from(path, self.f().depth)

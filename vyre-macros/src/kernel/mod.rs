@@ -20,6 +20,7 @@ mod tests;
 pub(crate) mod types;
 
 use crate::import::Imports;
+use crate::names::{self, Meaning, Names, Space, joined};
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -114,9 +115,11 @@ pub(crate) struct Env<'a> {
 #[derive(Default)]
 pub(crate) struct Helpers {
     modules: Vec<HelperModule>,
-    /// Functions of other modules, by the path that calls them.
+    /// What their names mean.
+    names: Vec<Names>,
+    /// Functions of other modules, by their paths from the module around the macro's item.
     imports: HashMap<String, Import>,
-    /// `#[device] mod`s of other modules, each with the paths that name something of it.
+    /// `#[device] mod`s of other modules, each with the paths from there that name something of it.
     mods: Vec<DeviceMod>,
     /// Of the items of such a module: how they are named.
     origin: Option<hir::Origin>,
@@ -170,19 +173,8 @@ struct HelperModule {
     structs: HashMap<String, StructItem>,
     /// Names of structs of which there are several.
     twice: Vec<String>,
-    /// Names of the `#[device] mod`s.
-    device: Vec<String>,
-    uses: Vec<Use>,
     /// Of the functions checked so far.
     bound: RefCell<Vec<Bound>>,
-}
-
-/// What a `use` of a module, or of one of its `#[device] mod`s, brings.
-struct Use {
-    inside: Vec<syn::Ident>,
-    /// The name; `None` for all.
-    name: Option<String>,
-    path: Vec<String>,
 }
 
 /// A name that a function binds in a `match`. It would be a constant to rustc, if one of that name were in scope where the function
@@ -202,6 +194,15 @@ struct DeclaredConstant {
     inside: Vec<syn::Ident>,
     /// It stands in a function's body: its value is written where it is used.
     in_body: bool,
+}
+
+/// What [`Helpers`] are entered by first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Root {
+    /// The module that a macro stands on.
+    Module,
+    /// A function that a macro stands on.
+    Body,
 }
 
 struct StructItem {
@@ -239,8 +240,12 @@ enum Checked {
 
 impl Helpers {
     /// Nothing but functions of other modules.
-    pub(crate) fn new(imports: Imports) -> Helpers {
+    pub(crate) fn new(imports: Imports, root: Root) -> Helpers {
         let name = |path: &TokenStream| path.to_string().replace(' ', "");
+        let from_root = |path: &TokenStream| match root {
+            Root::Module if !name(path).starts_with("crate::") => quote::quote!(super::#path),
+            Root::Module | Root::Body => path.clone(),
+        };
         let mut helpers = Helpers {
             expected: imports.expected.iter().map(name).collect(),
             unmarked: imports.unmarked,
@@ -249,11 +254,11 @@ impl Helpers {
         for (path, package) in imports.have {
             match &package.item {
                 syn::Item::Mod(m) if m.attrs.iter().any(is_device) => {
-                    helpers.add_mod(&path, name(&path), &package);
+                    helpers.add_mod(&from_root(&path), name(&path), &package);
                 }
                 _ => {
                     let import = Import {
-                        path: path.clone(),
+                        path: from_root(&path),
                         package,
                         checked: RefCell::default(),
                     };
@@ -293,7 +298,7 @@ impl Helpers {
                 arrays,
                 tables: Rc::new(compiled.map(|c| c.tables).unwrap_or_default()),
             }),
-            ..Helpers::new(package.imports.clone())
+            ..Helpers::new(package.imports.clone(), Root::Module)
         };
         helpers.enter(items);
         self.mods.push(DeviceMod {
@@ -305,23 +310,30 @@ impl Helpers {
 
     /// Enters a module: its `#[device]` functions, structs and constants come into scope, with those of its `#[device] mod`s.
     pub(crate) fn enter(&mut self, items: &[syn::Item]) {
+        let names = match self.names.is_empty() {
+            true => Names::of_module(items),
+            false => Names::of_fixpoint(items),
+        };
+        self.names.push(names);
         let mut module = HelperModule::default();
         module.add(items, &[]);
         self.modules.push(module);
     }
 
-    /// Enters the body of a standalone kernel as if it were a module: its constants have no path that leads to them.
+    /// Enters the body of a function as if it were a module: its constants have no path that leads to them.
     pub(crate) fn enter_body(&mut self, items: &[syn::Item]) {
-        self.enter(items);
-        if let Some(module) = self.modules.last_mut() {
-            for constant in module.constants.values_mut() {
-                constant.in_body = true;
-            }
+        self.names.push(Names::of_body(items));
+        let mut module = HelperModule::default();
+        module.add(items, &[]);
+        for constant in module.constants.values_mut() {
+            constant.in_body = true;
         }
+        self.modules.push(module);
     }
 
     /// Leaves the module entered last, and gives what its functions bind.
     pub(crate) fn leave(&mut self) -> Vec<Bound> {
+        self.names.pop();
         let left = self.modules.pop().unwrap_or_default();
         left.bound.into_inner()
     }
@@ -329,13 +341,13 @@ impl Helpers {
     /// The function that a path means in a module, with the number of modules around it.
     fn function(&self, path: &str, at: At<'_>) -> Option<(&Helper, usize)> {
         let (depth, key) = self.find(path, at, &|m| m.functions.keys())?;
-        Some((&self.modules[depth - 1].functions[&key], depth))
+        Some((self.modules[depth - 1].functions.get(&key)?, depth))
     }
 
-    /// The constant that a path means in a module, with the number of modules around it, and its path from there.
-    fn constant(&self, path: &str, at: At<'_>) -> Option<(DeclaredConstant, usize, String)> {
+    /// The constant that a path means in a module, with the number of modules around it.
+    fn constant(&self, path: &str, at: At<'_>) -> Option<(DeclaredConstant, usize)> {
         let (depth, key) = self.find(path, at, &|m| m.constants.keys())?;
-        Some((self.modules[depth - 1].constants[&key].clone(), depth, key))
+        Some((self.modules[depth - 1].constants.get(&key)?.clone(), depth))
     }
 
     /// What a path means in a module: the number of modules around it, and its key there. What belongs to a struct is found by the
@@ -343,79 +355,46 @@ impl Helpers {
     fn find<'h, K>(
         &'h self,
         path: &str,
-        (depth, inside): At<'_>,
+        at: At<'_>,
         keys: &dyn Fn(&'h HelperModule) -> K,
     ) -> Option<(usize, String)>
     where
         K: Iterator<Item = &'h String>,
     {
-        let has = |depth: usize, key: &str| keys(&self.modules[depth - 1]).any(|k| k == key);
-        let words: Vec<String> = path.split("::").map(str::to_owned).collect();
-        let inside = inside.iter().map(ToString::to_string).collect();
-        if let Some(found) = self.resolve((depth, inside), &words, &has, 0) {
-            return Some(found);
+        let words = names::words(path);
+        if let Meaning::Here(depth, words) = names::resolve(&self.names, at, &words, Space::Values)
+        {
+            return Some((depth, joined(&words)));
         }
-        let member = words.len() == 2 && !self.is_device_module(&words[0]);
+        let [owner, _] = words.as_slice() else {
+            return None;
+        };
+        let module = names::resolve(&self.names, at, std::slice::from_ref(owner), Space::Modules);
+        let member = !matches!(module, Meaning::Here(..));
         let ends = |k: &&String| {
             let before = k.strip_suffix(path).filter(|_| member);
             before.is_some_and(|b| b.is_empty() || b.ends_with("::"))
         };
-        let mut all = (1..=depth).rev();
+        let mut all = (1..=at.0).rev();
         all.find_map(|d| Some((d, keys(&self.modules[d - 1]).find(ends)?.clone())))
     }
 
-    /// As rustc resolves a path: by what the module declares, then by what a `use` brings.
-    fn resolve(
-        &self,
-        (mut depth, mut inside): (usize, Vec<String>),
-        mut path: &[String],
-        has: &dyn Fn(usize, &str) -> bool,
-        turns: u32,
-    ) -> Option<(usize, String)> {
-        /// A circle of `use`s ends.
-        const LONGEST: u32 = 16;
-        while let [first, rest @ ..] = path
-            && !rest.is_empty()
-        {
-            match first.as_str() {
-                "self" => {}
-                "super" if inside.pop().is_none() => depth = depth.checked_sub(1)?,
-                "super" => {}
-                _ => break,
-            }
-            path = rest;
+    /// The path, from the module around the macro's item, of a function that is not in a module that the macro sees.
+    fn outside(&self, path: &str, at: At<'_>) -> Option<String> {
+        match names::resolve(&self.names, at, &names::words(path), Space::Values) {
+            Meaning::Outside(words) | Meaning::Unknown(words) => Some(joined(&words)),
+            Meaning::Here(..) | Meaning::Nothing => None,
         }
-        let module = &self.modules[depth.checked_sub(1)?];
-        let key = [&inside[..], path].concat().join("::");
-        if has(depth, &key) {
-            return Some((depth, key));
-        }
-        if turns == LONGEST {
-            return None;
-        }
-        let here = module
-            .uses
-            .iter()
-            .filter(|u| u.inside.iter().eq(inside.iter()));
-        let brought = |u: &Use, rest: &[String]| {
-            let path = [&u.path[..], rest].concat();
-            self.resolve((depth, inside.clone()), &path, has, turns + 1)
-        };
-        if let Some(u) = here.clone().find(|u| u.name.as_ref() == path.first()) {
-            return brought(u, &path[1..]);
-        }
-        // The modules of a graph see what is around them.
-        let around = inside
-            .is_empty()
-            .then(|| self.resolve((depth - 1, Vec::new()), path, has, turns + 1));
-        let mut all = here.filter(|u| u.name.is_none());
-        all.find_map(|u| brought(u, path)).or(around.flatten())
     }
 
-    fn is_device_module(&self, name: &str) -> bool {
-        self.modules
-            .iter()
-            .any(|m| m.device.iter().any(|n| n == name))
+    /// The own name of the struct that a path means in a module.
+    fn struct_name(&self, path: &str, at: At<'_>) -> String {
+        let words = names::words(path);
+        let meant = match names::resolve(&self.names, at, &words, Space::Types) {
+            Meaning::Here(_, meant) | Meaning::Outside(meant) | Meaning::Unknown(meant) => meant,
+            Meaning::Nothing => words,
+        };
+        meant.last().map(ToString::to_string).unwrap_or_default()
     }
 
     /// The struct of this name that is innermost, with the number of modules around it.
@@ -484,10 +463,8 @@ impl HelperModule {
                     }
                 }
                 syn::Item::Impl(i) if i.trait_.is_none() => self.add_impl(i, inside),
-                syn::Item::Use(u) => self.add_uses(&u.tree, &mut Vec::new(), inside),
                 syn::Item::Mod(m) if m.attrs.iter().any(is_device) => {
                     if let Some((_, items)) = &m.content {
-                        self.device.push(m.ident.to_string());
                         let inside: Vec<_> = inside.iter().chain([&m.ident]).cloned().collect();
                         self.add(items, &inside);
                     }
@@ -495,30 +472,6 @@ impl HelperModule {
                 _ => {}
             }
         }
-    }
-
-    fn add_uses(&mut self, tree: &syn::UseTree, path: &mut Vec<String>, inside: &[syn::Ident]) {
-        let (name, last) = match tree {
-            syn::UseTree::Path(p) => {
-                path.push(p.ident.to_string());
-                self.add_uses(&p.tree, path, inside);
-                path.pop();
-                return;
-            }
-            syn::UseTree::Group(g) => {
-                g.items.iter().for_each(|t| self.add_uses(t, path, inside));
-                return;
-            }
-            syn::UseTree::Name(n) => (Some(&n.ident), Some(&n.ident)),
-            syn::UseTree::Rename(r) => (Some(&r.rename), Some(&r.ident)),
-            syn::UseTree::Glob(_) => (None, None),
-        };
-        let last = last.map(ToString::to_string);
-        self.uses.push(Use {
-            inside: inside.to_vec(),
-            name: name.map(ToString::to_string),
-            path: path.iter().cloned().chain(last).collect(),
-        });
     }
 
     fn add_impl(&mut self, i: &syn::ItemImpl, inside: &[syn::Ident]) {
@@ -580,11 +533,19 @@ pub(crate) fn is_device(attr: &syn::Attribute) -> bool {
         .is_some_and(|s| s.ident == "device")
 }
 
+/// Where a constant means what it does: in these `#[device] mod`s of a module that is so many up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Home {
+    pub(crate) up: usize,
+    pub(crate) inside: Vec<syn::Ident>,
+}
+
 /// A named constant that a body uses: emitted as `{ const C: u32 = VALUE; C as u64 }` at the user's span.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedConstant {
     /// The path (or, for `init = ..`, the expression) as written.
     pub(crate) value: TokenStream,
+    pub(crate) home: Home,
     /// Type it is used at.
     pub(crate) scalar: Scalar,
     /// The value is that of another module's constant, as raw bits.
@@ -611,9 +572,9 @@ pub(crate) struct ModuleTables {
     pub(crate) bound: Vec<Bound>,
     /// Ids of the first of each.
     first_site: usize,
-    first_constant: usize,
+    pub(crate) first_constant: usize,
     known_sites: HashMap<String, SiteId>,
-    known_constants: HashMap<(String, Scalar), ConstantId>,
+    known_constants: HashMap<(Home, String, Scalar), ConstantId>,
 }
 
 /// An entry of an array of another module.
@@ -770,19 +731,30 @@ impl Tables {
 
     /// The id of a named constant (or of an `init` expression), one for each spelling and type.
     pub(crate) fn constant(&mut self, value: TokenStream, scalar: Scalar) -> ConstantId {
-        self.any_constant(value, scalar, false)
+        self.any_constant(Home::default(), value, scalar, false)
+    }
+
+    /// The id of a constant that is named in a `#[device] mod`.
+    fn constant_of(&mut self, home: Home, value: TokenStream, scalar: Scalar) -> ConstantId {
+        self.any_constant(home, value, scalar, false)
     }
 
     /// The id of a constant of another module: `value` gives its raw bits.
     pub(crate) fn imported_constant(&mut self, value: TokenStream, scalar: Scalar) -> ConstantId {
-        self.any_constant(value, scalar, true)
+        self.any_constant(Home::default(), value, scalar, true)
     }
 
-    fn any_constant(&mut self, value: TokenStream, scalar: Scalar, imported: bool) -> ConstantId {
+    fn any_constant(
+        &mut self,
+        home: Home,
+        value: TokenStream,
+        scalar: Scalar,
+        imported: bool,
+    ) -> ConstantId {
         if let Some((path, tables)) = self.elsewhere.take() {
-            let place = tables.constant_index(&value, scalar);
+            let place = tables.constant_index(&home, &value, scalar);
             let place = place.map(|i| entry(&path, "__VYRE_CONSTANTS", i));
-            let id = self.any_constant(place.unwrap_or_else(lost), scalar, true);
+            let id = self.imported_constant(place.unwrap_or_else(lost), scalar);
             self.elsewhere = Some((path, tables));
             return id;
         }
@@ -790,7 +762,7 @@ impl Tables {
             self.begin_module();
         }
         let module = self.modules.last_mut().expect("a module was begun");
-        let key = (value.to_string(), scalar);
+        let key = (home.clone(), value.to_string(), scalar);
         if let Some(&id) = module.known_constants.get(&key) {
             return id;
         }
@@ -798,6 +770,7 @@ impl Tables {
         self.constants += 1;
         module.constants.push(NamedConstant {
             value,
+            home,
             scalar,
             imported,
         });
@@ -836,8 +809,14 @@ impl ModuleTables {
         self.constants.iter().filter_map(part).collect()
     }
 
-    pub(crate) fn constant_index(&self, value: &TokenStream, scalar: Scalar) -> Option<usize> {
-        let id = self.known_constants.get(&(value.to_string(), scalar))?;
+    pub(crate) fn constant_index(
+        &self,
+        home: &Home,
+        value: &TokenStream,
+        scalar: Scalar,
+    ) -> Option<usize> {
+        let key = (home.clone(), value.to_string(), scalar);
+        let id = self.known_constants.get(&key)?;
         Some(id.index() - self.first_constant)
     }
 }
@@ -979,7 +958,7 @@ pub(crate) fn compile_device_module(
     else {
         return None;
     };
-    let mut helpers = Helpers::new(package.imports.clone());
+    let mut helpers = Helpers::new(package.imports.clone(), Root::Module);
     helpers.enter(items);
     let functions = check::device_module(&helpers, report);
     let mut tables = Tables::default();

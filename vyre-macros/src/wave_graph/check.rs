@@ -3,10 +3,11 @@
 
 use super::include::Included;
 use super::syntax::{
-    self, DomainArgs, Field, FieldKind, Graph, Host, Per, Wave, ident_of, int_literal, scalar_of,
-    show, type_word,
+    self, DomainArgs, Field, FieldKind, Graph, Host, Per, Scope, Wave, ident_of, int_literal,
+    scalar_of, show, type_word,
 };
 use crate::kernel::{self, Helpers, Tables};
+use crate::names::{self, Names};
 use crate::report::{Report, did_you_mean};
 use crate::source;
 use proc_macro2::{Span, TokenTree};
@@ -54,6 +55,7 @@ pub(crate) enum Length {
 /// `Data`, resolved.
 pub(crate) struct Fields<'g> {
     fields: &'g [Field],
+    scopes: &'g [Scope],
     /// Graphs whose fields are among them.
     included: &'g [Included],
     slots: Vec<Slot>,
@@ -324,6 +326,7 @@ impl<'g> Fields<'g> {
     ) -> Fields<'g> {
         let mut this = Fields {
             fields: &graph.fields,
+            scopes: &graph.scopes,
             included: &graph.included,
             slots: Vec::with_capacity(graph.fields.len()),
             lengths: Vec::new(),
@@ -852,12 +855,14 @@ impl<'g> Fields<'g> {
                     report.error_help(e.span(), format!("`{}` is not a size", show(e)), advice);
                     return None;
                 }
-                self.len(e, origin, report)
+                self.len(e, (origin, 0), report)
             }
             Per::NodeBits(width) => {
                 self.length(key, &Per::Node, origin, report)?;
                 // Rows of a width that is wrong are rows.
-                let width = self.len(width, origin, report).unwrap_or(Length::Broken);
+                let width = self
+                    .len(width, (origin, 0), report)
+                    .unwrap_or(Length::Broken);
                 Some(Length::NodeBits(Box::new(width)))
             }
         }
@@ -875,9 +880,27 @@ impl<'g> Fields<'g> {
         }
     }
 
-    /// A literal, a u32 scalar of `Data`, or a constant. What stands in an included graph means a field or a constant of that
-    /// graph, whatever is declared here under its name.
-    fn len(&self, e: &Expr, origin: Option<usize>, report: &mut Report) -> Option<Length> {
+    /// Whether a name in the module of a scope can be that of a constant.
+    fn is_named(&self, name: &Ident, scope: usize) -> bool {
+        let around = std::iter::successors(Some(scope), |&s| self.scopes[s].parent);
+        let mut chain: Vec<usize> = around.collect();
+        chain.reverse();
+        let names = chain.iter().map(|&s| match s {
+            0 => Names::of_module(&self.scopes[s].items),
+            _ => Names::of_fixpoint(&self.scopes[s].items),
+        });
+        let names: Vec<Names> = names.collect();
+        names::is_named(&names, (names.len(), &[]), name)
+    }
+
+    /// A literal, a u32 scalar of `Data`, or a constant in sight of a scope. What stands in an included graph means a field or a
+    /// constant of that graph, whatever is declared here under its name.
+    fn len(
+        &self,
+        e: &Expr,
+        (origin, scope): (Option<usize>, usize),
+        report: &mut Report,
+    ) -> Option<Length> {
         if let Some(n) = int_literal(e) {
             return Some(Length::Fixed(n));
         }
@@ -906,7 +929,9 @@ impl<'g> Fields<'g> {
                     return None;
                 }
                 // By convention a constant has no lower-case letter; rustc says better what is wrong with one.
-                None if name.to_string().chars().any(char::is_lowercase) => {
+                None if name.to_string().chars().any(char::is_lowercase)
+                    && !self.is_named(name, scope) =>
+                {
                     self.unknown(name, report);
                     return None;
                 }
@@ -965,7 +990,7 @@ impl<'g> Fields<'g> {
                     report.error_help(e.span(), message, advice);
                     return None;
                 }
-                let length = self.len(e, origin, report)?;
+                let length = self.len(e, (origin, wave.scope), report)?;
                 let extent = match &length {
                     Length::Constant(_) => {
                         Extent::Constant(tables.constant(e.to_token_stream(), Scalar::U32))

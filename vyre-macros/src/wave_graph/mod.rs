@@ -15,7 +15,7 @@ mod tests;
 use crate::expand::{self, Expansion};
 use crate::import::Imports;
 use crate::kernel::{
-    Binding, Env, Helpers, ItemField, Package, Tables, compile_condition, compile_wave,
+    Binding, Env, Helpers, ItemField, Package, Root, Tables, compile_condition, compile_wave,
 };
 use crate::report::Report;
 use crate::{attributes, pass};
@@ -166,7 +166,12 @@ pub(crate) fn build<'g>(
     b.bodies.resize_with(graph.waves.len(), || None);
     b.sweeps.resize_with(graph.waves.len(), || None);
     b.tables.begin_module();
-    let mut helpers = Helpers::new(imports);
+    let root = if graph.scopes[0].in_body {
+        Root::Body
+    } else {
+        Root::Module
+    };
+    let mut helpers = Helpers::new(imports, root);
     let in_scope = (&mut helpers, &mut b.tables);
     let fields = Fields::resolve(graph, &mut b.program, in_scope, b.report);
     // Without its fields a wave means nothing.
@@ -189,7 +194,7 @@ impl Builder<'_, '_> {
         let graph = self.graph;
         let included = |origin: Origin| {
             let graph = &graph.included[origin.graph];
-            let mut helpers = Helpers::new(graph.imports.clone());
+            let mut helpers = Helpers::new(graph.imports.clone(), Root::Module);
             helpers.enter(&graph.items);
             helpers
         };

@@ -437,7 +437,7 @@ fn emit(
                 const #sites_name: &[&::core::panic::Location<'static>] = &[#(#sites),*];
             }
         });
-        let bound = bound_names(&tables.bound, &private);
+        let bound = bound_names(&tables.bound, &[], &private);
         quote! { #constants #sites #bound }
     });
 

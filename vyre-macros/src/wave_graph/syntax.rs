@@ -4,6 +4,7 @@
 use super::include::{IncludeArgs, Included, Origin};
 use crate::expand::GENERATED;
 use crate::import;
+use crate::names;
 use crate::pass::{self, Claim};
 use crate::report::{Report, did_you_mean};
 use crate::source::generated;
@@ -895,18 +896,22 @@ impl Taker<'_> {
 
     /// The graph's module gets names of its own.
     fn refuse_generated(&mut self, item: &Item) {
-        let mut names = Vec::new();
+        let mut names: Vec<Ident> = Vec::new();
+        let mut declared = |name: &Ident| names.push(name.clone());
         match item {
-            Item::Struct(i) => names.push(&i.ident),
-            Item::Enum(i) => names.push(&i.ident),
-            Item::Type(i) => names.push(&i.ident),
-            Item::Const(i) => names.push(&i.ident),
-            Item::Trait(i) => names.push(&i.ident),
-            Item::Union(i) => names.push(&i.ident),
-            Item::Static(i) => names.push(&i.ident),
-            Item::Fn(i) => names.push(&i.sig.ident),
-            Item::Mod(i) => names.push(&i.ident),
-            Item::Use(i) => imported(&i.tree, &mut names),
+            Item::Struct(i) => declared(&i.ident),
+            Item::Enum(i) => declared(&i.ident),
+            Item::Type(i) => declared(&i.ident),
+            Item::Const(i) => declared(&i.ident),
+            Item::Trait(i) => declared(&i.ident),
+            Item::Union(i) => declared(&i.ident),
+            Item::Static(i) => declared(&i.ident),
+            Item::Fn(i) => declared(&i.sig.ident),
+            Item::Mod(i) => declared(&i.ident),
+            Item::Use(i) => {
+                let brought = names::uses(i).into_iter().filter_map(|(name, _)| name);
+                brought.for_each(|name| declared(&name));
+            }
             _ => {}
         }
         for name in names {
@@ -995,12 +1000,11 @@ impl Taker<'_> {
                 Piece::Item(u.into_token_stream())
             }
             mut other => {
-                let plain = matches!(other, Item::Struct(_) | Item::Impl(_));
+                if let Item::Struct(_) | Item::Impl(_) = other {
+                    // Structs and their functions are in sight of kernels in any case.
+                    import::unmark(std::slice::from_mut(&mut other));
+                }
                 if let Some(attrs) = attrs_of(&mut other) {
-                    if plain {
-                        // Structs and their functions are in sight of kernels in any case.
-                        take_attrs(attrs, "device");
-                    }
                     for name in ["wave", "fixpoint", "device", "kernel"] {
                         for attr in take_attrs(attrs, name) {
                             let what = if name == "fixpoint" {
@@ -2184,17 +2188,6 @@ fn written_here(data: &mut syn::ItemStruct) {
 const FIELD_ATTRS: [&str; 7] = [
     "topology", "input", "output", "scratch", "frontier", "reduce", "list",
 ];
-
-/// The names that a `use` brings, but for `*`.
-fn imported<'t>(tree: &'t syn::UseTree, names: &mut Vec<&'t Ident>) {
-    match tree {
-        syn::UseTree::Path(p) => imported(&p.tree, names),
-        syn::UseTree::Name(n) => names.push(&n.ident),
-        syn::UseTree::Rename(r) => names.push(&r.rename),
-        syn::UseTree::Group(g) => g.items.iter().for_each(|tree| imported(tree, names)),
-        syn::UseTree::Glob(_) => {}
-    }
-}
 
 /// Attributes of Rust's, some of which are spelled nearly like ours.
 const RUST_ATTRS: [&str; 18] = [

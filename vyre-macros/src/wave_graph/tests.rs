@@ -128,6 +128,42 @@ fn breadth_first_search_is_a_program() {
 }
 
 #[test]
+fn names_are_found_among_many_globs() {
+    // Each module brings all of all others: a name is found, or not, at once.
+    let modules: Vec<String> = (0..12).map(|k| format!("m{k}")).collect();
+    let globs: String = modules
+        .iter()
+        .map(|m| format!("use self::{m}::*; use {m}::*; use elsewhere::{m}::*; use ::{m}::*;"))
+        .collect();
+    let declared: String = modules
+        .iter()
+        .map(|m| {
+            format!(
+                "#[device] mod {m} {{
+                    use super::*;
+                    pub(super) const OF_{m}: u32 = 1;
+                    const low: u32 = 2;
+                    #[device] pub(super) fn f_{m}(x: u32) -> u32 {{ x + OF_m11 + UNSEEN + f_m11_or(x) }}
+                    #[device] pub(super) fn {m}_or(x: u32) -> u32 {{ x }}
+                }}"
+            )
+        })
+        .collect();
+    let declared = declared.replace("f_m11_or", "m11_or");
+    let wave = "#[wave(nodes)] fn a(v: Node, dist: &mut u32) {
+        *dist = match v { low => low + UNSEEN, } + f_m0(OF_m5) + f_m11(v);
+    }";
+    let p = program(&format!("{globs} {declared} {wave}"));
+    // `UNSEEN` and `OF_m5` in the wave; `OF_m11` and `UNSEEN` in each of the two functions. `low` is private where it stands.
+    assert_eq!(p.constants.len(), 6);
+    let missing = errors(&format!(
+        "{globs} {declared} #[wave(nodes)] fn a(v: Node, dist: &mut u32) {{ *dist = missing(v); }}"
+    ));
+    assert_eq!(missing.len(), 1, "{missing:#?}");
+    assert!(missing[0].starts_with("`missing` is not a `#[device]` function in scope"));
+}
+
+#[test]
 fn a_diamond_has_three_groups() {
     let p = program(
         "#[wave(nodes)] fn a(v: Node, dist: &mut u32) { *dist = v; }

@@ -1,6 +1,7 @@
 //! Buffers, methods, functions and macros.
 
 use super::*;
+use crate::names::{Meaning, Space};
 use crate::wave_graph::syntax;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
@@ -862,6 +863,22 @@ impl Checker<'_> {
         Expr { kind, ty, span }
     }
 
+    /// Whether a function of another module has, or will have, arrived by this name.
+    fn is_outside(&self, name: &str) -> bool {
+        let helpers = self.env.helpers;
+        let path = helpers.outside(name, (self.depth, &self.inside));
+        path.is_some_and(|path| {
+            helpers.expected.contains(&path) || helpers.imports.contains_key(&path)
+        })
+    }
+
+    /// Whether a path leads to a module that the macro sees.
+    fn is_module(&self, path: &str) -> bool {
+        let (words, at) = (names::words(path), (self.depth, &self.inside[..]));
+        let module = names::resolve(&self.env.helpers.names, at, &words, Space::Modules);
+        matches!(module, Meaning::Here(..))
+    }
+
     pub(super) fn call(&mut self, c: &syn::ExprCall, span: Span) -> Expr {
         let syn::Expr::Path(p) = strip(&c.func) else {
             self.error(
@@ -890,8 +907,7 @@ impl Checker<'_> {
                 .helpers
                 .function(&name, (self.depth, &self.inside))
                 .is_none()
-            && !self.env.helpers.expected.contains(&name)
-            && !self.env.helpers.imports.contains_key(&name)
+            && !self.is_outside(&name)
         {
             self.error(at, format!("`{name}` is CUDA C's"), advice);
             return self.wrong(span);
@@ -915,21 +931,17 @@ impl Checker<'_> {
             );
             return self.wrong(span);
         }
+        let shown = shown(&p.path);
         if let Some(before) = &before {
-            let owner = if before == "Self" {
-                self.owner.clone().unwrap_or_default()
-            } else {
-                before.clone()
-            };
-            let of = self.named(&owner);
+            let of = self.named(shown.rsplit_once("::").map_or("", |(of, _)| of));
             if of == Some(Ty::Error) {
                 for a in &c.args {
                     self.value(a);
                 }
                 return self.wrong(span);
             }
-            if let Some(Ty::Struct(_)) = of {
-                let name = format!("{owner}::{name}");
+            if let Some(Ty::Struct(of)) = of {
+                let name = format!("{}::{name}", of.0.name);
                 return match helper(&name, at, self.depth, self) {
                     Some(Found::Function(f)) => {
                         let args = c.args.iter().map(|a| self.value(a)).collect();
@@ -962,11 +974,6 @@ impl Checker<'_> {
                 return self.scalar_method(&name, at, receiver, vec![&c.args[1]], span);
             }
         }
-        let shown = p.path.to_token_stream().to_string().replace(' ', "");
-        let local = p.path.segments.iter().rev().skip(1).all(|s| {
-            let word = s.ident.to_string();
-            word == "self" || word == "super" || self.env.helpers.is_device_module(&word)
-        });
         if p.path.get_ident().is_some_and(|i| self.lookup(i).is_some()) {
             self.leave(format!("`{name}` is not a function"));
             return self.wrong(span);
@@ -989,7 +996,11 @@ impl Checker<'_> {
                 span,
             };
         }
-        let found = helper(&shown, at, self.depth, self).or_else(|| import(&shown, self));
+        let modules = shown.rsplit_once("::").map(|(modules, _)| modules);
+        let is_local = modules.is_none_or(|path| self.is_module(path));
+        let outside = (self.env.helpers).outside(&shown, (self.depth, &self.inside));
+        let found =
+            helper(&shown, at, self.depth, self).or_else(|| import(outside.as_deref()?, self));
         let f = match found {
             Some(Found::Function(f)) => f,
             Some(Found::Failed(ty)) => {
@@ -1016,7 +1027,7 @@ impl Checker<'_> {
                 if self.refused.contains(&name) {
                     return self.wrong(span);
                 }
-                if self.env.helpers.unmarked.contains(&shown) {
+                if outside.is_some_and(|path| self.env.helpers.unmarked.contains(&path)) {
                     self.error(
                         at,
                         format!("`{shown}` is not a `#[device]` function"),
@@ -1026,7 +1037,7 @@ impl Checker<'_> {
                 }
                 let near = did_you_mean(&name, self.env.helpers.names(self.depth));
                 let help = match near {
-                    Some(near) if local => {
+                    Some(near) if is_local => {
                         self.report.meant(at, &name, near);
                         format!("did you mean `{near}`?")
                     }

@@ -141,7 +141,7 @@ impl Checker<'_> {
             return self.wrong(span);
         };
         let name = last.ident.to_string();
-        let ty = self.named(&name);
+        let ty = self.named(&shown(&e.path));
         let Some(Ty::Struct(s)) = ty else {
             if ty.is_none() {
                 self.error(
@@ -284,6 +284,15 @@ impl Checker<'_> {
         self.wrong(span)
     }
 
+    /// Whether a name, not one of the macro's sight, is brought by a `use` that names it; in uppercase it is in any case a constant's.
+    fn is_brought(&self, name: &syn::Ident) -> bool {
+        let (helpers, at) = (self.env.helpers, (self.depth, &self.inside[..]));
+        let text = name.to_string();
+        text.chars().any(char::is_lowercase)
+            && helpers.function(&text, at).is_none()
+            && names::is_named(&helpers.names, at, name)
+    }
+
     pub(super) fn path(&mut self, p: &syn::ExprPath) -> Expr {
         let span = first_token(p);
         if p.qself.is_some() || p.path.segments.iter().any(|s| !s.arguments.is_none()) {
@@ -339,7 +348,7 @@ impl Checker<'_> {
                 return self.wrong(span);
             }
             let declared = self.constant_type(&name);
-            if declared.is_none() {
+            if declared.is_none() && !self.is_brought(ident) {
                 // `P` of `struct P;`
                 if let Some(Ty::Struct(s)) = self.named(&name)
                     && s.0.fields.is_empty()
@@ -424,16 +433,12 @@ impl Checker<'_> {
                 span,
             };
         }
-        let owner = if before == "Self" {
-            self.owner.clone().unwrap_or_default()
-        } else {
-            before.to_owned()
-        };
-        let of = self.named(&owner);
+        let of = self.named(&names[..names.len() - 1].join("::"));
         if of == Some(Ty::Error) {
             return self.wrong(span);
         }
-        if let Some(Ty::Struct(_)) = of {
+        if let Some(Ty::Struct(of)) = of {
+            let owner = of.0.name.clone();
             let declared = self.constant_type(&format!("{owner}::{last}"));
             if declared.is_none() {
                 self.leave(format!("no constant `{last}` of `{owner}`"));
@@ -461,14 +466,9 @@ impl Checker<'_> {
                 .rev()
                 .nth(2)
                 .and_then(|n| types::named_scalar(n))
-                .map(|s| (Ty::Scalar(s), None))
-        } else if names[..names.len() - 1]
-            .iter()
-            .all(|n| n == "self" || n == "super" || self.env.helpers.is_device_module(n))
-        {
-            self.constant_type(&names.join("::"))
+                .map(Ty::Scalar)
         } else {
-            None
+            self.constant_type(&names.join("::"))
         };
         self.constant(p, declared, span)
     }
@@ -496,21 +496,10 @@ impl Checker<'_> {
         Some(value)
     }
 
-    pub(super) fn constant(
-        &mut self,
-        p: &syn::ExprPath,
-        declared: Option<(Ty, Option<String>)>,
-        span: Span,
-    ) -> Expr {
-        let mut tokens = p.path.to_token_stream();
+    pub(super) fn constant(&mut self, p: &syn::ExprPath, declared: Option<Ty>, span: Span) -> Expr {
+        let tokens = p.path.to_token_stream();
         let ty = match declared {
-            Some((ty, place)) => {
-                if let Some(place) = place {
-                    let names = place.split("::").map(|name| source::ident(name, span));
-                    tokens = quote::quote!(#(#names)::*);
-                }
-                ty
-            }
+            Some(ty) => ty,
             None => {
                 let shown = tokens.to_string().replace(' ', "");
                 // What one use says of its type holds for all.
