@@ -1059,8 +1059,8 @@ mod brought {
         use super::first::f;
         use super::out::{self, Pt as Other, f as of_out};
         use super::{FAR, width};
-        use k::{self as kk, at as k_at, j::deep as k_deep, *};
         use k::j as below;
+        use k::{self as kk, at as k_at, j::deep as k_deep, *};
 
         const len: u32 = 2;
 

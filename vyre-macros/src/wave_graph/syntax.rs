@@ -8,7 +8,7 @@ use crate::names;
 use crate::pass::{self, Claim};
 use crate::report::{Report, did_you_mean};
 use crate::source::generated;
-use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -401,9 +401,64 @@ impl Arg {
     }
 }
 
+/// Parses what stands in an attribute. A keyword that is meant as a name is reported, and read as one.
+fn parse_named<T>(
+    tokens: TokenStream,
+    parse: impl Fn(TokenStream) -> syn::Result<T>,
+    report: &mut Report,
+) -> syn::Result<T> {
+    fn idents(tokens: TokenStream, all: &mut Vec<Ident>) {
+        for tree in tokens {
+            match tree {
+                TokenTree::Ident(i) => all.push(i),
+                TokenTree::Group(g) => idents(g.stream(), all),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+    fn with_raw(tokens: TokenStream, keyword: &Ident) -> TokenStream {
+        let trees = tokens.into_iter().map(|tree| match tree {
+            TokenTree::Ident(i) if i == *keyword => Ident::new_raw(&i.to_string(), i.span()).into(),
+            TokenTree::Group(g) => {
+                let mut group = Group::new(g.delimiter(), with_raw(g.stream(), keyword));
+                group.set_span(g.span());
+                group.into()
+            }
+            other => other,
+        });
+        trees.collect()
+    }
+    parse(tokens.clone()).or_else(|error| {
+        let mut all = Vec::new();
+        idents(tokens.clone(), &mut all);
+        for keyword in all.iter().filter(|i| is_keyword(i)) {
+            if let Ok(parsed) = parse(with_raw(tokens.clone(), keyword)) {
+                keyword_as_name(keyword, report);
+                return Ok(parsed);
+            }
+        }
+        Err(error)
+    })
+}
+
+/// Whether this is a keyword that has a raw form.
+fn is_keyword(word: &Ident) -> bool {
+    let word = word.to_string();
+    syn::parse_str::<Ident>(&word).is_err() && syn::parse_str::<Ident>(&format!("r#{word}")).is_ok()
+}
+
+fn keyword_as_name(keyword: &Ident, report: &mut Report) {
+    report.error_help(
+        keyword.span(),
+        format!("`{keyword}` is a keyword of Rust, and cannot name anything"),
+        format!("write `r#{keyword}`, here and where it is declared, or choose another name"),
+    );
+}
+
 /// Parses the arguments of an attribute; a repeated one is reported and dropped.
 pub(crate) fn parse_args(tokens: TokenStream, report: &mut Report) -> Vec<Arg> {
-    match Punctuated::<Arg, Token![,]>::parse_terminated.parse2(tokens) {
+    let parse = |tokens| Punctuated::<Arg, Token![,]>::parse_terminated.parse2(tokens);
+    match parse_named(tokens, parse, report) {
         Ok(args) => {
             let mut seen: Vec<Arg> = Vec::new();
             for arg in args {
@@ -1270,7 +1325,7 @@ impl Taker<'_> {
             }
             "range" => {
                 let (span, inner) = arg.list("range(n)", self.report)?;
-                match syn::parse2::<Expr>(inner) {
+                match parse_named(inner, syn::parse2::<Expr>, self.report) {
                     Ok(e) => Some(DomainArgs::Range(e)),
                     Err(_) => {
                         self.report.error_help(
@@ -1295,8 +1350,9 @@ impl Taker<'_> {
             },
             "items" => {
                 let (at, inner) = arg.list("items(frontier)", self.report)?;
-                let names = Punctuated::<Ident, Token![,]>::parse_terminated
-                    .parse2(inner)
+                let parse =
+                    |tokens| Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens);
+                let names = parse_named(inner, parse, self.report)
                     .ok()
                     .map(|p| p.into_iter().collect::<Vec<_>>());
                 match names.as_deref() {
@@ -1328,7 +1384,13 @@ impl Taker<'_> {
                 let mut from = None;
                 for arg in args {
                     match arg.form {
-                        Form::Flag if graph.is_none() => graph = Some(arg.name),
+                        Form::Flag if graph.is_none() => {
+                            if is_keyword(&arg.name) {
+                                keyword_as_name(&arg.name, self.report);
+                                return None;
+                            }
+                            graph = Some(arg.name);
+                        }
                         Form::Value(ref value) if arg.name == "from" => match ident_of(value) {
                             Some(f) => from = Some(f.clone()),
                             None => {
@@ -1369,8 +1431,8 @@ impl Taker<'_> {
         tokens: TokenStream,
         shape: &str,
     ) -> Option<[Ident; N]> {
-        let names = Punctuated::<Ident, Token![,]>::parse_terminated
-            .parse2(tokens)
+        let parse = |tokens| Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens);
+        let names = parse_named(tokens, parse, self.report)
             .ok()
             .map(|p| p.into_iter().collect::<Vec<_>>());
         match names.map(<[Ident; N]>::try_from) {
@@ -1386,7 +1448,8 @@ impl Taker<'_> {
         let Some((span, inner)) = arg.list("after(wave, fixpoint)", self.report) else {
             return Vec::new();
         };
-        match Punctuated::<Ident, Token![,]>::parse_terminated.parse2(inner.clone()) {
+        let parse = |tokens| Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens);
+        match parse_named(inner.clone(), parse, self.report) {
             Ok(names) => names.into_iter().collect(),
             Err(_) => {
                 let message = "`after` takes names of waves and fixpoints beside this one";
@@ -1426,7 +1489,7 @@ impl Taker<'_> {
                         );
                         continue;
                     }
-                    match syn::parse2(inner) {
+                    match parse_named(inner, syn::parse2, self.report) {
                         Ok(e) => args.until = Some(e),
                         Err(e) => self.report.syn(e),
                     }

@@ -164,6 +164,65 @@ fn names_are_found_among_many_globs() {
 }
 
 #[test]
+fn keywords_are_no_names_in_attributes() {
+    let graph = |per: &str, from: &str, after: &str, until: &str| {
+        format!(
+            "pub struct Data {{
+                #[topology] r#type: Csr,
+                #[frontier] r#loop: Frontier,
+                #[output(per = {per})] out: u32,
+                r#move: u32,
+                n: u32,
+            }}
+            #[wave(nodes)] fn r#in(v: Node, r#loop: &Push) {{ r#loop.push(v); }}
+            #[fixpoint({after}, until({until}))] mod f {{
+                #[wave(edges({from}))]
+                fn a(e: Edge, r#loop: &Push) {{ if e.src > e.dst {{ r#loop.push(e.dst); }} }}
+            }}"
+        )
+    };
+    let fine = [
+        "edge(r#type)",
+        "r#type, from = r#loop",
+        "after(r#in)",
+        "round > r#move",
+    ];
+    let errors = |at: usize, with: &str| {
+        let mut parts = fine;
+        parts[at] = with;
+        all_errors(&graph(parts[0], parts[1], parts[2], parts[3]))
+    };
+    assert_eq!(errors(0, fine[0]), Vec::<String>::new());
+    for (at, with, keyword) in [
+        (0, "edge(type)", "type"),
+        (0, "move", "move"),
+        (1, "type, from = r#loop", "type"),
+        (1, "r#type, from = loop", "loop"),
+        (2, "after(in)", "in"),
+        (3, "round > move", "move"),
+        (3, "move < round", "move"),
+        (3, "loop.is_empty()", "loop"),
+        (3, "loop.is_empty() || round > n", "loop"),
+        (3, "match > round", "match"),
+        (3, "if > round", "if"),
+        (3, "abstract > round", "abstract"),
+    ] {
+        let messages = errors(at, with);
+        let says = format!("`{keyword}` is a keyword of Rust, and cannot name anything");
+        let help = format!("write `r#{keyword}`, here and where it is declared");
+        assert!(messages[0].starts_with(&says), "{with}: {messages:#?}");
+        assert!(messages[0].contains(&help), "{with}: {messages:#?}");
+        // What is not declared is said too.
+        let known = !["match", "if", "abstract"].contains(&keyword);
+        assert_eq!(
+            messages.len(),
+            1 + usize::from(!known),
+            "{with}: {messages:#?}"
+        );
+    }
+}
+
+#[test]
 fn a_diamond_has_three_groups() {
     let p = program(
         "#[wave(nodes)] fn a(v: Node, dist: &mut u32) { *dist = v; }
