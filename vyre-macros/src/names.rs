@@ -231,7 +231,7 @@ pub(crate) fn resolve(
         depth,
         inside: inside.to_vec(),
     };
-    let found = search.path(&at, path, &[]);
+    let found = search.path(&at, path, None);
     found.unwrap_or_else(|| Meaning::Unknown(path.to_vec()))
 }
 
@@ -252,6 +252,18 @@ struct Place {
     inside: Vec<Ident>,
 }
 
+impl Place {
+    /// The innermost module around two.
+    fn around(&self, other: &Place) -> Place {
+        let both = self.inside.iter().zip(&other.inside);
+        let common = both.take_while(|(a, b)| self.depth == other.depth && a == b);
+        Place {
+            depth: self.depth.min(other.depth),
+            inside: common.map(|(a, _)| a.clone()).collect(),
+        }
+    }
+}
+
 struct Search<'a> {
     modules: &'a [Names],
     space: Space,
@@ -262,22 +274,28 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// What a path means in a module, for the globs of some others; `None` if its first word means nothing there.
-    fn path(&mut self, at: &Place, path: &[Ident], globs: &[Place]) -> Option<Meaning> {
+    /// What a path means in a module; `None` if its first word means nothing there. With `by`, it is looked up for globs of some
+    /// modules, of which this is the innermost around all.
+    fn path(&mut self, at: &Place, path: &[Ident], by: Option<&Place>) -> Option<Meaning> {
         let mut key = format!("{:?} {} ", self.space, joined(path));
-        for place in std::iter::once(at).chain(globs) {
+        for place in std::iter::once(at).chain(by) {
             key += &format!("{} {} ", place.depth, joined(&place.inside));
         }
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
         self.known.insert(key.clone(), None);
-        let found = self.look(at.clone(), path, globs);
+        let found = self.look(at.clone(), path, by);
         self.known.insert(key, found.clone());
         found
     }
 
-    fn look(&mut self, mut at: Place, mut path: &[Ident], globs: &[Place]) -> Option<Meaning> {
+    fn look(
+        &mut self,
+        mut at: Place,
+        mut path: &[Ident],
+        by: Option<&Place>,
+    ) -> Option<Meaning> {
         let modules = self.modules;
         let whole = path.len();
         while let [first, rest @ ..] = path
@@ -303,7 +321,7 @@ impl<'a> Search<'a> {
         }
         let names = &modules[at.depth - 1];
         let is_seen = |seen: usize| {
-            globs.iter().all(|by| match by.depth == at.depth {
+            by.is_none_or(|by| match by.depth == at.depth {
                 true => by.inside.starts_with(&at.inside[..seen]),
                 false => seen == 0,
             })
@@ -324,7 +342,7 @@ impl<'a> Search<'a> {
         if !rest.is_empty() && declares(Space::Modules, std::slice::from_ref(first)) {
             let mut inner = at.clone();
             inner.inside.push(first.clone());
-            return self.path(&inner, rest, &[]).or(Some(Meaning::Nothing));
+            return self.path(&inner, rest, None).or(Some(Meaning::Nothing));
         }
         if is_type && (!rest.is_empty() || self.space == Space::Types) {
             return Some(Meaning::Nothing);
@@ -335,7 +353,7 @@ impl<'a> Search<'a> {
             if u.name.as_ref() == Some(first) && is_seen(u.seen) {
                 let path = [&u.path[..], rest].concat();
                 let meaning = self.through(u, |search| {
-                    let found = search.path(&at, &path, &[]);
+                    let found = search.path(&at, &path, None);
                     found.or(Some(Meaning::Unknown(path)))
                 });
                 match meaning {
@@ -351,12 +369,12 @@ impl<'a> Search<'a> {
         let mut around = false;
         for u in uses.filter(|u| u.name.is_none() && is_seen(u.seen)) {
             let space = std::mem::replace(&mut self.space, Space::Modules);
-            let module = self.through(u, |search| search.path(&at, &u.path, &[]));
+            let module = self.through(u, |search| search.path(&at, &u.path, None));
             self.space = space;
             match module {
                 Some(Meaning::Here(depth, inside)) => {
-                    let globs = [globs, std::slice::from_ref(&at)].concat();
-                    let found = self.path(&Place { depth, inside }, path, &globs);
+                    let by = by.map_or_else(|| at.clone(), |by| by.around(&at));
+                    let found = self.path(&Place { depth, inside }, path, Some(&by));
                     if found.is_some() {
                         return found;
                     }

@@ -348,7 +348,7 @@ pub(super) fn package(
     let mut helpers = super::Helpers::new(package.imports.clone(), super::Root::Body);
     helpers.records = records.clone();
     let name = item.sig.ident.to_string();
-    helpers.enter_body(&[syn::Item::Fn(item)]);
+    helpers.enter(&[syn::Item::Fn(item)]);
     let env = Env {
         bindings: &[],
         helpers: &helpers,

@@ -117,6 +117,7 @@ pub(crate) struct Helpers {
     modules: Vec<HelperModule>,
     /// What their names mean.
     names: Vec<Names>,
+    root: Root,
     /// Functions of other modules, by their paths from the module around the macro's item.
     imports: HashMap<String, Import>,
     /// `#[device] mod`s of other modules, each with the paths from there that name something of it.
@@ -197,9 +198,10 @@ struct DeclaredConstant {
 }
 
 /// What [`Helpers`] are entered by first.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Root {
     /// The module that a macro stands on.
+    #[default]
     Module,
     /// A function that a macro stands on.
     Body,
@@ -249,6 +251,7 @@ impl Helpers {
         let mut helpers = Helpers {
             expected: imports.expected.iter().map(name).collect(),
             unmarked: imports.unmarked,
+            root,
             ..Helpers::default()
         };
         for (path, package) in imports.have {
@@ -309,25 +312,21 @@ impl Helpers {
     }
 
     /// Enters a module: its `#[device]` functions, structs and constants come into scope, with those of its `#[device] mod`s.
+    /// A function's body is entered as if it were a module: its constants have no path that leads to them.
     pub(crate) fn enter(&mut self, items: &[syn::Item]) {
-        let names = match self.names.is_empty() {
-            true => Names::of_module(items),
-            false => Names::of_fixpoint(items),
+        let mut module = HelperModule::default();
+        module.add(items, &[]);
+        let names = match (self.names.is_empty(), self.root) {
+            (true, Root::Module) => Names::of_module(items),
+            (true, Root::Body) => {
+                for constant in module.constants.values_mut() {
+                    constant.in_body = true;
+                }
+                Names::of_body(items)
+            }
+            (false, _) => Names::of_fixpoint(items),
         };
         self.names.push(names);
-        let mut module = HelperModule::default();
-        module.add(items, &[]);
-        self.modules.push(module);
-    }
-
-    /// Enters the body of a function as if it were a module: its constants have no path that leads to them.
-    pub(crate) fn enter_body(&mut self, items: &[syn::Item]) {
-        self.names.push(Names::of_body(items));
-        let mut module = HelperModule::default();
-        module.add(items, &[]);
-        for constant in module.constants.values_mut() {
-            constant.in_body = true;
-        }
         self.modules.push(module);
     }
 

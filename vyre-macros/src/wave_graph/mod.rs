@@ -223,11 +223,7 @@ impl Builder<'_, '_> {
                 self.leave(&mut entered, &mut helpers);
             }
             entered.push(s);
-            if scope.in_body {
-                helpers.enter_body(&scope.items);
-            } else {
-                helpers.enter(&scope.items);
-            }
+            helpers.enter(&scope.items);
             let origin = |piece: &Piece| match piece {
                 Piece::Item(_) => None,
                 Piece::Wave(w) => graph.waves[*w].origin,

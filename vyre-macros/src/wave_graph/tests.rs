@@ -140,7 +140,8 @@ fn names_are_found_among_many_globs() {
         .map(|m| {
             format!(
                 "#[device] mod {m} {{
-                    use super::*;
+                    pub(super) use super::*;
+                    pub(super) use super::m3::*;
                     pub(super) const OF_{m}: u32 = 1;
                     const low: u32 = 2;
                     #[device] pub(super) fn f_{m}(x: u32) -> u32 {{ x + OF_m11 + UNSEEN + f_m11_or(x) }}
