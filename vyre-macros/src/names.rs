@@ -290,12 +290,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    fn look(
-        &mut self,
-        mut at: Place,
-        mut path: &[Ident],
-        by: Option<&Place>,
-    ) -> Option<Meaning> {
+    fn look(&mut self, mut at: Place, mut path: &[Ident], by: Option<&Place>) -> Option<Meaning> {
         let modules = self.modules;
         let whole = path.len();
         while let [first, rest @ ..] = path
