@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::Instant;
 use thiserror::Error;
+use vyre_core::vir0::scalar::Scalar;
 
 pub use crate::code::{Code, NoCubin};
 
@@ -85,6 +86,39 @@ pub enum DeviceError {
 }
 
 vyre_core::debug_is_display!(DeviceError);
+
+/// Memory of a session on its device: [`Session::device_ptr`](crate::Session::device_ptr).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DevicePtr {
+    /// First byte, as the device sees it; a multiple of 16.
+    pub address: u64,
+    /// Elements.
+    pub len: u64,
+    /// Type of an element. A `bool` is one byte, 0 or 1; rows of bits are words of 32.
+    pub scalar: Scalar,
+}
+
+/// Why a field has no memory on a device to be used.
+#[derive(Clone, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DevicePtrError {
+    /// The pass has no buffer of that name, and no graph.
+    #[error("the pass has no buffer `{0}`; of a graph `g` there are `g.offsets` and `g.targets`")]
+    NoField(String),
+    /// It does not stay between runs.
+    #[error("`{0}` does not stay between runs: only outputs and topologies do")]
+    DoesNotStay(String),
+    /// The session is on a CPU.
+    #[error("the session is on `{0}`, which has no device memory")]
+    NoDevice(&'static str),
+    /// There is no result.
+    #[error(
+        "`{0}` holds no result: the session has not run since it was made or changed, or its last run failed or was a batch"
+    )]
+    NoResult(String),
+}
+
+vyre_core::debug_is_display!(DevicePtrError);
 
 /// Adds what was attempted to a driver error.
 pub(crate) trait Attempt<T> {
@@ -414,13 +448,15 @@ impl Device {
         .attempt("cuLaunchKernelEx")
     }
 
-    /// The stream that launches go through, and every copy that takes its turn among them.
-    pub(crate) fn stream(&self) -> sys::CUstream {
+    /// The stream that launches of all sessions go through, and every copy that takes its turn among them, for kernels of
+    /// your own: what is given to it comes after the runs before and before the runs after. It does not wait for the
+    /// default stream, nor that for it. It lives as long as the device, and must not be destroyed.
+    pub fn stream(&self) -> sys::CUstream {
         self.stream
     }
 
-    /// The device's primary context.
-    pub(crate) fn context(&self) -> sys::CUcontext {
+    /// The device's primary context, which other libraries of the process share. It lives as long as the device, at least.
+    pub fn context(&self) -> sys::CUcontext {
         self.context
     }
 
@@ -429,14 +465,16 @@ impl Device {
         self.copies
     }
 
-    /// Makes the context current on this thread.
-    pub(crate) fn enter(&self) -> Result<(), DeviceError> {
+    /// Makes the context current on this thread, as calls of the driver need it. It stays so until another one is made
+    /// current; sessions do this for themselves.
+    pub fn enter(&self) -> Result<(), DeviceError> {
         // SAFETY: the primary context stays retained until `drop`.
         unsafe { result::ctx::set_current(self.context) }.attempt("cuCtxSetCurrent")
     }
 
-    /// Waits for both streams.
-    pub(crate) fn synchronize(&self) -> Result<(), DeviceError> {
+    /// Waits until everything is done that was given to [`stream`](Device::stream), or to the stream of copies beside it. An
+    /// error of a kernel of your own may be said here, or by the next run.
+    pub fn synchronize(&self) -> Result<(), DeviceError> {
         self.enter()?;
         for stream in [self.copies, self.stream] {
             // SAFETY: the streams live until `drop`.

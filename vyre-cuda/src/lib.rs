@@ -76,8 +76,9 @@ mod sides;
 mod stream;
 mod tile;
 
+pub use cudarc;
 pub use decide::{Decision, Happened, Tuned};
-pub use device::{Device, DeviceError};
+pub use device::{Device, DeviceError, DevicePtr, DevicePtrError};
 pub use error::Error;
 pub use fused::FusedSession;
 pub use megakernel::Megakernel;

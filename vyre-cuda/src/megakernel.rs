@@ -50,7 +50,7 @@ use vyre_core::plan::launch::{Route, Topology};
 use vyre_core::plan::session::Counters;
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::{Args, TopologyArgs, check_columns, resolve_topologies};
-use vyre_core::run::backend::{Executor, Followed, LaunchHint, Limits, Lock, Progress};
+use vyre_core::run::backend::{Executor, Followed, LaunchHint, Limits, Lock, Progress, Resident};
 use vyre_core::run::outcome::{Activity, Outcome, Readback, Report, WaveTime};
 use vyre_core::vir0::module::{
     BufferId, Domain, Extent, FixpointId, FrontierId, KernelId, ListId, Program, ReductionId, Role,
@@ -112,6 +112,8 @@ pub struct Megakernel {
     ahead: Option<Ahead>,
     ring: Option<Ring>,
     counts: Counters,
+    /// Where the last run left its results.
+    left: Option<Left>,
     pack_up_to_bytes: u64,
     slots: u32,
     ctas: u32,
@@ -130,6 +132,15 @@ pub struct Megakernel {
     progress: Arc<Progress>,
     /// Rounds and frontier, as the device tells them.
     told: Pinned,
+}
+
+/// Where a run left its results.
+#[derive(Debug)]
+struct Left {
+    /// By buffer, which one holds what belongs to it.
+    homes: Vec<u32>,
+    /// Which set of inputs it used.
+    set: usize,
 }
 
 /// What a launch, or a series of them, has on the host.
@@ -513,6 +524,7 @@ impl Megakernel {
             ahead: None,
             ring: None,
             counts,
+            left: None,
             pack_up_to_bytes,
             slots: 1,
             ctas: device.multiprocessors().min(abi::MAX_CTAS),
@@ -992,6 +1004,7 @@ impl Megakernel {
         locked: &mut [(BufferId, Column)],
     ) -> Result<Pending, RunError> {
         let started = Instant::now();
+        self.left = None;
         self.prepare_turns()?;
         let tables = self.layout.tables_bytes().next_multiple_of(ALIGN) as usize;
         let control = Control::new(&self.program);
@@ -1150,6 +1163,10 @@ impl Megakernel {
         let each_ns = device_ns / pending.launched as u64;
         self.gathers = worth_gathering(words.fitting, each_ns, self.slots(), self.clustered);
         self.read(&words, &pending, (results, in_outs))?;
+        self.left = Some(Left {
+            homes: words.homes,
+            set: pending.set,
+        });
         let wall_ns = u64::try_from(pending.started.elapsed().as_nanos());
         results.report.wall_ns = wall_ns.unwrap_or(u64::MAX);
         results.report.device_ns = Some(device_ns);
@@ -2202,6 +2219,8 @@ impl Executor for Megakernel {
             }
         }
         self.land(on_its_way, &mut results);
+        // Only some of them were in the session's own buffers.
+        self.left = None;
         results
     }
 
@@ -2247,6 +2266,7 @@ impl Executor for Megakernel {
         room_for(&self.device, "the update", more)?;
         // What finds out about a graph still reads it.
         self.device.synchronize()?;
+        self.left = None;
 
         let mut uploaded = 0;
         for ((graph, csr), differs) in self.graphs.iter_mut().zip(&csrs).zip(differs) {
@@ -2306,6 +2326,32 @@ impl Executor for Megakernel {
             columns: columns.iter().map(|(id, c)| (*id, c.as_slice())).collect(),
         })?;
         Ok(true)
+    }
+
+    fn resident(&self, what: Resident) -> Option<(u64, u64)> {
+        let graph = |id: TopologyId| &self.graphs[id.index()];
+        match what {
+            Resident::Offsets(id) => {
+                let graph = graph(id);
+                Some((graph.offsets.address(), u64::from(graph.nodes) + 1))
+            }
+            Resident::Targets(id) => {
+                let graph = graph(id);
+                Some((graph.targets.address(), u64::from(graph.edges)))
+            }
+            Resident::Buffer(id) => {
+                let i = id.index();
+                let buffer = &self.program.buffers[i];
+                let len = self.len(buffer.extent);
+                if buffer.role == Role::Topology {
+                    return Some((self.memory_of(i).address(), len));
+                }
+                let left = self.left.as_ref().filter(|_| is_result(buffer.role))?;
+                let home = left.homes[i] as usize;
+                let places = self.places(&self.shapes(), left.set, false);
+                Some((places.buffers[home], len))
+            }
+        }
     }
 
     fn counters(&self) -> Option<Counters> {

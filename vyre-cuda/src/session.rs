@@ -2,6 +2,7 @@
 
 use crate::costs::Did;
 use crate::decide::{Decider, Decision, Happened, Situation, Tuned, Tuner, quiet};
+use crate::device::{DevicePtr, DevicePtrError};
 use crate::error::Error;
 use crate::pinned::{Held, Pinned, Pool};
 use crate::plans::{Layout, Planned};
@@ -29,12 +30,13 @@ use vyre_core::plan::route::{self, Need, Pressure};
 use vyre_core::plan::session::{Counters, Profile, Readback};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::{Args, TopologyArgs};
-use vyre_core::run::backend::{Executor, Progress};
+use vyre_core::run::backend::{Executor, Progress, Resident};
 use vyre_core::run::outcome::{Outcome, Report, give};
 use vyre_core::vir0::manifest::Stale;
 use vyre_core::vir0::module::{
-    Agreement, Buffer, BufferId, Frontier, List, Program, Resource, Role,
+    Agreement, Buffer, BufferId, Frontier, List, Program, Resource, Role, TopologyId,
 };
+use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
 
 /// A pass with its topology uploaded and its buffers allocated, ready to run any number of times.
@@ -691,6 +693,43 @@ impl<P: Pass> Session<P> {
         Ok(memory)
     }
 
+    /// Where the device has an output, a topology buffer (`weight`), or a graph (`graph.offsets`, `graph.targets`), for
+    /// kernels of your own beside the pass: on [`Device::stream`](crate::Device::stream) of the runtime's
+    /// [`cuda_device`](Runtime::cuda_device) they run after the runs before and before the runs after. Of a struct each field
+    /// has a buffer (`start.x`).
+    ///
+    /// - **An output** has what the last run left, as the host got it, until the next run begins, which begins it anew. The
+    ///   kernel may write to it. It may be somewhere else after each run.
+    /// - **A topology buffer** is read by every run from here on, so what a kernel writes there, they see. The session keeps no
+    ///   other copy: [`update`](Session::update) compares with what is there, and a session that goes to a CPU takes that along.
+    /// - **A graph** must not be written to: how it is swept was planned from its degrees.
+    ///
+    /// The address is good until the session is run, updated or dropped; ask again afterwards, which costs next to nothing.
+    /// Only a session on one side stays on the device ([`Runtime::cuda`]); with [`Runtime::auto`] a run may take it to the CPU.
+    /// On another stream than the device's, order is yours to make, with events.
+    pub fn device_ptr(&self, field: &str) -> Result<DevicePtr, DevicePtrError> {
+        let (what, scalar) = (resident(&self.program, field))
+            .ok_or_else(|| DevicePtrError::NoField(field.to_owned()))?;
+        let role = match what {
+            Resident::Buffer(id) => self.program.buffers[id.index()].role,
+            Resident::Offsets(_) | Resident::Targets(_) => Role::Topology,
+        };
+        if !matches!(role, Role::Topology | Role::Output | Role::InOut) {
+            return Err(DevicePtrError::DoesNotStay(field.to_owned()));
+        }
+        let runtime = self.sides.runtime();
+        if runtime.cuda_device().is_none() {
+            return Err(DevicePtrError::NoDevice(runtime.backend()));
+        }
+        let (address, len) = (self.executor.resident(what))
+            .ok_or_else(|| DevicePtrError::NoResult(field.to_owned()))?;
+        Ok(DevicePtr {
+            address,
+            len,
+            scalar,
+        })
+    }
+
     /// What was uploaded, allocated, waited for, read back and launched since the session was made; `None` where the
     /// backend does not count.
     pub fn counters(&self) -> Option<Counters> {
@@ -836,6 +875,24 @@ impl<P: Pass> Session<P> {
     fn second_inputs(&mut self) -> bool {
         self.executor.limits().overlaps && self.memory.second_inputs(&self.program)
     }
+}
+
+/// What a name means on a device, and the type of its elements.
+fn resident(program: &Program, field: &str) -> Option<(Resident, Scalar)> {
+    let buffer = program.buffers.iter().position(|b| b.name == field);
+    if let Some(i) = buffer {
+        let what = Resident::Buffer(BufferId(i as u16));
+        return Some((what, program.buffers[i].scalar));
+    }
+    let (graph, part) = field.rsplit_once('.')?;
+    let graph = program.topologies.iter().position(|t| t.name == graph)?;
+    let id = TopologyId(graph as u16);
+    let what = match part {
+        "offsets" => Resident::Offsets(id),
+        "targets" => Resident::Targets(id),
+        _ => return None,
+    };
+    Some((what, Scalar::U32))
 }
 
 /// Aged queries first, then by priority, then as they were submitted.

@@ -6,7 +6,7 @@ use crate::plan::session::Counters;
 use crate::plan::{launch, route};
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::outcome::Outcome;
-use crate::vir0::module::BufferId;
+use crate::vir0::module::{BufferId, TopologyId};
 use crate::vir0::sizes::Sizes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -136,6 +136,17 @@ pub struct Followed {
 /// Keeps pages locked.
 pub type Lock = Box<dyn Send + Sync>;
 
+/// What may stay on a device between runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resident {
+    /// A buffer's elements.
+    Buffer(BufferId),
+    /// Where each node's edges begin in a graph, and where the last one's end.
+    Offsets(TopologyId),
+    /// Where each edge leads.
+    Targets(TopologyId),
+}
+
 /// One session's executor: topology resident, buffers allocated once.
 pub trait Executor: Send {
     /// The most memory that topologies, buffers and frontiers held at once in the last run, in bytes, where the backend
@@ -216,6 +227,12 @@ pub trait Executor: Send {
         _borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
     ) -> Result<bool, RunError> {
         Ok(false)
+    }
+
+    /// Where something is on the backend's device until the next run: the address of its first element, and how many there
+    /// are. `None` for what does not stay there, and for results where the last call did not leave any.
+    fn resident(&self, _what: Resident) -> Option<(u64, u64)> {
+        None
     }
 
     /// What it did since it was made. A backend that does not count says nothing.
