@@ -3,7 +3,7 @@
 //! A node whose distance still shrinks after as many rounds as there are nodes lies behind a cycle of negative length.
 //! Signed weights come from the file; other graphs get weights that are negative in places, without a negative cycle.
 //!
-//! `cargo run --release --example bellman_ford -- --graph grid:100x100 --check`
+//! `cargo run --release -p vyre-examples --example bellman_ford -- --graph grid:100x100 --check`
 
 use std::process::ExitCode;
 use vyre_cuda::prelude::*;

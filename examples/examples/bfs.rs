@@ -1,50 +1,14 @@
 //! Breadth-first search: how many edges away each node is from a source.
 //!
-//! `cargo run --release --example bfs -- --graph grid:1000x1000 --source 0 --check`
+//! `cargo run --release -p vyre-examples --example bfs -- --graph grid:1000x1000 --source 0 --check`
 
 use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::time::Instant;
 use vyre_cuda::Report;
-use vyre_cuda::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
+use vyre_examples::passes::{UNSEEN, bfs};
 use vyre_examples::{graph::GraphSpec, oracle};
-
-const UNSEEN: u32 = u32::MAX;
-
-/// One round a level.
-#[wave_graph]
-#[pass(id = "bfs.levels", speedup = 100.0, evidence = "evidence/h100.csv")]
-pub mod bfs {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-        source: u32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-        *dist = UNSEEN;
-        if v == source {
-            *dist = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_294_967_295)]
-    mod levels {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
-                front.push(e.dst);
-            }
-        }
-    }
-}
 
 /// How many edges away from a source each node is
 #[derive(clap::Parser)]

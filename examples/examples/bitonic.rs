@@ -4,7 +4,7 @@
 //! neighbours at half the distance of the step before, so every comparison puts the smaller record first and any length can be
 //! sorted: who has no partner keeps its record.
 //!
-//! `cargo run --release --example bitonic -- --len 1000000 --check`
+//! `cargo run --release -p vyre-examples --example bitonic -- --len 1000000 --check`
 
 use std::process::ExitCode;
 use vyre_cuda::prelude::*;

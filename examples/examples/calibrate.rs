@@ -1,6 +1,7 @@
 //! Measures the machine at hand and writes thresholds of the launch policy, which other examples load.
 //!
-//! `cargo run --release --example calibrate -- --file thresholds.txt`, then `--thresholds thresholds.txt` elsewhere.
+//! `cargo run --release -p vyre-examples --example calibrate -- --file thresholds.txt`, then
+//! `--thresholds thresholds.txt` elsewhere.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU32;

@@ -5,105 +5,12 @@
 //! all of their edges, each once (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph
 //! sampling, 2018). Edges count in both directions; if each of them is there in both, no edge inside that tree is looked at.
 //!
-//! `cargo run --release --example components -- --graph grid:300x300 --check`
+//! `cargo run --release -p vyre-examples --example components -- --graph grid:300x300 --check`
 
 use std::process::ExitCode;
-use vyre_cuda::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference, plural};
+use vyre_examples::passes::components;
 use vyre_examples::{graph::GraphSpec, oracle};
-
-/// Nodes whose trees are compared to find that of the largest component.
-const SAMPLES: u32 = 1024;
-/// No tree.
-const NONE: u32 = u32::MAX;
-
-/// Links edges to trees, and flattens them.
-#[wave_graph]
-#[pass(id = "components.link", unproven)]
-pub mod components {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
-        /// Whether every edge also leads back.
-        symmetric: bool,
-        #[output(per = node)]
-        label: u32,
-        /// The most edges of a sampled node, and below them its tree.
-        #[reduce(max)]
-        largest: u64,
-        #[frontier(capacity = node)]
-        outside: Frontier,
-        nodes: u32,
-    }
-
-    /// Labels v by the node that its labels lead to; the label shrinks on the way, so that other walks get shorter.
-    #[device]
-    fn find(label: &Buf<Atomic<u32>>, v: u32) {
-        let mut root = label[v].load();
-        loop {
-            let next = label[root].load();
-            if next == root {
-                break;
-            }
-            label[v].store(next);
-            root = next;
-        }
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, graph: &Csr, label: &mut u32) {
-        *label = v;
-        if graph.edges(v).start < graph.edges(v).end {
-            *label = v.min(graph.target(graph.edges(v).start));
-        }
-    }
-
-    #[wave(nodes, after(init))]
-    fn flatten(v: Node, label: &Buf<Atomic<u32>>) {
-        find(label, v);
-    }
-
-    #[wave(range(SAMPLES), after(flatten))]
-    fn sample(
-        i: Index,
-        graph: &Csr,
-        symmetric: bool,
-        label: &Buf<u32>,
-        largest: &Reduce<Max<u64>>,
-    ) {
-        let v = i * (label.len() / SAMPLES);
-        if v < label.len() {
-            let tree = if symmetric { label[v] } else { NONE };
-            largest.max(u64::from(graph.degree(v)) << 32 | u64::from(tree));
-        }
-    }
-
-    #[wave(nodes, after(sample))]
-    fn choose(v: Node, graph: &Csr, label: &u32, largest: u64, outside: &Push) {
-        if *label != largest as u32 && graph.edges(v).start < graph.edges(v).end {
-            outside.push(v);
-        }
-    }
-
-    /// The larger end learns the smaller one; what it was told before is linked with that in its place.
-    #[wave(edges(graph, from = outside), after(choose))]
-    fn link(e: Edge, label: &Buf<Atomic<u32>>) {
-        let (mut a, mut b) = (e.src, e.dst);
-        while a != b {
-            let (low, high) = (a.min(b), a.max(b));
-            a = label[high].fetch_min(low);
-            if a == high {
-                break;
-            }
-            b = low;
-        }
-    }
-
-    #[wave(nodes, after(link))]
-    fn finish(v: Node, label: &Buf<Atomic<u32>>) {
-        find(label, v);
-    }
-}
 
 /// Which nodes hang together, by linking edges to trees
 #[derive(clap::Parser)]

@@ -4,7 +4,7 @@
 //! to states, in the bits of one u64, and maps are joined in log steps. Then each lane scans its part once more, and adds to the
 //! histogram of each line.
 //!
-//! `cargo run --release --example dfa -- --text examples/examples/dfa.rs --check`
+//! `cargo run --release -p vyre-examples --example dfa -- --text examples/examples/dfa.rs --check`
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 //! Nodes with at most k edges left are peeled away, which takes edges from others, until none is left at k; then k grows.
 //! Edges count where they end, so on a graph with both directions this is the usual core number.
 //!
-//! `cargo run --release --example kcore -- --graph rmat:16:8 --check`
+//! `cargo run --release -p vyre-examples --example kcore -- --graph rmat:16:8 --check`
 
 use std::process::ExitCode;
 use vyre_cuda::prelude::*;

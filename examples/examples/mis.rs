@@ -3,7 +3,7 @@
 //! Each round every undecided node draws a hashed 64-bit number; who draws more than all undecided neighbours is chosen, and
 //! the neighbours are out. Edges count in both directions; a node with an edge to itself is never chosen.
 //!
-//! `cargo run --release --example mis -- --graph rmat:16:8 --check`
+//! `cargo run --release -p vyre-examples --example mis -- --graph rmat:16:8 --check`
 
 use std::process::ExitCode;
 use vyre_cuda::prelude::*;

@@ -3,7 +3,7 @@
 //! Each round every component finds its lightest outgoing edge with a 64-bit atomic minimum of weight and edge packed
 //! together, hooks onto the other end, and pointer jumping renames the merged components. Edges count in both directions.
 //!
-//! `cargo run --release --example msf -- --graph grid:300x300 --check`
+//! `cargo run --release -p vyre-examples --example msf -- --graph grid:300x300 --check`
 
 use std::process::ExitCode;
 use vyre_cuda::prelude::*;

@@ -1,83 +1,11 @@
 //! PageRank: how often a walker who follows random edges, and now and then starts anew, comes by each node.
 //!
-//! `cargo run --release --example pagerank -- --graph rmat:16:16 --check`
+//! `cargo run --release -p vyre-examples --example pagerank -- --graph rmat:16:16 --check`
 
 use std::process::ExitCode;
-use vyre_cuda::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared};
+use vyre_examples::passes::pagerank;
 use vyre_examples::{graph::GraphSpec, oracle};
-
-/// One power iteration a round.
-#[wave_graph]
-#[pass(id = "pagerank.power", unproven)]
-pub mod pagerank {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
-        #[topology(reverse_of = graph)]
-        incoming: Csr,
-        #[output(per = node)]
-        rank: f32,
-        /// What part of its rank a node hands on along each of its edges.
-        #[scratch(per = node)]
-        part: f32,
-        #[scratch(per = node)]
-        share: f32,
-        /// What nodes without edges out have together.
-        #[reduce(sum)]
-        dangling: f32,
-        /// How far the ranks moved.
-        #[reduce(sum)]
-        moved: f32,
-        /// One by the number of nodes.
-        start: f32,
-        damping: f32,
-        /// What part of that each node gets.
-        spread: f32,
-        /// What each node gets from walkers that start anew.
-        restart: f32,
-        tolerance: f32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, graph: &Csr, damping: f32, start: f32, rank: &mut f32, part: &mut f32) {
-        *rank = start;
-        let degree = graph.degree(v);
-        if degree > 0 {
-            *part = damping / degree as f32;
-        }
-    }
-
-    #[fixpoint(after(init), until(moved < tolerance), max_rounds = 1_000)]
-    mod iteration {
-        #[wave(nodes)]
-        fn scatter(rank: &f32, part: &f32, share: &mut f32, dangling: &Reduce<Sum<f32>>) {
-            *share = *rank * *part;
-            if *part == 0.0 {
-                dangling.add(*rank);
-            }
-        }
-
-        #[wave(nodes, after(scatter))]
-        fn gather(
-            v: Node,
-            incoming: &Csr,
-            share: &Buf<f32>,
-            dangling: f32,
-            spread: f32,
-            restart: f32,
-            rank: &mut f32,
-            moved: &Reduce<Sum<f32>>,
-        ) {
-            let mut next = restart + spread * dangling;
-            for u in incoming.neighbors(v) {
-                next += share[u];
-            }
-            moved.add((next - *rank).abs());
-            *rank = next;
-        }
-    }
-}
 
 /// How often a random walker comes by each node, by power iteration
 #[derive(clap::Parser)]

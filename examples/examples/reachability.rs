@@ -1,7 +1,8 @@
 //! Which functions of a program can never run? Those that no path of calls from its entry reaches.
 //!
-//! Without arguments it looks at its own executable: `cargo run --release --example reachability`.
-//! For any other x86-64 program or library: `cargo run --release --example reachability -- --graph elf:/usr/bin/ls`.
+//! Without arguments it looks at its own executable: `cargo run --release -p vyre-examples --example reachability`.
+//! For any other x86-64 program or library:
+//! `cargo run --release -p vyre-examples --example reachability -- --graph elf:/usr/bin/ls`.
 
 use std::cmp::Reverse;
 use std::process::ExitCode;

@@ -1,18 +1,11 @@
 //! y = a * x + y over vectors: the smallest pass, one kernel over a range.
 //!
-//! `cargo run --release --example saxpy -- --len 1000000 --check`
+//! `cargo run --release -p vyre-examples --example saxpy -- --len 1000000 --check`
 
 use std::process::ExitCode;
-use vyre_cuda::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
 use vyre_examples::graph::GraphSpec;
-
-/// One element of y = a * x + y.
-#[kernel]
-#[pass(id = "saxpy", unproven)]
-pub fn saxpy(_i: Index, a: f32, x: &f32, y: &mut f32) {
-    *y += a * *x;
-}
+use vyre_examples::passes::saxpy;
 
 /// y = a * x + y over vectors
 #[derive(clap::Parser)]

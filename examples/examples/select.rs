@@ -3,7 +3,7 @@
 //! Ways that take time to prepare pay where enough searches follow: a session for batches, and the same on a graph whose nodes
 //! are renumbered, those with many edges first, so that what is looked at often lies together.
 //!
-//! `cargo run --release --example select -- --graph rmat:16:16 --searches 1000`
+//! `cargo run --release -p vyre-examples --example select -- --graph rmat:16:16 --searches 1000`
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::process::ExitCode;
@@ -13,42 +13,8 @@ use vyre_cuda::pipeline::{Choice, Pipeline};
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Csr, Error};
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
+use vyre_examples::passes::bfs;
 use vyre_examples::{graph::GraphSpec, oracle};
-
-const UNSEEN: u32 = u32::MAX;
-
-/// One round a level.
-#[wave_graph]
-pub mod bfs {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-        source: u32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-        *dist = UNSEEN;
-        if v == source {
-            *dist = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_294_967_295)]
-    mod levels {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
-                front.push(e.dst);
-            }
-        }
-    }
-}
 
 /// Searches of one run of the pipeline.
 const AT_A_TIME: usize = 8;

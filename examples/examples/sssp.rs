@@ -1,6 +1,6 @@
 //! Single-source shortest paths, by relaxing the edges out of whatever came closer until nothing does.
 //!
-//! `cargo run --release --example sssp -- --graph file:roads.gr --source 0 --check`
+//! `cargo run --release -p vyre-examples --example sssp -- --graph file:roads.gr --source 0 --check`
 
 use std::process::ExitCode;
 use vyre_cuda::prelude::*;

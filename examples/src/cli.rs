@@ -147,7 +147,7 @@ pub enum Failure {
 
 /// One example: its options, by clap, and what it does.
 pub trait Example: clap::Parser {
-    /// Its name, as in `cargo run --example NAME`.
+    /// Its name, as in `cargo run -p vyre-examples --example NAME`.
     const NAME: &'static str;
 
     /// The flattened shared options.

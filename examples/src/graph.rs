@@ -650,7 +650,7 @@ fn rmat_edge(scale: u32, stream: u64, i: u64) -> (u32, u32) {
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Finaliser of splitmix64: a bijection that scatters every bit.
-pub(crate) fn mix(x: u64) -> u64 {
+pub fn mix(x: u64) -> u64 {
     let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ x >> 31

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use vyre_cuda::Runtime;
 use vyre_examples::cli::{self, Example};
+use vyre_examples::passes;
 
 macro_rules! examples {
     ($($name:ident $path:literal;)*) => {$(
@@ -22,7 +23,6 @@ examples! {
     calibrate "../examples/calibrate.rs";
     components "../examples/components.rs";
     dfa "../examples/dfa.rs";
-    evidence "../examples/evidence.rs";
     kcore "../examples/kcore.rs";
     mis "../examples/mis.rs";
     msf "../examples/msf.rs";
@@ -83,9 +83,9 @@ fn each_example_says_how_far_its_runs_agree() {
             wrong.push(found);
         }
     };
-    bits(bfs::bfs::PLAN);
+    bits(passes::bfs::PLAN);
     bits(reachability::reachability::PLAN);
-    bits(saxpy::saxpy::PLAN);
+    bits(passes::saxpy::PLAN);
     bits(dfa::dfa::PLAN);
     bits(bitonic::bitonic::PLAN);
     least(sssp::sssp::PLAN, "relaxation");
@@ -97,7 +97,7 @@ fn each_example_says_how_far_its_runs_agree() {
         ],
     );
     open(
-        components::components::PLAN,
+        passes::components::PLAN,
         &[
             "flatten reads label, which other items change meanwhile",
             "link uses the old value of label",
@@ -126,7 +126,7 @@ fn each_example_says_how_far_its_runs_agree() {
         ],
     );
     open(
-        pagerank::pagerank::PLAN,
+        passes::pagerank::PLAN,
         &[
             "scatter adds floats to dangling; rounding shows their order",
             "iteration may end while values still change",
@@ -147,7 +147,7 @@ fn each_example_says_how_far_its_runs_agree() {
 /// Edges count in both directions, whether they lead back or not, and whoever has the most: labels are exact.
 #[test]
 fn components_are_those_of_union_find_on_random_graphs() {
-    use components::components::{Run, Session};
+    use passes::components::{Run, Session};
     arbtest::arbtest(|u| {
         // Sampled nodes lie two apart in the largest graphs.
         let nodes = [1, 3, 40, 900, 1024, 2500][u.choose_index(6)?];
@@ -266,82 +266,6 @@ fn measured_thresholds_are_loaded() {
     }
 }
 
-#[test]
-fn cpu_measurements_are_no_evidence_and_the_verdict_says_why() {
-    let file = std::env::temp_dir().join(format!("vyre-evidence-{}.csv", std::process::id()));
-    let args = format!(
-        "--graph rmat:7:4 --runs 4 --backend native --json --csv {}",
-        file.display()
-    );
-    let (code, out, err) = ran::<evidence::Evidence>(&args);
-    assert_eq!(
-        (code, err.as_str()),
-        (
-            1,
-            "error: no evidence: sample 0 was measured on `native`; it must be `cuda`\n"
-        ),
-        "{out}"
-    );
-    let json: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
-    assert_has(
-        &json,
-        serde_json::json!({
-            "accepted": false,
-            "verdict": "no evidence: sample 0 was measured on `native`; it must be `cuda`",
-        }),
-    );
-    let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::remove_file(&file).unwrap();
-    let samples = vyre_cuda::core::plan::evidence::read(&text).unwrap();
-    assert_eq!(samples.len(), 2);
-    assert!(json["min_single_ratio"].as_f64().unwrap() > 0.0);
-    // Beyond what is checked: the device, and every other way, but those that only a GPU has.
-    let rows: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
-    assert_eq!(
-        rows[0][14..21],
-        [
-            "program_hash",
-            "constants_hash",
-            "measured",
-            "rival",
-            "device_name",
-            "allocation_ns",
-            "per_level_ns"
-        ]
-    );
-    for row in &rows[1..] {
-        assert!(
-            row[19..22]
-                .iter()
-                .all(|ns| ns.parse::<f64>().unwrap() > 0.0)
-        );
-        assert_eq!(row[22..], [""; 4]);
-    }
-    for sample in &samples {
-        assert_eq!(
-            (sample.backend_id.as_str(), sample.repetitions),
-            ("native", 4)
-        );
-        // The region that was timed uploaded no graph, allocated nothing and waited only for its end.
-        let timed = (
-            sample.timed_graph_uploads,
-            sample.timed_host_allocations,
-            sample.timed_host_syncs,
-        );
-        assert_eq!(timed, (0, 0, 0));
-        let binding = sample.binding.as_ref().unwrap();
-        assert_eq!(
-            Some(binding.fingerprint),
-            evidence::resident::PLAN.fingerprint()
-        );
-        assert_eq!(
-            (binding.measured.name(), binding.rival.as_str()),
-            ("shared", "naive")
-        );
-        assert!(sample.ratio() > 0.0);
-    }
-}
-
 fn all_examples_on(backend: &str) {
     let on = |args: &str| format!("{args} --backend {backend}");
 
@@ -430,7 +354,7 @@ fn all_examples_on(backend: &str) {
         limit.starts_with("not finished after 1000 rounds in `iteration` ("),
         "{limit}"
     );
-    assert!(limit.contains("pagerank.rs:"), "{limit}");
+    assert!(limit.contains("examples/src/passes.rs:"), "{limit}");
 }
 
 #[test]

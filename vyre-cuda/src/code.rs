@@ -165,7 +165,7 @@ impl Target {
 }
 
 /// The text of kernels for devices with clusters, for drivers from 12.1 on.
-pub(crate) fn with_clusters(ptx: &str) -> String {
+fn with_clusters(ptx: &str) -> String {
     ptx.replacen(".version 7.0", ".version 8.1", 1)
         .replacen(".target sm_80", ".target sm_90", 1)
         .replace(CLUSTERS_ONLY, "")
@@ -216,13 +216,13 @@ impl Cubin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
     /// Of ELF files for CUDA.
     const EM_CUDA: u16 = 190;
 
-    fn kernels() -> std::path::PathBuf {
+    fn kernels() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels")
     }
 
@@ -235,44 +235,55 @@ mod tests {
 
     /// What `scripts/build-ptx` writes into the first line: the hash of how modules are built, of the source, and of what that
     /// includes, in order of appearance.
-    fn sources_of(module: &str) -> String {
-        let mut names = vec!["build.json".to_owned(), format!("{module}.cu")];
+    fn sources_of(folder: &Path, module: &str) -> String {
+        let mut files = vec![
+            kernels().join("build.json"),
+            folder.join(module).with_extension("cu"),
+        ];
         let mut state = HASH_START;
         let mut next = 0;
-        while let Some(name) = names.get(next).cloned() {
+        while let Some(file) = files.get(next).cloned() {
             next += 1;
-            let bytes = std::fs::read(kernels().join(&name)).expect("the source is there");
-            for part in [name.as_bytes(), b"\0", &bytes, b"\0"] {
+            let bytes = std::fs::read(&file).expect("the source is there");
+            let name = file.file_name().expect("it has a name").as_encoded_bytes();
+            for part in [name, b"\0", &bytes, b"\0"] {
                 state = hash(state, part);
             }
             for line in String::from_utf8_lossy(&bytes).lines() {
                 let included = line.strip_prefix("#include \"");
                 let included = included.and_then(|rest| rest.split_once('"'));
-                if let Some((included, _)) = included
-                    && names.iter().all(|n| n != included)
-                {
-                    names.push(included.to_owned());
-                }
+                let included = included.map(|(name, _)| folder.join(name));
+                files.extend(included.filter(|file| !files.contains(file)));
             }
         }
         format!("// sources {state:016x}")
     }
 
+    /// What the bench measures against is made by the same compiler.
     #[test]
     fn what_is_checked_in_was_built_from_the_checked_in_sources() {
-        let mut files = vec![
-            ("megakernel", MEGAKERNEL_PTX.as_bytes()),
-            ("rivals", crate::rivals::PTX.as_bytes()),
-            ("cluster", crate::rivals::CLUSTER_PTX.as_bytes()),
-        ];
-        files.extend(CUBINS.iter().map(|c| ("megakernel", c.file)));
-        for (module, file) in files {
-            assert_eq!(
-                String::from_utf8_lossy(first_line(file)),
-                sources_of(module),
-                "run scripts/build-ptx"
-            );
+        let mut made = Vec::new();
+        for folder in [kernels(), kernels().join("../../bench/kernels")] {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                if !name.ends_with(".ptx") && !name.ends_with(".lzma") {
+                    continue;
+                }
+                let module = name.split('.').next().unwrap();
+                let file = std::fs::read(&path).unwrap();
+                let line = String::from_utf8_lossy(first_line(&file)).into_owned();
+                assert_eq!(
+                    line,
+                    sources_of(&folder, module),
+                    "{name}: run scripts/build-ptx"
+                );
+                made.push(name);
+            }
         }
+        made.sort();
+        assert_eq!(made.len(), CUBINS.len() + 3, "{made:?}");
+        assert_eq!(made[..2], ["cluster.ptx", "megakernel.ptx"]);
     }
 
     #[test]

@@ -67,8 +67,6 @@ pub mod pipeline;
 mod plans;
 pub mod prelude;
 mod quick;
-#[doc(hidden)]
-pub mod rivals;
 mod runtime;
 mod session;
 mod sessions;

@@ -1,5 +1,5 @@
 //! The megakernel against the reference interpreter: every instruction, random control flow, register files of every
-//! size, skewed frontiers, and the host loop that it has to beat. All but the generators' own tests need a GPU.
+//! size, and skewed frontiers. All but the generators' own tests need a GPU.
 
 #![allow(
     missing_docs,
@@ -24,7 +24,6 @@ use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::Site;
 use vyre_core::vir0::verify::verify;
 use vyre_cuda::prelude::*;
-use vyre_cuda::rivals::{Column, Kernels, Problem, Rival, Way};
 use vyre_cuda::{Device, Megakernel, Report};
 
 const X: u16 = 0;
@@ -1160,69 +1159,6 @@ fn waves_are_timed_within_the_launch() {
             (&expected.dist, &expected.sources)
         );
         check(&out.report, &expected.report, false);
-    }
-}
-
-/// Median, smallest and largest, in microseconds.
-fn spread(mut ns: Vec<u64>) -> String {
-    ns.sort_unstable();
-    let us = |i: usize| ns[i] as f64 / 1e3;
-    format!(
-        "median {:9.1} us  ({:.1} .. {:.1})",
-        us(ns.len() / 2),
-        us(0),
-        us(ns.len() - 1)
-    )
-}
-
-#[test]
-#[ignore = "needs a CUDA device"]
-fn the_host_loop_is_beaten() {
-    let kernels = Kernels::load(&device()).unwrap();
-    let runtime = Runtime::cuda().unwrap();
-    let repeats = 15;
-    println!("{}", runtime.device());
-    for (name, graph) in [
-        ("grid:1000x1000", grid(1000, 1000)),
-        ("grid:1x20000", grid(1, 20_000)),
-    ] {
-        let mut session = bfs::Session::new(&runtime, &graph).unwrap();
-        let problem = Problem::Bfs {
-            graph: &graph,
-            symmetric: true,
-        };
-        let mut rival = Rival::new(&kernels, problem, Way::HostLoop).unwrap();
-        let expected = bfs::Session::new(&Runtime::native(), &graph)
-            .unwrap()
-            .run(bfs::Run { source: 0 })
-            .unwrap()
-            .dist;
-        let (mut ours, mut ours_wall, mut theirs, mut theirs_wall) =
-            (vec![], vec![], vec![], vec![]);
-        for i in 0..repeats + 2 {
-            let out = session.run(bfs::Run { source: 0 }).unwrap();
-            let timed = rival.run().unwrap();
-            assert_eq!(out.dist, expected);
-            assert_eq!(rival.results().unwrap(), Column::U32(expected.clone()));
-            if i >= 2 {
-                ours.push(out.report.device_ns.unwrap());
-                ours_wall.push(out.report.wall_ns);
-                theirs.push(timed.device_ns);
-                theirs_wall.push(timed.wall_ns);
-            }
-        }
-        let median = |v: &[u64]| {
-            let mut v = v.to_vec();
-            v.sort_unstable();
-            v[v.len() / 2]
-        };
-        let ratio = median(&theirs_wall) as f64 / median(&ours_wall) as f64;
-        println!("{name}: megakernel device {}", spread(ours));
-        println!("{name}: megakernel wall   {}", spread(ours_wall));
-        println!("{name}: host loop device  {}", spread(theirs));
-        println!("{name}: host loop wall    {}", spread(theirs_wall));
-        println!("{name}: {ratio:.2} times");
-        assert!(ratio >= 3.0, "{ratio}");
     }
 }
 

@@ -893,6 +893,7 @@ impl Corpus {
             "ui-tests/pass",
             "vyre-cuda/tests",
             "examples/examples",
+            "examples/src",
         ] {
             all.folder(folder);
         }

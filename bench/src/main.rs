@@ -1,6 +1,6 @@
 //! vyre measured against other ways to compute the same, every result checked.
 //!
-//! `cargo run --release --example bench -- --workloads bfs-grid1000,bfs-rmat20 --markdown bench.md --svg plots`
+//! `cargo run --release -p vyre-bench -- --workloads bfs-grid1000,bfs-rmat20 --markdown bench.md --svg plots`
 //!
 //! `bench cfg --out FILE` writes the control-flow graph of the toolchain's compiler, for `bench --cfg FILE` on a host
 //! without a toolchain.
@@ -8,5 +8,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    vyre_examples::bench::main()
+    vyre_bench::main()
 }

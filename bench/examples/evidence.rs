@@ -1,7 +1,7 @@
 //! Measures what residency is worth: breadth-first searches from many sources, once with everything orchestrated by the
 //! host and three ways that keep the graph resident. Writes the samples, reads them back, and says what they prove.
 //!
-//! `cargo run --release --example evidence -- --csv evidence.csv`
+//! `cargo run --release -p vyre-bench --example evidence -- --csv evidence.csv`
 //!
 //! - naive: each search makes a session (allocations, upload), and each level is a launch with uploads and a readback;
 //! - per level: the graph stays, the rest is as above;
@@ -12,59 +12,21 @@
 //!
 //! A sample's `timed_*` counters are the runtime's own, of the shared searches. Each ends with a wait for its results, which the
 //! wall time includes: `timed_host_syncs` are the waits beyond this one. The columns `program_hash` and `constants_hash` bind a
-//! sample to the pass `resident`, `measured` and `rival` say that shared launches were held against the naive way. The exit code is
+//! sample to the pass `bfs`, `measured` and `rival` say that shared launches were held against the naive way. The exit code is
 //! 1 if the samples do not prove the claim.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
+use vyre_bench::cuda::{self, Kernels, Rival, RivalError, Way};
+use vyre_bench::workloads::Values;
 use vyre_cuda::core::plan::evidence::{self, Binding, Sample};
 use vyre_cuda::core::vir0::manifest::Measured;
 use vyre_cuda::prelude::*;
-use vyre_cuda::rivals::{self, Column, Kernels, Rival, RivalError, Way};
 use vyre_cuda::{Counters, Csr, Device, Error};
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count};
 use vyre_examples::graph::GraphSpec;
-
-const UNSEEN: u32 = u32::MAX;
-
-/// A search in one launch.
-#[wave_graph]
-#[pass(
-    id = "evidence.resident",
-    speedup = 100.0,
-    evidence = "evidence/h100.csv"
-)]
-pub mod resident {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-        source: u32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-        *dist = UNSEEN;
-        if v == source {
-            *dist = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_294_967_295)]
-    mod levels {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
-                front.push(e.dst);
-            }
-        }
-    }
-}
+use vyre_examples::passes::{UNSEEN, bfs};
 
 /// One level: the host passes the frontier in and takes the next one out.
 #[wave_graph]
@@ -216,9 +178,10 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
     let compiled = match runtime.cuda_device() {
         None => None,
         Some(device) => {
+            let other = |e: RivalError| Failure::Other(e.to_string());
             let device = Device::open(device.ordinal()).map_err(Error::from)?;
-            let kernels = Kernels::load(&device).map_err(Error::from)?;
-            let problem = rivals::Problem::Bfs {
+            let kernels = Kernels::load(&device).map_err(other)?;
+            let problem = cuda::Problem::Bfs {
                 graph,
                 symmetric: false,
             };
@@ -229,11 +192,10 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
             };
             let from_nothing =
                 |source| search(&mut Rival::new(&kernels, problem, Way::HostLoop)?, source);
-            let other = |e: RivalError| Failure::Other(e.to_string());
             from_nothing(sources[0]).map_err(other)?;
             let started = Instant::now();
             for (&source, expected) in sources.iter().zip(&naive) {
-                if from_nothing(source).map_err(other)? != Column::U32(expected.clone()) {
+                if from_nothing(source).map_err(other)? != Values::U32(expected.clone()) {
                     return Err(differ("a compiled kernel a level"));
                 }
             }
@@ -241,7 +203,7 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
             let mut rival = Rival::new(&kernels, problem, Way::HostLoop).map_err(other)?;
             let started = Instant::now();
             for (&source, expected) in sources.iter().zip(&naive) {
-                if search(&mut rival, source).map_err(other)? != Column::U32(expected.clone()) {
+                if search(&mut rival, source).map_err(other)? != Values::U32(expected.clone()) {
                     return Err(differ("a compiled kernel a level on a resident graph"));
                 }
             }
@@ -250,13 +212,13 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
     };
 
     let started = Instant::now();
-    let mut session = resident::Session::new(runtime, graph)?;
+    let mut session = bfs::Session::new(runtime, graph)?;
     let setup_ns = each(started, 1);
-    session.run(resident::Run { source: sources[0] })?;
+    session.run(bfs::Run { source: sources[0] })?;
     let started = Instant::now();
     let mut single_device = Some(0);
     for (&source, expected) in sources.iter().zip(&naive) {
-        let out = session.run(resident::Run { source })?;
+        let out = session.run(bfs::Run { source })?;
         if out.dist != *expected {
             return Err(differ("a resident launch"));
         }
@@ -272,7 +234,7 @@ fn measure(runtime: &Runtime, graph: &Csr, sources: &[u32]) -> Result<Times, Fai
     let uncounted = || Failure::Other("the backend does not count what it does".into());
     for _ in 0..2 {
         for &source in sources {
-            session.submit(resident::Run { source }, 0);
+            session.submit(bfs::Run { source }, 0);
         }
         let before = session.counters().ok_or_else(uncounted)?;
         let started = Instant::now();
@@ -418,7 +380,7 @@ impl Example for Evidence {
                 timed_graph_uploads: uploads,
                 timed_host_allocations: t.counted.allocations,
                 timed_host_syncs: further_syncs,
-                binding: resident::PLAN.fingerprint().map(|fingerprint| Binding {
+                binding: bfs::PLAN.fingerprint().map(|fingerprint| Binding {
                     fingerprint,
                     measured: Measured::Shared,
                     rival: "naive".into(),

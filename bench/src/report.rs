@@ -2,13 +2,13 @@
 
 use super::workloads::Name;
 use super::{Cell, Outcome, Place, Spread, Timing};
-use crate::cli::{count, plural};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use serde_json::{Value, json};
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 use std::path::Path;
+use vyre_examples::cli::{count, plural};
 
 /// Where it ran.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,7 +119,7 @@ const COMPARED: [(Place, Clock); 3] = [
 
 /// A time in three digits and a unit.
 fn show(ns: f64) -> String {
-    crate::cli::time(std::time::Duration::from_nanos(ns as u64))
+    vyre_examples::cli::time(std::time::Duration::from_nanos(ns as u64))
 }
 
 /// What came of a cell, in a line.

@@ -1,14 +1,13 @@
 //! What barriers cost, by scope: kernels of nothing else.
 
-use super::{Kernels, THREADS, at, control};
-use crate::buffer::{Memory, Timer};
-use crate::device::{Attempt, DeviceError};
-use cudarc::driver::{result, sys};
+use super::memory::{Memory, Timer};
+use super::{Kernels, RivalError, THREADS, at, control, load};
 use std::ffi::CString;
 use std::sync::Arc;
+use vyre_cuda::cudarc::driver::{result, sys};
 
 /// The kernel of cluster barriers, for compute capability 9.0 and later.
-pub(crate) const CLUSTER_PTX: &str = include_str!("../../kernels/cluster.ptx");
+const CLUSTER_PTX: &str = include_str!("../../kernels/cluster.ptx");
 
 /// Who meets. CTAs have 256 threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +28,7 @@ pub enum Barrier {
 
 /// Nanoseconds of one barrier: the difference of two launches with different numbers of them. None where the device has no
 /// clusters, or not of that size.
-pub fn barrier_ns(kernels: &Arc<Kernels>, barrier: Barrier) -> Result<Option<f64>, DeviceError> {
+pub fn barrier_ns(kernels: &Arc<Kernels>, barrier: Barrier) -> Result<Option<f64>, RivalError> {
     const FEW: u32 = 1000;
     const MANY: u32 = 11_000;
     let device = &kernels.device;
@@ -50,17 +49,15 @@ pub fn barrier_ns(kernels: &Arc<Kernels>, barrier: Barrier) -> Result<Option<f64
         }
         Barrier::Cluster { .. } if device.capability() < (9, 0) => return Ok(None),
         Barrier::Cluster { ctas } => {
-            let loaded = Unload(device.load(CLUSTER_PTX)?);
+            let loaded = Unload(load(CLUSTER_PTX)?);
             let name = CString::new("cluster_barriers").expect("the name has no zero byte");
             // SAFETY: the module was just loaded.
-            let function = unsafe { result::module::get_function(loaded.0, name) }
-                .attempt("cuModuleGetFunction")?;
+            let function = unsafe { result::module::get_function(loaded.0, name) }?;
             module = Some(loaded);
             let sizes =
                 sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
             // SAFETY: the function belongs to the loaded module.
-            unsafe { result::function::set_function_attribute(function, sizes, 1) }
-                .attempt("cuFuncSetAttribute")?;
+            unsafe { result::function::set_function_attribute(function, sizes, 1) }?;
             cluster.value.clusterDim = sys::CUlaunchAttributeValue_union__bindgen_ty_1 {
                 x: ctas,
                 y: 1,
@@ -84,7 +81,7 @@ pub fn barrier_ns(kernels: &Arc<Kernels>, barrier: Barrier) -> Result<Option<f64
     let launch = |mut rounds: u32| {
         let mut address = memory.address();
         let mut params = [at(&mut address), at(&mut rounds)];
-        memory.set_bytes(0)?;
+        memory.clear()?;
         timer.start()?;
         let launched = if clustered == 1 {
             // SAFETY: the kernel's parameters in its order, alive during the call; the stream is waited for below.
@@ -105,7 +102,7 @@ pub fn barrier_ns(kernels: &Arc<Kernels>, barrier: Barrier) -> Result<Option<f64
                 )
             }
         };
-        launched.attempt("cuLaunchKernel")?;
+        launched?;
         timer.end()?;
         device.synchronize()?;
         timer.elapsed_ns()
@@ -113,7 +110,7 @@ pub fn barrier_ns(kernels: &Arc<Kernels>, barrier: Barrier) -> Result<Option<f64
     if clustered == 1 && launch(FEW).is_err() {
         return Ok(None);
     }
-    let least = |rounds| -> Result<u64, DeviceError> {
+    let least = |rounds| -> Result<u64, RivalError> {
         let mut times = [0; 7];
         for time in &mut times {
             *time = launch(rounds)?;

@@ -1,32 +1,29 @@
 //! What the megakernel is measured against: the benchmark's problems in CUDA C, run in six ways that differ in who starts
-//! the next step. For the benchmark only.
+//! the next step.
 //!
 //! A [`Problem`]'s kernels are the same in all ways (kernels/rivals.cuh): one that sets its data up, one that does a step,
-//! and a persistent one that does all of them.
+//! and a persistent one that does all of them. They run in the context and the stream that vyre's own launches have, which
+//! [`Device`] hands out; all else is theirs.
 
 mod barriers;
 mod dependent;
 mod graph;
+mod memory;
 
-#[cfg(test)]
-pub(crate) use barriers::CLUSTER_PTX;
 pub use barriers::{Barrier, barrier_ns};
-pub use vyre_core::dsl::columns::Column;
 
-use crate::buffer::{Event, Memory, Pinned, Ring, Timer, bytes_of, extend};
-use crate::code::with_clusters;
-use crate::device::{Attempt, Device, DeviceError};
-use cudarc::driver::{result, sys};
+use crate::workloads::Values;
 use graph::{Graph, Node};
+use memory::{Event, Memory, Pinned, Ring, Timer, bytes_of};
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
 use std::time::Instant;
 use thiserror::Error;
-use vyre_core::dsl::csr::Csr;
-use vyre_core::vir0::scalar::Scalar;
+use vyre_cuda::cudarc::driver::{DriverError, result, sys};
+use vyre_cuda::{Csr, Device, DeviceError};
 
 /// The rivals' kernels.
-pub(crate) const PTX: &str = include_str!("../kernels/rivals.ptx");
+const PTX: &str = include_str!("../kernels/rivals.ptx");
 
 /// Threads of a CTA.
 const THREADS: u32 = 256;
@@ -34,8 +31,6 @@ const THREADS: u32 = 256;
 const MAX_STEPS: u32 = 50_000_000;
 /// Edges of a row of PageRank that one warp sums up.
 const HUB: u32 = 4096;
-/// Bytes of each of the two parts that inputs and results go through.
-const PART_BYTES: usize = 4 << 20;
 /// About what a warp of PageRank takes at once.
 const UNIT: u32 = 2048;
 
@@ -118,11 +113,14 @@ pub enum Way {
 }
 
 /// Why a rival does not run.
-#[derive(Clone, Error, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum RivalError {
     /// The driver's reason.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// A call of the driver failed.
+    #[error("{}: {}", name(.0), text(.0))]
+    Driver(#[from] DriverError),
     /// The driver has no conditional nodes.
     #[error("the CUDA driver has no conditional graph nodes; 12.4 or later has them")]
     NoConditionalNodes,
@@ -139,7 +137,21 @@ pub enum RivalError {
     Aborted,
 }
 
-vyre_core::debug_is_display!(RivalError);
+/// The driver's name of an error.
+fn name(e: &DriverError) -> String {
+    e.error_name().map_or_else(
+        |_| "unknown error".to_owned(),
+        |s| s.to_string_lossy().into_owned(),
+    )
+}
+
+/// Its text.
+fn text(e: &DriverError) -> String {
+    e.error_string().map_or_else(
+        |_| "unknown error".to_owned(),
+        |s| s.to_string_lossy().into_owned(),
+    )
+}
 
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,21 +178,28 @@ unsafe impl Sync for Kernels {}
 
 impl Kernels {
     /// Has the driver compile them, or find them compiled in its cache.
-    pub fn load(device: &Arc<Device>) -> Result<Arc<Kernels>, DeviceError> {
+    pub fn load(device: &Arc<Device>) -> Result<Arc<Kernels>, RivalError> {
         device.enter()?;
         let module = match dependent::available(device) {
-            true => device.load(&with_clusters(PTX))?,
-            false => device.load(PTX)?,
+            true => load(&dependent::text())?,
+            false => load(PTX)?,
         };
         let device = Arc::clone(device);
         Ok(Arc::new(Kernels { device, module }))
     }
 
-    fn function(&self, name: &str) -> Result<sys::CUfunction, DeviceError> {
+    fn function(&self, name: &str) -> Result<sys::CUfunction, RivalError> {
         let name = CString::new(name).expect("the name has no zero byte");
         // SAFETY: the module stays loaded as long as `self`.
-        unsafe { result::module::get_function(self.module, name) }.attempt("cuModuleGetFunction")
+        Ok(unsafe { result::module::get_function(self.module, name) }?)
     }
+}
+
+/// Has the driver compile PTX for the current context, or find it compiled in its cache.
+fn load(ptx: &str) -> Result<sys::CUmodule, RivalError> {
+    let text = CString::new(ptx).expect("the PTX has no zero byte");
+    // SAFETY: the text ends in a zero byte and outlives the call.
+    Ok(unsafe { result::module::load_data(text.as_ptr().cast()) }?)
 }
 
 impl Drop for Kernels {
@@ -291,7 +310,7 @@ pub struct Rival<'a> {
     /// What inputs and results go through, as those of vyre's sessions do.
     ring: Ring,
     idle: Event,
-    checks: [sys::CUevent; 2],
+    checks: [Event; 2],
     timer: Timer,
     /// CTAs of a launch whose work is not known.
     ctas: u32,
@@ -307,20 +326,20 @@ struct Uploads<'d> {
 }
 
 impl Uploads<'_> {
-    fn room(&mut self, bytes: u64) -> Result<u64, DeviceError> {
+    fn room(&mut self, bytes: u64) -> Result<u64, RivalError> {
         let memory = Memory::new(self.device, bytes)?;
         let address = memory.address();
         self.held.push(memory);
         Ok(address)
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Result<u64, DeviceError> {
+    fn put(&mut self, bytes: &[u8]) -> Result<u64, RivalError> {
         let address = self.room(bytes.len() as u64)?;
         self.held[self.held.len() - 1].upload(0, bytes)?;
         Ok(address)
     }
 
-    fn graph(&mut self, graph: &Csr, params: &mut Params) -> Result<(), DeviceError> {
+    fn graph(&mut self, graph: &Csr, params: &mut Params) -> Result<(), RivalError> {
         params.nodes = graph.node_count() as u32;
         params.offsets = self.put(bytes_of(graph.offsets()))?;
         params.targets = self.put(bytes_of(graph.targets()))?;
@@ -357,10 +376,7 @@ impl<'a> Rival<'a> {
         if dependent {
             params.told = told.address();
         }
-        let event = || {
-            let flags = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING;
-            result::event::create(flags).attempt("cuEventCreate")
-        };
+        let event = || Event::new(device, false);
         let kernel = |what| kernels.function(&format!("{name}_{what}"));
         let step = kernel("step")?;
         let (begin, persistent) = match problem {
@@ -381,8 +397,8 @@ impl<'a> Rival<'a> {
             control: Memory::new(device, control::BYTES)?,
             seen: Pinned::new(device, 2 * control::BYTES as usize)?,
             told,
-            ring: Ring::new(device, PART_BYTES)?,
-            idle: Event::new(device)?,
+            ring: Ring::new(device)?,
+            idle: event()?,
             checks: [event()?, event()?],
             timer: Timer::new(device)?,
             ctas,
@@ -390,7 +406,7 @@ impl<'a> Rival<'a> {
             graph: None,
             kernels: Arc::clone(kernels),
         };
-        rival.control.set_bytes(0)?;
+        rival.control.clear()?;
         device.synchronize()?;
         Ok(rival)
     }
@@ -445,9 +461,7 @@ impl<'a> Rival<'a> {
         device.enter()?;
         if let Problem::Saxpy { x, y, .. } = self.problem {
             for (memory, bytes) in [(&self.held[0], bytes_of(x)), (&self.out, bytes_of(y))] {
-                let mut upload = self.ring.upload_by(device.stream(), memory, 0);
-                upload.write(bytes)?;
-                upload.end(None)?;
+                self.ring.upload(memory, bytes)?;
             }
             device.synchronize()?;
         }
@@ -462,7 +476,7 @@ impl<'a> Rival<'a> {
         self.timer.start()?;
         let fixed = self.fixed_steps();
         if fixed != Some(1) {
-            self.control.set_bytes(0)?;
+            self.control.clear()?;
         }
         let last = match (self.way, fixed) {
             (Way::WhileGraph, _) => {
@@ -519,34 +533,31 @@ impl<'a> Rival<'a> {
     }
 
     /// What the last run computed, in memory that is new.
-    pub fn results(&mut self) -> Result<Column, RivalError> {
+    pub fn results(&mut self) -> Result<Values, RivalError> {
         self.results_in(None)
     }
 
     /// The same, in the memory of an earlier result. Either comes through two page-locked parts, which several threads empty
     /// while the rest is on its way.
-    pub fn results_in(&mut self, earlier: Option<Column>) -> Result<Column, RivalError> {
-        let nodes = self.params.nodes as usize;
-        let scalar = match self.problem {
-            Problem::PageRank { .. } | Problem::Saxpy { .. } => Scalar::F32,
-            Problem::Liveness { .. } => Scalar::U64,
+    pub fn results_in(&mut self, earlier: Option<Values>) -> Result<Values, RivalError> {
+        let len = self.params.nodes as usize;
+        macro_rules! of {
+            ($scalar:ident) => {{
+                let earlier = match earlier {
+                    Some(Values::$scalar(values)) => values,
+                    _ => Vec::new(),
+                };
+                Values::$scalar(self.ring.download(&self.out, len, earlier)?)
+            }};
+        }
+        Ok(match self.problem {
+            Problem::PageRank { .. } | Problem::Saxpy { .. } => of!(F32),
+            Problem::Liveness { .. } => of!(U64),
             Problem::Bfs { .. }
             | Problem::Sssp { .. }
             | Problem::Components { .. }
-            | Problem::Hash { .. } => Scalar::U32,
-        };
-        let mut column = earlier
-            .filter(|c| c.scalar() == scalar)
-            .unwrap_or_else(|| Column::filled(scalar, 0, 0));
-        column.reset(0, 0);
-        let _or_it_grows = column.reserve(nodes);
-        let bytes = nodes * scalar.size_bytes() as usize;
-        let ends = (PART_BYTES..bytes).step_by(PART_BYTES);
-        let cuts: Vec<usize> = ends.chain([bytes]).collect();
-        let from = (&self.out, 0, &self.idle);
-        self.ring
-            .download(from, &cuts, |part| extend(&mut column, part))?;
-        Ok(column)
+            | Problem::Hash { .. } => of!(U32),
+        })
     }
 
     /// Steps of a problem whose number of them is known. Where it is one, there is nothing to begin or to control.
@@ -574,7 +585,7 @@ impl<'a> Rival<'a> {
         (work != 0).then(|| work.div_ceil(THREADS).min(self.ctas))
     }
 
-    fn host_loop(&mut self) -> Result<Slot, DeviceError> {
+    fn host_loop(&mut self) -> Result<Slot, RivalError> {
         self.launch_begin()?;
         let mut turn = 0;
         let mut ctas = match self.problem {
@@ -597,7 +608,7 @@ impl<'a> Rival<'a> {
         }
     }
 
-    fn queued(&mut self) -> Result<Slot, DeviceError> {
+    fn queued(&mut self) -> Result<Slot, RivalError> {
         const FIRST: u32 = 4;
         const MOST: u32 = 32;
         self.launch_begin()?;
@@ -610,13 +621,9 @@ impl<'a> Rival<'a> {
             }
             let copy = round % 2;
             self.look(copy)?;
-            // SAFETY: the event lives until `drop`.
-            unsafe { result::event::record(self.checks[copy], self.kernels.device.stream()) }
-                .attempt("cuEventRecord")?;
+            self.checks[copy].record()?;
             if let Some((copy, turn)) = before.replace((copy, turn)) {
-                // SAFETY: as above.
-                unsafe { result::event::synchronize(self.checks[copy]) }
-                    .attempt("cuEventSynchronize")?;
+                self.checks[copy].wait()?;
                 let slot = self.slot(copy, turn);
                 if self.pending(&slot).is_none() {
                     return Ok(slot);
@@ -653,7 +660,7 @@ impl<'a> Rival<'a> {
         }
     }
 
-    fn launch_begin(&self) -> Result<(), DeviceError> {
+    fn launch_begin(&self) -> Result<(), RivalError> {
         let Some(begin) = self.begin else {
             return Ok(());
         };
@@ -662,7 +669,7 @@ impl<'a> Rival<'a> {
         self.launch(begin, self.ctas, params)
     }
 
-    fn launch_step(&self, mut turn: u32, ctas: u32) -> Result<(), DeviceError> {
+    fn launch_step(&self, mut turn: u32, ctas: u32) -> Result<(), RivalError> {
         let (mut params, mut control, mut no_loop) = (self.params, self.control.address(), 0u64);
         let params = &mut [
             at(&mut params),
@@ -678,15 +685,15 @@ impl<'a> Rival<'a> {
         function: sys::CUfunction,
         ctas: u32,
         params: &mut [*mut c_void],
-    ) -> Result<(), DeviceError> {
+    ) -> Result<(), RivalError> {
         let stream = self.kernels.device.stream();
         // SAFETY: the parameters are those of the kernel, in its order, and point to live values; the memory they name
         // belongs to `self`, and every run ends with a wait for the stream.
         unsafe { result::launch_kernel(function, (ctas, 1, 1), (THREADS, 1, 1), 0, stream, params) }
-            .attempt("cuLaunchKernel")
+            .map_err(RivalError::from)
     }
 
-    fn launch_persistent(&self) -> Result<(), DeviceError> {
+    fn launch_persistent(&self) -> Result<(), RivalError> {
         let Some(persistent) = self.persistent else {
             return Ok(());
         };
@@ -696,11 +703,11 @@ impl<'a> Rival<'a> {
         let stream = self.kernels.device.stream();
         // SAFETY: as in `launch`; the driver refuses more CTAs than can be resident.
         unsafe { result::launch_cooperative_kernel(persistent, grid, block, 0, stream, params) }
-            .attempt("cuLaunchCooperativeKernel")
+            .map_err(RivalError::from)
     }
 
     /// Copies the control to the host, in stream order.
-    fn look(&mut self, copy: usize) -> Result<(), DeviceError> {
+    fn look(&mut self, copy: usize) -> Result<(), RivalError> {
         let from = copy * control::BYTES as usize;
         let into = &mut self.seen.as_mut_slice()[from..from + control::READ];
         // SAFETY: the page-locked target belongs to `self`, and is read after a wait only.
@@ -717,10 +724,6 @@ impl Drop for Rival<'_> {
     fn drop(&mut self) {
         if self.kernels.device.enter().is_ok() {
             let _ = self.kernels.device.synchronize();
-            for event in self.checks {
-                // SAFETY: created by `new`, destroyed once. An error has no taker here.
-                let _ = unsafe { result::event::destroy(event) };
-            }
         }
     }
 }
@@ -730,12 +733,11 @@ fn at<T>(value: &mut T) -> *mut c_void {
 }
 
 /// CTAs of a kernel that are resident together.
-fn full(device: &Device, function: sys::CUfunction) -> Result<u32, DeviceError> {
+fn full(device: &Device, function: sys::CUfunction) -> Result<u32, RivalError> {
     // SAFETY: the function belongs to a loaded module.
     let each = unsafe {
         result::occupancy::max_active_block_per_multiprocessor(function, THREADS as i32, 0)
-    }
-    .attempt("cuOccupancyMaxActiveBlocksPerMultiprocessor")?;
+    }?;
     Ok(each as u32 * device.multiprocessors())
 }
 
@@ -744,7 +746,7 @@ fn describe(
     problem: &Problem<'_>,
     up: &mut Uploads<'_>,
     params: &mut Params,
-) -> Result<(&'static str, u64), DeviceError> {
+) -> Result<(&'static str, u64), RivalError> {
     const ITEM: u64 = 16;
     Ok(match *problem {
         Problem::Bfs { graph, symmetric } => {

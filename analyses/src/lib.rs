@@ -11,9 +11,6 @@
 //! Calls read the argument registers and write what the System V ABI lets them; leaving the function reads what the ABI
 //! promises to the caller, and on a jump into another function its arguments too.
 
-use crate::elf::{self, ElfError, ElfErrorKind, FunctionCode};
-use crate::files;
-use crate::graph::mix;
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
@@ -26,11 +23,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use thiserror::Error;
 use vyre_cuda::{Csr, CsrError};
+use vyre_examples::elf::{self, ElfError, ElfErrorKind, FunctionCode};
+use vyre_examples::files;
+use vyre_examples::graph::mix;
 
 /// A control-flow graph and the registers of its blocks.
 ///
 /// ```
-/// use vyre_examples::cfg::Cfg;
+/// use vyre_analyses::Cfg;
 /// let cfg = Cfg::generated(1000, 1);
 /// let mut bytes = Vec::new();
 /// cfg.write(&mut bytes).unwrap();
@@ -544,7 +544,7 @@ fn register_bit(register: Register) -> Option<(u64, bool)> {
 ///
 /// ```
 /// use vyre_cuda::Csr;
-/// use vyre_examples::cfg::{Cfg, liveness};
+/// use vyre_analyses::{Cfg, liveness};
 /// // Block 0 writes register 0, block 1 reads registers 0 and 1.
 /// let successors = Csr::from_edges(2, &[(0, 1), (1, 1)]).unwrap();
 /// let cfg = Cfg { successors, uses: vec![0, 3], defs: vec![1, 0] };

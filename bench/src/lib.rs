@@ -1,17 +1,15 @@
 //! The benchmark: workloads x rivals in one process, every timed result checked.
 //!
-//! `cargo run --release --example bench` is a thin shell around [`main`]. A cell is one rival on one workload: it
+//! `cargo run --release -p vyre-bench` is a thin shell around [`main`]. A cell is one rival on one workload: it
 //! prepares once, warms up once, and then runs until its time is up. Inputs are made once and shared; a result that
 //! differs from a sequential oracle's makes the cell wrong and the process fail.
 
+pub mod cuda;
 mod micro;
 pub mod report;
 pub mod rivals;
 pub mod workloads;
 
-use crate::cfg;
-use crate::cli::{count, time};
-use crate::formats::write_file;
 use clap::{Parser, ValueEnum};
 use report::Table;
 use rivals::{Place, Rival, Skip};
@@ -22,6 +20,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use thiserror::Error;
+use vyre_analyses as cfg;
+use vyre_examples::cli::{count, time};
+use vyre_examples::formats::write_file;
 use workloads::{Inputs, Name, Scale, Workload};
 
 /// Measures vyre against other ways to compute the same, and checks every result
@@ -107,9 +108,9 @@ enum Failure {
     #[error("{0}")]
     Inputs(String),
     #[error(transparent)]
-    Elf(#[from] crate::elf::ElfError),
+    Elf(#[from] vyre_examples::elf::ElfError),
     #[error(transparent)]
-    Write(#[from] crate::formats::FormatError),
+    Write(#[from] vyre_examples::formats::FormatError),
     #[error("{0}")]
     Plot(String),
     #[error("{0}")]

@@ -1,9 +1,6 @@
 //! Control-flow graphs: by hand, of a real program, through the cache.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-use vyre_examples::bench;
-use vyre_examples::cfg::{CacheError, Cfg, liveness};
+use vyre_analyses::{CacheError, Cfg, liveness};
 use vyre_examples::elf::ElfErrorKind;
 
 const RAX: u64 = 1;
@@ -172,31 +169,4 @@ fn damaged_caches_are_refused() {
         }
     }
     assert!(matches!(Cfg::of_elf(b"no"), Err(ElfErrorKind::NotElf)));
-}
-
-#[test]
-fn the_cache_travels() {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let (program, file) = (dir.join("travels.elf"), dir.join("travels.cfg"));
-    // test eax, eax; je; nop; ret
-    std::fs::write(&program, elf(&[0x85, 0xc0, 0x74, 1, 0x90, 0xc3], &[0])).unwrap();
-    let run = |args: &[&str]| {
-        let (mut out, mut err) = (Vec::new(), Vec::new());
-        let args = ["bench"].iter().chain(args).map(OsString::from);
-        let code = bench::run(args, &mut out, &mut err);
-        assert_eq!((code, String::from_utf8(err).unwrap()), (0, String::new()));
-        String::from_utf8(out).unwrap()
-    };
-    let (program, file) = (program.to_str().unwrap(), file.to_str().unwrap());
-    let written = run(&["cfg", "--out", file, "--elf", program]);
-    assert!(written.starts_with("3 blocks, 3 edges ("), "{written}");
-    let read = run(&[
-        "--workloads",
-        "liveness",
-        "--rivals",
-        "native",
-        "--cfg",
-        file,
-    ]);
-    assert!(read.contains("liveness: 3 items, 3 edges ("), "{read}");
 }

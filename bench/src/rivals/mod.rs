@@ -7,7 +7,7 @@ mod cpu;
 pub(super) mod gpu;
 mod ours;
 
-use crate::bench::workloads::{Values, Workload};
+use crate::workloads::{Values, Workload};
 use thiserror::Error;
 use vyre_cuda::Csr;
 

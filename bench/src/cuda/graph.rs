@@ -3,10 +3,10 @@
 //! Conditional nodes came with CUDA 12.3, the bindings are those of 12.0: two functions are looked up by name.
 
 use super::{RivalError, at};
-use crate::device::{Attempt, Device, DeviceError};
-use cudarc::driver::{result, sys};
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::ptr::{from_ref, null_mut};
+use vyre_cuda::Device;
+use vyre_cuda::cudarc::driver::{result, sys};
 
 /// A kernel of a graph.
 pub(super) struct Node<'p, P> {
@@ -69,21 +69,17 @@ fn function(name: &CStr, version: c_int) -> Option<*mut c_void> {
 }
 
 impl Plan {
-    fn new() -> Result<Plan, DeviceError> {
+    fn new() -> Result<Plan, RivalError> {
         let mut graph = null_mut();
         // SAFETY: writes to a live local; the release is in `drop`.
-        unsafe { sys::cuGraphCreate(&mut graph, 0) }
-            .result()
-            .attempt("cuGraphCreate")?;
+        unsafe { sys::cuGraphCreate(&mut graph, 0) }.result()?;
         Ok(Plan(graph))
     }
 
-    fn ready(self) -> Result<Graph, DeviceError> {
+    fn ready(self) -> Result<Graph, RivalError> {
         let mut executable = null_mut();
         // SAFETY: the graph is complete; the release is in `drop` of [`Graph`].
-        unsafe { sys::cuGraphInstantiateWithFlags(&mut executable, self.0, 0) }
-            .result()
-            .attempt("cuGraphInstantiateWithFlags")?;
+        unsafe { sys::cuGraphInstantiateWithFlags(&mut executable, self.0, 0) }.result()?;
         Ok(Graph { executable })
     }
 }
@@ -100,7 +96,7 @@ fn add<P: Copy>(
     graph: sys::CUgraph,
     nodes: &[Node<'_, P>],
     handle: u64,
-) -> Result<sys::CUgraphNode, DeviceError> {
+) -> Result<sys::CUgraphNode, RivalError> {
     let mut before = null_mut();
     for (i, node) in nodes.iter().enumerate() {
         let (mut params, mut control, mut turn) = (*node.params, node.control, node.turn);
@@ -137,8 +133,7 @@ fn add<P: Copy>(
                 &kernel,
             )
         }
-        .result()
-        .attempt("cuGraphAddKernelNode")?;
+        .result()?;
         before = added;
     }
     Ok(before)
@@ -173,9 +168,7 @@ impl Graph {
         let before = add(plan.0, first, 0)?;
         let mut handle = 0;
         // SAFETY: writes to a live local; the context is the device's.
-        unsafe { create(&mut handle, plan.0, device.context(), 1, ASSIGN_DEFAULT) }
-            .result()
-            .attempt("cuGraphConditionalHandleCreate")?;
+        unsafe { create(&mut handle, plan.0, device.context(), 1, ASSIGN_DEFAULT) }.result()?;
         let mut node = ConditionalNode {
             kind: CONDITIONAL,
             reserved: [0; 3],
@@ -198,8 +191,7 @@ impl Graph {
                 &mut node,
             )
         }
-        .result()
-        .attempt("cuGraphAddNode")?;
+        .result()?;
         if node.bodies.is_null() {
             return Err(RivalError::NoConditionalNodes);
         }
@@ -212,24 +204,24 @@ impl Graph {
     /// What is given to a stream meanwhile, which does nothing of it.
     pub(super) fn captured(
         stream: sys::CUstream,
-        give: impl FnOnce() -> Result<(), DeviceError>,
-    ) -> Result<Graph, DeviceError> {
+        give: impl FnOnce() -> Result<(), RivalError>,
+    ) -> Result<Graph, RivalError> {
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: the stream is alive; the capture ends below, whatever comes of it.
-        unsafe { result::stream::begin_capture(stream, mode) }.attempt("cuStreamBeginCapture")?;
+        unsafe { result::stream::begin_capture(stream, mode) }?;
         let given = give();
         // SAFETY: as above.
-        let plan = unsafe { result::stream::end_capture(stream) }.attempt("cuStreamEndCapture");
+        let plan = unsafe { result::stream::end_capture(stream) }.map_err(RivalError::from);
         let plan = plan.map(Plan);
         given?;
         plan?.ready()
     }
 
-    pub(super) fn launch(&self, stream: sys::CUstream) -> Result<(), DeviceError> {
+    pub(super) fn launch(&self, stream: sys::CUstream) -> Result<(), RivalError> {
         // SAFETY: the memory that its kernels use belongs to whoever holds the graph, and waits for the stream.
         unsafe { sys::cuGraphLaunch(self.executable, stream) }
             .result()
-            .attempt("cuGraphLaunch")
+            .map_err(RivalError::from)
     }
 }
 

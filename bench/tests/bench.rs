@@ -5,20 +5,20 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use vyre_cuda::rivals::RivalError;
-use vyre_cuda::{Csr, Runtime};
-use vyre_examples::bench::report::{Host, Table};
-use vyre_examples::bench::rivals::{self, Measured, Place, Skip};
-use vyre_examples::bench::workloads::{Inputs, Name, Problem, Scale, Values, Workload};
-use vyre_examples::bench::{self, Cell, Outcome, Spread, Timing};
-use vyre_examples::cfg::{self, Cfg};
+use vyre_analyses::{self as cfg, Cfg};
+use vyre_bench::cuda::RivalError;
+use vyre_bench::report::{Host, Table};
+use vyre_bench::rivals::{self, Measured, Place, Skip};
+use vyre_bench::workloads::{Inputs, Name, Problem, Scale, Values, Workload};
+use vyre_bench::{Cell, Outcome, Spread, Timing};
+use vyre_cuda::{Csr, Device, Runtime};
 use vyre_examples::graph::{self, GraphSpec};
 
 /// Exit code, stdout and stderr.
 fn ran(args: &[&str]) -> (u8, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let args = ["bench"].iter().chain(args).map(OsString::from);
-    let code = bench::run(args, &mut out, &mut err);
+    let code = vyre_bench::run(args, &mut out, &mut err);
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (code, text(out), text(err))
 }
@@ -532,4 +532,69 @@ fn quartiles() {
     assert_eq!(figures, [1.0, 2.0, 3.0, 4.0, 5.0]);
     let one = Spread::of(vec![7.0]);
     assert_eq!((one.least_ns, one.median_ns, one.most_ns), (7.0, 7.0, 7.0));
+}
+
+/// Median, smallest and largest, in microseconds.
+fn spread(mut ns: Vec<u64>) -> String {
+    ns.sort_unstable();
+    let us = |i: usize| ns[i] as f64 / 1e3;
+    format!(
+        "median {:9.1} us  ({:.1} .. {:.1})",
+        us(ns.len() / 2),
+        us(0),
+        us(ns.len() - 1)
+    )
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn the_host_loop_is_beaten() {
+    use vyre_bench::cuda::{self, Kernels, Rival, Way};
+    use vyre_examples::passes::bfs;
+    let kernels = Kernels::load(&Device::open(0).unwrap()).unwrap();
+    let runtime = Runtime::cuda().unwrap();
+    let repeats = 15;
+    println!("{}", runtime.device());
+    for (name, graph) in [
+        ("grid:1000x1000", graph::grid(1000, 1000).unwrap()),
+        ("grid:1x20000", graph::grid(1, 20_000).unwrap()),
+    ] {
+        let mut session = bfs::Session::new(&runtime, &graph).unwrap();
+        let problem = cuda::Problem::Bfs {
+            graph: &graph,
+            symmetric: true,
+        };
+        let mut rival = Rival::new(&kernels, problem, Way::HostLoop).unwrap();
+        let expected = bfs::Session::new(&Runtime::native(), &graph)
+            .unwrap()
+            .run(bfs::Run { source: 0 })
+            .unwrap()
+            .dist;
+        let (mut ours, mut ours_wall, mut theirs, mut theirs_wall) =
+            (vec![], vec![], vec![], vec![]);
+        for i in 0..repeats + 2 {
+            let out = session.run(bfs::Run { source: 0 }).unwrap();
+            let timed = rival.run().unwrap();
+            assert_eq!(out.dist, expected);
+            assert_eq!(rival.results().unwrap(), Values::U32(expected.clone()));
+            if i >= 2 {
+                ours.push(out.report.device_ns.unwrap());
+                ours_wall.push(out.report.wall_ns);
+                theirs.push(timed.device_ns);
+                theirs_wall.push(timed.wall_ns);
+            }
+        }
+        let median = |v: &[u64]| {
+            let mut v = v.to_vec();
+            v.sort_unstable();
+            v[v.len() / 2]
+        };
+        let ratio = median(&theirs_wall) as f64 / median(&ours_wall) as f64;
+        println!("{name}: megakernel device {}", spread(ours));
+        println!("{name}: megakernel wall   {}", spread(ours_wall));
+        println!("{name}: host loop device  {}", spread(theirs));
+        println!("{name}: host loop wall    {}", spread(theirs_wall));
+        println!("{name}: {ratio:.2} times");
+        assert!(ratio >= 3.0, "{ratio}");
+    }
 }

@@ -2,25 +2,11 @@
 //! examples of these names; shortest paths by distance, liveness and the hash loop are here.
 
 use super::{Measured, Place, Prepared, Results, Rival, Skip, bucket_width};
-use crate::bench::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
-use crate::cli::count;
+use crate::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
 use vyre_cuda::prelude::*;
 use vyre_cuda::{Error, Report};
-
-macro_rules! examples {
-    ($($name:ident $path:literal;)*) => {$(
-        #[path = $path]
-        #[allow(dead_code, unreachable_pub, missing_docs, reason = "an example's own crate, as a module")]
-        mod $name;
-    )*};
-}
-
-examples! {
-    bfs "../../../examples/bfs.rs";
-    components "../../../examples/components.rs";
-    pagerank "../../../examples/pagerank.rs";
-    saxpy "../../../examples/saxpy.rs";
-}
+use vyre_examples::cli::count;
+use vyre_examples::passes::{bfs, components, pagerank, saxpy};
 
 macro_rules! field {
     ($output:ty, $field:ident: $scalar:ident) => {
@@ -170,7 +156,7 @@ mod near_far {
 /// Distance of a node without a path.
 const UNREACHED: u32 = u32::MAX;
 
-/// 32 steps of integer arithmetic that depend on each other; see [`crate::bench::workloads::hashed`].
+/// 32 steps of integer arithmetic that depend on each other; see [`crate::workloads::hashed`].
 #[kernel]
 #[pass(id = "bench.hash", unproven)]
 #[allow(
@@ -283,12 +269,10 @@ fn session<'w>(
 ) -> Result<Box<dyn Prepared + 'w>, Error> {
     Ok(match problem {
         Problem::Bfs { graph, .. } => {
-            let mut session = bfs::bfs::Session::new(runtime, &**graph)?;
+            let mut session = bfs::Session::new(runtime, &**graph)?;
             Box::new(Runs {
-                run: move |out: &mut bfs::bfs::Output| {
-                    session.run_into(bfs::bfs::Run { source: 0 }, out)
-                },
-                field: field!(bfs::bfs::Output, dist: U32),
+                run: move |out: &mut bfs::Output| session.run_into(bfs::Run { source: 0 }, out),
+                field: field!(bfs::Output, dist: U32),
                 out: None,
                 results,
             })
@@ -315,30 +299,30 @@ fn session<'w>(
         }
         Problem::PageRank { graph } => {
             let start = 1.0 / graph.node_count().max(1) as f32;
-            let run = pagerank::pagerank::Run {
+            let run = pagerank::Run {
                 start,
                 damping: DAMPING,
                 spread: DAMPING * start,
                 restart: (1.0 - DAMPING) * start,
                 tolerance: TOLERANCE,
             };
-            let mut session = pagerank::pagerank::Session::new(runtime, &**graph)?;
+            let mut session = pagerank::Session::new(runtime, &**graph)?;
             Box::new(Runs {
-                run: move |out: &mut pagerank::pagerank::Output| session.run_into(run, out),
-                field: field!(pagerank::pagerank::Output, rank: F32),
+                run: move |out: &mut pagerank::Output| session.run_into(run, out),
+                field: field!(pagerank::Output, rank: F32),
                 out: None,
                 results,
             })
         }
         Problem::Components { graph } => {
-            let mut session = components::components::Session::new(runtime, &**graph)?;
-            let run = components::components::Run {
+            let mut session = components::Session::new(runtime, &**graph)?;
+            let run = components::Run {
                 symmetric: true,
                 nodes: graph.node_count() as u32,
             };
             Box::new(Runs {
-                run: move |out: &mut components::components::Output| session.run_into(run, out),
-                field: field!(components::components::Output, label: U32),
+                run: move |out: &mut components::Output| session.run_into(run, out),
+                field: field!(components::Output, label: U32),
                 out: None,
                 results,
             })
@@ -442,7 +426,7 @@ impl Prepared for Saxpy<'_> {
     }
 
     fn run(&mut self) -> Result<Measured, String> {
-        let report = saxpy::saxpy::run(&self.runtime, FACTOR, self.x, &mut self.y);
+        let report = saxpy::run(&self.runtime, FACTOR, self.x, &mut self.y);
         let report = report.map_err(|e| e.to_string())?;
         Ok(measured(Values::F32(std::mem::take(&mut self.y)), &report))
     }

@@ -1,10 +1,5 @@
 //! What is measured: workloads by name, their inputs, and the check of every result.
 
-use crate::cfg::{self, Cfg};
-use crate::cli::first_difference;
-use crate::files;
-use crate::graph::{self, GraphError, GraphSpec, mix};
-use crate::oracle;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fmt::{self, Display};
@@ -12,7 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use vyre_analyses::{self as cfg, Cfg};
 use vyre_cuda::Csr;
+use vyre_examples::cli::first_difference;
+use vyre_examples::files;
+use vyre_examples::graph::{self, GraphError, GraphSpec, mix};
+use vyre_examples::oracle;
 
 /// A workload by name: what `--workloads` lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, clap::ValueEnum)]

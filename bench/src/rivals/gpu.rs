@@ -1,13 +1,13 @@
-//! What one would write in CUDA C, without vyre. The kernels are vyre-cuda's; here they get their names and their inputs.
+//! What one would write in CUDA C, without vyre: [`crate::cuda`] has the kernels, here they get their names and inputs.
 //!
 //! Inputs of a run and its result go through the same page-locked parts, and are copied by the same threads, as those of
 //! vyre's sessions: wall times differ by who starts the steps, not by how the bytes travel.
 
 use super::{Measured, Place, Prepared, Results, Rival, Skip, bucket_width};
-use crate::bench::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
+use crate::cuda::{self, Kernels, Way};
+use crate::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
 use std::sync::{Arc, Mutex, PoisonError};
 use vyre_cuda::Device;
-use vyre_cuda::rivals::{self, Column, Kernels, Way};
 
 pub(super) fn all() -> Vec<Box<dyn Rival>> {
     let rival = |name, about, way| {
@@ -97,38 +97,38 @@ impl Rival for Gpu {
         }
         let kernels = kernels()?;
         let problem = match &workload.problem {
-            Problem::Bfs { graph, symmetric } => rivals::Problem::Bfs {
+            Problem::Bfs { graph, symmetric } => cuda::Problem::Bfs {
                 graph,
                 symmetric: *symmetric,
             },
-            Problem::Sssp { graph, weights } => rivals::Problem::Sssp {
+            Problem::Sssp { graph, weights } => cuda::Problem::Sssp {
                 graph,
                 weights,
                 width: bucket_width(graph, weights, Place::Gpu),
             },
-            Problem::PageRank { graph } => rivals::Problem::PageRank {
+            Problem::PageRank { graph } => cuda::Problem::PageRank {
                 graph,
                 damping: DAMPING,
                 tolerance: TOLERANCE,
             },
-            Problem::Components { graph } => rivals::Problem::Components { graph },
-            Problem::Liveness { cfg, predecessors } => rivals::Problem::Liveness {
+            Problem::Components { graph } => cuda::Problem::Components { graph },
+            Problem::Liveness { cfg, predecessors } => cuda::Problem::Liveness {
                 predecessors,
                 uses: &cfg.uses,
                 defs: &cfg.defs,
             },
-            Problem::Saxpy { x, y } => rivals::Problem::Saxpy {
+            Problem::Saxpy { x, y } => cuda::Problem::Saxpy {
                 factor: FACTOR,
                 x,
                 y,
             },
-            Problem::Hash { len } => rivals::Problem::Hash {
+            Problem::Hash { len } => cuda::Problem::Hash {
                 len: *len,
                 seed: SEED,
             },
         };
-        let unavailable = |e: rivals::RivalError| Skip::Unavailable(e.to_string());
-        let mut rival = rivals::Rival::new(&kernels, problem, self.way).map_err(unavailable)?;
+        let unavailable = |e: cuda::RivalError| Skip::Unavailable(e.to_string());
+        let mut rival = cuda::Rival::new(&kernels, problem, self.way).map_err(unavailable)?;
         rival.tune().map_err(unavailable)?;
         let has_rounds = !matches!(
             workload.problem,
@@ -148,40 +148,30 @@ impl Rival for Gpu {
 }
 
 struct Run<'w> {
-    rival: rivals::Rival<'w>,
+    rival: cuda::Rival<'w>,
     has_rounds: bool,
     /// What the result takes the place of, where the caller has that: its memory is there before the run.
     before: Option<&'w Vec<f32>>,
     results: Results,
-    into: Option<Column>,
+    into: Option<Values>,
 }
 
 impl Prepared for Run<'_> {
     fn reset(&mut self) {
         if let Some(y) = self.before {
-            self.into = Some(Column::F32(y.clone()));
+            self.into = Some(Values::F32(y.clone()));
         }
     }
 
     fn give_back(&mut self, values: Values) {
-        self.into = (self.results == Results::Earlier).then_some(match values {
-            Values::U32(values) => Column::U32(values),
-            Values::U64(values) => Column::U64(values),
-            Values::F32(values) => Column::F32(values),
-        });
+        self.into = (self.results == Results::Earlier).then_some(values);
     }
 
     fn run(&mut self) -> Result<Measured, String> {
         let timed = self.rival.run().map_err(|e| e.to_string())?;
         let result = self.rival.results_in(self.into.take());
-        let values = match result.map_err(|e| e.to_string())? {
-            Column::U32(values) => Values::U32(values),
-            Column::U64(values) => Values::U64(values),
-            Column::F32(values) => Values::F32(values),
-            other => return Err(format!("a result of another type: {other:?}")),
-        };
         Ok(Measured {
-            values,
+            values: result.map_err(|e| e.to_string())?,
             rounds: self.has_rounds.then_some(u64::from(timed.steps)),
             device_ns: Some(timed.device_ns),
         })

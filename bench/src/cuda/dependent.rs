@@ -6,10 +6,10 @@
 //! from overlapping. Steps after the last one find that it is done, and end.
 
 use super::graph::Graph;
-use super::{Rival, RivalError, THREADS, Way, at};
-use crate::device::{Attempt, CLUSTERS_DRIVER, Device, DeviceError};
-use cudarc::driver::sys;
+use super::{PTX, Rival, RivalError, THREADS, Way, at};
 use std::time::Instant;
+use vyre_cuda::Device;
+use vyre_cuda::cudarc::driver::sys;
 
 /// Steps of a graph of some: multiples of the slots, so that each launch begins with the same turn.
 pub(super) const BATCHES: [u32; 2] = [8, 32];
@@ -17,9 +17,19 @@ pub(super) const BATCHES: [u32; 2] = [8, 32];
 const LEAST_AHEAD: u32 = 4;
 const MOST_AHEAD: u32 = 48;
 
+/// Oldest driver that takes its instructions, as `cuDriverGetVersion` counts.
+const DRIVER: i32 = 12_010;
+
 /// Whether a device and its driver have it.
 pub(super) fn available(device: &Device) -> bool {
-    device.capability() >= (9, 0) && device.driver_version() >= CLUSTERS_DRIVER
+    device.capability() >= (9, 0) && device.driver_version() >= DRIVER
+}
+
+/// The kernels with its instructions, which are comments in the text for other devices.
+pub(super) fn text() -> String {
+    PTX.replacen(".version 7.0", ".version 8.1", 1)
+        .replacen(".target sm_80", ".target sm_90", 1)
+        .replace("//sm_90 ", "")
 }
 
 impl Rival<'_> {
@@ -32,7 +42,7 @@ impl Rival<'_> {
                 Some(graph) => graph.launch(self.kernels.device.stream()),
                 None => (0..steps).try_for_each(|turn| self.launch_dependent(turn)),
             };
-            return given.map_err(RivalError::from);
+            return given;
         }
         let mut launched = 0;
         let mut waited = None;
@@ -59,7 +69,7 @@ impl Rival<'_> {
             // Where nothing is left to run, nothing more will be told.
             let since = *waited.get_or_insert_with(Instant::now);
             if since.elapsed().as_millis() > 100 {
-                self.idle.record(self.kernels.device.stream())?;
+                self.idle.record()?;
                 self.idle.wait()?;
                 if self.told() == (begun, false) {
                     return Err(RivalError::NoEnd(begun));
@@ -91,7 +101,7 @@ impl Rival<'_> {
         (word as u32, word >> 32 != 0)
     }
 
-    fn launch_dependent(&self, mut turn: u32) -> Result<(), DeviceError> {
+    fn launch_dependent(&self, mut turn: u32) -> Result<(), RivalError> {
         let mut attribute = sys::CUlaunchAttribute {
             id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
             pad: [0; 4],
@@ -128,20 +138,19 @@ impl Rival<'_> {
             )
         }
         .result()
-        .attempt("cuLaunchKernelEx")
+        .map_err(RivalError::from)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::code::with_clusters;
-    use crate::rivals::PTX;
+    use super::*;
 
     /// A step that did not wait would let the next one read what the step before it has not written yet.
     #[test]
     fn every_step_lets_the_next_one_come_and_waits_for_the_last() {
         assert!(PTX.contains("//sm_90 griddepcontrol."));
-        let text = with_clusters(PTX);
+        let text = text();
         assert!(!text.contains("//sm_90"));
         let mut steps = 0;
         for entry in text.split(".entry ").skip(1) {

@@ -3,16 +3,16 @@
 //! Scratch memory is kept from run to run; the result is a vector of its own each time, as it is with vyre.
 
 use super::{Measured, Place, Prepared, Rival, Skip};
-use crate::bench::workloads::{
+use crate::workloads::{
     DAMPING, FACTOR, MAX_RANK_ROUNDS, Problem, SEED, TOLERANCE, Values, Workload, hashed,
 };
-use crate::cli::count;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use vyre_cuda::Csr;
+use vyre_examples::cli::count;
 
 type Ready<'w> = Result<Box<dyn Prepared + 'w>, Skip>;
 

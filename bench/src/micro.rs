@@ -1,11 +1,11 @@
 //! What a round is made of: barriers by scope, a round that does next to nothing, a new pass's way to its first result.
 
 use super::rivals::gpu;
-use crate::graph;
+use crate::cuda::{Barrier, barrier_ns};
 use std::time::Instant;
 use vyre_cuda::Error;
 use vyre_cuda::prelude::*;
-use vyre_cuda::rivals::{Barrier, barrier_ns};
+use vyre_examples::graph;
 
 /// Rounds of one thread that counts them.
 #[wave_graph]
