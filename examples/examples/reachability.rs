@@ -1,6 +1,6 @@
 //! Which functions of a program can never run? Those that no path of calls from its entry reaches.
 //!
-//! Without arguments it looks at its own executable: `cargo run --release -p vyre-examples --example reachability`.
+//! Without arguments it looks at its own executable: `cargo run -p vyre-examples --example reachability`.
 //! For any other x86-64 program or library:
 //! `cargo run --release -p vyre-examples --example reachability -- --graph elf:/usr/bin/ls`.
 
