@@ -35,7 +35,7 @@ use rayon::prelude::*;
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::marker::PhantomData;
 use std::num::NonZeroUsize;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
@@ -743,21 +743,13 @@ pub struct PushView<'v> {
     room: &'v Arc<Room>,
 }
 
-/// A chunk's pushes.
-#[derive(Debug)]
-pub struct Pushed {
-    push: Push,
-    /// Of a parallel sweep; otherwise it holds the frontier's own vector.
-    shared: bool,
-}
-
 impl Column for PushColumn<'_> {
     type Item<'l> = &'l Push;
     type View<'v>
         = PushView<'v>
     where
         Self: 'v;
-    type Local = Pushed;
+    type Local = Push;
     type Slot = ();
 
     shared_parts!();
@@ -772,17 +764,14 @@ impl Column for PushColumn<'_> {
         }
     }
     #[inline]
-    fn begin(&self) -> Pushed {
+    fn begin(&self) -> Push {
         let f = self.frontier;
         let seen = f.stamps.as_ref().map(|stamps| Seen {
             stamps: Arc::clone(stamps),
             stamp: f.stamp.get() + f.taken.get(),
             alone: true,
         });
-        Pushed {
-            push: Push::over(f.next.take(), self.nodes.into(), f.capacity, seen),
-            shared: false,
-        }
+        Push::over(f.next.take(), self.nodes.into(), f.capacity, seen)
     }
     fn ready(&self, chunks: usize) {
         self.frontier.keep_stamps(chunks);
@@ -802,48 +791,39 @@ impl Column for PushColumn<'_> {
             }
         }
     }
-    fn open(view: PushView<'_>, chunk: usize) -> Pushed {
+    fn open(view: PushView<'_>, chunk: usize) -> Push {
         let seen = view.stamps.map(|stamps| Seen {
             stamps: Arc::clone(stamps),
             stamp: view.stamp + chunk as u32,
             alone: false,
         });
-        Pushed {
-            push: Push::into_room(view.nodes.into(), Arc::clone(view.room), seen),
-            shared: true,
-        }
+        Push::into_room(view.nodes.into(), Arc::clone(view.room), seen)
     }
     #[inline]
     fn slot() {}
     #[inline]
-    fn get<'l>(
-        _: &'l PushView<'_>,
-        (local, ()): (&'l mut Pushed, &'l mut ()),
-        _: Lane,
-    ) -> &'l Push {
-        &local.push
+    fn get<'l>(_: &'l PushView<'_>, (local, ()): (&'l mut Push, &'l mut ()), _: Lane) -> &'l Push {
+        local
     }
     #[inline]
     fn put(_: &PushView<'_>, (): (), _: Lane) {}
     #[inline]
-    fn end(local: &mut Pushed) {
-        if local.shared {
-            local.push.end();
-        }
+    fn end(local: &mut Push) {
+        local.end();
     }
     fn settles(&self) -> bool {
         self.frontier.stamps.is_some()
     }
-    fn settle(local: &mut Pushed) {
-        local.push.settle();
+    fn settle(local: &mut Push) {
+        local.settle();
     }
-    fn close(&self, local: Pushed) {
-        if local.shared {
-            return self.close_shared(local.push);
+    fn close(&self, local: Push) {
+        if local.is_shared() {
+            return self.close_shared(local);
         }
         let f = self.frontier;
-        f.starved.set(f.starved.get() || local.push.is_starved());
-        let (items, refused) = local.push.into_vec();
+        f.starved.set(f.starved.get() || local.is_starved());
+        let (items, refused) = local.into_vec();
         f.refuse(refused);
         f.next.replace(items);
     }
@@ -947,7 +927,6 @@ impl<T: Record> Column for PushItems<'_, T> {
 #[derive(Debug)]
 pub struct AppendColumn<'s, T> {
     list: &'s List,
-    room: Arc<Room>,
     reads_slots: bool,
     item: PhantomData<T>,
 }
@@ -970,13 +949,14 @@ impl<T: Record> Column for AppendColumn<'_, T> {
     shared_parts!();
 
     fn view(&mut self) -> RoomView<'_> {
-        RoomView { room: &self.room }
+        let room = &self.list.room;
+        RoomView { room }
     }
     fn begin(&self) -> Append<T> {
-        Append::over(self.list.len() as u32, Some(Arc::clone(&self.room)))
+        Append::into_room(self.list.len() as u32, Arc::clone(&self.list.room))
     }
     fn open(view: RoomView<'_>, _: usize) -> Append<T> {
-        Append::over(0, Some(Arc::clone(view.room)))
+        Append::into_room(0, Arc::clone(view.room))
     }
     #[inline]
     fn slot() {}
@@ -991,12 +971,12 @@ impl<T: Record> Column for AppendColumn<'_, T> {
     #[inline]
     fn put(_: &RoomView<'_>, (): (), _: Lane) {}
     fn end(local: &mut Append<T>) {
-        local.settle();
+        local.end();
     }
     fn close(&self, local: Append<T>) {
         let (blocks, refused) = local.into_parts();
         self.list.refuse(refused);
-        if self.room.is_starved() {
+        if self.list.room.is_starved() {
             self.list.starved.set(true);
         }
         for block in blocks {
@@ -1296,10 +1276,9 @@ impl<'s> Sweep<'s> {
         let list = Resource::List(ListId(id));
         let only_appends = |a: &Access| a.mode == Mode::Update(UpdateOp::Append);
         let appended = &self.store.lists[id as usize];
-        let room = (appended.capacity as u64).saturating_sub(appended.len());
+        appended.make_room();
         AppendColumn {
             list: appended,
-            room: Room::new(room as usize, rayon::current_num_threads()),
             reads_slots: !accesses
                 .iter()
                 .any(|a| a.resource == list && only_appends(a)),
@@ -1521,48 +1500,63 @@ impl<'s> Sweep<'s> {
                 let (_, part) = C::cut(columns.whole(), first);
                 let span = (first, end - first);
                 let run = || run_span::<C, F>(&code, (part, local), span, kernel);
-                let (mut local, found) = name.lanes(run);
-                C::end(&mut local);
-                columns.close(local);
-                self.store.fail(found);
+                let done = name.lanes(run);
+                self.close(columns, done);
             }
             return;
         }
-        let mut merged = 0;
-        while merged < chunks {
-            let group = columns.share().min(chunks - merged);
-            let first_of = move |chunk| borders(len, merged + chunk);
-            let (Some(mut done), Some(parts)) =
-                (room::<Done<C>>(group), parts_of(columns, group, first_of))
-            else {
-                return self.store.starve::<(Done<C>, C::Part<'_>)>(group);
+        self.run_shared(chunks, columns, |columns, group, done| {
+            let span_of = |chunk| borders(len, chunk);
+            let Some(parts) = parts_of(columns, group.clone(), span_of) else {
+                self.store.starve::<(Done<C>, C::Part<'_>)>(group.len());
+                return false;
             };
-            let parts = parts.into_par_iter().enumerate();
+            let parts = group.clone().into_par_iter().zip(parts);
             parts
                 .map(|(chunk, part)| {
                     let _in_lane = InLane::enter(Lanes::Shared);
-                    let (first, end) = first_of(chunk);
-                    let local = C::open_part(&part, chunk);
+                    let (first, end) = span_of(chunk);
+                    let local = C::open_part(&part, chunk - group.start);
                     let span = (first, end - first);
-                    let run = || run_span::<C, F>(&code, (part, local), span, kernel);
-                    let (mut local, found) = name.lanes(run);
-                    C::end(&mut local);
-                    (local, found)
+                    name.lanes(|| run_span::<C, F>(&code, (part, local), span, kernel))
                 })
-                .collect_into_vec(&mut done);
-            self.merge(columns, done);
-            merged += group;
-        }
+                .collect_into_vec(done);
+            true
+        });
     }
 
-    fn merge<C: Column>(&self, columns: &C, mut done: Vec<Done<C>>) {
-        if columns.settles() {
-            let chunks = done.par_iter_mut();
-            chunks.for_each(|(local, _)| C::settle(local));
-        }
-        for (local, found) in done {
-            columns.close(local);
-            self.store.fail(found);
+    /// Merges a chunk.
+    #[inline]
+    fn close<C: Column>(&self, columns: &C, (local, found): Done<C>) {
+        columns.close(local);
+        self.store.fail(found);
+    }
+
+    /// Runs the chunks of a sweep that threads share, so many at a time as the columns say, and merges them in order. `run`
+    /// gives what a group leaves; false where it has no memory, which it has said.
+    fn run_shared<C: Column>(
+        &self,
+        chunks: usize,
+        columns: &mut C,
+        run: impl Fn(&mut C, Range<usize>, &mut Vec<Done<C>>) -> bool,
+    ) {
+        let mut merged = 0;
+        while merged < chunks {
+            let group = columns.share().min(chunks - merged);
+            let Some(mut done) = room::<Done<C>>(group) else {
+                return self.store.starve::<Done<C>>(group);
+            };
+            if !run(columns, merged..merged + group, &mut done) {
+                return;
+            }
+            if columns.settles() {
+                let chunks = done.par_iter_mut();
+                chunks.for_each(|(local, _)| C::settle(local));
+            }
+            for chunk in done {
+                self.close(columns, chunk);
+            }
+            merged += group;
         }
     }
 
@@ -1607,39 +1601,28 @@ impl<'s> Sweep<'s> {
                 let walk = || walk(chunk);
                 let view = columns.view();
                 let run = || run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
-                let (mut local, found) = name.lanes(run);
-                C::end(&mut local);
-                columns.close(local);
-                self.store.fail(found);
+                let done = name.lanes(run);
+                self.close(columns, done);
             }
             return;
         }
-        let mut merged = 0;
-        while merged < chunks {
-            let group = columns.share().min(chunks - merged);
-            let Some(mut done) = room::<Done<C>>(group) else {
-                return self.store.starve::<Done<C>>(group);
-            };
+        let lanes = match W::APART {
+            true => Lanes::Alone,
+            false => Lanes::Shared,
+        };
+        self.run_shared(chunks, columns, |columns, group, done| {
             let view = columns.view();
-            (0..group)
-                .into_par_iter()
+            let chunks = group.clone().into_par_iter();
+            chunks
                 .map(|chunk| {
-                    let _in_lane = InLane::enter(if W::APART {
-                        Lanes::Alone
-                    } else {
-                        Lanes::Shared
-                    });
-                    let walk = || walk(merged + chunk);
-                    let local = C::open(view, chunk);
-                    let run = || run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
-                    let (mut local, found) = name.lanes(run);
-                    C::end(&mut local);
-                    (local, found)
+                    let _in_lane = InLane::enter(lanes);
+                    let walk = || walk(chunk);
+                    let local = C::open(view, chunk - group.start);
+                    name.lanes(|| run_chunk::<C, F, W>(&code, (view, local), walk, kernel))
                 })
-                .collect_into_vec(&mut done);
-            self.merge(columns, done);
-            merged += group;
-        }
+                .collect_into_vec(done);
+            true
+        });
     }
 }
 
@@ -1653,15 +1636,16 @@ fn room<T>(len: usize) -> Option<Vec<T>> {
     Some(room)
 }
 
-/// The parts of so many chunks of a sweep; `borders` are theirs. `None` where there is no memory for a list of them.
+/// The parts of chunks of a sweep that follow each other; `borders` are theirs. `None` where there is no memory for a list of
+/// them.
 fn parts_of<C: Column>(
     columns: &mut C,
-    chunks: usize,
+    chunks: Range<usize>,
     borders: impl Fn(usize) -> (usize, usize),
 ) -> Option<Vec<C::Part<'_>>> {
-    let mut parts = room(chunks)?;
-    let (_, mut rest) = C::cut(columns.whole(), borders(0).0);
-    for (first, end) in (0..chunks).map(borders) {
+    let mut parts = room(chunks.len())?;
+    let (_, mut rest) = C::cut(columns.whole(), borders(chunks.start).0);
+    for (first, end) in chunks.map(borders) {
         let (part, after) = C::cut(rest, end - first);
         parts.push(part);
         rest = after;
@@ -1705,7 +1689,10 @@ where
             }
         });
         match catch_unwind(lanes) {
-            Ok(()) => return (local, found),
+            Ok(()) => {
+                C::end(&mut local);
+                return (local, found);
+            }
             Err(payload) => {
                 let item = (first + next - 1) as u32;
                 let pending = code.locate(item, fault::classify(payload));
@@ -1754,7 +1741,10 @@ where
             });
         });
         match catch_unwind(lanes) {
-            Ok(()) => return (local, found),
+            Ok(()) => {
+                C::end(&mut local);
+                return (local, found);
+            }
             Err(payload) => {
                 let pending = code.locate(walk.current(), fault::classify(payload));
                 found = lowest(found, Some(Box::new(pending)));

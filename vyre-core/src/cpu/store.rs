@@ -495,6 +495,8 @@ pub(crate) struct List {
     /// There was no memory for some of them.
     pub(crate) starved: Cell<bool>,
     pub(crate) capacity: usize,
+    /// For what the chunks of a sweep append each on their own.
+    pub(crate) room: Arc<Room>,
     /// Items that it has memory for.
     allocated: usize,
     /// Its memory came with the run: whoever gave it knows how much that is.
@@ -509,6 +511,7 @@ impl List {
             refused: Cell::new(0),
             starved: Cell::new(false),
             capacity: 0,
+            room: Arc::default(),
             allocated: 0,
             lent: false,
         }
@@ -525,6 +528,12 @@ impl List {
     /// So many items did not fit.
     pub(crate) fn refuse(&self, items: u64) {
         self.refused.set(self.refused.get() + items);
+    }
+
+    /// The chunks of a sweep that begins may append what there is room for.
+    pub(crate) fn make_room(&self) {
+        let room = (self.capacity as u64).saturating_sub(self.len());
+        (self.room).reset(room as usize, rayon::current_num_threads());
     }
 
     /// Takes what a chunk of a native sweep appended, as far as there is room.
@@ -1557,10 +1566,18 @@ impl Store {
     }
 
     /// There was memory for sweeps, and for what was pushed and appended.
-    fn fed(&mut self) -> Result<(), RunError> {
+    fn fed(&self) -> Result<(), RunError> {
+        let starved = self.starved_bytes.get() > 0
+            || self.frontiers.iter().any(|f| f.starved.get())
+            || self.lists.iter().any(|l| l.starved.get());
+        if starved { Err(self.starved()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn starved(&self) -> RunError {
         let bytes = self.starved_bytes.get();
         if bytes > 0 {
-            return Err(RunError::no_memory("the chunks of a sweep", bytes));
+            return RunError::no_memory("the chunks of a sweep", bytes);
         }
         let frontiers = self.frontiers.iter().zip(&self.program.frontiers);
         let frontiers = frontiers
@@ -1570,13 +1587,9 @@ impl Store {
         let lists = lists
             .filter(|(l, _)| l.starved.get())
             .map(|(l, of)| (format!("list `{}`", of.name), l.len(), of.item_bytes()));
-        let starved = frontiers.chain(lists).next();
-        match starved {
-            None => Ok(()),
-            Some((name, items, item_bytes)) => {
-                Err(RunError::no_memory(name, items.saturating_mul(item_bytes)))
-            }
-        }
+        let first = frontiers.chain(lists).next();
+        let (name, items, item_bytes) = first.expect("one of them is starved");
+        RunError::no_memory(name, items.saturating_mul(item_bytes))
     }
 
     /// The overflow of a frontier or list, blamed on the first push of the lowest wave of the group that pushes onto it.

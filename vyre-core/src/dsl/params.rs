@@ -8,7 +8,7 @@ use crate::dsl::views::{Atomic, Sink, from_atomic, into_atomic};
 use crate::vir0::module::{ReduceOp, row_words};
 use crate::vir0::scalar::ScalarType;
 use crate::vir0::subject::Dimension;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
@@ -411,8 +411,6 @@ pub struct Push<T = Node> {
     nodes: u64,
     /// Items below this need no further look: all nodes, unless the frontier is unique.
     free: u64,
-    /// Items of the first block, at most.
-    limit: usize,
     refused: Cell<u64>,
     seen: Option<Seen>,
 }
@@ -465,10 +463,9 @@ impl<T: Record> Push<T> {
     #[inline]
     pub(crate) fn over(items: Vec<T>, nodes: u64, limit: usize, seen: Option<Seen>) -> Push<T> {
         Push {
-            items: Blocks::one(items),
+            items: Blocks::one(items, limit),
             nodes,
             free: if seen.is_some() { 0 } else { nodes },
-            limit,
             refused: Cell::new(0),
             seen,
         }
@@ -477,9 +474,15 @@ impl<T: Record> Push<T> {
     /// Into blocks, as far as there is room.
     pub(crate) fn into_room(nodes: u64, room: Arc<Room>, seen: Option<Seen>) -> Push<T> {
         Push {
-            items: Blocks::new(Some(room)),
+            items: Blocks::new(room),
             ..Push::over(Vec::new(), nodes, 0, seen)
         }
+    }
+
+    /// It is one of several of a sweep, each of which goes into blocks.
+    #[inline]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.items.room.is_some()
     }
 
     /// What was pushed, in order.
@@ -513,16 +516,17 @@ impl<T: Record> Push<T> {
                 return;
             }
         }
-        if !self.items.items.push(item, self.limit) && !self.items.put_in_next(item) {
+        if !self.items.put(item) {
             self.refused.set(self.refused.get() + 1);
         }
     }
 
     /// An item was refused for want of memory, not because the limit was reached.
+    #[inline]
     pub(crate) fn is_starved(&self) -> bool {
-        match &self.items.more {
-            Some(full) => full.room.as_ref().is_some_and(|room| room.is_starved()),
-            None => self.refused.get() > 0 && self.items.items.len() < self.limit,
+        match &self.items.room {
+            Some(room) => room.is_starved(),
+            None => self.refused.get() > 0 && self.items.items.len() < self.items.limit,
         }
     }
 
@@ -537,7 +541,7 @@ impl<T: Record> Push<T> {
             && !seen.alone
         {
             let first = |item: &T| seen.stamps[item.key() as usize].load(Relaxed) == seen.stamp;
-            if let Some(full) = &mut self.items.more {
+            if let Some(full) = self.items.full.get_mut() {
                 let blocks = full.blocks.get_mut().iter_mut();
                 blocks.for_each(|block| block.retain(first));
             }
@@ -557,23 +561,26 @@ pub struct Append<T> {
     refused: Cell<u64>,
 }
 
-/// Items in order.
+/// Items in order: in one block, or in as many as there is room for. A vector that doubles would hold three times what it
+/// has to.
 #[derive(Debug)]
 struct Blocks<T> {
     /// The block that is being filled.
     items: Sink<T>,
-    /// `None`: there is one block. It is apart because each round of a narrow search makes such a thing.
-    more: Option<Box<Full<T>>>,
+    /// Its items at most, where there is no other.
+    limit: usize,
+    /// Where further blocks come from; `None`: there is one.
+    room: Option<Arc<Room>>,
+    /// What has been filled. It is apart because each round of a narrow search makes such a thing, and fills no block.
+    full: OnceCell<Box<Full<T>>>,
 }
 
-/// Blocks that are full. A vector that doubles would hold three times what it has to.
+/// Blocks that are full.
 #[derive(Debug)]
 struct Full<T> {
     blocks: RefCell<Vec<Vec<T>>>,
     /// Items in them.
     items: Cell<u64>,
-    /// `None`: as much as there is memory.
-    room: Option<Arc<Room>>,
 }
 
 /// What the chunks of a sweep may push or append together, whoever of them comes first.
@@ -589,14 +596,7 @@ impl Room {
     /// Of the first.
     const FIRST: usize = 16;
 
-    /// For so many items, by so many threads at a time: each has at most a block that is not full.
-    pub(crate) fn new(items: usize, threads: usize) -> Arc<Room> {
-        let room = Room::default();
-        room.reset(items, threads);
-        Arc::new(room)
-    }
-
-    /// The same for the next sweep.
+    /// Is for so many items of the next sweep, by so many threads at a time: each has at most a block that is not full.
     pub(crate) fn reset(&self, items: usize, threads: usize) {
         let slack = threads.saturating_mul(Room::BLOCK);
         self.left.store(items.saturating_add(slack), Relaxed);
@@ -632,10 +632,16 @@ impl Room {
 impl<T: Record> Append<T> {
     /// An append of its own, outside a session.
     pub fn new() -> Append<T> {
-        Append::over(0, None)
+        Append {
+            items: Blocks::one(Vec::new(), usize::MAX),
+            first: 0,
+            refused: Cell::new(0),
+        }
     }
 
-    pub(crate) fn over(first: u32, room: Option<Arc<Room>>) -> Append<T> {
+    /// Into blocks, as far as there is room.
+    #[inline]
+    pub(crate) fn into_room(first: u32, room: Arc<Room>) -> Append<T> {
         Append {
             items: Blocks::new(room),
             first,
@@ -654,7 +660,7 @@ impl<T: Record> Append<T> {
     }
 
     /// Nothing more comes.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.items.settle();
     }
 
@@ -662,7 +668,7 @@ impl<T: Record> Append<T> {
     #[inline]
     pub fn append(&self, item: T) -> u32 {
         let before = self.items.len() + self.refused.get();
-        if !self.items.items.put(item) && !self.items.put_in_next(item) {
+        if !self.items.put(item) {
             self.refused.set(self.refused.get() + 1);
         }
         self.first.wrapping_add(before as u32)
@@ -672,77 +678,96 @@ impl<T: Record> Append<T> {
 impl<T: Copy> Blocks<T> {
     /// One block, and never another.
     #[inline]
-    fn one(items: Vec<T>) -> Blocks<T> {
+    fn one(items: Vec<T>, limit: usize) -> Blocks<T> {
         Blocks {
             items: Sink::new(items),
-            more: None,
+            limit,
+            room: None,
+            full: OnceCell::new(),
         }
     }
 
     /// As many blocks as there is room for.
-    fn new(room: Option<Arc<Room>>) -> Blocks<T> {
+    #[inline]
+    fn new(room: Arc<Room>) -> Blocks<T> {
         Blocks {
-            items: Sink::new(Vec::new()),
-            more: Some(Box::new(Full {
-                blocks: RefCell::default(),
-                items: Cell::new(0),
-                room,
-            })),
+            room: Some(room),
+            ..Blocks::one(Vec::new(), 0)
         }
     }
 
     #[inline]
     fn len(&self) -> u64 {
-        let before = self.more.as_ref().map_or(0, |full| full.items.get());
+        let before = self.full.get().map_or(0, |full| full.items.get());
         before + self.items.len() as u64
     }
 
     fn into_blocks(self) -> Vec<Vec<T>> {
-        let full = self.more.map(|full| full.blocks.into_inner());
-        let mut blocks = full.unwrap_or_default();
-        blocks.push(self.items.into_inner());
+        let full = self.full.into_inner();
+        let mut blocks = full.map_or_else(Vec::new, |full| full.blocks.into_inner());
+        if self.items.len() > 0 {
+            blocks.push(self.items.into_inner());
+        }
         blocks
     }
 
     /// Gives the memory back that the last block does not need.
+    #[inline]
     fn settle(&mut self) {
-        let items = self.items.get_mut();
-        if let Some(Full {
-            room: Some(room), ..
-        }) = self.more.as_deref()
-        {
+        if let Some(room) = &self.room {
+            let items = self.items.get_mut();
             room.give(items.capacity() - items.len());
+            items.shrink_to_fit();
         }
-        items.shrink_to_fit();
     }
 
-    /// Begins the next block with an item; false where there is no room, or no memory.
+    /// Appends an item; false where there is no room, or no memory.
+    #[inline]
+    fn put(&self, item: T) -> bool {
+        self.items.put(item) || self.put_slowly(item)
+    }
+
+    /// The same where the block has no memory for it.
     #[cold]
     #[inline(never)]
-    fn put_in_next(&self, item: T) -> bool {
-        let Some(full) = &self.more else {
-            return false;
-        };
+    fn put_slowly(&self, item: T) -> bool {
+        match &self.room {
+            None => self.items.grow(self.limit) && self.items.put(item),
+            Some(room) => self.begin_block(room) && self.items.put(item),
+        }
+    }
+
+    /// Begins the next block; false where there is no room, or no memory.
+    fn begin_block(&self, room: &Room) -> bool {
         let wanted = 2 * self.items.len().clamp(Room::FIRST / 2, Room::BLOCK / 2);
-        let drawn = match &full.room {
-            Some(room) => room.draw(wanted),
-            None => wanted,
-        };
+        let drawn = room.draw(wanted);
         if drawn == 0 {
             return false;
         }
-        let (mut block, mut blocks) = (Vec::new(), full.blocks.borrow_mut());
-        if blocks.try_reserve(1).is_err() || block.try_reserve_exact(drawn).is_err() {
-            let room = full.room.as_ref();
-            let room = room.expect("outside a session, an allocation that fails ends the program");
+        let (mut block, before) = (Vec::new(), self.len());
+        let has_memory = block.try_reserve_exact(drawn).is_ok()
+            && (before == 0 || self.full().blocks.borrow_mut().try_reserve(1).is_ok());
+        if !has_memory {
             room.give(drawn);
             room.starved.store(true, Relaxed);
             return false;
         }
-        block.push(item);
-        full.items.set(self.len());
-        blocks.push(self.items.replace(block));
+        let last = self.items.replace(block);
+        if before > 0 {
+            let full = self.full();
+            full.items.set(before);
+            full.blocks.borrow_mut().push(last);
+        }
         true
+    }
+
+    fn full(&self) -> &Full<T> {
+        self.full.get_or_init(|| {
+            Box::new(Full {
+                blocks: RefCell::default(),
+                items: Cell::new(0),
+            })
+        })
     }
 }
 

@@ -382,14 +382,15 @@ impl<T> Sink<T> {
     /// Number of items.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        // SAFETY: as in `push`.
+        // SAFETY: as in `put`.
         unsafe { &*self.0.get() }.len()
     }
 
     /// Appends where there is memory for the item; whether there was.
     #[inline]
     pub(crate) fn put(&self, item: T) -> bool {
-        // SAFETY: as in `push`.
+        // SAFETY: `UnsafeCell` makes the sink `!Sync`, so only this thread is here; the reference does not leave this call,
+        // and nothing called below can reach the sink again.
         let items = unsafe { &mut *self.0.get() };
         let fits = items.len() < items.capacity();
         if fits {
@@ -400,37 +401,20 @@ impl<T> Sink<T> {
 
     /// Takes another vector for its own.
     pub(crate) fn replace(&self, items: Vec<T>) -> Vec<T> {
-        // SAFETY: as in `push`.
+        // SAFETY: as in `put`.
         std::mem::replace(unsafe { &mut *self.0.get() }, items)
     }
 
-    /// Appends, unless that would exceed `limit` items and reallocate, or there is no memory; whether it did.
-    #[inline]
-    pub(crate) fn push(&self, item: T, limit: usize) -> bool {
-        // SAFETY: `UnsafeCell` makes the sink `!Sync`, so only this thread is here; the reference does not leave this call,
-        // and nothing called below can reach the sink again.
+    /// Takes memory for as many more items as there are, but no more than `limit` in all; false where it takes none.
+    pub(crate) fn grow(&self, limit: usize) -> bool {
+        // SAFETY: as in `put`.
         let items = unsafe { &mut *self.0.get() };
-        if items.len() == items.capacity() {
-            return Sink::grow(items, item, limit);
-        }
-        items.push(item);
-        true
+        let more = items.len().max(4).min(limit.saturating_sub(items.len()));
+        more > 0 && items.try_reserve_exact(more).is_ok()
     }
 
     /// The items.
     pub(crate) fn get_mut(&mut self) -> &mut Vec<T> {
         self.0.get_mut()
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn grow(items: &mut Vec<T>, item: T, limit: usize) -> bool {
-        // As much again as there is, up to the limit.
-        let more = items.len().max(4).min(limit.saturating_sub(items.len()));
-        let fits = more > 0 && items.try_reserve_exact(more).is_ok();
-        if fits {
-            items.push(item);
-        }
-        fits
     }
 }
