@@ -16,7 +16,7 @@ use crate::dsl::csr::Csr;
 use crate::dsl::error::RunError;
 use crate::dsl::fault::{self, Fault, InLane, Lanes};
 use crate::dsl::record::{Record, Rows, Shape};
-use crate::dsl::views::{Atomic, AtomicElement, Buf, prefetch, prefetch_at};
+use crate::dsl::views::{Arrays, Atomic, AtomicElement, Buf, prefetch, prefetch_at};
 use crate::dsl::{Append, Bits, Edge, Push, Records, Reduce, Reduction, Room, Seen};
 use crate::plan::footprint::Allocation;
 use crate::plan::launch::Route;
@@ -576,7 +576,7 @@ impl<T: Record> Column for Fields<'_, T> {
     where
         Self: 'v;
     type Part<'v>
-        = <T::Shape as Shape>::Slices<'v>
+        = Arrays<'v, T::Shape>
     where
         Self: 'v;
     type Local = ();
@@ -606,14 +606,14 @@ impl<T: Record> Column for Fields<'_, T> {
     where
         Self: 'v,
     {
-        T::Shape::split(part, lanes)
+        part.split_at(lanes)
     }
     #[inline]
     fn first<'p, 'v: 'p>(part: &'p mut Self::Part<'v>, lanes: usize) -> Self::Part<'p>
     where
         Self: 'v,
     {
-        T::Shape::split(T::Shape::shorter(part), lanes).0
+        part.split_at(lanes).0
     }
     fn open_part<'v>(_: &Self::Part<'v>, _: usize)
     where
@@ -629,7 +629,7 @@ impl<T: Record> Column for Fields<'_, T> {
     where
         Self: 'v,
     {
-        *slot = T::from_shape(T::Shape::read(part, at));
+        *slot = T::from_shape(part.get(at).expect(INSIDE));
         slot
     }
     #[inline]
@@ -1380,9 +1380,9 @@ impl<'s> Sweep<'s> {
             _ => unreachable!("the glue sweeps the wave's own domain"),
         };
         let (items, len): (&Rows, usize) = (&items, range.len());
-        let slices = items.slices::<T>();
+        let arrays = items.arrays::<T>();
         let kernel = move |lane: Lane, columns: C::Item<'_>| {
-            let item = T::Shape::read(&slices, lane.index as usize);
+            let item = arrays.get(lane.index as usize).expect(INSIDE);
             kernel(lane, T::from_shape(item), columns);
         };
         self.sweep(&mut columns, (name, kernel), chunks(len), |chunk| {
@@ -1859,6 +1859,8 @@ fn within_std<'a>(
     let first = able.next()?;
     able.all(|(_, site)| *site == first.1).then_some(first)
 }
+
+const INSIDE: &str = "a lane's own item is there";
 
 const TYPED: &str = "the buffer has its declared type";
 

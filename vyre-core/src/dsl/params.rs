@@ -3,8 +3,7 @@
 use crate::dsl::columns::{Element, Slice};
 use crate::dsl::fault;
 use crate::dsl::record::Record;
-use crate::dsl::record::Shape;
-use crate::dsl::views::{Atomic, Sink, from_atomic, into_atomic};
+use crate::dsl::views::{Arrays, Atomic, Sink, from_atomic, into_atomic};
 use crate::vir0::module::{ReduceOp, row_words};
 use crate::vir0::scalar::ScalarType;
 use crate::vir0::subject::Dimension;
@@ -57,51 +56,48 @@ pub struct List<T> {
 /// ```
 #[derive(Clone, Copy)]
 pub struct Records<'a, T: Record> {
-    pub(crate) fields: <T::Shape as Shape>::Slices<'a>,
-    len: u32,
+    pub(crate) fields: Arrays<'a, T::Shape>,
 }
 
 impl<'a, T: Record> Records<'a, T> {
     /// One slice for each scalar of `T`, of its type, all of one length; panics otherwise.
     pub fn new(fields: &[Slice<'a>]) -> Records<'a, T> {
-        let len = fields.first().map_or(0, Slice::len);
+        let fields = Arrays::new(fields.iter().copied());
         assert!(
-            fields.iter().all(|f| f.len() == len),
-            "fields of one length"
+            u32::try_from(fields.len()).is_ok(),
+            "buffers are indexed by u32"
         );
-        Records {
-            fields: T::Shape::slices(&mut fields.iter().copied()),
-            len: u32::try_from(len).expect("buffers are indexed by u32"),
-        }
+        Records { fields }
     }
 
     /// Number of elements.
     #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "checked when it was made")]
     pub fn len(&self) -> u32 {
-        self.len
+        self.fields.len() as u32
     }
 
     /// Has no elements.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.fields.len() == 0
     }
 
     /// An element. Out of bounds, a lane traps with the index, the length and its own position.
     #[inline]
     #[track_caller]
     pub fn get(&self, index: u32) -> T {
-        if index >= self.len {
-            fault::out_of_bounds(index, self.len as usize);
+        match self.fields.get(index as usize) {
+            Some(shape) => T::from_shape(shape),
+            None => fault::out_of_bounds(index, self.fields.len()),
         }
-        T::from_shape(T::Shape::read(&self.fields, index as usize))
     }
 }
 
 impl<T: Record + std::fmt::Debug> std::fmt::Debug for Records<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list()
-            .entries((0..self.len).map(|i| self.get(i)))
+            .entries((0..self.len()).map(|i| self.get(i)))
             .finish()
     }
 }

@@ -4,9 +4,9 @@
 //! type, so that a loop over structs costs what the same loop over separate arrays costs; which array has which type is
 //! looked at once a sweep.
 
-use crate::dsl::columns::{Column, Element, Slice, SliceMut};
+use crate::dsl::columns::{Column, Element, SliceMut};
 use crate::dsl::error::RunError;
-use crate::dsl::views::{Atomic, Buf};
+use crate::dsl::views::{Arrays, Atomic, Buf, Scalars};
 use crate::vir0::module::BufferId;
 use crate::vir0::scalar::Scalar;
 use crate::vir0::scalar::ScalarType;
@@ -38,9 +38,8 @@ pub trait Record: Copy + Send + Sync + 'static {
             return false;
         }
         if len > 0 {
-            let slices = Self::Shape::slices(&mut columns.iter().map(Column::as_slice));
-            let item = |at| Self::from_shape(Self::Shape::read(&slices, at));
-            values.extend((0..len).map(item));
+            let arrays = Arrays::<Self::Shape>::new(columns.iter().map(Column::as_slice));
+            values.extend(arrays.iter().map(Self::from_shape));
         }
         true
     }
@@ -80,31 +79,16 @@ macro_rules! record {
 }
 
 /// A scalar, or a tuple of shapes: how the scalars of a [`Record`] lie in arrays. Implemented here only.
-pub trait Shape: Copy + Send + Sync + PartialEq + sealed::Sealed + 'static {
+pub trait Shape: Scalars + Send + Sync + PartialEq + 'static {
     /// All zero.
     #[doc(hidden)]
     const ZERO: Self;
-    /// Whole arrays, to read.
-    #[doc(hidden)]
-    type Slices<'a>: Copy + Send + Sync;
     /// Parts of arrays that nobody else has.
     #[doc(hidden)]
     type Parts<'a>: Send;
     /// Whole arrays whose elements lanes read and write, each its own.
     #[doc(hidden)]
     type Cells<'a>: Copy + Send + Sync;
-    /// Takes an array for each scalar.
-    #[doc(hidden)]
-    fn slices<'a>(from: &mut impl Iterator<Item = Slice<'a>>) -> Self::Slices<'a>;
-    /// The first elements, and the rest.
-    #[doc(hidden)]
-    fn split(slices: Self::Slices<'_>, at: usize) -> (Self::Slices<'_>, Self::Slices<'_>);
-    /// The same for less long.
-    #[doc(hidden)]
-    fn shorter<'p>(slices: &'p Self::Slices<'_>) -> Self::Slices<'p>;
-    /// An element; zero where an array is shorter.
-    #[doc(hidden)]
-    fn read(slices: &Self::Slices<'_>, at: usize) -> Self;
     /// Takes an array for each scalar.
     #[doc(hidden)]
     fn parts<'a>(from: &mut impl Iterator<Item = SliceMut<'a>>) -> Self::Parts<'a>;
@@ -137,10 +121,6 @@ pub trait Shape: Copy + Send + Sync + PartialEq + sealed::Sealed + 'static {
     fn first(self) -> u32;
 }
 
-mod sealed {
-    pub trait Sealed {}
-}
-
 const TYPED: &str = "there is an array for each scalar, of its type";
 
 macro_rules! scalars {
@@ -160,21 +140,10 @@ macro_rules! scalars {
             }
         }
 
-        impl sealed::Sealed for $ty {}
         impl Shape for $ty {
             const ZERO: $ty = $zero;
-            type Slices<'a> = &'a [$ty];
             type Parts<'a> = &'a mut [$ty];
             type Cells<'a> = &'a Buf<Atomic<$ty>>;
-            fn slices<'a>(from: &mut impl Iterator<Item = Slice<'a>>) -> &'a [$ty] {
-                from.next().and_then(<$ty>::in_slice).expect(TYPED)
-            }
-            #[inline]
-            fn split(slices: Self::Slices<'_>, at: usize) -> (Self::Slices<'_>, Self::Slices<'_>) { slices.split_at(at) }
-            #[inline]
-            fn shorter<'p>(slices: &'p &[$ty]) -> &'p [$ty] { slices }
-            #[inline]
-            fn read(slices: &&[$ty], at: usize) -> $ty { slices.get(at).copied().unwrap_or($zero) }
             fn parts<'a>(from: &mut impl Iterator<Item = SliceMut<'a>>) -> &'a mut [$ty] {
                 from.next().and_then(<$ty>::in_slice_mut).expect(TYPED)
             }
@@ -213,23 +182,11 @@ macro_rules! tuples {
             fn from_shape(shape: Self::Shape) -> Self { ($($ty::from_shape(shape.$i),)+) }
         }
 
-        impl<$($ty: Shape),+> sealed::Sealed for ($($ty,)+) {}
         #[allow(non_snake_case, reason = "named after the types")]
         impl<$($ty: Shape),+> Shape for ($($ty,)+) {
             const ZERO: Self = ($($ty::ZERO,)+);
-            type Slices<'a> = ($($ty::Slices<'a>,)+);
             type Parts<'a> = ($($ty::Parts<'a>,)+);
             type Cells<'a> = ($($ty::Cells<'a>,)+);
-            fn slices<'a>(from: &mut impl Iterator<Item = Slice<'a>>) -> Self::Slices<'a> { ($($ty::slices(from),)+) }
-            #[inline]
-            fn split(slices: Self::Slices<'_>, at: usize) -> (Self::Slices<'_>, Self::Slices<'_>) {
-                $(let $ty = $ty::split(slices.$i, at);)+
-                (($($ty.0,)+), ($($ty.1,)+))
-            }
-            #[inline]
-            fn shorter<'p>(slices: &'p Self::Slices<'_>) -> Self::Slices<'p> { ($($ty::shorter(&slices.$i),)+) }
-            #[inline]
-            fn read(slices: &Self::Slices<'_>, at: usize) -> Self { ($($ty::read(&slices.$i, at),)+) }
             fn parts<'a>(from: &mut impl Iterator<Item = SliceMut<'a>>) -> Self::Parts<'a> { ($($ty::parts(from),)+) }
             #[inline]
             fn cut(parts: Self::Parts<'_>, at: usize) -> (Self::Parts<'_>, Self::Parts<'_>) {
@@ -360,8 +317,8 @@ impl Rows {
     }
 
     /// The arrays of items of this type.
-    pub(crate) fn slices<T: Record>(&self) -> <T::Shape as Shape>::Slices<'_> {
-        T::Shape::slices(&mut self.columns.iter().map(Column::as_slice))
+    pub(crate) fn arrays<T: Record>(&self) -> Arrays<'_, T::Shape> {
+        Arrays::new(self.columns.iter().map(Column::as_slice))
     }
 }
 

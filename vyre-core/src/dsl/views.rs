@@ -1,15 +1,18 @@
 //! The views through which lanes see buffers, and the only `unsafe` of this crate.
 //!
-//! Zeroed memory is asked for where none may be left, which std's vectors cannot. Four reinterpretations are needed and std has no stable safe form of them: a slice as a [`Buf`] (a slice that is indexed
-//! by `u32`), an exclusively borrowed slice as atomics, an owned vector as one of atomics and back, and a vector that a single thread grows through a shared reference.
-//! Besides, there is a hint to the cache.
+//! Zeroed memory is asked for where none may be left, which std's vectors cannot. Four reinterpretations are needed and std
+//! has no stable safe form of them: a slice as a [`Buf`] (a slice that is indexed by `u32`), an exclusively borrowed slice
+//! as atomics, an owned vector as one of atomics and back, and a vector that a single thread grows through a shared
+//! reference. [`Arrays`] have one length for all their slices, so that an index is checked once. Besides, there is a hint
+//! to the cache.
 
-use crate::dsl::columns::{Column, Element};
+use crate::dsl::columns::{Column, Element, Slice};
 use crate::dsl::fault;
 use crate::vir0::scalar::{Scalar, ScalarType};
 use std::alloc::{Layout, alloc_zeroed};
 use std::cell::UnsafeCell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Index;
 use std::sync::atomic::{
@@ -307,6 +310,139 @@ macro_rules! float_atomics {
     )*};
 }
 float_atomics! { f32; f64; }
+
+/// Arrays of one length, one for each scalar of a [`Scalars`]: an index is checked once for all of them.
+pub struct Arrays<'a, S: Scalars> {
+    /// Each is where an array of `len` elements begins, which is borrowed for `'a`.
+    first: S::Pointers,
+    len: usize,
+    borrowed: PhantomData<&'a ()>,
+}
+
+impl<S: Scalars> Clone for Arrays<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Scalars> Copy for Arrays<'_, S> {}
+
+// SAFETY: it is what shared slices of scalars are, which other threads may have.
+unsafe impl<S: Scalars> Send for Arrays<'_, S> {}
+// SAFETY: as above.
+unsafe impl<S: Scalars> Sync for Arrays<'_, S> {}
+
+impl<'a, S: Scalars> Arrays<'a, S> {
+    /// One for each scalar, of its type, all of one length; panics otherwise.
+    pub(crate) fn new(from: impl Iterator<Item = Slice<'a>>) -> Self {
+        let mut from = from.peekable();
+        let len = from.peek().map_or(0, Slice::len);
+        Arrays {
+            first: S::pointers(&mut from, len),
+            len,
+            borrowed: PhantomData,
+        }
+    }
+
+    /// Elements of each.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The scalars at an index.
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> Option<S> {
+        // SAFETY: each array has `len` elements, and nobody writes to them while they are borrowed.
+        (at < self.len).then(|| unsafe { S::read(&self.first, at) })
+    }
+
+    /// The scalars at each index.
+    #[inline]
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = S> {
+        // SAFETY: as in `get`.
+        (0..self.len).map(|at| unsafe { S::read(&self.first, at) })
+    }
+
+    /// The first elements, and the rest; panics where there are fewer.
+    #[inline]
+    pub(crate) fn split_at(self, at: usize) -> (Self, Self) {
+        assert!(at <= self.len, "there are so many elements");
+        let part = |first, len| Arrays {
+            first,
+            len,
+            borrowed: PhantomData,
+        };
+        // Each array has `at` elements before the rest.
+        let rest = S::after(&self.first, at);
+        (part(self.first, at), part(rest, self.len - at))
+    }
+}
+
+/// A scalar, or a tuple of such: what stands in [`Arrays`]. Nobody else can name it, so it is implemented here only.
+pub trait Scalars: Copy {
+    /// Where the array of each scalar begins.
+    type Pointers: Copy;
+    /// Takes an array of this length for each scalar; panics for another.
+    fn pointers<'a>(from: &mut impl Iterator<Item = Slice<'a>>, len: usize) -> Self::Pointers;
+    /// So many elements further on.
+    fn after(first: &Self::Pointers, at: usize) -> Self::Pointers;
+    /// The scalars at an index.
+    ///
+    /// # Safety
+    /// Each array is borrowed and has more elements than that.
+    unsafe fn read(first: &Self::Pointers, at: usize) -> Self;
+}
+
+macro_rules! scalars {
+    ($($ty:ty)*) => {$(
+        impl Scalars for $ty {
+            type Pointers = *const $ty;
+            fn pointers<'a>(from: &mut impl Iterator<Item = Slice<'a>>, len: usize) -> *const $ty {
+                let array = from.next().and_then(<$ty>::in_slice);
+                let array = array.expect("there is an array for each scalar, of its type");
+                assert!(array.len() == len, "fields of one length");
+                array.as_ptr()
+            }
+            #[inline]
+            fn after(first: &*const $ty, at: usize) -> *const $ty { first.wrapping_add(at) }
+            #[inline]
+            unsafe fn read(first: &*const $ty, at: usize) -> $ty {
+                // SAFETY: as the caller says, it is an element of a slice.
+                unsafe { *first.add(at) }
+            }
+        }
+    )*};
+}
+scalars! { bool u8 u32 i32 f32 u64 i64 f64 }
+
+macro_rules! tuples {
+    ($($($ty:ident $i:tt)+;)*) => {$(
+        impl<$($ty: Scalars),+> Scalars for ($($ty,)+) {
+            type Pointers = ($($ty::Pointers,)+);
+            fn pointers<'a>(from: &mut impl Iterator<Item = Slice<'a>>, len: usize) -> Self::Pointers {
+                ($($ty::pointers(from, len),)+)
+            }
+            #[inline]
+            fn after(first: &Self::Pointers, at: usize) -> Self::Pointers { ($($ty::after(&first.$i, at),)+) }
+            #[inline]
+            unsafe fn read(first: &Self::Pointers, at: usize) -> Self {
+                // SAFETY: the caller says so of all of them.
+                unsafe { ($($ty::read(&first.$i, at),)+) }
+            }
+        }
+    )*};
+}
+tuples! {
+    A 0;
+    A 0 B 1;
+    A 0 B 1 C 2;
+    A 0 B 1 C 2 D 3;
+    A 0 B 1 C 2 D 3 E 4;
+    A 0 B 1 C 2 D 3 E 4 F 5;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6;
+    A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7;
+}
 
 /// Asks for the cache line of an element that is about to be read. Where there is no such hint, nothing happens.
 #[inline(always)]
