@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use std::io::{self, Write};
 use std::path::Path;
 use thiserror::Error;
-use vyre_cuda::{Csr, CsrError};
+use vyre::{Csr, CsrError};
 use vyre_examples::elf::{self, ElfError, ElfErrorKind, FunctionCode};
 use vyre_examples::files;
 use vyre_examples::graph::mix;
@@ -543,7 +543,7 @@ fn register_bit(register: Register) -> Option<(u64, bool)> {
 /// What is live where each block begins, by a worklist: a block is looked at again when a successor's set grew.
 ///
 /// ```
-/// use vyre_cuda::Csr;
+/// use vyre::Csr;
 /// use vyre_analyses::{Cfg, liveness};
 /// // Block 0 writes register 0, block 1 reads registers 0 and 1.
 /// let successors = Csr::from_edges(2, &[(0, 1), (1, 1)]).unwrap();

@@ -18,12 +18,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
+use vyre::core::plan::evidence::{self, Binding, Sample};
+use vyre::core::vir0::manifest::Measured;
+use vyre::cuda::Device;
+use vyre::prelude::*;
+use vyre::{Counters, Csr, Error};
 use vyre_bench::cuda::{self, Kernels, Rival, RivalError, Way};
 use vyre_bench::workloads::Values;
-use vyre_cuda::core::plan::evidence::{self, Binding, Sample};
-use vyre_cuda::core::vir0::manifest::Measured;
-use vyre_cuda::prelude::*;
-use vyre_cuda::{Counters, Csr, Device, Error};
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count};
 use vyre_examples::graph::GraphSpec;
 use vyre_examples::passes::{UNSEEN, bfs};

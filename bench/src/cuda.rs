@@ -19,8 +19,9 @@ use std::ffi::{CString, c_void};
 use std::sync::Arc;
 use std::time::Instant;
 use thiserror::Error;
-use vyre_cuda::cudarc::driver::{DriverError, result, sys};
-use vyre_cuda::{Csr, Device, DeviceError};
+use vyre::Csr;
+use vyre::cuda::cudarc::driver::{DriverError, result, sys};
+use vyre::cuda::{Device, DeviceError};
 
 /// The rivals' kernels.
 const PTX: &str = include_str!("../kernels/rivals.ptx");

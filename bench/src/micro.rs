@@ -3,8 +3,8 @@
 use super::rivals::gpu;
 use crate::cuda::{Barrier, barrier_ns};
 use std::time::Instant;
-use vyre_cuda::Error;
-use vyre_cuda::prelude::*;
+use vyre::Error;
+use vyre::prelude::*;
 use vyre_examples::graph;
 
 /// Rounds of one thread that counts them.

@@ -27,7 +27,7 @@ impl Host {
     /// This machine now.
     pub fn here() -> Host {
         let load = std::fs::read_to_string("/proc/loadavg").ok();
-        let gpu = vyre_cuda::Runtime::cuda();
+        let gpu = vyre::Runtime::cuda();
         Host {
             cpu: cpu_name(),
             threads: rayon::current_num_threads(),

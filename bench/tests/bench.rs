@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use vyre::cuda::Device;
+use vyre::{Csr, Runtime};
 use vyre_analyses::{self as cfg, Cfg};
 use vyre_bench::cuda::RivalError;
 use vyre_bench::report::{Host, Table};
 use vyre_bench::rivals::{self, Measured, Place, Skip};
 use vyre_bench::workloads::{Inputs, Name, Problem, Scale, Values, Workload};
 use vyre_bench::{Cell, Outcome, Spread, Timing};
-use vyre_cuda::{Csr, Device, Runtime};
 use vyre_examples::graph::{self, GraphSpec};
 
 /// Exit code, stdout and stderr.

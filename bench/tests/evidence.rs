@@ -41,7 +41,7 @@ fn cpu_measurements_are_no_evidence_and_the_verdict_says_why() {
     assert_eq!(json["verdict"], verdict);
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
-    let samples = vyre_cuda::core::plan::evidence::read(&text).unwrap();
+    let samples = vyre::core::plan::evidence::read(&text).unwrap();
     assert_eq!(samples.len(), 2);
     assert!(json["min_single_ratio"].as_f64().unwrap() > 0.0);
     // Beyond what is checked: the device, and every other way, but those that only a GPU has.

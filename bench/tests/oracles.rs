@@ -2,7 +2,7 @@
 
 use petgraph::algo::{connected_components, dijkstra};
 use petgraph::graph::{DiGraph, NodeIndex};
-use vyre_cuda::Csr;
+use vyre::Csr;
 use vyre_examples::oracle::{self, PageRank, UNREACHED};
 
 fn random(

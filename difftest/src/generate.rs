@@ -4265,7 +4265,7 @@ impl Kernel {
                 .chain(structs)
                 .collect();
             before = format!(
-                "#[device]\npub mod {name}_types {{\n    use vyre_cuda::prelude::*;\n    {}\n}}\n",
+                "#[device]\npub mod {name}_types {{\n    use vyre::prelude::*;\n    {}\n}}\n",
                 all.join("\n    ")
             );
             let names: Vec<_> = (0..self.structs.len()).map(|i| format!("St{i}")).collect();
@@ -5052,19 +5052,19 @@ impl Written<'_> {
 pub(crate) fn module(kernels: &[(String, Source)]) -> String {
     let mut text = String::from(
         "const OUTER_U32: u32 = 0xdead_beef;\nconst OUTER_I32: i32 = -7;\nconst OUTER_U64: u64 = 1 << 40;\nconst OUTER_F32: f32 = 0.3;\nmod outer {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
     pub(super) const DEEP_I64: i64 = -5_000_000_000;
     const OWN: u32 = 0x9e37_79b1;
     #[device]
     pub fn scramble(x: u32) -> u32 { let mut h = x ^ OWN; while h & 7 != 0 { h = (h ^ h >> 5).wrapping_mul(OWN | 1) >> 1; } h }
     pub mod inner {
-        use vyre_cuda::prelude::*;
+        use vyre::prelude::*;
         #[device]
         pub fn between(a: f64, b: f64) -> f64 { if a < b { a / 2.0 + b / 2.0 } else { super::DEEP_I64 as f64 - b } }
     }
 }
 pub mod search {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
     const FAR: u32 = u32::MAX;
     #[device]
     fn next(depth: u32) -> u32 { depth + 1 }

@@ -20,8 +20,8 @@ use generate::{Choices, mix};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::ExitCode;
-use vyre_cuda::prelude::*;
-use vyre_cuda::{Error, Trap};
+use vyre::prelude::*;
+use vyre::{Error, Trap};
 
 /// Runs a kernel.
 type Runner = fn(&Runtime, &Input) -> Result<Vec<Column>, Error>;
@@ -37,8 +37,8 @@ type Runner = fn(&Runtime, &Input) -> Result<Vec<Column>, Error>;
 )]
 mod kernels {
     use super::{Column, Input, Raw as _, Runner, column, near, records, rows};
-    use vyre_cuda::Error;
-    use vyre_cuda::prelude::*;
+    use vyre::Error;
+    use vyre::prelude::*;
 
     include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 }

@@ -6,7 +6,7 @@
 //! `cargo run --release -p vyre-examples --example betweenness -- --graph rmat:12:8 --check`
 
 use std::process::ExitCode;
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count};
 use vyre_examples::{graph::GraphSpec, oracle};
 

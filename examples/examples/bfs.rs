@@ -5,7 +5,7 @@
 use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::time::Instant;
-use vyre_cuda::Report;
+use vyre::Report;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
 use vyre_examples::passes::{UNSEEN, bfs};
 use vyre_examples::{graph::GraphSpec, oracle};
@@ -81,7 +81,7 @@ impl Example for Bfs {
 type Searched = (Vec<Vec<u32>>, Option<u64>, Report);
 
 /// What a batch is measured against: a launch a search, all results kept.
-fn one_by_one(session: &mut bfs::Session, sources: &[u32]) -> Result<Searched, vyre_cuda::Error> {
+fn one_by_one(session: &mut bfs::Session, sources: &[u32]) -> Result<Searched, vyre::Error> {
     let started = Instant::now();
     let before = session.counters().map(|c| c.launches);
     let mut report = Report {

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use vyre_cuda::prelude::*;
-use vyre_cuda::{Error, Thresholds};
+use vyre::prelude::*;
+use vyre::{Error, Thresholds};
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count};
 use vyre_examples::graph::GraphSpec;
 

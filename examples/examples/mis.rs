@@ -6,7 +6,7 @@
 //! `cargo run --release -p vyre-examples --example mis -- --graph rmat:16:8 --check`
 
 use std::process::ExitCode;
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
 use vyre_examples::{graph::GraphSpec, oracle};
 

@@ -6,7 +6,7 @@
 
 use std::cmp::Reverse;
 use std::process::ExitCode;
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference, plural};
 use vyre_examples::graph::{Functions, GraphSpec};
 use vyre_examples::oracle;

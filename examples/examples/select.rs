@@ -8,10 +8,10 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::process::ExitCode;
 use std::time::Instant;
-use vyre_cuda::core::plan::passes::{Ranking, Sample};
-use vyre_cuda::pipeline::{Choice, Pipeline};
-use vyre_cuda::prelude::*;
-use vyre_cuda::{Csr, Error};
+use vyre::core::plan::passes::{Ranking, Sample};
+use vyre::pipeline::{Choice, Pipeline};
+use vyre::prelude::*;
+use vyre::{Csr, Error};
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
 use vyre_examples::passes::bfs;
 use vyre_examples::{graph::GraphSpec, oracle};

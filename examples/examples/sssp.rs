@@ -3,7 +3,7 @@
 //! `cargo run --release -p vyre-examples --example sssp -- --graph file:roads.gr --source 0 --check`
 
 use std::process::ExitCode;
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
 use vyre_examples::graph::{GraphSpec, Weights};
 use vyre_examples::oracle;

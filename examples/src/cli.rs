@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use thiserror::Error;
-use vyre_cuda::{Plan, Progress, Report, Runtime, Thresholds};
+use vyre::{Plan, Progress, Report, Runtime, Thresholds};
 
 /// Options of every example.
 #[derive(Clone, Debug, clap::Args)]
@@ -91,7 +91,7 @@ pub enum Backend {
 
 impl Backend {
     /// The runtime, or why there is none.
-    pub fn runtime(self) -> Result<Runtime, vyre_cuda::Error> {
+    pub fn runtime(self) -> Result<Runtime, vyre::Error> {
         match self {
             Backend::Auto => Runtime::auto(),
             Backend::Native => Ok(Runtime::native()),
@@ -112,7 +112,7 @@ pub enum Failure {
     Write(#[from] FormatError),
     /// No runtime, or a run that failed.
     #[error(transparent)]
-    Run(#[from] vyre_cuda::Error),
+    Run(#[from] vyre::Error),
     /// `--source` names no node.
     #[error("source {source_name} is not a node; {why}")]
     Source {
@@ -409,7 +409,7 @@ impl Job<'_> {
     /// Runs the pass `--repeat` times, keeps the median time, and returns the last result.
     pub fn measure<T>(
         &mut self,
-        mut run: impl FnMut() -> Result<T, vyre_cuda::Error>,
+        mut run: impl FnMut() -> Result<T, vyre::Error>,
         report: impl Fn(&T) -> &Report,
     ) -> Result<T, Failure> {
         let mut reports = Vec::new();
@@ -659,7 +659,7 @@ fn watched<T>(line: Option<impl Fn(Duration) -> String + Send>, run: impl FnOnce
 ///
 /// ```
 /// use std::time::Duration;
-/// let progress = vyre_cuda::Progress::default();
+/// let progress = vyre::Progress::default();
 /// progress.set(12_000, 345);
 /// let line = vyre_examples::cli::progress_line(&progress, Duration::from_secs(2));
 /// assert_eq!(line, "  round 12,000, frontier 345, 6,000 rounds/s");

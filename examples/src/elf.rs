@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-use vyre_cuda::{Csr, CsrError};
+use vyre::{Csr, CsrError};
 
 /// A file without a call graph that we can read.
 #[derive(Debug, Error)]

@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-use vyre_cuda::{Csr, CsrError};
+use vyre::{Csr, CsrError};
 
 /// A graph file that cannot be used.
 #[derive(Debug, Error)]

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use thiserror::Error;
-use vyre_cuda::{Csr, CsrError};
+use vyre::{Csr, CsrError};
 
 /// A graph by name: the argument of `--graph`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use vyre_cuda::Csr;
+use vyre::Csr;
 
 /// Distance of a node that no path reaches.
 pub const UNREACHED: u32 = u32::MAX;
@@ -10,7 +10,7 @@ pub const UNREACHED: u32 = u32::MAX;
 /// Levels of a breadth-first search with a queue.
 ///
 /// ```
-/// use vyre_cuda::Csr;
+/// use vyre::Csr;
 /// use vyre_examples::oracle::{UNREACHED, bfs};
 /// let g = Csr::from_edges(4, &[(0, 1), (1, 2), (0, 2)]).unwrap();
 /// assert_eq!(bfs(&g, 0), [0, 1, 1, UNREACHED]);
@@ -34,7 +34,7 @@ pub fn bfs(graph: &Csr, source: u32) -> Vec<u32> {
 /// Shortest distances by Dijkstra's algorithm with a binary heap. Distances of 2^32 - 1 and more count as unreached.
 ///
 /// ```
-/// use vyre_cuda::Csr;
+/// use vyre::Csr;
 /// use vyre_examples::oracle::{UNREACHED, dijkstra};
 /// let g = Csr::from_edges(4, &[(0, 1), (0, 2), (1, 2)]).unwrap();
 /// assert_eq!(dijkstra(&g, &[2, 9, 3], 0), [0, 2, 5, UNREACHED]);
@@ -62,7 +62,7 @@ pub fn dijkstra(graph: &Csr, weights: &[u32], source: u32) -> Vec<u32> {
 /// The smallest node of each node's weakly connected component, by union-find with path halving.
 ///
 /// ```
-/// use vyre_cuda::Csr;
+/// use vyre::Csr;
 /// let g = Csr::from_edges(5, &[(4, 1), (3, 4)]).unwrap();
 /// assert_eq!(vyre_examples::oracle::components(&g), [0, 1, 2, 1, 1]);
 /// ```
@@ -89,7 +89,7 @@ pub fn components(graph: &Csr) -> Vec<u32> {
 /// Core numbers by peeling in rising order of degree; edges count where they end.
 ///
 /// ```
-/// use vyre_cuda::Csr;
+/// use vyre::Csr;
 /// // A triangle with a tail, both directions.
 /// let pairs = [(0, 1), (1, 2), (2, 0), (2, 3)];
 /// let edges: Vec<_> = pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
@@ -131,7 +131,7 @@ pub fn cores(graph: &Csr) -> Vec<u32> {
 /// Luby's algorithm with the draws of the `mis` example: 1 for each chosen node.
 ///
 /// ```
-/// use vyre_cuda::Csr;
+/// use vyre::Csr;
 /// use vyre_examples::oracle::{luby, not_maximal};
 /// let g = Csr::from_edges(3, &[(0, 1), (1, 2)]).unwrap();
 /// assert_eq!(not_maximal(&g, &luby(&g, 1)), None);
@@ -207,7 +207,7 @@ pub fn not_maximal(graph: &Csr, chosen: &[u32]) -> Option<String> {
 /// A minimum spanning forest by Kruskal's algorithm, the edge of lower index first among equal weights: 1 for each edge of it.
 ///
 /// ```
-/// use vyre_cuda::Csr;
+/// use vyre::Csr;
 /// let g = Csr::from_edges(3, &[(0, 1), (0, 2), (1, 2)]).unwrap();
 /// assert_eq!(vyre_examples::oracle::spanning_forest(&g, &[5, 1, 2]), [0, 1, 1]);
 /// ```
@@ -240,7 +240,7 @@ pub fn spanning_forest(graph: &Csr, weights: &[u32]) -> Vec<u32> {
 /// reached.
 ///
 /// ```
-/// use vyre_cuda::Csr;
+/// use vyre::Csr;
 /// use vyre_examples::oracle::bellman_ford;
 /// let g = Csr::from_edges(3, &[(0, 1), (1, 2), (2, 1)]).unwrap();
 /// assert_eq!(bellman_ford(&g, &[4, -3, 3], 0), Some(vec![0, 4, 1]));
@@ -276,7 +276,7 @@ pub fn bellman_ford(graph: &Csr, weights: &[i32], source: u32) -> Option<Vec<i64
 /// How many shortest paths from the sources go through each node, by Brandes' algorithm, with a queue and a stack.
 ///
 /// ```
-/// use vyre_cuda::Csr;
+/// use vyre::Csr;
 /// // Two ways around from 0 to 3, then on to 4.
 /// let g = Csr::from_edges(5, &[(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]).unwrap();
 /// assert_eq!(vyre_examples::oracle::betweenness(&g, &[0, 2]), [0.0, 1.0, 1.0, 2.0, 0.0]);
@@ -385,7 +385,7 @@ pub struct PageRank {
 /// are taken in f64, so that this is the more exact side of a comparison.
 ///
 /// ```
-/// use vyre_cuda::Csr;
+/// use vyre::Csr;
 /// use vyre_examples::oracle::{PageRank, pagerank};
 /// let ring = Csr::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]).unwrap();
 /// let parameters = PageRank { damping: 0.85, tolerance: 1e-6, max_rounds: 100 };

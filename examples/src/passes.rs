@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "fields of a pass are explained by its kernels")]
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// What no search has reached.
 pub const UNSEEN: u32 = u32::MAX;

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use vyre_cuda::Report;
+use vyre::Report;
 use vyre_examples::cli::{self, Example, Failure, Job, Shared, count, first_difference};
 use vyre_examples::graph::GraphSpec;
 
 /// One for each element.
-#[vyre_cuda::kernel]
+#[vyre::kernel]
 fn degree(x: &mut u32) {
     *x = 1;
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use vyre_cuda::Runtime;
+use vyre::Runtime;
 use vyre_examples::cli::{self, Example};
 use vyre_examples::passes;
 
@@ -62,7 +62,7 @@ fn figures<E: Example>(args: &str) -> Value {
 /// What `PLAN` promises of each: its class, and the first thing that it says.
 #[test]
 fn each_example_says_how_far_its_runs_agree() {
-    let says = |plan: vyre_cuda::Plan| {
+    let says = |plan: vyre::Plan| {
         let text = plan.to_string();
         let class = text.split(['(', ':']).nth(1).unwrap_or_default().to_owned();
         let indented = text.lines().skip(2).take_while(|l| l.starts_with("  "));
@@ -162,7 +162,7 @@ fn components_are_those_of_union_find_on_random_graphs() {
             .collect();
         let mirrored: Vec<_> = edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
         for (edges, ways) in [(edges, &[false][..]), (mirrored, &[false, true])] {
-            let graph = vyre_cuda::Csr::from_edges(nodes as usize, &edges).unwrap();
+            let graph = vyre::Csr::from_edges(nodes as usize, &edges).unwrap();
             let expected = vyre_examples::oracle::components(&graph);
             for runtime in [Runtime::native(), Runtime::vir0()] {
                 let mut session = Session::new(&runtime, &graph).unwrap();
@@ -258,7 +258,7 @@ fn measured_thresholds_are_loaded() {
     );
     std::fs::remove_file(&file).unwrap();
     // What a GPU is measured with.
-    let graph = vyre_cuda::Csr::from_edges(4, &[(0, 1), (1, 2), (0, 2)]).unwrap();
+    let graph = vyre::Csr::from_edges(4, &[(0, 1), (1, 2), (0, 2)]).unwrap();
     for runtime in [Runtime::native(), Runtime::vir0()] {
         let mut session = calibrate::search::Session::new(&runtime, &graph).unwrap();
         let out = session.run(calibrate::search::Run {}).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use vyre_cuda::Csr;
+use vyre::Csr;
 use vyre_examples::formats::{self, Format, write_vec};
 use vyre_examples::graph::{Graph, GraphSpec, Weights, hashed_weights};
 use vyre_examples::oracle;

@@ -1,6 +1,6 @@
 //! A wave cannot come after itself.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

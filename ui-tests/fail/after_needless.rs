@@ -1,5 +1,5 @@
 //! An order that no data needs warns of the barrier it costs.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 #[deny(warnings)]

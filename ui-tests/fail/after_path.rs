@@ -1,4 +1,4 @@
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod steps {

@@ -1,6 +1,6 @@
 //! `after` names a wave or fixpoint beside it; a near miss is suggested.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,4 +1,4 @@
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 const B: u32 = 3;
 

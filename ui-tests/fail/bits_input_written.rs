@@ -1,6 +1,6 @@
 //! Rows of bits that the caller gives are only read.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A method that rows of bits do not have is one mistake, with the one that is meant.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod rows {

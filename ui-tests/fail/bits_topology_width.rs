@@ -1,6 +1,6 @@
 //! A topology's rows have a width that is known when the session begins.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

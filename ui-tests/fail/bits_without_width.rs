@@ -1,6 +1,6 @@
 //! Rows of bits say how wide they are.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

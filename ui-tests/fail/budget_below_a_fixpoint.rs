@@ -1,5 +1,5 @@
 //! What a round uses lives through all rounds, so splitting its groups does not help.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph(limits(nodes = 1_000_000, edges = 1_000_000), budget = "20 MB")]
 mod walk {

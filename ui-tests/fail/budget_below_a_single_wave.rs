@@ -1,5 +1,5 @@
 //! A group that cannot be split any further must fit its budget.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph(limits(nodes = 1_000_000, edges = 1_000_000), budget = "20 MB")]
 mod marks {

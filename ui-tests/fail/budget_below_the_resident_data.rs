@@ -1,5 +1,5 @@
 //! What is there during the whole run must fit its budget.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph(limits(nodes = 1_000_000, edges = 8_000_000), budget = "32 MiB")]
 mod marks {

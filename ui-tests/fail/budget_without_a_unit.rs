@@ -1,5 +1,5 @@
 //! A budget is a number of bytes.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph(budget = "4 gigs")]
 mod marks {

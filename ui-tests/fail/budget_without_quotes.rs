@@ -1,6 +1,6 @@
 //! A budget as tokens.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// Shortest paths and degrees.
 #[wave_graph(budget = 4 GiB)]

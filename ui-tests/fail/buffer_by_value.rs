@@ -1,6 +1,6 @@
 //! A buffer is taken by reference.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

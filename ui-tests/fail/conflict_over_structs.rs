@@ -1,6 +1,6 @@
 //! A clash over structs names the field, not each of its scalars.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod particles {

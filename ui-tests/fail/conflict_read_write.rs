@@ -1,6 +1,6 @@
 //! An unordered reader and writer race.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! Unordered atomics of different operations race.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

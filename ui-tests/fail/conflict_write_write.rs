@@ -1,6 +1,6 @@
 //! Two unordered waves that write one buffer race; the message offers the `after`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

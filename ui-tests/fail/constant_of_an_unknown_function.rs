@@ -1,6 +1,6 @@
 //! A constant of a graph calls a function that is not there.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// Shortest paths and degrees.
 #[wave_graph]

@@ -1,6 +1,6 @@
 //! A cycle of `after` within one round is still a cycle.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

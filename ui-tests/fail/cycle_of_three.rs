@@ -1,6 +1,6 @@
 //! A cycle of `after` is shown with its path, and every edge of it is marked.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A two-wave cycle.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A fixpoint is one node of the graph: it can be part of a cycle.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

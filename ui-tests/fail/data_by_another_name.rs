@@ -1,6 +1,6 @@
 //! `Data` under another name.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod particles {

@@ -1,4 +1,4 @@
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[device]
 fn twice(x: u32) -> u32 {

@@ -1,9 +1,9 @@
 //! What is wrong in a `#[device] fn` is said once, where it stands.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod math {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[device]
     pub fn listed(x: u32) -> u32 {

@@ -1,6 +1,6 @@
 //! What is wrong in a `#[device] mod` is said there, once, however many passes use it.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[device]
 mod shapes {

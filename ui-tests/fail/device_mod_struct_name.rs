@@ -1,6 +1,6 @@
 //! A public struct of a `#[device] mod` is told from a constant by its name.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[device]
 mod colours {

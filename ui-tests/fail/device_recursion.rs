@@ -1,6 +1,6 @@
 //! Recursion is refused by name.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! Recursion of a `#[device] fn` outside the kernel.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[device]
 fn power(x: u32, n: u32) -> u32 {

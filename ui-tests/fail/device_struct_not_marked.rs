@@ -1,6 +1,6 @@
 //! A struct of another module stands in a `#[device] mod`: rustc looks for it as a macro otherwise.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod shapes {
     #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! `#[device]` takes no arguments.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[device(inline)]
 fn half(x: f32) -> f32 {

@@ -1,9 +1,9 @@
 //! A call of a `#[device] fn` of another module is checked by rustc, as every call is.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod math {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[device]
     pub fn half(x: f32) -> f32 {

@@ -1,6 +1,6 @@
 //! `items` sweeps a frontier.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

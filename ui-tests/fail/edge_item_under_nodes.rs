@@ -1,6 +1,6 @@
 //! The item's type follows the domain.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

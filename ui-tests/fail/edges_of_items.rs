@@ -1,6 +1,6 @@
 //! A frontier of items has no edges.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

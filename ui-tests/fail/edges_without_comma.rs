@@ -1,6 +1,6 @@
 //! A missing comma inside `edges`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// Shortest paths and degrees.
 #[wave_graph]

@@ -1,6 +1,6 @@
 //! Two fields of one name.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// Shortest paths and degrees.
 #[wave_graph]

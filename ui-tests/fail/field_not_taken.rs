@@ -1,6 +1,6 @@
 //! A wave that uses a field without taking it is told which parameter to add.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

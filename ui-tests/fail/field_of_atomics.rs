@@ -1,6 +1,6 @@
 //! A field gives the type of a value.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod g {

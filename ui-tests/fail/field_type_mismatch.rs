@@ -1,6 +1,6 @@
 //! A parameter must have its field's element type.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

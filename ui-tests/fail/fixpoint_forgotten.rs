@@ -1,6 +1,6 @@
 //! A module of waves without `#[fixpoint]`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// Shortest paths and degrees.
 #[wave_graph]

@@ -1,6 +1,6 @@
 //! `#[fixpoint]` on a function, with waves in it.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// Shortest paths and degrees.
 #[wave_graph]

@@ -1,6 +1,6 @@
 //! `#[fixpoint]` alone explains where it belongs.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[fixpoint(max_rounds = 3)]
 mod levels {}

@@ -1,6 +1,6 @@
 //! A fixpoint says when it ends.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! An empty fixpoint does nothing.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

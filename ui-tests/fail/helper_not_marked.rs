@@ -1,6 +1,6 @@
 //! A function beside the graph without `#[device]` is known by the source file.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 fn next(v: u32) -> u32 {
     v + 1
@@ -42,7 +42,7 @@ mod pass {
     }
 }
 
-fn main() -> Result<(), vyre_cuda::Error> {
+fn main() -> Result<(), vyre::Error> {
     let graph = Csr::from_edges(2, &[(0, 1)]).expect("edges name nodes");
     let runtime = Runtime::native();
     let topology = pass::Topology { graph: &graph, weight: &[1.0] };

@@ -1,9 +1,9 @@
 //! A cycle through an included graph.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod search {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[wave_graph]
     pub mod bfs {

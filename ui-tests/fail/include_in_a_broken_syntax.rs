@@ -1,9 +1,9 @@
 //! Broken syntax in an including graph: the fields that it includes stay known.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod search {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[wave_graph]
     pub mod bfs {

@@ -2,10 +2,10 @@
 
 //! Waves of an included graph are ordered as others are.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod search {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[wave_graph]
     pub mod bfs {

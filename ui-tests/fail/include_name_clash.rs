@@ -1,9 +1,9 @@
 //! What is not shared gets a name of its own, which may be taken.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod search {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[wave_graph]
     pub mod bfs {

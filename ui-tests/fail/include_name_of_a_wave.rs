@@ -1,9 +1,9 @@
 //! An included graph and a wave of one name cannot be told apart in `after`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod other {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[wave_graph]
     pub mod marks {

@@ -1,9 +1,9 @@
 //! A mistake in an included graph is one mistake: the including graph and its host code are not blamed.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod search {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[wave_graph]
     pub mod bfs {

@@ -1,9 +1,9 @@
 //! Only wave graphs are included.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod search {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[wave_graph]
     pub mod bfs {

@@ -1,6 +1,6 @@
 //! A module without `#[wave_graph]`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod search { pub mod bfs { pub fn x() {} } }
 

@@ -1,9 +1,9 @@
 //! An included graph is seen from where it is included.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod search {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[wave_graph]
     mod bfs {

@@ -1,9 +1,9 @@
 //! Two graphs in one `#[include]`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod search {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[wave_graph]
     pub mod bfs {

@@ -1,9 +1,9 @@
 //! Constants of one name can have different values: fields that are shared have one length and one beginning.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod steps {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[wave_graph]
     pub mod fill {

@@ -1,6 +1,6 @@
 //! An item is taken by value.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod g {

@@ -1,6 +1,6 @@
 //! Structs of one name can be two: rustc compares what `Data` says with what a wave says.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[device]
 mod points {

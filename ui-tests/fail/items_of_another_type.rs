@@ -1,6 +1,6 @@
 //! The item of a list has the type that the list declares.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

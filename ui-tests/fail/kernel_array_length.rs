@@ -1,6 +1,6 @@
 //! The length of a local array is a literal or a constant in sight.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 const OUTSIDE: usize = 4;
 

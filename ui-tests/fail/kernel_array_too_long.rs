@@ -1,6 +1,6 @@
 //! Local arrays live in registers.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! `async fn` kernels are refused.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 async fn k(i: Index, y: &mut u32) {

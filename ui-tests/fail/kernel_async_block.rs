@@ -1,6 +1,6 @@
 //! `async` is refused.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! An element of an atomic buffer is read with `load`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, at: &Buf<Atomic<u32>>, y: &mut u32) {

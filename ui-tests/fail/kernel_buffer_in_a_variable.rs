@@ -1,6 +1,6 @@
 //! Handles are used by the name of their parameter.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, xs: &Buf<u32>, y: &mut u32) {

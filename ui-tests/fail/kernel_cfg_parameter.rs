@@ -1,4 +1,4 @@
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn fast(i: Index, #[cfg(any())] n: u32, o: &mut u32) {

@@ -1,6 +1,6 @@
 //! Characters are not in the language; bytes are.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! Tuples are compared field by field.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! The edges of a node are gone over, or their ends are taken.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

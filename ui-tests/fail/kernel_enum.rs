@@ -1,6 +1,6 @@
 //! The macro sees structs, not enums.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[derive(Clone, Copy)]
 pub enum Shape {

@@ -1,6 +1,6 @@
 //! Generic kernels are refused.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k<T: Copy>(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! Helpers have concrete types.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! Heap types are refused by name.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

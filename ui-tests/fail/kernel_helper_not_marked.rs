@@ -1,6 +1,6 @@
 //! A call to a function that is not marked `#[device]` says what to write.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 fn twice(x: u32) -> u32 {
     x * 2

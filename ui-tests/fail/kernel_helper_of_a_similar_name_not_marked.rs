@@ -1,6 +1,6 @@
 //! A helper whose name is nearly the kernel's is not taken for a misspelling of it.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 fn axpy(a: f32, x: f32) -> f32 { a * x }
 

@@ -1,6 +1,6 @@
 //! Patterns in conditions need an enum, which lanes do not have.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! `impl Trait` as a parameter of a kernel.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn saxpy(i: Index, a: impl Into<f32>, x: &f32, y: &mut f32) {

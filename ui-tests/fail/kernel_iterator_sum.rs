@@ -1,6 +1,6 @@
 //! Iterators are not in the language: a `for` loop says the same.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

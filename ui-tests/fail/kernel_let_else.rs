@@ -1,6 +1,6 @@
 //! `let .. else` needs an enum, which lanes do not have.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! `mem::swap` takes references to locals; a tuple assignment says the same.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

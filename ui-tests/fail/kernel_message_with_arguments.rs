@@ -1,6 +1,6 @@
 //! A message is text: a lane cannot format.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn checked(i: Index, x: &u32) {

@@ -1,6 +1,6 @@
 //! The same for an atomic.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, at: &Buf<Atomic<u32>>) {

@@ -1,6 +1,6 @@
 //! A name near a `#[device] fn` in scope is suggested.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! A misspelled method is suggested.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &Buf<Atomic<u32>>) {

@@ -1,6 +1,6 @@
 //! One mistake is one message: the methods that were meant stand in the function that rustc sees.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, x: &f32, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! Recursion is refused with its path.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

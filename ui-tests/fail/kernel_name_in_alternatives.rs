@@ -1,6 +1,6 @@
 //! Alternatives inside a pattern bind no names.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! A function inside a kernel has to be marked `#[device]`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! The item of a `#[kernel]` is an index.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(v: Node, y: &mut u32) {

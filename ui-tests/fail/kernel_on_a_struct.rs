@@ -1,6 +1,6 @@
 //! `#[kernel]` marks a function.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 struct Lanes {

@@ -1,6 +1,6 @@
 //! A `for` loop needs both ends.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

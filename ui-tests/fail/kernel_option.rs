@@ -1,6 +1,6 @@
 //! There is no `Option` in a lane: a sentinel value says that there is nothing.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! What rustc finds and the macro does not see is no kernel without bytecode: the build fails, and says what to write.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[allow(non_upper_case_globals)]
 const low: u32 = 2;

@@ -1,6 +1,6 @@
 //! Slices as parameters of a kernel.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn saxpy(i: Index, a: f32, x: &[f32], y: &mut [f32]) {

@@ -1,6 +1,6 @@
 //! A range is written where it is used.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! There are no references to locals, in patterns either.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! A kernel returns nothing.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) -> u32 {

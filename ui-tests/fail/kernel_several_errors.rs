@@ -1,6 +1,6 @@
 //! Independent errors are all reported in one compile.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

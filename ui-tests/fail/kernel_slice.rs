@@ -1,6 +1,6 @@
 //! A buffer is indexed by one number; there are no slices of it.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! There are no slices of slices: a topology, or rows in one buffer.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, rows: &[&[u32]], y: &mut u32) {

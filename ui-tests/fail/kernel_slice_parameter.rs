@@ -1,6 +1,6 @@
 //! A buffer parameter is a `&Buf<T>`, not a slice.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, xs: &[u32], y: &mut u32) {

@@ -1,6 +1,6 @@
 //! Lanes have no `Option`, in a pattern either.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! A `#[kernel]` has no buffers of structs.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[derive(Clone, Copy)]
 struct P { a: f32 }

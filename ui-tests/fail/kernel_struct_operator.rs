@@ -1,6 +1,6 @@
 //! An operator of the user's is refused.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

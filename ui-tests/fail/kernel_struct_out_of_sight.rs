@@ -1,6 +1,6 @@
 //! A struct that the macro cannot see is refused by name.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 struct Point {
     x: u32,

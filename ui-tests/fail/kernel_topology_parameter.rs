@@ -1,6 +1,6 @@
 //! A `#[kernel]` has no topology.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, graph: &Csr, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! Trait objects need a vtable on the device.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, shape: &dyn Send, x: u32, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! A tuple that is taken apart by `let` names every part: its type may be known only later.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

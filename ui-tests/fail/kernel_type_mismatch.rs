@@ -1,6 +1,6 @@
 //! Types are rustc's to check, and it alone reports a mismatch.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut f32) {

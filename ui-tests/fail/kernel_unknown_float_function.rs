@@ -1,6 +1,6 @@
 //! A function of floats that lanes do not have comes with a way to write it.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(x: &f32, y: &mut f32) {

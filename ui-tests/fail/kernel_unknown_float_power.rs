@@ -1,6 +1,6 @@
 //! A function that the language lacks says what comes nearest.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut f32) {

@@ -1,6 +1,6 @@
 //! Unknown macros are refused by name.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 macro_rules! double {
     ($x:expr) => {

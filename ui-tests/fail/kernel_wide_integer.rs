@@ -1,6 +1,6 @@
 //! Integers have at most 64 bits.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! A list is bounded: it says how many items it holds.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A round limit is a literal or a constant: a scalar is for the condition.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A fixpoint has a round: a constant limit of none is refused where it is named.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A per-node `&mut T` under edges could alias.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! `&mut T` under a frontier with repeats could alias; the message says to use Atomic.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

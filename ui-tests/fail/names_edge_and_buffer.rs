@@ -1,6 +1,6 @@
 //! A first parameter with the item's type is the item: a buffer may not have its name.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

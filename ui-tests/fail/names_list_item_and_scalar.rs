@@ -1,6 +1,6 @@
 //! The item of a list is a first parameter of its type: a scalar may not have its name.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A scalar that is taken as `Node` stands beside the item, not in its place.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A fixpoint, a function and an import cannot have the names that the macro defines.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod elsewhere {
     pub struct Run(pub u32);

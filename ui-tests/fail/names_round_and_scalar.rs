@@ -1,6 +1,6 @@
 //! A parameter typed `Round` is the round: a field may not have its name.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! The round is taken as a `Round`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A field cannot be named `round`: conditions mean the round by it.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

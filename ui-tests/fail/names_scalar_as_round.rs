@@ -1,6 +1,6 @@
 //! A scalar of the run is no round.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A wave graph has at least one wave.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! `Output` has a `report` already.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod particles {

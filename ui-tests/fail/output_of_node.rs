@@ -1,6 +1,6 @@
 //! A size without `per =`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// Shortest paths and degrees.
 #[wave_graph]

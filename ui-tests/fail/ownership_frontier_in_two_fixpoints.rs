@@ -1,6 +1,6 @@
 //! All sweeps of a frontier lie in one scope: an outer and an inner fixpoint are two.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A frontier that a fixpoint sweeps is not swept outside it.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

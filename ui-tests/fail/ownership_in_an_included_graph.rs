@@ -1,9 +1,9 @@
 //! What an included graph sweeps in a fixpoint is its fixpoint's.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 mod search {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[wave_graph]
     pub mod bfs {

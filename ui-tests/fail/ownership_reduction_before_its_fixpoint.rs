@@ -1,6 +1,6 @@
 //! All updates of a reduction lie in one scope: before a fixpoint and inside it are two.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A condition asks for what its own fixpoint or the graph owns: what an outer fixpoint flips is not it.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

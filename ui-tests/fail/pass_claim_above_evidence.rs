@@ -1,5 +1,5 @@
 //! A claim is at most what every sample shows.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 #[pass(id = "x.double", speedup = 1.9, evidence = "evidence/made_up.csv")]

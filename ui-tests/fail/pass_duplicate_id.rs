@@ -1,5 +1,5 @@
 //! An id names one pass.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 #[pass(id = "x.double", unproven)]
@@ -8,7 +8,7 @@ fn double(x: &mut f32) {
 }
 
 mod other {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
 
     #[kernel]
     #[pass(id = "x.double", unproven)]

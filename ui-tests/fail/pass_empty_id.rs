@@ -1,5 +1,5 @@
 //! A pass has an id.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 #[pass(id = " ", unproven)]

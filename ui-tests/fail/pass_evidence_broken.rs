@@ -1,5 +1,5 @@
 //! An evidence file has its columns.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 #[pass(id = "x.double", speedup = 1.5, evidence = "evidence/broken.csv")]

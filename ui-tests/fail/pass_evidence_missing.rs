@@ -1,5 +1,5 @@
 //! An evidence file must be there.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 #[pass(id = "x.double", speedup = 1.5, evidence = "evidence/nothing.csv")]

@@ -1,5 +1,5 @@
 //! Evidence proves a claim.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 #[pass(id = "x.double", evidence = "evidence/made_up.csv")]

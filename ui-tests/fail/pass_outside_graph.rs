@@ -1,6 +1,6 @@
 //! `#[pass]` alone explains where it belongs.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[pass(id = "x")]
 fn f() {}

@@ -1,5 +1,5 @@
 //! A speedup is above 1.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 #[pass(id = "x.double", speedup = 1.0, evidence = "evidence/made_up.csv")]

@@ -1,5 +1,5 @@
 //! An argument that there is not is named.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 #[pass(id = "x.double", speed = 2.0, unproven)]

@@ -1,5 +1,5 @@
 //! A pass is proved or it is not.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 #[pass(id = "x.double", unproven, evidence = "evidence/made_up.csv")]

@@ -1,5 +1,5 @@
 //! A pass names its evidence or says that it has none.
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 #[pass(id = "x.double", speedup = 2.0)]

@@ -1,6 +1,6 @@
 //! A pattern that binds a name here and compares with a constant there is refused where it stands.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[allow(non_upper_case_globals)]
 const low: u32 = 2;

@@ -1,6 +1,6 @@
 //! An uppercase name in a pattern is a constant: rustc says where there is none.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn k(i: Index, y: &mut u32) {

@@ -1,6 +1,6 @@
 //! No `use` of the prelude.
 
-    #[vyre_cuda::wave_graph]
+    #[vyre::wave_graph]
     pub mod bfs {
         pub struct Data {
             #[topology]
@@ -12,7 +12,7 @@
             source: u32,
         }
 
-        #[vyre_cuda::wave(nodes)]
+        #[vyre::wave(nodes)]
         fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
             *dist = u32::MAX;
             if v == source {
@@ -21,9 +21,9 @@
             }
         }
 
-        #[vyre_cuda::fixpoint(after(init), until(front.is_empty()))]
+        #[vyre::fixpoint(after(init), until(front.is_empty()))]
         mod levels {
-            #[vyre_cuda::wave(edges(graph, from = front))]
+            #[vyre::wave(edges(graph, from = front))]
             fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
                 if dist[e.dst].compare_exchange(u32::MAX, round + 1) {
                     front.push(e.dst);

@@ -1,11 +1,11 @@
 //! No `use` of the prelude, above two kernels: one mistake.
 
-#[vyre_cuda::kernel]
+#[vyre::kernel]
 pub fn saxpy(a: f32, x: &f32, y: &mut f32) {
     *y += a * *x;
 }
 
-#[vyre_cuda::kernel]
+#[vyre::kernel]
 pub fn hist(i: Index, x: &Buf<u32>, y: &Buf<Atomic<u32>>) {
     if i < x.len() { y[x[i]].fetch_add(1); }
 }

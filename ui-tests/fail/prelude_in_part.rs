@@ -1,6 +1,6 @@
 //! A `use` of some words of the prelude.
 
-use vyre_cuda::{wave_graph, Csr, Runtime};
+use vyre::{wave_graph, Csr, Runtime};
     #[wave_graph]
     pub mod bfs {
         pub struct Data {

@@ -1,6 +1,6 @@
 //! A `use` of the crate's own names is not one of the prelude.
 
-use vyre_cuda::*;
+use vyre::*;
     #[wave_graph]
     pub mod bfs {
         pub struct Data {

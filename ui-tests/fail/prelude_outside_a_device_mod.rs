@@ -1,6 +1,6 @@
 //! A module does not see what is in scope around it.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[device]
 mod math {

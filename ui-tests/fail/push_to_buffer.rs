@@ -1,6 +1,6 @@
 //! `&Push` is for frontiers.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

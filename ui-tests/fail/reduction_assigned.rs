@@ -1,6 +1,6 @@
 //! A reduction is updated by its method.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod g {

@@ -1,6 +1,6 @@
 //! There is no round outside a fixpoint.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

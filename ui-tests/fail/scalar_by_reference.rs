@@ -1,6 +1,6 @@
 //! A scalar is taken by value.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

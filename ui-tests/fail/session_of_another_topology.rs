@@ -1,6 +1,6 @@
 //! What a session is created from has two parts here.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {
@@ -38,7 +38,7 @@ mod pass {
     }
 }
 
-fn main() -> Result<(), vyre_cuda::Error> {
+fn main() -> Result<(), vyre::Error> {
     let graph = Csr::from_edges(2, &[(0, 1)]).expect("edges name nodes");
     let runtime = Runtime::native();
     let mut session = pass::Session::new(&runtime, &graph)?;

@@ -1,6 +1,6 @@
 //! Mistakes of different kinds are all reported in one compile.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

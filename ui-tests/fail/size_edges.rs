@@ -1,6 +1,6 @@
 //! A size is `edge(graph)`, not `edges`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A scalar `node` beside the size `node` would be ignored.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

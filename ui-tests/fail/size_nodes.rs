@@ -1,6 +1,6 @@
 //! A size is `node`, not `nodes`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

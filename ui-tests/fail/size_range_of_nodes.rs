@@ -1,6 +1,6 @@
 //! The nodes are swept by `nodes`, not by a range.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A buffer of structs is one array for each field: there is no slice of structs to index.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A helper that takes a struct by reference.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod g {

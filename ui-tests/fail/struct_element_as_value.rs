@@ -1,6 +1,6 @@
 //! The item's own element is a reference: copying it says `*`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A buffer of structs without its attribute.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod particles {

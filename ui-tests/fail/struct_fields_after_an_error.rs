@@ -1,6 +1,6 @@
 //! After an error, fields whose elements are structs are still those of `Topology`, `Run` and `Output`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod particles {

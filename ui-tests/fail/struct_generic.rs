@@ -1,6 +1,6 @@
 //! A generic struct as elements.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod particles {

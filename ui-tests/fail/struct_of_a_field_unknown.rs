@@ -1,6 +1,6 @@
 //! The struct of a field stands in the module.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {

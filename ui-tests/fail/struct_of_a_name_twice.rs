@@ -1,6 +1,6 @@
 //! Kernels find structs by their last names.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod graph {

@@ -1,6 +1,6 @@
 //! A struct of elements with a type that lanes do not have.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod particles {

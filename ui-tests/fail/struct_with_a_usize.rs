@@ -1,6 +1,6 @@
 //! A struct of elements that cannot be one is refused once, for whatever many fields.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod particles {

@@ -1,6 +1,6 @@
 //! A struct of elements without its derives.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod particles {

@@ -1,6 +1,6 @@
 //! `swap` needs two buffers of one type, shape and role.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! An attribute of a field without its parentheses.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// Shortest paths and degrees.
 #[wave_graph]

@@ -1,6 +1,6 @@
 //! A field of `Data` without its `:`.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// Shortest paths and degrees.
 #[wave_graph]

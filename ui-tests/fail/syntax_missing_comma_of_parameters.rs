@@ -1,6 +1,6 @@
 //! A missing comma between parameters: `after` still finds the wave.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// Shortest paths and degrees.
 #[wave_graph]

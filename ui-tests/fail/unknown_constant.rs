@@ -1,6 +1,6 @@
 //! A misspelled constant is rustc's error, at the user's own token.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 const LIMIT: u32 = 7;
 

@@ -1,6 +1,6 @@
 //! A domain that does not exist; a near miss is suggested.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

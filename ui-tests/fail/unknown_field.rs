@@ -1,6 +1,6 @@
 //! A parameter that is not a field of `Data` is not known; a near miss is suggested.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A misspelled frontier in `until` is reported with the one that is meant.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! A keyword in `until` is said to be one, and how to name a field by it.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod steps {

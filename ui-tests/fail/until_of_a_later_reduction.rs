@@ -1,6 +1,6 @@
 //! `until` asks for a reduction that is updated after the fixpoint.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod g {

@@ -1,6 +1,6 @@
 //! `until` sees what a round leaves behind, not buffers.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! rustc checks the condition of `until` as the Rust that it is.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

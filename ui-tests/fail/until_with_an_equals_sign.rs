@@ -1,6 +1,6 @@
 //! `until(..)` in the form of a value.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod g {

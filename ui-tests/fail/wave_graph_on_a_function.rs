@@ -1,6 +1,6 @@
 //! `#[wave_graph]` is for modules.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 fn pass() {}

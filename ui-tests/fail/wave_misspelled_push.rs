@@ -1,6 +1,6 @@
 //! A name near a method of a handle is suggested.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

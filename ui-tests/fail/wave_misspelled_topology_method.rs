@@ -1,6 +1,6 @@
 //! The same for a topology.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

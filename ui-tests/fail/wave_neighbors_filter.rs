@@ -1,6 +1,6 @@
 //! Adaptors of the neighbours are not in the language: a loop with `if` says the same.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod pass {

@@ -1,6 +1,6 @@
 //! `#[wave]` alone explains where it belongs.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave(nodes)]
 fn init(v: Node) {

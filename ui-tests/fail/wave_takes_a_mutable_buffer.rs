@@ -1,6 +1,6 @@
 //! A buffer that any lane writes is one of atomics.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 pub mod g {

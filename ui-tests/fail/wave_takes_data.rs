@@ -1,6 +1,6 @@
 //! A wave that takes `Data` as a whole.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// Shortest paths and degrees.
 #[wave_graph]

@@ -1,7 +1,7 @@
 //! The pass of the README, under the strictest lints.
 #![deny(warnings)]
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 const UNSEEN: u32 = u32::MAX;
 

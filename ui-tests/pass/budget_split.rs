@@ -1,6 +1,6 @@
 //! A level that does not fit is split, and the plan says so; nothing warns.
 #![deny(warnings)]
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 /// Two waves that need each other's room.
 #[wave_graph(limits(nodes = 1_000, edges = 0), budget = "8 KiB")]
@@ -34,6 +34,6 @@ fn main() {
     let graph = Csr::from_edges(1_000, &[]).expect("no edges");
     let mut session = split::Session::new(&runtime, &graph).expect("it fits");
     session.run(split::Run {}).expect("it runs");
-    let passes = vyre_cuda::passes();
+    let passes = vyre::passes();
     assert_eq!(passes[0].manifest().proof.expect("evidence").samples, 2);
 }

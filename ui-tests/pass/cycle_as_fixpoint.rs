@@ -1,7 +1,7 @@
 //! The deliberate loop of `cycle_of_three`, written as a fixpoint: the back edge is the next round.
 #![deny(warnings)]
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[wave_graph]
 mod count {

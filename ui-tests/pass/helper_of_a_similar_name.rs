@@ -1,6 +1,6 @@
 //! A helper whose name is nearly that of its kernel, or of a function of its graph.
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[device]
 fn axpy(a: f32, x: f32, y: f32) -> f32 {

@@ -1,9 +1,9 @@
 //! The prelude can be in scope in the graph alone.
 
-use vyre_cuda::wave_graph;
+use vyre::wave_graph;
     #[wave_graph]
     pub mod bfs {
-    use vyre_cuda::prelude::*;
+    use vyre::prelude::*;
         pub struct Data {
             #[topology]
             graph: Csr,
@@ -33,7 +33,7 @@ use vyre_cuda::wave_graph;
             }
         }
     }
-use vyre_cuda::{Csr, Runtime};
+use vyre::{Csr, Runtime};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let csr = Csr::from_edges(3, &[(0, 1), (1, 2)])?;

@@ -1,7 +1,7 @@
 //! A standalone kernel keeps its function and gains a module with `run`.
 #![deny(warnings)]
 
-use vyre_cuda::prelude::*;
+use vyre::prelude::*;
 
 #[kernel]
 fn saxpy(_i: Index, a: f32, x: &f32, y: &mut f32) {

@@ -1,6 +1,6 @@
 //! VIR0, the bytecode of vyre: instruction table, container, verifier, planners and CPU executors. No GPU here.
 //!
-//! Users depend on `vyre-cuda`, which re-exports what they need.
+//! Users depend on `vyre`, which re-exports what they need.
 
 /// `Debug` of errors is what `Display` says: a `main` that returns a `Result` prints errors by `Debug`. What they hold is in
 /// their fields.

@@ -9,7 +9,6 @@
 use crate::abi;
 use crate::code::Target;
 use crate::image::Room;
-use crate::runtime::{GiveUp, Spare};
 use cudarc::driver::{DriverError, result, sys};
 use libloading::Library;
 use std::ffi::{CStr, CString, c_void};
@@ -18,7 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::Instant;
 use thiserror::Error;
-use vyre_core::vir0::scalar::Scalar;
+use vyre_core::run::backend::GiveUp;
 
 pub use crate::code::{Code, NoCubin};
 
@@ -86,39 +85,6 @@ pub enum DeviceError {
 }
 
 vyre_core::debug_is_display!(DeviceError);
-
-/// Memory of a session on its device: [`Session::device_ptr`](crate::Session::device_ptr).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DevicePtr {
-    /// First byte, as the device sees it; a multiple of 16.
-    pub address: u64,
-    /// Elements.
-    pub len: u64,
-    /// Type of an element. A `bool` is one byte, 0 or 1; rows of bits are words of 32.
-    pub scalar: Scalar,
-}
-
-/// Why a field has no memory on a device to be used.
-#[derive(Clone, Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DevicePtrError {
-    /// The pass has no buffer of that name, and no graph.
-    #[error("the pass has no buffer `{0}`; of a graph `g` there are `g.offsets` and `g.targets`")]
-    NoField(String),
-    /// It does not stay between runs.
-    #[error("`{0}` does not stay between runs: only outputs and topologies do")]
-    DoesNotStay(String),
-    /// The session is on a CPU.
-    #[error("the session is on `{0}`, which has no device memory")]
-    NoDevice(&'static str),
-    /// There is no result.
-    #[error(
-        "`{0}` holds no result: the session has not run since it was made or changed, or its last run failed or was a batch"
-    )]
-    NoResult(String),
-}
-
-vyre_core::debug_is_display!(DevicePtrError);
 
 /// Adds what was attempted to a driver error.
 pub(crate) trait Attempt<T> {
@@ -521,8 +487,7 @@ impl Device {
     }
 
     /// Something keeps memory of the device for later.
-    pub(crate) fn register(&self, spare: &Arc<Spare>) {
-        let spare: Weak<dyn GiveUp> = Arc::downgrade(spare) as _;
+    pub(crate) fn register(&self, spare: Weak<dyn GiveUp>) {
         let mut spares = self.spares.lock().unwrap_or_else(PoisonError::into_inner);
         spares.retain(|kept| kept.strong_count() > 0);
         spares.push(spare);

@@ -1,152 +1,20 @@
-//! GPU dataflow passes as annotated Rust: the runtime, its sessions, and the macros.
+//! The CUDA backend of vyre: a persistent megakernel that interprets VIR0, and the host code that drives it.
 //!
-//! This is the one crate to depend on. A pass is a module of kernels over a graph; the macros compile it to bytecode at
-//! compile time, and a [`Session`] runs it on a GPU or, with the same results, on the CPU:
-//!
-//! ```
-//! use vyre_cuda::prelude::*;
-//!
-//! const UNSEEN: u32 = u32::MAX;
-//!
-//! /// Levels of a breadth-first search.
-//! #[wave_graph]
-//! pub mod bfs {
-//!     pub struct Data {
-//!         #[topology] graph: Csr,
-//!         #[frontier] front: Frontier,
-//!         #[output(per = node)] dist: u32,
-//!         source: u32,
-//!     }
-//!
-//!     #[wave(nodes)]
-//!     fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-//!         *dist = UNSEEN;
-//!         if v == source { *dist = 0; front.push(v); }
-//!     }
-//!
-//!     #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
-//!     mod levels {
-//!         #[wave(edges(graph, from = front))]
-//!         fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-//!             if dist[e.dst].compare_exchange(UNSEEN, round + 1) { front.push(e.dst); }
-//!         }
-//!     }
-//! }
-//!
-//! fn main() -> Result<(), vyre_cuda::Error> {
-//!     let graph = Csr::from_edges(4, &[(0, 1), (1, 2), (2, 0)]).expect("edges name nodes");
-//!     let runtime = Runtime::auto()?;
-//!     let mut session = bfs::Session::new(&runtime, &graph)?;
-//!     let out = session.run(bfs::Run { source: 0 })?;
-//!     assert_eq!(out.dist, [0, 1, 2, UNSEEN]);
-//!     assert_eq!(out.report.total_rounds(), 3);
-//!     println!("{} rounds on {runtime}", out.report.total_rounds());
-//!     Ok(())
-//! }
-//! ```
-//!
-//! A checked fault (an index out of bounds, a division by zero, an overflowed frontier, too many rounds) stops the run
-//! with a [`Trap`] that names the field, the kernel, the source position and the item; the session stays usable.
+//! Users depend on `vyre`, which makes its `Runtime` of this. Here are the device and what is told about it.
 
 mod abi;
+mod backend;
 mod buffer;
 mod code;
-mod costs;
-mod decide;
 pub mod device;
-pub mod error;
-mod fused;
-pub mod guide;
 mod image;
-pub mod language;
 mod lift;
 mod megakernel;
-mod passes;
-mod pinned;
-pub mod pipeline;
-mod plans;
-pub mod prelude;
 mod quick;
-mod runtime;
-mod session;
-mod sessions;
-mod sides;
 mod stream;
 mod tile;
 
+pub use backend::Cuda;
 pub use cudarc;
-pub use decide::{Decision, Happened, Tuned};
-pub use device::{Device, DeviceError, DevicePtr, DevicePtrError};
-pub use error::Error;
-pub use fused::FusedSession;
+pub use device::{Device, DeviceError};
 pub use megakernel::Megakernel;
-pub use passes::{RegisteredPass, passes};
-pub use pinned::Pinned;
-pub use plans::Planning;
-pub use runtime::Runtime;
-pub use session::{Batch, QueryId, Session};
-pub use sessions::Sessions;
-pub use sides::{Side, SideState};
-pub use vyre_core as core;
-pub use vyre_core::dsl::csr::{Csr, CsrError};
-pub use vyre_core::dsl::error::RunError;
-pub use vyre_core::plan::session::Counters;
-pub use vyre_core::plan::show::Plan;
-pub use vyre_core::plan::thresholds::{Thresholds, ThresholdsError};
-pub use vyre_core::run::backend::Progress;
-pub use vyre_core::run::outcome::{Activity, Readback, Report, WaveTime};
-pub use vyre_core::vir0::trap::{Subject, Trap, TrapKind};
-pub use vyre_macros::*;
-
-/// What expanded code names. Not for anyone else.
-#[doc(hidden)]
-pub mod __private {
-    pub use crate::passes::RegisteredPass;
-
-    /// Columns by buffer, where there is memory for them.
-    pub type Columns = Result<Vec<(BufferId, vyre_core::dsl::columns::Column)>, RunError>;
-
-    /// What the macros say that a lowercase name in a pattern is; where it is not, rustc quotes this type's name.
-    pub struct ANewNameOrAnUppercaseConstant;
-
-    /// The number of elements of a slice that a kernel is given.
-    pub fn length(name: &str, len: usize) -> Result<u32, crate::Error> {
-        u32::try_from(len).map_err(|_| {
-            crate::Error::from(RunError::TooLong {
-                name: name.to_owned(),
-                len: len as u64,
-            })
-        })
-    }
-
-    /// What a kernel's `run` does: on the CPU it reads and writes the caller's slices where they are; on a GPU its session stays
-    /// for the next call.
-    pub fn run_in_place<P>(
-        runtime: &crate::Runtime,
-        args: &Args<'_>,
-        in_outs: &mut [(BufferId, SliceMut<'_>)],
-        may_trap: bool,
-    ) -> Result<Report, crate::Error>
-    where
-        P: for<'a> Pass<Topology<'a> = ()>,
-    {
-        runtime.run_kernel::<P>(args, in_outs, may_trap)
-    }
-
-    pub use inventory;
-    pub use vyre_core::cpu::native::{Column, FrontierView, Lane, Named, Sweep, Until};
-    pub use vyre_core::cpu::pass::{IntoTopology, Pass};
-    pub use vyre_core::dsl::columns::{Element, Slice, SliceMut};
-    pub use vyre_core::dsl::error::RunError;
-    pub use vyre_core::dsl::record::{Record, columns_of};
-    pub use vyre_core::dsl::*;
-    pub use vyre_core::record;
-    pub use vyre_core::run::args::{Args, TopologyArgs};
-    pub use vyre_core::run::outcome::{Outcome, Report};
-    pub use vyre_core::vir0::module::{
-        BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, ScalarId, TopologyId, WaveId,
-        here,
-    };
-    pub use vyre_core::vir0::scalar::{Scalar, ScalarType};
-    pub use vyre_macros::{import, written};
-}

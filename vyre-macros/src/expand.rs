@@ -1,7 +1,7 @@
 //! Last stage: the user's module again, stripped of helper attributes, with the pass behind it. It cannot fail: after an
 //! error the same names are defined with nothing behind them, so that only the error itself is shown.
 //!
-//! Expanded code names only paths below `::vyre_cuda`. Constants and sites are arrays beside the user's functions, spanned
+//! Expanded code names only paths below `::vyre`. Constants and sites are arrays beside the user's functions, spanned
 //! at the user's tokens: rustc checks a constant's type and spelling there, and a site is where rustc says the token is.
 
 use crate::editor;
@@ -685,11 +685,16 @@ impl Expansion<'_> {
                 type Run<'a> = Run #lifetime;
                 type Output = #output;
                 const PARTS: #private::Parts = #parts;
+                const NATIVE: #private::OpenNative = #private::open_native::<Self>;
 
                 fn topology<'a>(topology: &Self::Topology<'a>) -> #private::TopologyArgs<'a> { #topology }
                 fn args<'a>(run: &Self::Run<'a>) -> #private::Args<'a> { #args }
                 #rows
                 #exchange
+            }
+
+            #quiet
+            impl #private::Functions for Pass {
                 fn wave(cx: &#private::Sweep<'_>) { #wave }
                 #until
             }

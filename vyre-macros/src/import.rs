@@ -100,13 +100,13 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
             report.error_help(
                 word.span(),
                 format!("`{word}` is not in scope"),
-                "write `use vyre_cuda::prelude::*;` above: it brings all words of the kernel language",
+                "write `use vyre::prelude::*;` above: it brings all words of the kernel language",
             );
         }
         // What would follow from that.
         quote! {
             #[allow(unused_imports)]
-            use ::vyre_cuda::prelude::*;
+            use ::vyre::prelude::*;
         }
     });
     let mut item = item;
@@ -118,10 +118,10 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
         report.error_help(
             word.span(),
             format!("`{word}` is not in scope in `mod {name}`"),
-            format!("write `use vyre_cuda::prelude::*;` in `mod {name}`: a module does not see what is in scope around it"),
+            format!("write `use vyre::prelude::*;` in `mod {name}`: a module does not see what is in scope around it"),
         );
         if let Some((_, items)) = &mut m.content {
-            let prelude = quote! { #[allow(unused_imports)] use ::vyre_cuda::prelude::*; };
+            let prelude = quote! { #[allow(unused_imports)] use ::vyre::prelude::*; };
             items.insert(0, Item::Verbatim(prelude));
         }
         item = m.to_token_stream();
@@ -614,7 +614,7 @@ fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream
             if let Some(first) = attr.into_iter().next() {
                 report.error(first.span(), "`#[device]` takes no arguments");
             }
-            quote! { ::vyre_cuda }
+            quote! { ::vyre }
         }
     };
     let mut parsed = syn::parse2::<Item>(item.clone());
@@ -955,7 +955,7 @@ fn calls_of_function(f: &ItemFn) -> Vec<Wanted> {
         }
     }
     // The macro sees no `use` here: a path says that the struct is the user's, and where it is.
-    let outside = |w: &str| matches!(w, "std" | "core" | "alloc" | "vyre_cuda");
+    let outside = |w: &str| matches!(w, "std" | "core" | "alloc" | "vyre");
     for path in scan.types.iter().filter(|p| p.len() > 1) {
         let first = path[0].to_string();
         if !scan.declared.contains(&first) && !outside(&first) {

@@ -1,4 +1,4 @@
-//! Attribute macros that compile annotated Rust to VIR0. Use them through `vyre-cuda`, whose prelude has them.
+//! Attribute macros that compile annotated Rust to VIR0. Use them through `vyre`, whose prelude has them.
 //!
 //! `#[wave_graph]` compiles a module with its `#[wave]`s and `#[fixpoint]`s, `#[kernel]` a single function. The other
 //! attributes belong inside those two, which consume them; on their own they say so.
@@ -24,7 +24,7 @@ use quote::quote;
 /// Compiles a module to a pass: `Data` declares what it works on, `#[wave]` functions are swept over its items,
 /// `#[fixpoint]` modules repeat until a condition holds.
 ///
-/// Arguments, all optional: `limits(nodes = N, edges = M)`, `budget = "4 GiB"`, `crate = path::to::vyre_cuda`.
+/// Arguments, all optional: `limits(nodes = N, edges = M)`, `budget = "4 GiB"`, `crate = path::to::vyre`.
 /// It defines `Session`, `Run`, `Output`, `Topology` and `PLAN` in the module.
 #[proc_macro_attribute]
 pub fn wave_graph(attr: TokenStream, item: TokenStream) -> TokenStream {

@@ -476,7 +476,7 @@ fn brings_word(tree: &UseTree, word: &str) -> bool {
     match tree {
         tree if is_super_glob(tree) => false,
         // A few of the words stand there too.
-        UseTree::Path(p) if p.ident == "vyre_cuda" && matches!(*p.tree, UseTree::Glob(_)) => {
+        UseTree::Path(p) if p.ident == "vyre" && matches!(*p.tree, UseTree::Glob(_)) => {
             word == "Csr" || !WORDS.contains(&word)
         }
         UseTree::Path(p) => brings_word(&p.tree, word),
@@ -648,7 +648,7 @@ mod tests {
         around("", source).look(&path.parse().expect("a path"))
     }
 
-    const USE: &str = "use vyre_cuda::prelude::*;\n";
+    const USE: &str = "use vyre::prelude::*;\n";
 
     #[test]
     fn a_function_without_its_mark_is_seen() {
@@ -678,7 +678,7 @@ mod tests {
             "use math::{\n    e,\n    f,\n};",
             "use math::*;",
             "functions! { f }",
-            "mod other {\n#[kernel]\nfn k() {}\n#[vyre_cuda::device]\nfn f() {}\n}\nfn f() {}",
+            "mod other {\n#[kernel]\nfn k() {}\n#[vyre::device]\nfn f() {}\n}\nfn f() {}",
         ] {
             assert_eq!(
                 sight(&format!("{before}\n{kernel}"), "f"),
@@ -695,7 +695,7 @@ mod tests {
 
     fn lacks(before: &str, inside: &str) -> Option<(String, bool)> {
         let item = format!("mod k {{ {inside} fn w(v: Node, x: &Buf<u32>) {{ Op::Max; }} }}");
-        let source = format!("{before} #[vyre_cuda::wave_graph] {item} fn main() {{}}");
+        let source = format!("{before} #[vyre::wave_graph] {item} fn main() {{}}");
         let lacking = around("", &source).lacks(&item.parse().expect("tokens"), None)?;
         Some((lacking.word.to_string(), lacking.first))
     }
@@ -703,16 +703,13 @@ mod tests {
     #[test]
     fn words_of_the_prelude_are_missed_where_nothing_brings_them() {
         let node = |first| Some(("Node".to_owned(), first));
-        for before in ["", "use vyre_cuda::{Csr, Runtime};", "use vyre_cuda::*;"] {
+        for before in ["", "use vyre::{Csr, Runtime};", "use vyre::*;"] {
             assert_eq!(lacks(before, ""), node(true), "{before}");
         }
-        let beside = "#[vyre_cuda::kernel] fn before(x: &Buf<u32>) {}";
+        let beside = "#[vyre::kernel] fn before(x: &Buf<u32>) {}";
         assert_eq!(lacks(beside, ""), node(false));
-        assert_eq!(
-            lacks("#[vyre_cuda::kernel] fn f(x: u32) {}", ""),
-            node(true)
-        );
-        let some = lacks("use vyre_cuda::prelude::Node;", "");
+        assert_eq!(lacks("#[vyre::kernel] fn f(x: u32) {}", ""), node(true));
+        let some = lacks("use vyre::prelude::Node;", "");
         assert_eq!(some, Some(("Buf".to_owned(), true)));
         assert_eq!(lacks("", "use super::*;"), node(true));
     }
@@ -720,22 +717,22 @@ mod tests {
     #[test]
     fn words_that_may_be_in_scope_are_not_missed() {
         for before in [
-            "use vyre_cuda::prelude::*;",
+            "use vyre::prelude::*;",
             "use mine::*;",
             "use super::*;",
-            "use vyre_cuda::prelude::{Buf, Node};",
+            "use vyre::prelude::{Buf, Node};",
             "use mine::Vertex as Node; struct Buf<T>(T);",
             "words!();",
         ] {
             assert_eq!(lacks(before, ""), None, "{before}");
         }
-        assert_eq!(lacks("", "use vyre_cuda::prelude::*;"), None);
+        assert_eq!(lacks("", "use vyre::prelude::*;"), None);
         assert_eq!(lacks("", "type Node = u32; struct Buf<T>(T);"), None);
-        let alone = around("", "#[vyre_cuda::kernel] fn k(i: Index) {}");
+        let alone = around("", "#[vyre::kernel] fn k(i: Index) {}");
         let item: TokenStream = "fn k(i: Index) {}".parse().expect("tokens");
         assert!(alone.lacks(&item, None).is_none());
         // A name in two modules may be in either.
-        let twice = "mod other { #[vyre_cuda::wave_graph] mod k {} }";
+        let twice = "mod other { #[vyre::wave_graph] mod k {} }";
         assert_eq!(lacks(twice, ""), None);
     }
 

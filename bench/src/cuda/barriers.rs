@@ -4,7 +4,7 @@ use super::memory::{Memory, Timer};
 use super::{Kernels, RivalError, THREADS, at, control, load};
 use std::ffi::CString;
 use std::sync::Arc;
-use vyre_cuda::cudarc::driver::{result, sys};
+use vyre::cuda::cudarc::driver::{result, sys};
 
 /// The kernel of cluster barriers, for compute capability 9.0 and later.
 const CLUSTER_PTX: &str = include_str!("../../kernels/cluster.ptx");

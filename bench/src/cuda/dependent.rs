@@ -8,8 +8,8 @@
 use super::graph::Graph;
 use super::{PTX, Rival, RivalError, THREADS, Way, at};
 use std::time::Instant;
-use vyre_cuda::Device;
-use vyre_cuda::cudarc::driver::sys;
+use vyre::cuda::Device;
+use vyre::cuda::cudarc::driver::sys;
 
 /// Steps of a graph of some: multiples of the slots, so that each launch begins with the same turn.
 pub(super) const BATCHES: [u32; 2] = [8, 32];

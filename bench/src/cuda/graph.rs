@@ -5,8 +5,8 @@
 use super::{RivalError, at};
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::ptr::{from_ref, null_mut};
-use vyre_cuda::Device;
-use vyre_cuda::cudarc::driver::{result, sys};
+use vyre::cuda::Device;
+use vyre::cuda::cudarc::driver::{result, sys};
 
 /// A kernel of a graph.
 pub(super) struct Node<'p, P> {

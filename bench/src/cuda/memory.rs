@@ -4,8 +4,8 @@ use super::RivalError;
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-use vyre_cuda::Device;
-use vyre_cuda::cudarc::driver::{result, sys};
+use vyre::cuda::Device;
+use vyre::cuda::cudarc::driver::{result, sys};
 
 /// Bytes of each of the two parts that inputs and results go through.
 const PART_BYTES: usize = 4 << 20;

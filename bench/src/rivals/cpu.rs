@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
-use vyre_cuda::Csr;
+use vyre::Csr;
 use vyre_examples::cli::count;
 
 type Ready<'w> = Result<Box<dyn Prepared + 'w>, Skip>;

@@ -7,7 +7,7 @@ use super::{Measured, Place, Prepared, Results, Rival, Skip, bucket_width};
 use crate::cuda::{self, Kernels, Way};
 use crate::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
 use std::sync::{Arc, Mutex, PoisonError};
-use vyre_cuda::Device;
+use vyre::cuda::Device;
 
 pub(super) fn all() -> Vec<Box<dyn Rival>> {
     let rival = |name, about, way| {

@@ -9,7 +9,7 @@ mod ours;
 
 use crate::workloads::{Values, Workload};
 use thiserror::Error;
-use vyre_cuda::Csr;
+use vyre::Csr;
 
 /// One way to compute workloads.
 pub trait Rival: Sync {

@@ -3,8 +3,8 @@
 
 use super::{Measured, Place, Prepared, Results, Rival, Skip, bucket_width};
 use crate::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
-use vyre_cuda::prelude::*;
-use vyre_cuda::{Error, Report};
+use vyre::prelude::*;
+use vyre::{Error, Report};
 use vyre_examples::cli::count;
 use vyre_examples::passes::{bfs, components, pagerank, saxpy};
 

@@ -3,4 +3,4 @@
 pub mod effects;
 pub mod ir;
 pub mod lower;
-pub mod monotone;
+mod monotone;

@@ -1,15 +1,14 @@
 //! The native executor: waves run the user's own functions, in parallel where a sweep is large enough to pay for it.
 //!
-//! The macros' glue (an implementation of [`Pass`]) asks the [`Sweep`] for one [`Column`] per parameter and sweeps them over
+//! The macros' glue (an implementation of [`Functions`]) asks the [`Sweep`] for one [`Column`] per parameter and sweeps them over
 //! the wave's domain with a closure that calls the user's function. A sweep is cut into chunks whose borders depend on the
 //! data alone, never on the number of threads, and what chunks push and reduce is merged in chunk order: results do not
 //! depend on the machine. A chunk has local state for each column, so that a lane costs no lock and no shared counter.
 //!
 //! A faulting lane unwinds to its chunk, which notes the fault and goes on with the next lane.
 
-use crate::cpu::pass::Pass;
 use crate::cpu::store::{
-    ALONE, Backend, CHUNK, Cut, Frontier, List, Pending, Store, lowest, no_memory_for, room_for,
+    Backend, Cut, Frontier, List, Pending, Store, lowest, no_memory_for, room_for,
 };
 use crate::dsl::columns::{self, Element, Slice, SliceMut};
 use crate::dsl::csr::Csr;
@@ -18,7 +17,7 @@ use crate::dsl::fault::{self, Fault, InLane, Lanes};
 use crate::dsl::record::{Record, Rows, Shape};
 use crate::dsl::views::{Arrays, Atomic, AtomicElement, Buf, prefetch, prefetch_at};
 use crate::dsl::{Append, Bits, Edge, Push, Records, Reduce, Reduction, Room, Seen};
-use crate::plan::footprint::Allocation;
+use crate::plan::footprint::{ALONE, Allocation, CHUNK};
 use crate::plan::launch::Route;
 use crate::plan::session::Counters;
 use crate::run::args::{Args, TopologyArgs};
@@ -72,6 +71,27 @@ pub fn threads() -> Result<usize, RunError> {
         Some((asked, most)) => Err(RunError::Threads { asked, most }),
         None => Ok(rayon::current_num_threads()),
     }
+}
+
+/// A pass's own functions. Implemented by the macros' expansion only.
+pub trait Functions: 'static {
+    /// Sweeps one wave: calls the user's own function for every item of `cx.wave()`.
+    fn wave(cx: &Sweep<'_>);
+    /// Evaluates the condition of `cx.fixpoint()`; left out where there is no fixpoint.
+    fn until(_: &Until<'_>) -> bool {
+        unreachable!("the pass has no fixpoint")
+    }
+}
+
+/// Opens an executor of a pass's functions ([`Pass::NATIVE`](crate::run::pass::Pass::NATIVE)).
+pub fn open<F: Functions>(
+    program: Arc<Program>,
+    topology: &TopologyArgs<'_>,
+    allocation: Allocation,
+) -> Result<Box<dyn Executor>, RunError> {
+    Ok(Box::new(NativeExecutor::<F>::new(
+        program, topology, allocation,
+    )?))
 }
 
 /// One item of a sweep.
@@ -2440,7 +2460,7 @@ pub struct NativeExecutor<P> {
     pass: PhantomData<fn() -> P>,
 }
 
-impl<P: Pass> NativeExecutor<P> {
+impl<P: Functions> NativeExecutor<P> {
     /// Copies the topologies; `program` is the verified program of `P`.
     pub fn new(
         program: Arc<Program>,
@@ -2471,7 +2491,7 @@ impl<P> NativeExecutor<P> {
     }
 }
 
-impl<P: Pass> Executor for NativeExecutor<P> {
+impl<P: Functions> Executor for NativeExecutor<P> {
     fn peak_bytes(&self) -> Option<u64> {
         Some(self.store.peak_bytes())
     }
@@ -2662,7 +2682,7 @@ impl<'b, 'a, P> Native<'b, 'a, P> {
     }
 }
 
-impl<P: Pass> Backend for Native<'_, '_, P> {
+impl<P: Functions> Backend for Native<'_, '_, P> {
     fn borrows(&self, input: &Buffer) -> bool {
         is_lent(input)
     }

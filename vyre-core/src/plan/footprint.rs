@@ -30,6 +30,9 @@
 use super::arena::{self, Temporary};
 use super::device::{self, Shape};
 use super::lives::{Life, Lives};
+use super::pull;
+use crate::vir0::module::Domain;
+use crate::vir0::module::{Buffer, put_together_bytes};
 use crate::vir0::module::{
     BufferId, Extent, FrontierId, ListId, Program, ReductionId, Resource, Role, TopologyId, WaveId,
 };
@@ -342,3 +345,64 @@ impl Footprint {
         }
     }
 }
+
+/// What a CPU executor may hold beside the plan of [`footprint`].
+///
+/// * The items of a list or frontier are there a second time, of a frontier beside its two sides, while its memory grows,
+///   while what threads added each on their own is put in order, and while items of several fields are put together for
+///   the result. So are structs that are given, or made for the result.
+/// * A `unique` frontier has a stamp a node.
+/// * A sweep that may pull has two bits a node, and without a reverse graph looks for one with a number a node.
+/// * A sweep is cut into chunks, each of which has a state.
+pub fn beside_bytes(program: &Program, sizes: &Sizes) -> u64 {
+    let len = |extent| sizes.resolve(program, extent).unwrap_or(0);
+    let lists = program.lists.iter();
+    let lists = lists.map(|l| len(l.capacity).saturating_mul(l.row_bytes()));
+    let frontiers = program.frontiers.iter().map(|f| {
+        let stamp_bytes = if f.unique { 4 * sizes.nodes } else { 0 };
+        let pushed = len(f.capacity).saturating_mul(f.row_bytes());
+        pushed.saturating_add(stamp_bytes)
+    });
+    let words = sizes.nodes.div_ceil(64);
+    let pulls = program.waves.iter().map(|wave| match wave.domain {
+        Domain::EdgesFrom(t, _) if pull::claim(program, wave).is_some() => {
+            let looks = pull::reverse(program, t).is_none();
+            16 * words + if looks { 4 * sizes.nodes } else { 0 }
+        }
+        _ => 0,
+    });
+    let swept = program.waves.iter().map(|wave| match wave.domain {
+        Domain::Once => 1,
+        Domain::Nodes => sizes.nodes,
+        Domain::Range(extent) => len(extent),
+        Domain::Items(f) => len(program.frontiers[f.index()].capacity),
+        Domain::ListItems(l, _) => len(program.lists[l.index()].capacity),
+        Domain::Edges(t) => len(Extent::Edges(t)),
+        Domain::EdgesFrom(t, f) => {
+            let items = len(program.frontiers[f.index()].capacity);
+            items.saturating_add(len(Extent::Edges(t)))
+        }
+    });
+    let shared = swept.filter(|&lanes| lanes > ALONE as u64).max();
+    let chunks = shared.unwrap_or(0).div_ceil(CHUNK as u64);
+    let buffers = program.buffers.iter();
+    let scalars: Vec<&Buffer> = buffers.filter(|b| b.of_structs().is_some()).collect();
+    let structs = scalars.chunk_by(|a, b| a.of_structs() == b.of_structs());
+    let structs = structs.map(|fields| match fields[0].role {
+        Role::Topology | Role::Input | Role::Output | Role::InOut => {
+            let scalars: Vec<_> = fields.iter().map(|b| b.scalar).collect();
+            len(fields[0].extent).saturating_mul(put_together_bytes(&scalars))
+        }
+        Role::Scratch => 0,
+    });
+    let parts = lists.chain(frontiers).chain(pulls).chain(structs);
+    let parts = parts.fold(0, u64::saturating_add);
+    parts.saturating_add(chunks.saturating_mul(CHUNK_BYTES))
+}
+
+/// Largest sweep, in items or edges, that stays on the calling thread.
+pub(crate) const ALONE: usize = 8192;
+/// Items or edges of a chunk of a larger sweep.
+pub(crate) const CHUNK: usize = 4096;
+/// What a chunk has beside what it pushes and appends, at most.
+const CHUNK_BYTES: u64 = 512;

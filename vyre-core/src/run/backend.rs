@@ -1,15 +1,178 @@
-//! What a backend implements.
+//! What a backend implements: [`Backend`] opens an [`Executor`] for each session, and nothing else of a backend is known here.
 
 use crate::dsl::columns::SliceMut;
 use crate::dsl::error::RunError;
+use crate::plan::device::Graphs;
+use crate::plan::footprint::{Allocation, Target, beside_bytes};
 use crate::plan::session::Counters;
+use crate::plan::side::Floor;
+use crate::plan::thresholds::Thresholds;
 use crate::plan::{launch, route};
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::outcome::Outcome;
-use crate::vir0::module::{BufferId, TopologyId};
+use crate::run::pass::OpenNative;
+use crate::vir0::module::{BufferId, Program, TopologyId};
 use crate::vir0::sizes::Sizes;
-use std::sync::Arc;
+use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
+
+/// What runs passes: a device, or the CPU.
+pub trait Backend: Any + Send + Sync {
+    /// `"cuda"`, `"native"`, `"vir0"`.
+    fn name(&self) -> &'static str;
+
+    /// What it runs on: a device's name, or how many threads.
+    fn device(&self) -> String;
+
+    /// What tells its costs from those of other machines and builds.
+    fn identity(&self) -> String {
+        let (name, version, device) = (self.name(), env!("CARGO_PKG_VERSION"), self.device());
+        let arch = std::env::consts::ARCH;
+        let build = match cfg!(debug_assertions) {
+            true => "debug",
+            false => "release",
+        };
+        format!("{name} {version}, {arch}, {device}, {build}")
+    }
+
+    /// Which of several devices.
+    fn ordinal(&self) -> u32 {
+        0
+    }
+
+    /// The least that a run can take here.
+    fn floor(&self) -> Floor;
+
+    /// What sessions decide by until something was measured.
+    fn thresholds(&self) -> Thresholds {
+        Thresholds::default()
+    }
+
+    /// It runs bytecode as it is, without the functions of a pass.
+    fn runs_bytecode(&self) -> bool {
+        true
+    }
+
+    /// Whose memory a session of the pass takes.
+    fn holder(&self, program: &Program, topology: &TopologyArgs<'_>) -> Result<Holder, RunError>;
+
+    /// What waits for a batch on the host is in its memory, and counts there.
+    fn is_host(&self) -> bool;
+
+    /// All of its memory, in bytes, where sessions of kernels may wait in a part of it for their next call; `None`: they are
+    /// made anew.
+    fn waiting_room_bytes(&self) -> Result<Option<u64>, RunError> {
+        Ok(None)
+    }
+
+    /// There is memory for later, which goes before something is refused.
+    fn register(&self, _spare: Weak<dyn GiveUp>) {}
+
+    /// Uploads the topology and allocates once for all runs.
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Executor>, RunError>;
+
+    /// The same for one pass on many topologies. Where queries on several of them can share launches, its own.
+    fn open_many(&self, openings: Vec<Opening<'_>>) -> Result<Box<dyn Many>, RunError> {
+        let executors = openings.into_iter().map(|opening| self.open(opening));
+        apart(executors)
+    }
+}
+
+/// What an executor is opened for.
+pub struct Opening<'a> {
+    /// The program as this session runs it.
+    pub program: Arc<Program>,
+    /// On what.
+    pub topology: &'a TopologyArgs<'a>,
+    /// Whether temporaries that never live at once share memory.
+    pub allocation: Allocation,
+    /// Opens an executor of the pass's own functions; `None` where the program is no pass's.
+    pub native: Option<OpenNative>,
+}
+
+/// Whose memory a session takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// The host's, taken and given back while the schedule runs.
+    Host,
+    /// A device's, with what the graphs decide about it.
+    Device(Arc<Graphs>),
+}
+
+impl Holder {
+    /// As planners take it.
+    pub fn target(&self) -> Target<'_> {
+        match self {
+            Holder::Host => Target::Cpu,
+            Holder::Device(graphs) => Target::Cuda(graphs),
+        }
+    }
+
+    /// What is held beside the plan.
+    pub fn beside_bytes(&self, program: &Program, sizes: &Sizes) -> u64 {
+        match self {
+            Holder::Host => beside_bytes(program, sizes),
+            Holder::Device(_) => 0,
+        }
+    }
+}
+
+/// Has memory for later.
+pub trait GiveUp: Send + Sync {
+    /// Frees it; whether there was some.
+    fn give_up(&self) -> bool;
+}
+
+/// One pass on many topologies.
+pub trait Many: Send {
+    /// Runs queries on the topologies that they name, in order. `room`: bytes that the budget has for their states, inputs and
+    /// results.
+    fn run_batch(
+        &mut self,
+        queries: &[(usize, Args<'_>)],
+        room: Option<u64>,
+    ) -> Vec<Result<Outcome, RunError>>;
+
+    /// What it did since it was made, where the backend counts.
+    fn counters(&self) -> Option<Counters>;
+}
+
+/// An executor for each topology, one query after another.
+///
+/// # Errors
+/// The first of theirs.
+pub fn apart(
+    executors: impl Iterator<Item = Result<Box<dyn Executor>, RunError>>,
+) -> Result<Box<dyn Many>, RunError> {
+    Ok(Box::new(Apart(executors.collect::<Result<_, _>>()?)))
+}
+
+/// [`apart`].
+struct Apart(Vec<Box<dyn Executor>>);
+
+impl Many for Apart {
+    fn run_batch(
+        &mut self,
+        queries: &[(usize, Args<'_>)],
+        _room: Option<u64>,
+    ) -> Vec<Result<Outcome, RunError>> {
+        let queries = queries.iter();
+        queries
+            .map(|(topology, args)| self.0[*topology].run(args))
+            .collect()
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        counters_of(&self.0)
+    }
+}
+
+/// What several executors did, where all of them count.
+pub fn counters_of(executors: &[Box<dyn Executor>]) -> Option<Counters> {
+    let counts = executors.iter().map(|e| e.counters());
+    counts.reduce(|a, b| a.zip(b).map(|(a, b)| a.plus(&b)))?
+}
 
 /// How far the current run is; read by anyone while it runs.
 #[derive(Debug, Default)]
@@ -89,7 +252,7 @@ pub struct LaunchHint {
     pub batch_bytes: Option<u64>,
     /// There may be a second set of inputs, so that those of the next run go up while one is on the device.
     pub second_inputs: bool,
-    /// Say how long the sweeps of each wave take ([`Report::waves`]). It costs a look at the clock before and after each
+    /// Say how long the sweeps of each wave take ([`Report::waves`](crate::run::outcome::Report::waves)). It costs a look at the clock before and after each
     /// sweep, on a CPU as long as a sweep over a few items takes.
     pub time_waves: bool,
 }

@@ -12,7 +12,7 @@ use crate::vir0::scalar::Scalar;
 pub struct Outcome {
     /// Output and in-out buffers, in buffer order.
     pub outputs: Vec<(BufferId, Column)>,
-    /// Nodes and bits of a row of the buffers of bit rows ([`Sizes::rows`]).
+    /// Nodes and bits of a row of the buffers of bit rows ([`Sizes::rows`](crate::vir0::sizes::Sizes::rows)).
     pub rows: Vec<(BufferId, u32, u32)>,
     /// Fields of the items of the output lists, in list order: only what the list holds.
     pub lists: Vec<(ListId, Vec<Column>)>,
@@ -20,7 +20,7 @@ pub struct Outcome {
     pub reductions: Vec<(ReductionId, u64)>,
     /// What happened.
     pub report: Report,
-    /// The pages of the outputs' memory are locked ([`Executor::lock`]): it is neither grown nor freed.
+    /// The pages of the outputs' memory are locked ([`Executor::lock`](super::backend::Executor::lock)): it is neither grown nor freed.
     pub locked: bool,
     /// Bytes for which there was no memory when values were put together.
     #[doc(hidden)]
@@ -180,7 +180,7 @@ pub struct Report {
     pub activity: Option<Activity>,
     /// What was read back.
     pub readback: Readback,
-    /// Sweeps of each wave, where the backend was asked to time them ([`LaunchHint::time_waves`]). Of a query of a batch, its
+    /// Sweeps of each wave, where the backend was asked to time them ([`LaunchHint::time_waves`](super::backend::LaunchHint::time_waves)). Of a query of a batch, its
     /// own.
     pub waves: Option<Vec<WaveTime>>,
 }

@@ -55,7 +55,7 @@ pub struct Proof {
     pub min_speedup_bps: u64,
     /// The largest.
     pub max_speedup_bps: u64,
-    /// The values of named constants that it was measured with ([`Parts::constants_hash`]).
+    /// The values of named constants that it was measured with ([`Parts::constants_hash`](super::module::Parts::constants_hash)).
     pub constants_hash: u64,
     /// Whether runs shared launches.
     pub measured: Measured,

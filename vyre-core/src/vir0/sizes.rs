@@ -23,7 +23,7 @@ impl Sizes {
         }
     }
 
-    /// Nodes and bits of a row of each buffer of bit rows: [`Outcome::rows`].
+    /// Nodes and bits of a row of each buffer of bit rows, by buffer.
     pub fn rows(&self, program: &Program) -> Vec<(BufferId, u32, u32)> {
         let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
         buffers

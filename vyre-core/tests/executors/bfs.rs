@@ -7,10 +7,12 @@
     reason = "the expansion keeps the visibility the user wrote"
 )]
 
+use vyre_core::cpu::native::{self, Functions};
 use vyre_core::cpu::native::{Sweep, Until};
 use vyre_core::dsl::{Atomic, Buf, Csr, Edge, Frontier, Node, Push, Round};
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::outcome::{Outcome, Report};
+use vyre_core::run::pass::OpenNative;
 use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE, Word};
 use vyre_core::vir0::manifest::Manifest;
 use vyre_core::vir0::module::{
@@ -75,7 +77,7 @@ pub struct Output {
 
 pub struct Pass;
 
-impl vyre_core::cpu::pass::Pass for Pass {
+impl vyre_core::run::pass::Pass for Pass {
     type Topology<'a> = Topology<'a>;
     type Run<'a> = Run;
     type Output = Output;
@@ -86,6 +88,7 @@ impl vyre_core::cpu::pass::Pass for Pass {
         sites: &[levels::__VYRE_SITES],
         max_rounds: &[],
     };
+    const NATIVE: OpenNative = native::open::<Self>;
 
     fn topology<'a>(topology: &Self::Topology<'a>) -> TopologyArgs<'a> {
         TopologyArgs {
@@ -105,7 +108,9 @@ impl vyre_core::cpu::pass::Pass for Pass {
         results.exchange(BufferId(0), &mut out.dist);
         std::mem::swap(&mut results.report, &mut out.report);
     }
+}
 
+impl Functions for Pass {
     fn wave(cx: &Sweep<'_>) {
         match cx.wave().0 {
             0 => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use vyre_core::compile::ir::build::{self, RowOp, Sequence};
 use vyre_core::compile::ir::{Body, CompareOp, Expr, ItemLocals, LocalId, Stmt};
 use vyre_core::compile::lower::{Literals, lower};
+use vyre_core::cpu::native::{self, Functions};
 use vyre_core::cpu::native::{NativeExecutor, Sweep, Until};
 use vyre_core::cpu::vir0::Vir0Executor;
 use vyre_core::dsl::columns::{Column, Slice};
@@ -15,6 +16,7 @@ use vyre_core::plan::footprint::Allocation;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::Executor;
 use vyre_core::run::outcome::Outcome;
+use vyre_core::run::pass::OpenNative;
 use vyre_core::vir0::module::*;
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::TrapKind;
@@ -336,7 +338,7 @@ fn spread(e: Edge, rows: &Bits, changed: &Reduce<Or<bool>>) {
 
 struct Closure;
 
-impl vyre_core::cpu::pass::Pass for Closure {
+impl vyre_core::run::pass::Pass for Closure {
     type Topology<'a> = &'a Csr;
     type Run<'a> = u32;
     type Output = Outcome;
@@ -346,6 +348,7 @@ impl vyre_core::cpu::pass::Pass for Closure {
         sites: &[],
         max_rounds: &[],
     };
+    const NATIVE: OpenNative = native::open::<Self>;
 
     fn topology<'a>(graph: &Self::Topology<'a>) -> TopologyArgs<'a> {
         TopologyArgs {
@@ -362,6 +365,9 @@ impl vyre_core::cpu::pass::Pass for Closure {
     fn exchange(results: &mut Outcome, out: &mut Outcome) {
         std::mem::swap(results, out);
     }
+}
+
+impl Functions for Closure {
     fn wave(cx: &Sweep<'_>) {
         let rows = cx.bits(0);
         let rows = rows.view();
@@ -465,7 +471,7 @@ fn a_closure_over_rows_is_the_same_on_every_executor() {
     let graph = Csr::from_edges(N as usize, &edges).expect("edges name nodes");
     let program = Arc::new(closure());
     assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
-    let topology = <Closure as vyre_core::cpu::pass::Pass>::topology(&&graph);
+    let topology = <Closure as vyre_core::run::pass::Pass>::topology(&&graph);
     for width in [0, 95, N] {
         let mut expected = vec![vec![0u32; row_words(width) as usize]; N as usize];
         for v in (0..N).rev() {
@@ -486,7 +492,7 @@ fn a_closure_over_rows_is_the_same_on_every_executor() {
             Box::new(vir0.expect("fits")),
         ];
         for mut executor in executors {
-            let args = <Closure as vyre_core::cpu::pass::Pass>::args(&width);
+            let args = <Closure as vyre_core::run::pass::Pass>::args(&width);
             let mut out = executor.run(&args).expect("runs");
             assert!(matches!(&out.outputs[0], (_, Column::U32(_))));
             let rows = out.take_bits(BufferId(0));
@@ -512,7 +518,7 @@ fn updates_of_rows_are_updates() {
 /// Copies each node's row of a topology's buffer.
 struct Copying;
 
-impl vyre_core::cpu::pass::Pass for Copying {
+impl vyre_core::run::pass::Pass for Copying {
     type Topology<'a> = TopologyArgs<'a>;
     type Run<'a> = ();
     type Output = Outcome;
@@ -522,6 +528,7 @@ impl vyre_core::cpu::pass::Pass for Copying {
         sites: &[],
         max_rounds: &[],
     };
+    const NATIVE: OpenNative = native::open::<Self>;
 
     fn topology<'a>(topology: &Self::Topology<'a>) -> TopologyArgs<'a> {
         topology.clone()
@@ -532,6 +539,9 @@ impl vyre_core::cpu::pass::Pass for Copying {
     fn exchange(results: &mut Outcome, out: &mut Outcome) {
         std::mem::swap(results, out);
     }
+}
+
+impl Functions for Copying {
     fn wave(cx: &Sweep<'_>) {
         let (from, to) = (cx.bits(0), cx.bits(1));
         let (from, to) = (from.view(), to.view());

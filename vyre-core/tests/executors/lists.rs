@@ -6,6 +6,7 @@ use vyre_core::compile::ir::{
     AtomicOp, BinaryOp, Block, Body, CompareOp, Expr, ItemLocals, LocalId, Stmt,
 };
 use vyre_core::compile::lower::{Literals, lower};
+use vyre_core::cpu::native::{self, Functions};
 use vyre_core::cpu::native::{NativeExecutor, Sweep, Until};
 use vyre_core::cpu::vir0::Vir0Executor;
 use vyre_core::dsl::csr::Csr;
@@ -15,6 +16,7 @@ use vyre_core::plan::footprint::Allocation;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::Executor;
 use vyre_core::run::outcome::Outcome;
+use vyre_core::run::pass::OpenNative;
 use vyre_core::vir0::module::{self, *};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::{Site, Trap, TrapKind};
@@ -63,7 +65,7 @@ const ASSERT_LINE: u32 = line!() - 4;
 
 struct Pass;
 
-impl vyre_core::cpu::pass::Pass for Pass {
+impl vyre_core::run::pass::Pass for Pass {
     type Topology<'a> = &'a Csr;
     type Run<'a> = Args<'a>;
     type Output = Outcome;
@@ -73,6 +75,7 @@ impl vyre_core::cpu::pass::Pass for Pass {
         sites: &[],
         max_rounds: &[],
     };
+    const NATIVE: OpenNative = native::open::<Self>;
 
     fn topology<'a>(graph: &Self::Topology<'a>) -> TopologyArgs<'a> {
         TopologyArgs {
@@ -86,6 +89,9 @@ impl vyre_core::cpu::pass::Pass for Pass {
     fn exchange(results: &mut Outcome, out: &mut Outcome) {
         std::mem::swap(results, out);
     }
+}
+
+impl Functions for Pass {
     fn wave(cx: &Sweep<'_>) {
         match cx.wave().0 {
             0 => cx.nodes(
@@ -366,7 +372,7 @@ fn run_all(scalars: [u64; 3]) -> Vec<Result<Outcome, Box<Trap>>> {
     let program = Arc::new(program());
     assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
     let graph = Csr::from_edges(NODES as usize, &[]).expect("no edges");
-    let topology: TopologyArgs<'_> = <Pass as vyre_core::cpu::pass::Pass>::topology(&&graph);
+    let topology: TopologyArgs<'_> = <Pass as vyre_core::run::pass::Pass>::topology(&&graph);
     let native = || {
         let executor =
             NativeExecutor::<Pass>::new(Arc::clone(&program), &topology, Allocation::Shared);

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use vyre_core::compile::effects::uses;
 use vyre_core::compile::ir::Body;
 use vyre_core::cpu::native::NativeExecutor;
-use vyre_core::cpu::pass::Pass as _;
 use vyre_core::cpu::vir0::Vir0Executor;
 use vyre_core::dsl::Bits;
 use vyre_core::dsl::columns::Element;
@@ -22,6 +21,7 @@ use vyre_core::dsl::record::Record;
 use vyre_core::run::args::TopologyArgs;
 use vyre_core::run::backend::Executor;
 use vyre_core::run::outcome::Outcome;
+use vyre_core::run::pass::Pass as _;
 use vyre_core::vir0::module::{Access, BufferId, Domain, Extent, ListId, Mode, Resource};
 use vyre_core::vir0::trap::TrapKind;
 

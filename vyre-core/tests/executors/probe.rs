@@ -2,6 +2,7 @@
 
 use crate::Take as _;
 use std::sync::Arc;
+use vyre_core::cpu::native::{self, Functions};
 use vyre_core::cpu::native::{NativeExecutor, Sweep, Until};
 use vyre_core::dsl::columns::Slice;
 use vyre_core::dsl::csr::Csr;
@@ -10,6 +11,7 @@ use vyre_core::dsl::{Atomic, Buf, Edge, Push, Reduce, Sum};
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::Executor;
 use vyre_core::run::outcome::Outcome;
+use vyre_core::run::pass::OpenNative;
 use vyre_core::vir0::isa::{Op, Word};
 use vyre_core::vir0::module::{
     Buffer, BufferId, Domain, Extent, Frontier, FrontierId, ItemRows, Kernel, KernelId, Parts,
@@ -68,7 +70,7 @@ fn fail(v: u32, fault: u32, loads: &Buf<f32>, front: &Push, g: &Csr) -> f32 {
 
 struct Probe;
 
-impl vyre_core::cpu::pass::Pass for Probe {
+impl vyre_core::run::pass::Pass for Probe {
     type Topology<'a> = &'a Csr;
     type Run<'a> = Args<'a>;
     type Output = Outcome;
@@ -78,6 +80,7 @@ impl vyre_core::cpu::pass::Pass for Probe {
         sites: &[],
         max_rounds: &[],
     };
+    const NATIVE: OpenNative = native::open::<Self>;
 
     fn topology<'a>(graph: &Self::Topology<'a>) -> TopologyArgs<'a> {
         TopologyArgs {
@@ -91,7 +94,9 @@ impl vyre_core::cpu::pass::Pass for Probe {
     fn exchange(results: &mut Outcome, out: &mut Outcome) {
         std::mem::swap(results, out);
     }
+}
 
+impl Functions for Probe {
     fn wave(cx: &Sweep<'_>) {
         match cx.wave().0 {
             0 => cx.nodes((), (cx.push(0), cx.push(1)), |lane, (front, unique)| {
@@ -262,7 +267,7 @@ fn run(graph: &Csr, threads: usize, fault: u32) -> Result<Outcome, RunError> {
         scalars: vec![fault.into(), 20_000],
         inputs: vec![(BufferId(LOADS), Slice::F32(&loads))],
     };
-    let topology = <Probe as vyre_core::cpu::pass::Pass>::topology(&graph);
+    let topology = <Probe as vyre_core::run::pass::Pass>::topology(&graph);
     let mut executor = NativeExecutor::<Probe>::new(
         Arc::new(program()),
         &topology,
@@ -357,7 +362,7 @@ fn outside_lanes_a_failed_check_is_a_panic() {
 #[test]
 fn arguments_of_the_wrong_length_are_refused_by_name() {
     let graph = wheel(7);
-    let topology = <Probe as vyre_core::cpu::pass::Pass>::topology(&&graph);
+    let topology = <Probe as vyre_core::run::pass::Pass>::topology(&&graph);
     let mut executor = NativeExecutor::<Probe>::new(
         Arc::new(program()),
         &topology,

@@ -2,6 +2,7 @@
 
 use crate::Take as _;
 use std::sync::Arc;
+use vyre_core::cpu::native::{self, Functions};
 use vyre_core::cpu::native::{NativeExecutor, Sweep, Until};
 use vyre_core::dsl::Records;
 use vyre_core::dsl::columns::Slice;
@@ -11,6 +12,7 @@ use vyre_core::plan::footprint::Allocation;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::Executor;
 use vyre_core::run::outcome::Outcome;
+use vyre_core::run::pass::OpenNative;
 use vyre_core::vir0::isa::{Op, Word};
 use vyre_core::vir0::module::*;
 use vyre_core::vir0::scalar::Scalar;
@@ -54,7 +56,7 @@ fn gather(v: u32, offset: u32, bodies: &Records<Body>, total: &mut f64) {
 
 struct Pass;
 
-impl vyre_core::cpu::pass::Pass for Pass {
+impl vyre_core::run::pass::Pass for Pass {
     type Topology<'a> = &'a Csr;
     type Run<'a> = Args<'a>;
     type Output = Outcome;
@@ -64,6 +66,7 @@ impl vyre_core::cpu::pass::Pass for Pass {
         sites: &[],
         max_rounds: &[],
     };
+    const NATIVE: OpenNative = native::open::<Self>;
 
     fn topology<'a>(graph: &Self::Topology<'a>) -> TopologyArgs<'a> {
         TopologyArgs {
@@ -77,6 +80,9 @@ impl vyre_core::cpu::pass::Pass for Pass {
     fn exchange(results: &mut Outcome, out: &mut Outcome) {
         std::mem::swap(results, out);
     }
+}
+
+impl Functions for Pass {
     fn wave(cx: &Sweep<'_>) {
         match cx.wave().0 {
             0 => cx.nodes(
@@ -161,7 +167,7 @@ fn program() -> Program {
 fn lanes_see_structs_and_outcomes_fields() {
     const N: u32 = 20_000;
     let graph = Csr::from_edges(N as usize, &[]).expect("no edges");
-    let topology = <Pass as vyre_core::cpu::pass::Pass>::topology(&&graph);
+    let topology = <Pass as vyre_core::run::pass::Pass>::topology(&&graph);
     let program = Arc::new(program());
     let executor = NativeExecutor::<Pass>::new(program, &topology, Allocation::Separate);
     let mut executor = executor.expect("fits");

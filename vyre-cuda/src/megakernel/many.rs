@@ -24,6 +24,7 @@ use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::Graphs;
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::session::Counters;
+use vyre_core::run;
 use vyre_core::run::args::{Args, TopologyArgs, resolve_topologies};
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::module::Program;
@@ -266,10 +267,10 @@ impl Many {
             Err(e) => results.extend(std::iter::repeat_n(Err(e), count)),
         }
     }
+}
 
-    /// Runs queries on the graphs that they name, in order. `room`: bytes for their states, inputs and results, if a budget
-    /// says.
-    pub(crate) fn run_batch(
+impl run::backend::Many for Many {
+    fn run_batch(
         &mut self,
         queries: &[(usize, Args<'_>)],
         room: Option<u64>,
@@ -301,8 +302,8 @@ impl Many {
         results
     }
 
-    pub(crate) fn counters(&self) -> Counters {
-        self.counts
+    fn counters(&self) -> Option<Counters> {
+        Some(self.counts)
     }
 }
 

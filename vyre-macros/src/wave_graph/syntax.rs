@@ -48,7 +48,7 @@ pub(crate) struct Graph {
 
 /// Arguments of `#[wave_graph(...)]`.
 pub(crate) struct Options {
-    /// What expanded code names instead of `::vyre_cuda`.
+    /// What expanded code names instead of `::vyre`.
     pub(crate) krate: TokenStream,
     /// `limits(nodes = .., edges = ..)`: the sizes that the compile-time plan may assume.
     pub(crate) limits: Limits,
@@ -61,7 +61,7 @@ pub(crate) struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            krate: quote!(::vyre_cuda),
+            krate: quote!(::vyre),
             limits: Limits::default(),
             budget_bytes: None,
             budget_span: Span::call_site(),
@@ -519,7 +519,7 @@ pub(crate) fn listed(words: impl IntoIterator<Item = impl Display>) -> String {
     }
 }
 
-/// The last segment of an attribute's path: `wave` of `#[vyre_cuda::wave(...)]`.
+/// The last segment of an attribute's path: `wave` of `#[vyre::wave(...)]`.
 pub(crate) fn attr_name(attr: &Attribute) -> String {
     attr.path()
         .segments
@@ -605,7 +605,7 @@ pub(crate) fn scalar_of(ty: &Type) -> Option<Scalar> {
     }
 }
 
-/// Last segment of a type without arguments: `Csr` of `vyre_cuda::prelude::Csr`.
+/// Last segment of a type without arguments: `Csr` of `vyre::prelude::Csr`.
 pub(crate) fn type_word(ty: &Type) -> Option<String> {
     match ty {
         Type::Path(p) if p.qself.is_none() => {
@@ -742,7 +742,7 @@ pub(crate) fn options(tokens: TokenStream, report: &mut Report) -> Options {
                 }
             }
             "crate" => {
-                if let Some(value) = arg.value("crate = path::to::vyre_cuda", report) {
+                if let Some(value) = arg.value("crate = path::to::vyre", report) {
                     match &value {
                         Expr::Path(p) => options.krate = p.to_token_stream(),
                         _ => report.error(value.span(), "`crate` is a path"),

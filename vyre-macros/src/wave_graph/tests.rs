@@ -891,7 +891,7 @@ impl Corpus {
         for folder in [
             "ui-tests/fail",
             "ui-tests/pass",
-            "vyre-cuda/tests",
+            "vyre/tests",
             "examples/examples",
             "examples/src",
         ] {

@@ -1,0 +1,62 @@
+//! The contract between the macros' expansion and the runtime: what a generated pass provides.
+
+use crate::dsl::columns::Column;
+use crate::dsl::error::RunError;
+use crate::plan::footprint::Allocation;
+use crate::run::args::{Args, TopologyArgs};
+use crate::run::backend::Executor;
+use crate::run::outcome::Outcome;
+use crate::vir0::module::{BufferId, Parts, Program};
+use std::sync::Arc;
+
+/// Opens an executor of a pass's own functions: what a backend is asked, without the functions.
+pub type OpenNative =
+    fn(Arc<Program>, &TopologyArgs<'_>, Allocation) -> Result<Box<dyn Executor>, RunError>;
+
+/// What a session is created from: a pass's `Topology { .. }`, or less where that says it all.
+#[diagnostic::on_unimplemented(
+    message = "this session needs `{T}`, and is given `{Self}`",
+    label = "not what the pass declares as `#[topology]`",
+    note = "write `Topology {{ .. }}` of the pass's module, with each `#[topology]` field by its name",
+    note = "where there is only one, a `Csr`, `&graph` will do, and where there is none, `()`"
+)]
+pub trait IntoTopology<T> {
+    /// The whole topology.
+    fn into_topology(self) -> T;
+}
+
+impl<T> IntoTopology<T> for T {
+    fn into_topology(self) -> T {
+        self
+    }
+}
+
+/// A compiled pass. Implemented by the macros' expansion only.
+pub trait Pass: 'static {
+    /// What a session is created from.
+    type Topology<'a>;
+    /// What a run is given.
+    type Run<'a>;
+    /// What a run gives back.
+    type Output: Default + Send + 'static;
+    /// Bytecode, plan and debug information, as data.
+    const PARTS: Parts;
+    /// Opens an executor of the user's own functions, for the backend that runs those.
+    const NATIVE: OpenNative;
+
+    /// Untyped form of the topologies.
+    fn topology<'a>(topology: &Self::Topology<'a>) -> TopologyArgs<'a>;
+    /// Untyped form of the arguments.
+    fn args<'a>(run: &Self::Run<'a>) -> Args<'a>;
+    /// Topology columns that the caller gives as rows of structs, taken apart: [`Pass::topology`] leaves them out.
+    fn topology_rows(_: &Self::Topology<'_>) -> Result<Vec<(BufferId, Column)>, RunError> {
+        Ok(Vec::new())
+    }
+    /// Inputs that the caller gives as rows of structs, taken apart: [`Pass::args`] leaves them out.
+    fn rows(_: &Self::Run<'_>) -> Result<Vec<(BufferId, Column)>, RunError> {
+        Ok(Vec::new())
+    }
+    /// Swaps an outcome with its typed form, memory included ([`Outcome::exchange`]): gives results, or takes over the memory of
+    /// earlier ones. Left out where runs give nothing.
+    fn exchange(_results: &mut Outcome, _out: &mut Self::Output) {}
+}

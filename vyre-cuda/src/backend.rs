@@ -1,0 +1,138 @@
+//! What a runtime asks of this backend.
+
+use crate::device::{Code, Device, DeviceError};
+use crate::megakernel::{Many, Megakernel, graphs_of};
+use std::sync::{Arc, OnceLock, Weak};
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::side::Floor;
+use vyre_core::plan::thresholds::Thresholds;
+use vyre_core::run::args::TopologyArgs;
+use vyre_core::run::backend::{self, Backend, Executor, GiveUp, Holder, Opening};
+use vyre_core::vir0::module::Program;
+
+/// A CUDA device as a backend.
+pub struct Cuda {
+    device: Arc<Device>,
+    /// All of its memory.
+    memory_bytes: OnceLock<u64>,
+}
+
+impl Cuda {
+    /// The device with this ordinal.
+    ///
+    /// # Errors
+    /// Without a driver, or a device that can be used.
+    pub fn open(ordinal: usize) -> Result<Cuda, DeviceError> {
+        Ok(Cuda {
+            device: Device::open(ordinal)?,
+            memory_bytes: OnceLock::new(),
+        })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Why the first process on a machine waits while the driver compiles the megakernel; `None` where this crate has machine
+    /// code for the device.
+    pub fn waits(&self) -> Option<String> {
+        match self.device.code() {
+            Code::Cubin { .. } => None,
+            waited @ Code::Ptx(_) => Some(waited.to_string()),
+        }
+    }
+}
+
+impl Backend for Cuda {
+    fn name(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn device(&self) -> String {
+        self.device.name().to_owned()
+    }
+
+    fn identity(&self) -> String {
+        let (version, device) = (env!("CARGO_PKG_VERSION"), self.device.name());
+        let driver = self.device.driver_version();
+        format!("cuda {version}, {device}, driver {driver}")
+    }
+
+    fn ordinal(&self) -> u32 {
+        self.device.ordinal() as u32
+    }
+
+    /// A launch with its readback, a barrier, and what the memory of the fastest devices feeds.
+    fn floor(&self) -> Floor {
+        Floor {
+            run_ns: 10_000.0,
+            round_ns: 1_000.0,
+            item_ns: 0.02,
+        }
+    }
+
+    /// Of the contract's defaults one was measured to be wrong: on an H100, sparse rounds are never faster with fewer CTAs, and
+    /// those of a few thousand items are slower (docs/PERFORMANCE.md).
+    fn thresholds(&self) -> Thresholds {
+        let mut thresholds = Thresholds::default();
+        thresholds.launch.sparse_ctas = u32::MAX;
+        thresholds
+    }
+
+    fn holder(&self, program: &Program, topology: &TopologyArgs<'_>) -> Result<Holder, RunError> {
+        let graphs = graphs_of(&self.device, program, topology)?;
+        Ok(Holder::Device(Arc::new(graphs)))
+    }
+
+    fn is_host(&self) -> bool {
+        false
+    }
+
+    fn waiting_room_bytes(&self) -> Result<Option<u64>, RunError> {
+        if let Some(&bytes) = self.memory_bytes.get() {
+            return Ok(Some(bytes));
+        }
+        let (_, total_bytes) = self.device.memory_bytes()?;
+        Ok(Some(*self.memory_bytes.get_or_init(|| total_bytes)))
+    }
+
+    fn register(&self, spare: Weak<dyn GiveUp>) {
+        self.device.register(spare);
+    }
+
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Executor>, RunError> {
+        let Opening {
+            program,
+            topology,
+            allocation,
+            native: _,
+        } = opening;
+        let megakernel = Megakernel::new(&self.device, program, topology, allocation)?;
+        Ok(Box::new(megakernel))
+    }
+
+    fn open_many(&self, openings: Vec<Opening<'_>>) -> Result<Box<dyn backend::Many>, RunError> {
+        // One launch has one schedule: a topology that only fits with more barriers keeps all of them apart.
+        let together = |first: &Opening<'_>| {
+            let mut programs = openings.iter().map(|of| &of.program);
+            programs.all(|p| p.schedule == first.program.schedule)
+        };
+        let Some(first) = openings.first().filter(|first| together(first)) else {
+            let each = openings.into_iter();
+            return backend::apart(each.map(|opening| self.open(opening)));
+        };
+        let shares = openings
+            .iter()
+            .any(|of| of.allocation == Allocation::Shared);
+        let allocation = match shares {
+            true => Allocation::Shared,
+            false => Allocation::Separate,
+        };
+        let topologies: Vec<TopologyArgs<'_>> =
+            openings.iter().map(|of| of.topology.clone()).collect();
+        let of = (Arc::clone(&first.program), allocation);
+        Ok(Box::new(Many::new(&self.device, of, &topologies)?))
+    }
+}

@@ -1,0 +1,50 @@
+//! Errors of runtimes, sessions and runs.
+
+use thiserror::Error;
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::passes::PassError;
+use vyre_core::vir0::container::PartsError;
+use vyre_core::vir0::trap::Trap;
+
+/// Why a runtime, a session or a run failed.
+#[derive(Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A checked fault stopped the run; the session stays usable.
+    #[error(transparent)]
+    Trap(Box<Trap>),
+    /// The arguments do not fit the pass, or the backend failed.
+    #[error(transparent)]
+    Run(RunError),
+    /// The pass's bytecode is not valid: the expansion and the runtime are of different versions.
+    #[error(transparent)]
+    Program(#[from] PartsError),
+    /// No CUDA device can be used.
+    #[cfg(feature = "cuda")]
+    #[error("no CUDA device: {0}")]
+    NoDevice(#[from] vyre_cuda::DeviceError),
+    /// What a pipeline is to select from does not fit together, or does not fit.
+    #[error(transparent)]
+    Select(#[from] PassError),
+}
+
+vyre_core::debug_is_display!(Error);
+
+impl Error {
+    /// The trap that stopped the run, if that is what happened.
+    pub fn trap(&self) -> Option<&Trap> {
+        match self {
+            Error::Trap(trap) => Some(trap),
+            _ => None,
+        }
+    }
+}
+
+impl From<RunError> for Error {
+    fn from(e: RunError) -> Error {
+        match e {
+            RunError::Trap(trap) => Error::Trap(trap),
+            other => Error::Run(other),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Two passes over one topology, run as one.
+
+use crate::error::Error;
+use crate::runtime::Runtime;
+use crate::session::{Memory, args, legal, made, slices};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::fuse::{Fused, Link, fuse};
+use vyre_core::run::args::Args;
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::run::pass::{IntoTopology, Pass};
+use vyre_core::vir0::module::{BufferId, Program};
+use vyre_core::vir0::verify::verify;
+
+/// Two passes over one topology, in one launch where the backend runs programs: the groups of both share barriers wherever they do not
+/// conflict. The native backend calls each pass's own functions, and runs them one after the other; results are the same.
+///
+/// An output of the first can be an input of the second ([`FusedSession::new`]'s links, by field name); that input is then given as `&[]`.
+///
+/// Like a session's, its memory is checked against limits and budgets before anything is allocated.
+pub struct FusedSession<A, B> {
+    fused: Fused,
+    links: Vec<Link>,
+    how: How,
+    backend: &'static str,
+    passes: PhantomData<fn() -> (A, B)>,
+}
+
+enum How {
+    Together(Box<One>),
+    InTurn(Box<[One; 2]>),
+}
+
+/// A program and what runs it.
+struct One {
+    program: Arc<Program>,
+    executor: Box<dyn Executor>,
+    memory: Memory,
+}
+
+impl One {
+    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
+        self.memory.check(&self.program, args)?;
+        self.executor.run(args)
+    }
+}
+
+impl<A: Pass, B: Pass> FusedSession<A, B> {
+    /// Uploads the topology. `links` are pairs of field names: an output of the first, an input of the second.
+    pub fn new<'a>(
+        runtime: &Runtime,
+        (first, second): (
+            impl IntoTopology<A::Topology<'a>>,
+            impl IntoTopology<B::Topology<'a>>,
+        ),
+        links: &[(&str, &str)],
+    ) -> Result<FusedSession<A, B>, Error> {
+        let (a, b) = (A::PARTS.program()?, B::PARTS.program()?);
+        let named = |p: &Program, name: &str| {
+            let at = p.buffers.iter().position(|b| b.name == name);
+            at.map(|i| BufferId(i as u16))
+                .ok_or_else(|| RunError::Invalid(format!("`{}` has no buffer `{name}`", p.name)))
+        };
+        let links = links
+            .iter()
+            .map(|(from, to)| {
+                Ok(Link {
+                    from: named(&a, from)?,
+                    to: named(&b, to)?,
+                })
+            })
+            .collect::<Result<Vec<Link>, RunError>>()?;
+        let invalid = |e: &dyn fmt::Display| RunError::Invalid(e.to_string());
+        let mut fused = fuse(&a, &b, &links).map_err(|e| invalid(&e))?;
+        verify(&fused.program).map_err(|e| invalid(&e[0]))?;
+        legal(&fused.program)?;
+        let given = (first.into_topology(), second.into_topology());
+        // Taken apart once there is a plan, which has room for them.
+        let rows = || Ok::<_, RunError>((A::topology_rows(&given.0)?, B::topology_rows(&given.1)?));
+        let taken;
+        let (mut first, mut second) = (A::topology(&given.0), B::topology(&given.1));
+        let alike = first.graphs.len() == second.graphs.len()
+            && (first.graphs.iter().zip(&second.graphs))
+                .all(|(a, b)| std::ptr::eq(*a, *b) || a == b);
+        if !alike {
+            return Err(invalid(&"fused passes work on one topology").into());
+        }
+        let how = if runtime.runs_bytecode() {
+            let program = std::mem::take(&mut fused.program);
+            let (planned, memory) = Memory::settle(program, &first, runtime)?;
+            let program = planned.program;
+            fused.program = Program::clone(&program);
+            taken = rows()?;
+            let mut both = first;
+            both.columns.extend(slices(&taken.0));
+            let moved = second.columns.into_iter().chain(slices(&taken.1));
+            let moved = moved.map(|(id, column)| (fused.second_buffer(id), column));
+            both.columns.extend(moved);
+            let executor =
+                runtime.program_executor(Arc::clone(&program), &both, memory.allocation)?;
+            How::Together(Box::new(One {
+                program,
+                executor,
+                memory,
+            }))
+        } else {
+            let (a, first_memory) = Memory::settle(a, &first, runtime)?;
+            let (b, second_memory) = Memory::settle(b, &second, runtime)?;
+            let (a, b) = (a.program, b.program);
+            taken = rows()?;
+            first.columns.extend(slices(&taken.0));
+            second.columns.extend(slices(&taken.1));
+            How::InTurn(Box::new([
+                One {
+                    executor: runtime.executor::<A>(
+                        Arc::clone(&a),
+                        &first,
+                        first_memory.allocation,
+                    )?,
+                    program: a,
+                    memory: first_memory,
+                },
+                One {
+                    executor: runtime.executor::<B>(
+                        Arc::clone(&b),
+                        &second,
+                        second_memory.allocation,
+                    )?,
+                    program: b,
+                    memory: second_memory,
+                },
+            ]))
+        };
+        Ok(FusedSession {
+            fused,
+            links,
+            how,
+            backend: runtime.backend(),
+            passes: PhantomData,
+        })
+    }
+
+    /// Both programs as one.
+    pub fn program(&self) -> &Program {
+        &self.fused.program
+    }
+
+    /// Barriers of the one schedule, and of one schedule after the other.
+    pub fn barriers(&self) -> (usize, usize) {
+        (self.fused.barriers, self.fused.barriers_before)
+    }
+
+    /// Whether both run in one launch.
+    pub fn is_one_launch(&self) -> bool {
+        matches!(self.how, How::Together(_))
+    }
+
+    /// Runs both.
+    pub fn run(
+        &mut self,
+        first: A::Run<'_>,
+        second: B::Run<'_>,
+    ) -> Result<(A::Output, B::Output), Error> {
+        let rows = (A::rows(&first)?, B::rows(&second)?);
+        let (a, b) = (args::<A>(&first, &rows.0), args::<B>(&second, &rows.1));
+        let (mut first, mut second) = match &mut self.how {
+            How::Together(both) => {
+                let args = self.fused.args(&a, &b);
+                self.fused.outcomes(both.run(&args)?)
+            }
+            How::InTurn(both) => {
+                let [one, two] = &mut **both;
+                let first = one.run(&a)?;
+                let mut args = b.clone();
+                let linked = |id: BufferId| self.links.iter().any(|l| l.to == id);
+                args.inputs.retain(|(id, _)| !linked(*id));
+                for link in &self.links {
+                    let (_, column) = output(&first, link.from);
+                    args.inputs.push((link.to, column.as_slice()));
+                }
+                let second = two.run(&args)?;
+                (first, second)
+            }
+        };
+        first.report.backend = self.backend;
+        second.report.backend = self.backend;
+        Ok((made::<A>(first)?, made::<B>(second)?))
+    }
+}
+
+fn output(outcome: &Outcome, id: BufferId) -> &(BufferId, vyre_core::dsl::columns::Column) {
+    let found = outcome.outputs.iter().find(|(b, _)| *b == id);
+    found.expect("a link starts at an output")
+}
+
+impl<A, B> fmt::Debug for FusedSession<A, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FusedSession")
+            .field("program", &self.fused.program.name)
+            .finish_non_exhaustive()
+    }
+}

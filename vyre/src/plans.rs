@@ -1,0 +1,150 @@
+//! What a runtime remembers for its sessions: plans by layout, and first launches by what was known about them.
+
+use crate::error::Error;
+use std::any::TypeId;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use vyre_core::plan::cache::{CacheStats, Lru, PLAN_CAPACITY, PlanKey};
+use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::launch::{self, LaunchError, Recommendation, Request, Topology};
+use vyre_core::plan::route::{Choice, Pressure};
+use vyre_core::run::args::TopologyArgs;
+use vyre_core::run::backend::Holder;
+use vyre_core::run::pass::Pass;
+use vyre_core::vir0::module::Program;
+use vyre_core::vir0::sizes::Sizes;
+
+/// What the plans that a runtime keeps were asked for so far ([`Runtime::planning`](crate::Runtime::planning)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Planning {
+    /// Plans of sessions: the assembled and verified program with the barriers that its budget takes, how memory is handed out,
+    /// and the route that sweeps start with. A session that is opened again for the same pass, sizes and memory finds its own.
+    pub sessions: CacheStats,
+    /// First launches of sessions; later ones are decided from the launch before, and are not kept.
+    pub launches: CacheStats,
+}
+
+impl Planning {
+    /// Of two sides.
+    pub(crate) fn plus(self, other: Planning) -> Planning {
+        Planning {
+            sessions: self.sessions.plus(other.sessions),
+            launches: self.launches.plus(other.launches),
+        }
+    }
+}
+
+/// Kind of plan of a [`PlanKey`]: a session's. There is no other yet.
+const SESSION: u32 = 0;
+
+/// The plans of a runtime and its clones.
+#[derive(Debug)]
+pub(crate) struct Plans {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    sessions: Lru<PlanKey, (Layout, Planned)>,
+    launches: launch::Planner,
+}
+
+impl Default for Plans {
+    fn default() -> Plans {
+        Plans {
+            kept: Mutex::new(Kept {
+                sessions: Lru::new(PLAN_CAPACITY),
+                launches: launch::Planner::default(),
+            }),
+        }
+    }
+}
+
+/// What a session's plan depends on, beside the pressures.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Layout {
+    pass: TypeId,
+    nodes: Vec<usize>,
+    edges: Vec<usize>,
+    available_bytes: Option<u64>,
+}
+
+impl Layout {
+    /// Of a pass on these topologies, with so much memory for it.
+    pub(crate) fn of<P: Pass>(topology: &TopologyArgs<'_>, available_bytes: Option<u64>) -> Layout {
+        let graphs = || topology.graphs.iter();
+        Layout {
+            pass: TypeId::of::<P>(),
+            nodes: graphs().map(|g| g.node_count()).collect(),
+            edges: graphs().map(|g| g.edge_count()).collect(),
+            available_bytes,
+        }
+    }
+}
+
+/// A session's plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Planned {
+    /// With the barriers that the budget takes.
+    pub(crate) program: Arc<Program>,
+    /// Of the topologies.
+    pub(crate) sizes: Sizes,
+    /// How memory is handed out.
+    pub(crate) allocation: Allocation,
+    /// Whose memory that is, where a budget asks for it.
+    pub(crate) holder: Holder,
+    /// What sweeps start with.
+    pub(crate) start: Choice,
+}
+
+impl Plans {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The plan of a session; made now unless it is there. A failure is not kept.
+    pub(crate) fn session(
+        &self,
+        layout: Layout,
+        (device, pressure): (u32, Pressure),
+        make: impl Fn() -> Result<Planned, Error>,
+    ) -> Result<Planned, Error> {
+        let mut hasher = DefaultHasher::new();
+        layout.hash(&mut hasher);
+        let key = PlanKey {
+            layout_hash: hasher.finish(),
+            kind: SESSION,
+            device,
+            pressure,
+        };
+        let mut kept = self.kept();
+        let (of, planned) =
+            (kept.sessions).get_or_make(key, |_| Ok::<_, Error>((layout.clone(), make()?)))?;
+        match *of == layout {
+            true => Ok(planned.clone()),
+            // A hash is no proof: another layout may have the same.
+            false => make(),
+        }
+    }
+
+    /// How to launch; remembered where there was no launch before.
+    pub(crate) fn launch(
+        &self,
+        policy: &launch::Policy,
+        request: &Request,
+        previous: Option<Topology>,
+    ) -> Result<Recommendation, LaunchError> {
+        match previous {
+            None => self.kept().launches.recommend(policy, request, None),
+            Some(_) => launch::recommend(policy, request, previous),
+        }
+    }
+
+    pub(crate) fn stats(&self) -> Planning {
+        let kept = self.kept();
+        Planning {
+            sessions: kept.sessions.stats(),
+            launches: kept.launches.stats(),
+        }
+    }
+}

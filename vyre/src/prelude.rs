@@ -1,0 +1,11 @@
+//! Everything a module with passes needs.
+
+pub use crate::{Error, Runtime};
+pub use vyre_core::dsl::csr::Csr;
+pub use vyre_core::dsl::{
+    And, Append, Atomic, Bits, Buf, Count, Edge, Frontier, Index, List, Max, Min, Node, Or, Push,
+    Records, Reduce, Round, Sum,
+};
+#[doc(hidden)]
+pub use vyre_macros::wavegraph;
+pub use vyre_macros::{device, fixpoint, kernel, pass, wave, wave_graph};

@@ -1,0 +1,426 @@
+//! Which backend runs the passes of this process.
+
+use crate::budget::{Budget, Lease, Spare};
+use crate::costs::Costs;
+use crate::error::Error;
+use crate::plans::{Planning, Plans};
+use crate::session::Session;
+#[cfg(feature = "cuda")]
+use std::any::Any;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use vyre_core::cpu::{Native, Vir0, native};
+use vyre_core::dsl::columns::SliceMut;
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::side::Floor;
+use vyre_core::plan::thresholds::Thresholds;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::{Backend, Executor, GiveUp, Holder, Many, Opening};
+use vyre_core::run::outcome::Report;
+use vyre_core::run::pass::Pass;
+use vyre_core::vir0::module::{BufferId, Program};
+#[cfg(feature = "cuda")]
+use vyre_cuda::Cuda;
+
+/// Names the file of costs, or is `off`.
+#[cfg(feature = "cuda")]
+const COSTS: &str = "VYRE_COSTS";
+
+/// A backend, and why it was chosen.
+///
+/// ```
+/// let runtime = vyre::Runtime::native();
+/// assert_eq!(runtime.backend(), "native");
+/// println!("running on {runtime}");
+/// ```
+#[derive(Clone)]
+pub struct Runtime {
+    backend: Arc<dyn Backend>,
+    /// Why this one rather than a better one, or what it has to wait for.
+    why: Option<String>,
+    /// Memory that the sessions of this runtime and its clones share.
+    budget: Option<Arc<Budget>>,
+    thresholds: Thresholds,
+    plans: Arc<Plans>,
+    spare: Arc<Spare>,
+    /// Where sessions may go on. None of them has others.
+    others: Arc<[Runtime]>,
+    /// Of all sides.
+    costs: Arc<Costs>,
+}
+
+impl Runtime {
+    /// CUDA if a device answers, otherwise the CPU; [`Display`](fmt::Display) says which and why. Beside a device, the CPU is a second
+    /// side ([`among`](Runtime::among)): a session that runs faster there goes on there.
+    ///
+    /// Where the environment has `VYRE_COSTS`, and it is not `off`, it names the file of [`with_costs`](Runtime::with_costs).
+    ///
+    /// # Errors
+    /// None yet: where no device answers, there is always a CPU.
+    pub fn auto() -> Result<Runtime, Error> {
+        #[cfg(feature = "cuda")]
+        let no_device = match Runtime::cuda() {
+            Ok(runtime) => {
+                let native = (!cfg!(panic = "abort")).then(Runtime::native);
+                let runtime = Runtime::among(runtime, native);
+                let file = std::env::var_os(COSTS).filter(|path| !path.is_empty() && path != "off");
+                return Ok(match file {
+                    Some(path) => runtime.with_costs(path),
+                    None => runtime,
+                });
+            }
+            Err(e) => e.to_string(),
+        };
+        #[cfg(not(feature = "cuda"))]
+        let no_device = "built without the feature `cuda`";
+        // Native traps unwind out of the user's functions.
+        Ok(if cfg!(panic = "abort") {
+            let abort = "the native backend needs panic = \"unwind\"";
+            Runtime::vir0().because(format!("{no_device}; {abort}"))
+        } else {
+            Runtime::native().because(no_device)
+        })
+    }
+
+    /// The first CUDA device. Where this crate has no machine code for it, the first process on a machine waits while the driver
+    /// compiles it; [`Display`](fmt::Display) then says so, and why, and so does [`Device::code`](vyre_cuda::Device::code).
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] without a driver or a device that can be used; never a panic.
+    #[cfg(feature = "cuda")]
+    pub fn cuda() -> Result<Runtime, Error> {
+        let cuda = Cuda::open(0)?;
+        let waits = cuda.waits();
+        let runtime = Runtime::on(Arc::new(cuda));
+        Ok(match waits {
+            Some(why) => runtime.because(why),
+            None => runtime,
+        })
+    }
+
+    /// The CUDA device, where this is one.
+    #[cfg(feature = "cuda")]
+    pub fn cuda_device(&self) -> Option<&vyre_cuda::Device> {
+        let backend: &dyn Any = &*self.backend;
+        Some(backend.downcast_ref::<Cuda>()?.device())
+    }
+
+    /// The CPU, running the passes' own functions on all threads. Where the program is built with `panic = "abort"`, a
+    /// trap aborts the process.
+    pub fn native() -> Runtime {
+        Runtime::on(Arc::new(Native))
+    }
+
+    /// The CPU, interpreting the passes' bytecode on one thread: the reference.
+    pub fn vir0() -> Runtime {
+        Runtime::on(Arc::new(Vir0))
+    }
+
+    /// Threads that native sessions and loaders share, which are made here where nobody has made them.
+    ///
+    /// # Errors
+    /// `RAYON_NUM_THREADS` asks for more than can be meant. Sessions say the same when they are opened.
+    pub fn threads() -> Result<usize, Error> {
+        Ok(native::threads()?)
+    }
+
+    /// Several sides: sessions begin on the first, time their runs, open others where those could be faster, and follow the best.
+    /// Runs that would not agree on every side ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open)) stay on the first, unless
+    /// [`Session::set_side_changes`](crate::Session::set_side_changes) says otherwise. What opens no [`Session`](crate::Session)
+    /// runs on the first.
+    ///
+    /// Each side has the budget and the thresholds that it came with; [`with_memory`](Runtime::with_memory) afterwards is one
+    /// budget for all.
+    ///
+    /// ```
+    /// use vyre::Runtime;
+    /// let runtime = Runtime::among(Runtime::native(), [Runtime::vir0()]);
+    /// assert_eq!((runtime.backend(), runtime.backends()), ("native", vec!["native", "vir0"]));
+    /// ```
+    pub fn among(first: Runtime, others: impl IntoIterator<Item = Runtime>) -> Runtime {
+        let mut sides = first.sides();
+        sides.extend(others.into_iter().flat_map(|other| other.sides()));
+        let names = sides.iter().map(|side| side.backend.identity()).collect();
+        Runtime {
+            costs: Arc::new(Costs::new(names, first.costs.file().map(Path::to_owned))),
+            others: sides.split_off(1).into(),
+            ..first
+        }
+    }
+
+    /// The first side alone: where sessions begin, they stay. For measurements of a backend.
+    pub fn alone(self) -> Runtime {
+        Runtime {
+            others: Arc::default(),
+            ..self
+        }
+    }
+
+    /// A backend with nothing beside it: no budget, and no other side.
+    pub fn on(backend: Arc<dyn Backend>) -> Runtime {
+        Runtime {
+            thresholds: backend.thresholds(),
+            backend,
+            why: None,
+            budget: None,
+            plans: Arc::default(),
+            spare: Arc::default(),
+            others: Arc::default(),
+            costs: Arc::new(Costs::new(Vec::new(), None)),
+        }
+    }
+
+    /// The same, with why it is this backend rather than a better one, or what it has to wait for, for [`Display`](fmt::Display).
+    pub fn because(self, why: impl Into<String>) -> Runtime {
+        Runtime {
+            why: Some(why.into()),
+            ..self
+        }
+    }
+
+    /// Each side as a runtime of its own, which shares budget and plans, and what this one keeps for later.
+    pub(crate) fn sides(&self) -> Vec<Runtime> {
+        let others = self.others.iter().map(|other| Runtime {
+            spare: Arc::clone(&self.spare),
+            ..other.clone()
+        });
+        std::iter::once(self.clone().alone())
+            .chain(others)
+            .collect()
+    }
+
+    /// `"cuda"`, `"native"` or `"vir0"`; of several sides, where sessions begin ([`Session::backend`](crate::Session::backend)
+    /// says where one is).
+    pub fn backend(&self) -> &'static str {
+        self.backend.name()
+    }
+
+    /// The backends of all sides, the one where sessions begin first.
+    pub fn backends(&self) -> Vec<&'static str> {
+        let others = self.others.iter().map(Runtime::backend);
+        std::iter::once(self.backend()).chain(others).collect()
+    }
+
+    /// The same, with a budget: sessions of this runtime and its clones share so much memory. What needs more than the
+    /// others leave is refused before anything is allocated. Several sides share it: another side is opened only where it leaves
+    /// as much as it takes.
+    pub fn with_memory(self, bytes: u64) -> Runtime {
+        let budget = Some(Arc::new(Budget::new(bytes)));
+        let others = self.others.iter().map(|other| Runtime {
+            budget: budget.clone(),
+            ..other.clone()
+        });
+        Runtime {
+            others: others.collect(),
+            budget,
+            spare: Arc::default(),
+            ..self
+        }
+    }
+
+    /// The same, remembering in a file what runs took on each side, beyond the process: the next session of the same code on
+    /// graphs of about the same size begins where it was fastest. The file and its folders are made when there is something to
+    /// write. A file of anything else is left alone, and one that cannot be read or written is no error. Without this, and
+    /// without `VYRE_COSTS` for [`auto`](Runtime::auto), nothing is written; a runtime and its clones remember for themselves.
+    pub fn with_costs(self, file: impl Into<PathBuf>) -> Runtime {
+        let names = self
+            .sides()
+            .iter()
+            .map(|side| side.backend.identity())
+            .collect();
+        Runtime {
+            costs: Arc::new(Costs::new(names, Some(file.into()))),
+            ..self
+        }
+    }
+
+    pub(crate) fn costs(&self) -> &Arc<Costs> {
+        &self.costs
+    }
+
+    /// The least that a run can take here.
+    pub(crate) fn floor(&self) -> Floor {
+        self.backend.floor()
+    }
+
+    /// The same, with thresholds that were measured: sessions load them. Of several sides, the first has them.
+    pub fn with_thresholds(self, thresholds: Thresholds) -> Runtime {
+        Runtime { thresholds, ..self }
+    }
+
+    /// What sessions decide by.
+    pub fn thresholds(&self) -> &Thresholds {
+        &self.thresholds
+    }
+
+    /// What the plans that this runtime and its clones keep were asked for so far. A session that is opened again for the same
+    /// pass, sizes and memory takes its plan from there, and so does its first launch.
+    pub fn planning(&self) -> Planning {
+        let others = self.others.iter().map(|other| other.plans.stats());
+        others.fold(self.plans.stats(), Planning::plus)
+    }
+
+    pub(crate) fn plans(&self) -> &Arc<Plans> {
+        &self.plans
+    }
+
+    /// Which of several devices; 0 on the CPU.
+    pub(crate) fn ordinal(&self) -> u32 {
+        self.backend.ordinal()
+    }
+
+    /// The backend itself; of several sides, the one where sessions begin.
+    pub fn the_backend(&self) -> &dyn Backend {
+        &*self.backend
+    }
+
+    /// Memory that sessions share, and how much of it they took; `None` where nothing was set.
+    pub fn memory(&self) -> Option<(u64, u64)> {
+        let budget = self.budget.as_ref()?;
+        Some(budget.bytes())
+    }
+
+    /// No memory yet, to grow within what sessions share.
+    pub(crate) fn lease(&self) -> Lease {
+        Lease::new(self.budget.clone(), &self.spare)
+    }
+
+    /// What this runtime keeps for later, and gives up where a session needs the memory.
+    pub(crate) fn spare(&self) -> &Arc<Spare> {
+        &self.spare
+    }
+
+    /// Runs a `#[kernel]`'s pass. On a GPU its session stays for the next call.
+    #[doc(hidden)]
+    pub fn run_kernel<P>(
+        &self,
+        args: &Args<'_>,
+        in_outs: &mut [(BufferId, SliceMut<'_>)],
+        may_trap: bool,
+    ) -> Result<Report, Error>
+    where
+        P: for<'a> Pass<Topology<'a> = ()>,
+    {
+        let Some(memory_bytes) = self.backend.waiting_room_bytes()? else {
+            return Session::<P>::new(self, ())?.run_in_place(args, in_outs, may_trap);
+        };
+        let mut run = || {
+            let mut session = match self.spare.take::<P>() {
+                Some(session) => session,
+                None => {
+                    // What is kept does not keep the runtime that keeps it.
+                    let spare = Arc::default();
+                    Session::<P>::new(
+                        &Runtime {
+                            spare,
+                            ..self.clone()
+                        },
+                        (),
+                    )?
+                }
+            };
+            session.set_thresholds(self.thresholds);
+            let report = session.run_in_place(args, in_outs, may_trap);
+            // A device that failed may have left it in any state.
+            if !matches!(report, Err(Error::Run(RunError::Backend(_)))) {
+                self.spare.keep(session, &*self.backend, memory_bytes);
+            }
+            report
+        };
+        match run() {
+            // Memory of other kernels, and of larger calls before.
+            Err(Error::Run(RunError::Memory { .. })) if self.spare.give_up() => run(),
+            report => report,
+        }
+    }
+
+    /// Whose memory a session takes.
+    pub(crate) fn holder(
+        &self,
+        program: &Program,
+        topology: &TopologyArgs<'_>,
+    ) -> Result<Holder, RunError> {
+        self.backend.holder(program, topology)
+    }
+
+    /// What the backend runs on.
+    pub fn device(&self) -> String {
+        self.backend.device()
+    }
+
+    /// Whether a program runs as it is, without the functions of a pass.
+    pub(crate) fn runs_bytecode(&self) -> bool {
+        self.backend.runs_bytecode()
+    }
+
+    /// An executor of a program that no pass's functions belong to.
+    pub(crate) fn program_executor(
+        &self,
+        program: Arc<Program>,
+        topology: &TopologyArgs<'_>,
+        allocation: Allocation,
+    ) -> Result<Box<dyn Executor>, RunError> {
+        self.backend.open(Opening {
+            program,
+            topology,
+            allocation,
+            native: None,
+        })
+    }
+
+    /// Executors of a pass, by topology: its program as each runs it, topology, and allocation.
+    pub(crate) fn resident<P: Pass>(
+        &self,
+        programs: &[Arc<Program>],
+        topologies: &[TopologyArgs<'_>],
+        allocations: &[Allocation],
+    ) -> Result<Box<dyn Many>, RunError> {
+        let each = programs.iter().zip(topologies).zip(allocations);
+        let openings = each.map(|((program, topology), &allocation)| Opening {
+            program: Arc::clone(program),
+            topology,
+            allocation,
+            native: Some(P::NATIVE),
+        });
+        self.backend.open_many(openings.collect())
+    }
+
+    pub(crate) fn executor<P: Pass>(
+        &self,
+        program: Arc<Program>,
+        topology: &TopologyArgs<'_>,
+        allocation: Allocation,
+    ) -> Result<Box<dyn Executor>, RunError> {
+        self.backend.open(Opening {
+            program,
+            topology,
+            allocation,
+            native: Some(P::NATIVE),
+        })
+    }
+}
+
+/// The backend and its device: what it shares with its clones is of no use to a reader.
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime")
+            .field("backend", &self.backend())
+            .field("device", &self.device())
+            .finish()
+    }
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.backend(), self.device())?;
+        for other in self.others.iter() {
+            write!(f, " or {} ({})", other.backend(), other.device())?;
+        }
+        if let Some(why) = &self.why {
+            write!(f, "; {why}")?;
+        }
+        Ok(())
+    }
+}

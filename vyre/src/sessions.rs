@@ -1,0 +1,189 @@
+//! A pass bound to many topologies.
+
+use crate::error::Error;
+use crate::runtime::Runtime;
+use crate::session::{Batch, Memory, Query, QueryId, made, slices};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Instant;
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::session::Counters;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Many;
+use vyre_core::run::pass::{IntoTopology, Pass};
+use vyre_core::vir0::module::Program;
+
+/// A pass with many topologies uploaded, whose queries share launches where the backend can: on CUDA a query takes one
+/// CTA, so that as many small graphs are worked on at a time as the device has multiprocessors. For graphs that are worth the
+/// whole device, take a [`Session`](crate::Session) each.
+///
+/// `#[wave_graph] mod bfs` defines `bfs::Sessions` as an alias of this.
+pub struct Sessions<P> {
+    resident: Box<dyn Many>,
+    runtime: Runtime,
+    program: Arc<Program>,
+    /// By topology.
+    memories: Vec<Memory>,
+    waiting: Vec<(usize, Query)>,
+    next_query: u64,
+    pass: PhantomData<fn() -> P>,
+}
+
+impl<P: Pass> Sessions<P> {
+    /// Uploads the topologies. Fails when the parts of one do not fit together, or when the backend cannot hold them all.
+    pub fn new<'a, T: IntoTopology<P::Topology<'a>>>(
+        runtime: &Runtime,
+        topologies: impl IntoIterator<Item = T>,
+    ) -> Result<Sessions<P>, Error> {
+        let whole = Arc::new(P::PARTS.program()?);
+        let typed: Vec<P::Topology<'a>> = topologies.into_iter().map(T::into_topology).collect();
+        let mut topologies: Vec<TopologyArgs<'_>> = typed.iter().map(P::topology).collect();
+        let mut memories = Vec::with_capacity(topologies.len());
+        let mut programs = Vec::with_capacity(topologies.len());
+        for topology in &topologies {
+            let (planned, memory) =
+                Memory::open::<P>(topology, runtime, || Ok(Program::clone(&whole)))?;
+            memories.push(memory);
+            programs.push(match planned.program.schedule == whole.schedule {
+                true => Arc::clone(&whole),
+                false => planned.program,
+            });
+        }
+        // The plans have room for them.
+        let rows = typed.iter().map(P::topology_rows);
+        let rows = rows.collect::<Result<Vec<_>, RunError>>()?;
+        for (topology, rows) in topologies.iter_mut().zip(&rows) {
+            topology.columns.extend(slices(rows));
+        }
+        let allocations: Vec<_> = memories.iter().map(|m| m.allocation).collect();
+        Ok(Sessions {
+            resident: runtime.resident::<P>(&programs, &topologies, &allocations)?,
+            runtime: runtime.clone(),
+            program: whole,
+            memories,
+            waiting: Vec::new(),
+            next_query: 0,
+            pass: PhantomData,
+        })
+    }
+
+    /// Topologies.
+    pub fn len(&self) -> usize {
+        self.memories.len()
+    }
+
+    /// There are none.
+    pub fn is_empty(&self) -> bool {
+        self.memories.is_empty()
+    }
+
+    /// Puts a query on a topology, counted from 0, in line for the next batch, higher priorities first. Inputs are copied, and on
+    /// a CPU count as memory until the query has run; what is wrong with them, or that there is no memory for them, is said when it runs.
+    pub fn submit(&mut self, topology: usize, run: P::Run<'_>, priority: i32) -> QueryId {
+        let id = QueryId(self.next_query);
+        self.next_query += 1;
+        let query = Query::new::<P>((id, priority), run, &self.runtime);
+        self.waiting.push((topology, query));
+        id
+    }
+
+    /// Queries that wait for a batch.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Runs the waiting queries, independently of each other: by priority, then as they were submitted. A query that fails
+    /// leaves the others alone.
+    pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
+        let started = Instant::now();
+        let before = self.counters().map(|c| c.launches);
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.sort_by(|(_, a), (_, b)| b.priority.total_cmp(&a.priority).then(a.id.cmp(&b.id)));
+        let mut results = Vec::with_capacity(waiting.len());
+        waiting.retain(|(topology, query)| {
+            let checked = match self.memories.get_mut(*topology) {
+                Some(memory) => query.check(memory, &self.program),
+                None => Err(RunError::Invalid(format!(
+                    "there is no topology {topology}; there are {}",
+                    self.memories.len()
+                ))),
+            };
+            match checked {
+                Ok(()) => true,
+                Err(e) => {
+                    results.push((query.id, Err(e.into())));
+                    false
+                }
+            }
+        });
+        self.keep_results(&waiting);
+        let mut order = Vec::with_capacity(waiting.len());
+        while !waiting.is_empty() {
+            // Of each topology as many as there is room for.
+            let rooms = self.memories.iter().map(Memory::room_for_results);
+            let mut rooms: Vec<Result<usize, RunError>> = rooms.collect();
+            let (mut now, mut later) = (Vec::new(), Vec::new());
+            for (topology, query) in waiting {
+                match &mut rooms[topology] {
+                    Ok(0) => later.push((topology, query)),
+                    Ok(room) => {
+                        *room -= 1;
+                        now.push((topology, query));
+                    }
+                    Err(e) => results.push((query.id, Err(e.clone().into()))),
+                }
+            }
+            if now.is_empty() {
+                break;
+            }
+            let queries = now.iter().map(|(t, q)| (*t, q.args()));
+            let queries: Vec<(usize, Args<'_>)> = queries.collect();
+            let room = self.memories.iter().map(Memory::batch_bytes).sum();
+            let outcomes = self.resident.run_batch(&queries, room);
+            drop(queries);
+            for ((topology, query), mut outcome) in now.into_iter().zip(outcomes) {
+                if let Ok(outcome) = &mut outcome {
+                    outcome.report.backend = self.runtime.backend();
+                    self.memories[topology].keep_result(&self.program, outcome);
+                }
+                let result = outcome.and_then(made::<P>);
+                order.push(query.id);
+                results.push((query.id, result.map_err(Error::from)));
+            }
+            waiting = later;
+        }
+        self.memories.iter_mut().for_each(Memory::give_results);
+        results.sort_by_key(|&(id, _)| id);
+        let after = self.counters().map(|c| c.launches);
+        Ok(Batch {
+            results,
+            order,
+            launches: before.zip(after).map(|(before, after)| after - before),
+            wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        })
+    }
+
+    /// Takes room for the results of a batch, on a CPU, by topology.
+    fn keep_results(&mut self, waiting: &[(usize, Query)]) {
+        let mut queries = vec![0; self.memories.len()];
+        waiting.iter().for_each(|(t, _)| queries[*t] += 1);
+        for (memory, queries) in self.memories.iter_mut().zip(queries) {
+            memory.keep_results(&self.program, queries);
+        }
+    }
+
+    /// What was uploaded, allocated, waited for, read back and launched since they were made; `None` where the backend does
+    /// not count.
+    pub fn counters(&self) -> Option<Counters> {
+        self.resident.counters()
+    }
+}
+
+impl<P: Pass> fmt::Debug for Sessions<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sessions")
+            .field("topologies", &self.memories.len())
+            .finish_non_exhaustive()
+    }
+}

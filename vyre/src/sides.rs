@@ -1,0 +1,579 @@
+//! Where a session runs: the sides of its runtime, what its runs take there, and which of them gets the next one.
+//!
+//! [`plan::side`](vyre_core::plan::side) decides before each run, batch or series, from the costs that the runtime remembers.
+//! A side is opened when it gets its first run, from the topology that the session's current side lends. Sides that were
+//! opened stay, with their part of the budget.
+//!
+//! An error on another side than the first does not count before the first side has had its say: the run is repeated there.
+//! If it succeeds, the other side is not used again.
+
+use crate::costs::{Costs, Did, Subject};
+use crate::decide::Decider;
+use crate::error::Error;
+use crate::plans::Planned;
+use crate::runtime::Runtime;
+use crate::session::{Memory, Session, slices};
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+use std::time::Duration;
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::session::Counters;
+use vyre_core::plan::side::{Offer, Policy, Why, Work, choose, swept_items};
+use vyre_core::plan::thresholds::Thresholds;
+use vyre_core::run::args::TopologyArgs;
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::{Outcome, Report};
+use vyre_core::run::pass::Pass;
+use vyre_core::vir0::module::{Agreement, Program};
+use vyre_core::vir0::sizes::Sizes;
+
+/// Where sessions begin, and whose errors count.
+const FIRST: usize = 0;
+
+/// A side of a session: [`Session::sides`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// `"cuda"`, `"native"` or `"vir0"`.
+    pub backend: &'static str,
+    /// What it runs on.
+    pub device: String,
+    /// Runs, batches and series that this session gave it.
+    pub runs: u64,
+    /// Nanoseconds a swept item, or a run where items do not compare, in work of the kind of the last run: the median of the
+    /// last three, of all sessions that share the runtime's memory of them.
+    pub cost_ns: Option<f64>,
+    /// What the session has there.
+    pub state: SideState,
+}
+
+/// What a session has on a side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SideState {
+    /// It runs there.
+    Current,
+    /// It could go on there at once.
+    Open,
+    /// Nothing yet.
+    Closed,
+    /// It cannot run there, or ran into an error that the first side does not have.
+    Refused(String),
+}
+
+/// What a session has on a side where it does not run now.
+pub(crate) struct Parked {
+    pub(crate) executor: Box<dyn Executor>,
+    pub(crate) program: Arc<Program>,
+    pub(crate) memory: Memory,
+    pub(crate) decider: Decider,
+}
+
+impl Parked {
+    /// Opens a pass. `spare`: only where the budget has as much left afterwards.
+    fn open<P: Pass>(
+        runtime: &Runtime,
+        topology: &TopologyArgs<'_>,
+        spare: bool,
+    ) -> Result<Parked, Error> {
+        let (planned, memory) = plan::<P>(runtime, topology)?;
+        if spare && let Some(left) = memory.left_bytes() {
+            let needed_bytes = memory.bytes();
+            if left < needed_bytes {
+                return Err(RunError::Memory {
+                    what: "another side has to leave as much as it takes".to_owned(),
+                    needed_bytes: needed_bytes.saturating_mul(2),
+                    available_bytes: needed_bytes.saturating_add(left),
+                }
+                .into());
+            }
+        }
+        Parked::planned::<P>(runtime, topology, (planned, memory))
+    }
+
+    fn planned<P: Pass>(
+        runtime: &Runtime,
+        topology: &TopologyArgs<'_>,
+        (planned, memory): (Planned, Memory),
+    ) -> Result<Parked, Error> {
+        let program = planned.program;
+        Ok(Parked {
+            executor: runtime.executor::<P>(Arc::clone(&program), topology, memory.allocation)?,
+            program,
+            memory,
+            decider: Decider::new(*runtime.thresholds(), runtime.plans(), planned.start),
+        })
+    }
+}
+
+fn plan<P: Pass>(
+    runtime: &Runtime,
+    topology: &TopologyArgs<'_>,
+) -> Result<(Planned, Memory), Error> {
+    Memory::open::<P>(topology, runtime, || Ok(P::PARTS.program()?))
+}
+
+struct One {
+    runtime: Runtime,
+    parked: Option<Parked>,
+    refused: Option<String>,
+    runs: u64,
+}
+
+/// The sides of a session.
+pub(crate) struct Sides {
+    all: Vec<One>,
+    /// Whose executor the session has.
+    at: usize,
+    costs: Arc<Costs>,
+    subject: Subject,
+    /// As the user asked.
+    changes: Option<bool>,
+    agreement: Alike,
+    /// As the user asked, for all sides.
+    thresholds: Option<Thresholds>,
+    /// Of the run that is about to begin, where its time counts: whether it is a trial.
+    next: Option<bool>,
+    /// Why the last run was where it was.
+    why: Option<Why>,
+    /// Of the last run: how long its buffers were, and its queries.
+    work: Work,
+}
+
+/// What of a run is the same on every side ([`Agreement`]).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Alike {
+    All,
+    /// Not rounds, nor what they sweep.
+    Result,
+    Nothing,
+}
+
+impl Drop for Sides {
+    fn drop(&mut self) {
+        self.costs.save();
+    }
+}
+
+impl Sides {
+    /// Opens a pass: on the first side, unless another one is known to be better.
+    pub(crate) fn open<P: Pass>(
+        runtime: &Runtime,
+        given: &P::Topology<'_>,
+    ) -> Result<(Sides, Parked), Error> {
+        let mut topology = P::topology(given);
+        let all = runtime.sides().into_iter().map(|runtime| One {
+            runtime,
+            parked: None,
+            refused: None,
+            runs: 0,
+        });
+        let all: Vec<One> = all.collect();
+        let planned = plan::<P>(&all[FIRST].runtime, &topology)?;
+        // The plan has room for them.
+        let rows = P::topology_rows(given)?;
+        topology.columns.extend(slices(&rows));
+        let topology = &topology;
+        let program = &planned.0.program;
+        let mut sides = Sides {
+            subject: match all.len() {
+                1 => Subject::default(),
+                _ => Subject::new(program, &planned.0.sizes),
+            },
+            all,
+            at: FIRST,
+            costs: Arc::clone(runtime.costs()),
+            changes: None,
+            agreement: match program.agreement {
+                Agreement::Bits => Alike::All,
+                Agreement::Result(_) => Alike::Result,
+                Agreement::Open(_) => Alike::Nothing,
+            },
+            thresholds: None,
+            next: None,
+            why: None,
+            work: Work::new(0, 1, 0),
+        };
+        sides.begin();
+        if sides.at == FIRST {
+            let opened = Parked::planned::<P>(sides.runtime(), topology, planned)?;
+            return Ok((sides, opened));
+        }
+        // Its memory is not needed yet.
+        drop(planned);
+        let opened = match Parked::open::<P>(sides.runtime(), topology, false) {
+            Ok(opened) => opened,
+            Err(e) => {
+                sides.all[sides.at].refused = Some(e.to_string());
+                (sides.at, sides.why) = (FIRST, None);
+                Parked::open::<P>(sides.runtime(), topology, false)?
+            }
+        };
+        Ok((sides, opened))
+    }
+
+    /// Of the side where the session is.
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.all[self.at].runtime
+    }
+
+    /// Chooses where to begin, among sides of which costs are known.
+    fn begin(&mut self) {
+        if !self.may_change() {
+            return;
+        }
+        let before = self.costs.before(self.subject, None);
+        let known = before.seen.iter().map(|&seen| {
+            (seen.runs() > 0).then_some(Offer {
+                seen,
+                ..Offer::default()
+            })
+        });
+        let known: Vec<Option<Offer>> = known.collect();
+        if known[FIRST].is_some() {
+            let (items, spent_ns) = (before.did.items, before.spent_ns);
+            let chosen = choose(&Policy::default(), FIRST, items, spent_ns, &known);
+            (self.at, self.why) = chosen.map_or((FIRST, None), |(side, why)| (side, Some(why)));
+        }
+    }
+
+    fn may_change(&self) -> bool {
+        let wanted = self.changes.unwrap_or(self.agreement != Alike::Nothing);
+        self.all.len() > 1 && wanted
+    }
+
+    /// What executors that are not the session's now have counted.
+    pub(crate) fn counters(&self) -> Counters {
+        let parked = self.all.iter().filter_map(|one| one.parked.as_ref());
+        let counted = parked.filter_map(|parked| parked.executor.counters());
+        counted.fold(Counters::default(), |sum, c| sum.plus(&c))
+    }
+
+    /// The topology is another one.
+    pub(crate) fn renew(&mut self, sizes: &Sizes) {
+        self.subject = self.subject.on(sizes);
+        for one in &mut self.all {
+            one.refused = None;
+        }
+    }
+
+    pub(crate) fn set_thresholds(&mut self, thresholds: Thresholds) {
+        self.thresholds = Some(thresholds);
+    }
+
+    pub(crate) fn list(&self) -> Vec<Side> {
+        let before = match self.all.len() {
+            1 => None,
+            _ => Some(self.costs.before(self.subject, Some(self.work))),
+        };
+        let side = |(i, one): (usize, &One)| Side {
+            backend: one.runtime.backend(),
+            device: one.runtime.device(),
+            runs: one.runs,
+            cost_ns: before.as_ref().and_then(|b| b.seen[i].cost()),
+            state: match (&one.refused, &one.parked) {
+                _ if i == self.at => SideState::Current,
+                (Some(why), _) => SideState::Refused(why.clone()),
+                (None, Some(_)) => SideState::Open,
+                (None, None) => SideState::Closed,
+            },
+        };
+        self.all.iter().enumerate().map(side).collect()
+    }
+
+    /// What [`Session::explain`] says of them; nothing where there is one. `measuring`: runs are timed for something else.
+    pub(crate) fn explain(&self, measuring: bool) -> String {
+        let mut text = String::new();
+        if self.all.len() == 1 {
+            return text;
+        }
+        let per = match self.agreement {
+            Alike::All | Alike::Nothing => "an item",
+            Alike::Result => "a run",
+        };
+        for (i, side) in self.list().into_iter().enumerate() {
+            let label = if i == 0 { "sides" } else { "" };
+            let Side {
+                backend, device, ..
+            } = &side;
+            let _infallible = write!(text, "{label:<10}{backend} ({device}): ");
+            let runs = Plural(side.runs, "run");
+            let _infallible = match side.cost_ns {
+                Some(ns) => write!(text, "{} {per}, {runs} of this session", Nanoseconds(ns)),
+                None => write!(text, "{runs} of this session"),
+            };
+            let state = match side.state {
+                SideState::Current if !self.may_change() => match self.changes {
+                    Some(_) => "; stays, as was asked for".to_owned(),
+                    None => "; stays, because its result may differ from run to run".to_owned(),
+                },
+                SideState::Current if measuring => {
+                    "; stays while waves are timed or launches are tried".to_owned()
+                }
+                SideState::Current => match self.why {
+                    Some(Why::Trial) => "; tried in the last run".to_owned(),
+                    Some(Why::Better | Why::Held) => "; followed".to_owned(),
+                    Some(Why::First | Why::Only) | None => "; not compared yet".to_owned(),
+                },
+                SideState::Open => String::new(),
+                SideState::Closed => "; not opened".to_owned(),
+                SideState::Refused(why) => format!("; not used: {why}"),
+            };
+            text += &state;
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Elements of the longest buffer, with these scalars.
+fn longest(program: &Program, sizes: &Sizes) -> u64 {
+    let lengths = program.buffers.iter();
+    let lengths = lengths.filter_map(|b| sizes.resolve(program, b.extent));
+    lengths.max().unwrap_or(0)
+}
+
+/// What opening another side takes: a copy of topologies and buffers, at 4 GB/s, and of each reverse that it has to build.
+fn open_ns(program: &Program, sizes: &Sizes) -> u64 {
+    let bytes_ns = |bytes: u64| bytes / 4;
+    let buffers = program.buffers.iter().map(|b| {
+        let len = sizes.resolve(program, b.extent).unwrap_or(0);
+        bytes_ns(len.saturating_mul(b.scalar.size_bytes()))
+    });
+    let graphs = sizes.edges.iter().zip(&program.topologies);
+    let graphs = graphs.map(|(&edges, declared)| {
+        let built = declared.reverse_of.map_or(0, |_| edges.saturating_mul(8));
+        bytes_ns(4 * sizes.nodes.saturating_add(edges)).saturating_add(built)
+    });
+    buffers.chain(graphs).fold(100_000, u64::saturating_add)
+}
+
+impl<P: Pass> Session<P> {
+    /// Where the session runs: `"cuda"`, `"native"` or `"vir0"`. With a runtime of several sides ([`Runtime::among`],
+    /// [`Runtime::auto`] beside a device), where the last run was; [`Report::backend`] says it of each run.
+    pub fn backend(&self) -> &'static str {
+        self.sides.runtime().backend()
+    }
+
+    /// The sides of the session's runtime: what runs take there, and what the session has there.
+    pub fn sides(&self) -> Vec<Side> {
+        self.sides.list()
+    }
+
+    /// Lets runs go to the side of the runtime where they are fastest, or keeps them where they are, and gives up what the session
+    /// has elsewhere. As it begins, passes whose result is the same on every side go, and others stay
+    /// ([`Agreement::Open`]: where the order of items shows, or floats are summed).
+    pub fn set_side_changes(&mut self, on: bool) {
+        self.sides.changes = Some(on);
+        if !on {
+            self.close_others();
+        }
+    }
+
+    /// Runs something on the side that is to have the next run. `scalars`: of the run, or of the first of them.
+    pub(crate) fn on_a_side<T>(
+        &mut self,
+        (scalars, queries): (&[u64], u64),
+        mut run: impl FnMut(&mut Session<P>) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        self.take_side(scalars, queries);
+        let left = self.sides.at;
+        let mut done = run(self);
+        if let Err(failed) = &done
+            && self.go_first()
+        {
+            let again = run(self);
+            if again.is_ok() {
+                self.refuse(left, failed);
+            }
+            done = again;
+        }
+        match done {
+            // What is held for later goes before a run is refused.
+            Err(RunError::Memory { .. }) if self.close_others() => run(self),
+            done => done,
+        }
+    }
+
+    /// Goes to the side that is to have the next run.
+    pub(crate) fn take_side(&mut self, scalars: &[u64], queries: u64) {
+        self.sides.next = None;
+        if !self.sides.may_change() || self.decider.is_measuring() {
+            return;
+        }
+        let mut sizes = self.memory.sizes().clone();
+        if scalars.len() == self.program.scalars.len() {
+            sizes.scalars = scalars.to_vec();
+        }
+        let sides = &mut self.sides;
+        sides.work = Work::new(longest(&self.program, &sizes), queries, 0);
+        let before = sides.costs.before(sides.subject, Some(sides.work));
+        let offers = sides.all.iter().zip(&before.seen).enumerate();
+        let offers = offers.map(|(i, (one, &seen))| {
+            let is_open = i == sides.at || one.parked.is_some();
+            one.refused.is_none().then(|| Offer {
+                seen,
+                open_ns: match is_open {
+                    true => 0,
+                    false => open_ns(&self.program, &sizes),
+                },
+                floor_ns: one.runtime.floor().of(before.did.rounds, before.did.items),
+            })
+        });
+        let offers: Vec<Option<Offer>> = offers.collect();
+        let (items, spent_ns) = (before.did.items, before.spent_ns);
+        let chosen = choose(&Policy::default(), sides.at, items, spent_ns, &offers);
+        let (side, why) = chosen.unwrap_or((sides.at, Why::Only));
+        let gone = self.go(side);
+        self.sides.why = Some(if gone { why } else { Why::Held });
+        self.sides.next = Some(gone && why == Why::Trial);
+    }
+
+    /// How much the run of this report did.
+    pub(crate) fn did(&self, report: &Report) -> Did {
+        let frontier_items = report.activity.map_or(0, |a| a.items);
+        let sizes = self.memory.sizes();
+        Did {
+            rounds: report.total_rounds(),
+            items: swept_items(&self.program, sizes, &report.rounds, frontier_items),
+        }
+    }
+
+    /// What one run, a series of equal ones, or a batch took and did on the side where the session is.
+    /// `runs`: of the series.
+    pub(crate) fn ran(&mut self, wall: Duration, did: Did, runs: u64) {
+        let sides = &mut self.sides;
+        sides.all[sides.at].runs += 1;
+        let Some(trial) = sides.next.take() else {
+            return;
+        };
+        let did = match sides.agreement {
+            Alike::All => did,
+            // What is swept may differ from side to side.
+            Alike::Result | Alike::Nothing => Did {
+                rounds: 0,
+                items: runs.max(1),
+            },
+        };
+        let wall_ns = u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX);
+        let side = (sides.at, trial);
+        sides
+            .costs
+            .add(sides.subject, side, sides.work, did, wall_ns);
+    }
+
+    /// The run that has ended did not do all that it was to do: its time says nothing.
+    pub(crate) fn forget_run(&mut self) {
+        self.sides.next = None;
+    }
+
+    /// Goes to the first side after an error elsewhere; whether it is there now, and was not.
+    pub(crate) fn go_first(&mut self) -> bool {
+        let away = !self.errors_count();
+        away && self.go(FIRST)
+    }
+
+    /// Where the session is.
+    pub(crate) fn side(&self) -> usize {
+        self.sides.at
+    }
+
+    /// Whether errors count where the session is.
+    fn errors_count(&self) -> bool {
+        self.sides.at == FIRST || !self.sides.may_change()
+    }
+
+    /// Whether an error here is the last word: it counts, and there is nothing on other sides to be given up.
+    pub(crate) fn is_last_resort(&self) -> bool {
+        self.errors_count() && self.sides.all.iter().all(|one| one.parked.is_none())
+    }
+
+    /// Gives up what the session has on sides where it is not; whether there was something.
+    pub(crate) fn close_others(&mut self) -> bool {
+        self.counted = self.counted.plus(&self.sides.counters());
+        let parked = self
+            .sides
+            .all
+            .iter_mut()
+            .filter_map(|one| one.parked.take());
+        parked.count() > 0
+    }
+
+    /// Runs fail on a side that the first side has done.
+    pub(crate) fn refuse(&mut self, side: usize, why: &dyn fmt::Display) {
+        let one = &mut self.sides.all[side];
+        one.refused = Some(why.to_string());
+        let parked = one.parked.take();
+        let counted = parked.and_then(|p| p.executor.counters());
+        self.counted = self.counted.plus(&counted.unwrap_or_default());
+    }
+
+    /// Goes to a side, opened where it is not; false where it cannot be opened.
+    fn go(&mut self, to: usize) -> bool {
+        let at = self.sides.at;
+        if to == at {
+            return true;
+        }
+        let parked = self.sides.all[to].parked.take();
+        let mut parked = match parked.map_or_else(|| self.open_side(to), Ok) {
+            Ok(parked) => parked,
+            Err(e) => {
+                self.sides.all[to].refused = Some(e.to_string());
+                return false;
+            }
+        };
+        parked.decider.succeed(&mut self.decider);
+        if let Some(progress) = self.executor.progress() {
+            self.executor.set_progress(Arc::default());
+            parked.executor.set_progress(progress);
+        }
+        let before = Parked {
+            executor: std::mem::replace(&mut self.executor, parked.executor),
+            program: std::mem::replace(&mut self.program, parked.program),
+            memory: std::mem::replace(&mut self.memory, parked.memory),
+            decider: std::mem::replace(&mut self.decider, parked.decider),
+        };
+        if let Some(thresholds) = self.sides.thresholds {
+            self.decider.thresholds = thresholds;
+        }
+        // Memory of results may be one side's alone: its pages are locked, for instance.
+        self.kept = Outcome::default();
+        self.pool = Arc::default();
+        self.sides.all[at].parked = Some(before);
+        self.sides.at = to;
+        true
+    }
+
+    fn open_side(&self, to: usize) -> Result<Parked, Error> {
+        let runtime = &self.sides.all[to].runtime;
+        let mut opened = None;
+        let lent = self.executor.lend_topology(&mut |topology| {
+            opened = Some(Parked::open::<P>(runtime, topology, true));
+            Ok(())
+        });
+        lent?;
+        let none = || RunError::Backend("the topology cannot be read back".to_owned());
+        opened.ok_or_else(none)?
+    }
+}
+
+/// A time, in the unit that suits it.
+struct Nanoseconds(f64);
+
+impl fmt::Display for Nanoseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            ns if ns < 1e3 => write!(f, "{ns:.2} ns"),
+            ns if ns < 1e6 => write!(f, "{:.2} us", ns / 1e3),
+            ns => write!(f, "{:.2} ms", ns / 1e6),
+        }
+    }
+}
+
+struct Plural(u64, &'static str);
+
+impl fmt::Display for Plural {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Plural(count, noun) = self;
+        let s = if *count == 1 { "" } else { "s" };
+        write!(f, "{count} {noun}{s}")
+    }
+}

@@ -1,0 +1,232 @@
+//! Passes whose containers are changed.
+
+use vyre::prelude::*;
+
+/// Fixpoints in a fixpoint, scratch of two phases, reductions of each scope.
+#[wave_graph]
+pub mod phases {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[scratch(per = node)]
+        early: u32,
+        #[scratch(per = node, init = 3)]
+        late: u64,
+        #[output(per = node)]
+        seen: u32,
+        #[output(per = node)]
+        degree: u32,
+        #[reduce(count)]
+        started: u64,
+        #[reduce(max)]
+        largest: u32,
+    }
+
+    #[wave(nodes)]
+    fn mark(v: Node, early: &mut u32) {
+        *early = v % 3;
+    }
+
+    #[wave(nodes)]
+    fn measure(v: Node, graph: &Csr, degree: &mut u32, largest: &Reduce<Max<u32>>) {
+        *degree = graph.degree(v);
+        largest.max(*degree);
+    }
+
+    #[fixpoint(after(mark), until(started == 0), max_rounds = 100)]
+    mod starts {
+        #[wave(nodes)]
+        fn start(
+            v: Node,
+            round: Round,
+            early: &u32,
+            seen: &mut u32,
+            front: &Push,
+            started: &Reduce<Count>,
+        ) {
+            if *seen == 0 && *early == round {
+                *seen = 1;
+                front.push(v);
+                started.inc();
+            }
+        }
+
+        #[fixpoint(after(start), until(front.is_empty()), max_rounds = 1_000)]
+        mod walk {
+            #[wave(edges(graph, from = front))]
+            fn step(e: Edge, seen: &Buf<Atomic<u32>>, front: &Push) {
+                if seen[e.dst].compare_exchange(0, 2) {
+                    front.push(e.dst);
+                }
+            }
+        }
+    }
+
+    #[wave(nodes, after(starts, measure))]
+    fn square(seen: &u32, degree: &u32, largest: u32, late: &mut u64) {
+        *late += (*seen * *degree + largest) as u64;
+    }
+
+    #[wave(nodes, after(square))]
+    fn finish(late: &u64, degree: &mut u32) {
+        *degree = *late as u32;
+    }
+}
+
+/// Lists, items that are not nodes, structs, traps with messages.
+#[wave_graph]
+pub mod work {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(capacity = 40)]
+        todo: Frontier<(u32, u64)>,
+        #[list(capacity = room)]
+        done: List<Step>,
+        #[output(per = node)]
+        sum: u64,
+        #[scratch(per = node)]
+        last: u32,
+        #[input(per = node)]
+        weight: u32,
+        room: u32,
+        steps: u64,
+    }
+
+    #[derive(Clone, Copy)]
+    pub(crate) struct Step {
+        at: u32,
+        left: u64,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, weight: &u32, steps: u64, todo: &Push<(u32, u64)>) {
+        if *weight % 2 == 1 {
+            todo.push((v, steps % 5));
+        }
+    }
+
+    #[fixpoint(after(init), until(todo.is_empty()), max_rounds = 50)]
+    mod rounds {
+        #[wave(items(todo))]
+        fn walk(
+            item: (u32, u64),
+            graph: &Csr,
+            weight: &Buf<u32>,
+            last: &Buf<Atomic<u32>>,
+            todo: &Push<(u32, u64)>,
+            done: &Append<Step>,
+        ) {
+            let (at, left) = item;
+            last[at].fetch_max(left as u32);
+            done.append(Step { at, left });
+            assert!(weight[at] < 11, "too heavy");
+            if left > 0 {
+                for next in graph.neighbors(at) {
+                    todo.push((next, left - 1));
+                }
+            }
+        }
+
+        #[wave(items(done, new), after(walk))]
+        fn note(item: Step, sum: &Buf<Atomic<u64>>) {
+            sum[item.at].fetch_add(item.left + 1);
+        }
+    }
+
+    #[wave(nodes, after(rounds))]
+    fn close(v: Node, last: &u32, sum: &Buf<Atomic<u64>>) {
+        if *last > 0 {
+            sum[v].fetch_add(100 / *last as u64);
+        }
+    }
+}
+
+/// Rows of bits, swapped buffers, two topologies, lengths that are scalars, floats.
+#[wave_graph]
+pub mod mixed {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(reverse_of = graph)]
+        back: Csr,
+        #[topology(per = edge(graph))]
+        cost: f32,
+        #[output(per = node, bits = 40)]
+        rows: Bits,
+        #[scratch(per = node)]
+        old: f32,
+        #[scratch(per = node)]
+        new: f32,
+        #[output(per = node)]
+        rank: f32,
+        #[output(per = cells)]
+        cells_of: i32,
+        #[scratch(per = cells, init = -2)]
+        base: i32,
+        #[frontier(unique)]
+        front: Frontier,
+        #[reduce(or)]
+        changed: bool,
+        cells: u32,
+        damp: f32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, graph: &Csr, old: &mut f32, rows: &Bits, front: &Push) {
+        *old = 1.0 / (1 + graph.degree(v)) as f32;
+        rows.set(v, v % 40);
+        if v.is_multiple_of(3) {
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(round >= 3), swap(old, new), max_rounds = 10)]
+    mod ranks {
+        #[wave(nodes)]
+        fn gather(v: Node, back: &Csr, damp: f32, old: &Buf<f32>, new: &mut f32) {
+            let mut sum = 0.0;
+            for u in back.neighbors(v) {
+                sum += old[u];
+            }
+            *new = damp * sum + 0.25;
+        }
+    }
+
+    #[fixpoint(after(init), until(!changed), max_rounds = 60)]
+    mod closure {
+        #[wave(edges(graph))]
+        fn spread(e: Edge, rows: &Bits, changed: &Reduce<Or<bool>>) {
+            if rows.or(e.dst, e.src) {
+                changed.or(true);
+            }
+        }
+    }
+
+    #[fixpoint(after(closure), until(front.is_empty()), max_rounds = 60)]
+    mod visits {
+        #[wave(edges(graph, from = front))]
+        fn visit(e: Edge, cost: &Buf<f32>, rows: &Bits, front: &Push) {
+            if cost[e.index] > 0.5 && rows.set(e.dst, 39) {
+                front.push(e.dst);
+            }
+        }
+    }
+
+    #[wave(nodes, after(ranks))]
+    fn publish(old: &f32, rank: &mut f32) {
+        *rank = *old;
+    }
+
+    #[wave(range(cells))]
+    fn fill(i: Index, base: &mut i32) {
+        *base -= i as i32 * 3;
+    }
+
+    #[wave(range(cells), after(fill))]
+    fn fold(i: Index, cells: u32, base: &Buf<i32>, cells_of: &mut i32) {
+        *cells_of = base[cells - 1 - i] / (base[i] + 8);
+    }
+}

@@ -1,0 +1,207 @@
+//! Two passes in one launch.
+
+use vyre::FusedSession;
+use vyre::prelude::*;
+use vyre_core::plan::check;
+use vyre_core::vir0::module::Step;
+
+const UNSEEN: u32 = u32::MAX;
+
+#[wave_graph]
+mod levels {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000)]
+    mod rounds {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// Degrees first, then how far the high ones are.
+#[wave_graph]
+mod busy {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        far: u32,
+        #[scratch(per = node)]
+        degree: u32,
+        #[output(per = node)]
+        score: u32,
+        #[reduce(max)]
+        most: u32,
+        least: u32,
+    }
+
+    #[wave(nodes)]
+    fn measure(v: Node, graph: &Csr, degree: &mut u32) {
+        *degree = graph.degree(v);
+    }
+
+    #[wave(nodes, after(measure))]
+    fn rate(degree: &u32, far: &u32, least: u32, score: &mut u32, most: &Reduce<Max<u32>>) {
+        assert!(*far != 7, "seven is too far");
+        if *degree >= least && *far != 4_294_967_295 {
+            *score = *degree * 100 + *far;
+        }
+        most.max(*score);
+    }
+}
+
+fn graph() -> Csr {
+    Csr::from_edges(6, &[(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 0), (5, 0)]).unwrap()
+}
+
+#[test]
+fn a_linked_pair_gives_what_two_sessions_give() {
+    linked_pair([Runtime::vir0(), Runtime::native()]);
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_linked_pair_runs_in_one_launch_on_a_device() {
+    linked_pair([Runtime::cuda().unwrap()]);
+}
+
+fn linked_pair(runtimes: impl IntoIterator<Item = Runtime>) {
+    let graph = graph();
+    for runtime in runtimes {
+        let topology = (&graph, &graph);
+        let mut fused =
+            FusedSession::<levels::Pass, busy::Pass>::new(&runtime, topology, &[("dist", "far")])
+                .unwrap();
+        assert_eq!(fused.is_one_launch(), runtime.backend() != "native");
+        // `init` and `measure` share a group; `rate` waits for the search.
+        assert_eq!(check::program(fused.program()), []);
+        assert_eq!(fused.barriers(), (1, 2));
+        for source in [0, 5, 4] {
+            let run = levels::Run { source };
+            let (a, b) = fused.run(run, busy::Run { far: &[], least: 2 }).unwrap();
+            let mut one = levels::Session::new(&runtime, &graph).unwrap();
+            let mut two = busy::Session::new(&runtime, &graph).unwrap();
+            let first = one.run(run).unwrap();
+            let second = two
+                .run(busy::Run {
+                    far: &first.dist,
+                    least: 2,
+                })
+                .unwrap();
+            assert_eq!(a.dist, first.dist);
+            assert_eq!((b.score, b.most), (second.score, second.most));
+            assert_eq!(a.report.rounds, first.report.rounds);
+        }
+    }
+}
+
+#[test]
+fn passes_that_do_not_meet_share_every_barrier() {
+    let graph = graph();
+    let runtime = Runtime::vir0();
+    let mut fused =
+        FusedSession::<busy::Pass, busy::Pass>::new(&runtime, (&graph, &graph), &[]).unwrap();
+    assert_eq!(fused.barriers(), (1, 3));
+    let waves = |s: &&Step| matches!(s, Step::Wave(_));
+    assert_eq!(fused.program().schedule.iter().filter(waves).count(), 4);
+    let (near, far) = ([0; 6], [9; 6]);
+    let (a, b) = fused
+        .run(
+            busy::Run {
+                far: &near,
+                least: 1,
+            },
+            busy::Run {
+                far: &far,
+                least: 2,
+            },
+        )
+        .unwrap();
+    assert_eq!(a.score, [200, 100, 100, 200, 0, 100]);
+    assert_eq!(b.score, [209, 0, 0, 209, 0, 0]);
+    assert_eq!((a.most, b.most), (200, 209));
+    let (near, far) = ([0; 6], [7; 6]);
+    let (first, second) = (
+        busy::Run {
+            far: &near,
+            least: 1,
+        },
+        busy::Run {
+            far: &far,
+            least: 2,
+        },
+    );
+    let error = fused.run(first, second).unwrap_err().to_string();
+    let said = "assertion failed: seven is too far in `busy.rate` at item 0";
+    assert!(error.starts_with(said), "{error}");
+    let names: Vec<&str> = fused
+        .program()
+        .waves
+        .iter()
+        .map(|w| w.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["busy.measure", "busy.rate", "busy.measure", "busy.rate"]
+    );
+}
+
+#[test]
+fn links_that_do_not_fit_are_refused() {
+    let graph = graph();
+    let link = |from: &str, to: &str| {
+        let links = [(from, to)];
+        FusedSession::<levels::Pass, busy::Pass>::new(&Runtime::vir0(), (&graph, &graph), &links)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        link("dist", "score"),
+        "invalid VIR0 program: `dist` cannot be `score`: a link joins an output and an input of one type and length"
+    );
+    assert_eq!(
+        link("dist", "nothing"),
+        "invalid VIR0 program: `busy` has no buffer `nothing`"
+    );
+}
+
+#[test]
+fn a_pair_that_does_not_fit_is_refused_before_it_allocates() {
+    let graph = graph();
+    let open = |bytes| {
+        let runtime = Runtime::vir0().with_memory(bytes);
+        let topology = (&graph, &graph);
+        FusedSession::<levels::Pass, busy::Pass>::new(&runtime, topology, &[("dist", "far")])
+            .map(|_| runtime.memory().unwrap().1)
+    };
+    let used = open(10_000).unwrap();
+    assert!(used > 0 && used < 10_000, "{used}");
+    assert!(open(used).is_ok());
+    let error = open(100).unwrap_err().to_string();
+    assert!(
+        error.contains("does not fit") || error.contains("do not fit"),
+        "{error}"
+    );
+    assert!(error.contains("100"), "{error}");
+}

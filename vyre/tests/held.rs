@@ -1,0 +1,1080 @@
+//! What a session and the results of its runs hold: every byte that is allocated is counted, and held against the budget.
+//! Where the system has no memory left, a run ends in an error, and the session works on.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use vyre::prelude::*;
+use vyre::{Error, Pinned};
+use vyre_core::dsl::error::RunError;
+
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+/// Bytes of all allocations so far.
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+/// Allocations of so many bytes or more are refused.
+static REFUSED_FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+fn took(bytes: usize) {
+    let live = LIVE.fetch_add(bytes, Relaxed) + bytes;
+    PEAK.fetch_max(live, Relaxed);
+    TAKEN.fetch_add(bytes, Relaxed);
+}
+
+// SAFETY: every call is handed to the system's allocator as it is, or refused; beside that, bytes are counted.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.size() >= REFUSED_FROM.load(Relaxed) {
+            return std::ptr::null_mut();
+        }
+        took(layout.size());
+        // SAFETY: the caller keeps `alloc`'s contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if layout.size() >= REFUSED_FROM.load(Relaxed) {
+            return std::ptr::null_mut();
+        }
+        took(layout.size());
+        // SAFETY: the caller keeps `alloc_zeroed`'s contract.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller keeps `dealloc`'s contract, and `alloc` took it from the system.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if size > layout.size() {
+            if size >= REFUSED_FROM.load(Relaxed) {
+                return std::ptr::null_mut();
+            }
+            // Both are there while one is copied to the other.
+            took(size);
+            LIVE.fetch_sub(layout.size(), Relaxed);
+        } else {
+            LIVE.fetch_sub(layout.size() - size, Relaxed);
+        }
+        // SAFETY: the caller keeps `realloc`'s contract, and `alloc` took it from the system.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// One test at a time, so that nothing else allocates meanwhile.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The most bytes that were live at once while `f` ran, beside those before.
+fn peak_of<T>(f: impl FnOnce() -> T) -> (T, usize) {
+    let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let value = f();
+    (value, PEAK.load(Relaxed) - before)
+}
+
+fn runtimes() -> [Runtime; 2] {
+    let runtimes = [Runtime::native(), Runtime::vir0()];
+    // Threads and tables of the process are there before anything is measured.
+    let graph = edgeless(20_000);
+    for runtime in &runtimes {
+        let mut session = listed::Session::new(runtime, &graph).expect("it fits");
+        session.run(listed::Run {}).expect("no trap");
+    }
+    runtimes
+}
+
+/// What a session may hold beside its budget: the program, its plan and its names, and for each thread a block of 1,024 items
+/// of at most 24 bytes that is not full.
+fn allowance() -> usize {
+    allowance_of(std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+fn allowance_of(threads: usize) -> usize {
+    200_000 + threads * 1_024 * 24
+}
+
+fn edgeless(nodes: usize) -> Csr {
+    Csr::from_edges(nodes, &[]).expect("there are no edges")
+}
+
+/// One item for each node.
+#[wave_graph]
+mod listed {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[list(capacity = 300_000, output)]
+        all: List<u64>,
+    }
+
+    #[wave(nodes)]
+    fn add(v: Node, all: &Append<u64>) {
+        all.append(u64::from(v));
+    }
+}
+
+/// Items of several fields, from two waves, the second of which sweeps what it appends to; the list is full in the end.
+#[wave_graph]
+mod grown {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[list(capacity = 240_000, output)]
+        all: List<(u8, u64)>,
+    }
+
+    #[wave(nodes)]
+    fn first(v: Node, all: &Append<(u8, u64)>) {
+        for i in 0..6_u64 {
+            all.append((1, 6 * u64::from(v) + i));
+        }
+    }
+
+    #[wave(items(all), after(first))]
+    fn again(item: (u8, u64), all: &Append<(u8, u64)>) {
+        all.append((2, item.1));
+    }
+}
+
+/// A frontier, and an output of the run.
+#[wave_graph]
+mod pushed {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(capacity = node)]
+        front: Frontier,
+        #[output(per = node)]
+        twice: u64,
+    }
+
+    #[wave(nodes)]
+    fn fill(v: Node, front: &Push) {
+        front.push(v);
+    }
+
+    #[wave(items(front), after(fill))]
+    fn double(v: Node, twice: &Buf<Atomic<u64>>) {
+        twice[v].store(2 * u64::from(v));
+    }
+}
+
+/// A search that claims nodes: its sweeps may be turned round.
+#[wave_graph]
+mod search {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = u32::MAX;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(u32::MAX, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// Shortest paths, whose frontier holds each node once, and as much room as there are nodes.
+#[wave_graph]
+mod paths {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = edge(graph))]
+        weight: u32,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, dist: &mut u32, front: &Push) {
+        *dist = u32::MAX;
+        if v == 0 {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod rounds {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, weight: &u32, dist: &Buf<Atomic<u32>>, front: &Push) {
+            let through = dist[e.src].load() + *weight;
+            if dist[e.dst].fetch_min(through) > through {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// The same with repeats; a round's frontier has room for as many items as there are edges.
+#[wave_graph]
+mod repeated {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(capacity = edge(graph))]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, dist: &mut u32, front: &Push) {
+        *dist = u32::MAX;
+        if v == 0 {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod rounds {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].fetch_min(round + 1) > round {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// A frontier of pairs, one for each edge.
+#[wave_graph]
+mod paired {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(capacity = edge(graph))]
+        pairs: Frontier<(u32, u64)>,
+        #[reduce(sum)]
+        met: u64,
+        #[output(per = node)]
+        from: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn each(e: Edge, pairs: &Push<(u32, u64)>) {
+        pairs.push((e.dst, u64::from(e.src)));
+    }
+
+    #[wave(items(pairs), after(each))]
+    fn meet(pair: (u32, u64), from: &Buf<Atomic<u32>>, met: &Reduce<Sum<u64>>) {
+        from[pair.0].fetch_max(pair.1 as u32);
+        met.add(1);
+    }
+}
+
+/// Rows of bits of the topology, read in each of many rounds.
+#[wave_graph]
+mod rowed {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = node, bits = 256)]
+        kinds: Bits,
+        #[scratch(per = node, bits = 256)]
+        seen: Bits,
+        #[output(per = node)]
+        ones: u32,
+        #[reduce(or)]
+        more: bool,
+    }
+
+    #[fixpoint(until(!more), max_rounds = 100)]
+    mod rounds {
+        #[wave(nodes)]
+        fn look(v: Node, round: Round, kinds: &Bits, seen: &Bits, more: &Reduce<Or<bool>>) {
+            if kinds.get(v, round) {
+                seen.set(v, round);
+            }
+            more.or(round < 20);
+        }
+    }
+
+    #[wave(nodes, after(rounds))]
+    fn count(v: Node, seen: &Bits, ones: &mut u32) {
+        *ones = seen.count(v);
+    }
+}
+
+#[test]
+fn rows_of_bits_are_held_once() {
+    let _alone = alone();
+    let nodes = 40_000;
+    let graph = edgeless(nodes);
+    // Of the first 21 bits of a row, every third, and then the others.
+    let kinds: Vec<u32> = (0..8 * nodes).map(|_| 0x0924_9249).collect();
+    let others: Vec<u32> = kinds.iter().map(|word| !word).collect();
+    for runtime in runtimes() {
+        let (backend, runtime) = (runtime.backend(), runtime.with_memory(1 << 30));
+        let topology = |kinds| rowed::Topology {
+            graph: &graph,
+            kinds,
+        };
+        let ((mut session, granted), held) = peak_of(|| {
+            let mut session = rowed::Session::new(&runtime, topology(&kinds)).expect("it fits");
+            // Sessions that run beside each other look at the same rows.
+            session.submit(rowed::Run {}, 0);
+            session.submit(rowed::Run {}, 0);
+            for (_, result) in session.run_batch().expect("it runs").results {
+                assert_eq!(result.expect("no trap").ones[17], 7, "{backend}");
+            }
+            let (_, granted) = runtime.memory().expect("there is a budget");
+            (session, granted as usize)
+        });
+        assert!(
+            held <= granted + allowance(),
+            "{backend}: {held} of {granted}"
+        );
+        let (out, took) = peak_of(|| session.run(rowed::Run {}).expect("no trap"));
+        // The result, and no rows.
+        assert!(
+            took < 4 * nodes + allowance(),
+            "{backend}: a run takes {took}"
+        );
+        assert_eq!(out.ones[nodes - 1], 7, "{backend}");
+        session.update(topology(&others)).expect("it fits");
+        let out = session.run(rowed::Run {}).expect("no trap");
+        assert_eq!(out.ones[nodes - 1], 14, "{backend}");
+        session.update(topology(&others)).expect("it fits");
+        let counted = session.counters().expect("they count");
+        assert_eq!(counted.graph_uploads, 2, "{backend}");
+    }
+}
+
+/// Inputs and a result as large as each other.
+#[wave_graph]
+mod given {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        from: u64,
+        #[output(per = node)]
+        to: u64,
+    }
+
+    #[wave(nodes)]
+    fn copy(from: &u64, to: &mut u64) {
+        *to = *from + 1;
+    }
+}
+
+#[test]
+fn inputs_of_waiting_queries_are_counted() {
+    let _alone = alone();
+    let nodes = 50_000;
+    let (graph, from) = (edgeless(nodes), vec![6; nodes]);
+    let one = 8 * nodes as u64;
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let probe = runtime.clone().with_memory(1 << 30);
+        let session = given::Session::new(&probe, &graph).expect("it fits");
+        let (_, takes) = probe.memory().expect("there is a budget");
+        drop(session);
+        // Two queries wait, and nothing is left for the third, nor for a second result: the first state has room for one.
+        let budget = takes + 2 * one;
+        let tight = runtime.with_memory(budget);
+        let (_, held) = peak_of(|| {
+            let mut session = given::Session::new(&tight, &graph).expect("it fits");
+            for _ in 0..3 {
+                session.submit(given::Run { from: &from }, 0);
+            }
+            assert_eq!(tight.memory(), Some((budget, budget)), "{backend}");
+            session.set_batch_limit(std::num::NonZeroUsize::new(1));
+            let batch = session.run_batch().expect("it runs");
+            assert_eq!(batch.results[0].1.as_ref().expect("fits").to[9], 7);
+            drop(batch);
+            assert_eq!(tight.memory(), Some((budget, budget - one)), "{backend}");
+            session.run_batch().expect("it runs");
+            let batch = session.run_batch().expect("it runs");
+            let refused = batch.results[0].1.as_ref().map(|_| ());
+            let says = "the inputs of the query do not fit beside the sessions; 400000 bytes are needed, 0 are available";
+            assert_eq!(refused.expect_err("there was no room").to_string(), says);
+            // Nothing waits any more.
+            assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+        });
+        let most = budget as usize + allowance();
+        assert!(held <= most, "{backend}: {held} of {budget}");
+    }
+}
+
+#[test]
+fn results_of_sessions_count_until_their_batch_ends() {
+    let _alone = alone();
+    let graphs = [edgeless(100_000), edgeless(100_000)];
+    // A result has 800,000 bytes; a list that is full would have 2,400,000.
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let probe = runtime.clone().with_memory(1 << 30);
+        let sessions = listed::Sessions::new(&probe, &graphs).expect("they fit");
+        let (_, takes) = probe.memory().expect("there is a budget");
+        drop(sessions);
+        let budget = takes + 1_500_000;
+        let tight = runtime.with_memory(budget);
+        let (fit, held) = peak_of(|| {
+            let mut sessions = listed::Sessions::new(&tight, &graphs).expect("they fit");
+            for k in [0, 0, 0, 0, 1] {
+                sessions.submit(k, listed::Run {}, 0);
+            }
+            let batch = sessions.run_batch().expect("it runs");
+            let fit: Vec<bool> = batch.results.iter().map(|(_, r)| r.is_ok()).collect();
+            let refused = batch.results[3].1.as_ref().map(|_| ());
+            let refused = refused.expect_err("there is no room").to_string();
+            let says = "the results of the batch do not fit; ";
+            assert!(refused.starts_with(says), "{refused}");
+            assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+            drop(batch);
+            sessions.submit(1, listed::Run {}, 0);
+            let batch = sessions.run_batch().expect("it runs");
+            assert_eq!(batch.results[0].1.as_ref().expect("fits").all[7], 7);
+            fit
+        });
+        // Of the first topology one, and those that the rest of the budget has room for.
+        assert_eq!(fit, [true, true, false, false, true], "{backend}");
+        let most = budget as usize + allowance();
+        assert!(held <= most, "{backend}: {held} of {budget}");
+    }
+}
+
+/// Each node has ten successors, far and near; `both`: as many edges lead back.
+fn wide(nodes: u32, both: bool) -> Csr {
+    let mut edges = Vec::new();
+    for v in 0..nodes {
+        for k in 0..10_u32 {
+            let to = v.wrapping_mul(31).wrapping_add(k * k * 7_919 + 1) % nodes;
+            edges.push((v, to));
+            if both {
+                edges.push((to, v));
+            }
+        }
+    }
+    edges.sort_unstable();
+    Csr::from_edges(nodes as usize, &edges).expect("they are nodes")
+}
+
+/// Opens a session under a budget of exactly what it asks for, and holds what it does against it, with one thread and with
+/// several. `run` opens and runs it.
+fn keeps_its_budget(name: &str, run: impl Fn(&Runtime) + Sync) {
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let probe = runtime.clone().with_memory(1 << 32);
+        run(&probe);
+        // The interpreter has one.
+        let several: &[usize] = if backend == "vir0" { &[1] } else { &[1, 2, 5] };
+        for &threads in several {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().expect("there are threads");
+            pool.install(|| {
+                let runtime = runtime.clone().with_memory(1 << 32);
+                let (granted, held) = peak_of(|| {
+                    run(&runtime);
+                    GRANTED.load(Relaxed)
+                });
+                let most = granted + allowance_of(threads);
+                assert!(
+                    held <= most,
+                    "{name}, {backend}, {threads} threads: {held} of {granted}"
+                );
+            });
+        }
+    }
+}
+
+/// What sessions had taken when they had run.
+static GRANTED: AtomicUsize = AtomicUsize::new(0);
+
+fn granted(runtime: &Runtime) {
+    let (_, taken) = runtime.memory().expect("there is a budget");
+    GRANTED.store(taken as usize, Relaxed);
+}
+
+#[test]
+fn searches_hold_no_more_than_they_were_granted() {
+    let _alone = alone();
+    for (name, graph) in [
+        ("one way", wide(25_000, false)),
+        ("both ways", wide(25_000, true)),
+    ] {
+        let weights: Vec<u32> = (0..graph.edge_count() as u32).map(|e| e % 97 + 1).collect();
+        keeps_its_budget(&format!("search, {name}"), |runtime| {
+            let mut session = search::Session::new(runtime, &graph).expect("it fits");
+            for source in 0..2 {
+                session.run(search::Run { source }).expect("no trap");
+            }
+            granted(runtime);
+        });
+        keeps_its_budget(&format!("unique frontier, {name}"), |runtime| {
+            let topology = paths::Topology {
+                graph: &graph,
+                weight: &weights,
+            };
+            let mut session = paths::Session::new(runtime, topology).expect("it fits");
+            for _ in 0..2 {
+                session.run(paths::Run {}).expect("no trap");
+            }
+            granted(runtime);
+        });
+        keeps_its_budget(&format!("repeated items, {name}"), |runtime| {
+            let mut session = repeated::Session::new(runtime, &graph).expect("it fits");
+            session.run(repeated::Run {}).expect("no trap");
+            granted(runtime);
+        });
+        keeps_its_budget(&format!("pairs, {name}"), |runtime| {
+            let mut session = paired::Session::new(runtime, &graph).expect("it fits");
+            session.run(paired::Run {}).expect("no trap");
+            granted(runtime);
+        });
+    }
+}
+
+#[test]
+fn the_result_of_a_list_is_held_once() {
+    let _alone = alone();
+    let nodes = 250_000;
+    let graph = edgeless(nodes);
+    let list_bytes = 8 * nodes;
+    for runtime in runtimes() {
+        let mut session = listed::Session::new(&runtime, &graph).expect("it fits");
+        let before = LIVE.load(Relaxed);
+        let first = session.run(listed::Run {}).expect("no trap");
+        assert_eq!(first.all.len(), nodes);
+        let held = LIVE.load(Relaxed) - before;
+        let backend = runtime.backend();
+        let most = list_bytes + allowance();
+        assert!(held < most, "{backend}: {held} bytes for {list_bytes}");
+        drop(first);
+        let held = LIVE.load(Relaxed).saturating_sub(before);
+        assert!(held < allowance(), "{backend}: {held} bytes stay");
+        // The session goes on.
+        assert_eq!(session.run(listed::Run {}).expect("no trap").all[9], 9);
+    }
+}
+
+#[test]
+fn a_session_with_lists_holds_no_more_than_it_was_granted() {
+    let _alone = alone();
+    let (graph, small) = (edgeless(300_000), edgeless(20_000));
+    for runtime in runtimes() {
+        let runtime = runtime.with_memory(1 << 30);
+        let backend = runtime.backend();
+        let ((granted, list), held) = peak_of(|| {
+            let mut session = listed::Session::new(&runtime, &graph).expect("it fits");
+            let out = session.run(listed::Run {}).expect("no trap");
+            drop(out);
+            let out = session.run_series([listed::Run {}, listed::Run {}, listed::Run {}]);
+            let (_, granted) = runtime.memory().expect("there is a budget");
+            (granted as usize, out.expect("no trap").all)
+        });
+        assert!(list.iter().copied().eq(0..300_000));
+        assert!(
+            held <= granted + allowance(),
+            "{backend}: {held} of {granted}"
+        );
+        // What is counted is needed, but for the room that the list has in the end.
+        assert!(held >= granted / 3, "{backend}: {held} of {granted}");
+
+        let ((granted, list), held) = peak_of(|| {
+            let mut session = grown::Session::new(&runtime, &small).expect("it fits");
+            let out = session.run(grown::Run {}).expect("no trap");
+            let (_, granted) = runtime.memory().expect("there is a budget");
+            (granted as usize, out.all)
+        });
+        let first = (0..120_000).map(|i| (1, i));
+        let again = (0..120_000).map(|i| (2, i));
+        assert!(list.iter().copied().eq(first.chain(again)));
+        assert!(
+            held <= granted + allowance(),
+            "{backend}: {held} of {granted}"
+        );
+    }
+}
+
+#[test]
+fn results_of_a_batch_count_until_it_ends() {
+    let _alone = alone();
+    // 2,000,000 bytes of results; lists of 2,400,000 bytes.
+    let nodes = 250_000;
+    let graph = edgeless(nodes);
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let probe = runtime.clone().with_memory(1 << 30);
+        let session = listed::Session::new(&probe, &graph).expect("it fits");
+        let (_, one) = probe.memory().expect("there is a budget");
+        drop(session);
+        let budget = one + 2 * 2_400_000;
+        let tight = runtime.with_memory(budget);
+        let (fit, held) = peak_of(|| {
+            let mut session = listed::Session::new(&tight, &graph).expect("it fits");
+            for _ in 0..4 {
+                session.submit(listed::Run {}, 0);
+            }
+            let batch = session.run_batch().expect("it runs");
+            let fit: Vec<bool> = batch.results.iter().map(|(_, r)| r.is_ok()).collect();
+            let refused = batch.results[3].1.as_ref().map(|_| ());
+            let refused = refused.expect_err("there is no room");
+            let says = "the results of the batch do not fit; ";
+            assert!(refused.to_string().starts_with(says), "{refused}");
+            // They are the caller's now, and the session goes on.
+            assert_eq!(tight.memory(), Some((budget, one)), "{backend}");
+            drop(batch);
+            session.submit(listed::Run {}, 0);
+            let batch = session.run_batch().expect("it runs");
+            assert_eq!(batch.results[0].1.as_ref().expect("fits").all[7], 7);
+            fit
+        });
+        assert_eq!(fit, [true, true, true, false], "{backend}");
+        let most = budget as usize + allowance();
+        assert!(held <= most, "{backend}: {held} of {budget}");
+    }
+}
+
+/// Results of each kind, but for lists: natively, what lanes append is in blocks before it is in the list.
+#[wave_graph]
+mod kinds {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(capacity = node)]
+        front: Frontier,
+        #[output(per = node)]
+        twice: u64,
+        #[output(per = node)]
+        pair: (u32, f64),
+        #[output(per = node, bits = 40)]
+        row: Bits,
+        #[reduce(sum)]
+        sum: u64,
+        fails: bool,
+    }
+
+    #[wave(nodes)]
+    fn fill(v: Node, pair: &mut (u32, f64), row: &Bits, front: &Push) {
+        *pair = (v, f64::from(v));
+        row.set(v, v % 40);
+        front.push(v);
+    }
+
+    #[wave(items(front), after(fill))]
+    fn double(v: Node, fails: bool, twice: &Buf<Atomic<u64>>, sum: &Reduce<Sum<u64>>) {
+        sum.add(1);
+        let at = if fails { v + 1 } else { v };
+        twice[at].store(2 * u64::from(v));
+    }
+}
+
+/// Structs in structs, and the same scalars side by side.
+#[wave_graph]
+mod nested {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        pair: ((u64, u64), u8),
+    }
+
+    #[wave(nodes)]
+    fn fill(v: Node, pair: &mut ((u64, u64), u8)) {
+        *pair = ((1, u64::from(v)), 2);
+    }
+}
+
+#[wave_graph]
+mod flat {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        pair: (u64, u64, u8),
+    }
+
+    #[wave(nodes)]
+    fn fill(v: Node, pair: &mut (u64, u64, u8)) {
+        *pair = (1, u64::from(v), 2);
+    }
+}
+
+#[test]
+fn structs_in_structs_count_as_their_scalars_do() {
+    let _alone = alone();
+    let graph = edgeless(100_000);
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let runtime = runtime.with_memory(1 << 30);
+        let taken = || runtime.memory().expect("there is a budget").1 as usize;
+        let session = flat::Session::new(&runtime, &graph).expect("it fits");
+        let apart = taken();
+        drop(session);
+        // The graph, 17 bytes a node in columns and 24 put together, and the chunks of the sweep.
+        assert_eq!(apart, 400_004 + 4_100_000 + 25 * 512, "{backend}");
+        let (_, held) = peak_of(|| {
+            let mut session = nested::Session::new(&runtime, &graph).expect("it fits");
+            assert_eq!(taken(), apart, "{backend}");
+            let out = session.run(nested::Run {}).expect("no trap");
+            assert_eq!(out.pair[99_999], ((1, 99_999), 2));
+        });
+        let most = apart + allowance();
+        assert!(held <= most, "{backend}: {held} of {apart}");
+    }
+}
+
+/// Structs of the topology and of each run.
+#[wave_graph]
+mod placed {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = node)]
+        place: (u64, u64, u8),
+        #[input(per = n)]
+        given: (u64, u64, u8),
+        #[reduce(sum)]
+        sum: u64,
+        n: u32,
+    }
+
+    #[wave(nodes)]
+    fn add(place: &(u64, u64, u8), sum: &Reduce<Sum<u64>>) {
+        sum.add(place.1);
+    }
+
+    #[wave(range(n))]
+    fn give(given: &(u64, u64, u8), sum: &Reduce<Sum<u64>>) {
+        sum.add(given.0 + u64::from(given.2));
+    }
+}
+
+fn too_large<T>(result: Result<T, Error>, says: &str) {
+    match result {
+        Err(Error::Run(RunError::Memory { what, .. })) => assert_eq!(what, says),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it fits"),
+    }
+}
+
+#[test]
+fn structs_of_a_topology_are_taken_apart_once_it_fits() {
+    let _alone = alone();
+    let (graph, small) = (edgeless(100_000), edgeless(100));
+    let place: Vec<(u64, u64, u8)> = (0..100_000).map(|v| (1, v, 2)).collect();
+    let large = || placed::Topology {
+        graph: &graph,
+        place: &place,
+    };
+    let says = "topologies, inputs and outputs do not fit";
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let tight = runtime.with_memory(1_000_000);
+        let fits = placed::Topology {
+            graph: &small,
+            place: &place[..100],
+        };
+        let mut session = placed::Session::new(&tight, fits).expect("it fits");
+        let ((), held) = peak_of(|| {
+            too_large(placed::Session::new(&tight, large()), says);
+            too_large(placed::Sessions::new(&tight, [large()]), says);
+            too_large(session.update(large()), says);
+        });
+        assert!(held < 200_000, "{backend}: {held} bytes for nothing");
+        let run = placed::Run { given: &[], n: 0 };
+        assert_eq!(session.run(run).expect("no trap").sum, 4_950, "{backend}");
+    }
+}
+
+#[test]
+fn structs_of_a_series_count_while_they_are_there() {
+    let _alone = alone();
+    let graph = edgeless(10);
+    let place = [(1, 2, 3); 10];
+    let topology = || placed::Topology {
+        graph: &graph,
+        place: &place,
+    };
+    let n = 20_000;
+    let given = vec![(4, 5, 1); n as usize];
+    let many = vec![(4, 5, 1); 200_000];
+    // In columns.
+    let one = 17 * u64::from(n);
+    let series = |runs| vec![placed::Run { given: &given, n }; runs];
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let probe = runtime.clone().with_memory(1 << 30);
+        let mut session = placed::Session::new(&probe, topology()).expect("it fits");
+        session.run_series(series(1)).expect("no trap");
+        let (_, takes) = probe.memory().expect("there is a budget");
+        drop(session);
+        // The structs of one run are in what the session takes.
+        let budget = takes + 3 * one;
+        let tight = runtime.with_memory(budget);
+        let ((), held) = peak_of(|| {
+            let mut session = placed::Session::new(&tight, topology()).expect("it fits");
+            for runs in [1, 4, 5, 4] {
+                let result = session.run_series(series(runs));
+                if runs == 5 {
+                    let says = "the rows of structs of the series do not fit beside the sessions";
+                    too_large(result, says);
+                } else {
+                    assert_eq!(result.expect("no trap").sum, 20 + 5 * u64::from(n));
+                }
+                assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+            }
+            // A run that does not fit is not taken apart either.
+            let (given, n) = (&many, 200_000);
+            let run = placed::Run { given, n };
+            too_large(session.run(run), "the run does not fit");
+        });
+        let most = budget as usize + allowance();
+        assert!(held <= most, "{backend}: {held} of {budget}");
+    }
+}
+
+#[test]
+fn an_update_holds_both_topologies_within_the_budget() {
+    let _alone = alone();
+    let (one, other) = (wide(25_000, false), wide(25_000, true));
+    let graph_bytes = 4 * (25_001 + other.edge_count() as u64);
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let probe = runtime.clone().with_memory(1 << 30);
+        let session = search::Session::new(&probe, &other).expect("it fits");
+        let (_, takes) = probe.memory().expect("there is a budget");
+        drop(session);
+        for (room, fits) in [(graph_bytes - 1, false), (graph_bytes, true)] {
+            let budget = takes + room;
+            let tight = runtime.clone().with_memory(budget);
+            let ((), held) = peak_of(|| {
+                let mut session = search::Session::new(&tight, &one).expect("it fits");
+                let first = session.run(search::Run { source: 0 }).expect("no trap");
+                let before = tight.memory();
+                drop(first);
+                if fits {
+                    session.update(&other).expect("both fit");
+                    assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+                } else {
+                    let says = "the topology does not fit beside the one before";
+                    too_large(session.update(&other), says);
+                    assert_eq!(tight.memory(), before, "{backend}");
+                }
+                session.run(search::Run { source: 0 }).expect("no trap");
+            });
+            let most = budget as usize + allowance();
+            assert!(held <= most, "{backend}: {held} of {budget}");
+        }
+    }
+}
+
+#[test]
+fn warm_runs_into_a_result_take_no_memory_that_grows_with_it() {
+    let _alone = alone();
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        // What a warm run takes: the outcome's lists of columns, the schedule's counters, what is kept for `explain()`.
+        let taken = [500, 4_000].map(|nodes| {
+            let graph = edgeless(nodes);
+            let mut session = kinds::Session::new(&runtime, &graph).expect("it fits");
+            let mut out = kinds::Output::default();
+            // The session remembers its last launches, and their number is bounded.
+            for _ in 0..40 {
+                let run = kinds::Run { fails: false };
+                session.run_into(run, &mut out).expect("no trap");
+            }
+            let (live, before) = (LIVE.load(Relaxed), TAKEN.load(Relaxed));
+            for _ in 0..10 {
+                let run = kinds::Run { fails: false };
+                session.run_into(run, &mut out).expect("no trap");
+            }
+            let taken = TAKEN.load(Relaxed) - before;
+            assert_eq!(LIVE.load(Relaxed), live, "{backend}: nothing stays");
+            assert_eq!((out.sum, out.twice.len()), (nodes as u64, nodes));
+
+            // A trap costs a word about it, and no memory of the result.
+            let before = TAKEN.load(Relaxed);
+            let trapped = session.run_into(kinds::Run { fails: true }, &mut out);
+            assert!(trapped.is_err() && out.twice.is_empty());
+            drop(trapped);
+            let run = kinds::Run { fails: false };
+            session.run_into(run, &mut out).expect("no trap");
+            assert_eq!((out.sum, out.pair.len()), (nodes as u64, nodes));
+            let taken_by_trap = TAKEN.load(Relaxed) - before;
+            assert!(taken_by_trap < 20_000, "{backend}: {taken_by_trap}");
+            taken / 10
+        });
+        // The results of the second are 100 KB larger.
+        assert!(taken[1] < taken[0] + 200, "{backend}: {taken:?}");
+        assert!(taken[0] < 4_000, "{backend}: {taken:?}");
+    }
+}
+
+/// Runs `run` while allocations of half a megabyte and more are refused.
+fn starved<T>(run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    starved_from(500_000, run)
+}
+
+/// Runs `run` while allocations of so many bytes and more are refused.
+fn starved_from<T>(bytes: usize, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    REFUSED_FROM.store(bytes, Relaxed);
+    let result = run();
+    REFUSED_FROM.store(usize::MAX, Relaxed);
+    result
+}
+
+fn ran_out_of<T>(result: Result<T, Error>, backend: &str) -> String {
+    match result {
+        Err(Error::Run(RunError::Memory { what, .. })) => what,
+        Err(other) => panic!("{backend}: {other}"),
+        Ok(_) => panic!("{backend}: there was memory"),
+    }
+}
+
+/// A large output, and a list that is as long as the run says.
+#[wave_graph]
+mod counted {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        twice: u64,
+        #[list(capacity = 250_000, output)]
+        all: List<u64>,
+        count: u32,
+    }
+
+    #[wave(nodes)]
+    fn add(v: Node, count: u32, twice: &mut u64, all: &Append<u64>) {
+        *twice = 2 * u64::from(v);
+        if v < count {
+            all.append(u64::from(v));
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn page_locked_memory_is_that_of_the_result_before_after_a_run_without_memory_too() {
+    let _alone = alone();
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let mut session = counted::Session::new(&runtime, &edgeless(250_000)).expect("it fits");
+    let first = session.run_pinned(counted::Run { count: 10 });
+    let first = first.expect("no trap");
+    assert!(Pinned::is_page_locked(&first));
+    let place = first.twice.as_ptr();
+    drop(first);
+    let run = || counted::Run { count: 250_000 };
+    let what = ran_out_of(starved(|| session.run_pinned(run())), "cuda");
+    assert_eq!(what, "no memory is left for the result");
+    // Were its memory free, one of these would have it.
+    let others = [(); 4].map(|()| vec![1_u64; 250_000]);
+    let out = session.run_pinned(run()).expect("no trap");
+    assert!(Pinned::is_page_locked(&out));
+    assert_eq!(out.twice.as_ptr(), place);
+    assert!(out.twice.iter().copied().eq((0..250_000).map(|v| 2 * v)));
+    assert_eq!(out.all.iter().sum::<u64>(), 250_000 * 249_999 / 2);
+    assert!(others.iter().flatten().all(|&other| other == 1));
+}
+
+#[test]
+fn a_sweep_without_memory_for_its_chunks_ends_in_an_error() {
+    let _alone = alone();
+    // So many edges from one node that there are 489 chunks, and little else.
+    let edges = vec![(1, 2); 2_000_000];
+    let graph = Csr::from_edges(5, &edges).expect("they are nodes");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2);
+    let pool = pool.build().expect("there are threads");
+    pool.install(|| {
+        let runtime = Runtime::native();
+        let mut session = search::Session::new(&runtime, &graph).expect("it fits");
+        let mut run = |source| session.run(search::Run { source });
+        let from_one = |out: Result<search::Output, Error>| out.expect("no trap").dist;
+        let unreached = u32::MAX;
+        assert_eq!(from_one(run(0))[0], 0);
+        // Where it is cut first, and then, as that is kept, what each chunk leaves.
+        for cut in [true, false] {
+            let what = "no memory is left for the chunks of a sweep";
+            match starved_from(4_096, || run(1)) {
+                Err(Error::Run(RunError::Memory {
+                    what: says,
+                    needed_bytes,
+                    ..
+                })) => {
+                    assert_eq!(says, what);
+                    assert_eq!(needed_bytes == 16 * 489, cut, "{needed_bytes} bytes");
+                }
+                other => panic!("{:?}", other.map(|out| out.dist)),
+            }
+            let found = [unreached, 0, 1, unreached, unreached];
+            assert_eq!(from_one(run(1)), found);
+        }
+    });
+}
+
+#[test]
+fn a_run_without_memory_ends_in_an_error_and_the_session_works_on() {
+    let _alone = alone();
+    let (graph, small) = (edgeless(250_000), edgeless(20_000));
+    for runtime in runtimes() {
+        let backend = runtime.backend();
+        let mut session = listed::Session::new(&runtime, &graph).expect("it fits");
+        for _ in 0..2 {
+            let what = ran_out_of(starved(|| session.run(listed::Run {})), backend);
+            assert_eq!(what, "no memory is left for list `all`", "{backend}");
+            assert_eq!(
+                session.run(listed::Run {}).expect("no trap").all.len(),
+                250_000
+            );
+        }
+        session.submit(listed::Run {}, 0);
+        session.submit(listed::Run {}, 0);
+        let batch = starved(|| session.run_batch()).expect("it runs");
+        for (_, result) in batch.results {
+            ran_out_of(result, backend);
+        }
+
+        let mut session = grown::Session::new(&runtime, &small).expect("it fits");
+        let what = ran_out_of(starved(|| session.run(grown::Run {})), backend);
+        assert_eq!(what, "no memory is left for list `all`", "{backend}");
+        assert_eq!(
+            session.run(grown::Run {}).expect("no trap").all.len(),
+            240_000
+        );
+
+        // An output, before the frontier.
+        let mut session = pushed::Session::new(&runtime, &graph).expect("it fits");
+        let out = session.run(pushed::Run {}).expect("no trap");
+        assert_eq!(out.twice[249_999], 499_998);
+        let what = ran_out_of(starved(|| session.run(pushed::Run {})), backend);
+        assert_eq!(what, "no memory is left for `twice`", "{backend}");
+        let out = session.run(pushed::Run {}).expect("no trap");
+        assert_eq!(out.twice[249_999], 499_998);
+    }
+}

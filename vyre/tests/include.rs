@@ -1,0 +1,168 @@
+//! Passes built from passes.
+
+#[macro_use]
+mod common;
+
+use vyre::prelude::*;
+
+const UNSEEN: u32 = u32::MAX;
+
+mod passes {
+    /// Search for what a source reaches.
+    pub(crate) mod search {
+        use vyre::prelude::*;
+
+        const FAR: u32 = u32::MAX;
+
+        #[device]
+        fn next(depth: u32) -> u32 {
+            depth + 1
+        }
+
+        #[wave_graph]
+        #[pass(id = "test.search", unproven)]
+        pub(crate) mod bfs {
+            pub(crate) struct Data {
+                #[topology]
+                graph: Csr,
+                #[frontier]
+                front: Frontier,
+                #[output(per = node, init = FAR)]
+                dist: u32,
+                source: u32,
+            }
+
+            #[wave(nodes)]
+            fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+                *dist = FAR;
+                if v == source {
+                    *dist = 0;
+                    front.push(v);
+                }
+            }
+
+            #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000)]
+            mod levels {
+                #[wave(edges(graph, from = front))]
+                fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+                    if dist[e.dst].compare_exchange(FAR, next(round)) {
+                        front.push(e.dst);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Nodes that reach the entry's end, and how far those are that do not: two searches over two graphs, then a count.
+#[wave_graph]
+#[pass(id = "test.between", unproven)]
+mod between {
+    #[include(graph = back, source = end)]
+    use super::passes::search::bfs as backward;
+    #[include(graph = graph, source = entry, dist = depth)]
+    use super::passes::search::bfs as forward;
+
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(reverse_of = graph)]
+        back: Csr,
+        #[output(per = node, init = FAR)]
+        depth: u32,
+        #[scratch(per = node)]
+        order: u32,
+        #[reduce(count)]
+        count: u64,
+        entry: u32,
+        end: u32,
+    }
+
+    const FAR: u32 = super::UNSEEN;
+
+    #[wave(nodes)]
+    fn clear(v: Node, order: &mut u32) {
+        *order = v;
+    }
+
+    #[wave(nodes, after(backward, forward, clear))]
+    fn tally(v: Node, depth: &u32, backward_dist: &u32, order: &u32, count: &Reduce<Count>) {
+        if *order == v && *depth != FAR && *backward_dist != FAR {
+            count.inc();
+        }
+    }
+}
+
+fn included_graphs_run_with_names_of_their_own(runtimes: [Runtime; 2]) {
+    let edges = [(0, 1), (1, 2), (2, 3), (1, 4), (5, 3)];
+    let graph = Csr::from_edges(6, &edges).unwrap();
+    for runtime in runtimes {
+        let mut session = between::Session::new(&runtime, &graph).unwrap();
+        let out = session.run(between::Run { entry: 0, end: 3 }).unwrap();
+        assert_eq!(out.depth, [0, 1, 2, 3, 2, UNSEEN]);
+        assert_eq!(out.backward_dist, [3, 2, 1, 0, UNSEEN, 1]);
+        assert_eq!(out.count, 4);
+    }
+}
+
+/// Two searches and nothing else.
+#[wave_graph]
+mod both {
+    #[include(graph = backward, source = exit)]
+    use super::passes::search::bfs as first;
+    #[include(graph = forward, source = entry)]
+    use super::passes::search::bfs as second;
+
+    pub(crate) struct Data {
+        #[topology]
+        forward: Csr,
+        #[topology]
+        backward: Csr,
+        entry: u32,
+        exit: u32,
+    }
+}
+
+fn a_graph_can_be_its_included_graphs_alone(runtimes: [Runtime; 2]) {
+    let forward = Csr::from_edges(3, &[(0, 1), (1, 2)]).unwrap();
+    let backward = forward.reverse();
+    for runtime in runtimes {
+        let topology = both::Topology {
+            forward: &forward,
+            backward: &backward,
+        };
+        let mut session = both::Session::new(&runtime, topology).unwrap();
+        let out = session.run(both::Run { entry: 1, exit: 1 }).unwrap();
+        assert_eq!(out.first_dist, [1, 0, UNSEEN]);
+        assert_eq!(out.second_dist, [UNSEEN, 0, 1]);
+        assert_eq!(out.report.rounds, [2, 2]);
+    }
+}
+
+#[test]
+fn the_plan_shows_where_a_wave_comes_from() {
+    let plan = between::PLAN.to_string();
+    for name in [
+        "backward::init",
+        "forward::levels",
+        "forward::relax",
+        "backward_front",
+        "tally",
+    ] {
+        assert!(plan.contains(name), "{name} in {plan}");
+    }
+    println!("{plan}");
+}
+
+#[test]
+fn what_is_included_runs_alone_as_before() {
+    let graph = Csr::from_edges(3, &[(0, 1)]).unwrap();
+    let mut session = passes::search::bfs::Session::new(&Runtime::native(), &graph).unwrap();
+    let out = session.run(passes::search::bfs::Run { source: 0 }).unwrap();
+    assert_eq!(out.dist, [0, 1, UNSEEN]);
+}
+
+on_every_backend! {
+    included_graphs_run_with_names_of_their_own
+    a_graph_can_be_its_included_graphs_alone
+}

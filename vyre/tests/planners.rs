@@ -1,0 +1,300 @@
+//! What the planners answer is followed: each test flips an answer, and sees a count of the execution change.
+
+#[macro_use]
+mod common;
+
+use std::num::NonZeroU32;
+use vyre::core::plan::route::Route;
+use vyre::prelude::*;
+use vyre::{Activity, Csr, Planning, Thresholds};
+
+const NODES: u32 = 40_009; // A prime.
+
+/// Counts at the nodes of a list of `n` different nodes, in no order.
+#[wave_graph]
+mod scattered {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = node)]
+        count: u32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn push(i: Index, front: &Push) {
+        front.push(((i as u64 + 1) * 7_919 % super::NODES as u64) as u32);
+    }
+
+    #[wave(items(front), after(push))]
+    fn visit(v: Node, count: &mut u32) {
+        *count += 1 + v;
+    }
+}
+
+/// The same, where the result shows the order: sums of floats round.
+#[wave_graph]
+mod summed {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(unique)]
+        front: Frontier,
+        #[reduce(sum)]
+        total: f32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn push(i: Index, front: &Push) {
+        front.push(((i as u64 + 1) * 7_919 % super::NODES as u64) as u32);
+    }
+
+    #[wave(items(front), after(push))]
+    fn visit(v: Node, total: &Reduce<Sum<f32>>) {
+        total.add(v as f32 / 3.0);
+    }
+}
+
+fn graph() -> Csr {
+    Csr::from_edges(NODES as usize, &[(0, 1)]).expect("a graph")
+}
+
+fn routes(text: &str) -> Thresholds {
+    Thresholds::read(text).expect("thresholds")
+}
+
+/// What the frontiers of a run held, and whether the result is right.
+fn run(session: &mut scattered::Session, n: u32) -> Activity {
+    let out = session.run(scattered::Run { n }).expect("runs");
+    let expected: u64 = (1..=u64::from(n))
+        .map(|i| 1 + i * 7_919 % u64::from(NODES))
+        .sum();
+    assert_eq!(
+        out.count.iter().map(|&c| u64::from(c)).sum::<u64>(),
+        expected
+    );
+    out.report.activity.expect("backends count")
+}
+
+/// Runs with so many threads, whatever the machine has.
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.expect("threads").install(work)
+}
+
+#[test]
+fn a_dense_route_sweeps_a_list_in_the_order_of_the_nodes() {
+    let graph = graph();
+    for runtime in [Runtime::native(), Runtime::vir0()] {
+        let mut session = scattered::Session::new(&runtime, &graph).expect("fits");
+        session.set_thresholds(routes("route.dense_degree = 0"));
+        assert_eq!(run(&mut session, NODES - 1).ordered, 1);
+        assert_eq!(run(&mut session, 5_000).ordered, 0);
+        session.set_thresholds(routes("route.dense_degree = 2"));
+        assert_eq!(run(&mut session, NODES - 1).ordered, 0);
+        session.set_thresholds(routes("route.dense_degree = 0\nroute.dense_density = 0.1"));
+        assert_eq!(run(&mut session, 5_000).ordered, 1);
+        let text = session.explain().to_string();
+        assert!(
+            text.contains("1 of 1 sweeps in the order of the nodes"),
+            "{text}"
+        );
+        // A short list is left alone.
+        assert_eq!(run(&mut session, 200).ordered, 0);
+    }
+}
+
+#[test]
+fn a_list_whose_order_a_result_shows_keeps_it() {
+    let graph = graph();
+    let mut session = summed::Session::new(&Runtime::native(), &graph).expect("fits");
+    let mut total = |text: &str| {
+        session.set_thresholds(routes(text));
+        let out = session.run(summed::Run { n: NODES - 1 }).expect("runs");
+        let activity = out.report.activity.expect("counts");
+        assert_eq!(activity.ordered, 0);
+        out.total.to_bits()
+    };
+    assert_eq!(
+        total("route.dense_degree = 0"),
+        total("route.dense_degree = 2")
+    );
+}
+
+#[test]
+fn the_route_that_a_wave_starts_with_is_held_near_a_threshold() {
+    let graph = Csr::from_edges(NODES as usize, &vec![(0, 1); 2 * NODES as usize]);
+    let graph = graph.expect("a graph");
+    for runtime in [Runtime::native(), Runtime::vir0()] {
+        let mut session = scattered::Session::new(&runtime, &graph).expect("fits");
+        session.set_thresholds(routes("route.dense_degree = 1"));
+        // Dense begins at 0.70, and is held down to 0.675.
+        let between = (0.69 * f64::from(NODES)) as u32;
+        let mut after = |before| {
+            run(&mut session, before);
+            let ordered = run(&mut session, between).ordered;
+            let decision = session.decisions().last().expect("decided");
+            (decision.sweeps.route, ordered)
+        };
+        assert_eq!(after(NODES - 1), (Route::BlockDense, 1));
+        assert_eq!(after(200), (Route::WarpSparse, 0));
+    }
+}
+
+#[test]
+fn without_room_for_a_bitmap_lists_stay_lists() {
+    let graph = Csr::from_edges(NODES as usize, &vec![(0, 1); 2 * NODES as usize]);
+    let graph = graph.expect("a graph");
+    let dense = routes("route.dense_degree = 1");
+    for runtime in [Runtime::native(), Runtime::vir0()] {
+        let runtime = runtime.with_thresholds(dense);
+        let whole = runtime.clone().with_memory(1 << 30);
+        let session = scattered::Session::new(&whole, &graph).expect("fits");
+        let (_, exactly) = whole.memory().expect("a budget");
+        drop(session);
+        let bitmap = 8 * u64::from(NODES.div_ceil(64));
+
+        let tight = runtime.clone().with_memory(exactly);
+        let mut session = scattered::Session::new(&tight, &graph).expect("fits");
+        assert_eq!(run(&mut session, NODES - 1).ordered, 0);
+        let decision = session.decisions().last().expect("decided");
+        assert_eq!(decision.sweeps.route, Route::Sparse);
+        let downgrade = decision.sweeps.downgrade.expect("block dense did not fit");
+        assert_eq!(downgrade.from, Route::BlockDense);
+        assert_eq!(downgrade.needed_bytes, exactly + bitmap);
+        let text = session.explain().to_string();
+        assert!(
+            text.contains("sweeps start sparse (block dense needs "),
+            "{text}"
+        );
+
+        // As much as memory is short from on, and no more, has room.
+        let roomy = runtime.with_memory(2 * exactly);
+        let mut session = scattered::Session::new(&roomy, &graph).expect("fits");
+        assert_eq!(run(&mut session, NODES - 1).ordered, 1);
+        assert_eq!(roomy.memory(), Some((2 * exactly, exactly + bitmap)));
+    }
+}
+
+#[test]
+fn a_route_decides_from_which_size_threads_share_a_sweep() {
+    on_threads(4, || {
+        let graph = graph();
+        let runtime = Runtime::native();
+        let mut session = scattered::Session::new(&runtime, &graph).expect("fits");
+        // The sweep that pushes takes 20,000 indices, the one over the frontier 20,000 items.
+        let mut shared = |text: &str| {
+            session.set_thresholds(routes(&format!("parallel_from = {text}")));
+            run(&mut session, 20_000).shared
+        };
+        assert_eq!(shared("24_000"), 1); // Only the frontier's: a fourth earlier.
+        assert_eq!(shared("24_000\nroute.warp_sparse_density = 1"), 0);
+        assert_eq!(shared("18_000\nroute.warp_sparse_density = 1"), 1); // Only the other one.
+        assert_eq!(shared("16_000\nroute.warp_sparse_density = 1"), 2);
+        assert_eq!(shared("28_000"), 0);
+        let text = session.explain().to_string();
+        assert!(text.contains(", 2 sweeps by all threads"), "{text}");
+    });
+}
+
+/// One CTA is one thread on a CPU: no sweep is shared, and no barrier is anybody else's.
+#[test]
+fn the_scope_of_barriers_and_asked_ctas_decide_who_sweeps() {
+    on_threads(4, || {
+        let graph = graph();
+        let mut session = scattered::Session::new(&Runtime::native(), &graph).expect("fits");
+        assert_eq!(run(&mut session, NODES - 1).shared, 2);
+        session.set_thresholds(routes("launch.cta_items = 50_000"));
+        assert_eq!(run(&mut session, NODES - 1).shared, 0);
+        session.set_thresholds(Thresholds::default());
+        session.set_ctas(NonZeroU32::new(1));
+        assert_eq!(run(&mut session, NODES - 1).shared, 0);
+        session.set_ctas(None);
+        assert_eq!(run(&mut session, NODES - 1).shared, 2);
+    });
+}
+
+#[test]
+fn short_memory_leaves_a_sweep_to_one_thread() {
+    on_threads(2, || {
+        let graph = graph();
+        let whole = Runtime::native().with_memory(1 << 30);
+        let mut session = scattered::Session::new(&whole, &graph).expect("fits");
+        assert_eq!(run(&mut session, NODES - 1).shared, 2);
+        drop(session);
+        let (_, exactly) = {
+            let _session = scattered::Session::new(&whole, &graph).expect("fits");
+            whole.memory().expect("a budget")
+        };
+        let tight = Runtime::native().with_memory(exactly);
+        let mut session = scattered::Session::new(&tight, &graph).expect("fits");
+        assert_eq!(run(&mut session, NODES - 1).shared, 0);
+    });
+}
+
+fn counts(planning: Planning) -> [u64; 4] {
+    let Planning { sessions, launches } = planning;
+    [
+        sessions.hits,
+        sessions.misses,
+        launches.hits,
+        launches.misses,
+    ]
+}
+
+fn what_is_opened_again_takes_its_plan_from_the_runtime(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        let (one, other) = (graph(), Csr::from_edges(7, &[(0, 1)]).expect("a graph"));
+        let opened = |runtime: &Runtime, graph: &Csr| {
+            let mut session = scattered::Session::new(runtime, graph).expect("fits");
+            session.run(scattered::Run { n: 0 }).expect("runs");
+            session.run(scattered::Run { n: 0 }).expect("runs");
+            counts(runtime.planning())
+        };
+        assert_eq!(counts(runtime.planning()), [0; 4]);
+        assert_eq!(opened(&runtime, &one), [0, 1, 0, 1]);
+        assert_eq!(opened(&runtime, &one), [1, 1, 1, 1]);
+        assert_eq!(opened(&runtime, &other), [1, 2, 1, 2]);
+        // A clone shares the plans; another budget asks for another one.
+        assert_eq!(opened(&runtime.clone(), &one), [2, 2, 2, 2]);
+        let small = runtime.clone().with_memory(1 << 30);
+        assert_eq!(opened(&small, &one), [2, 3, 2, 3]);
+        assert_eq!(opened(&small, &one), [3, 3, 3, 3]);
+        // An update is planned as a session is.
+        let mut session = scattered::Session::new(&runtime, &one).expect("fits");
+        session.update(&other).expect("fits");
+        assert_eq!(counts(runtime.planning()), [5, 3, 3, 3]);
+        // What cannot be planned is not kept.
+        let none = runtime.clone().with_memory(1);
+        for misses in [4, 5] {
+            scattered::Session::new(&none, &one).expect_err("it does not fit");
+            assert_eq!(counts(runtime.planning()), [5, misses, 3, 3]);
+        }
+    }
+}
+
+/// A kernel is assembled, verified and planned once, however often it runs. On a device its session is kept as well.
+#[kernel]
+fn double(i: Index, x: &mut u32) {
+    *x = 2 * *x + i;
+}
+
+fn a_kernel_that_runs_again_is_not_planned_again(runtimes: [Runtime; 2]) {
+    for runtime in runtimes {
+        for run in 0..3u64 {
+            let mut x = vec![1; 100];
+            double::run(&runtime, &mut x).expect("runs");
+            assert_eq!(x[5], 7);
+            let again = if runtime.backend() == "cuda" { 0 } else { run };
+            assert_eq!(counts(runtime.planning()), [again, 1, again, 1]);
+        }
+    }
+}
+
+on_every_backend! {
+    what_is_opened_again_takes_its_plan_from_the_runtime
+    a_kernel_that_runs_again_is_not_planned_again
+}

@@ -1,0 +1,465 @@
+//! On a device: scratch and frontiers that never live at once share memory, what a budget counts is what is allocated, and
+//! nobody finds what was there before.
+
+#![allow(
+    missing_docs,
+    reason = "the passes are public only to be like a user's"
+)]
+
+use arbtest::arbitrary::Unstructured;
+use generate::Generator;
+use std::sync::Arc;
+use vyre::cuda::{Device, Megakernel};
+use vyre::prelude::*;
+use vyre_core::cpu::vir0::Vir0Executor;
+use vyre_core::dsl::columns::Column;
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::check;
+use vyre_core::plan::footprint::Allocation;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::Executor;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::module::{BufferId, Program, ReductionId, Step};
+use vyre_core::vir0::verify::verify;
+
+#[path = "../../vyre-core/tests/schedules/generate.rs"]
+mod generate;
+
+/// What a run leaves in whatever order: results, rounds; or that it was refused.
+type Left = Option<(
+    Vec<(BufferId, Column)>,
+    Vec<Vec<u32>>,
+    Vec<(ReductionId, u64)>,
+    Vec<u64>,
+)>;
+
+fn left(outcome: Result<Outcome, RunError>) -> Left {
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(RunError::Trap(_)) => return None,
+        Err(e) => panic!("{e}"),
+    };
+    let sorted = |columns: Vec<Column>| {
+        let Some(Column::U32(items)) = columns.into_iter().next() else {
+            panic!("the list holds numbers");
+        };
+        let mut items = items;
+        items.sort_unstable();
+        items
+    };
+    let lists = outcome
+        .lists
+        .into_iter()
+        .map(|(_, columns)| sorted(columns));
+    let lists = lists.collect();
+    Some((
+        outcome.outputs,
+        lists,
+        outcome.reductions,
+        outcome.report.rounds,
+    ))
+}
+
+/// As of `vyre-core/tests/schedules.rs`, those programs whose result no order of waves changes.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn random_passes_run_the_same_where_memory_is_shared() {
+    let device = Device::open(0).expect("a CUDA device");
+    let programs: u32 = std::env::var("VYRE_FUZZ").map_or(300, |n| n.parse().expect("a number"));
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let (mut ran, mut finished) = (0, 0);
+    while ran < programs {
+        let bytes: Vec<u8> = (0..256).flat_map(|_| next().to_le_bytes()).collect();
+        let mut u = Unstructured::new(&bytes);
+        let made =
+            generate::graph(&mut u).and_then(|graph| Ok((graph, Generator::program(&mut u)?)));
+        let Ok((graph, program)) = made else { continue };
+        assert_eq!(verify(&program), Ok(()));
+        if !check::program(&program).is_empty() {
+            continue;
+        }
+        ran += 1;
+        let program = Arc::new(program);
+        let topology = TopologyArgs {
+            graphs: vec![&graph],
+            columns: vec![],
+        };
+        let expected = Vir0Executor::new(Arc::clone(&program), &topology, Allocation::Separate);
+        let expected = left(expected.expect("it fits").run(&Args::default()));
+        finished += u32::from(expected.is_some());
+        for allocation in [Allocation::Separate, Allocation::Shared] {
+            let made = Megakernel::new(&device, Arc::clone(&program), &topology, allocation);
+            let mut megakernel = made.expect("it fits");
+            let text = || vyre_core::vir0::disasm::program(&program);
+            for _ in 0..2 {
+                let got = left(megakernel.run(&Args::default()));
+                assert_eq!(got, expected, "{allocation:?}: {}", text());
+            }
+            let three = [(); 3].map(|()| Args::default());
+            if expected.is_some() {
+                let mut results = Outcome::default();
+                let done = megakernel.run_series(&three, &mut results);
+                let series = left(done.map(|()| results));
+                assert_eq!(series, expected, "series, {allocation:?}: {}", text());
+            }
+            for got in megakernel.run_batch(&three) {
+                assert_eq!(left(got), expected, "batch, {allocation:?}: {}", text());
+            }
+        }
+    }
+    println!("{finished} of {ran} programs finished");
+    assert!(finished > programs / 10);
+}
+
+/// Three independent waves with scratch of their own, which do not fit side by side.
+#[wave_graph(limits(nodes = 1_000, edges = 10), budget = "21 kB")]
+mod tight {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node)]
+        a: u64,
+        #[scratch(per = node, init = 7)]
+        b: u64,
+        #[scratch(per = node)]
+        c: u64,
+        k: u64,
+        #[reduce(sum)]
+        x: u64,
+        #[reduce(sum)]
+        y: u64,
+        #[reduce(sum)]
+        z: u64,
+    }
+
+    #[wave(nodes)]
+    fn first(v: Node, k: u64, a: &mut u64, x: &Reduce<Sum<u64>>) {
+        *a += v as u64 * k;
+        x.add(*a);
+    }
+
+    #[wave(nodes)]
+    fn second(v: Node, k: u64, b: &mut u64, y: &Reduce<Sum<u64>>) {
+        *b += v as u64 * k;
+        y.add(*b);
+    }
+
+    #[wave(nodes)]
+    fn third(v: Node, k: u64, c: &mut u64, z: &Reduce<Sum<u64>>) {
+        *c += v as u64 * k;
+        z.add(*c);
+    }
+}
+
+fn edgeless(nodes: usize) -> Csr {
+    Csr::from_edges(nodes, &[]).expect("no edges")
+}
+
+fn sums(k: u64) -> (u64, u64, u64) {
+    (499_500 * k, 499_500 * k + 7_000, 499_500 * k)
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_pass_that_was_split_fits_its_budget_on_a_device() {
+    let graph = edgeless(1_000);
+    // 4,004 of the graph, 24 of reductions; scratch in places of 8,192.
+    for (memory, groups, held) in [
+        (30_000, 2, 20_412),
+        (20_412, 2, 20_412),
+        (12_220, 3, 12_220),
+    ] {
+        let runtime = Runtime::cuda().expect("a CUDA device").with_memory(memory);
+        let mut session = tight::Session::new(&runtime, &graph).unwrap();
+        let barriers = |s: &&Step| matches!(s, Step::Barrier);
+        let schedule = &session.program().schedule;
+        assert_eq!(schedule.iter().filter(barriers).count() + 1, groups);
+        assert_eq!(check::program(session.program()), []);
+        assert_eq!(runtime.memory(), Some((memory, held)));
+        for k in 1..4 {
+            let out = session.run(tight::Run { k }).unwrap();
+            assert_eq!((out.x, out.y, out.z), sums(k), "{memory}");
+        }
+        let series = (1..6).map(|k| tight::Run { k });
+        let out = session.run_series(series).unwrap();
+        assert_eq!((out.x, out.y, out.z), sums(5), "{memory}");
+        for k in 0..8 {
+            session.submit(tight::Run { k }, 0);
+        }
+        let results = session.run_batch().unwrap().results;
+        for (k, (_, result)) in (0..).zip(results) {
+            let out = result.unwrap();
+            assert_eq!((out.x, out.y, out.z), sums(k), "{memory}");
+        }
+    }
+    let runtime = Runtime::cuda().expect("a CUDA device").with_memory(12_219);
+    let error = tight::Session::new(&runtime, &graph).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "barrier group 0 (wave `first` alone) does not fit; 12220 bytes are needed, 12219 are available"
+    );
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn many_graphs_share_memory_in_one_launch() {
+    // Each by its budget of 21 kB, which three buffers side by side are over.
+    let runtime = Runtime::cuda().expect("a CUDA device").with_memory(1 << 20);
+    let graphs: Vec<Csr> = (0..20).map(|i| edgeless(990 + i % 11)).collect();
+    let mut sessions = tight::Sessions::new(&runtime, &graphs).unwrap();
+    for (topology, k) in (0..graphs.len()).zip(1..) {
+        sessions.submit(topology, tight::Run { k }, 0);
+    }
+    let batch = sessions.run_batch().unwrap();
+    for ((i, graph), (_, result)) in graphs.iter().enumerate().zip(batch.results) {
+        let (n, k) = (graph.node_count() as u64, i as u64 + 1);
+        let sum = n * (n - 1) / 2 * k;
+        let out = result.unwrap();
+        assert_eq!((out.x, out.y, out.z), (sum, sum + 7 * n, sum), "{i}");
+    }
+}
+
+/// Two searches one after the other, each with frontiers and scratch of its own, and a hub.
+#[wave_graph]
+mod twice {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(unique)]
+        first: Frontier,
+        #[frontier]
+        second: Frontier,
+        #[scratch(per = node)]
+        seen: u32,
+        #[scratch(per = node, init = 9)]
+        again: u32,
+        #[scratch(per = node)]
+        last: u64,
+        source: u32,
+        #[output(per = node)]
+        near: u32,
+        #[output(per = node)]
+        far: u64,
+    }
+
+    #[wave(nodes)]
+    fn start(v: Node, source: u32, seen: &mut u32, first: &Push) {
+        if v == source {
+            *seen = 1;
+            first.push(v);
+        }
+    }
+
+    #[fixpoint(after(start), until(first.is_empty()), max_rounds = 1_000)]
+    mod forth {
+        #[wave(edges(graph, from = first))]
+        fn step(e: Edge, round: Round, seen: &Buf<Atomic<u32>>, first: &Push) {
+            if seen[e.dst].compare_exchange(0, round + 2) {
+                first.push(e.dst);
+            }
+        }
+    }
+
+    #[wave(nodes, after(forth))]
+    fn between(v: Node, seen: &u32, near: &mut u32) {
+        *near = *seen + v % 2;
+    }
+
+    #[wave(nodes, after(between))]
+    fn restart(v: Node, near: &u32, again: &mut u32, second: &Push) {
+        if *near == 1 || *near == 2 {
+            *again = 1;
+            second.push(v);
+        }
+    }
+
+    #[fixpoint(after(restart), until(second.is_empty()), max_rounds = 1_000)]
+    mod back {
+        #[wave(edges(graph, from = second))]
+        fn step(e: Edge, again: &Buf<Atomic<u32>>, second: &Push) {
+            if again[e.dst].compare_exchange(9, 5) {
+                second.push(e.dst);
+            }
+        }
+    }
+
+    #[wave(nodes, after(back))]
+    fn weigh(v: Node, again: &u32, last: &mut u64) {
+        *last += *again as u64 * v as u64;
+    }
+
+    #[wave(nodes, after(weigh))]
+    fn finish(last: &u64, far: &mut u64) {
+        *far = *last + 1;
+    }
+}
+
+/// A chain, a node with edges to every third, and random edges.
+fn tangle(nodes: u32) -> Csr {
+    let chain = (1..nodes).map(|v| (v - 1, v));
+    let star = (0..nodes).step_by(3).map(|v| (nodes / 2, v));
+    let random = (0..2 * nodes).map(|i| {
+        let x = i.wrapping_mul(0x9e37_79b9);
+        (x % nodes, (x >> 7).wrapping_mul(0x85eb_ca6b) % nodes)
+    });
+    let edges: Vec<(u32, u32)> = chain.chain(star).chain(random).collect();
+    Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn frontiers_and_scratch_in_turn_give_what_they_give_apart() {
+    for nodes in [50, 3_000, 200_000] {
+        let graph = tangle(nodes);
+        let mut expected = twice::Session::new(&Runtime::vir0(), &graph).unwrap();
+        let cuda = || Runtime::cuda().expect("a CUDA device");
+        // So much that only sharing helps: what one session takes, less half of the least of what could be shared.
+        let roomy = cuda().with_memory(1 << 32);
+        let apart = twice::Session::new(&roomy, &graph).unwrap();
+        let needs = roomy.memory().unwrap().1;
+        drop(apart);
+        let short = cuda().with_memory(needs - 2 * u64::from(nodes));
+        let mut shared = twice::Session::new(&short, &graph).unwrap();
+        let held = short.memory().unwrap().1;
+        assert!(held < needs - 4 * u64::from(nodes), "{held} of {needs}");
+        for source in [0, nodes / 2, nodes - 1, 0] {
+            let wanted = expected.run(twice::Run { source }).unwrap();
+            let got = shared.run(twice::Run { source }).unwrap();
+            assert_eq!(got.near, wanted.near, "{nodes} from {source}");
+            assert_eq!(got.far, wanted.far, "{nodes} from {source}");
+        }
+        for source in 0..6 {
+            shared.submit(twice::Run { source }, 0);
+        }
+        for (source, (_, got)) in (0..).zip(shared.run_batch().unwrap().results) {
+            let wanted = expected.run(twice::Run { source }).unwrap();
+            let got = got.unwrap();
+            assert_eq!(got.near, wanted.near, "{nodes} from {source} in a batch");
+            assert_eq!(got.far, wanted.far, "{nodes} from {source} in a batch");
+        }
+    }
+}
+
+/// What a session takes on the device beside what a budget counts: its tables and code, which fit the shared memory of a CTA;
+/// control words; and what each of its allocations is rounded up by.
+const BESIDE: u64 = (228 << 10) + (16 << 10) + 64 * 256;
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_budget_counts_what_is_allocated() {
+    let graph = tangle(400_000);
+    let small = edgeless(1_000);
+    let check = |name: &str, memory: u64, open: &dyn Fn(&Runtime) -> Box<dyn std::any::Any>| {
+        let runtime = Runtime::cuda().expect("a CUDA device").with_memory(memory);
+        let device = runtime.cuda_device().expect("it is one");
+        let before = device.allocated_bytes();
+        let session = open(&runtime);
+        let (_, counted) = runtime.memory().expect("it has a budget");
+        let allocated = device.allocated_bytes() - before;
+        println!("{name}: {counted} bytes are counted, {allocated} allocated");
+        assert!(
+            allocated <= counted + BESIDE,
+            "{name}: {allocated} of {counted}"
+        );
+        assert!(
+            counted <= allocated + 64 * 256,
+            "{name}: {allocated} of {counted}"
+        );
+        drop(session);
+        assert_eq!(device.allocated_bytes(), before, "{name}");
+        counted
+    };
+    let run_twice = |runtime: &Runtime| -> Box<dyn std::any::Any> {
+        let mut session = twice::Session::new(runtime, &graph).unwrap();
+        session.run(twice::Run { source: 0 }).unwrap();
+        Box::new(session)
+    };
+    let apart = check("twice", 1 << 33, &run_twice);
+    let shared = check("twice, shared", apart - 400_000, &run_twice);
+    assert!(shared < apart - 1_000_000, "{shared} of {apart}");
+    check("tight", 21_000, &|runtime| {
+        let mut session = tight::Session::new(runtime, &small).unwrap();
+        session.run(tight::Run { k: 1 }).unwrap();
+        Box::new(session)
+    });
+    check("sums", 1 << 33, &|runtime| {
+        let mut session = sum::Session::new(runtime, &graph).unwrap();
+        session.run(sum::Run { n: 5_000_000 }).unwrap();
+        Box::new(session)
+    });
+}
+
+/// A lifted neighbour loop, a list, and buffers whose length is a scalar.
+#[wave_graph]
+mod sum {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        n: u32,
+        #[scratch(per = n)]
+        squares: u64,
+        #[output(per = node)]
+        total: u32,
+        #[list(capacity = 3_000_000)]
+        log: List<u32>,
+        #[reduce(sum)]
+        all: u64,
+    }
+
+    #[wave(nodes)]
+    fn gather(v: Node, graph: &Csr, total: &mut u32, log: &Append<u32>) {
+        let mut sum = 0;
+        for u in graph.neighbors(v) {
+            sum += u ^ 5;
+        }
+        *total = sum;
+        if v & 3 == 0 {
+            log.append(v);
+        }
+    }
+
+    #[wave(range(n))]
+    fn square(i: Index, squares: &mut u64, all: &Reduce<Sum<u64>>) {
+        *squares += i as u64 * i as u64;
+        all.add(*squares);
+    }
+}
+
+#[test]
+fn memory_in_turn_gives_on_a_cpu_what_it_gives_apart() {
+    for nodes in [50, 3_000] {
+        let graph = tangle(nodes);
+        for runtime in [Runtime::native(), Runtime::vir0()] {
+            let roomy = runtime.clone().with_memory(1 << 32);
+            let mut apart = twice::Session::new(&roomy, &graph).unwrap();
+            let needs = roomy.memory().unwrap().1;
+            let short = runtime.with_memory(needs - 2 * u64::from(nodes));
+            let mut shared = twice::Session::new(&short, &graph).unwrap();
+            for source in [0, nodes / 2, nodes - 1, 0] {
+                let wanted = apart.run(twice::Run { source }).unwrap();
+                let got = shared.run(twice::Run { source }).unwrap();
+                assert_eq!((got.near, got.far), (wanted.near, wanted.far), "{nodes}");
+            }
+            assert!(shared.peak_bytes() < apart.peak_bytes(), "{nodes}");
+        }
+        let runtime = Runtime::vir0();
+        let mut session = sum::Session::new(&runtime, &graph).unwrap();
+        let out = session.run(sum::Run { n: 1_000 }).unwrap();
+        assert_eq!(out.all, (0..1_000u64).map(|i| i * i).sum::<u64>());
+    }
+}
+
+/// The programs are one thing here and there.
+#[test]
+fn generated_programs_are_those_of_the_cpu() {
+    let bytes: Vec<u8> = (0..2_048u32).map(|i| (i * 37 % 251) as u8).collect();
+    let program: Program =
+        Generator::program(&mut Unstructured::new(&bytes)).expect("enough bytes");
+    assert_eq!(verify(&program), Ok(()));
+}

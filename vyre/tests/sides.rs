@@ -1,0 +1,745 @@
+//! Runtimes of several sides: runs go where they are fastest, and nothing else about them changes.
+
+#[macro_use]
+mod common;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use vyre::prelude::*;
+use vyre::{Csr, Report, Side, SideState};
+
+const UNSEEN: u32 = u32::MAX;
+
+/// Levels of a search, with the sum of the weights that it looked at.
+#[wave_graph]
+mod search {
+    use super::UNSEEN;
+
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(reverse_of = graph)]
+        back: Csr,
+        #[topology(per = edge(graph))]
+        weight: u32,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        #[output(per = node)]
+        indegree: u32,
+        #[reduce(sum)]
+        looked_at: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, back: &Csr, dist: &mut u32, indegree: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        *indegree = back.degree(v);
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+
+    /// Words enough for an interpreter to be many times slower than a function, whatever else the machine does.
+    #[wave(edges(graph), after(levels))]
+    fn look(e: Edge, dist: &Buf<u32>, weight: &u32, looked_at: &Reduce<Sum<u32>>) {
+        let mut w = *weight;
+        for k in 0..64u32 {
+            w = (w ^ (w >> 3)) + (k & 5);
+        }
+        if dist[e.src] != UNSEEN {
+            looked_at.add(w & 0xff);
+        }
+    }
+}
+
+/// The search alone.
+#[wave_graph]
+mod plain {
+    use super::UNSEEN;
+
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// Sums floats, which round in the order of the items.
+#[wave_graph]
+mod summed {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[reduce(sum)]
+        total: f32,
+    }
+
+    #[wave(edges(graph))]
+    fn add(e: Edge, total: &Reduce<Sum<f32>>) {
+        let mut x = e.dst as f32;
+        for _ in 0..64u32 {
+            x = x * 0.5 + 1.0 / 3.0;
+        }
+        total.add(x);
+    }
+}
+
+/// Adds to each node's number, and traps where the graph has too few nodes.
+#[wave_graph]
+mod shifted {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        sum: u32,
+        by: u32,
+    }
+
+    #[wave(nodes)]
+    fn shift(v: Node, graph: &Csr, by: u32, sum: &mut u32) {
+        assert!(by != 13, "thirteen");
+        let mut s = v;
+        for u in graph.neighbors(v) {
+            s = (s ^ u) & 0xff_ffff;
+            s = (s >> 1) ^ (s & 0x5555);
+        }
+        *sum = s + by;
+    }
+}
+
+/// Reads everything that a topology can have.
+#[wave_graph]
+mod given {
+    struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(reverse_of = graph)]
+        back: Csr,
+        #[topology(per = node, bits = 40)]
+        kinds: Bits,
+        #[topology(per = node)]
+        tag: bool,
+        #[topology(per = edge(graph))]
+        far: f64,
+        #[topology(per = edge(graph))]
+        small: i32,
+        #[output(per = node)]
+        seen: u32,
+        #[reduce(max)]
+        farthest: f64,
+        by: u32,
+    }
+
+    #[wave(nodes)]
+    fn look(
+        v: Node,
+        graph: &Csr,
+        back: &Csr,
+        kinds: &Bits,
+        tag: &bool,
+        small: &Buf<i32>,
+        by: u32,
+        seen: &mut u32,
+    ) {
+        let mut s = kinds.count(v) + back.degree(v) * 1_000;
+        for e in graph.edges(v) {
+            let mut w = small[e] as u32 & 0xffff;
+            for k in 0..64u32 {
+                w = ((w ^ (w >> 3)) + (k & by)) & 0xffff;
+            }
+            s ^= w;
+        }
+        if *tag {
+            s += 1_000_000;
+        }
+        *seen = s;
+    }
+
+    #[wave(edges(graph))]
+    fn measure(_e: Edge, far: &f64, farthest: &Reduce<Max<f64>>) {
+        farthest.max(*far);
+    }
+}
+
+#[kernel]
+fn scramble(i: Index, x: &mut u32) {
+    let mut v = *x;
+    for k in 0..200u32 {
+        v = (v ^ (v >> 7)) * 3 + (v & k) + i;
+        v &= 0xff_ffff;
+    }
+    *x = v;
+}
+
+/// A graph whose edges lead anywhere.
+fn graph(nodes: u32, edges: u32) -> Csr {
+    let mut state = 1u64;
+    let mut random = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) as u32 % nodes
+    };
+    let edges: Vec<(u32, u32)> = (0..edges).map(|_| (random(), random())).collect();
+    Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
+}
+
+fn weights(graph: &Csr) -> Vec<u32> {
+    (0..graph.edge_count() as u32).map(|e| e % 1_000).collect()
+}
+
+fn looked(weight: u32) -> u32 {
+    let step = |w: u32, k: u32| (w ^ (w >> 3)) + (k & 5);
+    (0..64).fold(weight, step) & 0xff
+}
+
+/// What a search finds, worked out one node after the other.
+fn expected(graph: &Csr, source: u32) -> (Vec<u32>, u32) {
+    let mut dist = vec![UNSEEN; graph.node_count()];
+    dist[source as usize] = 0;
+    let mut queue = std::collections::VecDeque::from([source]);
+    let mut looked_at = 0u32;
+    while let Some(v) = queue.pop_front() {
+        for e in graph.edges(v) {
+            looked_at += looked(e % 1_000);
+            let u = graph.target(e);
+            if dist[u as usize] == UNSEEN {
+                dist[u as usize] = dist[v as usize] + 1;
+                queue.push_back(u);
+            }
+        }
+    }
+    (dist, looked_at)
+}
+
+fn open(runtime: &Runtime, graph: &Csr, weight: &[u32]) -> search::Session {
+    let topology = search::Topology { graph, weight };
+    search::Session::new(runtime, topology).expect("opens")
+}
+
+/// Runs so often, checks each result, and says where each was.
+fn runs(session: &mut search::Session, graph: &Csr, times: usize) -> Vec<&'static str> {
+    let (dist, looked_at) = expected(graph, 0);
+    let each = (0..times).map(|_| {
+        let out = session.run(search::Run { source: 0 }).expect("runs");
+        assert_eq!((&out.dist, out.looked_at), (&dist, looked_at));
+        assert_eq!(out.report.backend, session.backend());
+        out.report.backend
+    });
+    each.collect()
+}
+
+/// Runs are timed: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs until several in a row were native; how many that took. Whatever else a machine does, few runs of a function take as
+/// long as those of an interpreter.
+fn goes_native(mut run: impl FnMut() -> &'static str) -> u64 {
+    let mut in_a_row = 0;
+    for count in 1..200 {
+        in_a_row = if run() == "native" { in_a_row + 1 } else { 0 };
+        if in_a_row == 4 {
+            return count;
+        }
+    }
+    panic!("the session does not go on natively");
+}
+
+/// The slow one first.
+fn slow_first() -> Runtime {
+    Runtime::among(Runtime::vir0(), [Runtime::native()])
+}
+
+fn native(sides: &[Side]) -> &Side {
+    let found = sides.iter().find(|side| side.backend == "native");
+    found.expect("there is a native side")
+}
+
+#[test]
+fn a_session_goes_on_where_its_runs_are_fastest() {
+    let _alone = alone();
+    let graph = graph(2_000, 4_000);
+    let weight = weights(&graph);
+    let mut session = open(&slow_first(), &graph, &weight);
+    assert_eq!(native(&session.sides()).state, SideState::Closed);
+    let progress = session.progress().expect("both sides tell");
+    let backends = runs(&mut session, &graph, 2);
+    assert_eq!(backends, ["vir0", "native"]);
+    let count = 2 + goes_native(|| runs(&mut session, &graph, 1)[0]);
+    // All that the session tells is about both sides.
+    let sides = session.sides();
+    assert_eq!(sides.iter().map(|side| side.runs).sum::<u64>(), count);
+    assert_eq!(native(&sides).state, SideState::Current);
+    assert!(native(&sides).cost_ns < sides[0].cost_ns, "{sides:?}");
+    let counted = session.counters().expect("both sides count");
+    assert_eq!((counted.launches, counted.graph_uploads), (count, 2));
+    let text = session.explain().to_string();
+    let about: Vec<&str> = text.lines().rev().take(2).collect();
+    assert!(
+        about[1].starts_with("sides     vir0 (1 thread): "),
+        "{text}"
+    );
+    assert!(about[1].contains(" an item, "), "{text}");
+    assert!(about[0].starts_with("          native ("), "{text}");
+    assert!(about[0].ends_with("; followed"), "{text}");
+    let last = session.run(search::Run { source: 7 }).expect("runs");
+    assert_eq!(progress.rounds(), last.report.total_rounds());
+    let numbers: Vec<u64> = session.decisions().map(|d| d.number).collect();
+    let first = count + 2 - numbers.len() as u64;
+    assert_eq!(numbers, (first..count + 2).collect::<Vec<u64>>());
+
+    // The other way round, the slow side gets no more than trials.
+    let runtime = Runtime::among(Runtime::native(), [Runtime::vir0()]);
+    let mut session = open(&runtime, &graph, &weight);
+    let backends = runs(&mut session, &graph, 30);
+    assert_eq!(backends[0], "native");
+    let slow = backends
+        .iter()
+        .filter(|&&backend| backend == "vir0")
+        .count();
+    assert!(slow < 10, "{backends:?}");
+}
+
+/// A path of this test alone; the file is gone afterwards.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str) -> File {
+        let name = format!("vyre-sides-{}-{name}", std::process::id());
+        File(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn remembered_costs_decide_where_a_session_begins() {
+    let _alone = alone();
+    let file = File::new("costs");
+    let graph = graph(2_000, 4_000);
+    let weight = weights(&graph);
+    let remembering = || slow_first().with_costs(&file.0);
+    assert!(!file.0.exists());
+    let mut session = open(&remembering(), &graph, &weight);
+    goes_native(|| runs(&mut session, &graph, 1)[0]);
+    drop(session);
+    let learned = std::fs::read_to_string(&file.0).expect("written when the session was dropped");
+    assert_eq!(learned.lines().count(), 3, "{learned}");
+    // Whichever side the file says is faster, there the runs are, from the first one on.
+    for (vir0_ns, native_ns, faster) in [("1", "1000000000", "vir0"), ("1000000000", "1", "native")]
+    {
+        let told = learned.lines().map(|line| {
+            let mut words: Vec<&str> = line.splitn(9, ' ').collect();
+            if let [.., runs, costs, side] = &mut words[..]
+                && words_are_costs(costs)
+            {
+                *runs = "1";
+                *costs = if side.starts_with("vir0") {
+                    vir0_ns
+                } else {
+                    native_ns
+                };
+            }
+            words.join(" ") + "\n"
+        });
+        std::fs::write(&file.0, told.collect::<String>()).expect("writes");
+        let mut session = open(&remembering(), &graph, &weight);
+        assert_eq!(session.backend(), faster);
+        assert_eq!(runs(&mut session, &graph, 3), [faster; 3]);
+        let launches = session.counters().expect("counts").launches;
+        assert_eq!(
+            (launches, native(&session.sides()).runs == 3),
+            (3, faster == "native")
+        );
+    }
+    // What is no such file is no error, and stays.
+    std::fs::write(&file.0, "mine").expect("writes");
+    runs(&mut open(&remembering(), &graph, &weight), &graph, 3);
+    assert_eq!(std::fs::read_to_string(&file.0).expect("there"), "mine");
+}
+
+fn words_are_costs(word: &str) -> bool {
+    word.split(',').all(|cost| cost.parse::<f64>().is_ok())
+}
+
+#[test]
+fn what_may_differ_stays_where_it_began_unless_it_is_asked_to_go() {
+    let _alone = alone();
+    let graph = graph(500, 4_000);
+    let mut session = summed::Session::new(&slow_first(), &graph).expect("opens");
+    let run = |times: usize, session: &mut summed::Session| -> Vec<&'static str> {
+        let each = (0..times).map(|_| session.run(summed::Run {}).expect("runs").report.backend);
+        each.collect()
+    };
+    assert_eq!(run(6, &mut session), ["vir0"; 6]);
+    let text = session.explain().to_string();
+    assert!(
+        text.contains("; stays, because its result may differ from run to run"),
+        "{text}"
+    );
+    session.set_side_changes(true);
+    let count = goes_native(|| run(1, &mut session)[0]);
+    // And what could go stays where it is, and gives up the other side.
+    session.set_side_changes(false);
+    assert_eq!(run(3, &mut session), ["native"; 3]);
+    assert_eq!(session.sides()[0].state, SideState::Closed);
+    assert_eq!(session.counters().expect("counts").launches, 6 + count + 3);
+    assert!(
+        session
+            .explain()
+            .to_string()
+            .contains("; stays, as was asked for")
+    );
+}
+
+#[test]
+fn another_side_is_opened_only_where_the_budget_has_room() {
+    let _alone = alone();
+    let graph = graph(2_000, 4_000);
+    let weight = weights(&graph);
+    let runtime = slow_first().with_memory(1 << 30);
+    let needed = {
+        let _session = open(&runtime, &graph, &weight);
+        runtime.memory().expect("a budget").1
+    };
+    let tight = slow_first().with_memory(needed * 5 / 2);
+    let mut session = open(&tight, &graph, &weight);
+    assert_eq!(runs(&mut session, &graph, 5), ["vir0"; 5]);
+    let SideState::Refused(why) = native(&session.sides()).state.clone() else {
+        panic!("{:?}", session.sides());
+    };
+    assert!(
+        why.starts_with("another side has to leave as much as it takes; "),
+        "{why}"
+    );
+    let held = tight.memory().expect("a budget").1;
+    assert!(
+        (needed..needed * 9 / 8).contains(&held),
+        "{held} of {needed}"
+    );
+
+    let wide = slow_first().with_memory(needed * 4);
+    let mut session = open(&wide, &graph, &weight);
+    goes_native(|| runs(&mut session, &graph, 1)[0]);
+    assert!(wide.memory().expect("a budget").1 > needed * 3 / 2);
+    session.set_side_changes(false);
+    let left = wide.memory().expect("a budget").1;
+    assert!(
+        (needed..needed * 3 / 2).contains(&left),
+        "{left} of {needed}"
+    );
+    drop(session);
+    assert_eq!(wide.memory().expect("a budget").1, 0);
+    // A budget each.
+    let each = Runtime::among(
+        Runtime::vir0().with_memory(needed),
+        [Runtime::native().with_memory(needed * 4)],
+    );
+    let mut session = open(&each, &graph, &weight);
+    goes_native(|| runs(&mut session, &graph, 1)[0]);
+}
+
+/// A result as long as the run asks for, for some work.
+#[wave_graph]
+mod sized {
+    struct Data {
+        #[output(per = n)]
+        y: u32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn fill(i: Index, y: &mut u32) {
+        let mut s = i;
+        for k in 0..8 {
+            s = (s ^ (s >> 3)) & 0xffff;
+            s += k;
+        }
+        *y = s;
+    }
+}
+
+fn is_refused(session: &sized::Session) -> bool {
+    let sides = session.sides();
+    let mut states = sides.iter().map(|side| &side.state);
+    states.any(|state| matches!(state, SideState::Refused(_)))
+}
+
+#[test]
+fn what_came_back_goes_before_a_side_with_its_own_budget_is_refused() {
+    let _alone = alone();
+    // Room for a run of 45,000, and not for one of 10,000 more, whose result is kept.
+    let native = Runtime::native().with_memory(200_000);
+    let runtime = Runtime::among(Runtime::vir0(), [native]);
+    let mut session = sized::Session::new(&runtime, ()).expect("opens");
+    let run = |session: &mut sized::Session, n| {
+        let out = session.run(sized::Run { n }).expect("runs");
+        assert_eq!(out.y.len(), n as usize);
+        out.report.backend
+    };
+    goes_native(|| run(&mut session, 10_000));
+    // Its memory waits for the next such run.
+    goes_native(|| {
+        let out = session.run_pinned(sized::Run { n: 10_000 }).expect("runs");
+        out.report.backend
+    });
+    run(&mut session, 45_000);
+    assert!(!is_refused(&session), "{:?}", session.sides());
+    goes_native(|| run(&mut session, 45_000));
+}
+
+#[test]
+fn other_sides_close_before_a_query_is_refused() {
+    let _alone = alone();
+    let both = Runtime::among(Runtime::native(), [Runtime::vir0()]);
+    let runtime = both.with_memory(200_000);
+    let mut session = sized::Session::new(&runtime, ()).expect("opens");
+    // The interpreter is tried, and waits.
+    let open = (0..200).any(|_| {
+        session.run(sized::Run { n: 10_000 }).expect("runs");
+        session.backend() == "native" && session.sides()[1].state == SideState::Open
+    });
+    assert!(open, "{:?}", session.sides());
+    let [fits, large] = [45_000, 1_000_000].map(|n| session.submit(sized::Run { n }, 0));
+    let batch = session.run_batch().expect("runs");
+    assert_eq!(batch.order, [fits]);
+    assert_eq!(session.sides()[1].state, SideState::Closed);
+    let [(first, out), (second, refused)] = &batch.results[..] else {
+        panic!("{batch:?}");
+    };
+    assert_eq!((*first, *second), (fits, large));
+    assert_eq!(out.as_ref().expect("there is room").y.len(), 45_000);
+    let refused = refused.as_ref().expect_err("there is no room");
+    let says = "the run does not fit; ";
+    assert!(refused.to_string().starts_with(says), "{refused}");
+}
+
+#[test]
+fn another_topology_is_that_of_all_sides() {
+    let _alone = alone();
+    let (first, second) = (graph(1_500, 4_000), graph(2_500, 6_000));
+    let mut session = open(&slow_first(), &first, &weights(&first));
+    goes_native(|| runs(&mut session, &first, 1)[0]);
+    for graph in [&second, &first] {
+        let weight = weights(graph);
+        let topology = search::Topology {
+            graph,
+            weight: &weight,
+        };
+        session.update(topology).expect("updates");
+        assert_eq!(session.sides()[0].state, SideState::Closed);
+        goes_native(|| runs(&mut session, graph, 1)[0]);
+    }
+}
+
+/// The second side is made of what the first one has.
+fn all_of_a_topology_reaches_the_other_side(runtimes: [Runtime; 2]) {
+    let _alone = alone();
+    let graph = graph(1_000, 5_000);
+    let kinds: Vec<u32> = (0..2_000u32)
+        .map(|i| if i % 2 == 0 { i * 77_777 } else { i % 256 })
+        .collect();
+    let tag: Vec<bool> = (0..1_000).map(|v| v % 3 == 0).collect();
+    let far: Vec<f64> = (0..5_000).map(|e| f64::from(e % 777) / 7.0).collect();
+    let small: Vec<i32> = (0..5_000).map(|e| 40 - e).collect();
+    let topology = || given::Topology {
+        graph: &graph,
+        kinds: &kinds,
+        tag: &tag,
+        far: &far,
+        small: &small,
+    };
+    let [first, second] = runtimes;
+    let mut alone = given::Session::new(&second, topology()).expect("opens");
+    let one = alone.run(given::Run { by: 5 }).expect("runs");
+    for (first, second) in [(first.clone(), second.clone()), (second, first)] {
+        let runtime = Runtime::among(first, [second]);
+        let mut session = given::Session::new(&runtime, topology()).expect("opens");
+        // A side that is many times slower is tried once, when that is paid for.
+        let both = (0..100_000).any(|_| {
+            let out = session.run(given::Run { by: 5 }).expect("runs");
+            assert_eq!((&out.seen, out.farthest), (&one.seen, one.farthest));
+            session.sides().iter().all(|side| side.runs > 0)
+        });
+        assert!(both, "{}", session.explain());
+    }
+}
+
+on_every_backend! {
+    all_of_a_topology_reaches_the_other_side
+}
+
+#[test]
+fn batches_and_series_go_as_a_whole() {
+    let _alone = alone();
+    let graph = graph(1_000, 4_000);
+    let mut session = open(&slow_first(), &graph, &weights(&graph));
+    let batches = goes_native(|| {
+        let ids = [3, 1, 2].map(|source| session.submit(search::Run { source }, 0));
+        let batch = session.run_batch().expect("runs");
+        assert_eq!((&batch.order[..], batch.launches), (&ids[..], Some(1)));
+        for ((id, result), source) in batch.results.iter().zip([3, 1, 2]) {
+            let out = result.as_ref().expect("runs");
+            let found = (out.dist.clone(), out.looked_at);
+            assert_eq!(found, expected(&graph, source));
+            assert_eq!(out.report.backend, session.backend());
+            assert!(ids.contains(id));
+        }
+        session.backend()
+    });
+    let sides = session.sides();
+    assert_eq!(sides.iter().map(|side| side.runs).sum::<u64>(), batches);
+    assert!(sides[0].runs > 0, "{sides:?}");
+    let reports: Vec<Report> = (0..3)
+        .map(|_| {
+            let series = [3, 1, 2].map(|source| search::Run { source });
+            let out = session.run_series(series).expect("runs");
+            assert_eq!((out.dist, out.looked_at), expected(&graph, 2));
+            out.report
+        })
+        .collect();
+    assert_eq!(reports[2].backend, session.backend());
+}
+
+#[test]
+fn errors_are_those_of_the_first_side() {
+    let _alone = alone();
+    let graph = graph(3_000, 60_000);
+    let mut session = shifted::Session::new(&slow_first(), &graph).expect("opens");
+    let by = |session: &mut shifted::Session, by| session.run(shifted::Run { by });
+    let on = |session: &mut shifted::Session| by(session, 1).expect("runs").report.backend;
+    goes_native(|| on(&mut session));
+    // The same trap on both sides: that of the first, and nothing is refused.
+    let trap = by(&mut session, 13).expect_err("traps").to_string();
+    let mut alone = shifted::Session::new(&Runtime::vir0(), &graph).expect("opens");
+    assert_eq!(trap, by(&mut alone, 13).expect_err("traps").to_string());
+    goes_native(|| on(&mut session));
+    goes_native(|| {
+        session.submit(shifted::Run { by: 2 }, 0);
+        session.submit(shifted::Run { by: 3 }, 0);
+        let batch = session.run_batch().expect("runs");
+        batch.results[1].1.as_ref().expect("runs").report.backend
+    });
+    session.submit(shifted::Run { by: 2 }, 0);
+    session.submit(shifted::Run { by: 13 }, 0);
+    let batch = session.run_batch().expect("runs");
+    assert_eq!(
+        batch.results[0].1.as_ref().expect("runs").sum,
+        by(&mut alone, 2).expect("runs").sum
+    );
+    let trapped = batch.results[1].1.as_ref().expect_err("traps");
+    assert_eq!(trapped.to_string(), trap);
+    goes_native(|| on(&mut session));
+    // A check that only functions built for debugging have: the first side has no such trap, and that is what counts.
+    let wrapped = by(&mut alone, u32::MAX).expect("wraps").sum;
+    if !cfg!(debug_assertions) {
+        assert_eq!(by(&mut session, u32::MAX).expect("wraps").sum, wrapped);
+        goes_native(|| on(&mut session));
+        return;
+    }
+    let refused = (0..50).any(|_| {
+        assert_eq!(by(&mut session, u32::MAX).expect("wraps").sum, wrapped);
+        matches!(native(&session.sides()).state, SideState::Refused(_))
+    });
+    assert!(refused, "{:?}", session.sides());
+    assert_eq!(on(&mut session), "vir0");
+}
+
+#[test]
+fn kernels_go_too() {
+    let _alone = alone();
+    let runtime = slow_first();
+    let start: Vec<u32> = (0..20_000).collect();
+    let mut once = start.clone();
+    scramble::run(&Runtime::vir0(), &mut once).expect("runs");
+    goes_native(|| {
+        let mut x = start.clone();
+        let report = scramble::run(&runtime, &mut x).expect("runs");
+        assert_eq!(x, once);
+        report.backend
+    });
+}
+
+/// Searches on a device and natively; where each of them was.
+fn settles(runtime: &Runtime, graph: &Csr) -> Vec<&'static str> {
+    let (dist, _) = expected(graph, 0);
+    let mut session = plain::Session::new(runtime, graph).expect("opens");
+    let each = (0..12).map(|_| {
+        let out = session.run(plain::Run { source: 0 }).expect("runs");
+        assert_eq!(out.dist, dist);
+        out.report.backend
+    });
+    let backends = each.collect();
+    println!("{}", session.explain());
+    backends
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_search_along_a_chain_goes_on_natively() {
+    let _alone = alone();
+    let chain: Vec<(u32, u32)> = (1..20_000).map(|v| (v - 1, v)).collect();
+    let chain = Csr::from_edges(20_000, &chain).expect("a chain");
+    let runtime = Runtime::among(Runtime::cuda().expect("a CUDA device"), [Runtime::native()]);
+    let backends = settles(&runtime, &chain);
+    assert_eq!(backends[..2], ["cuda", "native"]);
+    assert_eq!(backends[3..], ["native"; 9]);
+    assert_eq!(settles(&runtime, &chain), ["native"; 12]);
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_wide_search_goes_on_on_the_device() {
+    let _alone = alone();
+    let wide = graph(1 << 19, 16 << 19);
+    let cuda = || Runtime::cuda().expect("a CUDA device");
+    let backends = settles(&Runtime::among(cuda(), [Runtime::native()]), &wide);
+    assert_eq!(backends[4..], ["cuda"; 8]);
+    // From the other side as well.
+    let backends = settles(&Runtime::among(Runtime::native(), [cuda()]), &wide);
+    assert_eq!(backends[4..], ["cuda"; 8]);
+}

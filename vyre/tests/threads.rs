@@ -1,0 +1,58 @@
+//! How many threads the environment may ask for. The test runs itself again, with an environment of its own.
+
+#![allow(missing_docs)]
+
+use std::process::Command;
+use vyre::prelude::*;
+
+#[wave_graph]
+pub mod twice {
+    pub struct Data {
+        #[output(per = n)]
+        y: u32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn double(i: Index, y: &mut u32) {
+        *y = 2 * i;
+    }
+}
+
+const INSIDE: &str = "VYRE_TEST_INSIDE";
+
+#[test]
+fn absurd_numbers_of_threads_are_errors() {
+    if std::env::var_os(INSIDE).is_some() {
+        for runtime in [Runtime::native(), Runtime::vir0()] {
+            match twice::Session::new(&runtime, ()) {
+                Ok(mut session) => {
+                    let out = session.run(twice::Run { n: 100_000 }).expect("runs");
+                    assert_eq!(out.y[99_999], 199_998);
+                    println!("runs");
+                }
+                Err(e) => println!("{e:?}"),
+            }
+        }
+        return;
+    }
+    let with = |threads: &str| {
+        let mut again = Command::new(std::env::current_exe().expect("a test is a program"));
+        again.args([
+            "--exact",
+            "absurd_numbers_of_threads_are_errors",
+            "--nocapture",
+        ]);
+        again.env(INSIDE, "1").env("RAYON_NUM_THREADS", threads);
+        let output = again.output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("it prints text")
+    };
+    let refused = with("1000000");
+    let says = "RAYON_NUM_THREADS asks for 1000000 threads; at most ";
+    assert_eq!(refused.matches(says).count(), 2, "{refused}");
+    // What is no number asks for nothing, as rayon has it.
+    for threads in ["3", "abc", "0"] {
+        assert_eq!(with(threads).matches("runs").count(), 2, "{threads}");
+    }
+}

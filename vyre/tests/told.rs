@@ -1,0 +1,497 @@
+//! What a run says of itself: its rounds, what still changed when they ran out, and the time of each wave.
+
+use vyre::prelude::*;
+use vyre::{Error, TrapKind};
+
+/// Never ends: twelve items come back each round, and three of them change something.
+#[wave_graph]
+mod restless {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[list(capacity = 100)]
+        seen: List<u32>,
+        #[reduce(sum)]
+        changed: i64,
+        #[reduce(or)]
+        never: bool,
+        most: u32,
+    }
+
+    #[wave(nodes)]
+    fn begin(v: Node, front: &Push) {
+        front.push(v);
+    }
+
+    #[fixpoint(after(begin), until(front.is_empty() && changed == 0 || seen.len() > most || never), max_rounds = 5)]
+    mod forever {
+        #[wave(items(front))]
+        fn again(
+            v: Node,
+            front: &Push,
+            seen: &Append<u32>,
+            changed: &Reduce<Sum<i64>>,
+            never: &Reduce<Or<bool>>,
+        ) {
+            front.push(v);
+            if v < 3 {
+                changed.add(-1);
+            }
+            if v == 0 {
+                seen.append(v);
+            }
+            never.or(v > 100);
+        }
+    }
+}
+
+fn a_round_limit_says_what_still_changed(runtime: &Runtime) {
+    let graph = Csr::from_edges(12, &[]).expect("there are no edges");
+    let mut session = restless::Session::new(runtime, &graph).expect("it fits");
+    let Err(Error::Trap(trap)) = session.run(restless::Run { most: 70 }) else {
+        panic!("the fixpoint never ends");
+    };
+    let told = "frontier `front` holds 12 items, reduction `changed` is -3, `most` is 70, list `seen` holds 5 items, \
+                reduction `never` is false";
+    assert_eq!((trap.kind, trap.len), (TrapKind::RoundLimit, 5));
+    assert_eq!(trap.message.as_deref(), Some(told));
+    let site = format!("{}:{}:{}", trap.site.file, trap.site.line, trap.site.column);
+    assert_eq!(
+        trap.to_string(),
+        format!("not finished after 5 rounds in `forever` ({site}): {told}")
+    );
+    // The session is as it was, and a run that ends in time says nothing.
+    let out = session.run(restless::Run { most: 3 }).expect("four rounds");
+    assert_eq!((out.changed, out.report.total_rounds()), (-3, 4));
+}
+
+/// A fixpoint in a fixpoint, each of so many rounds, and one beside them.
+#[wave_graph]
+mod clocks {
+    pub(crate) struct Data {
+        #[output(per = 3)]
+        ticks: u32,
+        hours: u32,
+        minutes: u32,
+    }
+
+    #[fixpoint(until(round + 1 == hours), max_rounds = 100)]
+    mod outer {
+        #[wave(once)]
+        fn hour(ticks: &Buf<Atomic<u32>>) {
+            ticks[0].fetch_add(1);
+        }
+
+        #[fixpoint(after(hour), until(round + 1 == minutes), max_rounds = 100)]
+        mod inner {
+            #[wave(once)]
+            fn minute(ticks: &Buf<Atomic<u32>>) {
+                ticks[1].fetch_add(1);
+            }
+        }
+    }
+
+    #[fixpoint(after(outer), until(round == 1), max_rounds = 100)]
+    mod beside {
+        #[wave(once)]
+        fn chime(ticks: &Buf<Atomic<u32>>) {
+            ticks[2].fetch_add(1);
+        }
+    }
+}
+
+fn total_rounds_are_those_of_all_fixpoints(runtime: &Runtime) {
+    use clocks::Run;
+    let mut session = clocks::Session::new(runtime, ()).expect("it fits");
+    let run = |hours, minutes| Run { hours, minutes };
+    let total = |out: &clocks::Output| (out.ticks.clone(), out.report.total_rounds());
+    let out = session.run(run(3, 4)).expect("no trap");
+    assert_eq!(out.report.rounds, [3, 12, 2]);
+    assert_eq!(total(&out), (vec![3, 12, 2], 17));
+    // A series gives what its last run leaves: the rounds are that run's.
+    let out = session.run_series([run(9, 9), run(2, 3)]).expect("no trap");
+    assert_eq!(total(&out), (vec![2, 6, 2], 10));
+    // Each query of a batch has its own.
+    session.submit(run(1, 1), 0);
+    session.submit(run(2, 5), 0);
+    let batch = session.run_batch().expect("a batch");
+    let totals: Vec<_> = batch
+        .results
+        .iter()
+        .map(|(_, out)| total(out.as_ref().expect("no trap")))
+        .collect();
+    assert_eq!(totals, [(vec![1, 1, 2], 4), (vec![2, 10, 2], 14)]);
+    // What is explained of the batch are the rounds of all its queries.
+    assert!(session.explain().to_string().contains("18 rounds"));
+}
+
+fn waves_are_timed_when_asked_for(runtime: &Runtime) {
+    let mut session = clocks::Session::new(runtime, ()).expect("it fits");
+    let run = || clocks::Run {
+        hours: 2,
+        minutes: 3,
+    };
+    assert_eq!(session.run(run()).expect("no trap").report.waves, None);
+    assert!(!session.explain().to_string().contains("hour"));
+    session.set_wave_times(true);
+    let timed = session.run(run()).expect("no trap").report.waves;
+    let explained = session.explain().to_string();
+    let timed = timed.expect("it was asked for");
+    let sweeps: Vec<u64> = timed.iter().map(|w| w.sweeps).collect();
+    assert_eq!(sweeps, [2, 6, 2]);
+    assert!(timed.iter().all(|w| w.ns > 0), "{timed:?}");
+    let line = explained
+        .lines()
+        .find_map(|l| l.strip_prefix("  waves     "));
+    let line = line.unwrap_or_else(|| panic!("{explained}"));
+    for (name, sweeps) in [
+        ("hour", "2 sweeps"),
+        ("minute", "6 sweeps"),
+        ("chime", "2 sweeps"),
+    ] {
+        let mut told = line.split(", ");
+        let told = told.find(|told| told.starts_with(&format!("{name} ")));
+        assert!(told.is_some_and(|told| told.ends_with(sweeps)), "{line}");
+    }
+    // A batch adds its queries up.
+    session.submit(run(), 0);
+    session.submit(run(), 0);
+    session.run_batch().expect("a batch");
+    assert!(session.explain().to_string().contains(" in 12 sweeps"));
+    session.set_wave_times(false);
+    assert_eq!(session.run(run()).expect("no trap").report.waves, None);
+}
+
+/// A profiler shows the symbols of this executable.
+#[test]
+fn the_native_loops_of_waves_are_symbols_with_their_names() {
+    Runtime::native();
+    let file = std::env::current_exe()
+        .and_then(std::fs::read)
+        .expect("it is there to be read");
+    let has = |text: &[u8]| file.windows(text.len()).any(|w| w == text);
+    for wave in ["begin", "again", "hour", "minute", "chime"] {
+        // The two ways in which rustc writes the path of a type in a function.
+        let legacy = format!("..wave..{wave}$u20$as$u20$vyre_core..cpu..native..Named");
+        let v0 = format!("4wave{}{wave}", wave.len());
+        assert!(
+            has(legacy.as_bytes()) || has(v0.as_bytes()),
+            "{wave} is no symbol"
+        );
+    }
+}
+
+macro_rules! on {
+    ($backend:ident, $runtime:expr $(, $ignore:meta)?) => {
+        mod $backend {
+            use vyre::Runtime;
+
+            #[test]
+            $(#[$ignore])?
+            fn a_round_limit_says_what_still_changed() {
+                super::a_round_limit_says_what_still_changed(&$runtime);
+            }
+
+            #[test]
+            $(#[$ignore])?
+            fn total_rounds_are_those_of_all_fixpoints() {
+                super::total_rounds_are_those_of_all_fixpoints(&$runtime);
+            }
+
+            #[test]
+            $(#[$ignore])?
+            fn waves_are_timed_when_asked_for() {
+                super::waves_are_timed_when_asked_for(&$runtime);
+            }
+
+            #[test]
+            $(#[$ignore])?
+            fn an_index_of_rows_is_of_the_dimension_that_it_exceeds() {
+                super::an_index_of_rows_is_of_the_dimension_that_it_exceeds(&$runtime);
+            }
+
+            #[test]
+            $(#[$ignore])?
+            fn what_a_macro_wrote_is_told_apart_or_not_guessed() {
+                super::what_a_macro_wrote_is_told_apart_or_not_guessed(&$runtime);
+            }
+
+            #[test]
+            $(#[$ignore])?
+            fn an_item_of_any_number_is_named() {
+                super::an_item_of_any_number_is_named(&$runtime);
+            }
+
+            #[test]
+            $(#[$ignore])?
+            fn errors_name_what_the_caller_wrote() {
+                super::errors_name_what_the_caller_wrote(&$runtime);
+            }
+        }
+    };
+}
+
+on!(native, Runtime::native());
+on!(vir0, Runtime::vir0());
+on!(
+    cuda,
+    Runtime::cuda().expect("a device"),
+    ignore = "needs a CUDA device"
+);
+
+/// Keeps two numbers and looks at them.
+#[wave_graph]
+mod kept {
+    pub(crate) struct Data {
+        #[list(capacity = 2)]
+        numbers: List<u32>,
+        least: u32,
+    }
+
+    #[wave(once)]
+    fn keep(numbers: &Append<u32>) {
+        numbers.append(u32::MAX);
+        numbers.append(7);
+    }
+
+    #[wave(items(numbers), after(keep))]
+    fn look(number: u32, least: u32) {
+        assert!(number < least);
+    }
+}
+
+/// No number of an item stands for something else.
+fn an_item_of_any_number_is_named(runtime: &Runtime) {
+    let mut session = kept::Session::new(runtime, ()).expect("it fits");
+    for (least, item) in [(u32::MAX, u32::MAX), (5, 7)] {
+        let Err(Error::Trap(trap)) = session.run(kept::Run { least }) else {
+            panic!("an item is too large");
+        };
+        assert_eq!((trap.kind, trap.item), (TrapKind::Assert, Some(item)));
+        let says = format!(" in `look` at item {item} (");
+        assert!(trap.to_string().contains(&says), "{trap}");
+    }
+}
+
+#[kernel]
+fn gather(at: &u32, from: &Buf<u32>, to: &mut u32) {
+    *to = from[*at];
+}
+
+#[wave_graph]
+mod blocks {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(crate) struct Block {
+        pub(crate) op: u32,
+        pub(crate) size: (f32, u8),
+    }
+
+    pub(crate) struct Data {
+        #[input(per = count)]
+        block: Block,
+        #[output(per = count)]
+        op: u32,
+        count: u32,
+    }
+
+    #[wave(range(count))]
+    fn copy(block: &Block, op: &mut u32) {
+        *op = block.op;
+    }
+}
+
+/// Neither the length that a kernel has of a slice, nor the arrays that hold a field of structs.
+fn errors_name_what_the_caller_wrote(runtime: &Runtime) {
+    let mut to = [0; 2];
+    let error = gather::run(runtime, &[1, 3], &[4, 5, 6], &mut to).expect_err("it traps");
+    let says = "index 3 is outside of `from` (3 elements) in `gather` at item 1 (";
+    assert!(error.to_string().contains(says), "{error}");
+
+    let block = blocks::Block {
+        op: 1,
+        size: (2.0, 3),
+    };
+    let mut session = blocks::Session::new(runtime, ()).expect("it fits");
+    let run = blocks::Run {
+        block: &[block; 2],
+        count: 3,
+    };
+    let error = session.run(run).expect_err("one is missing");
+    assert_eq!(
+        error.to_string(),
+        "`block` has 2 elements; the pass needs 3"
+    );
+}
+
+/// Rows of as many bits as there are nodes, or of one word where there is one node.
+#[wave_graph]
+mod square {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node, bits = 9)]
+        rows: Bits,
+        way: u32,
+    }
+
+    #[wave(nodes)]
+    fn set(v: Node, rows: &Bits, way: u32) {
+        match way {
+            0 => {
+                rows.set(v + 9, 0);
+            }
+            1 => {
+                rows.set(v, v + 9);
+            }
+            2 => {
+                rows.or_word(v + 9, 0, 1);
+            }
+            3 => {
+                rows.or_word(v, v + 1, 1);
+            }
+            _ => rows.clear(v + 9),
+        }
+    }
+}
+
+fn an_index_of_rows_is_of_the_dimension_that_it_exceeds(runtime: &Runtime) {
+    for (nodes, way, says) in [
+        (
+            9,
+            0,
+            "index 9 is outside of `rows` (per = node, 9 nodes) in `set` at item 0",
+        ),
+        (
+            9,
+            1,
+            "index 9 is outside of `rows` (bits = 9) in `set` at item 0",
+        ),
+        (
+            9,
+            4,
+            "index 9 is outside of `rows` (per = node, 9 nodes) in `set` at item 0",
+        ),
+        (
+            1,
+            2,
+            "index 9 is outside of `rows` (per = node, 1 node) in `set` at item 0",
+        ),
+        (
+            1,
+            3,
+            "index 1 is outside of `rows` (1 word) in `set` at item 0",
+        ),
+    ] {
+        let graph = Csr::from_edges(nodes, &[]).expect("there are no edges");
+        let mut session = square::Session::new(runtime, &graph).expect("it fits");
+        let error = session.run(square::Run { way }).expect_err("it traps");
+        let text = error.to_string();
+        assert!(text.contains(says), "{nodes} nodes, way {way}: {text}");
+    }
+}
+
+macro_rules! written {
+    ($name:ident, $far:expr) => {
+        #[wave_graph]
+        mod $name {
+            pub(crate) struct Data {
+                #[input(per = 3)]
+                x: u32,
+                #[input(per = 3)]
+                z: u32,
+                #[input(per = 4)]
+                w: u32,
+                #[output(per = 1)]
+                y: u32,
+                way: u32,
+            }
+
+            #[wave(once)]
+            fn at(x: &Buf<u32>, z: &Buf<u32>, w: &Buf<u32>, y: &Buf<Atomic<u32>>, way: u32) {
+                assert!(way < 9, "first");
+                match way {
+                    0 => y[0].store(x[way + $far]),
+                    1 => y[0].store(z[way + $far]),
+                    2 => y[0].store(w[way + $far]),
+                    3 => assert_eq!(way, 100, "second"),
+                    4 => assert!(way > 100, "third"),
+                    _ => panic!("fourth"),
+                }
+            }
+        }
+    };
+}
+written!(by_a_macro, 10);
+
+/// Natively all of it has the place of the macro's call, and what cannot be told apart is not guessed.
+fn what_a_macro_wrote_is_told_apart_or_not_guessed(runtime: &Runtime) {
+    let native = runtime.backend() == "native";
+    let mut session = by_a_macro::Session::new(runtime, ()).expect("it fits");
+    for (way, says) in [
+        (
+            0,
+            if native {
+                "`x` or `z` (per = 3)"
+            } else {
+                "`x` (per = 3)"
+            },
+        ),
+        (
+            1,
+            if native {
+                "`x` or `z` (per = 3)"
+            } else {
+                "`z` (per = 3)"
+            },
+        ),
+        (2, "index 12 is outside of `w` (per = 4)"),
+        (3, "assertion failed: second in `at`"),
+        (4, "assertion failed: third in `at`"),
+        (5, "fourth in `at`"),
+        (9, "assertion failed: first in `at`"),
+    ] {
+        let run = by_a_macro::Run {
+            x: &[0; 3],
+            z: &[0; 3],
+            w: &[0; 4],
+            way,
+        };
+        let error = session.run(run).expect_err("it traps");
+        let text = error.to_string();
+        assert!(text.contains(says), "way {way}: {text}");
+    }
+}
+
+#[test]
+fn runtimes_show_their_backend_and_device() {
+    let runtime = Runtime::vir0();
+    assert_eq!(
+        format!("{runtime:?}"),
+        format!(
+            "Runtime {{ backend: \"vir0\", device: {:?} }}",
+            runtime.device()
+        )
+    );
+}
+
+#[test]
+fn an_edge_that_leaves_a_node_that_is_none_says_so() {
+    let error = |edges: &[(u32, u32)]| {
+        Csr::from_edges(4, edges)
+            .expect_err("no node 9")
+            .to_string()
+    };
+    assert_eq!(
+        error(&[(3, 0), (9, 1)]),
+        "edge 1 leaves node 9; there are 4 nodes"
+    );
+    assert_eq!(
+        error(&[(3, 0), (1, 9)]),
+        "edge 1 points to node 9; there are 4 nodes"
+    );
+    let graph = Csr::from_edges(4, &[(3, 0)]).expect("a graph");
+    let added = graph.append(&[(9, 1)]).expect_err("no node 9").to_string();
+    assert_eq!(added, "edge 0 leaves node 9; there are 4 nodes");
+}
