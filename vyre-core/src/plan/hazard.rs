@@ -129,7 +129,7 @@ pub fn needless(
     let mut kept: Vec<Edge> = levels.edges().collect();
     let modes = uses.by_node(levels.node_count());
     // An edge between nodes that conflict orders them, or a longer chain does and the edge costs nothing.
-    let tried: Vec<Edge> = kept
+    let mut tried: Vec<Edge> = kept
         .iter()
         .copied()
         .filter(|e| !conflicting(&modes[e.before.index()], &modes[e.after.index()]))
@@ -137,6 +137,12 @@ pub fn needless(
     if tried.len() > MAX_NEEDLESS_TRIED {
         return Ok(None);
     }
+    // What saves a barrier by itself comes first: two edges may each be safe to leave out, but not both, and the one that costs
+    // nothing must not take the place of the one that costs.
+    tried.sort_by_cached_key(|&edge| {
+        let without: Vec<Edge> = kept.iter().copied().filter(|&e| e != edge).collect();
+        levels.with_edges(&without).depth() >= levels.len()
+    });
     let mut left_out = Vec::new();
     for edge in tried {
         let without: Vec<Edge> = kept.iter().copied().filter(|&e| e != edge).collect();
