@@ -1,8 +1,9 @@
 //! Speedup evidence.
 
 use vyre_core::plan::evidence::{
-    BINDING, Binding, COLUMNS, EvidenceError, Fingerprint, Sample, bind, check, read, write,
+    BINDING, Binding, COLUMNS, EvidenceError, Sample, bind, check, read, write,
 };
+use vyre_core::vir0::fingerprint::Fingerprint;
 use vyre_core::vir0::manifest::{Measured, Stale};
 
 fn sample(host_orchestrated_ns: f64, resident_megakernel_ns: f64) -> Sample {

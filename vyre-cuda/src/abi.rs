@@ -145,6 +145,20 @@ pub(crate) const BARRIER_WORDS: u32 = 3;
 /// `#[repr(C)]`, every bit pattern valid, no padding.
 pub(crate) unsafe trait Pod: Copy {}
 
+/// The bytes of plain values.
+pub(crate) fn bytes_of<T: Pod>(values: &[T]) -> &[u8] {
+    // SAFETY: `Pod` types have no padding.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+macro_rules! scalars {
+    ($($ty:ty),*) => { $(
+        // SAFETY: a primitive number.
+        unsafe impl Pod for $ty {}
+    )* };
+}
+scalars!(u8, u32, i32, f32, u64, i64, f64);
+
 macro_rules! abi {
     ($($(#[$doc:meta])* struct $name:ident { $($field:ident: $ty:tt,)* })*) => {
         $(

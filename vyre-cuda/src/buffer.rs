@@ -1,6 +1,6 @@
 //! Device memory and page-locked host memory.
 
-use crate::abi::Pod;
+use crate::abi::{Pod, bytes_of};
 use crate::device::{Attempt, Device, DeviceError};
 use cudarc::driver::{result, sys};
 use rayon::prelude::*;
@@ -621,20 +621,6 @@ impl Drop for Timer {
         }
     }
 }
-
-/// The bytes of plain values.
-pub(crate) fn bytes_of<T: Pod>(values: &[T]) -> &[u8] {
-    // SAFETY: `Pod` types have no padding.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
-}
-
-macro_rules! scalars {
-    ($($ty:ty),*) => { $(
-        // SAFETY: a primitive number.
-        unsafe impl Pod for $ty {}
-    )* };
-}
-scalars!(u8, u32, i32, f32, u64, i64, f64);
 
 /// The bytes of a borrowed column, as the device stores it.
 pub(crate) fn slice_bytes<'a>(slice: &Slice<'a>) -> &'a [u8] {

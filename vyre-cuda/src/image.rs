@@ -4,8 +4,7 @@
 //! uniforms lie, what every barrier has to settle. [`Layout::encode`] writes the tables of one run. Everything here is
 //! pure, so it is tested without a GPU.
 
-use crate::abi::{self, NONE, Pod};
-use crate::buffer::bytes_of;
+use crate::abi::{self, NONE, Pod, bytes_of};
 use crate::lift::{self, op, writes};
 use crate::quick::{self, Quick, QuickWord};
 use crate::stream::{self, Stream};

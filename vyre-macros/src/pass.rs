@@ -522,7 +522,7 @@ impl Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evidence::Fingerprint;
+    use vyre_core::vir0::fingerprint::Fingerprint;
     use vyre_core::vir0::manifest::Measured;
 
     fn sample(ns: f64, program: u64, constants: u64) -> Sample {

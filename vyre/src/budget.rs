@@ -1,12 +1,10 @@
 //! Memory: what sessions share, what each of them takes of it, and what is kept for later.
 
-use crate::session::Session;
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use vyre_core::run::backend::{Backend, GiveUp};
-use vyre_core::run::pass::Pass;
 
 /// Memory that sessions share.
 #[derive(Debug)]
@@ -46,7 +44,6 @@ pub(crate) struct Spare {
 }
 
 struct Kept {
-    kernel: TypeId,
     session: Box<dyn Any + Send>,
     bytes: u64,
 }
@@ -57,25 +54,24 @@ impl Spare {
     }
 
     /// A session of the kernel that nobody uses.
-    pub(crate) fn take<P: Pass>(&self) -> Option<Session<P>> {
+    pub(crate) fn take<S: Any>(&self) -> Option<S> {
         let mut kernels = self.kernels();
-        let of = |kept: &Kept| kept.kernel == TypeId::of::<P>();
+        let of = |kept: &Kept| kept.session.is::<S>();
         let kept = kernels.iter().rposition(of).map(|at| kernels.remove(at))?;
         kept.session.downcast().ok().map(|session| *session)
     }
 
-    /// Keeps a session of a kernel, and gives up those that wait longest where there are too many, or with too much memory.
+    /// Keeps a session of a kernel, and what it holds in bytes, and gives up those that wait longest where there are too many, or with too much memory.
     /// `memory_bytes`: all of the device's.
-    pub(crate) fn keep<P: Pass>(
+    pub(crate) fn keep<S: Any + Send>(
         self: &Arc<Self>,
-        session: Session<P>,
+        (session, bytes): (S, u64),
         backend: &dyn Backend,
         memory_bytes: u64,
     ) {
         let mut kernels = self.kernels();
         kernels.push(Kept {
-            kernel: TypeId::of::<P>(),
-            bytes: session.held_bytes(),
+            bytes,
             session: Box::new(session),
         });
         self.registered.get_or_init(|| {

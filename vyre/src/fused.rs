@@ -1,8 +1,9 @@
 //! Two passes over one topology, run as one.
 
 use crate::error::Error;
+use crate::memory::{Memory, legal};
+use crate::query::{args, made, slices};
 use crate::runtime::Runtime;
-use crate::session::{Memory, args, legal, made, slices};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -55,12 +55,15 @@ mod device_ptr;
 mod error;
 mod fused;
 pub mod guide;
+mod kernel;
 pub mod language;
+mod memory;
 mod passes;
 mod pinned;
 pub mod pipeline;
 mod plans;
 pub mod prelude;
+mod query;
 mod runtime;
 mod session;
 mod sessions;
@@ -73,8 +76,9 @@ pub use fused::FusedSession;
 pub use passes::{RegisteredPass, passes};
 pub use pinned::Pinned;
 pub use plans::Planning;
+pub use query::{Batch, QueryId};
 pub use runtime::Runtime;
-pub use session::{Batch, QueryId, Session};
+pub use session::Session;
 pub use sessions::Sessions;
 pub use sides::{Side, SideState};
 pub use vyre_core as core;
@@ -122,7 +126,7 @@ pub mod __private {
     where
         P: for<'a> Pass<Topology<'a> = ()>,
     {
-        runtime.run_kernel::<P>(args, in_outs, may_trap)
+        crate::kernel::run::<P>(runtime, args, in_outs, may_trap)
     }
 
     pub use crate::passes::RegisteredPass;
@@ -136,8 +140,9 @@ pub mod __private {
     pub use vyre_core::dsl::*;
     pub use vyre_core::record;
     pub use vyre_core::run::args::{Args, TopologyArgs};
+    pub use vyre_core::run::backend::OpenNative;
     pub use vyre_core::run::outcome::{Outcome, Report};
-    pub use vyre_core::run::pass::{IntoTopology, OpenNative, Pass};
+    pub use vyre_core::run::pass::{IntoTopology, Pass};
     pub use vyre_core::vir0::module::{
         BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, ScalarId, TopologyId, WaveId,
         here,

@@ -4,23 +4,20 @@ use crate::budget::{Budget, Lease, Spare};
 use crate::costs::Costs;
 use crate::error::Error;
 use crate::plans::{Planning, Plans};
-use crate::session::Session;
 #[cfg(feature = "cuda")]
 use std::any::Any;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vyre_core::cpu::{Native, Vir0, native};
-use vyre_core::dsl::columns::SliceMut;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::side::Floor;
 use vyre_core::plan::thresholds::Thresholds;
-use vyre_core::run::args::{Args, TopologyArgs};
-use vyre_core::run::backend::{Backend, Executor, GiveUp, Holder, Many, Opening};
-use vyre_core::run::outcome::Report;
+use vyre_core::run::args::TopologyArgs;
+use vyre_core::run::backend::{Backend, Executor, Holder, Many, Opening};
 use vyre_core::run::pass::Pass;
-use vyre_core::vir0::module::{BufferId, Program};
+use vyre_core::vir0::module::Program;
 #[cfg(feature = "cuda")]
 use vyre_cuda::Cuda;
 
@@ -287,53 +284,17 @@ impl Runtime {
         Lease::new(self.budget.clone(), &self.spare)
     }
 
+    /// The same runtime, which keeps nothing of what this one keeps for later.
+    pub(crate) fn keeping_nothing(&self) -> Runtime {
+        Runtime {
+            spare: Arc::default(),
+            ..self.clone()
+        }
+    }
+
     /// What this runtime keeps for later, and gives up where a session needs the memory.
     pub(crate) fn spare(&self) -> &Arc<Spare> {
         &self.spare
-    }
-
-    /// Runs a `#[kernel]`'s pass. On a GPU its session stays for the next call.
-    #[doc(hidden)]
-    pub fn run_kernel<P>(
-        &self,
-        args: &Args<'_>,
-        in_outs: &mut [(BufferId, SliceMut<'_>)],
-        may_trap: bool,
-    ) -> Result<Report, Error>
-    where
-        P: for<'a> Pass<Topology<'a> = ()>,
-    {
-        let Some(memory_bytes) = self.backend.waiting_room_bytes()? else {
-            return Session::<P>::new(self, ())?.run_in_place(args, in_outs, may_trap);
-        };
-        let mut run = || {
-            let mut session = match self.spare.take::<P>() {
-                Some(session) => session,
-                None => {
-                    // What is kept does not keep the runtime that keeps it.
-                    let spare = Arc::default();
-                    Session::<P>::new(
-                        &Runtime {
-                            spare,
-                            ..self.clone()
-                        },
-                        (),
-                    )?
-                }
-            };
-            session.set_thresholds(self.thresholds);
-            let report = session.run_in_place(args, in_outs, may_trap);
-            // A device that failed may have left it in any state.
-            if !matches!(report, Err(Error::Run(RunError::Backend(_)))) {
-                self.spare.keep(session, &*self.backend, memory_bytes);
-            }
-            report
-        };
-        match run() {
-            // Memory of other kernels, and of larger calls before.
-            Err(Error::Run(RunError::Memory { .. })) if self.spare.give_up() => run(),
-            report => report,
-        }
     }
 
     /// Whose memory a session takes.

@@ -1,8 +1,9 @@
 //! A pass bound to many topologies.
 
 use crate::error::Error;
+use crate::memory::Memory;
+use crate::query::{Batch, Query, QueryId, made, slices};
 use crate::runtime::Runtime;
-use crate::session::{Batch, Memory, Query, QueryId, made, slices};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;

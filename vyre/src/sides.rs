@@ -10,27 +10,27 @@
 use crate::costs::{Costs, Did, Subject};
 use crate::decide::Decider;
 use crate::error::Error;
+use crate::memory::Memory;
 use crate::plans::Planned;
+use crate::query::slices;
 use crate::runtime::Runtime;
-use crate::session::{Memory, Session, slices};
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::session::Counters;
-use vyre_core::plan::side::{Offer, Policy, Why, Work, choose, swept_items};
+use vyre_core::plan::side::{self, Offer, Policy, Why, Work};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::TopologyArgs;
 use vyre_core::run::backend::Executor;
-use vyre_core::run::outcome::{Outcome, Report};
 use vyre_core::run::pass::Pass;
 use vyre_core::vir0::module::{Agreement, Program};
 use vyre_core::vir0::sizes::Sizes;
 
 /// Where sessions begin, and whose errors count.
-const FIRST: usize = 0;
+pub(crate) const FIRST: usize = 0;
 
-/// A side of a session: [`Session::sides`].
+/// A side of a session: [`Session::sides`](crate::Session::sides).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
     /// `"cuda"`, `"native"` or `"vir0"`.
@@ -87,6 +87,18 @@ impl Parked {
             }
         }
         Parked::planned::<P>(runtime, topology, (planned, memory))
+    }
+
+    /// Opens a pass with the topology that an executor of it lends, where the budget has as much left afterwards.
+    fn lent<P: Pass>(runtime: &Runtime, from: &dyn Executor) -> Result<Parked, Error> {
+        let mut opened = None;
+        let lent = from.lend_topology(&mut |topology| {
+            opened = Some(Parked::open::<P>(runtime, topology, true));
+            Ok(())
+        });
+        lent?;
+        let none = || RunError::Backend("the topology cannot be read back".to_owned());
+        opened.ok_or_else(none)?
     }
 
     fn planned<P: Pass>(
@@ -230,7 +242,7 @@ impl Sides {
         let known: Vec<Option<Offer>> = known.collect();
         if known[FIRST].is_some() {
             let (items, spent_ns) = (before.did.items, before.spent_ns);
-            let chosen = choose(&Policy::default(), FIRST, items, spent_ns, &known);
+            let chosen = side::choose(&Policy::default(), FIRST, items, spent_ns, &known);
             (self.at, self.why) = chosen.map_or((FIRST, None), |(side, why)| (side, Some(why)));
         }
     }
@@ -238,6 +250,117 @@ impl Sides {
     fn may_change(&self) -> bool {
         let wanted = self.changes.unwrap_or(self.agreement != Alike::Nothing);
         self.all.len() > 1 && wanted
+    }
+
+    /// Chooses the side that is to have the next run; `None` where the session stays where it is, unasked.
+    pub(crate) fn choose(
+        &mut self,
+        program: &Program,
+        sizes: &Sizes,
+        queries: u64,
+    ) -> Option<(usize, Why)> {
+        if !self.may_change() {
+            return None;
+        }
+        self.work = Work::new(longest(program, sizes), queries, 0);
+        let before = self.costs.before(self.subject, Some(self.work));
+        let offers = self.all.iter().zip(&before.seen).enumerate();
+        let offers = offers.map(|(i, (one, &seen))| {
+            let is_open = i == self.at || one.parked.is_some();
+            one.refused.is_none().then(|| Offer {
+                seen,
+                open_ns: match is_open {
+                    true => 0,
+                    false => open_ns(program, sizes),
+                },
+                floor_ns: one.runtime.floor().of(before.did.rounds, before.did.items),
+            })
+        });
+        let offers: Vec<Option<Offer>> = offers.collect();
+        let (items, spent_ns) = (before.did.items, before.spent_ns);
+        let chosen = side::choose(&Policy::default(), self.at, items, spent_ns, &offers);
+        Some(chosen.unwrap_or((self.at, Why::Only)))
+    }
+
+    /// The session is on the side that was chosen, and why; `None`: it could not go there.
+    pub(crate) fn chose(&mut self, why: Option<Why>) {
+        self.why = Some(why.unwrap_or(Why::Held));
+        self.next = Some(why == Some(Why::Trial));
+    }
+
+    /// What one run, a series of equal ones, or a batch took and did on the side where the session is.
+    /// `runs`: of the series.
+    pub(crate) fn ran(&mut self, wall: Duration, did: Did, runs: u64) {
+        self.all[self.at].runs += 1;
+        let Some(trial) = self.next.take() else {
+            return;
+        };
+        let did = match self.agreement {
+            Alike::All => did,
+            // What is swept may differ from side to side.
+            Alike::Result | Alike::Nothing => Did {
+                rounds: 0,
+                items: runs.max(1),
+            },
+        };
+        let wall_ns = u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX);
+        let side = (self.at, trial);
+        self.costs.add(self.subject, side, self.work, did, wall_ns);
+    }
+
+    /// The run that was to begin, or has ended without doing all that it was to do: its time says nothing.
+    pub(crate) fn forget_run(&mut self) {
+        self.next = None;
+    }
+
+    /// Where the session is.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Whether errors count where the session is.
+    pub(crate) fn errors_count(&self) -> bool {
+        self.at == FIRST || !self.may_change()
+    }
+
+    /// Whether an error here is the last word: it counts, and there is nothing on other sides to be given up.
+    pub(crate) fn is_last_resort(&self) -> bool {
+        self.errors_count() && self.all.iter().all(|one| one.parked.is_none())
+    }
+
+    /// Gives up what the session has on sides where it is not; whether there was something.
+    pub(crate) fn close_others(&mut self) -> bool {
+        let parked = self.all.iter_mut().filter_map(|one| one.parked.take());
+        parked.count() > 0
+    }
+
+    /// Runs fail on a side that the first side has done. What it had counted.
+    pub(crate) fn refuse(&mut self, side: usize, why: &dyn fmt::Display) -> Counters {
+        let one = &mut self.all[side];
+        one.refused = Some(why.to_string());
+        let parked = one.parked.take();
+        let counted = parked.and_then(|p| p.executor.counters());
+        counted.unwrap_or_default()
+    }
+
+    /// What the session has on a side, opened where it is not, with the topology that its executor lends; `None`, and why is
+    /// kept, where it cannot be opened.
+    pub(crate) fn take<P: Pass>(&mut self, to: usize, here: &dyn Executor) -> Option<Parked> {
+        let one = &mut self.all[to];
+        let parked = one.parked.take();
+        match parked.map_or_else(|| Parked::lent::<P>(&one.runtime, here), Ok) {
+            Ok(parked) => Some(parked),
+            Err(e) => {
+                one.refused = Some(e.to_string());
+                None
+            }
+        }
+    }
+
+    /// The session has left its side, where it had `before`, for another one.
+    pub(crate) fn leave(&mut self, before: Parked, to: usize) {
+        self.all[self.at].parked = Some(before);
+        self.at = to;
     }
 
     /// What executors that are not the session's now have counted.
@@ -257,6 +380,16 @@ impl Sides {
 
     pub(crate) fn set_thresholds(&mut self, thresholds: Thresholds) {
         self.thresholds = Some(thresholds);
+    }
+
+    /// As the user asked, for all sides.
+    pub(crate) fn thresholds(&self) -> Option<Thresholds> {
+        self.thresholds
+    }
+
+    /// The user has asked whether the session may go to another side.
+    pub(crate) fn set_changes(&mut self, on: bool) {
+        self.changes = Some(on);
     }
 
     pub(crate) fn list(&self) -> Vec<Side> {
@@ -279,7 +412,7 @@ impl Sides {
         self.all.iter().enumerate().map(side).collect()
     }
 
-    /// What [`Session::explain`] says of them; nothing where there is one. `measuring`: runs are timed for something else.
+    /// What [`Session::explain`](crate::Session::explain) says of them; nothing where there is one. `measuring`: runs are timed for something else.
     pub(crate) fn explain(&self, measuring: bool) -> String {
         let mut text = String::new();
         if self.all.len() == 1 {
@@ -344,215 +477,6 @@ fn open_ns(program: &Program, sizes: &Sizes) -> u64 {
         bytes_ns(4 * sizes.nodes.saturating_add(edges)).saturating_add(built)
     });
     buffers.chain(graphs).fold(100_000, u64::saturating_add)
-}
-
-impl<P: Pass> Session<P> {
-    /// Where the session runs: `"cuda"`, `"native"` or `"vir0"`. With a runtime of several sides ([`Runtime::among`],
-    /// [`Runtime::auto`] beside a device), where the last run was; [`Report::backend`] says it of each run.
-    pub fn backend(&self) -> &'static str {
-        self.sides.runtime().backend()
-    }
-
-    /// The sides of the session's runtime: what runs take there, and what the session has there.
-    pub fn sides(&self) -> Vec<Side> {
-        self.sides.list()
-    }
-
-    /// Lets runs go to the side of the runtime where they are fastest, or keeps them where they are, and gives up what the session
-    /// has elsewhere. As it begins, passes whose result is the same on every side go, and others stay
-    /// ([`Agreement::Open`]: where the order of items shows, or floats are summed).
-    pub fn set_side_changes(&mut self, on: bool) {
-        self.sides.changes = Some(on);
-        if !on {
-            self.close_others();
-        }
-    }
-
-    /// Runs something on the side that is to have the next run. `scalars`: of the run, or of the first of them.
-    pub(crate) fn on_a_side<T>(
-        &mut self,
-        (scalars, queries): (&[u64], u64),
-        mut run: impl FnMut(&mut Session<P>) -> Result<T, RunError>,
-    ) -> Result<T, RunError> {
-        self.take_side(scalars, queries);
-        let left = self.sides.at;
-        let mut done = run(self);
-        if let Err(failed) = &done
-            && self.go_first()
-        {
-            let again = run(self);
-            if again.is_ok() {
-                self.refuse(left, failed);
-            }
-            done = again;
-        }
-        match done {
-            // What is held for later goes before a run is refused.
-            Err(RunError::Memory { .. }) if self.close_others() => run(self),
-            done => done,
-        }
-    }
-
-    /// Goes to the side that is to have the next run.
-    pub(crate) fn take_side(&mut self, scalars: &[u64], queries: u64) {
-        self.sides.next = None;
-        if !self.sides.may_change() || self.decider.is_measuring() {
-            return;
-        }
-        let mut sizes = self.memory.sizes().clone();
-        if scalars.len() == self.program.scalars.len() {
-            sizes.scalars = scalars.to_vec();
-        }
-        let sides = &mut self.sides;
-        sides.work = Work::new(longest(&self.program, &sizes), queries, 0);
-        let before = sides.costs.before(sides.subject, Some(sides.work));
-        let offers = sides.all.iter().zip(&before.seen).enumerate();
-        let offers = offers.map(|(i, (one, &seen))| {
-            let is_open = i == sides.at || one.parked.is_some();
-            one.refused.is_none().then(|| Offer {
-                seen,
-                open_ns: match is_open {
-                    true => 0,
-                    false => open_ns(&self.program, &sizes),
-                },
-                floor_ns: one.runtime.floor().of(before.did.rounds, before.did.items),
-            })
-        });
-        let offers: Vec<Option<Offer>> = offers.collect();
-        let (items, spent_ns) = (before.did.items, before.spent_ns);
-        let chosen = choose(&Policy::default(), sides.at, items, spent_ns, &offers);
-        let (side, why) = chosen.unwrap_or((sides.at, Why::Only));
-        let gone = self.go(side);
-        self.sides.why = Some(if gone { why } else { Why::Held });
-        self.sides.next = Some(gone && why == Why::Trial);
-    }
-
-    /// How much the run of this report did.
-    pub(crate) fn did(&self, report: &Report) -> Did {
-        let frontier_items = report.activity.map_or(0, |a| a.items);
-        let sizes = self.memory.sizes();
-        Did {
-            rounds: report.total_rounds(),
-            items: swept_items(&self.program, sizes, &report.rounds, frontier_items),
-        }
-    }
-
-    /// What one run, a series of equal ones, or a batch took and did on the side where the session is.
-    /// `runs`: of the series.
-    pub(crate) fn ran(&mut self, wall: Duration, did: Did, runs: u64) {
-        let sides = &mut self.sides;
-        sides.all[sides.at].runs += 1;
-        let Some(trial) = sides.next.take() else {
-            return;
-        };
-        let did = match sides.agreement {
-            Alike::All => did,
-            // What is swept may differ from side to side.
-            Alike::Result | Alike::Nothing => Did {
-                rounds: 0,
-                items: runs.max(1),
-            },
-        };
-        let wall_ns = u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX);
-        let side = (sides.at, trial);
-        sides
-            .costs
-            .add(sides.subject, side, sides.work, did, wall_ns);
-    }
-
-    /// The run that has ended did not do all that it was to do: its time says nothing.
-    pub(crate) fn forget_run(&mut self) {
-        self.sides.next = None;
-    }
-
-    /// Goes to the first side after an error elsewhere; whether it is there now, and was not.
-    pub(crate) fn go_first(&mut self) -> bool {
-        let away = !self.errors_count();
-        away && self.go(FIRST)
-    }
-
-    /// Where the session is.
-    pub(crate) fn side(&self) -> usize {
-        self.sides.at
-    }
-
-    /// Whether errors count where the session is.
-    fn errors_count(&self) -> bool {
-        self.sides.at == FIRST || !self.sides.may_change()
-    }
-
-    /// Whether an error here is the last word: it counts, and there is nothing on other sides to be given up.
-    pub(crate) fn is_last_resort(&self) -> bool {
-        self.errors_count() && self.sides.all.iter().all(|one| one.parked.is_none())
-    }
-
-    /// Gives up what the session has on sides where it is not; whether there was something.
-    pub(crate) fn close_others(&mut self) -> bool {
-        self.counted = self.counted.plus(&self.sides.counters());
-        let parked = self
-            .sides
-            .all
-            .iter_mut()
-            .filter_map(|one| one.parked.take());
-        parked.count() > 0
-    }
-
-    /// Runs fail on a side that the first side has done.
-    pub(crate) fn refuse(&mut self, side: usize, why: &dyn fmt::Display) {
-        let one = &mut self.sides.all[side];
-        one.refused = Some(why.to_string());
-        let parked = one.parked.take();
-        let counted = parked.and_then(|p| p.executor.counters());
-        self.counted = self.counted.plus(&counted.unwrap_or_default());
-    }
-
-    /// Goes to a side, opened where it is not; false where it cannot be opened.
-    fn go(&mut self, to: usize) -> bool {
-        let at = self.sides.at;
-        if to == at {
-            return true;
-        }
-        let parked = self.sides.all[to].parked.take();
-        let mut parked = match parked.map_or_else(|| self.open_side(to), Ok) {
-            Ok(parked) => parked,
-            Err(e) => {
-                self.sides.all[to].refused = Some(e.to_string());
-                return false;
-            }
-        };
-        parked.decider.succeed(&mut self.decider);
-        if let Some(progress) = self.executor.progress() {
-            self.executor.set_progress(Arc::default());
-            parked.executor.set_progress(progress);
-        }
-        let before = Parked {
-            executor: std::mem::replace(&mut self.executor, parked.executor),
-            program: std::mem::replace(&mut self.program, parked.program),
-            memory: std::mem::replace(&mut self.memory, parked.memory),
-            decider: std::mem::replace(&mut self.decider, parked.decider),
-        };
-        if let Some(thresholds) = self.sides.thresholds {
-            self.decider.thresholds = thresholds;
-        }
-        // Memory of results may be one side's alone: its pages are locked, for instance.
-        self.kept = Outcome::default();
-        self.pool = Arc::default();
-        self.sides.all[at].parked = Some(before);
-        self.sides.at = to;
-        true
-    }
-
-    fn open_side(&self, to: usize) -> Result<Parked, Error> {
-        let runtime = &self.sides.all[to].runtime;
-        let mut opened = None;
-        let lent = self.executor.lend_topology(&mut |topology| {
-            opened = Some(Parked::open::<P>(runtime, topology, true));
-            Ok(())
-        });
-        lent?;
-        let none = || RunError::Backend("the topology cannot be read back".to_owned());
-        opened.ok_or_else(none)?
-    }
 }
 
 /// A time, in the unit that suits it.

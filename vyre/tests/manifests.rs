@@ -2,7 +2,8 @@
 #![forbid(unsafe_code)]
 #![deny(warnings)]
 
-use vyre::core::plan::evidence::{Fingerprint, bind, read};
+use vyre::core::plan::evidence::{bind, read};
+use vyre::core::vir0::fingerprint::Fingerprint;
 use vyre::core::vir0::manifest::{Measured, Stale};
 use vyre::prelude::*;
 use vyre_core::vir0::container::{decode, encode};

@@ -8,7 +8,8 @@
 //!
 //! ```
 //! use vyre_core::plan::evidence::{Sample, check, read, write};
-//! use vyre_core::plan::evidence::{Binding, Fingerprint, bind};
+//! use vyre_core::plan::evidence::{Binding, bind};
+//! use vyre_core::vir0::fingerprint::Fingerprint;
 //! use vyre_core::vir0::manifest::{Measured, Stale};
 //! let sample = Sample {
 //!     backend_id: "cuda".into(),
@@ -29,7 +30,7 @@
 //! assert_eq!(bind(&samples, 6), Err(Stale::Program));
 //! ```
 
-use crate::vir0::container::fnv1a;
+use crate::vir0::fingerprint::Fingerprint;
 use crate::vir0::manifest::{Measured, Stale};
 use std::fmt::{self, Write};
 use std::str::FromStr;
@@ -55,38 +56,6 @@ pub const COLUMNS: [&str; 14] = [
 
 /// The columns after [`COLUMNS`] that bind a sample to what was measured. They are all filled, or all empty.
 pub const BINDING: [&str; 4] = ["program_hash", "constants_hash", "measured", "rival"];
-
-/// Which pass a program is: what a sample is bound to. Names, comments and positions do not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Fingerprint {
-    /// Of its code, buffers and schedule, and of how its named constants are written:
-    /// [`Manifest::program_hash`](crate::vir0::manifest::Manifest::program_hash).
-    pub program: u64,
-    /// Of the values of its named constants, which only rustc knows.
-    pub constants: u64,
-}
-
-impl Fingerprint {
-    /// The hash of named constants and of round limits that are named constants, with their fixpoints.
-    pub fn constants<'a>(
-        values: impl IntoIterator<Item = &'a u64>,
-        max_rounds: &[(u16, u64)],
-    ) -> u64 {
-        let values = values.into_iter().map(|value| (0, value));
-        let limits = max_rounds.iter().map(|(fixpoint, n)| (fixpoint + 1, n));
-        fnv1a(values.chain(limits).flat_map(|(kind, value)| {
-            let kind: [u8; 2] = kind.to_le_bytes();
-            kind.into_iter().chain(value.to_le_bytes())
-        }))
-    }
-}
-
-/// As the columns hold it: `program_hash,constants_hash`.
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#018x},{:#018x}", self.program, self.constants)
-    }
-}
 
 /// What was measured, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

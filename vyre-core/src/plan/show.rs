@@ -2,11 +2,11 @@
 //!
 //! Everything in it was decided at compile time; sizes are symbolic in nodes and edges.
 
-use crate::plan::evidence::Fingerprint;
 use crate::plan::footprint::{Footprint, Target, Wide, footprint, footprint_on, wide};
 use crate::plan::lives::Life;
 use crate::plan::{check, device, pull};
 use crate::vir0::disasm::class;
+use crate::vir0::fingerprint::Fingerprint;
 use crate::vir0::module::{
     Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, Mode, Parts,
     Program, Proviso, Reason, ReduceOp, Resource, Role, Step, TopologyId, UpdateOp, Wave, WaveId,

@@ -10,7 +10,6 @@ use crate::plan::thresholds::Thresholds;
 use crate::plan::{launch, route};
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::outcome::Outcome;
-use crate::run::pass::OpenNative;
 use crate::vir0::module::{BufferId, Program, TopologyId};
 use crate::vir0::sizes::Sizes;
 use std::any::Any;
@@ -78,6 +77,10 @@ pub trait Backend: Any + Send + Sync {
         apart(executors)
     }
 }
+
+/// Opens an executor of a pass's own functions: what a backend is asked, without the functions.
+pub type OpenNative =
+    fn(Arc<Program>, &TopologyArgs<'_>, Allocation) -> Result<Box<dyn Executor>, RunError>;
 
 /// What an executor is opened for.
 pub struct Opening<'a> {

@@ -2,16 +2,10 @@
 
 use crate::dsl::columns::Column;
 use crate::dsl::error::RunError;
-use crate::plan::footprint::Allocation;
 use crate::run::args::{Args, TopologyArgs};
-use crate::run::backend::Executor;
+use crate::run::backend::OpenNative;
 use crate::run::outcome::Outcome;
-use crate::vir0::module::{BufferId, Parts, Program};
-use std::sync::Arc;
-
-/// Opens an executor of a pass's own functions: what a backend is asked, without the functions.
-pub type OpenNative =
-    fn(Arc<Program>, &TopologyArgs<'_>, Allocation) -> Result<Box<dyn Executor>, RunError>;
+use crate::vir0::module::{BufferId, Parts};
 
 /// What a session is created from: a pass's `Topology { .. }`, or less where that says it all.
 #[diagnostic::on_unimplemented(

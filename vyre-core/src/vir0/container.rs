@@ -13,7 +13,7 @@
 //! assert!(decode(&bytes[..bytes.len() - 1]).is_err());
 //! ```
 
-use crate::plan::evidence::Fingerprint;
+use crate::vir0::fingerprint::{Fingerprint, fnv1a};
 use crate::vir0::isa::Word;
 use crate::vir0::manifest::{Manifest, Measured, Proof, Stale};
 use crate::vir0::module::{
@@ -188,14 +188,6 @@ fn hash_sections(sections: &[Vec<u8>; 6]) -> u64 {
             .iter()
             .flat_map(|&s| sections[s as usize - 1].iter().copied()),
     )
-}
-
-/// FNV-1a, 64 bits.
-pub(crate) fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    let bytes = bytes.into_iter();
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 /// A hash of what a program does: of its buffers, constant pool, kernels and schedule without names and positions, and of `spelling`,

@@ -3,6 +3,7 @@
 
 pub mod container;
 pub mod disasm;
+pub mod fingerprint;
 pub mod group;
 pub mod isa;
 pub mod manifest;

@@ -11,8 +11,8 @@ use vyre_core::cpu::native::{self, Functions};
 use vyre_core::cpu::native::{Sweep, Until};
 use vyre_core::dsl::{Atomic, Buf, Csr, Edge, Frontier, Node, Push, Round};
 use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::OpenNative;
 use vyre_core::run::outcome::{Outcome, Report};
-use vyre_core::run::pass::OpenNative;
 use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE, Word};
 use vyre_core::vir0::manifest::Manifest;
 use vyre_core::vir0::module::{

@@ -10,8 +10,8 @@ use vyre_core::dsl::error::RunError;
 use vyre_core::dsl::{Atomic, Buf, Edge, Push, Reduce, Sum};
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::Executor;
+use vyre_core::run::backend::OpenNative;
 use vyre_core::run::outcome::Outcome;
-use vyre_core::run::pass::OpenNative;
 use vyre_core::vir0::isa::{Op, Word};
 use vyre_core::vir0::module::{
     Buffer, BufferId, Domain, Extent, Frontier, FrontierId, ItemRows, Kernel, KernelId, Parts,

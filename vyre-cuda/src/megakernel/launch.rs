@@ -5,8 +5,8 @@
 //! inputs and records of its own, and what only the device needs is used in the launches' order.
 
 use super::{AT_ONCE, Needs, Places, Reader, Record, is_result, place, read_bytes, up};
-use crate::abi;
-use crate::buffer::{Event, Memory, Pinned, Ring, Timer, bytes_of, slice_bytes};
+use crate::abi::{self, bytes_of};
+use crate::buffer::{Event, Memory, Pinned, Ring, Timer, slice_bytes};
 use crate::device::{Device, DeviceError};
 use crate::image::{Control, Layout};
 use rayon::prelude::*;

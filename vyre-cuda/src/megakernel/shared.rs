@@ -373,7 +373,7 @@ mod tests {
 
     fn put<T: abi::Pod>(image: &mut [u8], table: u32, index: u32, value: T) {
         let at = table as usize + index as usize * size_of::<T>();
-        image[at..at + size_of::<T>()].copy_from_slice(crate::buffer::bytes_of(&[value]));
+        image[at..at + size_of::<T>()].copy_from_slice(crate::abi::bytes_of(&[value]));
     }
 
     /// Whose a word of memory is.

@@ -9,7 +9,8 @@ use quote::ToTokens;
 use quote::quote;
 use std::str::FromStr;
 use syn::Expr;
-use vyre_core::plan::evidence::{self, Binding, Fingerprint, Sample};
+use vyre_core::plan::evidence::{self, Binding, Sample};
+use vyre_core::vir0::fingerprint::Fingerprint;
 use vyre_core::vir0::manifest::{Measured, Stale};
 use vyre_core::vir0::module::{
     Agreement, ConstantId, FixpointId, FrontierId, Least, Proviso, ReduceOp, ReductionId, Step,

@@ -1,0 +1,48 @@
+//! Calls of a `#[kernel]`: its session waits for the next call.
+
+use crate::error::Error;
+use crate::runtime::Runtime;
+use crate::session::Session;
+use vyre_core::dsl::columns::SliceMut;
+use vyre_core::dsl::error::RunError;
+use vyre_core::run::args::Args;
+use vyre_core::run::backend::GiveUp;
+use vyre_core::run::outcome::Report;
+use vyre_core::run::pass::Pass;
+use vyre_core::vir0::module::BufferId;
+
+/// Runs a `#[kernel]`'s pass. On a GPU its session stays for the next call.
+pub(crate) fn run<P>(
+    runtime: &Runtime,
+    args: &Args<'_>,
+    in_outs: &mut [(BufferId, SliceMut<'_>)],
+    may_trap: bool,
+) -> Result<Report, Error>
+where
+    P: for<'a> Pass<Topology<'a> = ()>,
+{
+    let (backend, spare) = (runtime.the_backend(), runtime.spare());
+    let Some(memory_bytes) = backend.waiting_room_bytes()? else {
+        return Session::<P>::new(runtime, ())?.run_in_place(args, in_outs, may_trap);
+    };
+    let mut run = || {
+        let mut session = match spare.take::<Session<P>>() {
+            Some(session) => session,
+            // What is kept does not keep the runtime that keeps it.
+            None => Session::<P>::new(&runtime.keeping_nothing(), ())?,
+        };
+        session.set_thresholds(*runtime.thresholds());
+        let report = session.run_in_place(args, in_outs, may_trap);
+        // A device that failed may have left it in any state.
+        if !matches!(report, Err(Error::Run(RunError::Backend(_)))) {
+            let bytes = session.held_bytes();
+            spare.keep((session, bytes), backend, memory_bytes);
+        }
+        report
+    };
+    match run() {
+        // Memory of other kernels, and of larger calls before.
+        Err(Error::Run(RunError::Memory { .. })) if spare.give_up() => run(),
+        report => report,
+    }
+}

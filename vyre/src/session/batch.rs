@@ -1,0 +1,253 @@
+//! Queries of a session, and the batches that run them.
+
+use super::Session;
+use crate::costs::Did;
+use crate::decide::{Happened, Situation};
+use crate::error::Error;
+use crate::query::{Batch, Query, QueryId, made};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::launch::{self, Diffusion, LaunchError, diffuse};
+use vyre_core::run::args::Args;
+use vyre_core::run::outcome::{Outcome, Report};
+use vyre_core::run::pass::Pass;
+
+impl<P: Pass> Session<P> {
+    /// Puts a query in line for the next batch, higher priorities first. Inputs are copied, and on a CPU count as memory until
+    /// the query has run; what is wrong with them, or that there is no memory for them, is said when it runs.
+    pub fn submit(&mut self, run: P::Run<'_>, priority: i32) -> QueryId {
+        let id = QueryId(self.next_query);
+        self.next_query += 1;
+        let query = Query::new::<P>((id, priority), run, self.sides.runtime());
+        self.waiting.push(query);
+        id
+    }
+
+    /// Makes two waiting queries siblings: in the next batches their priorities draw near each other, so that what belongs together
+    /// does not come back far apart. Each batch moves both ends by a fourth of their difference
+    /// ([`diffuse`](vyre_core::plan::launch::diffuse)), less where one has many siblings.
+    pub fn relate(&mut self, a: QueryId, b: QueryId) {
+        self.siblings.push((a, b));
+    }
+
+    /// Queries that wait for a batch.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// How many queries a batch takes at most; `None`, as it begins: all. Those left over grow older, and from an age of
+    /// the policy's `lift_age` on they go before any priority.
+    pub fn set_batch_limit(&mut self, limit: Option<NonZeroUsize>) {
+        self.batch_limit = limit;
+    }
+
+    /// Runs the waiting queries, independently of each other: aged ones first, then by priority, then as they were
+    /// submitted. Backends share a launch between as many as they can. A query that fails leaves the others alone.
+    pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
+        let started = Instant::now();
+        // Its states have columns of their own.
+        self.kept = Outcome::default();
+        let before = self.counters().map(|c| c.launches);
+        let policy = self.decider.thresholds.launch;
+        self.draw_near()?;
+        self.waiting.sort_by(|a, b| by_urgency(&policy, a, b));
+        let limit = self.batch_limit.map_or(usize::MAX, NonZeroUsize::get);
+        let left = self.waiting.split_off(limit.min(self.waiting.len()));
+        let batch = std::mem::replace(&mut self.waiting, left);
+        for query in &mut self.waiting {
+            query.age = query.age.waited_once().map_err(overflow)?;
+        }
+        let mut results = Vec::with_capacity(batch.len());
+        let mut order = Vec::with_capacity(batch.len());
+        if let Some(first) = batch.first() {
+            let scalars = first.scalars.clone();
+            self.take_side(&scalars, batch.len() as u64);
+        }
+        let side = self.sides.at();
+        let mut failed = self.run_queries(batch, &mut results, &mut order)?;
+        // Errors go as those of a run do (`on_a_side`).
+        if !failed.is_empty() && self.go_first() {
+            let before = results.len();
+            let (again, errors): (Vec<Query>, Vec<Error>) = failed.into_iter().unzip();
+            failed = self.run_again(again, &mut results, &mut order)?;
+            if results[before..].iter().any(|(_, result)| result.is_ok()) {
+                self.refuse(side, &errors[0]);
+            }
+        }
+        let short = |(_, e): &(Query, Error)| matches!(e, Error::Run(RunError::Memory { .. }));
+        if failed.iter().any(short) && self.close_others() {
+            let (again, others): (Vec<_>, Vec<_>) = failed.into_iter().partition(short);
+            let again = again.into_iter().map(|(query, _)| query).collect();
+            failed = self.run_again(again, &mut results, &mut order)?;
+            failed.extend(others);
+        }
+        results.extend(failed.into_iter().map(|(query, e)| (query.id, Err(e))));
+        results.sort_by_key(|&(id, _)| id);
+        let after = self.counters().map(|c| c.launches);
+        Ok(Batch {
+            results,
+            order,
+            launches: before.zip(after).map(|(before, after)| after - before),
+            wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        })
+    }
+
+    /// Runs queries on the side where the session is: their results, and the order in which they were handed to the executor.
+    /// Those that failed where they may succeed after all, and their errors.
+    fn run_queries(
+        &mut self,
+        mut batch: Vec<Query>,
+        results: &mut Vec<(QueryId, Result<P::Output, Error>)>,
+        order: &mut Vec<QueryId>,
+    ) -> Result<Vec<(Query, Error)>, Error> {
+        let policy = self.decider.thresholds.launch;
+        let (backend, last) = (self.backend(), self.sides.is_last_resort());
+        let queries = batch.len();
+        let mut failed: Vec<(Query, Error)> = Vec::new();
+        let (mut took, mut did, mut done) = (Duration::ZERO, Did::default(), 0);
+        let checked = batch.drain(..).filter_map(|query| {
+            match query.check(&mut self.memory, &self.program) {
+                Ok(()) => return Some(query),
+                Err(e) if last => results.push((query.id, Err(e.into()))),
+                Err(e) => failed.push((query, e.into())),
+            }
+            None
+        });
+        let mut batch: Vec<Query> = checked.collect();
+        self.memory.keep_results(&self.program, batch.len() as u64);
+        while !batch.is_empty() {
+            let room = match self.memory.room_for_results() {
+                Ok(room) => room,
+                Err(e) => {
+                    for query in batch.drain(..) {
+                        match last {
+                            true => results.push((query.id, Err(e.clone().into()))),
+                            false => failed.push((query, e.clone().into())),
+                        }
+                    }
+                    break;
+                }
+            };
+            let wanted = self.executor.slots().min(batch.len() as u32);
+            let slots = self.memory.slots(wanted);
+            if self.executor.limits().overlaps {
+                self.memory.results(&self.program, batch.len() as u64);
+            }
+            let situation = Situation {
+                batch_bytes: self.memory.batch_bytes(),
+                second_inputs: batch.len() > 1 && self.second_inputs(),
+                shared: true,
+                // Each query that runs beside others would have one.
+                bitmap: self.memory.available_bytes().is_none(),
+                requeues: batch.iter().map(|q| q.age.requeues).max().unwrap_or(0),
+                max_age: batch.iter().map(|q| q.age.waited).max().unwrap_or(0),
+                slots,
+                ..self.situation(batch.len() as u64)
+            };
+            let launched = Instant::now();
+            let taken = match self.decider.decide(&situation, &mut *self.executor) {
+                Ok(()) => {
+                    let args = batch.iter().take(room).map(Query::args);
+                    let args: Vec<Args<'_>> = args.collect();
+                    let started = Instant::now();
+                    let taken = self.executor.run_batch(&args);
+                    took += started.elapsed();
+                    taken
+                }
+                Err(e) => vec![Err(e); batch.len()],
+            };
+            if taken.is_empty() {
+                let none = RunError::Backend("the backend took no query of the batch".to_owned());
+                self.waiting.append(&mut batch);
+                self.waiting
+                    .extend(failed.into_iter().map(|(query, _)| query));
+                self.memory.give_results();
+                return Err(none.into());
+            }
+            let program = &*self.program;
+            let mut sum = Happened {
+                wall_ns: u64::try_from(launched.elapsed().as_nanos()).unwrap_or(u64::MAX),
+                ..Happened::of(program, &Report::default())
+            };
+            let rest = batch.split_off(taken.len().min(batch.len()));
+            for (query, mut result) in batch.drain(..).zip(taken) {
+                if let Ok(outcome) = &mut result {
+                    outcome.report.backend = backend;
+                    sum.add(program, &outcome.report);
+                    self.memory.keep_result(program, outcome);
+                    did = did.plus(self.did(&outcome.report));
+                    done += 1;
+                }
+                order.push(query.id);
+                match result.and_then(made::<P>).map_err(Error::from) {
+                    Err(e) if !last => failed.push((query, e)),
+                    result => results.push((query.id, result)),
+                }
+            }
+            self.decider.happened(sum);
+            batch = rest;
+            for query in &mut batch {
+                query.age = query.age.requeued().map_err(overflow)?;
+            }
+            batch.sort_by(|a, b| by_urgency(&policy, a, b));
+        }
+        self.memory.give_results();
+        if done < queries {
+            self.sides.forget_run();
+        }
+        self.ran(took, did, 1);
+        Ok(failed)
+    }
+
+    /// Runs queries once more that have failed.
+    fn run_again(
+        &mut self,
+        queries: Vec<Query>,
+        results: &mut Vec<(QueryId, Result<P::Output, Error>)>,
+        order: &mut Vec<QueryId>,
+    ) -> Result<Vec<(Query, Error)>, Error> {
+        order.retain(|id| queries.iter().all(|query| query.id != *id));
+        self.run_queries(queries, results, order)
+    }
+
+    /// Moves the priorities of siblings that wait.
+    fn draw_near(&mut self) -> Result<(), Error> {
+        if self.siblings.is_empty() {
+            return Ok(());
+        }
+        let waiting = self.waiting.iter().enumerate();
+        let at: HashMap<QueryId, usize> = waiting.map(|(i, q)| (q.id, i)).collect();
+        self.siblings
+            .retain(|(a, b)| at.contains_key(a) && at.contains_key(b));
+        let links = self.siblings.iter().map(|(a, b)| (at[a], at[b]));
+        let links: Vec<(usize, usize)> = links.collect();
+        if !links.is_empty() {
+            let priorities: Vec<f64> = self.waiting.iter().map(|q| q.priority).collect();
+            let diffusion = Diffusion {
+                damping: 0.25,
+                rounds: 1,
+                restriction: 1.0,
+            };
+            let moved = diffuse(&priorities, &links, &diffusion).map_err(overflow)?;
+            for (query, priority) in self.waiting.iter_mut().zip(moved) {
+                query.priority = priority;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Aged queries first, then by priority, then as they were submitted.
+fn by_urgency(policy: &launch::Policy, a: &Query, b: &Query) -> Ordering {
+    let lifted = |q: &Query| !policy.lifts(q.age);
+    let order = lifted(a).cmp(&lifted(b));
+    let order = order.then(b.priority.total_cmp(&a.priority));
+    order.then(a.id.cmp(&b.id))
+}
+
+fn overflow(e: LaunchError) -> Error {
+    RunError::Backend(e.to_string()).into()
+}
