@@ -110,10 +110,7 @@ impl Memory {
     }
 
     /// What is known before the first run: as long as no frontier was seen, all nodes may be in one.
-    fn pressure(
-        topology: &TopologyArgs<'_>,
-        runtime: &Runtime,
-    ) -> Result<Pressure, RunError> {
+    fn pressure(topology: &TopologyArgs<'_>, runtime: &Runtime) -> Result<Pressure, RunError> {
         let memory_bps = runtime.memory().map_or(0, |(total, used)| {
             let bps = u128::from(used) * 10_000 / u128::from(total.max(1));
             bps.min(10_000) as u32
