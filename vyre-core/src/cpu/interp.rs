@@ -42,6 +42,7 @@
 use crate::vir0::isa::{FRAMES_PER_LOOP, IMM, MAX_FRAMES, MAX_ROWS, Op, UNIFORM_BASE, Word};
 use crate::vir0::module::{BufferId, FrontierId, Kernel, ListId, ReductionId, TopologyId};
 use crate::vir0::scalar::Scalar;
+pub use crate::vir0::trap::Fault;
 use crate::vir0::trap::TrapKind;
 
 /// Resources as the interpreter sees them. The defaults are those of a memory that has none of the resource.
@@ -231,19 +232,6 @@ impl Item {
             dst: 0,
         }
     }
-}
-
-/// A checked fault of one item. The executor adds wave, item and site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Fault {
-    /// Faulting word.
-    pub pc: u32,
-    /// What went wrong.
-    pub kind: TrapKind,
-    /// The index out of bounds; otherwise 0.
-    pub index: u64,
-    /// The length it was checked against; otherwise 0.
-    pub len: u64,
 }
 
 /// Loops that can nest in a verified kernel.

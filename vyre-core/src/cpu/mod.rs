@@ -2,7 +2,7 @@
 
 pub mod interp;
 pub mod native;
-pub mod store;
+mod store;
 pub mod vir0;
 
 use crate::dsl::error::RunError;

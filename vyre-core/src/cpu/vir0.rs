@@ -1,10 +1,9 @@
 //! The VIR0 backend: the reference interpreter over the store, one item after another.
 
 use crate::cpu::interp::{Interpreter, Item, Memory};
-use crate::cpu::store::{Backend, Pending, Store, room_for};
+use crate::cpu::store::{Bodies, Store, room_for};
 use crate::dsl::columns::Column;
 use crate::dsl::error::RunError;
-use crate::dsl::fault::Fault;
 use crate::dsl::record::Rows;
 use crate::plan::footprint::Allocation;
 use crate::plan::launch::Route;
@@ -12,12 +11,12 @@ use crate::plan::session::Counters;
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
 use crate::run::outcome::Outcome;
+use crate::run::schedule::{Fault, Pending};
 use crate::vir0::module::{
     BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, MAX_FIELDS, Program,
-    ReduceOp, ReductionId, TopologyId, Uniform, WaveId,
+    ReductionId, TopologyId, Uniform, WaveId,
 };
-use crate::vir0::scalar::{Scalar, ScalarType};
-use crate::vir0::subject::Seen;
+use crate::vir0::scalar::Scalar;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -49,7 +48,7 @@ impl Vir0Executor {
     /// for ever.
     #[must_use]
     pub fn with_work_limit(mut self, limit: u64) -> Vir0Executor {
-        self.store.most_work = limit;
+        self.store.meter.most_work = limit;
         self
     }
 }
@@ -60,20 +59,20 @@ impl Executor for Vir0Executor {
     }
 
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
-        let mut backend = Vir0 {
+        let mut bodies = Vir0 {
             uniforms: &mut self.uniforms,
         };
-        self.store.run_series(series, &mut backend, results)
+        self.store.run_series(series, &mut bodies, results)
     }
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
         self.batches += u64::from(!queries.is_empty());
-        let mut backend = Vir0 {
+        let mut bodies = Vir0 {
             uniforms: &mut self.uniforms,
         };
         let one = |args| {
             let mut results = Outcome::default();
-            let run = self.store.run(args, &mut backend, Some(&mut results));
+            let run = self.store.run(args, &mut bodies, Some(&mut results));
             run.map(|()| results)
         };
         queries.iter().map(one).collect()
@@ -112,7 +111,7 @@ impl Executor for Vir0Executor {
     fn follow(&mut self, hint: &LaunchHint) -> Followed {
         self.store.pack_up_to_bytes = hint.pack_up_to_bytes;
         self.store.sweeps = hint.sweeps;
-        self.store.time_waves = hint.time_waves;
+        self.store.meter.time_waves = hint.time_waves;
         Followed {
             ctas: 1,
             code: "interpreter",
@@ -125,11 +124,11 @@ impl Executor for Vir0Executor {
     }
 
     fn progress(&self) -> Option<Arc<Progress>> {
-        Some(Arc::clone(&self.store.progress))
+        Some(Arc::clone(&self.store.meter.progress))
     }
 
     fn set_progress(&mut self, progress: Arc<Progress>) {
-        self.store.progress = progress;
+        self.store.meter.progress = progress;
     }
 }
 
@@ -155,7 +154,7 @@ impl Vir0<'_> {
     }
 }
 
-impl Backend for Vir0<'_> {
+impl Bodies for Vir0<'_> {
     fn sweep(&mut self, store: &mut Store, _: &Args<'_>, (wave, round): (WaveId, u32)) {
         let program = Arc::clone(&store.program);
         let domain = program.waves[wave.index()].domain;
@@ -164,7 +163,6 @@ impl Backend for Vir0<'_> {
         let mut lanes = Lanes {
             interpreter: Interpreter::new(kernel, self.uniforms),
             program: &program,
-            kernel,
             wave,
         };
         let span = match domain {
@@ -234,7 +232,7 @@ impl Backend for Vir0<'_> {
         let mut interpreter = Interpreter::new(kernel, self.uniforms);
         match interpreter.run(Item::default(), store) {
             Ok(value) => Ok(value != 0),
-            Err(fault) => Err(place(&program, kernel, fault)),
+            Err(fault) => Err(Fault::at(&program, id, fault)),
         }
     }
 }
@@ -243,7 +241,6 @@ impl Backend for Vir0<'_> {
 struct Lanes<'a> {
     interpreter: Interpreter<'a>,
     program: &'a Program,
-    kernel: &'a Kernel,
     wave: WaveId,
 }
 
@@ -251,10 +248,8 @@ impl Lanes<'_> {
     #[inline]
     fn run(&mut self, store: &mut Store, item: Item) {
         if let Err(fault) = self.interpreter.run(item, store) {
-            store.fail(Some(Box::new(Pending {
-                key: (self.wave, item.index, fault.pc),
-                fault: place(self.program, self.kernel, fault),
-            })));
+            let pending = Pending::new(self.program, (self.wave, item.index), fault);
+            store.fail(Some(Box::new(pending)));
         }
     }
 
@@ -262,10 +257,8 @@ impl Lanes<'_> {
     fn run_fields(&mut self, store: &mut Store, at: u32, key: u32, fields: &Fields) {
         let fields = fields.iter().copied();
         if let Err(fault) = self.interpreter.run_fields(at, fields, store) {
-            store.fail(Some(Box::new(Pending {
-                key: (self.wave, key, fault.pc),
-                fault: place(self.program, self.kernel, fault),
-            })));
+            let pending = Pending::new(self.program, (self.wave, key), fault);
+            store.fail(Some(Box::new(pending)));
         }
     }
 
@@ -289,19 +282,6 @@ fn fields_of(items: &Rows, at: usize) -> Fields {
     fields
 }
 
-#[cold]
-fn place(program: &Program, kernel: &Kernel, fault: crate::cpu::interp::Fault) -> Fault {
-    Fault {
-        kind: fault.kind,
-        index: fault.index,
-        len: fault.len,
-        site: program.site_of(kernel, fault.pc),
-        message: program.message_of(kernel, fault.pc),
-        remainder: false,
-        seen: Seen::Word,
-    }
-}
-
 impl Memory for Store {
     #[inline]
     fn len(&self, buffer: BufferId) -> u32 {
@@ -320,7 +300,7 @@ impl Memory for Store {
 
     #[inline]
     fn keep_going(&mut self) -> bool {
-        self.turn()
+        self.meter.turn()
     }
 
     #[inline]
@@ -455,7 +435,7 @@ impl Memory for Store {
     fn reduce(&mut self, reduction: ReductionId, bits: u64) {
         let declared = &self.program.reductions[reduction.index()];
         let cell = &self.reductions[reduction.index()];
-        cell.set(combine(declared.op, declared.scalar, cell.get(), bits));
+        cell.set(declared.op.combine(declared.scalar, cell.get(), bits));
     }
 }
 
@@ -466,61 +446,5 @@ impl Store {
             .get_mut()
             .set(index as usize, bits)
             .then_some(())
-    }
-}
-
-/// Takes `x` into a reduction that stands at `total`; raw bits.
-fn combine(op: ReduceOp, scalar: Scalar, total: u64, x: u64) -> u64 {
-    macro_rules! by_type {
-        ($f:ident: $($variant:ident $ty:ty),*) => {
-            match scalar {
-                $(Scalar::$variant => {
-                    let f: fn($ty, $ty) -> $ty = |a, b| $f!($variant, a, b);
-                    f(<$ty>::from_bits64(total), <$ty>::from_bits64(x)).to_bits64()
-                })*
-            }
-        };
-        ($f:ident) => {
-            by_type!($f: Bool bool, U8 u8, U32 u32, I32 i32, F32 f32, U64 u64, I64 i64, F64 f64)
-        };
-    }
-    macro_rules! sum {
-        (Bool, $a:ident, $b:ident) => {
-            $a | $b
-        };
-        (F32, $a:ident, $b:ident) => {
-            $a + $b
-        };
-        (F64, $a:ident, $b:ident) => {
-            $a + $b
-        };
-        ($other:ident, $a:ident, $b:ident) => {
-            $a.wrapping_add($b)
-        };
-    }
-    macro_rules! min {
-        ($other:ident, $a:ident, $b:ident) => {
-            $a.min($b)
-        };
-    }
-    macro_rules! max {
-        ($other:ident, $a:ident, $b:ident) => {
-            $a.max($b)
-        };
-    }
-    match op {
-        ReduceOp::Sum => by_type!(sum),
-        ReduceOp::Min => by_type!(min),
-        ReduceOp::Max => by_type!(max),
-        ReduceOp::Or => scalar_bits(scalar, total | x),
-        ReduceOp::And => scalar_bits(scalar, total & x),
-    }
-}
-
-/// Raw bits as the container stores them: an i32 is sign-extended.
-fn scalar_bits(scalar: Scalar, bits: u64) -> u64 {
-    match scalar {
-        Scalar::I32 => bits as u32 as i32 as i64 as u64,
-        _ => bits,
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn alone() -> bool {
 
 /// What a lane failed with.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub struct Fault {
     pub(crate) kind: TrapKind,
     pub(crate) index: u64,
     pub(crate) len: u64,

@@ -3,7 +3,7 @@
 use crate::dsl::columns::Slice;
 use crate::dsl::csr::Csr;
 use crate::dsl::error::RunError;
-use crate::vir0::module::{BufferId, Extent, Program, Topology, row_words};
+use crate::vir0::module::{BufferId, Domain, Extent, Program, Role, Topology, row_words};
 use crate::vir0::sizes::Sizes;
 
 /// What a session is created from.
@@ -132,6 +132,91 @@ pub fn check_columns(
         }
     }
     Ok(())
+}
+
+/// Checks what a run is given, for a backend that takes all of it before it runs anything: the inputs are there, each with its
+/// type and length, and no size exceeds u32 indices. `sizes` has the run's scalars.
+///
+/// # Errors
+/// What does not fit.
+pub fn check_run(program: &Program, sizes: &Sizes, args: &Args<'_>) -> Result<(), RunError> {
+    if args.scalars.len() != program.scalars.len() {
+        return Err(RunError::Length {
+            name: "scalars".to_owned(),
+            expected: program.scalars.len() as u64,
+            actual: args.scalars.len() as u64,
+        });
+    }
+    check_columns(program, sizes, &args.inputs)?;
+    let fits = |name: &str, extent| match sizes.resolve(program, extent) {
+        Some(len) => index_len(name, len).map(|_| ()),
+        None => Ok(()),
+    };
+    for list in &program.lists {
+        fits(&list.name, list.capacity)?;
+    }
+    for (id, buffer) in (0..=u16::MAX).map(BufferId).zip(&program.buffers) {
+        fits(buffer.field(), buffer.extent)?;
+        if matches!(buffer.role, Role::Input | Role::InOut) {
+            given(program, sizes, (id, &args.inputs))?;
+        }
+    }
+    for (id, values) in &args.inputs {
+        check_type(program, *id, values)?;
+    }
+    for wave in &program.waves {
+        if let Domain::Range(extent) = wave.domain {
+            fits(&wave.name, extent)?;
+        }
+    }
+    Ok(())
+}
+
+/// Values have the type of their buffer.
+pub(crate) fn check_type(
+    program: &Program,
+    id: BufferId,
+    values: &Slice<'_>,
+) -> Result<(), RunError> {
+    let buffer = &program.buffers[id.index()];
+    if buffer.scalar == values.scalar() {
+        return Ok(());
+    }
+    Err(RunError::Invalid(format!(
+        "`{}` holds {}, not {}",
+        buffer.field(),
+        buffer.scalar.name(),
+        values.scalar().name()
+    )))
+}
+
+/// A buffer that the caller fills is among these, or has no elements.
+pub(crate) fn given(
+    program: &Program,
+    sizes: &Sizes,
+    (id, columns): (BufferId, &[(BufferId, Slice<'_>)]),
+) -> Result<(), RunError> {
+    let buffer = &program.buffers[id.index()];
+    let expected = sizes.resolve(program, buffer.extent).unwrap_or(0);
+    if expected == 0 || columns.iter().any(|(b, _)| *b == id) {
+        return Ok(());
+    }
+    Err(RunError::Length {
+        name: buffer.field().to_owned(),
+        expected,
+        actual: 0,
+    })
+}
+
+/// A length of a run, which must fit u32 indices.
+pub(crate) fn index_len(name: &str, len: u64) -> Result<usize, RunError> {
+    if len > u64::from(u32::MAX) {
+        return Err(RunError::TooLong {
+            name: name.to_owned(),
+            len,
+        });
+    }
+    Ok(len as usize)
 }
 
 /// The first bit from the width on that is set in rows of bits, with its row.

@@ -6,3 +6,4 @@ pub mod backend;
 mod fused;
 pub mod outcome;
 pub mod pass;
+pub mod schedule;

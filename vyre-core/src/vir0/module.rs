@@ -5,7 +5,7 @@
 
 use crate::vir0::isa::Word;
 use crate::vir0::manifest::Manifest;
-use crate::vir0::scalar::Scalar;
+use crate::vir0::scalar::{Scalar, ScalarType};
 use crate::vir0::trap::Site;
 
 macro_rules! ids {
@@ -250,6 +250,62 @@ impl ReduceOp {
                 Scalar::I32 | Scalar::U64 | Scalar::I64 | Scalar::F64 => u64::MAX,
             },
         }
+    }
+
+    /// Takes `x` into a reduction that stands at `total`; raw bits.
+    pub fn combine(self, scalar: Scalar, total: u64, x: u64) -> u64 {
+        macro_rules! by_type {
+            ($f:ident: $($variant:ident $ty:ty),*) => {
+                match scalar {
+                    $(Scalar::$variant => {
+                        let f: fn($ty, $ty) -> $ty = |a, b| $f!($variant, a, b);
+                        f(<$ty>::from_bits64(total), <$ty>::from_bits64(x)).to_bits64()
+                    })*
+                }
+            };
+            ($f:ident) => {
+                by_type!($f: Bool bool, U8 u8, U32 u32, I32 i32, F32 f32, U64 u64, I64 i64, F64 f64)
+            };
+        }
+        macro_rules! sum {
+            (Bool, $a:ident, $b:ident) => {
+                $a | $b
+            };
+            (F32, $a:ident, $b:ident) => {
+                $a + $b
+            };
+            (F64, $a:ident, $b:ident) => {
+                $a + $b
+            };
+            ($other:ident, $a:ident, $b:ident) => {
+                $a.wrapping_add($b)
+            };
+        }
+        macro_rules! min {
+            ($other:ident, $a:ident, $b:ident) => {
+                $a.min($b)
+            };
+        }
+        macro_rules! max {
+            ($other:ident, $a:ident, $b:ident) => {
+                $a.max($b)
+            };
+        }
+        match self {
+            ReduceOp::Sum => by_type!(sum),
+            ReduceOp::Min => by_type!(min),
+            ReduceOp::Max => by_type!(max),
+            ReduceOp::Or => scalar_bits(scalar, total | x),
+            ReduceOp::And => scalar_bits(scalar, total & x),
+        }
+    }
+}
+
+/// Raw bits as the container stores them: an i32 is sign-extended.
+fn scalar_bits(scalar: Scalar, bits: u64) -> u64 {
+    match scalar {
+        Scalar::I32 => bits as u32 as i32 as i64 as u64,
+        _ => bits,
     }
 }
 

@@ -41,6 +41,19 @@ pub enum TrapKind {
     UnknownWord = 10,
 }
 
+/// A checked fault of one item. The executor adds wave, item and site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fault {
+    /// Faulting word.
+    pub pc: u32,
+    /// What went wrong.
+    pub kind: TrapKind,
+    /// The index out of bounds; otherwise 0.
+    pub index: u64,
+    /// The length it was checked against; otherwise 0.
+    pub len: u64,
+}
+
 impl TrapKind {
     /// Every kind.
     pub const ALL: [TrapKind; 10] = [

@@ -1,0 +1,508 @@
+//! The native executor: waves run the user's own functions, in parallel where a sweep is large enough to pay for it.
+//!
+//! The macros' glue (an implementation of [`Functions`]) asks the [`Sweep`] for one [`Column`] per parameter and sweeps them over
+//! the wave's domain with a closure that calls the user's function. A sweep is cut into chunks whose borders depend on the
+//! data alone, never on the number of threads, and what chunks push and reduce is merged in chunk order: results do not
+//! depend on the machine. A chunk has local state for each column, so that a lane costs no lock and no shared counter.
+//!
+//! A faulting lane unwinds to its chunk, which notes the fault and goes on with the next lane.
+
+mod columns;
+mod faults;
+mod gathered;
+mod looks;
+mod pull;
+mod sweep;
+mod walks;
+
+pub use columns::{Column, Fields, FieldsMut, Own, OwnMut, Read, Rowed, Shared};
+pub use gathered::{AppendColumn, PushColumn, PushItems, PushView, ReduceColumn, RoomView};
+pub use sweep::Sweep;
+
+use crate::cpu::store::{Bodies, Store, no_memory_for};
+use crate::dsl::Edge;
+use crate::dsl::columns::{Column as Values, Element, SliceMut};
+use crate::dsl::error::RunError;
+use crate::dsl::fault::{self, Fault, InLane, Lanes};
+use crate::plan::footprint::{Allocation, CHUNK};
+use crate::plan::launch::Route;
+use crate::plan::session::Counters;
+use crate::run::args::{Args, TopologyArgs};
+use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
+use crate::run::outcome::{Activity, Outcome};
+use crate::vir0::module::{Buffer, BufferId, FixpointId, Program, WaveId};
+use faults::{can_trap, refine};
+use looks::Ahead;
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use sweep::{Scratch, is_lent};
+
+/// Threads that may be asked for whatever the machine has; above, so many for each of its own.
+const ANY_MACHINE: usize = 1024;
+const PER_CORE: usize = 16;
+
+/// Threads of the pool that large sweeps use, which this makes where nobody has: as many as the machine has, or as
+/// `RAYON_NUM_THREADS` says.
+///
+/// # Errors
+/// That asks for more than 1,024 threads and more than 16 for each of the machine's: making them takes minutes, or ends the
+/// process. The pool then has the machine's number, so that nothing else comes to harm.
+pub fn threads() -> Result<usize, RunError> {
+    static REFUSED: OnceLock<Option<(usize, usize)>> = OnceLock::new();
+    let refused = REFUSED.get_or_init(|| {
+        let here = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let most = ANY_MACHINE.max(PER_CORE * here);
+        let asked = std::env::var("RAYON_NUM_THREADS").ok();
+        let asked = asked.and_then(|n| n.parse().ok()).filter(|&n| n > most)?;
+        // Where the program has made a pool of its own, that one is used, and nothing was asked for in vain.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(here);
+        pool.build_global().ok().map(|()| (asked, most))
+    });
+    match *refused {
+        Some((asked, most)) => Err(RunError::Threads { asked, most }),
+        None => Ok(rayon::current_num_threads()),
+    }
+}
+
+/// A pass's own functions. Implemented by the macros' expansion only.
+pub trait Functions: 'static {
+    /// Sweeps one wave: calls the user's own function for every item of `cx.wave()`.
+    fn wave(cx: &Sweep<'_>);
+    /// Evaluates the condition of `cx.fixpoint()`; left out where there is no fixpoint.
+    fn until(_: &Until<'_>) -> bool {
+        unreachable!("the pass has no fixpoint")
+    }
+}
+
+/// Opens an executor of a pass's functions ([`Pass::NATIVE`](crate::run::pass::Pass::NATIVE)).
+pub fn open<F: Functions>(
+    program: Arc<Program>,
+    topology: &TopologyArgs<'_>,
+    allocation: Allocation,
+) -> Result<Box<dyn Executor>, RunError> {
+    Ok(Box::new(NativeExecutor::<F>::new(
+        program, topology, allocation,
+    )?))
+}
+
+/// One item of a sweep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lane {
+    /// Node, index, node of a frontier or edge index; of another item, its position.
+    pub index: u32,
+    /// Source of an edge; 0 in other domains.
+    pub src: u32,
+    /// Destination of an edge; 0 in other domains.
+    pub dst: u32,
+}
+
+impl Lane {
+    /// The item of a sweep over edges.
+    #[inline]
+    pub fn edge(self) -> Edge {
+        Edge {
+            src: self.src,
+            dst: self.dst,
+            index: self.index,
+        }
+    }
+}
+
+/// The name under which profilers show the lanes of a wave. The macros implement it for a type called like the wave's function,
+/// because a symbol of a function in an `impl` names the type.
+pub trait Named: Copy + Sync {
+    /// Runs a chunk of lanes. It is never inlined, and what it calls always is, so that the loop belongs to its symbol.
+    fn lanes<R>(self, chunk: impl FnOnce() -> R) -> R;
+}
+
+/// No name.
+impl Named for () {
+    #[inline(never)]
+    fn lanes<R>(self, chunk: impl FnOnce() -> R) -> R {
+        chunk()
+    }
+}
+
+/// The end of a round: what a fixpoint's condition may look at.
+#[derive(Debug)]
+pub struct Until<'s> {
+    store: &'s Store,
+    fixpoint: FixpointId,
+    round: u32,
+}
+
+/// A frontier as a condition sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct FrontierView {
+    len: u32,
+}
+
+impl FrontierView {
+    /// Items pushed since the last flip, or appended since the run began.
+    pub fn len(self) -> u32 {
+        self.len
+    }
+
+    /// There are none.
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Until<'_> {
+    /// Which fixpoint.
+    pub fn fixpoint(&self) -> FixpointId {
+        self.fixpoint
+    }
+
+    /// The round that has just ended, from 0.
+    pub fn round(&self) -> u32 {
+        self.round
+    }
+
+    /// A frontier.
+    pub fn frontier(&self, id: u16) -> FrontierView {
+        FrontierView {
+            len: self.store.frontiers[id as usize].len() as u32,
+        }
+    }
+
+    /// A list.
+    pub fn list(&self, id: u16) -> FrontierView {
+        FrontierView {
+            len: self.store.lists[id as usize].items.borrow().len() as u32,
+        }
+    }
+
+    /// A reduction's value.
+    pub fn reduction<T: Element>(&self, id: u16) -> T {
+        T::from_bits64(self.store.reductions[id as usize].get())
+    }
+
+    /// A scalar of the run.
+    pub fn scalar<T: Element>(&self, id: u16) -> T {
+        T::from_bits64(self.store.sizes.scalars[id as usize])
+    }
+
+    /// Number of nodes.
+    pub fn nodes_count(&self) -> u32 {
+        self.store.sizes.nodes as u32
+    }
+}
+
+/// Runs a pass's own functions on the threads of the global rayon pool; of a batch, one query a thread.
+///
+/// Needs `panic = "unwind"`: traps unwind out of the user's functions.
+#[derive(Debug)]
+pub struct NativeExecutor<P> {
+    store: Store,
+    scratch: Scratch,
+    /// States of further queries of a batch; kept for the next batch.
+    slots: Vec<(Store, Scratch)>,
+    /// Queries of a batch that may be in memory at once.
+    max_slots: usize,
+    batches: u64,
+    /// Counted by slots that are no more.
+    dropped: Counters,
+    pass: PhantomData<fn() -> P>,
+}
+
+impl<P: Functions> NativeExecutor<P> {
+    /// Copies the topologies; `program` is the verified program of `P`.
+    pub fn new(
+        program: Arc<Program>,
+        topology: &TopologyArgs<'_>,
+        allocation: Allocation,
+    ) -> Result<NativeExecutor<P>, RunError> {
+        fault::install_hook();
+        let mut store = Store::new(program, topology, allocation)?;
+        store.share_rows();
+        Ok(NativeExecutor {
+            scratch: Scratch::new(&store.program),
+            store,
+            slots: Vec::new(),
+            max_slots: usize::MAX,
+            batches: 0,
+            dropped: Counters::default(),
+            pass: PhantomData,
+        })
+    }
+}
+
+impl<P> NativeExecutor<P> {
+    /// A run that takes more items and rounds than this ends in [`RunError::Work`]. Loops in the user's functions are not
+    /// counted.
+    #[must_use]
+    pub fn with_work_limit(mut self, limit: u64) -> NativeExecutor<P> {
+        self.store.meter.most_work = limit;
+        self
+    }
+}
+
+impl<P: Functions> Executor for NativeExecutor<P> {
+    fn peak_bytes(&self) -> Option<u64> {
+        Some(self.store.peak_bytes())
+    }
+
+    fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
+        let mut bodies = Native::<P>::new(&mut self.scratch, &mut []);
+        self.store.run_series(series, &mut bodies, results)
+    }
+
+    fn run_in_place(
+        &mut self,
+        args: &Args<'_>,
+        in_outs: &mut [(BufferId, SliceMut<'_>)],
+        may_trap: bool,
+    ) -> Result<Outcome, RunError> {
+        let program = &self.store.program;
+        let may_trap = may_trap || program.waves.iter().any(|w| can_trap(program, w));
+        let copies = may_trap.then(|| {
+            let copies = in_outs.iter().map(|(id, s)| {
+                let copy = s.as_slice().try_to_column();
+                copy.ok_or_else(|| {
+                    let buffer = &program.buffers[id.index()];
+                    no_memory_for(buffer, s.as_slice().len())
+                })
+            });
+            copies.collect::<Result<Vec<Values>, RunError>>()
+        });
+        let copies = copies.transpose()?;
+        let series = std::slice::from_ref(args);
+        let mut results = Outcome::default();
+        let mut bodies = Native::<P>::new(&mut self.scratch, in_outs);
+        let result = self.store.run_series(series, &mut bodies, &mut results);
+        if let (true, Some(copies)) = (result.is_err(), copies) {
+            for ((_, to), from) in in_outs.iter_mut().zip(&copies) {
+                let restored = to.assign(from.as_slice());
+                debug_assert!(restored, "the copy was made of it");
+            }
+        }
+        result.map(|()| results)
+    }
+
+    fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
+        let threads = match threads() {
+            Ok(threads) => threads,
+            Err(e) => return vec![Err(e)],
+        };
+        let workers = threads.min(queries.len()).min(self.max_slots).max(1);
+        while self.slots.len() + 1 < workers {
+            match self.store.sibling() {
+                Ok(slot) => {
+                    let scratch = Scratch::new(&slot.program);
+                    self.slots.push((slot, scratch));
+                }
+                Err(e) => return vec![Err(e)],
+            }
+        }
+        self.batches += u64::from(!queries.is_empty());
+        let parallel_from = self.store.parallel_from;
+        // With a query for each thread, sweeps need no further threads.
+        let each = if workers == threads && workers > 1 {
+            u64::MAX
+        } else {
+            parallel_from
+        };
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = |(store, scratch): (&mut Store, &mut Scratch)| {
+            store.parallel_from = each;
+            let mut mine = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Relaxed);
+                let Some(args) = queries.get(at) else { break };
+                let mut results = Outcome::default();
+                let mut bodies = Native::<P>::new(scratch, &mut []);
+                let run = store.run(args, &mut bodies, Some(&mut results));
+                mine.push((at, run.map(|()| results)));
+            }
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.append(&mut mine);
+        };
+        let slots = self
+            .slots
+            .iter_mut()
+            .map(|(store, scratch)| (store, scratch));
+        let states = std::iter::once((&mut self.store, &mut self.scratch)).chain(slots);
+        if workers == 1 {
+            states.take(1).for_each(work);
+        } else {
+            rayon::scope(|scope| {
+                for state in states.take(workers) {
+                    scope.spawn(|_| work(state));
+                }
+            });
+        }
+        self.store.parallel_from = parallel_from;
+        let slots = self.slots.iter_mut().map(|(store, _)| store);
+        let stores = std::iter::once(&mut self.store).chain(slots);
+        Store::level(&mut stores.collect::<Vec<_>>());
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_unstable_by_key(|&(at, _)| at);
+        done.into_iter().map(|(_, result)| result).collect()
+    }
+
+    fn slots(&self) -> u32 {
+        rayon::current_num_threads() as u32
+    }
+
+    fn update(&mut self, topology: &TopologyArgs<'_>) -> Result<bool, RunError> {
+        self.store.update(topology)?;
+        self.store.share_rows();
+        for (slot, _) in self.slots.drain(..) {
+            self.dropped = self.dropped.plus(&slot.counts);
+        }
+        Ok(true)
+    }
+
+    fn lend_topology(
+        &self,
+        borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
+    ) -> Result<bool, RunError> {
+        self.store.lend_topology(borrow)
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        let mut sum = self.store.counts.plus(&self.dropped);
+        for (slot, _) in &self.slots {
+            sum = sum.plus(&slot.counts);
+        }
+        sum.launches += self.batches;
+        sum.fences += self.batches;
+        Some(sum)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            max_ctas: rayon::current_num_threads() as u32,
+            lanes_per_cta: CHUNK as u32,
+            ctas_vary: false,
+            jit: false,
+            items_per_lane: 1,
+            overlaps: false,
+            bitmaps: true,
+        }
+    }
+
+    fn follow(&mut self, hint: &LaunchHint) -> Followed {
+        let limits = self.limits();
+        let mut notes = Vec::new();
+        if hint.route == Route::Jit {
+            notes.push("jit wanted, not available: the functions are compiled already");
+        }
+        if hint.ctas > 1 && hint.ctas < limits.max_ctas {
+            notes.push("fewer threads wanted, not available: a sweep takes one or all");
+        }
+        self.store.parallel_from = match hint.ctas {
+            1 => u64::MAX,
+            _ => hint.parallel_from,
+        };
+        let slots = self.slots.iter_mut().map(|(store, _)| store);
+        for store in std::iter::once(&mut self.store).chain(slots) {
+            store.pack_up_to_bytes = hint.pack_up_to_bytes;
+            store.sweeps = hint.sweeps;
+            store.meter.time_waves = hint.time_waves;
+        }
+        self.max_slots = hint.slots.max(1) as usize;
+        if self.slots.len() >= self.max_slots {
+            for (slot, _) in self.slots.drain(self.max_slots - 1..) {
+                self.dropped = self.dropped.plus(&slot.counts);
+            }
+        }
+        Followed {
+            ctas: if hint.ctas == 1 { 1 } else { limits.max_ctas },
+            code: "native",
+            sweeps: Some(hint.sweeps.start),
+            notes,
+        }
+    }
+
+    fn progress(&self) -> Option<Arc<Progress>> {
+        Some(Arc::clone(&self.store.meter.progress))
+    }
+
+    fn set_progress(&mut self, progress: Arc<Progress>) {
+        self.store.meter.progress = progress;
+    }
+}
+
+/// The pass's functions over a store.
+struct Native<'b, 'a, P> {
+    scratch: &'b mut Scratch,
+    in_outs: &'b mut [(BufferId, SliceMut<'a>)],
+    pass: PhantomData<P>,
+}
+
+impl<'b, 'a, P> Native<'b, 'a, P> {
+    fn new(scratch: &'b mut Scratch, in_outs: &'b mut [(BufferId, SliceMut<'a>)]) -> Self {
+        Native {
+            scratch,
+            in_outs,
+            pass: PhantomData,
+        }
+    }
+}
+
+impl<P: Functions> Bodies for Native<'_, '_, P> {
+    fn borrows(&self, input: &Buffer) -> bool {
+        is_lent(input)
+    }
+
+    fn in_outs(&self) -> &[(BufferId, SliceMut<'_>)] {
+        self.in_outs
+    }
+
+    fn begin(&mut self) {
+        self.scratch.shared.set(0);
+        for pull in self.scratch.pulls.iter_mut().flatten() {
+            pull.get_mut().turned = 0;
+        }
+    }
+
+    fn sweep(&mut self, store: &mut Store, args: &Args<'_>, (wave, round): (WaveId, u32)) {
+        let in_outs = self.in_outs.iter_mut();
+        let in_outs = in_outs.map(|(id, s)| (*id, s.reborrow())).collect();
+        let ahead = Ahead::of(store, &self.scratch.looks, args, wave);
+        P::wave(&Sweep {
+            store,
+            scratch: self.scratch,
+            ahead: ahead.as_ref(),
+            inputs: &args.inputs,
+            in_outs: RefCell::new(in_outs),
+            wave,
+            round,
+        });
+        store.settle_lists();
+    }
+
+    fn until(
+        &mut self,
+        store: &mut Store,
+        fixpoint: FixpointId,
+        round: u32,
+    ) -> Result<bool, Fault> {
+        let store = &*store;
+        let cx = Until {
+            store,
+            fixpoint,
+            round,
+        };
+        let _in_lane = InLane::enter(Lanes::Alone);
+        catch_unwind(AssertUnwindSafe(|| P::until(&cx))).map_err(|payload| {
+            let mut fault = fault::classify(payload);
+            let kernel = store.program.fixpoints[fixpoint.index()].until;
+            refine(&store.program, kernel, &mut fault);
+            fault
+        })
+    }
+
+    fn note(&mut self, activity: &mut Activity) {
+        activity.shared = self.scratch.shared.get();
+        let pulls = self.scratch.pulls.iter_mut().flatten();
+        activity.pulled = pulls.map(|p| p.get_mut().turned).sum();
+    }
+}

@@ -1,0 +1,734 @@
+//! A sweep: cut into chunks, run on one thread or on all of them, and merged in chunk order.
+
+use super::columns::{
+    Cellular, Column, Field, Fields, FieldsMut, INSIDE, Own, OwnMut, Read, Rowed, Shared, Values,
+    ValuesMut,
+};
+use super::faults::Code;
+use super::gathered::{AppendColumn, PushColumn, PushItems, ReduceColumn};
+use super::looks::Ahead;
+use super::looks::Looks;
+use super::pull::Pull;
+use super::walks::{
+    AllEdges, Batches, Cut, EdgesFrom, ItemWalk, Items, PULLERS, Pulled, Span, Walk, cut_edges,
+};
+use super::{Lane, Named};
+use crate::cpu::store::Store;
+use crate::dsl::Bits;
+use crate::dsl::Reduction;
+use crate::dsl::columns::{Element, Slice, SliceMut};
+use crate::dsl::csr::Csr;
+use crate::dsl::fault::{self, InLane, Lanes};
+use crate::dsl::record::{Record, Rows};
+use crate::dsl::views::{AtomicElement, Buf};
+use crate::plan::footprint::{ALONE, CHUNK};
+use crate::run::schedule::{Pending, lowest};
+use crate::vir0::module::{
+    Access, Buffer, BufferId, Domain, Extent, ListId, Mode, Program, Resource, Role, UpdateOp,
+    WaveId,
+};
+use rayon::prelude::*;
+use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What the sweeps of one store keep beside it.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    /// By wave: what its sweep needs to be turned round, where that is allowed.
+    pub(super) pulls: Vec<Option<RefCell<Pull>>>,
+    /// By wave: the buffers where its lanes look at their ends.
+    pub(super) looks: Vec<Looks>,
+    /// Where chunks of edges begin.
+    cuts: RefCell<Vec<Cut>>,
+    /// Sweeps of this run that threads shared.
+    pub(super) shared: Cell<u64>,
+}
+
+impl Scratch {
+    pub(super) fn new(program: &Program) -> Scratch {
+        Scratch {
+            pulls: Pull::all(program),
+            looks: Looks::all(program),
+            cuts: RefCell::default(),
+            shared: Cell::new(0),
+        }
+    }
+}
+
+/// One wave about to be swept.
+///
+/// Ids are those of the pass's program. A wrong id or type is a bug of the expansion and panics.
+#[derive(Debug)]
+pub struct Sweep<'s> {
+    pub(super) store: &'s Store,
+    pub(super) scratch: &'s Scratch,
+    /// What the caller lends the run to read.
+    pub(super) inputs: &'s [(BufferId, Slice<'s>)],
+    /// What the caller lends it to work on; a parameter takes its own.
+    pub(super) in_outs: RefCell<Vec<(BufferId, SliceMut<'s>)>>,
+    /// Where lanes will look, if that is worth asking for ahead.
+    pub(super) ahead: Option<&'s Ahead>,
+    pub(super) wave: WaveId,
+    pub(super) round: u32,
+}
+
+impl<'s> Sweep<'s> {
+    /// Which wave.
+    pub fn wave(&self) -> WaveId {
+        self.wave
+    }
+
+    /// Round of the innermost fixpoint.
+    pub fn round(&self) -> u32 {
+        self.round
+    }
+
+    /// Number of nodes.
+    pub fn nodes_count(&self) -> u32 {
+        self.store.sizes.nodes as u32
+    }
+
+    /// A scalar of the run.
+    pub fn scalar<T: Element>(&self, id: u16) -> T {
+        T::from_bits64(self.store.sizes.scalars[id as usize])
+    }
+
+    /// A finished reduction.
+    pub fn reduction<T: Element>(&self, id: u16) -> T {
+        T::from_bits64(self.store.reductions[id as usize].get())
+    }
+
+    /// A topology.
+    pub fn csr(&self, id: u16) -> &'s Csr {
+        &self.store.graphs[id as usize].csr
+    }
+
+    /// An input that the caller lends the run.
+    fn lent(&self, id: u16) -> Option<Slice<'s>> {
+        if !is_lent(&self.store.program.buffers[id as usize]) {
+            return None;
+        }
+        let input = self.inputs.iter().find(|(b, _)| b.0 == id);
+        input.map(|&(_, values)| values)
+    }
+
+    fn values<T: Element>(&self, id: u16) -> Values<'s, T> {
+        if let Some(values) = self.lent(id) {
+            return Values::Lent(T::in_slice(values).expect(TYPED));
+        }
+        let buffer = self.store.buffers[id as usize].borrow();
+        Values::Kept(Ref::map(buffer, |c| {
+            T::in_column(c).expect(TYPED).as_slice()
+        }))
+    }
+
+    fn values_mut<T: Element>(&self, id: u16) -> ValuesMut<'s, T> {
+        let mut in_outs = self.in_outs.borrow_mut();
+        if let Some(at) = in_outs.iter().position(|(b, _)| b.0 == id) {
+            let (_, values) = in_outs.swap_remove(at);
+            return ValuesMut::Lent(T::in_slice_mut(values).expect(TYPED));
+        }
+        let buffer = self.store.buffers[id as usize].borrow_mut();
+        ValuesMut::Kept(RefMut::map(buffer, |c| {
+            T::in_column_mut(c).expect(TYPED).as_mut_slice()
+        }))
+    }
+
+    /// A whole buffer, read-only.
+    pub fn read<T: Element>(&self, id: u16) -> Read<'s, T> {
+        Read {
+            values: self.values(id),
+        }
+    }
+
+    /// A whole buffer of atomics.
+    pub fn atomic<T: AtomicElement>(&self, id: u16) -> Shared<'s, T> {
+        Shared {
+            values: match self.values_mut(id) {
+                ValuesMut::Kept(values) => Cellular::Kept(RefMut::map(values, Buf::atomic)),
+                ValuesMut::Lent(values) => Cellular::Lent(Buf::atomic(values)),
+            },
+        }
+    }
+
+    /// A whole buffer of bit rows.
+    pub fn bits(&self, id: u16) -> Rowed<'s> {
+        if let Some(rows) = &self.store.rows[id as usize] {
+            return Rowed::Shared(rows);
+        }
+        let sizes = &self.store.sizes;
+        let program = &self.store.program;
+        let Extent::NodeBits(width) = program.buffers[id as usize].extent else {
+            unreachable!("the glue takes rows of a buffer of rows");
+        };
+        let width = sizes.width(program, width).expect("a run has its scalars");
+        let nodes = sizes.nodes as u32;
+        let buffer = self.store.buffers[id as usize].borrow_mut();
+        let mut values = RefMut::map(buffer, |c| {
+            u32::in_column_mut(c).expect("rows of bits are words")
+        });
+        let words = std::mem::take(&mut *values);
+        Rowed::Kept(values, Bits::clean(words, nodes, width))
+    }
+
+    /// Each lane's own element, read-only.
+    pub fn own<T: Element>(&self, id: u16) -> Own<'s, T> {
+        Own {
+            values: self.values(id),
+        }
+    }
+
+    /// Each lane's own element.
+    pub fn own_mut<T: AtomicElement>(&self, id: u16) -> OwnMut<'s, T> {
+        OwnMut {
+            values: self.values_mut(id),
+        }
+    }
+
+    /// A struct-of-arrays buffer, read-only: a column of the lanes' own elements, or with [`Fields::view`] the whole
+    /// buffer. `ids` are the buffers of the fields, in order.
+    pub fn fields<T: Record>(&self, ids: &[u16]) -> Fields<'s, T> {
+        let column = |&id: &u16| match self.lent(id) {
+            Some(values) => Field::Lent(values),
+            None => {
+                let buffer = self.store.buffers[id as usize].borrow();
+                Field::Kept(Ref::map(buffer, |h| &**h))
+            }
+        };
+        Fields {
+            columns: ids.iter().map(column).collect(),
+            item: PhantomData,
+        }
+    }
+
+    /// Each lane's own element of a struct-of-arrays buffer.
+    pub fn fields_mut<T: Record>(&self, ids: &[u16]) -> FieldsMut<'s, T> {
+        FieldsMut {
+            columns: ids
+                .iter()
+                .map(|&id| RefMut::map(self.store.buffers[id as usize].borrow_mut(), |h| &mut **h))
+                .collect(),
+            item: PhantomData,
+        }
+    }
+
+    /// The push side of a frontier.
+    pub fn push(&self, id: u16) -> PushColumn<'s> {
+        PushColumn {
+            frontier: &self.store.frontiers[id as usize],
+            nodes: self.nodes_count(),
+        }
+    }
+
+    /// The push side of a frontier whose items are not nodes.
+    pub fn push_items<T: Record>(&self, id: u16) -> PushItems<'s, T> {
+        PushItems {
+            frontier: &self.store.frontiers[id as usize],
+            item: PhantomData,
+        }
+    }
+
+    /// The append side of a list.
+    pub fn append<T: Record>(&self, id: u16) -> AppendColumn<'s, T> {
+        let accesses = &self.store.program.waves[self.wave.index()].accesses;
+        let list = Resource::List(ListId(id));
+        let only_appends = |a: &Access| a.mode == Mode::Update(UpdateOp::Append);
+        let appended = &self.store.lists[id as usize];
+        appended.make_room();
+        AppendColumn {
+            list: appended,
+            reads_slots: !accesses
+                .iter()
+                .any(|a| a.resource == list && only_appends(a)),
+            item: PhantomData,
+        }
+    }
+
+    /// The update side of a reduction.
+    pub fn reduce<O: Reduction>(&self, id: u16) -> ReduceColumn<'s, O> {
+        ReduceColumn {
+            total: &self.store.reductions[id as usize],
+            op: PhantomData,
+        }
+    }
+
+    fn domain(&self) -> Domain {
+        self.store.program.waves[self.wave.index()].domain
+    }
+
+    /// Sweeps one lane.
+    pub fn once<N, C, F>(&self, name: N, mut columns: C, kernel: F)
+    where
+        N: Named,
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
+    {
+        self.span(1, &mut columns, (name, kernel));
+    }
+
+    /// Sweeps the indices of the wave's range.
+    pub fn range<N, C, F>(&self, name: N, mut columns: C, kernel: F)
+    where
+        N: Named,
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
+    {
+        let Domain::Range(extent) = self.domain() else {
+            unreachable!("the glue sweeps the wave's own domain");
+        };
+        let len = self
+            .store
+            .len_of("range", extent)
+            .expect("ranges were checked when the run began");
+        self.span(len, &mut columns, (name, kernel));
+    }
+
+    /// Sweeps every node.
+    pub fn nodes<N, C, F>(&self, name: N, mut columns: C, kernel: F)
+    where
+        N: Named,
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
+    {
+        let nodes = self.store.sizes.nodes as usize;
+        self.span(nodes, &mut columns, (name, kernel));
+    }
+
+    /// Sweeps the items of the wave's frontier.
+    pub fn items<N, C, F>(&self, name: N, mut columns: C, kernel: F)
+    where
+        N: Named,
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
+    {
+        let Domain::Items(frontier) = self.domain() else {
+            unreachable!("the glue sweeps the wave's own domain");
+        };
+        let items = self.store.frontiers[frontier.index()].items.borrow();
+        let items: &[u32] = &items;
+        self.sweep(&mut columns, (name, kernel), chunks(items.len()), |chunk| {
+            let (next, end) = borders(items.len(), chunk);
+            Items {
+                items: &items[..end],
+                next,
+            }
+        });
+    }
+
+    /// Sweeps the items of the wave's list, or of its frontier of items that are not nodes.
+    pub fn records<N, T, C, F>(&self, name: N, mut columns: C, kernel: F)
+    where
+        N: Named,
+        T: Record,
+        C: Column,
+        F: for<'l> Fn(Lane, T, C::Item<'l>) + Sync + Copy,
+    {
+        let (items, range) = match self.domain() {
+            Domain::Items(f) => {
+                let records = self.store.frontiers[f.index()].records.as_ref();
+                let items = records.expect("the glue sweeps what the frontier holds");
+                let items = items.items.borrow();
+                let len = items.len();
+                (items, 0..len)
+            }
+            Domain::ListItems(..) => {
+                let (list, range) = self.store.list_items(self.wave);
+                (self.store.lists[list.index()].items.borrow(), range)
+            }
+            _ => unreachable!("the glue sweeps the wave's own domain"),
+        };
+        let (items, len): (&Rows, usize) = (&items, range.len());
+        let arrays = items.arrays::<T>();
+        let kernel = move |lane: Lane, columns: C::Item<'_>| {
+            let item = arrays.get(lane.index as usize).expect(INSIDE);
+            kernel(lane, T::from_shape(item), columns);
+        };
+        self.sweep(&mut columns, (name, kernel), chunks(len), |chunk| {
+            let (next, end) = borders(len, chunk);
+            ItemWalk {
+                items,
+                span: Span {
+                    next: (range.start + next) as u32,
+                    end: (range.start + end) as u32,
+                },
+            }
+        });
+    }
+
+    /// Sweeps every edge of the wave's topology.
+    pub fn edges<N, C, F>(&self, name: N, mut columns: C, kernel: F)
+    where
+        N: Named,
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
+    {
+        let Domain::Edges(topology) = self.domain() else {
+            unreachable!("the glue sweeps the wave's own domain");
+        };
+        let graph = self.csr(topology.0);
+        let edges = graph.edge_count();
+        self.sweep(&mut columns, (name, kernel), chunks(edges), |chunk| {
+            let (next, end) = borders(edges, chunk);
+            let after = graph.offsets().partition_point(|&o| o as usize <= next);
+            AllEdges {
+                graph,
+                src: after.saturating_sub(1) as u32,
+                next: next as u32,
+                end: end as u32,
+            }
+        });
+    }
+
+    /// Sweeps every edge out of the items of the wave's frontier, an equal number of edges a chunk.
+    pub fn edges_from<N, C, F>(&self, name: N, mut columns: C, kernel: F)
+    where
+        N: Named,
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
+    {
+        let Domain::EdgesFrom(topology, frontier) = self.domain() else {
+            unreachable!("the glue sweeps the wave's own domain");
+        };
+        let graph = &self.store.graphs[topology.index()];
+        let front = &self.store.frontiers[frontier.index()].items;
+        if graph.leads_down {
+            // What lanes hand on goes further in one round where they follow the edges.
+            let mut items = front.borrow_mut();
+            if items.first() < items.last() {
+                items.reverse();
+            }
+        }
+        let items: &[u32] = &front.borrow();
+        if let Some(pull) = &self.scratch.pulls[self.wave.index()] {
+            let mut pull = pull.borrow_mut();
+            let graphs = &self.store.graphs;
+            if let Some(into) = pull.turn(graphs, topology, items, self.round) {
+                let (pull, nodes) = (&*pull, into.node_count());
+                return self.sweep(
+                    &mut columns,
+                    (name, kernel),
+                    nodes.div_ceil(PULLERS),
+                    |chunk| Pulled {
+                        into,
+                        front: &pull.front,
+                        done: &pull.done,
+                        next: chunk * PULLERS,
+                        end: nodes.min((chunk + 1) * PULLERS),
+                    },
+                );
+            }
+        }
+        let mut cuts = self.scratch.cuts.borrow_mut();
+        if !cut_edges(&mut cuts, graph.csr.offsets(), items, graph.max_degree) {
+            let chunks = graph.csr.edge_count().div_ceil(CHUNK);
+            return self.store.starve::<Cut>(chunks);
+        }
+        let cuts: &[Cut] = &cuts;
+        let walk = |chunk| EdgesFrom::new(&graph.csr, items, cuts[chunk], cuts[chunk + 1]);
+        match self.ahead {
+            None => self.sweep(&mut columns, (name, kernel), cuts.len() - 1, walk),
+            Some(looks) => self.sweep(&mut columns, (name, kernel), cuts.len() - 1, |chunk| {
+                Batches {
+                    walk: walk(chunk),
+                    looks,
+                    lanes: [Lane::default(); Batches::LANES],
+                    at: 0,
+                    len: 0,
+                }
+            }),
+        }
+    }
+
+    /// Sweeps lanes that are consecutive from 0 on. Each chunk has its own part of the columns, so that a kernel without
+    /// faults is a plain loop over slices.
+    fn span<N, C, F>(&self, len: usize, columns: &mut C, (name, kernel): (N, F))
+    where
+        N: Named,
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
+    {
+        let chunks = chunks(len);
+        let code = self.code();
+        columns.ready(chunks);
+        if !self.shares(chunks, columns) {
+            for chunk in 0..chunks {
+                let _in_lane = InLane::enter(Lanes::Alone);
+                let (first, end) = borders(len, chunk);
+                let local = columns.begin();
+                let (_, part) = C::cut(columns.whole(), first);
+                let span = (first, end - first);
+                let run = || run_span::<C, F>(&code, (part, local), span, kernel);
+                let done = name.lanes(run);
+                self.close(columns, done);
+            }
+            return;
+        }
+        self.run_shared(chunks, columns, |columns, group, done| {
+            let span_of = |chunk| borders(len, chunk);
+            let Some(parts) = parts_of(columns, group.clone(), span_of) else {
+                self.store.starve::<(Done<C>, C::Part<'_>)>(group.len());
+                return false;
+            };
+            let parts = group.clone().into_par_iter().zip(parts);
+            parts
+                .map(|(chunk, part)| {
+                    let _in_lane = InLane::enter(Lanes::Shared);
+                    let (first, end) = span_of(chunk);
+                    let local = C::open_part(&part, chunk - group.start);
+                    let span = (first, end - first);
+                    name.lanes(|| run_span::<C, F>(&code, (part, local), span, kernel))
+                })
+                .collect_into_vec(done);
+            true
+        });
+    }
+
+    /// Merges a chunk.
+    #[inline]
+    fn close<C: Column>(&self, columns: &C, (local, found): Done<C>) {
+        columns.close(local);
+        self.store.fail(found);
+    }
+
+    /// Runs the chunks of a sweep that threads share, so many at a time as the columns say, and merges them in order. `run`
+    /// gives what a group leaves; false where it has no memory, which it has said.
+    fn run_shared<C: Column>(
+        &self,
+        chunks: usize,
+        columns: &mut C,
+        run: impl Fn(&mut C, Range<usize>, &mut Vec<Done<C>>) -> bool,
+    ) {
+        let mut merged = 0;
+        while merged < chunks {
+            let group = columns.share().min(chunks - merged);
+            let Some(mut done) = room::<Done<C>>(group) else {
+                return self.store.starve::<Done<C>>(group);
+            };
+            if !run(columns, merged..merged + group, &mut done) {
+                return;
+            }
+            if columns.settles() {
+                let chunks = done.par_iter_mut();
+                chunks.for_each(|(local, _)| C::settle(local));
+            }
+            for chunk in done {
+                self.close(columns, chunk);
+            }
+            merged += group;
+        }
+    }
+
+    fn code(&self) -> Code<'s> {
+        Code {
+            program: &self.store.program,
+            wave: self.wave,
+        }
+    }
+
+    /// Whether threads share the chunks of a sweep. The chunks are the same either way, so results do not depend on it.
+    fn shares(&self, chunks: usize, columns: &impl Column) -> bool {
+        let shares = chunks > 1
+            && (chunks * CHUNK) as u64 >= self.store.shared_from(self.wave)
+            && rayon::current_num_threads() > 1
+            && !columns.in_order();
+        if shares {
+            let count = &self.scratch.shared;
+            count.set(count.get() + 1);
+        }
+        shares
+    }
+
+    fn sweep<N, C, F, W>(
+        &self,
+        columns: &mut C,
+        (name, kernel): (N, F),
+        chunks: usize,
+        walk: impl Fn(usize) -> W + Sync,
+    ) where
+        N: Named,
+        C: Column,
+        F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
+        W: Walk,
+    {
+        let code = self.code();
+        columns.ready(chunks);
+        if !self.shares(chunks, columns) {
+            for chunk in 0..chunks {
+                let _in_lane = InLane::enter(Lanes::Alone);
+                let local = columns.begin();
+                let walk = || walk(chunk);
+                let view = columns.view();
+                let run = || run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
+                let done = name.lanes(run);
+                self.close(columns, done);
+            }
+            return;
+        }
+        let lanes = match W::APART {
+            true => Lanes::Alone,
+            false => Lanes::Shared,
+        };
+        self.run_shared(chunks, columns, |columns, group, done| {
+            let view = columns.view();
+            let chunks = group.clone().into_par_iter();
+            chunks
+                .map(|chunk| {
+                    let _in_lane = InLane::enter(lanes);
+                    let walk = || walk(chunk);
+                    let local = C::open(view, chunk - group.start);
+                    name.lanes(|| run_chunk::<C, F, W>(&code, (view, local), walk, kernel))
+                })
+                .collect_into_vec(done);
+            true
+        });
+    }
+}
+
+/// What a chunk leaves.
+pub(super) type Done<C> = (<C as Column>::Local, Option<Box<Pending>>);
+
+/// A vector with memory for so many; `None` where there is none.
+pub(super) fn room<T>(len: usize) -> Option<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(len).ok()?;
+    Some(room)
+}
+
+/// The parts of chunks of a sweep that follow each other; `borders` are theirs. `None` where there is no memory for a list of
+/// them.
+pub(super) fn parts_of<C: Column>(
+    columns: &mut C,
+    chunks: Range<usize>,
+    borders: impl Fn(usize) -> (usize, usize),
+) -> Option<Vec<C::Part<'_>>> {
+    let mut parts = room(chunks.len())?;
+    let (_, mut rest) = C::cut(columns.whole(), borders(chunks.start).0);
+    for (first, end) in chunks.map(borders) {
+        let (part, after) = C::cut(rest, end - first);
+        parts.push(part);
+        rest = after;
+    }
+    Some(parts)
+}
+
+/// Runs the lanes of a chunk of consecutive ones as [`run_chunk`] does: `len` from `first` on.
+#[inline(always)]
+pub(super) fn run_span<C, F>(
+    code: &Code<'_>,
+    (mut part, mut local): (C::Part<'_>, C::Local),
+    (first, len): (usize, usize),
+    kernel: F,
+) -> (C::Local, Option<Box<Pending>>)
+where
+    C: Column,
+    F: for<'l> Fn(Lane, C::Item<'l>) + Copy,
+{
+    let mut next = 0;
+    let mut found = None;
+    loop {
+        let lanes = AssertUnwindSafe(|| {
+            let mut at = Count {
+                now: next,
+                to: &mut next,
+            };
+            let mut part = C::first(&mut part, len);
+            while at.now < len {
+                let offset = at.now;
+                at.now += 1;
+                let lane = Lane {
+                    index: (first + offset) as u32,
+                    src: 0,
+                    dst: 0,
+                };
+                let mut slot = C::slot();
+                let own = (&mut local, &mut slot);
+                kernel(lane, C::get_at(&mut part, own, (lane, offset)));
+                C::put_at(&mut part, slot, (lane, offset));
+            }
+        });
+        match catch_unwind(lanes) {
+            Ok(()) => {
+                C::end(&mut local);
+                return (local, found);
+            }
+            Err(payload) => {
+                let item = (first + next - 1) as u32;
+                let pending = code.locate(item, fault::classify(payload));
+                found = lowest(found, Some(Box::new(pending)));
+            }
+        }
+    }
+}
+
+/// How far a loop is: in a register while it goes on, and written back when it ends or a lane unwinds.
+pub(super) struct Count<'c> {
+    pub(super) now: usize,
+    pub(super) to: &'c mut usize,
+}
+
+impl Drop for Count<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        *self.to = self.now;
+    }
+}
+
+/// Runs the lanes of one chunk on this thread, which has entered them; the chunk's state, and the lowest of the faults.
+///
+/// What the loop needs is made or copied here, where the compiler sees all of its uses and keeps it in registers.
+#[inline(always)]
+pub(super) fn run_chunk<C, F, W>(
+    code: &Code<'_>,
+    (view, mut local): (C::View<'_>, C::Local),
+    walk: impl FnOnce() -> W,
+    kernel: F,
+) -> (C::Local, Option<Box<Pending>>)
+where
+    C: Column,
+    F: for<'l> Fn(Lane, C::Item<'l>) + Copy,
+    W: Walk,
+{
+    let mut walk = walk();
+    let mut found = None;
+    loop {
+        let lanes = AssertUnwindSafe(|| {
+            walk.walk(|lane| {
+                let mut slot = C::slot();
+                kernel(lane, C::get(&view, (&mut local, &mut slot), lane));
+                C::put(&view, slot, lane);
+            });
+        });
+        match catch_unwind(lanes) {
+            Ok(()) => {
+                C::end(&mut local);
+                return (local, found);
+            }
+            Err(payload) => {
+                let pending = code.locate(walk.current(), fault::classify(payload));
+                found = lowest(found, Some(Box::new(pending)));
+            }
+        }
+    }
+}
+
+pub(super) const TYPED: &str = "the buffer has its declared type";
+
+/// Whether a run reads this buffer where the caller has it. Rows of bits are taken from the store.
+pub(super) fn is_lent(buffer: &Buffer) -> bool {
+    buffer.role == Role::Input && !matches!(buffer.extent, Extent::NodeBits(_))
+}
+
+/// Chunks of a sweep over `len` items.
+pub(super) fn chunks(len: usize) -> usize {
+    if len <= ALONE { 1 } else { len.div_ceil(CHUNK) }
+}
+
+pub(super) fn borders(len: usize, chunk: usize) -> (usize, usize) {
+    if len <= ALONE {
+        (0, len)
+    } else {
+        (chunk * CHUNK, len.min((chunk + 1) * CHUNK))
+    }
+}

@@ -1,0 +1,367 @@
+//! Frontiers and lists in host memory.
+
+use crate::dsl::Room;
+use crate::dsl::error::RunError;
+use crate::dsl::record::{Record, Rows};
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// A frontier: what is swept, and what was pushed since the last flip.
+#[derive(Debug)]
+pub(crate) struct Frontier {
+    pub(crate) items: RefCell<Vec<u32>>,
+    pub(crate) next: RefCell<Vec<u32>>,
+    /// Items that are not nodes.
+    pub(crate) records: Option<Records>,
+    /// Pushes that did not fit.
+    pub(crate) refused: Cell<u64>,
+    /// There was no memory for some of them.
+    pub(crate) starved: Cell<bool>,
+    pub(crate) capacity: usize,
+    /// Of a unique frontier: the stamp of each node when it was pushed last ([`crate::dsl::Seen`]).
+    pub(crate) stamps: Option<Arc<Vec<AtomicU32>>>,
+    /// The round's first stamp.
+    pub(crate) stamp: Cell<u32>,
+    /// Stamps of the round that are taken.
+    pub(crate) taken: Cell<u32>,
+    /// For what the chunks of a sweep push each on their own.
+    pub(crate) room: Arc<Room>,
+    pub(super) owned: bool,
+    /// Items that both lists have memory for.
+    pub(super) allocated: usize,
+}
+
+/// The items of a frontier that are not nodes.
+#[derive(Debug)]
+pub(crate) struct Records {
+    pub(crate) items: RefCell<Rows>,
+    pub(crate) next: RefCell<Rows>,
+}
+
+/// A list.
+#[derive(Debug)]
+pub(crate) struct List {
+    /// What sweeps see.
+    pub(crate) items: RefCell<Rows>,
+    /// What the native sweep that is running appended while it has the items, in blocks: what is moved from here to the items
+    /// is not there twice.
+    pub(super) pending: RefCell<Vec<Rows>>,
+    /// Appends that did not fit.
+    pub(crate) refused: Cell<u64>,
+    /// There was no memory for some of them.
+    pub(crate) starved: Cell<bool>,
+    pub(crate) capacity: usize,
+    /// For what the chunks of a sweep append each on their own.
+    pub(crate) room: Arc<Room>,
+    /// Items that it has memory for.
+    pub(super) allocated: usize,
+    /// Its memory came with the run: whoever gave it knows how much that is.
+    pub(super) lent: bool,
+}
+
+impl List {
+    pub(super) fn new(declared: &crate::vir0::module::List) -> List {
+        List {
+            items: RefCell::new(Rows::new(&declared.fields)),
+            pending: RefCell::default(),
+            refused: Cell::new(0),
+            starved: Cell::new(false),
+            capacity: 0,
+            room: Arc::default(),
+            allocated: 0,
+            lent: false,
+        }
+    }
+
+    /// Whether it came to need more memory than before.
+    pub(super) fn settle(&mut self) -> bool {
+        let has = self.items.get_mut().capacity();
+        let grew = has > self.allocated;
+        self.allocated = has.max(self.allocated);
+        grew
+    }
+
+    /// So many items did not fit.
+    pub(crate) fn refuse(&self, items: u64) {
+        self.refused.set(self.refused.get() + items);
+    }
+
+    /// The chunks of a sweep that begins may append what there is room for.
+    pub(crate) fn make_room(&self) {
+        let room = (self.capacity as u64).saturating_sub(self.len());
+        (self.room).reset(room as usize, rayon::current_num_threads());
+    }
+
+    /// Takes what a chunk of a native sweep appended, as far as there is room.
+    pub(crate) fn take<T: Record>(&self, block: &[T]) {
+        let room = (self.capacity as u64).saturating_sub(self.len() - self.refused.get());
+        let fits = block.len().min(room as usize);
+        self.refuse((block.len() - fits) as u64);
+        if fits == 0 {
+            return;
+        }
+        let (taken, block) = match self.items.try_borrow_mut() {
+            Ok(mut items) => {
+                let taken = items.make_room(fits, self.capacity);
+                if taken {
+                    items.extend(&block[..fits]);
+                }
+                (taken, None)
+            }
+            // The sweep has the items.
+            Err(_) => {
+                let mut rows = self.items.borrow().like();
+                let taken =
+                    rows.make_room(fits, fits) && self.pending.borrow_mut().try_reserve(1).is_ok();
+                if taken {
+                    rows.extend(&block[..fits]);
+                }
+                (taken, taken.then_some(rows))
+            }
+        };
+        self.pending.borrow_mut().extend(block);
+        if !taken {
+            self.starved.set(true);
+            self.refuse(fits as u64);
+        }
+    }
+
+    /// What the sweep appended is there for the next one.
+    pub(super) fn settle_pending(&mut self) {
+        let (items, pending) = (self.items.get_mut(), self.pending.get_mut());
+        let more = pending.iter().map(Rows::len).sum();
+        if items.make_room(more, self.capacity) {
+            for mut rows in pending.drain(..) {
+                items.append(&mut rows);
+            }
+        } else {
+            self.starved.set(true);
+            self.refuse(more as u64);
+        }
+        *self.pending.get_mut() = Vec::new();
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.items.get_mut().clear();
+        *self.pending.get_mut() = Vec::new();
+        self.refused.set(0);
+        self.starved.set(false);
+    }
+
+    /// Items appended in this run, whether they fit or not.
+    pub(crate) fn len(&self) -> u64 {
+        let pending = self.pending.borrow();
+        let held = self.items.borrow().len() + pending.iter().map(Rows::len).sum::<usize>();
+        held as u64 + self.refused.get()
+    }
+}
+
+impl Frontier {
+    pub(super) fn new(
+        declared: &crate::vir0::module::Frontier,
+        nodes: u64,
+    ) -> Result<Frontier, RunError> {
+        Ok(Frontier {
+            items: RefCell::default(),
+            next: RefCell::default(),
+            records: (!declared.fields.is_empty()).then(|| Records {
+                items: RefCell::new(Rows::new(&declared.fields)),
+                next: RefCell::new(Rows::new(&declared.fields)),
+            }),
+            refused: Cell::new(0),
+            starved: Cell::new(false),
+            capacity: 0,
+            stamps: match declared.unique {
+                true => Some(Arc::new(stamps(&declared.name, nodes)?)),
+                false => None,
+            },
+            stamp: Cell::new(LAST_STAMP),
+            taken: Cell::new(0),
+            room: Arc::default(),
+            owned: declared.owner.is_some(),
+            allocated: 0,
+        })
+    }
+
+    /// The chunks of a sweep that begins may push what there is room for.
+    pub(crate) fn make_room(&self) {
+        let held = self.len() - self.refused.get();
+        let room = (self.capacity as u64).saturating_sub(held);
+        (self.room).reset(room as usize, rayon::current_num_threads());
+    }
+
+    /// So many items did not fit.
+    pub(crate) fn refuse(&self, items: u64) {
+        self.refused.set(self.refused.get() + items);
+    }
+
+    /// Gives both lists the memory that the larger one came to need, so that the next such run allocates nothing; whether
+    /// that is more than before.
+    pub(super) fn settle(&mut self) -> bool {
+        let (items, next) = (self.items.get_mut(), self.next.get_mut());
+        if let Some(records) = &mut self.records {
+            let (items, next) = (records.items.get_mut(), records.next.get_mut());
+            let has = items.capacity() + next.capacity();
+            let grew = has > self.allocated;
+            self.allocated = has.max(self.allocated);
+            return grew;
+        }
+        let needed = items.capacity().max(next.capacity());
+        let grew = needed > self.allocated;
+        if grew {
+            for list in [items, next] {
+                // Without memory it grows when it has to.
+                let _reserved = list.try_reserve_exact(needed - list.len());
+            }
+            self.allocated = needed;
+        }
+        grew
+    }
+
+    /// Items pushed since the last flip.
+    pub(crate) fn len(&self) -> u64 {
+        let (items, next) = match &self.records {
+            Some(records) => (records.items.borrow().len(), records.next.borrow().len()),
+            None => (self.items.borrow().len(), self.next.borrow().len()),
+        };
+        let waiting = next as u64 + self.refused.get();
+        if self.owned {
+            waiting
+        } else {
+            waiting + items as u64
+        }
+    }
+
+    pub(super) fn flip(&mut self) {
+        let (items, next) = (self.items.get_mut(), self.next.get_mut());
+        std::mem::swap(items, next);
+        next.clear();
+        if let Some(records) = &mut self.records {
+            std::mem::swap(records.items.get_mut(), records.next.get_mut());
+            records.next.get_mut().clear();
+        }
+        self.refused.set(0);
+        self.starved.set(false);
+        self.restamp();
+    }
+
+    /// What is stamped counts as older than all that comes.
+    fn restamp(&self) {
+        if let Some(stamps) = &self.stamps {
+            let next = self.stamp.get().checked_sub(STAMPS).unwrap_or_else(|| {
+                stamps.iter().for_each(|s| s.store(u32::MAX, Relaxed));
+                LAST_STAMP
+            });
+            self.stamp.set(next);
+            self.taken.set(0);
+        }
+    }
+
+    /// There are stamps for so many more chunks of this round.
+    pub(crate) fn keep_stamps(&self, chunks: usize) {
+        if self.taken.get() as usize + chunks > STAMPS as usize {
+            self.restamp();
+            if let Some(stamps) = &self.stamps {
+                let stamp = self.stamp.get();
+                let (items, next) = (self.items.borrow(), self.next.borrow());
+                // Without an owner, items are never made anew.
+                let items = if self.owned { &[] } else { &items[..] };
+                for &v in items.iter().chain(&*next) {
+                    stamps[v as usize].store(stamp, Relaxed);
+                }
+                self.taken.set(1);
+            }
+        }
+    }
+
+    /// Gives its memory up; it is empty.
+    pub(super) fn release(&mut self) {
+        self.clear();
+        self.allocated = 0;
+        *self.items.get_mut() = Vec::new();
+        *self.next.get_mut() = Vec::new();
+        if let Some(records) = &mut self.records {
+            records.items.get_mut().release();
+            records.next.get_mut().release();
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.next.get_mut().clear();
+        if let Some(records) = &mut self.records {
+            records.next.get_mut().clear();
+        }
+        self.flip();
+    }
+}
+
+/// Stamps of a round: more than a sweep has chunks.
+const STAMPS: u32 = 1 << 21;
+/// First stamp of the first round; nobody has the stamp `u32::MAX`.
+const LAST_STAMP: u32 = (u32::MAX / STAMPS - 1) * STAMPS;
+
+pub(super) fn stamps(frontier: &str, nodes: u64) -> Result<Vec<AtomicU32>, RunError> {
+    let (mut stamps, len) = (Vec::new(), nodes as usize);
+    let reserved = stamps.try_reserve_exact(len);
+    let missing = |_| RunError::no_memory(format_args!("frontier `{frontier}`"), 4 * nodes);
+    reserved.map_err(missing)?;
+    stamps.resize_with(len, || AtomicU32::new(u32::MAX));
+    Ok(stamps)
+}
+
+/// Takes memory for so many more items where there is too little, as [`Rows::make_room`] does.
+#[must_use]
+pub(crate) fn room_for(items: &mut Vec<u32>, more: usize, most: usize) -> bool {
+    let needed = items.len().saturating_add(more);
+    if needed <= items.capacity() {
+        return true;
+    }
+    let room = items.capacity().saturating_mul(2).min(most).max(needed);
+    items.try_reserve_exact(room - items.len()).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vir0::module::{Extent, FixpointId};
+
+    #[test]
+    fn a_round_never_runs_out_of_stamps() {
+        let declared = crate::vir0::module::Frontier {
+            name: "front".to_owned(),
+            fields: Vec::new(),
+            capacity: Extent::Nodes,
+            unique: true,
+            owner: Some(FixpointId(0)),
+        };
+        let mut front = Frontier::new(&declared, 3).expect("there is memory");
+        front.flip();
+        let (first, stamps) = (
+            front.stamp.get(),
+            front.stamps.clone().expect("it is unique"),
+        );
+        let stamp = |v: usize| stamps[v].load(Relaxed);
+        front.next.get_mut().push(1);
+        stamps[1].store(first + 7, Relaxed);
+        stamps[2].store(first + STAMPS, Relaxed);
+        front.taken.set(STAMPS - 5);
+        front.keep_stamps(5);
+        assert_eq!((front.stamp.get(), stamp(1)), (first, first + 7));
+        // What the round holds has the lowest stamp of all that is to come; what it does not hold, a higher one.
+        front.keep_stamps(6);
+        assert_eq!((front.stamp.get(), front.taken.get()), (first - STAMPS, 1));
+        assert_eq!((stamp(0), stamp(1)), (u32::MAX, first - STAMPS));
+        assert!(stamp(2) > first - STAMPS + STAMPS - 1);
+        // After the last round's stamps come the first ones, and nobody has any.
+        while front.stamp.get() > 0 {
+            front.flip();
+        }
+        stamps[0].store(3, Relaxed);
+        front.flip();
+        assert_eq!(
+            (front.stamp.get(), stamp(0), stamp(1)),
+            (LAST_STAMP, u32::MAX, u32::MAX)
+        );
+    }
+}
