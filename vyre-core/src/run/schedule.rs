@@ -31,8 +31,10 @@ pub trait Sweeper {
     fn meter(&mut self) -> &mut Meter;
 
     /// Items that a sweep of the wave would take now, as they count for the limit of work: of edges out of a frontier, its
-    /// nodes as well. Asked only where work is limited.
-    fn items(&self, wave: WaveId) -> u64;
+    /// nodes as well. Asked only where [`Meter::most_work`] says something, so that a backend without limits leaves it out.
+    fn items(&self, _wave: WaveId) -> u64 {
+        0
+    }
 
     /// Sweeps a wave over its domain, in a round of its innermost fixpoint, counted from 0 (0 without a fixpoint). Sweeps of one
     /// group may overlap. Faults and overflows wait for [`settle`](Sweeper::settle).
