@@ -1,7 +1,6 @@
 //! Attributes that change what rustc compiles. A macro sees what is written, rustc what `#[cfg]` leaves of it: bytecode of the one
 //! would be another program than the other. So nothing that is compiled has an attribute that could change it.
 
-use crate::kernel::is_device;
 use crate::report::Report;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
@@ -198,6 +197,50 @@ impl VisitMut for Refuser<'_> {
 
 fn names(attr: &Attribute, name: &str) -> bool {
     attr.path().segments.last().is_some_and(|s| s.ident == name)
+}
+
+/// Whether an attribute is `#[device]`, by whatever path.
+pub(crate) fn is_device(attr: &syn::Attribute) -> bool {
+    attr.path()
+        .segments
+        .last()
+        .is_some_and(|s| s.ident == "device")
+}
+
+/// Takes `#[device]` off what stands in a `#[device] mod`.
+pub(crate) fn unmark(items: &mut [Item]) {
+    for item in items {
+        match item {
+            Item::Fn(f) => f.attrs.retain(|a| !is_device(a)),
+            Item::Struct(s) => s.attrs.retain(|a| !is_device(a)),
+            Item::Impl(i) => {
+                i.attrs.retain(|a| !is_device(a));
+                for item in &mut i.items {
+                    if let syn::ImplItem::Fn(f) = item {
+                        f.attrs.retain(|a| !is_device(a));
+                    }
+                }
+            }
+            Item::Mod(m) if m.attrs.iter().any(is_device) => {
+                m.attrs.retain(|a| !is_device(a));
+                if let Some((_, items)) = &mut m.content {
+                    unmark(items);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A function without the `#[device]` on the functions inside it, which are its own.
+pub(crate) fn without_inner_devices(f: &syn::ItemFn) -> syn::ItemFn {
+    let mut f = f.clone();
+    for stmt in &mut f.block.stmts {
+        if let syn::Stmt::Item(Item::Fn(inner)) = stmt {
+            inner.attrs.retain(|a| !is_device(a));
+        }
+    }
+    f
 }
 
 #[cfg(test)]

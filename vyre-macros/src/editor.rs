@@ -6,7 +6,6 @@
 //! Tokens are taken as they are, for what is being written rarely parses, and what rust-analyzer makes of it with and without its
 //! name must look alike: it finds the one in the other by its distance from the beginning. They go through a macro, [`crate::written`]: rustc sees neither it nor, without it, that they do not parse.
 
-use crate::expand::Expansion;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
@@ -17,13 +16,18 @@ struct Statements<'a> {
     made: TokenStream,
 }
 
-/// The arguments of the attributes in a module whose names are looked up there, as code in it.
-pub(crate) fn arguments(x: &Expansion<'_>, s: usize) -> TokenStream {
+/// The arguments of the attributes in a module whose names are looked up there, as code in it: of all that is written, with the
+/// module of each, those of `s`. `asked`: parameters for what a condition can ask for.
+pub(crate) fn arguments(
+    (written, s): (&[(usize, TokenStream)], usize),
+    asked: &TokenStream,
+    private: &TokenStream,
+) -> TokenStream {
     let mut statements = Statements {
-        asked: &x.askable_parameters(),
+        asked,
         made: TokenStream::new(),
     };
-    for (scope, arguments) in &x.graph.written {
+    for (scope, arguments) in written {
         if *scope == s {
             statements.arguments(arguments);
         }
@@ -32,7 +36,6 @@ pub(crate) fn arguments(x: &Expansion<'_>, s: usize) -> TokenStream {
     if made.is_empty() {
         return made;
     }
-    let private = x.private();
     quote! {
         #[allow(unexpected_cfgs, unused)]
         const _: () = {
@@ -127,7 +130,7 @@ fn parts(tokens: &TokenStream) -> Vec<Vec<TokenTree>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::Imports;
+    use crate::package::Imports;
 
     fn expanded(until: TokenStream) -> String {
         let graph = quote! {

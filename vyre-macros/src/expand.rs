@@ -4,20 +4,19 @@
 //! Expanded code names only paths below `::vyre`. Constants and sites are arrays beside the user's functions, spanned
 //! at the user's tokens: rustc checks a constant's type and spelling there, and a site is where rustc says the token is.
 
+use crate::arrays::{added, added_inside, array_names, arrays, constant_value};
 use crate::editor;
-use crate::kernel::{Bound, Home, ModuleTables, NamedConstant, Site, Tables, entry, first_token};
+use crate::kernel::types::{scalar_type, type_word};
 use crate::report::Report;
-use crate::source::generated;
+use crate::tables::{Home, ModuleTables, NamedConstant, Tables, entry};
+use crate::tokens::{first_token, generated, source_text};
 use crate::wave_graph::check::{Fields, Param, ParamKind, Slot, Sweep};
-use crate::wave_graph::include::{Included, Same, What};
-use crate::wave_graph::standalone::array_names;
-use crate::wave_graph::syntax::{
-    self, Field, FieldKind, FixpointArgs, Graph, Host, MaxRounds, Piece, type_word,
-    visible_to_graphs,
+use crate::wave_graph::graph::{
+    Field, FieldKind, FixpointArgs, GENERATED, Graph, Host, Included, MaxRounds, Piece, Same, What,
+    condition_name, max_rounds_name, visible_to_graphs,
 };
-use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use std::collections::HashSet;
 use syn::AttrStyle;
 use syn::ext::IdentExt;
 use vyre_core::vir0::module::{Domain, Extent, Program, ReduceOp, Role, Uniform};
@@ -40,11 +39,6 @@ pub(crate) struct Expansion<'a> {
 
 /// Columns that one tuple holds; more are nested.
 const TUPLE: usize = 12;
-
-/// Names that the expansion adds to the graph's module.
-pub(crate) const GENERATED: [&str; 7] = [
-    "Session", "Sessions", "Run", "Output", "Topology", "PLAN", "Pass",
-];
 
 /// The graph's module.
 pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
@@ -131,7 +125,10 @@ impl Expansion<'_> {
             }
             Piece::Item(_) | Piece::Wave(_) => None,
         });
-        let editor = self.skeleton.is_none().then(|| editor::arguments(self, s));
+        let editor = self.skeleton.is_none().then(|| {
+            let asked = self.askable_parameters();
+            editor::arguments((&self.graph.written, s), &asked, &self.private())
+        });
         // After an error, nothing uses what it would.
         let quiet = quiet_on_error(s > 0 || self.skeleton.is_some());
         quote! {
@@ -325,7 +322,7 @@ impl Expansion<'_> {
             what,
         } = same;
         let shown = |e: &Option<syn::Expr>| match e {
-            Some(e) => format!("`{}`", syntax::source_text(e)),
+            Some(e) => format!("`{}`", source_text(e)),
             None => "zero".to_owned(),
         };
         let (a, b, name) = (shown(here), shown(there), graph.name.unraw());
@@ -1034,14 +1031,6 @@ fn included_name(s: usize) -> Ident {
     format_ident!("__vyre_included_{}", s)
 }
 
-pub(crate) fn max_rounds_name(s: usize) -> Ident {
-    format_ident!("__VYRE_MAX_ROUNDS_{}", s - 1)
-}
-
-pub(crate) fn condition_name(s: usize) -> Ident {
-    format_ident!("__vyre_until_{}", s - 1)
-}
-
 /// One wave's glue: uniforms and whole buffers first, then a sweep of the columns that calls the user's function.
 fn sweep_glue(
     sweep: &Sweep,
@@ -1220,12 +1209,6 @@ fn tuple(elements: Vec<TokenStream>) -> TokenStream {
     tuple(rows)
 }
 
-/// `u32` by a path that nothing can shadow.
-pub(crate) fn scalar_type(scalar: Scalar) -> TokenStream {
-    let name = Ident::new(scalar.name(), Span::call_site());
-    quote! { ::core::primitive::#name }
-}
-
 fn reduce_marker(op: ReduceOp, scalar: Scalar, count: bool, private: &TokenStream) -> TokenStream {
     if count {
         return quote! { #private::Count };
@@ -1240,176 +1223,4 @@ fn reduce_marker(op: ReduceOp, scalar: Scalar, count: bool, private: &TokenStrea
     };
     let word = Ident::new(word, Span::call_site());
     quote! { #private::#word<#ty> }
-}
-
-/// The values of a module's constants and the positions of its sites.
-pub(crate) fn arrays(tables: &ModuleTables, private: &TokenStream) -> TokenStream {
-    let vis = visible_to_graphs(Span::call_site());
-    let constants = (!tables.constants.is_empty()).then(|| {
-        let values = constant_values(tables);
-        quote! {
-            #[doc(hidden)]
-            #vis const __VYRE_CONSTANTS: &[::core::primitive::u64] = &[#(#values),*];
-        }
-    });
-    let sites = (!tables.sites.is_empty()).then(|| {
-        let places = site_values(tables, private);
-        quote! {
-            #[doc(hidden)]
-            #vis const __VYRE_SITES: &[&::core::panic::Location<'static>] = &[#(#places),*];
-        }
-    });
-    let bound = bound_names(&tables.bound, &[], private);
-    quote! { #constants #sites #bound }
-}
-
-/// Has rustc look whether a name that a pattern binds is a constant, unit struct or variant where the pattern stands, in these
-/// `#[device] mod`s: it binds the name once more, to something of a type that none of them has.
-pub(crate) fn bound_names(bound: &[Bound], inside: &[Ident], private: &TokenStream) -> TokenStream {
-    let mut seen = HashSet::new();
-    let here = bound.iter().filter(|b| b.inside == inside);
-    let names = here.filter(|b| seen.insert(b.name.to_string()));
-    let looks = names.map(|Bound { name, .. }| {
-        let mut name = name.clone();
-        name.set_span(generated(name.span()));
-        quote! { const _: fn(#private::ANewNameOrAnUppercaseConstant) = |#name| {}; }
-    });
-    looks.collect()
-}
-
-/// What is added to a `#[device] mod` of a module.
-pub(crate) struct Added {
-    /// The modules between, and itself.
-    inside: Vec<Ident>,
-    tokens: TokenStream,
-}
-
-/// What the tables of a module, and of those in it, add to its `#[device] mod`s. Of each, the number of modules between is given.
-pub(crate) fn added<'t>(
-    tables: impl IntoIterator<Item = (usize, &'t ModuleTables)>,
-    private: &TokenStream,
-) -> Vec<Added> {
-    let mut all = Vec::new();
-    for (depth, tables) in tables {
-        for (i, c) in tables.constants.iter().enumerate() {
-            if c.home.up == depth && !c.home.inside.is_empty() {
-                let (name, value) = (inner_name(tables, i), constant_value(c));
-                let vis = visible_to_graphs(Span::call_site());
-                let tokens = quote! {
-                    #[doc(hidden)]
-                    #vis const #name: ::core::primitive::u64 = #value;
-                };
-                let inside = c.home.inside.clone();
-                all.push(Added { inside, tokens });
-            }
-        }
-        if depth > 0 {
-            continue;
-        }
-        let mut seen = HashSet::new();
-        let insides = tables.bound.iter().map(|b| &b.inside);
-        for inside in insides.filter(|i| !i.is_empty() && seen.insert(*i)) {
-            all.push(Added {
-                inside: inside.clone(),
-                tokens: bound_names(&tables.bound, inside, private),
-            });
-        }
-    }
-    all
-}
-
-/// Adds to the `#[device] mod`s of a module that is an item with these tokens.
-fn added_inside(item: &TokenStream, added: &[Added]) -> TokenStream {
-    if !added.is_empty()
-        && let Ok(syn::Item::Mod(module)) = syn::parse2(item.clone())
-    {
-        let mut items = vec![syn::Item::Mod(module)];
-        add_inside(&mut items, &[], added);
-        return quote! { #(#items)* };
-    }
-    item.clone()
-}
-
-/// Adds to the `#[device] mod`s among these items, which are `inside` of others.
-pub(crate) fn add_inside(items: &mut [syn::Item], inside: &[Ident], added: &[Added]) {
-    for item in items {
-        if let syn::Item::Mod(module) = item
-            && let Some((_, items)) = &mut module.content
-        {
-            let inside: Vec<_> = inside.iter().chain([&module.ident]).cloned().collect();
-            add_inside(items, &inside, added);
-            let here = added.iter().filter(|a| a.inside == inside);
-            items.extend(here.map(|a| syn::Item::Verbatim(a.tokens.clone())));
-        }
-    }
-}
-
-/// Each constant as raw bits; rustc checks its type at the user's token. What is named in a `#[device] mod` is [`added`] there.
-pub(crate) fn constant_values(tables: &ModuleTables) -> Vec<TokenStream> {
-    let constants = tables.constants.iter().enumerate();
-    let values = constants.map(|(i, c)| {
-        let Home { up, inside } = &c.home;
-        if inside.is_empty() {
-            return constant_value(c);
-        }
-        let (supers, name) = (vec![quote! { super:: }; *up], inner_name(tables, i));
-        quote! { self::#(#supers)* #(#inside::)* #name }
-    });
-    values.collect()
-}
-
-/// The name, in its `#[device] mod`, of a constant of these tables.
-fn inner_name(tables: &ModuleTables, index: usize) -> Ident {
-    format_ident!("__VYRE_CONSTANT_{}", tables.first_constant + index)
-}
-
-fn constant_value(c: &NamedConstant) -> TokenStream {
-    let ty = scalar_type(c.scalar);
-    let value = &c.value;
-    if c.imported {
-        return quote! { #value };
-    }
-    let bits = match c.scalar {
-        Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::I64 => {
-            quote! { __VYRE_VALUE as ::core::primitive::u64 }
-        }
-        Scalar::I32 => quote! {
-            __VYRE_VALUE as ::core::primitive::i64 as ::core::primitive::u64
-        },
-        Scalar::U64 => quote! { __VYRE_VALUE },
-        Scalar::F32 => quote! { __VYRE_VALUE.to_bits() as ::core::primitive::u64 },
-        Scalar::F64 => quote! { __VYRE_VALUE.to_bits() },
-    };
-    let span = first_token(value);
-    quote_spanned! { span => { const __VYRE_VALUE: #ty = #value; #bits } }
-}
-
-/// Each site as a call at the user's token.
-pub(crate) fn site_values(tables: &ModuleTables, private: &TokenStream) -> Vec<TokenStream> {
-    tables
-        .sites
-        .iter()
-        .map(|site| match site {
-            Site::Token(span) => respan(quote! { #private::here() }, *span),
-            Site::Imported(place) => place.clone(),
-        })
-        .collect()
-}
-
-/// The same tokens, all at one place: rustc takes a call's position from its first token.
-fn respan(tokens: TokenStream, span: Span) -> TokenStream {
-    tokens
-        .into_iter()
-        .map(|tree| match tree {
-            TokenTree::Group(g) => {
-                let mut group = Group::new(g.delimiter(), respan(g.stream(), span));
-                group.set_span(span);
-                TokenTree::Group(group)
-            }
-            mut other => {
-                other.set_span(span);
-                other
-            }
-        })
-        .collect()
 }

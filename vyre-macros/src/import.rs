@@ -7,13 +7,16 @@
 //! tokens that a macro copied as the place of the macro's call. So `#[device]` also defines a module `mix` with arrays of both, in the order in
 //! which lowering asks for them, and users refer to their entries. The three have one name in three namespaces: `use math::mix;` brings all.
 
-use crate::expand::{GENERATED, add_inside, added, bound_names, constant_values, site_values};
-use crate::kernel::{self, Package};
+use crate::arrays::{add_inside, added, array_names, bound_names, constant_values, site_values};
+use crate::attributes::{is_device, unmark};
+use crate::kernel;
 use crate::names::{self, Meaning, Names, Space};
+use crate::package::{Imports, Package, braced, has_dollar, packages};
 use crate::report::{Report, did_you_mean};
 use crate::sight::{Around, Included, Lacking, Sight, lacks_inside};
-use crate::wave_graph::standalone::{self, array_names};
-use crate::wave_graph::{self};
+use crate::tokens::{any_token, ident};
+use crate::wave_graph::graph::GENERATED;
+use crate::wave_graph::{self, standalone};
 use crate::{attributes, recover, source};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -23,22 +26,6 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{Item, ItemFn};
 use vyre_core::vir0::scalar::Scalar;
-
-/// Functions from other modules.
-#[derive(Clone, Default)]
-pub(crate) struct Imports {
-    /// By the path that calls them.
-    pub(crate) have: Vec<(TokenStream, Package)>,
-    /// Paths of some that have not arrived yet: calling them is no error.
-    pub(crate) expected: Vec<TokenStream>,
-    /// Paths of functions that are there without `#[device]`.
-    pub(crate) unmarked: Vec<String>,
-    /// What is known to be wrong with some: where, what, and what to do.
-    pub(crate) wrong: Vec<(Span, String, String)>,
-    /// Why the item did not parse: a part of it is not there. rustc has reported it. Of one that has arrived, what is wrong
-    /// with it: that is said where it stands.
-    pub(crate) broken: Option<String>,
-}
 
 /// Who asks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -196,8 +183,8 @@ fn look_for_includes(module: &mut syn::ItemMod, around: &Around, report: &mut Re
                     let help = format!("did you mean `{near}`?");
                     report.error_help(path[at].span(), message, help);
                     let mut meant = path.clone();
-                    meant[at] = source::ident(&near, path[at].span());
-                    let named = source::ident(alias, last.span());
+                    meant[at] = ident(&near, path[at].span());
+                    let named = ident(alias, last.span());
                     // What else names it says whether the name was meant.
                     let own = format!("{alias}_");
                     let uses = |t: &TokenTree| match t {
@@ -223,7 +210,7 @@ fn look_for_includes(module: &mut syn::ItemMod, around: &Around, report: &mut Re
                 let message = format!("`{last}` is not a wave graph");
                 report.error_help(last.span(), message, help);
                 if let Some(graph) = inside {
-                    let graph = source::ident(&graph, last.span());
+                    let graph = ident(&graph, last.span());
                     u.tree = syn::parse_quote!(#(#path)::*::#graph);
                     changed = true;
                     continue;
@@ -238,7 +225,7 @@ fn look_for_includes(module: &mut syn::ItemMod, around: &Around, report: &mut Re
 
 /// Makes a `use` bring nothing under its name: what it named is not there, or not to be looked at.
 fn leave_out(u: &mut syn::ItemUse, alias: &str, at: Span) {
-    let named = source::ident(alias, at);
+    let named = ident(alias, at);
     u.leading_colon = Some(syn::parse_quote!(::));
     u.tree = syn::parse_quote!(core as #named);
 }
@@ -496,12 +483,6 @@ impl State {
     }
 }
 
-fn braced(input: ParseStream<'_>) -> syn::Result<TokenStream> {
-    let content;
-    syn::braced!(content in input);
-    content.parse()
-}
-
 impl Parse for State {
     fn parse(input: ParseStream<'_>) -> syn::Result<State> {
         let package = braced(input)?;
@@ -542,66 +523,10 @@ fn wanted(input: ParseStream<'_>) -> syn::Result<Vec<Wanted>> {
     Ok(all)
 }
 
-fn packages(input: ParseStream<'_>) -> syn::Result<Vec<(TokenStream, Package)>> {
-    let mut all = Vec::new();
-    while !input.is_empty() {
-        let key = braced(input)?;
-        all.push((key, syn::parse2(braced(input)?)?));
-    }
-    Ok(all)
-}
-
-/// A package is `{ fn .. } { {key} {PACKAGE} .. }`, with what is wrong behind it.
-impl Parse for Package {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Package> {
-        let (item, have) = (braced(input)?, braced(input)?);
-        let broken: Option<syn::LitStr> = input.parse()?;
-        Ok(Package {
-            item: syn::parse2(item)?,
-            imports: Imports {
-                have: packages.parse2(have)?,
-                broken: broken.map(|b| b.value()),
-                ..Imports::default()
-            },
-        })
-    }
-}
-
-impl ToTokens for Package {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let item = &self.item;
-        let imports = self.imports.have.iter().map(|(key, package)| {
-            quote! { {#key} {#package} }
-        });
-        let broken = self.imports.broken.iter();
-        tokens.extend(quote! { {#item} {#(#imports)*} #(#broken)* });
-    }
-}
-
-impl Package {
-    /// The macro that hands this out, under the name of the function or module.
-    pub(crate) fn travels(&self, name: &Ident, krate: &TokenStream) -> Option<TokenStream> {
-        let mut name = name.clone();
-        name.set_span(source::generated(name.span()));
-        let hidden = format_ident!("__vyre_source_of_{}", name);
-        // A `$` would mean something else in the macro: such an item stays in its module.
-        (!has_dollar(self.to_token_stream())).then(|| {
-            quote! {
-                #[doc(hidden)]
-                macro_rules! #hidden {
-                    ($($then:tt)*) => { #krate::__private::import! { {#self} $($then)* } };
-                }
-                #[doc(hidden)]
-                pub(crate) use #hidden as #name;
-            }
-        })
-    }
-}
-
 /// Expands `#[device]` on a function outside every graph and kernel.
 fn device(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {
     let mut report = Report::default();
-    report.begin(&imports);
+    imports.report(&mut report);
     let krate = match (|input: ParseStream<'_>| {
         input.parse::<syn::Token![crate]>()?;
         input.parse::<syn::Token![=]>()?;
@@ -768,47 +693,8 @@ fn device_module(
     report.mended(module.into_token_stream())
 }
 
-/// Takes `#[device]` off what stands in a `#[device] mod`.
-pub(crate) fn unmark(items: &mut [Item]) {
-    for item in items {
-        match item {
-            Item::Fn(f) => f.attrs.retain(|a| !kernel::is_device(a)),
-            Item::Struct(s) => s.attrs.retain(|a| !kernel::is_device(a)),
-            Item::Impl(i) => {
-                i.attrs.retain(|a| !kernel::is_device(a));
-                for item in &mut i.items {
-                    if let syn::ImplItem::Fn(f) = item {
-                        f.attrs.retain(|a| !kernel::is_device(a));
-                    }
-                }
-            }
-            Item::Mod(m) if m.attrs.iter().any(kernel::is_device) => {
-                m.attrs.retain(|a| !kernel::is_device(a));
-                if let Some((_, items)) = &mut m.content {
-                    unmark(items);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-pub(crate) fn any_token(stream: TokenStream, test: &impl Fn(&TokenTree) -> bool) -> bool {
-    stream.into_iter().any(|t| match t {
-        TokenTree::Group(g) => any_token(g.stream(), test),
-        other => test(&other),
-    })
-}
-
 fn has_self(stream: TokenStream) -> bool {
     any_token(stream, &|t| matches!(t, TokenTree::Ident(i) if i == "Self"))
-}
-
-fn has_dollar(stream: TokenStream) -> bool {
-    any_token(
-        stream,
-        &|t| matches!(t, TokenTree::Punct(p) if p.as_char() == '$'),
-    )
 }
 
 /// Words before `(` that call nothing.
@@ -1009,7 +895,7 @@ fn includes_of(module: &syn::ItemMod) -> Vec<Wanted> {
         for (name, path) in named(u) {
             let meaning = names::resolve(&[Names::default()], (1, &[]), &path, Space::Types);
             if let Meaning::Outside(from_here) | Meaning::Unknown(from_here) = meaning {
-                let key = source::ident(&name, path[path.len() - 1].span());
+                let key = ident(&name, path[path.len() - 1].span());
                 let wanted = Wanted {
                     key: key.into_token_stream(),
                     from_here: path_tokens(&from_here),
@@ -1046,7 +932,7 @@ impl CallsOfModule {
                     let Some((_, items)) = &m.content else {
                         continue;
                     };
-                    if m.attrs.iter().any(kernel::is_device) {
+                    if m.attrs.iter().any(is_device) {
                         let inside: Vec<_> = inside.iter().chain([&m.ident]).cloned().collect();
                         self.items(items, &inside);
                     } else if inside.is_empty() && is_marked(&m.attrs) {
@@ -1100,7 +986,7 @@ impl CallsOfModule {
 
     fn want(&mut self, written: &[Ident], from_here: &[Ident], brought: bool) {
         let at = written[written.len() - 1].span();
-        let key = from_here.iter().map(|i| source::ident(&i.to_string(), at));
+        let key = from_here.iter().map(|i| ident(&i.to_string(), at));
         let key: Vec<Ident> = key.collect();
         let wanted = Wanted {
             key: path_tokens(&key),
@@ -1120,15 +1006,4 @@ fn is_marked(attrs: &[syn::Attribute]) -> bool {
             MARKS.contains(&word.as_str()) || did_you_mean(&word, MARKS).is_some()
         })
     })
-}
-
-/// A function without the `#[device]` on the functions inside it, which are its own.
-pub(crate) fn without_inner_devices(f: &ItemFn) -> ItemFn {
-    let mut f = f.clone();
-    for stmt in &mut f.block.stmts {
-        if let syn::Stmt::Item(Item::Fn(inner)) = stmt {
-            inner.attrs.retain(|a| !kernel::is_device(a));
-        }
-    }
-    f
 }

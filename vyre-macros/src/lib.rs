@@ -5,17 +5,22 @@
 
 extern crate proc_macro;
 
+mod args;
+mod arrays;
 mod attributes;
 mod editor;
 mod expand;
 mod import;
 mod kernel;
 mod names;
+mod package;
 mod pass;
 mod recover;
 mod report;
 mod sight;
 mod source;
+mod tables;
+mod tokens;
 mod wave_graph;
 
 use proc_macro::TokenStream;

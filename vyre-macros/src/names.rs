@@ -4,8 +4,8 @@
 //! The modules are those that the macro sees: the one that it stands on, the fixpoints around the code at hand, each with its
 //! `#[device] mod`s. What is not there is found by its path from the module around the macro's item.
 
-use crate::kernel::is_device;
-use crate::source;
+use crate::attributes::is_device;
+use crate::tokens::ident;
 use proc_macro2::{Ident, Span};
 use std::collections::HashMap;
 use syn::{Item, UseTree, Visibility};
@@ -209,9 +209,7 @@ pub(crate) fn joined<'i>(words: impl IntoIterator<Item = &'i Ident>) -> String {
 /// The words of a path.
 pub(crate) fn words(path: &str) -> Vec<Ident> {
     let words = path.split("::");
-    words
-        .map(|word| source::ident(word, Span::call_site()))
-        .collect()
+    words.map(|word| ident(word, Span::call_site())).collect()
 }
 
 /// What a path means in the innermost but `depth - modules.len()` of these modules, in the `#[device] mod`s `inside` of it.

@@ -1,9 +1,9 @@
 //! `#[pass(...)]`: what a pass claims about itself.
 
-use crate::kernel::ModuleTables;
+use crate::args::{Arg, Form, attr_name, int_literal, parse_args, str_literal, unknown_arg};
 use crate::report::Report;
 use crate::source;
-use crate::wave_graph::syntax::{Arg, Form, int_literal, parse_args, str_literal, unknown_arg};
+use crate::tables::ModuleTables;
 use proc_macro2::{Delimiter, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashSet;
@@ -472,7 +472,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
         _ => &[],
     };
     let at = attrs.iter().position(|a| {
-        let name = crate::wave_graph::syntax::attr_name(a);
+        let name = attr_name(a);
         name == "wave_graph" || name == "kernel"
     });
     let Some(at) = at else {

@@ -1,6 +1,6 @@
 //! The error collector: every stage reports here, and everything found in one compile is shown in one compile.
 
-use crate::import::Imports;
+use crate::tokens::ident;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashSet;
@@ -58,16 +58,6 @@ impl Report {
     pub(crate) fn syn(&mut self, error: syn::Error) {
         for e in error {
             self.errors.push((e.span(), e.to_string()));
-        }
-    }
-
-    /// Begins with what was found before the item was compiled: a part of it may not be there, because it did not parse.
-    pub(crate) fn begin(&mut self, imports: &Imports) {
-        for (span, message, help) in &imports.wrong {
-            self.error_help(*span, message, help);
-        }
-        if let Some(why) = &imports.broken {
-            self.left_to_rustc(format!("its syntax is broken: {why}"));
         }
     }
 
@@ -147,7 +137,7 @@ impl Report {
                 // The words of the error have the same place.
                 let is_it = |s: &Span, written: &str| i == written && format!("{s:?}") == at;
                 let meant = self.meant.iter().find(|(s, written, _)| is_it(s, written));
-                let mended = meant.map(|(span, _, name)| crate::source::ident(name, *span));
+                let mended = meant.map(|(span, _, name)| ident(name, *span));
                 TokenTree::Ident(mended.unwrap_or(i))
             }
             TokenTree::Group(g) => {
@@ -464,6 +454,16 @@ fn distance(a: &str, b: &str) -> usize {
         before = std::mem::replace(&mut last, row);
     }
     last[b.len()]
+}
+
+/// `a, b and c`.
+pub(crate) fn listed(words: impl IntoIterator<Item = impl Display>) -> String {
+    let words: Vec<String> = words.into_iter().map(|w| w.to_string()).collect();
+    match words.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@
 //! taken away in the syntax tree: an expression gets parentheses where it is an operand, everything else stands as it is. Tokens
 //! alone do not tell an expression from a type, a visibility or a statement.
 
+use crate::kernel::types::scalar_of;
 use crate::report::Report;
-use crate::wave_graph::syntax::scalar_of;
+use crate::tokens::generated;
 use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
@@ -171,36 +172,6 @@ fn weight(before: &[TokenTree], token: &TokenTree) -> usize {
         '!' | '-' | '|' if prefix => 5,
         '=' if !prefix => 3,
         _ => 1,
-    }
-}
-
-/// The same place, as of what the macro has written. rustc's lints pass that over, and no `allow` is needed, which a `forbid` of the
-/// user's would refuse.
-pub(crate) fn generated(span: Span) -> Span {
-    Span::call_site().located_at(span)
-}
-
-/// The number of the syntax context of a token: a name of a `macro_rules!` is another one than the same name of its caller. Stable
-/// Rust says so only where a span is shown, as `#5 bytes(1..2)`. `None` where it is not known: outside of the compiler.
-pub(crate) fn context(span: Span) -> Option<u32> {
-    if !proc_macro::is_available() {
-        return None;
-    }
-    let shown = format!("{:?}", span.unwrap());
-    let (number, _) = shown.strip_prefix('#')?.split_once(' ')?;
-    number.parse().ok()
-}
-
-/// Whether two names of the same text are one name, as far as is known.
-pub(crate) fn same_context(a: Option<u32>, b: Option<u32>) -> bool {
-    a.is_none() || b.is_none() || a == b
-}
-
-/// An identifier of this text, which may be that of a raw one.
-pub(crate) fn ident(text: &str, span: Span) -> Ident {
-    match text.strip_prefix("r#") {
-        Some(word) => Ident::new_raw(word, span),
-        None => Ident::new(text, span),
     }
 }
 

@@ -3,17 +3,21 @@
 mod call;
 mod expr;
 mod flow;
+pub(crate) mod function;
 
 use super::hir::{
-    Arm, Block, CsrCall, Expr, Function, Handle, Kind, LoopId, Origin, Param, Pat, Place, Role,
-    Source, Step, Stmt, Test, Var, VarId,
+    Arm, Binding, Block, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param,
+    Pat, Place, Role, Source, Step, Stmt, Test, Var, VarId,
 };
 use super::methods::{self, As, On};
+use super::record::{Part, Record, RecordStruct, Shape, derives};
+use super::refuse;
+use super::scope::{At, Env, Helpers, Resolved};
 use super::types::{self, HandleTy, Struct, StructDef, Ty, Unifier};
-use super::{Binding, Checked, Env, ItemField, Resolved, first_token, lower, refuse, start};
 use crate::names;
 use crate::report::{Report, did_you_mean};
-use crate::source;
+use crate::tables::Bound;
+use crate::tokens::{context, first_token, same_context, start};
 use proc_macro2::Span;
 use quote::ToTokens;
 use std::rc::Rc;
@@ -91,14 +95,10 @@ pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Optio
 }
 
 /// See [`super::record`].
-pub(super) fn record(
-    ty: &syn::Type,
-    helpers: &super::Helpers,
-    report: &mut Report,
-) -> Option<super::Record> {
-    fn walk(ty: &Ty, path: &mut Vec<syn::Member>, into: &mut super::Record) -> Option<()> {
+pub(super) fn record(ty: &syn::Type, helpers: &Helpers, report: &mut Report) -> Option<Record> {
+    fn walk(ty: &Ty, path: &mut Vec<syn::Member>, into: &mut Record) -> Option<()> {
         match ty {
-            Ty::Scalar(scalar) => into.fields.push(super::Part {
+            Ty::Scalar(scalar) => into.fields.push(Part {
                 path: path.clone(),
                 scalar: *scalar,
             }),
@@ -119,7 +119,7 @@ pub(super) fn record(
             && !into.structs.iter().any(|other| other.name == s.0.name)
         {
             let fields = s.0.fields.iter().map(|(n, t)| (n.clone(), shape(t)));
-            into.structs.push(super::RecordStruct {
+            into.structs.push(RecordStruct {
                 name: s.0.name.clone(),
                 fields: fields.collect(),
             });
@@ -140,10 +140,10 @@ pub(super) fn record(
         }
     }
     /// Of a type that was walked.
-    fn shape(ty: &Ty) -> super::Shape {
+    fn shape(ty: &Ty) -> Shape {
         match ty {
-            Ty::Scalar(scalar) => super::Shape::Scalar(*scalar),
-            _ => super::Shape::Tuple(ty.fields().unwrap_or_default().iter().map(shape).collect()),
+            Ty::Scalar(scalar) => Shape::Scalar(*scalar),
+            _ => Shape::Tuple(ty.fields().unwrap_or_default().iter().map(shape).collect()),
         }
     }
     let env = Env {
@@ -156,7 +156,7 @@ pub(super) fn record(
     if found == Ty::Error || c.failed {
         return None;
     }
-    let mut record = super::Record {
+    let mut record = Record {
         fields: Vec::new(),
         structs: Vec::new(),
     };
@@ -216,208 +216,6 @@ pub(super) fn condition(
     c.finish(name.to_owned(), Vec::new(), body)
 }
 
-/// Checks a `#[device]` function, once.
-fn helper(name: &str, at: Span, from: usize, c: &mut Checker<'_>) -> Option<Found> {
-    let inside = std::mem::take(&mut c.inside);
-    let found = c.env.helpers.function(name, (from, &inside));
-    c.inside = inside;
-    let Some((helper, depth)) = found else {
-        return elsewhere(name, at, c);
-    };
-    if !helper.device {
-        c.error(
-            at,
-            format!("`{name}` is not a `#[device]` function"),
-            format!("write `#[device]` before `fn {name}` to inline it into kernels"),
-        );
-        return Some(Found::Failed(None));
-    }
-    let result = match &helper.item.sig.output {
-        syn::ReturnType::Default => Some(Ty::UNIT),
-        syn::ReturnType::Type(_, ty) => c.known(ty),
-    };
-    let state = helper.checked.borrow().clone();
-    match state {
-        Checked::Done(f) => return Some(Found::Function(f)),
-        Checked::Failed => {
-            c.failed = true;
-            return Some(Found::Failed(result));
-        }
-        Checked::Running => {
-            let running = c.env.helpers.running.borrow();
-            let start = running.iter().position(|n| n == name).unwrap_or(0);
-            let path = running[start..]
-                .iter()
-                .map(String::as_str)
-                .chain([name])
-                .collect::<Vec<_>>();
-            let message = format!(
-                "recursion is not in the kernel language: `{}`",
-                path.join(" -> ")
-            );
-            drop(running);
-            c.error(at, message, "a lane has no call stack: use a loop");
-            return Some(Found::Failed(result));
-        }
-        Checked::Not => {}
-    }
-    *helper.checked.borrow_mut() = Checked::Running;
-    c.env.helpers.running.borrow_mut().push(name.to_owned());
-    let env = Env {
-        bindings: &[],
-        helpers: c.env.helpers,
-        fields: c.env.fields,
-    };
-    let mut inner = Checker::new(env, c.report, Role::Helper, depth);
-    inner.nest = c.nest;
-    inner.owner.clone_from(&helper.owner);
-    inner.inside.clone_from(&helper.inside);
-    let checked = inner.helper(&helper.item);
-    c.env.helpers.running.borrow_mut().pop();
-    let (state, found) = match checked {
-        Some(mut f) => {
-            f.origin.clone_from(&c.env.helpers.origin);
-            let f = Rc::new(f);
-            (Checked::Done(f.clone()), Found::Function(f))
-        }
-        None => {
-            c.failed = true;
-            (Checked::Failed, Found::Failed(result))
-        }
-    };
-    *helper.checked.borrow_mut() = state;
-    Some(found)
-}
-
-/// The method, or function of a path, of a `#[device] mod` of another module. That module reports what is wrong with it.
-fn elsewhere(name: &str, at: Span, c: &mut Checker<'_>) -> Option<Found> {
-    let of = c
-        .env
-        .helpers
-        .mods
-        .iter()
-        .find(|m| name.contains("::") && m.helpers.function(name, (1, &[])).is_some())?;
-    of_module(&of.helpers, name, at, c)
-}
-
-fn of_module(helpers: &super::Helpers, name: &str, at: Span, c: &mut Checker<'_>) -> Option<Found> {
-    let env = Env {
-        bindings: &[],
-        helpers,
-        fields: &[],
-    };
-    let mut unseen = Report::default();
-    let mut inner = Checker::new(env, &mut unseen, Role::Helper, 1);
-    inner.nest = c.nest;
-    let found = helper(name, at, 1, &mut inner);
-    if let Some(Found::Failed(_)) = found {
-        c.leave(format!("`{name}` did not compile"));
-    }
-    found
-}
-
-/// Checks all functions and methods of a `#[device] mod`; gives those without errors.
-pub(super) fn device_module(helpers: &super::Helpers, report: &mut Report) -> Vec<Rc<Function>> {
-    let env = Env {
-        bindings: &[],
-        helpers,
-        fields: &[],
-    };
-    let mut all = Vec::new();
-    let marked = helpers.modules[0].functions.iter();
-    for (name, of) in marked.filter(|(_, f)| f.device) {
-        let mut c = Checker::new(env, report, Role::Helper, 1);
-        if let Some(Found::Function(f)) = helper(name, of.item.sig.ident.span(), 1, &mut c) {
-            all.push(f);
-        }
-    }
-    all
-}
-
-/// Checks a function that travels, with nothing but itself and what came with it in scope.
-pub(super) fn package(
-    package: &super::Package,
-    records: &Rc<std::cell::RefCell<Vec<Ty>>>,
-    report: &mut Report,
-) -> Option<(Function, Vec<super::Bound>)> {
-    let syn::Item::Fn(function) = &package.item else {
-        return None;
-    };
-    let mut item = function.clone();
-    item.attrs.push(syn::parse_quote!(#[device]));
-    let mut helpers = super::Helpers::new(package.imports.clone(), super::Root::Body);
-    helpers.records = records.clone();
-    let name = item.sig.ident.to_string();
-    helpers.enter(&[syn::Item::Fn(item)]);
-    let env = Env {
-        bindings: &[],
-        helpers: &helpers,
-        fields: &[],
-    };
-    let mut c = Checker::new(env, report, Role::Helper, 1);
-    let found = helper(&name, function.sig.ident.span(), 1, &mut c);
-    drop(c);
-    match found {
-        Some(Found::Function(f)) => {
-            // The one in scope is the other owner.
-            let bound = helpers.leave();
-            Some((Rc::into_inner(f)?, bound))
-        }
-        _ => None,
-    }
-}
-
-/// Checks a function of another module, once. Its own module reports what is wrong with it.
-fn import(path: &str, c: &mut Checker<'_>) -> Option<Found> {
-    if c.env.helpers.expected.iter().any(|p| p == path) {
-        c.leave(format!("`{path}` has not arrived"));
-        return Some(Found::Failed(None));
-    }
-    let modules = &c.env.helpers.mods;
-    if let Some(of) = modules.iter().find(|m| m.paths.iter().any(|p| p == path)) {
-        let name = path.rsplit("::").next().unwrap_or(path);
-        return of_module(&of.helpers, name, Span::call_site(), c);
-    }
-    let import = c.env.helpers.imports.get(path)?;
-    let result = match &import.package.item {
-        syn::Item::Fn(f) => match &f.sig.output {
-            syn::ReturnType::Default => Some(Ty::UNIT),
-            syn::ReturnType::Type(_, ty) => c.known(ty),
-        },
-        _ => None,
-    };
-    let state = import.checked.borrow().clone();
-    let state = match state {
-        Checked::Done(_) | Checked::Failed => state,
-        Checked::Not | Checked::Running => {
-            let mut unseen = Report::default();
-            let checked = package(&import.package, &c.env.helpers.records, &mut unseen);
-            match checked {
-                Some((mut f, _)) => {
-                    let mut tables = super::Tables::default();
-                    tables.begin_module();
-                    lower::alone(&f, &mut tables);
-                    f.origin = Some(Origin {
-                        path: import.path.clone(),
-                        arrays: ["CONSTANTS", "SITES"],
-                        tables: Rc::new(tables.into_module()),
-                    });
-                    Checked::Done(Rc::new(f))
-                }
-                None => Checked::Failed,
-            }
-        }
-    };
-    *import.checked.borrow_mut() = state.clone();
-    Some(match state {
-        Checked::Done(f) => Found::Function(f),
-        _ => {
-            c.leave(format!("`{path}` did not compile"));
-            Found::Failed(result)
-        }
-    })
-}
-
 /// A path as it is written.
 fn shown(path: &syn::Path) -> String {
     names::joined(path.segments.iter().map(|s| &s.ident))
@@ -438,7 +236,7 @@ enum Name {
 
 struct Scoped {
     text: String,
-    /// See [`source::context`]. `None` too for what is the same in every context: an item, a field of `Data`.
+    /// See [`context`]. `None` too for what is the same in every context: an item, a field of `Data`.
     context: Option<u32>,
     what: Name,
 }
@@ -514,7 +312,7 @@ struct Checker<'a> {
     mut_self: bool,
     /// Variables that stand for the body's own constants.
     body_constants: Vec<VarId>,
-    /// See [`super::Bound`].
+    /// See [`Bound`].
     bound: Vec<syn::Ident>,
     /// `#[device] mod`s between the function and its module.
     inside: Vec<syn::Ident>,
@@ -738,7 +536,7 @@ impl<'a> Checker<'a> {
         }
         if let Some(of) = self.depth.checked_sub(1) {
             let (inside, names) = (self.inside.clone(), self.bound);
-            let bound = names.into_iter().map(|name| super::Bound {
+            let bound = names.into_iter().map(|name| Bound {
                 name,
                 inside: inside.clone(),
             });
@@ -834,7 +632,7 @@ impl<'a> Checker<'a> {
         if let Some(scope) = self.scopes.last_mut() {
             scope.push(Scoped {
                 text: ident.to_string(),
-                context: source::context(ident.span()),
+                context: context(ident.span()),
                 what,
             });
         }
@@ -882,9 +680,9 @@ impl<'a> Checker<'a> {
         let text = ident.to_string();
         let mut bound = self.bound(&text).peekable();
         bound.peek()?;
-        let context = source::context(ident.span());
+        let context = context(ident.span());
         bound
-            .find(|s| source::same_context(s.context, context))
+            .find(|s| same_context(s.context, context))
             .map(|s| s.what)
     }
 
@@ -1073,7 +871,7 @@ impl<'a> Checker<'a> {
                     .then(|| Ty::Array(Box::new(element), n as u32))
             }
             other => {
-                if let Some(s) = types::scalar(other).or_else(|| self.alias(other)) {
+                if let Some(s) = types::scalar_of(other).or_else(|| self.alias(other)) {
                     return Some(Ty::Scalar(s));
                 }
                 let syn::Type::Path(p) = other else {
@@ -1165,7 +963,7 @@ impl<'a> Checker<'a> {
             self.failed = true;
             return Some(Ty::Error);
         }
-        let compares = super::derives(item, "PartialEq");
+        let compares = derives(item, "PartialEq");
         let s = Struct(Rc::new(StructDef {
             name: name.to_owned(),
             fields,
@@ -1227,7 +1025,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The value of a constant integer expression whose parts the macro sees.
-    fn const_value(&self, e: &syn::Expr, at: super::At<'_>, turns: u32) -> Option<i128> {
+    fn const_value(&self, e: &syn::Expr, at: At<'_>, turns: u32) -> Option<i128> {
         if turns > 32 {
             return None;
         }
@@ -1574,7 +1372,7 @@ fn has_variable(ty: &Ty) -> bool {
 
 /// Whether two identifiers are one name to rustc.
 fn same_name(a: &syn::Ident, b: &syn::Ident) -> bool {
-    a == b && source::same_context(source::context(a.span()), source::context(b.span()))
+    a == b && same_context(context(a.span()), context(b.span()))
 }
 
 fn unsigned(s: Scalar) -> Scalar {

@@ -11,13 +11,13 @@ mod scalar;
 mod tree;
 
 use super::hir::{
-    Arm, CsrCall, Expr, Function, Handle, Kind, LoopId, Origin, Param, Pat, Place, Role, Source,
-    Step, Stmt, Test, VarId,
+    Arm, Binding, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param, Pat,
+    Place, Role, Source, Step, Stmt, Test, VarId,
 };
 use super::methods::Code;
 use super::types::{HandleTy, Ty, is_float, is_int, is_signed};
-use super::{Binding, Home, ItemField, Tables, entry};
 use crate::report::Report;
+use crate::tables::{Home, Tables, entry};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use std::rc::Rc;

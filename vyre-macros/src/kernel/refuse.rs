@@ -1,8 +1,7 @@
 //! What a lane cannot do, by name, and what to write instead.
 
-use crate::kernel::first_token;
 use crate::report::Report;
-use crate::wave_graph::syntax::show;
+use crate::tokens::{first_token, show};
 use proc_macro2::Span;
 use quote::ToTokens;
 

@@ -10,7 +10,10 @@ use vyre_core::compile::lower::{Literals, LowerError, lower};
 use vyre_core::cpu::interp::{Interpreter, Item, Memory};
 use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::{Atomic, Buf, Push};
-use vyre_core::vir0::module::{Kernel, Mode, Resource, ScalarId, UpdateOp};
+use vyre_core::vir0::module::{
+    BufferId, FrontierId, Kernel, Mode, Resource, ScalarId, TopologyId, Uniform, UpdateOp,
+};
+use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::TrapKind;
 
 const NODES: u32 = 8;

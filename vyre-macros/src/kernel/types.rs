@@ -1,23 +1,48 @@
 //! The types of the kernel language and their inference by unification.
 
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 use std::fmt;
 use std::rc::Rc;
 use vyre_core::vir0::module::ReduceOp;
 use vyre_core::vir0::scalar::Scalar;
 
-/// The scalar type that a type expression names: Rust's name or one of the aliases `Node`, `Index`, `Round`.
-pub(crate) fn scalar(ty: &syn::Type) -> Option<Scalar> {
+/// Last segment of a type without arguments: `Csr` of `vyre::prelude::Csr`.
+pub(crate) fn type_word(ty: &syn::Type) -> Option<String> {
     match ty {
-        syn::Type::Paren(t) => scalar(&t.elem),
         syn::Type::Path(p) if p.qself.is_none() => {
             let last = p.path.segments.last()?;
-            if !last.arguments.is_empty() {
-                return None;
-            }
-            named_scalar(&last.ident.to_string())
+            last.arguments.is_none().then(|| last.ident.to_string())
+        }
+        syn::Type::Paren(p) => type_word(&p.elem),
+        _ => None,
+    }
+}
+
+/// `T` of `Word<T>`.
+pub(crate) fn item_of<'t>(ty: &'t syn::Type, word: &str) -> Option<&'t syn::Type> {
+    let syn::Type::Path(p) = ty else { return None };
+    let last = p.path.segments.last()?;
+    let syn::PathArguments::AngleBracketed(args) = &last.arguments else {
+        return None;
+    };
+    match args.args.first() {
+        Some(syn::GenericArgument::Type(t)) if last.ident == word && args.args.len() == 1 => {
+            Some(t)
         }
         _ => None,
     }
+}
+
+/// The scalar type that a type names; `Node`, `Index` and `Round` are u32.
+pub(crate) fn scalar_of(ty: &syn::Type) -> Option<Scalar> {
+    named_scalar(&type_word(ty)?)
+}
+
+/// `u32` by a path that nothing can shadow.
+pub(crate) fn scalar_type(scalar: Scalar) -> TokenStream {
+    let name = Ident::new(scalar.name(), Span::call_site());
+    quote! { ::core::primitive::#name }
 }
 
 /// The scalar type with this name.
@@ -450,7 +475,7 @@ pub(super) fn handle(ty: &syn::Type) -> Option<HandleTy> {
             _ => None,
         },
         syn::Type::Reference(r) => {
-            if let Some(s) = scalar(&r.elem) {
+            if let Some(s) = scalar_of(&r.elem) {
                 return Some(HandleTy::Own {
                     scalar: s,
                     mutable: r.mutability.is_some(),
@@ -462,8 +487,8 @@ pub(super) fn handle(ty: &syn::Type) -> Option<HandleTy> {
                 ("Push", None) => Some(HandleTy::Push),
                 ("Bits", None) => Some(HandleTy::Bits),
                 ("Buf", Some(t)) => match last(t)? {
-                    (inner, Some(t)) if inner == "Atomic" => scalar(t).map(HandleTy::AtomicBuf),
-                    _ => scalar(t).map(HandleTy::Buf),
+                    (inner, Some(t)) if inner == "Atomic" => scalar_of(t).map(HandleTy::AtomicBuf),
+                    _ => scalar_of(t).map(HandleTy::Buf),
                 },
                 ("Reduce", Some(t)) => {
                     let (op, of) = last(t)?;
@@ -484,7 +509,7 @@ pub(super) fn handle(ty: &syn::Type) -> Option<HandleTy> {
                     };
                     Some(HandleTy::Reduce {
                         op,
-                        scalar: scalar(of?)?,
+                        scalar: scalar_of(of?)?,
                         count: false,
                     })
                 }

@@ -1,15 +1,14 @@
 //! Second stage: names and kinds. Fields get ids, parameters are matched with fields and domain (DESIGN 2.2), and what
 //! does not fit is reported at the token that shows it.
 
-use super::include::Included;
-use super::syntax::{
-    self, DomainArgs, Field, FieldKind, Graph, Host, Per, Scope, Wave, ident_of, int_literal,
-    scalar_of, show, type_word,
-};
-use crate::kernel::{self, Helpers, Tables};
+use super::graph::{DomainArgs, Field, FieldKind, Graph, Host, Included, Per, Scope, Wave};
+use crate::args::{ident_of, int_literal};
+use crate::kernel::types::{scalar_of, type_word};
+use crate::kernel::{self, Helpers};
 use crate::names::{self, Names};
-use crate::report::{Report, did_you_mean};
-use crate::source;
+use crate::report::{Report, did_you_mean, listed};
+use crate::tables::Tables;
+use crate::tokens::{any_token, ident, show, source_text};
 use proc_macro2::{Span, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
@@ -563,7 +562,7 @@ impl<'g> Fields<'g> {
                     name.span(),
                     format!(
                         "`{name}` is an item or element of `Data`, and lacks {}",
-                        syntax::listed(lacking.iter().map(|t| format!("`{t}`")))
+                        listed(lacking.iter().map(|t| format!("`{t}`")))
                     ),
                     "write `#[derive(Clone, Copy, Debug, PartialEq)]` before it",
                 );
@@ -575,7 +574,7 @@ impl<'g> Fields<'g> {
     /// Whether a host gives or gets elements of this type.
     fn is_seen(&self, name: &Ident) -> bool {
         let of = |ty: &Type| {
-            crate::import::any_token(
+            any_token(
                 ty.to_token_stream(),
                 &|t| matches!(t, TokenTree::Ident(i) if i == name),
             )
@@ -705,7 +704,7 @@ impl<'g> Fields<'g> {
                 message,
                 format!(
                     "its fields are {}",
-                    super::syntax::listed(names.iter().map(|n| format!("`{n}`")))
+                    listed(names.iter().map(|n| format!("`{n}`")))
                 ),
             ),
         }
@@ -954,12 +953,12 @@ impl<'g> Fields<'g> {
                     TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => false,
                 };
                 if matches!(e, Expr::Binary(_) | Expr::Paren(_))
-                    && !crate::import::any_token(e.to_token_stream(), &lower)
+                    && !any_token(e.to_token_stream(), &lower)
                 {
                     message = "a length is one number, and this is computed";
                     help = format!(
                         "put `const W: u32 = {};` into the module, and name `W` here",
-                        syntax::source_text(e)
+                        source_text(e)
                     );
                 }
                 report.error_all(e, message, help);
@@ -1366,7 +1365,7 @@ impl<'g> Fields<'g> {
         if !same_item(ty, item) {
             let name = name.map_or_else(|| "_".to_owned(), |n| n.to_string());
             if let Type::Reference(_) = ty {
-                self.unknown(&source::ident(&name, at), report);
+                self.unknown(&ident(&name, at), report);
             } else {
                 report.error_help(
                     ty.span(),

@@ -5,17 +5,20 @@
 //! What is included is compiled from its source, which travels (see [`crate::import`]); its functions, constants and positions
 //! stay where they are, and are named by their paths.
 
-use super::build;
+use super::build::build;
 use super::check::{Written, describe, same_item, written};
-use super::syntax::{
-    self, DomainArgs, FieldKind, FixpointArgs, Graph, Host, IncludedUntil, Per, Piece, Scope, Wave,
+use super::graph::{
+    DomainArgs, Field, FieldKind, FixpointArgs, Graph, Host, IncludeArgs, Included, IncludedUntil,
+    Origin, Per, Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed,
 };
-use crate::expand::{condition_name, max_rounds_name};
-use crate::import::{Imports, any_token};
-use crate::kernel::{ModuleTables, Package};
-use crate::report::{Report, did_you_mean};
-use crate::source;
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use super::syntax;
+use crate::args::ident_of;
+use crate::kernel::types::scalar_of;
+use crate::package::{Imports, Package};
+use crate::report::{Report, did_you_mean, listed};
+use crate::tables::ModuleTables;
+use crate::tokens::{any_token, show, source_text};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -23,61 +26,6 @@ use syn::ext::IdentExt;
 use syn::{Expr, Item, parse_quote};
 use vyre_core::vir0::module::Role;
 use vyre_core::vir0::scalar::Scalar;
-
-/// `#[include(field = field, .., after(wave))] use path::to::graph;`
-pub(crate) struct IncludeArgs {
-    /// The last name of the `use`.
-    pub(crate) name: Ident,
-    /// Fields of the included graph, and the fields that they are here.
-    pub(crate) fields: Vec<(Ident, Ident)>,
-    pub(crate) after: Vec<Ident>,
-}
-
-/// A graph that was included.
-pub(crate) struct Included {
-    /// Its name in the graph that includes it.
-    pub(crate) name: Ident,
-    /// Its fields, and what they are called here.
-    pub(crate) names: HashMap<String, Ident>,
-    /// What it calls from other modules.
-    pub(crate) imports: Imports,
-    /// Items of its own module, for helpers and constants.
-    pub(crate) items: Vec<Item>,
-    /// Sites and constants of its modules, by scope, and the path of each module.
-    pub(crate) modules: Vec<(TokenStream, Rc<ModuleTables>)>,
-    /// What has to be equal so that fields here can stand for its own.
-    pub(crate) same: Vec<Same>,
-    /// It compiled. If not, its fields are here and its waves are not: where it stands it says why.
-    pub(crate) whole: bool,
-}
-
-/// Two constants that have one value, if a field here stands for one of an included graph: of one name they can be different, and
-/// of different names equal. rustc compares them.
-pub(crate) struct Same {
-    pub(crate) ours: Ident,
-    pub(crate) theirs: Ident,
-    /// The expressions, as they are written here and there; zero where there is none.
-    pub(crate) values: [Option<Expr>; 2],
-    pub(crate) scalar: Scalar,
-    pub(crate) what: What,
-}
-
-/// What a constant is to a field.
-#[derive(Clone, Copy)]
-pub(crate) enum What {
-    Length,
-    Width,
-    Init,
-}
-
-/// Where a wave, fixpoint or field comes from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Origin {
-    /// Which of [`Graph::included`].
-    pub(crate) graph: usize,
-    /// The scope in it.
-    pub(crate) scope: usize,
-}
 
 /// Takes the included graphs in.
 pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
@@ -174,7 +122,7 @@ fn absent(graph: &mut Graph, alias: &Ident) {
             }
             _ => None,
         };
-        graph.fields.push(syntax::Field {
+        graph.fields.push(Field {
             name,
             shown: None,
             docs: Vec::new(),
@@ -370,7 +318,7 @@ impl Merger<'_> {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!(
                         "its fields are {}",
-                        syntax::listed(fields.iter().map(|n| format!("`{n}`")))
+                        listed(fields.iter().map(|n| format!("`{n}`")))
                     ),
                 };
                 let message = format!("`{theirs}` is not a field of `{}`", self.args.name);
@@ -453,7 +401,7 @@ impl Merger<'_> {
                         field.name
                     ),
                 ),
-                (None, None) => new.push(syntax::Field {
+                (None, None) => new.push(Field {
                     name: here,
                     shown: None,
                     docs: field.docs.clone(),
@@ -540,7 +488,7 @@ fn stands_for(
             };
             if !one_type {
                 let of = |item: &Option<Box<syn::Type>>, scalar: &Scalar| match item {
-                    Some(item) => syntax::show(item),
+                    Some(item) => show(item),
                     None => scalar.name().to_owned(),
                 };
                 let (here, there) = (of(our_item, a), of(item, b));
@@ -593,8 +541,8 @@ fn sized(per: &Option<Per>) -> String {
     match per {
         None | Some(Per::Node) => "one element per node".to_owned(),
         Some(Per::Edge(g)) => format!("one element per edge of `{g}`"),
-        Some(Per::Len(n)) => format!("`{}` elements", syntax::source_text(n)),
-        Some(Per::NodeBits(n)) => format!("a row of `{}` bits per node", syntax::source_text(n)),
+        Some(Per::Len(n)) => format!("`{}` elements", source_text(n)),
+        Some(Per::NodeBits(n)) => format!("a row of `{}` bits per node", source_text(n)),
     }
 }
 
@@ -627,8 +575,8 @@ fn same_size(
     named: (Named<'_>, Named<'_>),
     same: &mut Vec<Equal>,
 ) -> bool {
-    let ours_named = syntax::ident_of(ours).and_then(named.0);
-    let theirs_named = syntax::ident_of(theirs).and_then(named.1);
+    let ours_named = ident_of(ours).and_then(named.0);
+    let theirs_named = ident_of(theirs).and_then(named.1);
     if ours_named.is_none() && theirs_named.is_none() {
         same.push((
             what,
@@ -687,41 +635,10 @@ fn has_structs(kind: &FieldKind) -> bool {
         | FieldKind::Broken => None,
     };
     let is_struct = |t: &TokenTree| match t {
-        TokenTree::Ident(i) => syntax::scalar_of(&parse_quote!(#i)).is_none(),
+        TokenTree::Ident(i) => scalar_of(&parse_quote!(#i)).is_none(),
         TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     };
     item.is_some_and(|t| any_token(t.to_token_stream(), &is_struct))
-}
-
-fn renamed(name: &Ident, names: &HashMap<String, Ident>) -> Ident {
-    match names.get(&name.to_string()) {
-        Some(new) => source::ident(&new.to_string(), name.span()),
-        None => name.clone(),
-    }
-}
-
-/// Fields in an expression, renamed: names that do not follow a `.`.
-pub(crate) fn renamed_expr(e: &Expr, names: &HashMap<String, Ident>) -> Expr {
-    fn walk(tokens: TokenStream, names: &HashMap<String, Ident>) -> TokenStream {
-        let mut after_dot = false;
-        let trees = tokens.into_iter().map(|tree| {
-            let was = std::mem::replace(
-                &mut after_dot,
-                matches!(&tree, TokenTree::Punct(p) if p.as_char() == '.'),
-            );
-            match tree {
-                TokenTree::Ident(i) if !was => TokenTree::Ident(renamed(&i, names)),
-                TokenTree::Group(g) => {
-                    let mut group = Group::new(g.delimiter(), walk(g.stream(), names));
-                    group.set_span(g.span());
-                    TokenTree::Group(group)
-                }
-                other => other,
-            }
-        });
-        trees.collect()
-    }
-    syn::parse2(walk(e.to_token_stream(), names)).unwrap_or_else(|_| e.clone())
 }
 
 fn renamed_domain(domain: DomainArgs, names: &HashMap<String, Ident>) -> DomainArgs {

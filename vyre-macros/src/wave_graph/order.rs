@@ -2,8 +2,8 @@
 //! owners, and writes the schedule.
 
 use super::check::fixpoint_of;
-use super::syntax::{Graph, Piece, listed};
-use crate::report::{Report, did_you_mean};
+use super::graph::{Graph, Piece};
+use crate::report::{Report, did_you_mean, listed};
 use proc_macro2::Span;
 use syn::Ident;
 use vyre_core::plan::barrier::{BarrierError, Levels, levels};

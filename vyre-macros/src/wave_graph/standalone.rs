@@ -1,18 +1,18 @@
 //! `#[kernel]`: a function that is a pass of one wave over `range(n)`. It becomes a wave graph with `Data` made from the
 //! parameters, and takes the same way through the stages.
 
+use super::build::{Built, build};
 use super::check::{Written, written};
-use super::syntax::{
-    DomainArgs, Field, FieldKind, Graph, Host, Per, Piece, Scope, Wave, is_struct_word, options,
-    scalar_of, show, title_of, type_word,
-};
-use super::{Built, build, syntax};
-use crate::expand::{
-    Expansion, bound_names, constant_values, many_arguments, scalar_type, site_values,
-};
-use crate::import::{Imports, without_inner_devices};
-use crate::kernel::is_device;
+use super::graph::{DomainArgs, Field, FieldKind, Graph, Host, Per, Piece, Scope, Wave};
+use super::syntax::{is_struct_word, options};
+use crate::args::{take_attrs, title_of};
+use crate::arrays::{array_names, bound_names, constant_values, site_values};
+use crate::attributes::{is_device, without_inner_devices};
+use crate::expand::{Expansion, many_arguments};
+use crate::kernel::types::{scalar_of, scalar_type, type_word};
+use crate::package::Imports;
 use crate::report::Report;
+use crate::tokens::show;
 use crate::{attributes, pass};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -26,7 +26,7 @@ use vyre_core::vir0::scalar::Scalar;
 /// Expands `#[kernel(attr)] item`.
 pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> TokenStream {
     let mut report = Report::default();
-    report.begin(&imports);
+    imports.report(&mut report);
     let mut parsed = syn::parse2::<Item>(item.clone());
     if let Ok(item @ Item::Fn(_)) = &mut parsed {
         attributes::refuse(item, "kernel", &mut report);
@@ -83,9 +83,9 @@ fn kernel(
     mut report: Report,
 ) -> TokenStream {
     let options = options(attr, &mut report);
-    let passes = syntax::take_attrs(&mut function.attrs, "pass");
+    let passes = take_attrs(&mut function.attrs, "pass");
     for word in ["wave", "fixpoint", "device", "wave_graph", "kernel"] {
-        for attr in syntax::take_attrs(&mut function.attrs, word) {
+        for attr in take_attrs(&mut function.attrs, word) {
             report.error(
                 attr.span(),
                 format!("`#[{word}]` does not go with `#[kernel]`"),
@@ -567,12 +567,4 @@ fn emit(
             #glue
         };
     }
-}
-
-/// Names of the arrays beside a kernel's function.
-pub(crate) fn array_names(kernel: &Ident) -> (Ident, Ident) {
-    (
-        format_ident!("__VYRE_CONSTANTS_{}", kernel, span = Span::call_site()),
-        format_ident!("__VYRE_SITES_{}", kernel, span = Span::call_site()),
-    )
 }

@@ -1,20 +1,23 @@
 //! What the macro says about a module, through the same stages as in a compiler.
 
+use super::build::*;
+use super::graph::*;
 use super::*;
-use crate::import::{self, Asker, Imports};
+use crate::import::{self, Asker};
 use crate::source;
+use crate::tokens::source_text;
 use proc_macro2::TokenStream;
 use proc_macro2::TokenTree;
 use quote::ToTokens;
 use quote::quote;
 use std::str::FromStr;
-use syn::Expr;
+use syn::{Expr, Ident};
 use vyre_core::plan::evidence::{self, Binding, Sample};
 use vyre_core::vir0::fingerprint::Fingerprint;
 use vyre_core::vir0::manifest::{Measured, Stale};
 use vyre_core::vir0::module::{
-    Agreement, ConstantId, FixpointId, FrontierId, Least, Proviso, ReduceOp, ReductionId, Step,
-    UpdateOp, WaveId, Why,
+    Agreement, ConstantId, Domain, FixpointId, FrontierId, Least, Mode, Program, Proviso, ReduceOp,
+    ReductionId, Resource, Step, UpdateOp, WaveId, Why,
 };
 
 const DATA: &str = "pub struct Data {
@@ -992,7 +995,7 @@ fn conditions_are_kept_as_written() {
         "-x < (y as i32)",
     ] {
         let e: Expr = syn::parse_str(text).expect("the test parses");
-        assert_eq!(syntax::source_text(&e), text);
+        assert_eq!(source_text(&e), text);
     }
 }
 

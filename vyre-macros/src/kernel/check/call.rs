@@ -1,8 +1,9 @@
 //! Buffers, methods, functions and macros.
 
 use super::*;
+use crate::kernel::check::function::{helper, import};
 use crate::names::{Meaning, Space};
-use crate::wave_graph::syntax;
+use crate::tokens::source_text;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
@@ -111,7 +112,7 @@ impl Checker<'_> {
             self.mismatch(by, index);
         } else if self.first_of(by, &found) {
             let (by, found) = (self.types.show(by), self.types.show(&found));
-            let shown = syntax::source_text(strip(&i.expr));
+            let shown = source_text(strip(&i.expr));
             let better = match by.as_str() {
                 "u32" => "indices, lengths and nodes are all u32",
                 _ => "a local array is a Rust array",

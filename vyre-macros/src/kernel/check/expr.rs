@@ -1,8 +1,7 @@
 //! Operators, literals, names and places.
 
 use super::*;
-use crate::source;
-use crate::wave_graph::syntax;
+use crate::tokens::{ident, source_text};
 
 impl Checker<'_> {
     /// An expression used as a value.
@@ -450,7 +449,7 @@ impl Checker<'_> {
             let mut path = p.clone();
             for s in &mut path.path.segments {
                 if s.ident == "Self" {
-                    s.ident = source::ident(&owner, s.ident.span());
+                    s.ident = ident(&owner, s.ident.span());
                 }
             }
             return self.constant(&path, declared, span);
@@ -738,7 +737,7 @@ impl Checker<'_> {
 
     /// Reports that a reduction is assigned to.
     fn assigned_reduction(&mut self, e: &syn::Expr, (op, count): (ReduceOp, bool)) {
-        let name = syntax::source_text(e);
+        let name = source_text(e);
         let method = match op {
             ReduceOp::Sum if count => "inc()",
             ReduceOp::Sum => "add(..)",
@@ -848,7 +847,7 @@ impl Checker<'_> {
             }
             syn::Expr::Index(i) => {
                 let target = self.expr(e, None);
-                let shown = syntax::source_text(e);
+                let shown = source_text(e);
                 match target.ty {
                     Ty::Handle(HandleTy::Atomic(_)) => self.error(
                         target.span,

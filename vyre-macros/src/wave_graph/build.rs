@@ -1,0 +1,757 @@
+//! From a graph to a verified program: its bodies are compiled, ordered, scheduled and encoded.
+
+use super::check::{self, Fields, ParamKind, Slot, Sweep};
+use super::graph::{DomainArgs, FixpointArgs, Graph, MaxRounds, Origin, Piece, renamed_expr};
+use super::order::{self, Use, Uses, Via};
+use crate::args::ident_of;
+use crate::expand::Expansion;
+use crate::kernel::{Binding, Env, Helpers, ItemField, Root, compile_condition, compile_wave};
+use crate::package::Imports;
+use crate::pass;
+use crate::report::Report;
+use crate::report::listed;
+use crate::tables::Tables;
+use crate::tokens::source_text;
+use proc_macro2::Span;
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use vyre_core::compile::effects;
+use vyre_core::compile::ir::Body;
+use vyre_core::compile::lower::{Literals, LowerError, lower};
+use vyre_core::plan;
+use vyre_core::plan::fit::fit;
+use vyre_core::plan::footprint::footprint;
+use vyre_core::plan::hazard::join;
+use vyre_core::plan::lives::Life;
+use vyre_core::vir0::container::{encode, program_hash};
+use vyre_core::vir0::module::{
+    Access, BufferId, Constant, Domain, Fixpoint, Kernel, KernelId, MAX_ROUNDS, Mode, Program,
+    Resource, Role, SiteId, Uniform, Wave,
+};
+use vyre_core::vir0::sizes::Sizes;
+use vyre_core::vir0::verify::verify;
+
+/// Everything that the expansion needs. After an error only the declarations and what was recorded so far.
+pub(crate) struct Built<'g> {
+    pub(crate) fields: Fields<'g>,
+    /// The declarations; the rest too when it compiled.
+    pub(crate) program: Program,
+    pub(crate) tables: Tables,
+    pub(crate) sweeps: Vec<Option<Sweep>>,
+    /// The encoded program when everything succeeded.
+    pub(crate) skeleton: Option<Vec<u8>>,
+}
+
+impl<'g> Built<'g> {
+    /// For [`crate::expand`].
+    pub(crate) fn expansion<'a>(&'a self, graph: &'a Graph) -> Expansion<'a> {
+        Expansion {
+            graph,
+            fields: &self.fields,
+            program: &self.program,
+            tables: &self.tables,
+            sweeps: &self.sweeps,
+            skeleton: self.skeleton.as_deref(),
+            conditions: false,
+            standalone: false,
+        }
+    }
+}
+
+/// Bodies and uses, collected scope by scope.
+struct Builder<'g, 'r> {
+    graph: &'g Graph,
+    report: &'r mut Report,
+    tables: Tables,
+    program: Program,
+    bodies: Vec<Option<Body>>,
+    conditions: Vec<Option<Body>>,
+    swaps: Vec<Vec<(BufferId, BufferId)>>,
+    sites: Vec<SiteId>,
+    sweeps: Vec<Option<Sweep>>,
+}
+
+/// Checks, lowers, orders and verifies.
+pub(crate) fn build<'g>(
+    graph: &'g Graph,
+    imports: Imports,
+    parsed: bool,
+    report: &mut Report,
+) -> Built<'g> {
+    let scopes = graph.scopes.len();
+    let mut b = Builder {
+        graph,
+        report,
+        tables: Tables::default(),
+        program: Program {
+            name: graph.name.unraw().to_string(),
+            manifest: graph.claim.manifest.clone(),
+            ..Program::default()
+        },
+        bodies: Vec::new(),
+        conditions: (1..scopes).map(|_| None).collect(),
+        swaps: vec![Vec::new(); scopes - 1],
+        sites: vec![SiteId(0); scopes - 1],
+        sweeps: Vec::new(),
+    };
+    b.bodies.resize_with(graph.waves.len(), || None);
+    b.sweeps.resize_with(graph.waves.len(), || None);
+    b.tables.begin_module();
+    let root = if graph.scopes[0].in_body {
+        Root::Body
+    } else {
+        Root::Module
+    };
+    let mut helpers = Helpers::new(imports, root);
+    let in_scope = (&mut helpers, &mut b.tables);
+    let fields = Fields::resolve(graph, &mut b.program, in_scope, b.report);
+    // Without its fields a wave means nothing.
+    if graph.has_data {
+        b.compile(&fields, helpers);
+    }
+    let skeleton = b.assemble(&fields, parsed);
+    Built {
+        fields,
+        program: b.program,
+        tables: b.tables,
+        sweeps: b.sweeps,
+        skeleton,
+    }
+}
+
+impl Builder<'_, '_> {
+    /// Compiles every body, module by module: ids of constants and sites run on in that order.
+    fn compile(&mut self, fields: &Fields<'_>, mut helpers: Helpers) {
+        let graph = self.graph;
+        let included = |origin: Origin| {
+            let graph = &graph.included[origin.graph];
+            let mut helpers = Helpers::new(graph.imports.clone(), Root::Module);
+            helpers.enter(&graph.items);
+            helpers
+        };
+        let mut entered: Vec<usize> = Vec::new();
+        for (s, scope) in graph.scopes.iter().enumerate() {
+            if s > 0 {
+                self.tables.begin_module();
+            }
+            if let Some(origin) = scope.origin {
+                // Its parents are the included graph's: from the outermost to this one.
+                let mut helpers = included(origin);
+                let mut chain = vec![s];
+                while let Some(parent) = graph.scopes[chain[chain.len() - 1]]
+                    .parent
+                    .filter(|&p| p > 0)
+                {
+                    chain.push(parent);
+                }
+                for &inner in chain.iter().rev() {
+                    helpers.enter(&graph.scopes[inner].items);
+                }
+                self.pieces(&scope.pieces, fields, &helpers, Some(origin));
+                continue;
+            }
+            while entered.last().copied() != scope.parent {
+                self.leave(&mut entered, &mut helpers);
+            }
+            entered.push(s);
+            helpers.enter(&scope.items);
+            let origin = |piece: &Piece| match piece {
+                Piece::Item(_) => None,
+                Piece::Wave(w) => graph.waves[*w].origin,
+                Piece::Scope(s) => graph.scopes[*s].origin,
+            };
+            for piece in &scope.pieces {
+                let piece_alone = std::slice::from_ref(piece);
+                match origin(piece) {
+                    None => self.pieces(piece_alone, fields, &helpers, None),
+                    Some(Origin { graph, .. }) => {
+                        let origin = Origin { graph, scope: 0 };
+                        self.pieces(piece_alone, fields, &included(origin), Some(origin));
+                    }
+                }
+            }
+        }
+        while !entered.is_empty() {
+            self.leave(&mut entered, &mut helpers);
+        }
+    }
+
+    /// Leaves the module that was entered last.
+    fn leave(&mut self, entered: &mut Vec<usize>, helpers: &mut Helpers) {
+        let bound = helpers.leave();
+        if let Some(s) = entered.pop() {
+            self.tables.binds(s, bound);
+        }
+    }
+
+    /// Compiles parts of one module.
+    fn pieces(
+        &mut self,
+        pieces: &[Piece],
+        fields: &Fields<'_>,
+        helpers: &Helpers,
+        origin: Option<Origin>,
+    ) {
+        let graph = self.graph;
+        if let Some(o) = origin {
+            let (path, tables) = &graph.included[o.graph].modules[o.scope];
+            self.tables.enter(path, tables);
+        }
+        for piece in pieces {
+            match piece {
+                Piece::Item(_) => {}
+                Piece::Wave(w) => self.wave(*w, fields, helpers),
+                Piece::Scope(inner) => self.fixpoint(*inner, fields, helpers),
+            }
+        }
+        self.tables.leave();
+    }
+
+    fn wave(&mut self, w: usize, fields: &Fields<'_>, helpers: &Helpers) {
+        let wave = &self.graph.waves[w];
+        let sweep = fields.sweep(wave, &self.program, &mut self.tables, self.report);
+        let Some(sweep) = sweep else { return };
+        let names = fields.parameters(&self.program);
+        let bindings: Vec<(Ident, Binding)> = sweep
+            .params
+            .iter()
+            .filter_map(|p| Some((p.name.clone()?, binding(p.kind))))
+            .collect();
+        let env = Env {
+            bindings: &bindings,
+            helpers,
+            fields: &names,
+        };
+        let body = compile_wave(&wave.function, &env, &mut self.tables, self.report);
+        self.bodies[w] = body.map(|body| Body {
+            name: wave.shown(),
+            ..body
+        });
+        self.read_only_rows(w, &sweep);
+        self.sweeps[w] = Some(sweep);
+    }
+
+    /// Refuses what changes rows of bits that the caller gives: `&Bits` does not say by its type whether it is written.
+    fn read_only_rows(&mut self, w: usize, sweep: &Sweep) {
+        let Some(body) = &self.bodies[w] else { return };
+        for u in effects::uses(body) {
+            let param = sweep.params.iter().find(|p| takes(p.kind, u.resource));
+            let Some(check::Param {
+                name: Some(name),
+                kind: ParamKind::Bits { buffer, .. },
+                ..
+            }) = param
+            else {
+                continue;
+            };
+            let role = match self.program.buffers[buffer.index()].role {
+                Role::Topology => "topology",
+                Role::Input => "input",
+                Role::Output | Role::Scratch | Role::InOut => continue,
+            };
+            if u.mode != Mode::Read {
+                let at = u.site.and_then(|site| self.tables.span(site));
+                self.report.error_help(
+                    at.unwrap_or_else(|| name.span()),
+                    format!("`{name}` is `#[{role}]`, which waves only read"),
+                    "declare the rows `#[scratch(..)]` or `#[output(..)]`, and copy them word by word with `word` and `store_word`",
+                );
+            }
+        }
+    }
+
+    fn fixpoint(&mut self, s: usize, fields: &Fields<'_>, helpers: &Helpers) {
+        let scope = &self.graph.scopes[s];
+        let Some(args) = &scope.fixpoint else { return };
+        let f = s - 1;
+        self.sites[f] = self.tables.site(scope.name.span());
+        for pair in &args.swaps {
+            let swap = check::swap(pair, fields, &self.program, self.report);
+            self.swaps[f].extend(swap.into_iter().flatten());
+        }
+        let swapped: Vec<&Ident> = args.swaps.iter().flat_map(|(a, b)| [a, b]).collect();
+        if let Some(twice) = (0..swapped.len()).find(|&i| swapped[..i].contains(&swapped[i])) {
+            let name = &args.swaps[twice / 2].1;
+            self.report
+                .error(name.span(), "a buffer is swapped once a round");
+        }
+        if let (Some(MaxRounds::Constant(e)), None) = (&args.max_rounds, &args.included)
+            && let Some(name) = ident_of(e)
+            && fields.slot(name).is_some()
+        {
+            self.report.error_help(
+                name.span(),
+                format!("`max_rounds` is a literal or a constant, and `{name}` is a field of `Data`"),
+                format!("a limit of the run belongs in the condition: `until(round + 1 >= {name} || ..)`"),
+            );
+        }
+        let Some(until) = &args.until else { return };
+        let bindings = condition_bindings(args, fields, &self.program);
+        let mut names = fields.parameters(&self.program);
+        // What is wrong with these has been said, or their type has yet to arrive from another module.
+        let is_broken = |field: &Ident| matches!(fields.slot(field), Some(Slot::Broken));
+        let broken: Vec<String> = match &args.included {
+            None => {
+                let all = fields.iter().map(|(field, _)| &field.name);
+                all.filter(|f| is_broken(f)).map(Ident::to_string).collect()
+            }
+            Some(included) => {
+                let all = included.names.iter().filter(|(_, field)| is_broken(field));
+                all.map(|(theirs, _)| theirs.clone()).collect()
+            }
+        };
+        names.extend(broken.into_iter().map(|name| (name, String::new())));
+        let env = Env {
+            bindings: &bindings,
+            helpers,
+            fields: &names,
+        };
+        let name = scope.name.unraw().to_string();
+        self.conditions[f] = compile_condition(&name, until, &env, &mut self.tables, self.report);
+    }
+
+    /// Orders, completes and verifies the program, and encodes it.
+    fn assemble(&mut self, fields: &Fields<'_>, parsed: bool) -> Option<Vec<u8>> {
+        let graph = self.graph;
+        let internal = |what: &dyn std::fmt::Display, at: Span, report: &mut Report| {
+            report.error_help(
+                at,
+                format!("internal error in vyre: {what}"),
+                "this is a bug of vyre, not of your pass; please report it with the source of the pass",
+            );
+        };
+        let complete = self.report.is_empty()
+            && parsed
+            && self.bodies.iter().all(Option::is_some)
+            && self.conditions.iter().all(Option::is_some);
+        let uses = complete.then(|| self.uses(fields));
+        if let Some(uses) = &uses {
+            self.program.waves = self.waves(uses);
+        }
+        let order = order::order(graph, uses.as_ref(), &self.program, self.report);
+        if !complete {
+            if self.report.is_empty() {
+                let what = "a body was not compiled and nothing was reported";
+                internal(&what, graph.name.span(), self.report);
+            }
+            return None;
+        }
+        let order = order?;
+        for (table, what) in [
+            (graph.waves.len(), "waves"),
+            (graph.scopes.len(), "fixpoints"),
+            (graph.fields.len(), "fields"),
+        ] {
+            if table > usize::from(u16::MAX) {
+                self.report.error(
+                    graph.name.span(),
+                    format!(
+                        "a pass has at most {} {what}; this one has {table}",
+                        u16::MAX
+                    ),
+                );
+                return None;
+            }
+        }
+        if self.tables.overflowed() {
+            self.report.error(
+                graph.name.span(),
+                format!("a pass has at most {} sites and constants", u16::MAX),
+            );
+            return None;
+        }
+
+        let mut literals = Literals::new(self.tables.constant_count());
+        let bodies: Vec<(&Body, Span)> = self
+            .bodies
+            .iter()
+            .flatten()
+            .zip(graph.waves.iter().map(|w| w.name().span()))
+            .chain(
+                self.conditions
+                    .iter()
+                    .flatten()
+                    .zip(graph.scopes[1..].iter().map(|s| s.name.span())),
+            )
+            .collect();
+        let mut kernels: Vec<Kernel> = Vec::new();
+        for (body, at) in bodies {
+            match lower(body, &mut literals) {
+                Ok(kernel) => kernels.push(kernel),
+                // A variable that is read before it is assigned, an operator that a type lacks: rustc's to report.
+                Err(e @ (LowerError::Invalid(_) | LowerError::Unsupported { .. })) => {
+                    self.report.left_to_rustc(format!("`{}`: {e}", body.name));
+                }
+                Err(e) => self.report.error(at, format!("`{}`: {e}", body.name)),
+            }
+        }
+        if !self.report.is_empty() {
+            return None;
+        }
+        let program = &mut self.program;
+        program.kernels = kernels;
+        program.constants = self
+            .tables
+            .modules()
+            .iter()
+            .flat_map(|m| &m.constants)
+            .map(|c| Constant {
+                scalar: c.scalar,
+                bits: 0,
+            })
+            .chain(literals.into_constants())
+            .collect();
+        for (f, owner) in program.frontiers.iter_mut().zip(order.frontier_owners) {
+            f.owner = owner;
+        }
+        for (r, owner) in program.reductions.iter_mut().zip(order.reduction_owners) {
+            r.owner = owner;
+        }
+        for (wave, after) in program.waves.iter_mut().zip(order.waves_after) {
+            wave.after = after;
+        }
+        let scopes = graph.scopes.iter().zip(order.scopes_after).skip(1);
+        program.fixpoints = scopes
+            .enumerate()
+            .map(|(f, (scope, after))| Fixpoint {
+                name: scope.shown(),
+                parent: scope.parent.and_then(check::fixpoint_of),
+                until: KernelId((graph.waves.len() + f) as u16),
+                condition: scope
+                    .fixpoint
+                    .as_ref()
+                    .map_or_else(String::new, condition_text),
+                max_rounds: match scope.fixpoint.as_ref().and_then(|a| a.max_rounds.as_ref()) {
+                    Some(MaxRounds::Literal(n)) => *n,
+                    Some(MaxRounds::Constant(_)) | None => MAX_ROUNDS,
+                },
+                swaps: self.swaps[f].clone(),
+                after,
+                site: self.sites[f],
+            })
+            .collect();
+        program.schedule = order.schedule;
+        program.messages = self.tables.messages();
+        let bodies: Vec<&Body> = self.bodies.iter().flatten().collect();
+        let conditions: Vec<&Body> = self.conditions.iter().flatten().collect();
+        program.agreement = effects::agreement(program, &bodies, &conditions);
+        if let Err(errors) = verify(program) {
+            for e in errors.iter().take(5) {
+                internal(e, graph.name.span(), self.report);
+            }
+            return None;
+        }
+        self.fit()?;
+        // Another judge than the stages that ordered the waves and split groups.
+        let wrong = plan::check::program(&self.program);
+        for violation in wrong.iter().take(5) {
+            internal(violation, graph.name.span(), self.report);
+        }
+        if !wrong.is_empty() {
+            return None;
+        }
+        let hash = program_hash(&self.program, &self.spelling());
+        (graph.claim).prove(&mut self.program.manifest, hash, self.report);
+        Some(encode(&self.program))
+    }
+
+    /// How named constants are written.
+    fn spelling(&self) -> String {
+        let scopes = &self.graph.scopes;
+        let limits = scopes
+            .iter()
+            .filter_map(|s| match &s.fixpoint.as_ref()?.max_rounds {
+                Some(MaxRounds::Constant(limit)) => Some(&**limit),
+                Some(MaxRounds::Literal(_)) | None => None,
+            });
+        let items = scopes.iter().flat_map(|s| &s.items);
+        pass::spelling(self.tables.modules(), limits, items)
+    }
+
+    /// Brings the schedule under the budget for the largest graph that is allowed. What is not known yet (a length that is a
+    /// scalar or a named constant, edges without a limit) counts as nothing: a session checks again with real sizes.
+    fn fit(&mut self) -> Option<()> {
+        let options = &self.graph.options;
+        let program = &mut self.program;
+        program.manifest.max_nodes = options.limits.nodes;
+        program.manifest.max_edges = options.limits.edges;
+        program.manifest.budget_bytes = options.budget_bytes;
+        let Some(budget_bytes) = options.budget_bytes else {
+            return Some(());
+        };
+        let sizes = Sizes {
+            nodes: options.limits.nodes.unwrap_or(0),
+            edges: vec![options.limits.edges.unwrap_or(0); program.topologies.len()],
+            scalars: vec![0; program.scalars.len()],
+        };
+        match fit(program, &sizes, budget_bytes) {
+            Ok(fitted) => {
+                program.schedule = fitted.schedule;
+                Some(())
+            }
+            Err(e) => {
+                let largest = footprint(program, &sizes).ok().map(|takes| {
+                    let mut fields: Vec<(&str, u64)> = Vec::new();
+                    for item in takes.items.iter().filter(|i| i.life != Life::Never) {
+                        let name = program.field_of(item.resource);
+                        match fields.iter_mut().find(|(field, _)| *field == name) {
+                            Some((_, bytes)) => *bytes = bytes.saturating_add(item.bytes),
+                            None => fields.push((name, item.bytes)),
+                        }
+                    }
+                    fields.sort_by_key(|&(_, bytes)| std::cmp::Reverse(bytes));
+                    let fields = fields.iter().take(3);
+                    listed(fields.map(|(name, bytes)| format!("`{name}` takes {bytes} bytes")))
+                });
+                let help = largest.map_or_else(String::new, |l| format!("{l}; "));
+                self.report.error_help(
+                    options.budget_span,
+                    format!("`{}` cannot meet its budget: {e}", program.name),
+                    format!(
+                        "{help}raise the budget, lower the limits, or give a buffer a smaller type"
+                    ),
+                );
+                None
+            }
+        }
+    }
+
+    /// The waves, before they are ordered.
+    fn waves(&self, uses: &Uses) -> Vec<Wave> {
+        let waves = self.graph.waves.iter().zip(&self.sweeps).zip(&uses.waves);
+        waves
+            .enumerate()
+            .filter_map(|(w, ((wave, sweep), uses))| {
+                Some(Wave {
+                    name: wave.shown(),
+                    kernel: KernelId(w as u16),
+                    domain: sweep.as_ref()?.domain,
+                    accesses: joined(uses),
+                    fixpoint: check::fixpoint_of(wave.scope),
+                    after: Vec::new(),
+                })
+            })
+            .collect()
+    }
+
+    /// What every wave and fixpoint uses, with the tokens that show it.
+    fn uses(&self, fields: &Fields<'_>) -> Uses {
+        let graph = self.graph;
+        let mut waves = Vec::new();
+        for (w, wave) in graph.waves.iter().enumerate() {
+            let mut list = Vec::new();
+            if let (Some(sweep), Some(body)) = (&self.sweeps[w], &self.bodies[w]) {
+                list.extend(domain_uses(sweep.domain, wave.domain.as_ref()));
+                for u in effects::uses(body) {
+                    let param = sweep.params.iter().find(|p| takes(p.kind, u.resource));
+                    let span = param
+                        .and_then(|p| p.name.as_ref())
+                        .map_or_else(|| wave.name().span(), Ident::span);
+                    list.push(Use {
+                        access: Access {
+                            resource: u.resource,
+                            mode: u.mode,
+                        },
+                        via: Via::Body,
+                        span,
+                    });
+                }
+            }
+            waves.push(list);
+        }
+        let mut scopes = vec![Vec::new(); graph.scopes.len()];
+        for (s, scope) in graph.scopes.iter().enumerate().skip(1) {
+            let Some(args) = &scope.fixpoint else {
+                continue;
+            };
+            if let (Some(body), Some(until)) = (&self.conditions[s - 1], &args.until) {
+                let asked = args.asked();
+                for u in effects::uses(body) {
+                    let name = self.program.name_of(u.resource);
+                    let is = |(_, field): &&(Ident, Option<Ident>)| {
+                        field.as_ref().is_some_and(|f| f == name)
+                    };
+                    let span = asked.iter().find(is).map(|(name, _)| name.span());
+                    scopes[s].push(Use {
+                        access: Access {
+                            resource: u.resource,
+                            mode: u.mode,
+                        },
+                        via: Via::Until,
+                        span: span.unwrap_or_else(|| until.span()),
+                    });
+                }
+            }
+            let swapped = args.swaps.iter().flat_map(|(a, b)| [a, b]);
+            let swapped = swapped.flat_map(|n| {
+                let slot = fields.iter().find(|(f, _)| f.name == *n);
+                let buffers = slot.into_iter().flat_map(|(_, slot)| slot.buffers());
+                buffers.map(move |id| (n, id))
+            });
+            for (name, buffer) in swapped {
+                scopes[s].push(Use {
+                    access: Access {
+                        resource: Resource::Buffer(buffer),
+                        mode: Mode::Write,
+                    },
+                    via: Via::Swap,
+                    span: name.span(),
+                });
+            }
+        }
+        Uses { waves, scopes }
+    }
+}
+
+/// One access a resource, sorted.
+fn joined(uses: &[Use]) -> Vec<Access> {
+    let mut accesses: Vec<Access> = uses.iter().map(|u| u.access).collect();
+    accesses.sort_unstable();
+    let mut out: Vec<Access> = Vec::new();
+    for a in accesses {
+        match out.last_mut() {
+            Some(last) if last.resource == a.resource => last.mode = join(last.mode, a.mode),
+            _ => out.push(a),
+        }
+    }
+    out
+}
+
+/// Sweeping reads the frontier and the topology.
+fn domain_uses(domain: Domain, args: Option<&DomainArgs>) -> Vec<Use> {
+    let read = |resource, span| Use {
+        access: Access {
+            resource,
+            mode: Mode::Read,
+        },
+        via: Via::Domain,
+        span,
+    };
+    let (first, second) = match args {
+        Some(DomainArgs::Items { of, .. }) => (Some(of), None),
+        Some(DomainArgs::Edges { graph, from }) => (Some(graph), from.as_ref()),
+        _ => (None, None),
+    };
+    let span = |ident: Option<&Ident>| ident.map_or_else(Span::call_site, Ident::span);
+    match domain {
+        Domain::Once | Domain::Range(_) | Domain::Nodes => Vec::new(),
+        Domain::Items(f) => vec![read(Resource::Frontier(f), span(first))],
+        Domain::ListItems(l, _) => vec![read(Resource::List(l), span(first))],
+        Domain::Edges(t) => vec![read(Resource::Topology(t), span(first))],
+        Domain::EdgesFrom(t, f) => vec![
+            read(Resource::Topology(t), span(first)),
+            read(Resource::Frontier(f), span(second)),
+        ],
+    }
+}
+
+fn binding(kind: ParamKind) -> Binding {
+    match kind {
+        ParamKind::Index => Binding::Item(ItemField::Index),
+        ParamKind::Record => Binding::Record,
+        ParamKind::PushItems(f) => Binding::PushItems(f),
+        ParamKind::Append(l) => Binding::Append(l),
+        ParamKind::OwnRows { first, mutable, .. } => Binding::OwnRecord { first, mutable },
+        ParamKind::Records { first, .. } => Binding::Records { first },
+        ParamKind::Bits { buffer, width } => Binding::Bits { buffer, width },
+        ParamKind::Edge => Binding::EdgeItem,
+        ParamKind::Round => Binding::Round,
+        ParamKind::Uniform(u, scalar) => Binding::Scalar(u, scalar),
+        ParamKind::Own {
+            buffer,
+            scalar,
+            mutable,
+        } => Binding::Own {
+            buffer,
+            scalar,
+            mutable,
+        },
+        ParamKind::Buf { buffer, scalar } => Binding::Buf { buffer, scalar },
+        ParamKind::AtomicBuf { buffer, scalar } => Binding::AtomicBuf { buffer, scalar },
+        ParamKind::Csr(t) => Binding::Csr(t),
+        ParamKind::Push(f) => Binding::Push(f),
+        ParamKind::Reduce {
+            id,
+            op,
+            scalar,
+            count,
+        } => Binding::Reduce {
+            id,
+            op,
+            scalar,
+            count,
+        },
+    }
+}
+
+/// Whether a parameter is how a wave gets at a resource.
+fn takes(kind: ParamKind, resource: Resource) -> bool {
+    let buffers = |first: BufferId, count: u16| match resource {
+        Resource::Buffer(b) => (first.0..first.0 + count).contains(&b.0),
+        _ => false,
+    };
+    match kind {
+        ParamKind::Index | ParamKind::Edge | ParamKind::Record | ParamKind::Round => false,
+        ParamKind::Uniform(Uniform::Reduction(r), _) => resource == Resource::Reduction(r),
+        ParamKind::Uniform(..) => false,
+        ParamKind::Own { buffer, .. }
+        | ParamKind::Buf { buffer, .. }
+        | ParamKind::Bits { buffer, .. }
+        | ParamKind::AtomicBuf { buffer, .. } => buffers(buffer, 1),
+        ParamKind::OwnRows { first, count, .. } | ParamKind::Records { first, count } => {
+            buffers(first, count)
+        }
+        ParamKind::Csr(t) => resource == Resource::Topology(t),
+        ParamKind::Push(f) | ParamKind::PushItems(f) => resource == Resource::Frontier(f),
+        ParamKind::Append(l) => resource == Resource::List(l),
+        ParamKind::Reduce { id, .. } => resource == Resource::Reduction(id),
+    }
+}
+
+/// A condition for the plan, with the fields as they are named here.
+fn condition_text(args: &FixpointArgs) -> String {
+    match (&args.until, &args.included) {
+        (None, _) => String::new(),
+        (Some(until), None) => source_text(until),
+        (Some(until), Some(included)) => source_text(&renamed_expr(until, &included.names)),
+    }
+}
+
+/// What `until(..)` can name: frontiers, lists, reductions, scalars, and `round`. In an included graph, by its own names.
+fn condition_bindings(
+    args: &FixpointArgs,
+    fields: &Fields<'_>,
+    program: &Program,
+) -> Vec<(Ident, Binding)> {
+    let binding = |slot: Slot| {
+        Some(match slot {
+            Slot::Frontier(f) => Binding::Frontier(f),
+            Slot::Reduction(r) => {
+                Binding::Scalar(Uniform::Reduction(r), program.reductions[r.index()].scalar)
+            }
+            Slot::Scalar(s) => {
+                Binding::Scalar(Uniform::Scalar(s), program.scalars[s.index()].scalar)
+            }
+            Slot::List(l) => Binding::List(l),
+            Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken => return None,
+        })
+    };
+    let round = (Ident::new("round", Span::call_site()), Binding::Round);
+    let named: Vec<(Ident, Slot)> = match &args.included {
+        None => fields
+            .iter()
+            .map(|(field, slot)| (field.name.clone(), slot))
+            .collect(),
+        Some(included) => included
+            .names
+            .iter()
+            .filter_map(|(name, field)| Some((Ident::new(name, field.span()), fields.slot(field)?)))
+            .collect(),
+    };
+    let named = named.into_iter();
+    named
+        .filter_map(|(name, slot)| Some((name, binding(slot)?)))
+        .chain([round])
+        .collect()
+}

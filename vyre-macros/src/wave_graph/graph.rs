@@ -1,0 +1,423 @@
+//! A wave graph as its module says it, which every stage reads.
+
+use crate::package::Imports;
+use crate::pass::Claim;
+use crate::tables::ModuleTables;
+use crate::tokens::{generated, ident};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use std::collections::HashMap;
+use std::rc::Rc;
+use syn::ext::IdentExt;
+use syn::{Attribute, Expr, Ident, Item, ItemFn, Type, Visibility, parse_quote_spanned};
+use vyre_core::vir0::module::{ReduceOp, Role};
+use vyre_core::vir0::scalar::Scalar;
+
+/// A whole `#[wave_graph] mod`, taken apart.
+pub(crate) struct Graph {
+    pub(crate) name: Ident,
+    pub(crate) options: Options,
+    pub(crate) claim: Claim,
+    /// There is a `Data`.
+    pub(crate) has_data: bool,
+    pub(crate) fields: Vec<Field>,
+    /// The graph's own module first, then the fixpoints in source order, an outer one before its inner ones.
+    pub(crate) scopes: Vec<Scope>,
+    /// In source order, nested ones included.
+    pub(crate) waves: Vec<Wave>,
+    /// Graphs to take in, and those taken in.
+    pub(crate) includes: Vec<IncludeArgs>,
+    pub(crate) included: Vec<Included>,
+    /// Names of fixpoints that are not there, which has been said.
+    pub(crate) lost: Vec<Ident>,
+    /// Names that the macro defines and the user took, which has been said.
+    pub(crate) clashes: Vec<String>,
+    /// Arguments of attributes as written, each with the scope in whose module their names are looked up.
+    pub(crate) written: Vec<(usize, TokenStream)>,
+}
+
+/// Arguments of `#[wave_graph(...)]`.
+pub(crate) struct Options {
+    /// What expanded code names instead of `::vyre`.
+    pub(crate) krate: TokenStream,
+    /// `limits(nodes = .., edges = ..)`: the sizes that the compile-time plan may assume.
+    pub(crate) limits: Limits,
+    /// `budget = "4 GiB"`, in bytes.
+    pub(crate) budget_bytes: Option<u64>,
+    /// Where the budget is written.
+    pub(crate) budget_span: Span,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            krate: quote!(::vyre),
+            limits: Limits::default(),
+            budget_bytes: None,
+            budget_span: Span::call_site(),
+        }
+    }
+}
+
+/// Largest graph that a pass is planned for.
+#[derive(Default)]
+pub(crate) struct Limits {
+    pub(crate) nodes: Option<u64>,
+    pub(crate) edges: Option<u64>,
+}
+
+/// A module that holds waves: the graph's own, or a fixpoint.
+pub(crate) struct Scope {
+    pub(crate) parent: Option<usize>,
+    /// Nesting depth; the graph's module is 0.
+    pub(crate) depth: usize,
+    pub(crate) name: Ident,
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    /// `None` for the graph's own module.
+    pub(crate) fixpoint: Option<FixpointArgs>,
+    pub(crate) pieces: Vec<Piece>,
+    /// `use super::*` is written out.
+    pub(crate) imports_parent: bool,
+    /// Every item as written: helpers and constants are looked up here.
+    pub(crate) items: Vec<Item>,
+    /// The items stand in a function's body, where no path from outside leads.
+    pub(crate) in_body: bool,
+    /// Name in the plan, where it differs.
+    pub(crate) shown: Option<String>,
+    /// Of an included graph.
+    pub(crate) origin: Option<Origin>,
+}
+
+impl Scope {
+    /// Name in the plan.
+    pub(crate) fn shown(&self) -> String {
+        self.shown
+            .clone()
+            .unwrap_or_else(|| self.name.unraw().to_string())
+    }
+}
+
+/// A part of a module, in source order.
+pub(crate) enum Piece {
+    /// An item that is emitted again, helper attributes stripped.
+    Item(TokenStream),
+    /// A wave; emitted from [`Graph::waves`].
+    Wave(usize),
+    /// A fixpoint module; emitted from [`Graph::scopes`].
+    Scope(usize),
+}
+
+/// Arguments of `#[fixpoint(...)]`.
+#[derive(Default)]
+pub(crate) struct FixpointArgs {
+    pub(crate) after: Vec<Ident>,
+    pub(crate) until: Option<Expr>,
+    pub(crate) max_rounds: Option<MaxRounds>,
+    pub(crate) swaps: Vec<(Ident, Ident)>,
+    /// Of an included graph.
+    pub(crate) included: Option<IncludedUntil>,
+}
+
+/// The most rounds of a fixpoint.
+pub(crate) enum MaxRounds {
+    Literal(u64),
+    /// The name of a u32 constant.
+    Constant(Box<Expr>),
+}
+
+/// The condition of an included fixpoint: it stays where it is.
+pub(crate) struct IncludedUntil {
+    /// What the fields of its graph are here.
+    pub(crate) names: HashMap<String, Ident>,
+    /// Its function.
+    pub(crate) call: TokenStream,
+    /// Its round limit, if that is a constant.
+    pub(crate) max_rounds: TokenStream,
+}
+
+impl FixpointArgs {
+    /// The names in the condition, each with the field that it can mean here.
+    pub(crate) fn asked(&self) -> Vec<(Ident, Option<Ident>)> {
+        let field = |name: &Ident| match &self.included {
+            None => Some(name.clone()),
+            Some(included) => included.names.get(&name.to_string()).cloned(),
+        };
+        let names = self.until.as_ref().map(names_in).unwrap_or_default();
+        let with_field = names.into_iter().map(|name| {
+            let field = field(&name);
+            (name, field)
+        });
+        with_field.collect()
+    }
+}
+
+/// The names in an expression, each as its first token.
+fn names_in(e: &Expr) -> Vec<Ident> {
+    fn walk(tokens: TokenStream, found: &mut Vec<Ident>) {
+        for tree in tokens {
+            match tree {
+                TokenTree::Ident(i) if !found.contains(&i) => found.push(i),
+                TokenTree::Group(g) => walk(g.stream(), found),
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(e.to_token_stream(), &mut found);
+    found
+}
+
+/// A wave as written.
+pub(crate) struct Wave {
+    pub(crate) scope: usize,
+    /// The function without `#[wave]`.
+    pub(crate) function: ItemFn,
+    /// `None` after an error.
+    pub(crate) domain: Option<DomainArgs>,
+    pub(crate) after: Vec<Ident>,
+    /// Fields by the names of the parameters that take them, where they differ.
+    pub(crate) names: HashMap<String, Ident>,
+    /// How the function is called from the graph's module, where not by its name.
+    pub(crate) call: Option<TokenStream>,
+    /// Name in the plan, where it differs.
+    pub(crate) shown: Option<String>,
+    /// Of an included graph.
+    pub(crate) origin: Option<Origin>,
+}
+
+impl Wave {
+    /// Name in the plan.
+    pub(crate) fn shown(&self) -> String {
+        self.shown
+            .clone()
+            .unwrap_or_else(|| self.name().unraw().to_string())
+    }
+
+    /// The field that a parameter of this name takes. In a wave of an included graph only that graph's fields are meant:
+    /// what else is declared here has nothing to do with its names.
+    pub(crate) fn field(&self, name: &Ident) -> Option<Ident> {
+        match (self.names.get(&name.to_string()), self.origin) {
+            (Some(field), _) => Some(field.clone()),
+            (None, None) => Some(name.clone()),
+            (None, Some(_)) => None,
+        }
+    }
+
+    pub(crate) fn name(&self) -> &Ident {
+        &self.function.sig.ident
+    }
+}
+
+/// The domain of `#[wave(...)]`.
+pub(crate) enum DomainArgs {
+    Once,
+    Range(Expr),
+    Nodes(Option<Ident>),
+    /// The items of a frontier or list; `new`: only those of a list that this wave has not swept.
+    Items {
+        of: Ident,
+        new: bool,
+    },
+    Edges {
+        graph: Ident,
+        from: Option<Ident>,
+    },
+}
+
+impl DomainArgs {
+    /// As the user writes it, for messages.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            DomainArgs::Once => "once",
+            DomainArgs::Range(_) => "range",
+            DomainArgs::Nodes(_) => "nodes",
+            DomainArgs::Items { .. } => "items",
+            DomainArgs::Edges { .. } => "edges",
+        }
+    }
+}
+
+/// A field of `Data`.
+pub(crate) struct Field {
+    pub(crate) name: Ident,
+    /// What the user knows it as, if that is not the name.
+    pub(crate) shown: Option<String>,
+    pub(crate) docs: Vec<Attribute>,
+    pub(crate) kind: FieldKind,
+    /// Where the host has it and as what, by its attribute and type alone: a mistake in it is not one in `Run { .. }`.
+    pub(crate) host: Option<Host>,
+    /// Which of the included graphs it is of.
+    pub(crate) origin: Option<usize>,
+}
+
+/// A field as a host sees it, with the type of one element.
+#[derive(Clone)]
+pub(crate) enum Host {
+    Topology(Type),
+    Scalar(Type),
+    Input(Type),
+    /// One value.
+    Result(Type),
+    /// A vector.
+    Output(Type),
+}
+
+/// What a field declares.
+pub(crate) enum FieldKind {
+    Csr {
+        reverse_of: Option<Ident>,
+    },
+    Column {
+        role: Role,
+        /// Of the elements, where they are no structs.
+        scalar: Scalar,
+        /// Their type, where they are structs or tuples: a buffer for each of its scalars.
+        item: Option<Box<Type>>,
+        per: Option<Per>,
+        init: Option<Box<Expr>>,
+    },
+    Frontier {
+        capacity: Option<Per>,
+        unique: bool,
+        /// Type of the items, where they are not nodes.
+        item: Option<Box<Type>>,
+    },
+    List {
+        capacity: Per,
+        item: Box<Type>,
+        output: bool,
+    },
+    Reduction {
+        op: ReduceOp,
+        count: bool,
+        scalar: Scalar,
+    },
+    Scalar(Scalar),
+    /// Already reported: what uses it is not reported again.
+    Broken,
+}
+
+impl Field {
+    /// The type of a buffer's elements, where they are structs or tuples.
+    pub(crate) fn item(&self) -> Option<&Type> {
+        match &self.kind {
+            FieldKind::Column { item, .. } => item.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// Number of elements, as written after `per =` or `capacity =`.
+pub(crate) enum Per {
+    Node,
+    Edge(Ident),
+    Len(Box<Expr>),
+    /// A row of this many bits for each node.
+    NodeBits(Box<Expr>),
+}
+
+/// `#[include(field = field, .., after(wave))] use path::to::graph;`
+pub(crate) struct IncludeArgs {
+    /// The last name of the `use`.
+    pub(crate) name: Ident,
+    /// Fields of the included graph, and the fields that they are here.
+    pub(crate) fields: Vec<(Ident, Ident)>,
+    pub(crate) after: Vec<Ident>,
+}
+
+/// A graph that was included.
+pub(crate) struct Included {
+    /// Its name in the graph that includes it.
+    pub(crate) name: Ident,
+    /// Its fields, and what they are called here.
+    pub(crate) names: HashMap<String, Ident>,
+    /// What it calls from other modules.
+    pub(crate) imports: Imports,
+    /// Items of its own module, for helpers and constants.
+    pub(crate) items: Vec<Item>,
+    /// Sites and constants of its modules, by scope, and the path of each module.
+    pub(crate) modules: Vec<(TokenStream, Rc<ModuleTables>)>,
+    /// What has to be equal so that fields here can stand for its own.
+    pub(crate) same: Vec<Same>,
+    /// It compiled. If not, its fields are here and its waves are not: where it stands it says why.
+    pub(crate) whole: bool,
+}
+
+/// Two constants that have one value, if a field here stands for one of an included graph: of one name they can be different, and
+/// of different names equal. rustc compares them.
+pub(crate) struct Same {
+    pub(crate) ours: Ident,
+    pub(crate) theirs: Ident,
+    /// The expressions, as they are written here and there; zero where there is none.
+    pub(crate) values: [Option<Expr>; 2],
+    pub(crate) scalar: Scalar,
+    pub(crate) what: What,
+}
+
+/// What a constant is to a field.
+#[derive(Clone, Copy)]
+pub(crate) enum What {
+    Length,
+    Width,
+    Init,
+}
+
+/// Where a wave, fixpoint or field comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// Which of [`Graph::included`].
+    pub(crate) graph: usize,
+    /// The scope in it.
+    pub(crate) scope: usize,
+}
+
+pub(crate) fn renamed(name: &Ident, names: &HashMap<String, Ident>) -> Ident {
+    match names.get(&name.to_string()) {
+        Some(new) => ident(&new.to_string(), name.span()),
+        None => name.clone(),
+    }
+}
+
+/// Fields in an expression, renamed: names that do not follow a `.`.
+pub(crate) fn renamed_expr(e: &Expr, names: &HashMap<String, Ident>) -> Expr {
+    fn walk(tokens: TokenStream, names: &HashMap<String, Ident>) -> TokenStream {
+        let mut after_dot = false;
+        let trees = tokens.into_iter().map(|tree| {
+            let was = std::mem::replace(
+                &mut after_dot,
+                matches!(&tree, TokenTree::Punct(p) if p.as_char() == '.'),
+            );
+            match tree {
+                TokenTree::Ident(i) if !was => TokenTree::Ident(renamed(&i, names)),
+                TokenTree::Group(g) => {
+                    let mut group = Group::new(g.delimiter(), walk(g.stream(), names));
+                    group.set_span(g.span());
+                    TokenTree::Group(group)
+                }
+                other => other,
+            }
+        });
+        trees.collect()
+    }
+    syn::parse2(walk(e.to_token_stream(), names)).unwrap_or_else(|_| e.clone())
+}
+
+/// Names that the expansion adds to the graph's module.
+pub(crate) const GENERATED: [&str; 7] = [
+    "Session", "Sessions", "Run", "Output", "Topology", "PLAN", "Pass",
+];
+
+pub(crate) fn max_rounds_name(s: usize) -> Ident {
+    format_ident!("__VYRE_MAX_ROUNDS_{}", s - 1)
+}
+
+pub(crate) fn condition_name(s: usize) -> Ident {
+    format_ident!("__vyre_until_{}", s - 1)
+}
+
+/// The visibility of what a graph's module, and one that includes it, have to see.
+pub(crate) fn visible_to_graphs(span: Span) -> Visibility {
+    let span = generated(span);
+    parse_quote_spanned! { span => pub(crate) }
+}
