@@ -1,0 +1,198 @@
+//! A backend that the host leads and that can do one thing: interpret a kernel for one item. What a session and a run need
+//! besides is the driver's ([`follow`]), and [`memory`](super::memory).
+
+use super::memory::{Items, State};
+use std::mem::{replace, swap};
+use std::sync::Arc;
+use vyre_core::cpu::interp::{Interpreter, Item};
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::side::Floor;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::{Backend, Executor, Holder, Opening, Progress};
+use vyre_core::run::outcome::Outcome;
+use vyre_core::run::schedule::*;
+use vyre_core::vir0::{module::*, sizes::Sizes};
+
+/// One item at a time.
+pub(crate) struct Sequential;
+
+impl Backend for Sequential {
+    fn name(&self) -> &'static str {
+        "sequential"
+    }
+    fn device(&self) -> String {
+        "one item at a time".to_owned()
+    }
+    fn floor(&self) -> Floor {
+        Floor {
+            run_ns: 500.0,
+            round_ns: 50.0,
+            item_ns: 10.0,
+        }
+    }
+    fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
+        Ok(Holder::Host)
+    }
+    fn is_host(&self) -> bool {
+        true
+    }
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Executor>, RunError> {
+        Ok(Box::new(State::new(&opening)?))
+    }
+}
+
+impl State {
+    fn uniforms(&self, kernel: &Kernel, round: u32) -> Vec<u64> {
+        let value = |&of: &Uniform| self.uniform(of).unwrap_or(round.into());
+        kernel.uniforms.iter().map(value).collect()
+    }
+}
+
+impl Sweeper for State {
+    fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+    fn meter(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+    fn sweep(&mut self, wave: WaveId, round: u32) -> Result<(), RunError> {
+        let program = Arc::clone(&self.program);
+        let Wave { domain, kernel, .. } = program.waves[wave.index()];
+        let kernel = &program.kernels[kernel.index()];
+        let uniforms = self.uniforms(kernel, round);
+        let mut interpreter = Interpreter::new(kernel, &uniforms);
+        let (mut from, mut len) = (0, self.sizes.nodes as usize);
+        let (mut swept, mut graph, mut keyed) = (Vec::new(), None, false);
+        match domain {
+            Domain::Once => len = 1,
+            Domain::Nodes => {}
+            Domain::Range(extent) => len = self.size_of(extent),
+            Domain::Edges(t) => graph = Some(Arc::clone(&self.graphs[t.index()])),
+            Domain::Items(f) | Domain::EdgesFrom(_, f) => {
+                swept.clone_from(&self.now[f.index()].columns);
+                let fields = &program.frontiers[f.index()].fields;
+                (len, keyed) = (swept[0].len(), !fields.is_empty());
+                if let Domain::EdgesFrom(t, _) = domain {
+                    graph = Some(Arc::clone(&self.graphs[t.index()]));
+                }
+            }
+            Domain::ListItems(l, new) => {
+                swept.clone_from(&self.lists[l.index()].columns);
+                (len, keyed) = (swept[0].len(), true);
+                let before = replace(&mut self.swept[wave.index()], len);
+                from = if new { before } else { 0 };
+            }
+        }
+        for at in from..len {
+            let fields = swept.iter().map(|c| (c.scalar(), c.get(at).unwrap_or(0)));
+            let first = fields.clone().next();
+            let first = first.map_or(at as u32, |(_, bits)| bits as u32);
+            let pending = |key, fault| Box::new(Pending::new(&program, (wave, key), fault));
+            if let Some(graph) = &graph {
+                for index in graph.edges(first) {
+                    let (src, dst) = (first, graph.targets()[index as usize]);
+                    let ran = interpreter.run(Item { index, src, dst }, self);
+                    let fault = ran.err().map(|fault| pending(index, fault));
+                    self.fault = lowest(self.fault.take(), fault);
+                }
+            } else {
+                let index = if keyed { at as u32 } else { first };
+                let ran = interpreter.run_fields(index, fields, self);
+                let fault = ran.err().map(|fault| pending(first, fault));
+                self.fault = lowest(self.fault.take(), fault);
+            }
+        }
+        Ok(())
+    }
+    fn settle(&mut self) -> Result<Option<Box<Failures>>, RunError> {
+        let mut overflows = Vec::new();
+        let mut check = |of, needed, items: &Items| {
+            let capacity = items.capacity as u64;
+            let overflow = Overflow {
+                of,
+                needed,
+                capacity,
+            };
+            overflows.extend((needed > capacity).then_some(overflow));
+        };
+        for (f, declared) in (0..).map(FrontierId).zip(&self.program.frontiers) {
+            let needed = self.uniform(Uniform::FrontierLen(f)).unwrap_or(0);
+            check(Resource::Frontier(f), needed, &self.now[f.index()]);
+            if declared.owner.is_none() {
+                let (now, next) = (&mut self.now[f.index()], &mut self.next[f.index()]);
+                for (now, next) in now.columns.iter_mut().zip(&mut next.columns) {
+                    assert!(now.append(next), "there is memory");
+                }
+            }
+        }
+        for (l, list) in (0..).map(ListId).zip(&self.lists) {
+            check(Resource::List(l), list.len(), list);
+        }
+        let fault = self.fault.take();
+        let failed = fault.is_some() || !overflows.is_empty();
+        Ok(failed.then(|| Box::new(Failures { fault, overflows })))
+    }
+    fn exchange(&mut self, a: BufferId, b: BufferId) {
+        self.buffers.swap(a.index(), b.index());
+    }
+    fn begin_round(&mut self, fixpoint: FixpointId) {
+        for (f, declared) in self.program.frontiers.iter().enumerate() {
+            if declared.owner == Some(fixpoint) {
+                swap(&mut self.now[f], &mut self.next[f]);
+                self.next[f].columns.iter_mut().for_each(|c| c.reset(0, 0));
+                self.pushed[f].clear();
+            }
+        }
+        for (value, declared) in self.reductions.iter_mut().zip(&self.program.reductions) {
+            if declared.owner == Some(fixpoint) {
+                *value = declared.op.identity(declared.scalar);
+            }
+        }
+    }
+    fn until(&mut self, fixpoint: FixpointId, round: u32) -> Result<Verdict, RunError> {
+        let program = Arc::clone(&self.program);
+        let id = program.fixpoints[fixpoint.index()].until;
+        let kernel = &program.kernels[id.index()];
+        let uniforms = self.uniforms(kernel, round);
+        let mut interpreter = Interpreter::new(kernel, &uniforms);
+        Ok(match interpreter.run(Item::default(), self) {
+            Ok(0) => Verdict::Again,
+            Ok(_) => Verdict::Done,
+            Err(fault) => Verdict::Faulted(Fault::at(&program, id, fault)),
+        })
+    }
+    fn uniform(&self, uniform: Uniform) -> Option<u64> {
+        Some(match uniform {
+            Uniform::Scalar(s) => self.sizes.scalars[s.index()],
+            Uniform::Constant(c) => self.program.constants[c.index()].bits,
+            Uniform::Reduction(r) => self.reductions[r.index()],
+            Uniform::FrontierLen(f) => match self.program.frontiers[f.index()].owner {
+                Some(_) => self.next[f.index()].len(),
+                None => self.now[f.index()].len() + self.next[f.index()].len(),
+            },
+            Uniform::ListLen(l) => self.lists[l.index()].len(),
+            Uniform::Nodes => self.sizes.nodes,
+            Uniform::Round => return None,
+        })
+    }
+}
+
+impl Executor for State {
+    fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
+        let program = Arc::clone(&self.program);
+        for args in series {
+            self.begin(args)?;
+            let rounds = follow(&program, self)?;
+            results.clear();
+            results.report.rounds = rounds;
+        }
+        self.give(results);
+        Ok(())
+    }
+    fn progress(&self) -> Option<Arc<Progress>> {
+        Some(Arc::clone(&self.meter.progress))
+    }
+    fn set_progress(&mut self, progress: Arc<Progress>) {
+        self.meter.progress = progress;
+    }
+}
