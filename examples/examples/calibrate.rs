@@ -93,7 +93,7 @@ const SHORT: [u32; 6] = [512, 1_024, 2_048, 4_096, 8_192, 16_384];
 impl Calibrate {
     /// Nanoseconds of a sweep over `n` items on so many CTAs, barrier included, in a run of many.
     fn on_ctas(session: &mut sweep::Session, n: u32, ctas: u32) -> Result<f64, Error> {
-        session.set_ctas(NonZeroU32::new(ctas));
+        session.set_workers(NonZeroU32::new(ctas));
         let mut best = f64::INFINITY;
         let rounds = 500;
         for _ in 0..TRIES {
@@ -106,7 +106,7 @@ impl Calibrate {
 
     /// Nanoseconds of a search on so many CTAs.
     fn search(session: &mut search::Session, ctas: u32) -> Result<f64, Error> {
-        session.set_ctas(NonZeroU32::new(ctas));
+        session.set_workers(NonZeroU32::new(ctas));
         let mut best = f64::INFINITY;
         for _ in 0..4 * TRIES {
             let report = session.run(search::Run {})?.report;

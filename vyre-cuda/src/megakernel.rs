@@ -2360,9 +2360,9 @@ impl Executor for Megakernel {
 
     fn limits(&self) -> Limits {
         Limits {
-            max_ctas: self.slots(),
-            lanes_per_cta: abi::THREADS,
-            ctas_vary: true,
+            max_workers: self.slots(),
+            lanes_per_worker: abi::THREADS,
+            workers_vary: true,
             jit: false,
             items_per_lane: ITEMS_PER_LANE,
             overlaps: true,
@@ -2376,13 +2376,13 @@ impl Executor for Megakernel {
             notes.push("jit wanted, not available: the megakernel interprets");
         }
         let short = hint.topology == Topology::MemoryConstrained;
-        self.ctas = if short && !hint.shared && !hint.asked && hint.ctas < self.slots() {
+        self.ctas = if short && !hint.shared && !hint.asked && hint.workers < self.slots() {
             notes.push(
                 "fewer CTAs wanted: all run, since only those of a batch have memory of their own",
             );
             self.slots()
         } else {
-            hint.ctas.clamp(1, self.slots())
+            hint.workers.clamp(1, self.slots())
         };
         if self.take_items(hint.items_per_lane).is_err() {
             notes.push("another number of items a lane wanted, which cannot be had");
@@ -2397,7 +2397,7 @@ impl Executor for Megakernel {
             self.ahead = None;
         }
         Followed {
-            ctas: self.ctas,
+            workers: self.ctas,
             code: "interpreted",
             sweeps: None,
             notes,

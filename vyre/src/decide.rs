@@ -143,7 +143,7 @@ pub(crate) struct Decider {
     pub(crate) decisions: VecDeque<Decision>,
     pub(crate) tuner: Option<Tuner>,
     /// Asked for by the user.
-    pub(crate) ctas: Option<u32>,
+    pub(crate) workers: Option<u32>,
     /// Asked for by the user.
     pub(crate) time_waves: bool,
 }
@@ -159,7 +159,7 @@ impl Decider {
             launches: 0,
             decisions: VecDeque::new(),
             tuner: None,
-            ctas: None,
+            workers: None,
             time_waves: false,
         }
     }
@@ -185,7 +185,7 @@ impl Decider {
         let parallel_from = tuned.parallel_from.unwrap_or(self.thresholds.parallel_from);
         let items_per_lane = tuned.items_per_lane.unwrap_or(limits.items_per_lane);
         let followed = executor.follow(&LaunchHint {
-            ctas: launch.ctas,
+            workers: launch.ctas,
             asked: request.requested_ctas.is_some(),
             shared: situation.shared,
             items_per_lane,
@@ -240,16 +240,16 @@ impl Decider {
             max_age: s.max_age,
             graph_nodes: s.nodes,
             graph_edges: s.edges,
-            // Queries that share a launch have a CTA each as it is.
+            // Queries that share a launch have a worker each as it is.
             longest_sweep: (!s.shared).then_some(s.longest),
             requested_ctas: (self.tuner.as_ref())
-                .and_then(|tuner| tuner.now().ctas)
-                .or(self.ctas),
+                .and_then(|tuner| tuner.now().workers)
+                .or(self.workers),
             pressure_bps,
             resident_bytes: s.resident_bytes,
             ..Request::on(
-                limits.max_ctas.max(1),
-                limits.lanes_per_cta.max(1),
+                limits.max_workers.max(1),
+                limits.lanes_per_worker.max(1),
                 s.budget_bytes.unwrap_or(u64::MAX).max(1),
             )
         }
@@ -272,7 +272,7 @@ impl Decider {
     pub(crate) fn succeed(&mut self, before: &mut Decider) {
         self.decisions = std::mem::take(&mut before.decisions);
         self.launches = before.launches;
-        self.ctas = before.ctas;
+        self.workers = before.workers;
         self.time_waves = before.time_waves;
     }
 
@@ -337,8 +337,8 @@ fn refused(e: LaunchError) -> RunError {
 /// What autotuning chose, or tries; `None`: left as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuned {
-    /// CTAs of a launch.
-    pub ctas: Option<u32>,
+    /// Workers of a launch.
+    pub workers: Option<u32>,
     /// Items that a lane takes at a time, at most.
     pub items_per_lane: Option<u32>,
     /// Items from which a sweep counts as dense and takes all threads of a CPU.
@@ -348,7 +348,7 @@ pub struct Tuned {
 /// What autotuning varies, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Knob {
-    Ctas,
+    Workers,
     ItemsPerLane,
     ParallelFrom,
 }
@@ -356,7 +356,7 @@ enum Knob {
 impl Knob {
     fn set(self, tuned: &mut Tuned, value: u32) {
         match self {
-            Knob::Ctas => tuned.ctas = Some(value),
+            Knob::Workers => tuned.workers = Some(value),
             Knob::ItemsPerLane => tuned.items_per_lane = Some(value),
             Knob::ParallelFrom => tuned.parallel_from = Some(value.into()),
         }
@@ -365,7 +365,7 @@ impl Knob {
     /// Whether values between the candidates are values too.
     fn is_continuous(self) -> bool {
         match self {
-            Knob::Ctas | Knob::ParallelFrom => true,
+            Knob::Workers | Knob::ParallelFrom => true,
             Knob::ItemsPerLane => false,
         }
     }
@@ -390,17 +390,17 @@ const TRIES: usize = 2;
 impl Tuner {
     /// `open`: the pass's result depends on who has which items, so that launches that share work out otherwise could change it.
     pub(crate) fn new(limits: Limits, open: bool) -> Tuner {
-        let all = limits.max_ctas.max(1);
-        let mut ctas = vec![all, all / 2, all / 4, all / 8, 1];
-        ctas.retain(|&n| n > 0);
-        ctas.dedup();
+        let all = limits.max_workers.max(1);
+        let mut workers = vec![all, all / 2, all / 4, all / 8, 1];
+        workers.retain(|&n| n > 0);
+        workers.dedup();
         let items = limits.items_per_lane.max(1);
         let items: Vec<u32> = std::iter::successors(Some(items), |n| Some(n / 2))
             .take_while(|&n| n > 0)
             .collect();
-        let stages = match limits.ctas_vary {
+        let stages = match limits.workers_vary {
             true if open => Vec::new(),
-            true => vec![(Knob::Ctas, ctas), (Knob::ItemsPerLane, items)],
+            true => vec![(Knob::Workers, workers), (Knob::ItemsPerLane, items)],
             false => vec![(Knob::ParallelFrom, PARALLEL_FROM.to_vec())],
         };
         Tuner {
@@ -518,7 +518,7 @@ impl fmt::Display for Decision {
         }
         write!(
             f,
-            ": {topology}, {} of {} CTAs, {scope} barriers, queue {queue}, {route}",
+            ": {topology}, {} of {} workers, {scope} barriers, queue {queue}, {route}",
             launch.ctas, request.max_ctas
         )?;
         if launch.lift {
@@ -550,8 +550,8 @@ impl fmt::Display for Decision {
         )?;
         write!(
             f,
-            "\n  followed  {} CTAs, {}",
-            self.followed.ctas, self.followed.code
+            "\n  followed  {} workers, {}",
+            self.followed.workers, self.followed.code
         )?;
         if self.items_per_lane > 1 {
             write!(f, ", up to {} items a lane", self.items_per_lane)?;
@@ -619,11 +619,11 @@ impl fmt::Display for Decision {
 mod tests {
     use super::*;
 
-    fn limits(ctas_vary: bool) -> Limits {
+    fn limits(workers_vary: bool) -> Limits {
         Limits {
-            max_ctas: 132,
-            lanes_per_cta: 1_024,
-            ctas_vary,
+            max_workers: 132,
+            lanes_per_worker: 1_024,
+            workers_vary,
             jit: false,
             items_per_lane: 4,
             overlaps: true,
@@ -646,15 +646,15 @@ mod tests {
     #[test]
     fn each_knob_is_tuned_in_turn() {
         let cost =
-            |t: Tuned| u64::from(t.ctas.unwrap()) + 100 * u64::from(t.items_per_lane != Some(2));
+            |t: Tuned| u64::from(t.workers.unwrap()) + 100 * u64::from(t.items_per_lane != Some(2));
         let (tried, chosen) = tune(Tuner::new(limits(true), false), cost);
         let tried: Vec<_> = (tried.iter().step_by(2))
-            .map(|t| (t.ctas.unwrap(), t.items_per_lane))
+            .map(|t| (t.workers.unwrap(), t.items_per_lane))
             .collect();
-        let ctas = [132, 66, 33, 16, 1].map(|n| (n, None));
-        assert_eq!(tried[..5], ctas);
+        let workers = [132, 66, 33, 16, 1].map(|n| (n, None));
+        assert_eq!(tried[..5], workers);
         assert_eq!(tried[5..], [4, 2, 1].map(|k| (1, Some(k))));
-        assert_eq!((chosen.ctas, chosen.items_per_lane), (Some(1), Some(2)));
+        assert_eq!((chosen.workers, chosen.items_per_lane), (Some(1), Some(2)));
         assert_eq!(chosen.parallel_from, None);
         // What would be rounded in another order is left alone.
         let (tried, chosen) = tune(Tuner::new(limits(true), true), cost);

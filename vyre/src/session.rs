@@ -461,13 +461,13 @@ impl<P: Pass> Session<P> {
         self.sides.set_thresholds(thresholds);
     }
 
-    /// Asks for so many CTAs a launch, at most as many as the device runs at once; `None`, as it begins: that many. A CPU backend's
-    /// sweeps take one thread or all.
-    pub fn set_ctas(&mut self, ctas: Option<NonZeroU32>) {
-        self.decider.ctas = ctas.map(NonZeroU32::get);
+    /// Asks for so many workers a launch, at most as many as the backend runs at once; `None`, as it begins: that many. Workers are
+    /// the CTAs of a GPU and the threads of a CPU, whose sweeps take one or all.
+    pub fn set_workers(&mut self, workers: Option<NonZeroU32>) {
+        self.decider.workers = workers.map(NonZeroU32::get);
     }
 
-    /// Lets the session try launches on its next runs, which should be alike, and keep the fastest: with several numbers of CTAs
+    /// Lets the session try launches on its next runs, which should be alike, and keep the fastest: with several numbers of workers
     /// and of items a lane where the backend can vary them, otherwise with several thresholds from which a sweep is dense and takes
     /// all threads. Off as it begins. No choice changes a result: on a GPU, where the order of items depends on both, nothing is
     /// tried for passes whose result is open ([`Agreement::Open`]). The session stays on its side until all was tried.

@@ -210,9 +210,9 @@ fn the_scope_of_barriers_and_asked_ctas_decide_who_sweeps() {
         session.set_thresholds(routes("launch.cta_items = 50_000"));
         assert_eq!(run(&mut session, NODES - 1).shared, 0);
         session.set_thresholds(Thresholds::default());
-        session.set_ctas(NonZeroU32::new(1));
+        session.set_workers(NonZeroU32::new(1));
         assert_eq!(run(&mut session, NODES - 1).shared, 0);
-        session.set_ctas(None);
+        session.set_workers(None);
         assert_eq!(run(&mut session, NODES - 1).shared, 2);
     });
 }

@@ -950,14 +950,14 @@ fn launches_have_as_many_ctas_as_are_asked_for(runtimes: &[Runtime]) {
         let varies = runtime.backend() == "cuda";
         let mut session = bfs::Session::new(runtime, &graph).expect("fits");
         for asked in [Some(3), Some(1), Some(1_000_000), None] {
-            session.set_ctas(asked.and_then(NonZeroU32::new));
+            session.set_workers(asked.and_then(NonZeroU32::new));
             let out = session.run(bfs::Run { source: 17 }).expect("runs");
             assert_eq!(out.dist, expected);
             let decision = session.decisions().last().expect("decided");
             let wanted = asked.unwrap_or(u32::MAX).min(decision.request.max_ctas);
             assert_eq!(decision.launch.ctas, wanted);
             if varies {
-                assert_eq!(decision.followed.ctas, wanted);
+                assert_eq!(decision.followed.workers, wanted);
             }
         }
         session.set_autotune(true);
@@ -969,16 +969,16 @@ fn launches_have_as_many_ctas_as_are_asked_for(runtimes: &[Runtime]) {
             assert!(runs <= 40);
         }
         let tuned = session.autotuned().expect("it has");
-        let chosen = [tuned.ctas.is_some(), tuned.items_per_lane.is_some()];
+        let chosen = [tuned.workers.is_some(), tuned.items_per_lane.is_some()];
         assert_eq!(chosen, [varies; 2]);
         assert_eq!(tuned.parallel_from.is_some(), !varies);
         // It stays.
         let out = session.run(bfs::Run { source: 17 }).expect("runs");
         assert_eq!(out.dist, expected);
         assert_eq!(session.autotuned(), Some(tuned));
-        if let Some(ctas) = tuned.ctas {
+        if let Some(ctas) = tuned.workers {
             let decision = session.decisions().last().expect("decided");
-            assert_eq!(decision.followed.ctas, ctas);
+            assert_eq!(decision.followed.workers, ctas);
         }
     }
 }
@@ -1099,7 +1099,7 @@ fn what_a_policy_calls_short_stays_on_one_cta(runtimes: &[Runtime]) {
             let out = session.run(bfs::Run { source: 3 }).expect("runs");
             assert_eq!(out.dist, queue_bfs(graph, 3));
             let decision = session.decisions().last().expect("decided");
-            (decision.launch.scope, decision.followed.ctas == 1)
+            (decision.launch.scope, decision.followed.workers == 1)
         };
         assert_eq!(scopes(&mut session, &small), (Scope::Cta, true));
         assert!(session.explain().to_string().contains("CTA barriers"));
@@ -1627,7 +1627,7 @@ fn what_ctas_cost_on_small_graphs() {
         let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
         let mut line = format!("{nodes} nodes, {edges} edges:");
         for ctas in [1, 2, 8, 33, 132] {
-            session.set_ctas(NonZeroU32::new(ctas));
+            session.set_workers(NonZeroU32::new(ctas));
             let mut best = u64::MAX;
             let mut rounds = 0;
             for _ in 0..20 {

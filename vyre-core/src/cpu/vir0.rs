@@ -98,9 +98,9 @@ impl Executor for Vir0Executor {
 
     fn limits(&self) -> Limits {
         Limits {
-            max_ctas: 1,
-            lanes_per_cta: 1,
-            ctas_vary: false,
+            max_workers: 1,
+            lanes_per_worker: 1,
+            workers_vary: false,
             jit: false,
             items_per_lane: 1,
             overlaps: false,
@@ -113,7 +113,7 @@ impl Executor for Vir0Executor {
         self.store.sweeps = hint.sweeps;
         self.store.meter.time_waves = hint.time_waves;
         Followed {
-            ctas: 1,
+            workers: 1,
             code: "interpreter",
             sweeps: Some(hint.sweeps.start),
             notes: match hint.route {

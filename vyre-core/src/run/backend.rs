@@ -210,12 +210,12 @@ impl Progress {
 /// What a backend can vary from launch to launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// CTAs that it runs at once; threads on a CPU.
-    pub max_ctas: u32,
-    /// Items that a CTA takes at a time.
-    pub lanes_per_cta: u32,
-    /// A launch can have fewer CTAs.
-    pub ctas_vary: bool,
+    /// Workers that it runs at once: CTAs of a GPU, threads of a CPU.
+    pub max_workers: u32,
+    /// Items that a worker takes at a time.
+    pub lanes_per_worker: u32,
+    /// A launch can have fewer workers.
+    pub workers_vary: bool,
     /// It can compile the bytecode.
     pub jit: bool,
     /// Items that a lane takes at a time, at most.
@@ -229,11 +229,11 @@ pub struct Limits {
 /// How the next launches should be. Results never depend on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaunchHint {
-    /// CTAs; threads on a CPU.
-    pub ctas: u32,
+    /// Workers.
+    pub workers: u32,
     /// The caller asked for so many, and did not leave it to the policy.
     pub asked: bool,
-    /// Independent queries: each CTA that works on one has memory of its own.
+    /// Independent queries: each worker that takes one has memory of its own.
     pub shared: bool,
     /// Items that a lane takes at a time, at most.
     pub items_per_lane: u32,
@@ -289,8 +289,8 @@ impl Default for Sweeps {
 /// What an executor made of a [`LaunchHint`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Followed {
-    /// CTAs, or threads.
-    pub ctas: u32,
+    /// Workers.
+    pub workers: u32,
     /// What executes the code.
     pub code: &'static str,
     /// What sweeps over frontiers start with, where routes choose that.
@@ -409,9 +409,9 @@ pub trait Executor: Send {
     /// What it can vary.
     fn limits(&self) -> Limits {
         Limits {
-            max_ctas: 1,
-            lanes_per_cta: 1,
-            ctas_vary: false,
+            max_workers: 1,
+            lanes_per_worker: 1,
+            workers_vary: false,
             jit: false,
             items_per_lane: 1,
             overlaps: false,
@@ -422,7 +422,7 @@ pub trait Executor: Send {
     /// Sets how the next launches should be, and says what it will do.
     fn follow(&mut self, _hint: &LaunchHint) -> Followed {
         Followed {
-            ctas: self.limits().max_ctas,
+            workers: self.limits().max_workers,
             code: "unknown",
             sweeps: None,
             notes: vec!["the backend decides for itself"],

@@ -192,7 +192,7 @@ pub struct WaveTime {
     pub sweeps: u64,
     /// What they took together, in nanoseconds. On a CPU, wall time of the sweeps alone. On a GPU, device time from where a sweep
     /// is handed out to where the next one is, or the pass ends: with the barrier after it, and what is decided there. Of waves
-    /// without a barrier between them it is as one CTA saw it, so that waiting for the others counts for the last one. What is
+    /// without a barrier between them it is as one worker saw it, so that waiting for the others counts for the last one. What is
     /// done before the first sweep is no wave's.
     pub ns: u64,
 }

@@ -378,9 +378,9 @@ impl<P: Functions> Executor for NativeExecutor<P> {
 
     fn limits(&self) -> Limits {
         Limits {
-            max_ctas: rayon::current_num_threads() as u32,
-            lanes_per_cta: CHUNK as u32,
-            ctas_vary: false,
+            max_workers: rayon::current_num_threads() as u32,
+            lanes_per_worker: CHUNK as u32,
+            workers_vary: false,
             jit: false,
             items_per_lane: 1,
             overlaps: false,
@@ -394,10 +394,10 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         if hint.route == Route::Jit {
             notes.push("jit wanted, not available: the functions are compiled already");
         }
-        if hint.ctas > 1 && hint.ctas < limits.max_ctas {
+        if hint.workers > 1 && hint.workers < limits.max_workers {
             notes.push("fewer threads wanted, not available: a sweep takes one or all");
         }
-        self.store.parallel_from = match hint.ctas {
+        self.store.parallel_from = match hint.workers {
             1 => u64::MAX,
             _ => hint.parallel_from,
         };
@@ -414,7 +414,11 @@ impl<P: Functions> Executor for NativeExecutor<P> {
             }
         }
         Followed {
-            ctas: if hint.ctas == 1 { 1 } else { limits.max_ctas },
+            workers: if hint.workers == 1 {
+                1
+            } else {
+                limits.max_workers
+            },
             code: "native",
             sweeps: Some(hint.sweeps.start),
             notes,
