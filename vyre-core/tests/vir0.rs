@@ -4,16 +4,17 @@
 
 use arbtest::arbitrary::{Result as Arbitrary, Unstructured};
 use arbtest::arbtest;
-use vyre_core::cpu::interp::{Fault, Interpreter, Item, Memory};
+use vyre_core::cpu::interp::{Interpreter, Item};
 use vyre_core::dsl::csr::Csr;
 use vyre_core::vir0::container::{self, DecodeError, decode, encode};
 use vyre_core::vir0::disasm;
 use vyre_core::vir0::group::Misplaced;
 use vyre_core::vir0::isa::{Faults, IMM, Imm, Kind, Op, Row, Slot, UNIFORM_BASE, Word};
 use vyre_core::vir0::manifest::Manifest;
+use vyre_core::vir0::meaning::{Memory, value};
 use vyre_core::vir0::module::*;
 use vyre_core::vir0::scalar::Scalar;
-use vyre_core::vir0::trap::{Site, TrapKind};
+use vyre_core::vir0::trap::{Fault, Site, TrapKind};
 use vyre_core::vir0::verify::{Place, Rule, VerifyError, verify};
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -524,6 +525,25 @@ fn alu_cases() -> Vec<(Op, [u64; 3], u64)> {
 fn arithmetic_is_exact() {
     for (op, operands, result) in alu_cases() {
         assert_eq!(alu(op, operands), Ok(result), "{op:?} of {operands:x?}");
+        assert_eq!(value(op, operands), Some(result), "{op:?} of {operands:x?}");
+    }
+}
+
+#[test]
+fn what_faults_or_looks_beyond_its_operands_has_no_value() {
+    for op in [Op::DivU32, Op::RemI32, Op::DivI64, Op::RemU64] {
+        assert_eq!(value(op, [7, 0, 0]), None, "{op:?}");
+    }
+    assert_eq!(value(Op::DivI64, [l(i64::MIN), l(-1), 0]), None);
+    for op in [
+        Op::Ld32,
+        Op::LdU64,
+        Op::RowLd32,
+        Op::Len,
+        Op::Append,
+        Op::Ret,
+    ] {
+        assert_eq!(value(op, [0, 0, 0]), None, "{op:?}");
     }
 }
 

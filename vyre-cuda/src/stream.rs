@@ -5,6 +5,7 @@
 
 use crate::abi;
 use vyre_core::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
+use vyre_core::vir0::meaning::value;
 use vyre_core::vir0::module::Kernel;
 
 /// A kernel's code as the device's map loop reads it.
@@ -97,20 +98,13 @@ const MOST_WORDS: usize = 256;
 /// Words looked at for one at most.
 const MOST_STEPS: usize = 4_096;
 
-/// What an operation comes to whose operands are known, if it is one that counters and their conditions need.
-fn fold(op: Op, a: u32, b: u32) -> Option<u32> {
-    Some(match op {
-        Op::Mov32 => a,
-        Op::Add32 => a.wrapping_add(b),
-        Op::Sub32 => a.wrapping_sub(b),
-        Op::LtU32 => u32::from(a < b),
-        Op::LeU32 => u32::from(a <= b),
-        Op::LtI32 => u32::from((a as i32) < b as i32),
-        Op::LeI32 => u32::from(a as i32 <= b as i32),
-        Op::Eq32 => u32::from(a == b),
-        Op::Ne32 => u32::from(a != b),
-        _ => return None,
-    })
+/// Whether counters and their conditions need this operation where its operands are known.
+fn counts(op: Op) -> bool {
+    use Op::{Add32, Eq32, LeI32, LeU32, LtI32, LtU32, Mov32, Ne32, Sub32};
+    matches!(
+        op,
+        Mov32 | Add32 | Sub32 | LtU32 | LeU32 | LtI32 | LeI32 | Eq32 | Ne32
+    )
 }
 
 /// A wave's kernel as a map, if it is one that stores something. Loops whose turns can be counted ahead are unrolled.
@@ -190,12 +184,12 @@ pub(crate) fn find(kernel: &Kernel) -> Option<Stream> {
             Slot::N => Some(0),
             _ => constant(byte),
         };
-        if computes(op) && !third {
-            let known = operand(row.a, word.a).zip(operand(row.b, word.b));
-            if let Some(c) = known.and_then(|(a, b)| fold(op, a, b)) {
-                held[usize::from(word.d)] = Held::Constant(c);
-                continue;
-            }
+        if counts(op)
+            && let Some((a, b)) = operand(row.a, word.a).zip(operand(row.b, word.b))
+            && let Some(bits) = value(op, [a.into(), b.into(), 0])
+        {
+            held[usize::from(word.d)] = Held::Constant(bits as u32);
+            continue;
         }
         let mut takes = [None; 3];
         let operands = [

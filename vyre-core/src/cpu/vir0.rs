@@ -1,6 +1,6 @@
 //! The VIR0 backend: the reference interpreter over the store, one item after another.
 
-use crate::cpu::interp::{Interpreter, Item, Memory};
+use crate::cpu::interp::{Interpreter, Item};
 use crate::cpu::store::{Bodies, Store, room_for};
 use crate::dsl::columns::Column;
 use crate::dsl::error::RunError;
@@ -12,6 +12,7 @@ use crate::run::args::{Args, TopologyArgs};
 use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
 use crate::run::outcome::Outcome;
 use crate::run::schedule::{Fault, Pending};
+use crate::vir0::meaning::Memory;
 use crate::vir0::module::{
     BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, MAX_FIELDS, Program,
     ReductionId, TopologyId, Uniform, WaveId,

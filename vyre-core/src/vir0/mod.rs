@@ -1,5 +1,5 @@
-//! VIR0, the ground floor: instruction table, module format, container, verifier and disassembler. It sees nothing else of
-//! this crate.
+//! VIR0, the ground floor: instruction table and what instructions mean, module format, container, verifier and
+//! disassembler. It sees nothing else of this crate.
 
 pub mod container;
 pub mod disasm;
@@ -7,6 +7,7 @@ pub mod fingerprint;
 pub mod group;
 pub mod isa;
 pub mod manifest;
+pub mod meaning;
 pub mod module;
 pub mod owner;
 pub mod scalar;

@@ -3,7 +3,8 @@
 use crate::oracle::{Fault, LEN, Oracle, World, canonical, uniform};
 use crate::*;
 use arbtest::{arbitrary::Unstructured, arbtest};
-use vyre_core::cpu::interp::{Interpreter, Item, Memory};
+use vyre_core::cpu::interp::{Interpreter, Item};
+use vyre_core::vir0::meaning::Memory;
 use vyre_core::vir0::scalar::Scalar;
 
 impl Memory for World {

@@ -7,9 +7,10 @@ use crate::report::Report;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use syn::parse_quote;
 use vyre_core::compile::lower::{Literals, LowerError, lower};
-use vyre_core::cpu::interp::{Interpreter, Item, Memory};
+use vyre_core::cpu::interp::{Interpreter, Item};
 use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::{Atomic, Buf, Push};
+use vyre_core::vir0::meaning::Memory;
 use vyre_core::vir0::module::{
     BufferId, FrontierId, Kernel, Mode, Resource, ScalarId, TopologyId, Uniform, UpdateOp,
 };

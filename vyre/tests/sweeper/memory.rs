@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use vyre_core::cpu::interp::Memory;
 use vyre_core::dsl::{Csr, columns::Column, error::RunError};
 use vyre_core::run::args::{Args, check_columns, check_run, resolve_topologies};
 use vyre_core::run::backend::Opening;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::schedule::{Meter, Pending};
+use vyre_core::vir0::meaning::Memory;
 use vyre_core::vir0::{module::*, scalar::Scalar, sizes::Sizes};
 
 /// Items of a list or of a side of a frontier, a column a field.

@@ -1071,32 +1071,11 @@ impl<'b> Builder<'b> {
             }
             (UnaryOp::Abs, F32) => (Op::And32, [x, Arg::Literal(U32, (1 << 31) - 1)]),
             (UnaryOp::Abs, F64) => (Op::And64, [x, Arg::Literal(U64, (1 << 63) - 1)]),
-            (UnaryOp::CountOnes, U8 | U32 | I32) => (Op::Popc32, [x, Arg::None]),
-            (UnaryOp::CountOnes, U64 | I64) => (Op::Popc64, [x, Arg::None]),
-            (UnaryOp::LeadingZeros, U32 | I32) => (Op::Clz32, [x, Arg::None]),
-            (UnaryOp::LeadingZeros, U64 | I64) => (Op::Clz64, [x, Arg::None]),
-            (UnaryOp::TrailingZeros, U32 | I32) => (Op::Ctz32, [x, Arg::None]),
-            (UnaryOp::TrailingZeros, U64 | I64) => (Op::Ctz64, [x, Arg::None]),
-            (UnaryOp::Sqrt, F32) => (Op::SqrtF32, [x, Arg::None]),
-            (UnaryOp::Sqrt, F64) => (Op::SqrtF64, [x, Arg::None]),
-            (UnaryOp::Floor, F32) => (Op::FloorF32, [x, Arg::None]),
-            (UnaryOp::Floor, F64) => (Op::FloorF64, [x, Arg::None]),
-            (UnaryOp::Ceil, F32) => (Op::CeilF32, [x, Arg::None]),
-            (UnaryOp::Ceil, F64) => (Op::CeilF64, [x, Arg::None]),
-            (UnaryOp::Round, F32) => (Op::RoundF32, [x, Arg::None]),
-            (UnaryOp::Round, F64) => (Op::RoundF64, [x, Arg::None]),
-            (UnaryOp::Trunc, F32) => (Op::TruncF32, [x, Arg::None]),
-            (UnaryOp::Trunc, F64) => (Op::TruncF64, [x, Arg::None]),
             (UnaryOp::RoundTiesEven, F32 | F64) => return self.round_ties_even(scalar, x, into),
-            (UnaryOp::Exp, F32) => (Op::ExpF32, [x, Arg::None]),
-            (UnaryOp::Exp, F64) => (Op::ExpF64, [x, Arg::None]),
-            (UnaryOp::Ln, F32) => (Op::LnF32, [x, Arg::None]),
-            (UnaryOp::Ln, F64) => (Op::LnF64, [x, Arg::None]),
-            (UnaryOp::Sin, F32) => (Op::SinF32, [x, Arg::None]),
-            (UnaryOp::Sin, F64) => (Op::SinF64, [x, Arg::None]),
-            (UnaryOp::Cos, F32) => (Op::CosF32, [x, Arg::None]),
-            (UnaryOp::Cos, F64) => (Op::CosF64, [x, Arg::None]),
-            _ => return Err(unsupported(&format!("{op:?}").to_lowercase(), scalar)),
+            _ => match unary_op(op, scalar) {
+                Some(code) => (code, [x, Arg::None]),
+                None => return Err(unsupported(&format!("{op:?}").to_lowercase(), scalar)),
+            },
         };
         Ok(self.plain(op, into, &args))
     }
@@ -1434,51 +1413,28 @@ impl<'b> Builder<'b> {
         x: Arg,
         into: Option<Reg>,
     ) -> Result<Arg, LowerError> {
-        use Scalar::{Bool, F32, F64, I32, I64, U8, U32, U64};
+        use Scalar::{Bool, F32, F64, U8, U32};
         if let Arg::Literal(_, bits) = x {
             return Ok(Arg::Literal(to, fold::cast(from, to, bits)));
         }
         if from == to {
             return Ok(x);
         }
-        let op = match (from, to) {
-            (_, Bool) => return Err(unsupported("cast to bool", from)),
-            (_, U8) => {
-                if from == Bool {
-                    return Ok(x);
-                }
-                let word = self.cast(from, U32, x, None)?;
-                let (op, limit) = match from {
-                    F32 | F64 => (Op::MinU32, Arg::Literal(U32, 255)),
-                    _ => (Op::And32, Arg::Literal(U32, 255)),
-                };
-                return Ok(self.plain(op, into, &[word, limit]));
-            }
-            (Bool | U8 | U32 | I32, U32 | I32) | (U64 | I64, U64 | I64) => return Ok(x),
-            (Bool | U8 | U32, U64 | I64) => Op::Zext64,
-            (I32, U64 | I64) => Op::Sext64,
-            (U64 | I64, U32 | I32) => Op::Wrap32,
-            (Bool | U8 | U32, F32) => Op::F32FromU32,
-            (I32, F32) => Op::F32FromI32,
-            (U64, F32) => Op::F32FromU64,
-            (I64, F32) => Op::F32FromI64,
-            (F64, F32) => Op::F32FromF64,
-            (Bool | U8 | U32, F64) => Op::F64FromU32,
-            (I32, F64) => Op::F64FromI32,
-            (U64, F64) => Op::F64FromU64,
-            (I64, F64) => Op::F64FromI64,
-            (F32, F64) => Op::F64FromF32,
-            (F32, U32) => Op::U32FromF32,
-            (F32, I32) => Op::I32FromF32,
-            (F32, U64) => Op::U64FromF32,
-            (F32, I64) => Op::I64FromF32,
-            (F64, U32) => Op::U32FromF64,
-            (F64, I32) => Op::I32FromF64,
-            (F64, U64) => Op::U64FromF64,
-            (F64, I64) => Op::I64FromF64,
-            (F32, F32) | (F64, F64) => return Ok(x),
-        };
-        Ok(self.plain(op, into, &[x]))
+        if to == Bool {
+            return Err(unsupported("cast to bool", from));
+        }
+        if to == U8 && from != Bool {
+            let word = self.cast(from, U32, x, None)?;
+            let (op, limit) = match from {
+                F32 | F64 => (Op::MinU32, Arg::Literal(U32, 255)),
+                _ => (Op::And32, Arg::Literal(U32, 255)),
+            };
+            return Ok(self.plain(op, into, &[word, limit]));
+        }
+        Ok(match cast_op(from, to) {
+            Some(op) => self.plain(op, into, &[x]),
+            None => x,
+        })
     }
 
     /// `if a < b { a } else { b }` and its like, of integers.
@@ -1941,7 +1897,72 @@ fn by_type(scalar: Scalar, ops: [Option<Op>; 6]) -> Option<Op> {
     ops[at]
 }
 
-fn binary_op(op: BinaryOp, scalar: Scalar) -> Option<Op> {
+/// The opcode of an operator of one operand that is one instruction.
+pub(super) fn unary_op(op: UnaryOp, scalar: Scalar) -> Option<Op> {
+    use Scalar::{F32, F64, I32, I64, U8, U32, U64};
+    Some(match (op, scalar) {
+        (UnaryOp::CountOnes, U8 | U32 | I32) => Op::Popc32,
+        (UnaryOp::CountOnes, U64 | I64) => Op::Popc64,
+        (UnaryOp::LeadingZeros, U32 | I32) => Op::Clz32,
+        (UnaryOp::LeadingZeros, U64 | I64) => Op::Clz64,
+        (UnaryOp::TrailingZeros, U32 | I32) => Op::Ctz32,
+        (UnaryOp::TrailingZeros, U64 | I64) => Op::Ctz64,
+        (UnaryOp::Sqrt, F32) => Op::SqrtF32,
+        (UnaryOp::Sqrt, F64) => Op::SqrtF64,
+        (UnaryOp::Floor, F32) => Op::FloorF32,
+        (UnaryOp::Floor, F64) => Op::FloorF64,
+        (UnaryOp::Ceil, F32) => Op::CeilF32,
+        (UnaryOp::Ceil, F64) => Op::CeilF64,
+        (UnaryOp::Round, F32) => Op::RoundF32,
+        (UnaryOp::Round, F64) => Op::RoundF64,
+        (UnaryOp::Trunc, F32) => Op::TruncF32,
+        (UnaryOp::Trunc, F64) => Op::TruncF64,
+        (UnaryOp::Exp, F32) => Op::ExpF32,
+        (UnaryOp::Exp, F64) => Op::ExpF64,
+        (UnaryOp::Ln, F32) => Op::LnF32,
+        (UnaryOp::Ln, F64) => Op::LnF64,
+        (UnaryOp::Sin, F32) => Op::SinF32,
+        (UnaryOp::Sin, F64) => Op::SinF64,
+        (UnaryOp::Cos, F32) => Op::CosF32,
+        (UnaryOp::Cos, F64) => Op::CosF64,
+        _ => return None,
+    })
+}
+
+/// The opcode that makes a value of one type one of another; none where its rows hold that already, and to types of less
+/// than a word.
+pub(super) fn cast_op(from: Scalar, to: Scalar) -> Option<Op> {
+    use Scalar::{Bool, F32, F64, I32, I64, U8, U32, U64};
+    match (from, to) {
+        (_, Bool | U8) => None,
+        (Bool | U8 | U32 | I32, U32 | I32) | (U64 | I64, U64 | I64) => None,
+        (Bool | U8 | U32, U64 | I64) => Some(Op::Zext64),
+        (I32, U64 | I64) => Some(Op::Sext64),
+        (U64 | I64, U32 | I32) => Some(Op::Wrap32),
+        (Bool | U8 | U32, F32) => Some(Op::F32FromU32),
+        (I32, F32) => Some(Op::F32FromI32),
+        (U64, F32) => Some(Op::F32FromU64),
+        (I64, F32) => Some(Op::F32FromI64),
+        (F64, F32) => Some(Op::F32FromF64),
+        (Bool | U8 | U32, F64) => Some(Op::F64FromU32),
+        (I32, F64) => Some(Op::F64FromI32),
+        (U64, F64) => Some(Op::F64FromU64),
+        (I64, F64) => Some(Op::F64FromI64),
+        (F32, F64) => Some(Op::F64FromF32),
+        (F32, U32) => Some(Op::U32FromF32),
+        (F32, I32) => Some(Op::I32FromF32),
+        (F32, U64) => Some(Op::U64FromF32),
+        (F32, I64) => Some(Op::I64FromF32),
+        (F64, U32) => Some(Op::U32FromF64),
+        (F64, I32) => Some(Op::I32FromF64),
+        (F64, U64) => Some(Op::U64FromF64),
+        (F64, I64) => Some(Op::I64FromF64),
+        (F32, F32) | (F64, F64) => None,
+    }
+}
+
+/// The opcode of an operator of two operands that is one instruction.
+pub(super) fn binary_op(op: BinaryOp, scalar: Scalar) -> Option<Op> {
     let narrow = matches!(scalar, Scalar::Bool | Scalar::U8);
     let bits = |w: Op, d: Op| [Some(w), Some(w), Some(d), Some(d), None, None];
     let ops = match op {
@@ -2020,7 +2041,7 @@ fn all(word: Op, double: Op, single: Op, float64: Op) -> [Option<Op>; 6] {
 }
 
 /// The opcode of a comparison that is not `>` or `>=`.
-fn compare_op(op: CompareOp, scalar: Scalar) -> Op {
+pub(super) fn compare_op(op: CompareOp, scalar: Scalar) -> Op {
     let ops = match op {
         CompareOp::Eq => all(Op::Eq32, Op::Eq64, Op::EqF32, Op::EqF64),
         CompareOp::Ne => all(Op::Ne32, Op::Ne64, Op::NeF32, Op::NeF64),

@@ -1,9 +1,13 @@
-//! Constant folding: what Rust computes at run time, computed while lowering.
+//! Constant folding: what Rust computes at run time, computed while lowering. What is one instruction is computed by its
+//! [meaning](crate::vir0::meaning), the rest here.
 //!
 //! Values are raw bits as in [`crate::vir0::module::Constant`]. `None` means that the operation traps on these operands or does
 //! not exist for the type, and must stay in the code.
 
+use super::build::{binary_op, cast_op, compare_op, unary_op};
 use crate::compile::ir::{BinaryOp, CompareOp, UnaryOp};
+use crate::vir0::isa::Op;
+use crate::vir0::meaning::value;
 use crate::vir0::scalar::{Scalar, ScalarType};
 
 /// Runs `$body` with `$T` as the Rust type of an integer scalar, `$F` arm for floats and `$B` for bools.
@@ -49,6 +53,9 @@ macro_rules! magnitude {
 magnitude! { u8: x => x; u32: x => x; u64: x => x; i32: x => x.wrapping_abs(); i64: x => x.wrapping_abs(); }
 
 pub(super) fn unary(op: UnaryOp, scalar: Scalar, x: u64) -> Option<u64> {
+    if let Some(code) = unary_op(op, scalar) {
+        return value(code, [x, 0, 0]);
+    }
     by_scalar!(scalar,
     int T => {
         let x = get::<T>(x);
@@ -68,38 +75,30 @@ pub(super) fn unary(op: UnaryOp, scalar: Scalar, x: u64) -> Option<u64> {
         let y = match op {
             UnaryOp::Neg => -x,
             UnaryOp::Abs => x.abs(),
-            UnaryOp::Sqrt => x.sqrt(),
-            UnaryOp::Floor => x.floor(),
-            UnaryOp::Ceil => x.ceil(),
-            UnaryOp::Round => x.round(),
-            UnaryOp::Trunc => x.trunc(),
             UnaryOp::RoundTiesEven => x.round_ties_even(),
-            UnaryOp::Exp => x.exp(),
-            UnaryOp::Ln => x.ln(),
-            UnaryOp::Sin => x.sin(),
-            UnaryOp::Cos => x.cos(),
-            UnaryOp::Not | UnaryOp::CountOnes | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros => return None,
+            UnaryOp::Not | UnaryOp::CountOnes | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros | UnaryOp::Sqrt
+            | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc | UnaryOp::Exp | UnaryOp::Ln
+            | UnaryOp::Sin | UnaryOp::Cos => return None,
         };
         Some(y.to_bits64())
     },
-    bool => match op {
-        UnaryOp::Not => Some(x & 1 ^ 1),
-        UnaryOp::Neg | UnaryOp::Abs | UnaryOp::CountOnes | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros
-        | UnaryOp::Sqrt | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc | UnaryOp::RoundTiesEven
-        | UnaryOp::Exp | UnaryOp::Ln | UnaryOp::Sin | UnaryOp::Cos => None,
-    })
+    bool => (op == UnaryOp::Not).then_some(x & 1 ^ 1))
 }
 
 pub(super) fn binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
+    // Bytes are words below 256; their shifts and rotations are not those of words.
+    let (words, shifts) = match op {
+        BinaryOp::Shl | BinaryOp::Shr | BinaryOp::RotateLeft => (scalar, scalar == Scalar::U8),
+        _ if scalar == Scalar::U8 => (Scalar::U32, false),
+        _ => (scalar, false),
+    };
+    if let Some(code) = binary_op(op, words).filter(|_| !shifts) {
+        return value(code, [a, b, 0]).map(|bits| canonical(scalar, bits));
+    }
     by_scalar!(scalar,
     int T => {
         let (x, y, amount) = (get::<T>(a), get::<T>(b), b as u32);
         Some(match op {
-            BinaryOp::Add => x.wrapping_add(y),
-            BinaryOp::Sub => x.wrapping_sub(y),
-            BinaryOp::Mul => x.wrapping_mul(y),
-            BinaryOp::Div => x.checked_div(y)?,
-            BinaryOp::Rem => x.checked_rem(y)?,
             BinaryOp::WrappingDiv | BinaryOp::WrappingRem if y == 0 => return None,
             BinaryOp::WrappingDiv => x.wrapping_div(y),
             BinaryOp::WrappingRem => x.wrapping_rem(y),
@@ -107,89 +106,45 @@ pub(super) fn binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Option<u64
             BinaryOp::SaturatingSub => x.saturating_sub(y),
             BinaryOp::SaturatingMul => x.saturating_mul(y),
             BinaryOp::AbsDiff => x.abs_diff(y) as T,
-            BinaryOp::And => x & y,
-            BinaryOp::Or => x | y,
-            BinaryOp::Xor => x ^ y,
             BinaryOp::Shl => x.wrapping_shl(amount),
             BinaryOp::Shr => x.wrapping_shr(amount),
             BinaryOp::RotateLeft => x.rotate_left(amount % T::BITS),
             BinaryOp::RotateRight => x.rotate_right(amount % T::BITS),
-            BinaryOp::Min => x.min(y),
-            BinaryOp::Max => x.max(y),
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::And
+            | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Min | BinaryOp::Max => return None,
         }.to_bits64())
     },
-    float T => {
-        let (x, y) = (get::<T>(a), get::<T>(b));
-        Some(match op {
-            BinaryOp::Add => x + y,
-            BinaryOp::Sub => x - y,
-            BinaryOp::Mul => x * y,
-            BinaryOp::Div => x / y,
-            BinaryOp::Rem => x % y,
-            BinaryOp::Min => x.min(y),
-            BinaryOp::Max => x.max(y),
-            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::RotateLeft
-            | BinaryOp::RotateRight | BinaryOp::WrappingDiv | BinaryOp::WrappingRem | BinaryOp::SaturatingAdd
-            | BinaryOp::SaturatingSub | BinaryOp::SaturatingMul | BinaryOp::AbsDiff => return None,
-        }.to_bits64())
-    },
-    bool => match op {
-        BinaryOp::And | BinaryOp::Min => Some(a & b & 1),
-        BinaryOp::Or | BinaryOp::Max => Some((a | b) & 1),
-        BinaryOp::Xor => Some((a ^ b) & 1),
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shl
-        | BinaryOp::Shr | BinaryOp::RotateLeft | BinaryOp::RotateRight | BinaryOp::WrappingDiv | BinaryOp::WrappingRem
-        | BinaryOp::SaturatingAdd | BinaryOp::SaturatingSub | BinaryOp::SaturatingMul | BinaryOp::AbsDiff => None,
-    })
+    float T => None,
+    bool => None)
 }
 
 pub(super) fn compare(op: CompareOp, scalar: Scalar, a: u64, b: u64) -> bool {
-    fn ordered<T: PartialOrd>(op: CompareOp, a: T, b: T) -> bool {
-        match op {
-            CompareOp::Eq => a == b,
-            CompareOp::Ne => a != b,
-            CompareOp::Lt => a < b,
-            CompareOp::Le => a <= b,
-            CompareOp::Gt => a > b,
-            CompareOp::Ge => a >= b,
-        }
-    }
-    by_scalar!(scalar,
-        int T => ordered(op, get::<T>(a), get::<T>(b)),
-        float T => ordered(op, get::<T>(a), get::<T>(b)),
-        bool => ordered(op, a & 1, b & 1))
+    let (a, b) = match op {
+        CompareOp::Gt | CompareOp::Ge => (b, a),
+        CompareOp::Eq | CompareOp::Ne | CompareOp::Lt | CompareOp::Le => (a, b),
+    };
+    let operands = [canonical(scalar, a), canonical(scalar, b), 0];
+    value(compare_op(op, scalar), operands) == Some(1)
 }
 
 pub(super) fn mul_add(scalar: Scalar, a: u64, b: u64, c: u64) -> Option<u64> {
-    by_scalar!(scalar,
-        int T => None,
-        float T => Some(get::<T>(a).mul_add(get::<T>(b), get::<T>(c)).to_bits64()),
-        bool => None)
+    match scalar {
+        Scalar::F32 => value(Op::FmaF32, [a, b, c]),
+        Scalar::F64 => value(Op::FmaF64, [a, b, c]),
+        Scalar::Bool | Scalar::U8 | Scalar::U32 | Scalar::I32 | Scalar::U64 | Scalar::I64 => None,
+    }
 }
 
-/// Rust's `as`, and `u8`/`bool` targets too.
+/// Rust's `as`, and `bool` targets too.
 pub(super) fn cast(from: Scalar, to: Scalar, x: u64) -> u64 {
-    // Every integer type fits i128, and i128 -> float rounds once, so going through it is exact `as`.
-    by_scalar!(from,
-    int F => {
-        let x = i128::from(get::<F>(x));
-        by_scalar!(to,
-            int T => (x as T).to_bits64(),
-            float T => (x as T).to_bits64(),
-            bool => u64::from(x != 0))
-    },
-    float F => {
-        let x = get::<F>(x);
-        by_scalar!(to,
-            int T => (x as T).to_bits64(),
-            float T => (x as T).to_bits64(),
-            bool => u64::from(x != 0.0))
-    },
-    bool => {
-        let x = x & 1;
-        by_scalar!(to,
-            int T => (x as T).to_bits64(),
-            float T => (x as T).to_bits64(),
-            bool => x)
-    })
+    let is_float = matches!(from, Scalar::F32 | Scalar::F64);
+    match (cast_op(from, to), to) {
+        (_, Scalar::Bool) => compare(CompareOp::Ne, from, x, 0).into(),
+        (_, Scalar::U8) if is_float => cast(from, Scalar::U32, x).min(255),
+        (Some(code), _) => {
+            let bits = value(code, [x, 0, 0]).expect("a conversion does not fault");
+            canonical(to, bits)
+        }
+        (None, _) => canonical(to, x),
+    }
 }
