@@ -1,6 +1,6 @@
 //! Columns: what the parameters of a wave's function are made of, lane by lane or chunk by chunk.
 
-use super::Lane;
+use super::walks::Lane;
 use crate::dsl::columns::{self, Element, Slice};
 use crate::dsl::record::{Record, Shape};
 use crate::dsl::views::{Arrays, Atomic, AtomicElement, Buf};

@@ -1,7 +1,7 @@
 //! Columns that are gathered chunk by chunk, and merged in chunk order: pushes, appends and reductions.
 
-use super::Lane;
 use super::columns::{Column, shared_parts};
+use super::walks::Lane;
 use crate::cpu::store::{Frontier, List, room_for};
 use crate::dsl::record::Record;
 use crate::dsl::{Append, Push, Reduce, Reduction, Room, Seen};

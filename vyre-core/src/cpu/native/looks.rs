@@ -1,13 +1,12 @@
 //! What lanes will look at, asked for ahead.
 
-use super::sweep::is_lent;
 use crate::cpu::store::Store;
 use crate::dsl::columns::Slice;
 use crate::dsl::views::prefetch_at;
 use crate::plan::footprint::ALONE;
 use crate::run::args::Args;
 use crate::vir0::isa::{Imm, Kind, Op, Slot as Operand};
-use crate::vir0::module::{BufferId, Domain, Program, Wave, WaveId};
+use crate::vir0::module::{Buffer, BufferId, Domain, Extent, Program, Role, Wave, WaveId};
 
 /// The buffers whose elements a wave over edges takes at the edge's source, destination and number, as its code says. It is
 /// a hint: they are asked for before lanes need them.
@@ -120,4 +119,9 @@ impl Ahead {
         }
         Some(ahead)
     }
+}
+
+/// Whether a run reads this buffer where the caller has it. Rows of bits are taken from the store.
+pub(super) fn is_lent(buffer: &Buffer) -> bool {
+    buffer.role == Role::Input && !matches!(buffer.extent, Extent::NodeBits(_))
 }

@@ -17,10 +17,10 @@ mod walks;
 
 pub use columns::{Column, Fields, FieldsMut, Own, OwnMut, Read, Rowed, Shared};
 pub use gathered::{AppendColumn, PushColumn, PushItems, PushView, ReduceColumn, RoomView};
-pub use sweep::Sweep;
+pub use sweep::{Named, Sweep};
+pub use walks::Lane;
 
 use crate::cpu::store::{Bodies, Store, no_memory_for};
-use crate::dsl::Edge;
 use crate::dsl::columns::{Column as Values, Element, SliceMut};
 use crate::dsl::error::RunError;
 use crate::dsl::fault::{self, Fault, InLane, Lanes};
@@ -32,14 +32,14 @@ use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
 use crate::run::outcome::{Activity, Outcome};
 use crate::vir0::module::{Buffer, BufferId, FixpointId, Program, WaveId};
 use faults::{can_trap, refine};
-use looks::Ahead;
+use looks::{Ahead, is_lent};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use sweep::{Scratch, is_lent};
+use sweep::Scratch;
 
 /// Threads that may be asked for whatever the machine has; above, so many for each of its own.
 const ANY_MACHINE: usize = 1024;
@@ -87,44 +87,6 @@ pub fn open<F: Functions>(
     Ok(Box::new(NativeExecutor::<F>::new(
         program, topology, allocation,
     )?))
-}
-
-/// One item of a sweep.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lane {
-    /// Node, index, node of a frontier or edge index; of another item, its position.
-    pub index: u32,
-    /// Source of an edge; 0 in other domains.
-    pub src: u32,
-    /// Destination of an edge; 0 in other domains.
-    pub dst: u32,
-}
-
-impl Lane {
-    /// The item of a sweep over edges.
-    #[inline]
-    pub fn edge(self) -> Edge {
-        Edge {
-            src: self.src,
-            dst: self.dst,
-            index: self.index,
-        }
-    }
-}
-
-/// The name under which profilers show the lanes of a wave. The macros implement it for a type called like the wave's function,
-/// because a symbol of a function in an `impl` names the type.
-pub trait Named: Copy + Sync {
-    /// Runs a chunk of lanes. It is never inlined, and what it calls always is, so that the loop belongs to its symbol.
-    fn lanes<R>(self, chunk: impl FnOnce() -> R) -> R;
-}
-
-/// No name.
-impl Named for () {
-    #[inline(never)]
-    fn lanes<R>(self, chunk: impl FnOnce() -> R) -> R {
-        chunk()
-    }
 }
 
 /// The end of a round: what a fixpoint's condition may look at.

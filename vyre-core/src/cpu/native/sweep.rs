@@ -6,13 +6,12 @@ use super::columns::{
 };
 use super::faults::Code;
 use super::gathered::{AppendColumn, PushColumn, PushItems, ReduceColumn};
-use super::looks::Ahead;
-use super::looks::Looks;
+use super::looks::{Ahead, Looks, is_lent};
 use super::pull::Pull;
 use super::walks::{
-    AllEdges, Batches, Cut, EdgesFrom, ItemWalk, Items, PULLERS, Pulled, Span, Walk, cut_edges,
+    AllEdges, Batches, Cut, EdgesFrom, ItemWalk, Items, Lane, PULLERS, Pulled, Span, Walk,
+    cut_edges, room,
 };
-use super::{Lane, Named};
 use crate::cpu::store::Store;
 use crate::dsl::Bits;
 use crate::dsl::Reduction;
@@ -24,14 +23,28 @@ use crate::dsl::views::{AtomicElement, Buf};
 use crate::plan::footprint::{ALONE, CHUNK};
 use crate::run::schedule::{Pending, lowest};
 use crate::vir0::module::{
-    Access, Buffer, BufferId, Domain, Extent, ListId, Mode, Program, Resource, Role, UpdateOp,
-    WaveId,
+    Access, BufferId, Domain, Extent, ListId, Mode, Program, Resource, UpdateOp, WaveId,
 };
 use rayon::prelude::*;
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The name under which profilers show the lanes of a wave. The macros implement it for a type called like the wave's function,
+/// because a symbol of a function in an `impl` names the type.
+pub trait Named: Copy + Sync {
+    /// Runs a chunk of lanes. It is never inlined, and what it calls always is, so that the loop belongs to its symbol.
+    fn lanes<R>(self, chunk: impl FnOnce() -> R) -> R;
+}
+
+/// No name.
+impl Named for () {
+    #[inline(never)]
+    fn lanes<R>(self, chunk: impl FnOnce() -> R) -> R {
+        chunk()
+    }
+}
 
 /// What the sweeps of one store keep beside it.
 #[derive(Debug)]
@@ -589,13 +602,6 @@ impl<'s> Sweep<'s> {
 /// What a chunk leaves.
 pub(super) type Done<C> = (<C as Column>::Local, Option<Box<Pending>>);
 
-/// A vector with memory for so many; `None` where there is none.
-pub(super) fn room<T>(len: usize) -> Option<Vec<T>> {
-    let mut room = Vec::new();
-    room.try_reserve_exact(len).ok()?;
-    Some(room)
-}
-
 /// The parts of chunks of a sweep that follow each other; `borders` are theirs. `None` where there is no memory for a list of
 /// them.
 pub(super) fn parts_of<C: Column>(
@@ -714,11 +720,6 @@ where
 }
 
 pub(super) const TYPED: &str = "the buffer has its declared type";
-
-/// Whether a run reads this buffer where the caller has it. Rows of bits are taken from the store.
-pub(super) fn is_lent(buffer: &Buffer) -> bool {
-    buffer.role == Role::Input && !matches!(buffer.extent, Extent::NodeBits(_))
-}
 
 /// Chunks of a sweep over `len` items.
 pub(super) fn chunks(len: usize) -> usize {

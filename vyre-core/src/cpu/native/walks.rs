@@ -1,8 +1,7 @@
 //! How the lanes of a chunk follow each other, in each kind of domain.
 
-use super::Lane;
 use super::looks::Ahead;
-use super::sweep::room;
+use crate::dsl::Edge;
 use crate::dsl::csr::Csr;
 use crate::dsl::record::Rows;
 use crate::dsl::views::prefetch;
@@ -12,6 +11,36 @@ use std::slice;
 
 /// Nodes of a chunk of a sweep that pulls; a multiple of 64.
 pub(super) const PULLERS: usize = 2048;
+
+/// One item of a sweep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lane {
+    /// Node, index, node of a frontier or edge index; of another item, its position.
+    pub index: u32,
+    /// Source of an edge; 0 in other domains.
+    pub src: u32,
+    /// Destination of an edge; 0 in other domains.
+    pub dst: u32,
+}
+
+impl Lane {
+    /// The item of a sweep over edges.
+    #[inline]
+    pub fn edge(self) -> Edge {
+        Edge {
+            src: self.src,
+            dst: self.dst,
+            index: self.index,
+        }
+    }
+}
+
+/// A vector with memory for so many; `None` where there is none.
+pub(super) fn room<T>(len: usize) -> Option<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(len).ok()?;
+    Some(room)
+}
 
 /// A position in the edges out of a list of nodes: `edges` edges into the node at `item`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
