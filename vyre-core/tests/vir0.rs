@@ -8,10 +8,11 @@ use vyre_core::cpu::interp::{Interpreter, Item};
 use vyre_core::dsl::csr::Csr;
 use vyre_core::vir0::container::{self, DecodeError, decode, encode};
 use vyre_core::vir0::disasm;
+use vyre_core::vir0::flow::{BlockKind, Rows, blocks, defs, live_in, rows_of, uses, writes};
 use vyre_core::vir0::group::Misplaced;
 use vyre_core::vir0::isa::{Faults, IMM, Imm, Kind, Op, Row, Slot, UNIFORM_BASE, Word};
 use vyre_core::vir0::manifest::Manifest;
-use vyre_core::vir0::meaning::{Memory, value};
+use vyre_core::vir0::meaning::{Memory, Next, State, step, value};
 use vyre_core::vir0::module::*;
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::{Fault, Site, TrapKind};
@@ -2032,4 +2033,168 @@ fn check(bytes: &[u8], u: &mut Unstructured<'_>) -> Arbitrary<()> {
             Ok(())
         }
     }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Flow
+
+/// Registers that note which rows a word reads and assigns.
+struct Noting {
+    file: [u32; 256],
+    read: std::cell::Cell<Rows>,
+    assigned: Rows,
+}
+
+impl State for Noting {
+    fn get32(&self, operand: u8) -> u32 {
+        self.read.set(self.read.get().or(rows_of(Slot::W, operand)));
+        self.file[usize::from(operand)]
+    }
+    fn get64(&self, operand: u8) -> u64 {
+        let low = self.get32(operand).into();
+        match operand < UNIFORM_BASE {
+            true => u64::from(self.get32(operand + 1)) << 32 | low,
+            false => low,
+        }
+    }
+    fn set32(&mut self, operand: u8, value: u32) {
+        self.assigned = self.assigned.or(rows_of(Slot::W, operand));
+        self.file[usize::from(operand)] = value;
+    }
+    fn set64(&mut self, operand: u8, value: u64) {
+        self.set32(operand, value as u32);
+        if operand < UNIFORM_BASE {
+            self.set32(operand + 1, (value >> 32) as u32);
+        }
+    }
+    fn uniform(&self, slot: u32) -> u64 {
+        self.file[usize::from(UNIFORM_BASE) + slot as usize].into()
+    }
+}
+
+/// Runs a kernel's code, and gives what each word on the way read and assigned.
+fn rows_on_the_way(program: &Program, uniforms: [u32; UNIFORMS]) -> Vec<(usize, Rows, Rows)> {
+    let code = &program.kernels[0].code;
+    let mut store = Store::new(program);
+    let mut state = Noting {
+        file: [0; 256],
+        read: Default::default(),
+        assigned: Rows::NONE,
+    };
+    state.file[..3].copy_from_slice(&[ITEM.index, ITEM.src, ITEM.dst]);
+    state.file[usize::from(UNIFORM_BASE)..][..UNIFORMS].copy_from_slice(&uniforms);
+    let (mut way, mut loops, mut pc) = (Vec::new(), Vec::new(), 0);
+    while way.len() < 400 {
+        state.file[usize::from(IMM)] = code[pc].imm;
+        state.read.set(Rows::NONE);
+        state.assigned = Rows::NONE;
+        let next = step(code[pc], pc as u32, &mut state, &mut store);
+        way.push((pc, state.read.get(), state.assigned));
+        if next.is_ok() {
+            assert_eq!(defs(&code[pc]).without(state.assigned), Rows::NONE);
+        }
+        pc = match next {
+            Err(_) | Ok(Next::Done(_)) => break,
+            Ok(Next::Following) => pc + 1,
+            Ok(Next::Behind(other)) => other as usize + 1,
+            Ok(Next::Inside) => {
+                loops.push(pc);
+                pc + 1
+            }
+            Ok(Next::Turn(out)) => {
+                loops.truncate(loops.len() - out as usize);
+                loops.last().expect("a turn is in a loop") + 1
+            }
+            Ok(Next::Out(out)) => {
+                let left = loops.split_off(loops.len() - out as usize - 1);
+                code[left[0]].imm as usize
+            }
+        };
+    }
+    way
+}
+
+#[test]
+fn what_runs_reads_and_assigns_no_other_rows_and_reads_live_ones() {
+    arbtest(|u| {
+        let program = Generator::program(u)?;
+        let code = &program.kernels[0].code;
+        let live_in = live_in(code);
+        let mut live = Rows::NONE;
+        for (pc, read, assigned) in rows_on_the_way(&program, u.arbitrary()?).into_iter().rev() {
+            let word = &code[pc];
+            assert_eq!(read.without(uses(word)), Rows::NONE, "reads of {word:?}");
+            assert_eq!(assigned.without(writes(word)), Rows::NONE, "{word:?}");
+            live = live.without(assigned).or(read);
+            assert_eq!(live.without(live_in[pc]), Rows::NONE, "live at {pc}");
+        }
+        Ok(())
+    })
+    .budget_ms(400);
+}
+
+#[test]
+fn blocks_nest_as_their_targets_say() {
+    arbtest(|u| {
+        let program = Generator::program(u)?;
+        let code = &program.kernels[0].code;
+        let blocks = blocks(code);
+        let opens = |w: &&Word| [Op::If as u8, Op::Loop as u8].contains(&w.op);
+        assert_eq!(blocks.len(), code.iter().filter(opens).count());
+        for block in &blocks {
+            let target = |pc: usize| code[pc].imm as usize;
+            match (block.kind, block.otherwise) {
+                (BlockKind::If, None) => assert_eq!(target(block.at), block.end),
+                (BlockKind::If, Some(otherwise)) => {
+                    assert_eq!(target(block.at), otherwise);
+                    assert_eq!(target(otherwise), block.end);
+                }
+                (BlockKind::Loop, otherwise) => {
+                    assert_eq!(otherwise, None);
+                    assert_eq!(target(block.at), block.end + 1);
+                    assert_eq!(target(block.end), block.at);
+                }
+            }
+            let around = blocks.iter().filter(|b| b.holds(block.at));
+            assert_eq!(block.depth, around.count());
+        }
+        Ok(())
+    })
+    .budget_ms(200);
+}
+
+#[test]
+fn a_row_lives_from_its_word_to_its_last_reader() {
+    let code = [
+        word(Op::Mov32, 3, 0, 0, 0),
+        word(Op::If, 0, 1, 0, 4),
+        word(Op::Mov32, 4, 3, 0, 0),
+        word(Op::Push, 0, 4, 0, 0),
+        word(Op::EndIf, 0, 0, 0, 0),
+        word(Op::Loop, 0, 0, 0, 9),
+        word(Op::BreakUnless, 0, 5, 0, 0),
+        word(Op::Sub32, 5, 5, IMM, 1),
+        word(Op::EndLoop, 0, 0, 0, 5),
+        word(Op::Push, 0, 6, 0, 0),
+        word(Op::Ret, 0, 0, 0, 0),
+    ];
+    let live: Vec<Vec<u8>> = live_in(&code)
+        .into_iter()
+        .map(|r| r.iter().collect())
+        .collect();
+    let expected: [&[u8]; 12] = [
+        &[0, 1, 5, 6],
+        &[1, 3, 5, 6],
+        &[3, 5, 6],
+        &[4, 5, 6],
+        &[5, 6],
+        &[5, 6],
+        &[5, 6],
+        &[5, 6],
+        &[5, 6],
+        &[6],
+        &[],
+        &[],
+    ];
+    assert_eq!(live, expected);
 }

@@ -5,7 +5,7 @@
 //! pure, so it is tested without a GPU.
 
 use crate::abi::{self, NONE, Pod, bytes_of};
-use crate::lift::{self, op, writes};
+use crate::lift;
 use crate::quick::{self, Quick, QuickWord};
 use crate::stream::{self, Stream};
 use crate::tile;
@@ -13,6 +13,7 @@ use thiserror::Error;
 use vyre_core::plan::arena::{Filling, phases};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::pull::{self, Taken};
+use vyre_core::vir0::flow::{op, writes};
 use vyre_core::vir0::group::ended_at;
 use vyre_core::vir0::isa::{
     FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Kind, Op, UNIFORM_BASE, Word,
@@ -299,7 +300,9 @@ impl Layout {
                 | Domain::EdgesFrom(..) => false,
             };
             item_row = match kernel.item.index {
-                Some(row) if !records && !kernel.code.iter().any(|w| writes(w, row)) => row.into(),
+                Some(row) if !records && !kernel.code.iter().any(|w| writes(w).has(row)) => {
+                    row.into()
+                }
                 _ => {
                     rows += 1;
                     rows - 1
@@ -1023,7 +1026,7 @@ fn own_loads(kernel: &Kernel) -> Vec<u32> {
     let Some(index) = kernel.item.index else {
         return Vec::new();
     };
-    if kernel.code.iter().any(|w| writes(w, index)) {
+    if kernel.code.iter().any(|w| writes(w).has(index)) {
         return Vec::new();
     }
     let mut loads: Vec<u32> = Vec::new();

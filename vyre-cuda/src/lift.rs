@@ -10,6 +10,7 @@
 //! that the trap is the one that the plain loop raises.
 
 use crate::abi;
+use vyre_core::vir0::flow::{self, BlockKind, Rows, defs, live_in, op, uses};
 use vyre_core::vir0::isa::{IMM, Imm, MAX_ROWS, Op, Slot, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{Agreement, Domain, Kernel, Program};
 
@@ -40,26 +41,11 @@ pub(crate) fn find(kernel: &Kernel, rows: u32, domain: &Domain) -> Option<Lift> 
     if rows + ROWS > MAX_ROWS as u32 || kernel.code.len() + kernel.code.len() > 0xf000 {
         return None;
     }
-    let mut depth = 0usize;
-    for (pc, word) in kernel.code.iter().enumerate() {
-        let op = op(word);
-        if op == Op::Loop
-            && depth == 0
-            && let Some(lift) = lift(kernel, pc, rows, domain)
-        {
-            return Some(lift);
-        }
-        if matches!(op, Op::If | Op::Loop) {
-            depth += 1;
-        } else if matches!(op, Op::EndIf | Op::EndLoop) {
-            depth -= 1;
-        }
-    }
-    None
-}
-
-pub(crate) fn op(word: &Word) -> Op {
-    Op::from_code(word.op).expect("verified code has known opcodes")
+    let blocks = flow::blocks(&kernel.code);
+    let mut loops = blocks
+        .iter()
+        .filter(|b| b.kind == BlockKind::Loop && b.depth == 0);
+    loops.find_map(|b| lift(kernel, b.at, rows, domain))
 }
 
 fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> {
@@ -90,27 +76,27 @@ fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> 
         return None;
     }
     let edges = (rows + 1) as u8;
-    let mut known = [false; 256];
-    known[usize::from(edge)] = true;
+    let mut known = Rows::NONE;
+    known.add(edge);
     let renamed = |row: u8| if row == edge { edges } else { row };
     let mut lifted = Vec::new();
     for (i, word) in body.iter().enumerate() {
         if i == merging {
-            if value < UNIFORM_BASE && !known[usize::from(value)] {
+            if value < UNIFORM_BASE && !known.has(value) {
                 return None;
             }
             continue;
         }
-        let writes = written(word);
-        let taken = [total, edge, end].iter().any(|r| writes.contains(r));
-        let late = i > merging && writes.contains(&value);
+        let writes = defs(word);
+        let taken = [total, edge, end].into_iter().any(|r| writes.has(r));
+        let late = i > merging && writes.has(value);
         if !is_straight(word) || taken || late {
             return None;
         }
-        if !read(word).iter().all(|&r| known[usize::from(r)]) {
+        if uses(word).without(known) != Rows::NONE {
             return None;
         }
-        writes.iter().for_each(|&r| known[usize::from(r)] = true);
+        known = known.or(writes);
         let row = op(word).row();
         let mut word = *word;
         if row.a != Slot::N {
@@ -125,13 +111,10 @@ fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> 
         lifted.push(word);
     }
     // What a turn leaves in its rows, nobody may look at afterwards.
-    let mut left: Vec<u8> = body.iter().flat_map(written).collect();
-    left.extend([test.d, edge]);
-    let live = live_in(code);
-    if left
-        .iter()
-        .any(|&r| r != total && live[exit][usize::from(r)])
-    {
+    let mut left = body.iter().fold(Rows::NONE, |rows, w| rows.or(defs(w)));
+    left.add(test.d);
+    left.add(edge);
+    if left.and(live_in(code)[exit]).iter().any(|r| r != total) {
         return None;
     }
 
@@ -244,125 +227,8 @@ fn stable(kernel: &Kernel, body: &[Word]) -> bool {
 
 /// The topology whose `csr.begin` the loop's edges start from.
 fn range_of(code: &[Word], at: usize, edge: u8) -> Option<u16> {
-    let begin = code[..at]
-        .iter()
-        .rev()
-        .find(|w| written(w).contains(&edge))?;
+    let begin = code[..at].iter().rev().find(|w| defs(w).has(edge))?;
     (op(begin) == Op::CsrBegin).then(|| begin.resource())
-}
-
-pub(crate) fn rows_of(byte: u8, wide: bool) -> Vec<u8> {
-    match (byte < UNIFORM_BASE, wide) {
-        (false, _) => Vec::new(),
-        (true, false) => vec![byte],
-        (true, true) => vec![byte, byte + 1],
-    }
-}
-
-pub(crate) fn is_wide(slot: Slot) -> bool {
-    matches!(slot, Slot::D | Slot::OptD)
-}
-
-/// Rows of the array of a word that has one.
-fn array(word: &Word) -> Vec<u8> {
-    let op = op(word);
-    let wide = matches!(op, Op::RowLd64 | Op::RowSt64 | Op::RowFill64);
-    let (first, len) = word.array();
-    match op.row().imm {
-        Imm::Rows => (first..first + len * (1 + u8::from(wide))).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Rows that a word may read.
-pub(crate) fn read(word: &Word) -> Vec<u8> {
-    let row = op(word).row();
-    let mut rows = array(word);
-    for (slot, byte) in [(row.a, word.a), (row.b, word.b)] {
-        if slot != Slot::N {
-            rows.extend(rows_of(byte, is_wide(slot)));
-        }
-    }
-    match row.imm {
-        Imm::Third => rows.extend(rows_of(word.third(), is_wide(row.d))),
-        Imm::ResourceThird(_) => rows.extend(rows_of(word.third(), is_wide(row.b))),
-        _ => {}
-    }
-    rows
-}
-
-/// Rows that a word certainly assigns.
-pub(crate) fn written(word: &Word) -> Vec<u8> {
-    let row = op(word).row();
-    match row.d {
-        Slot::N => Vec::new(),
-        slot => rows_of(word.d, is_wide(slot)),
-    }
-}
-
-/// Whether a word assigns this row.
-pub(crate) fn writes(word: &Word, row: u8) -> bool {
-    let op = op(word);
-    let array = |width: u16| {
-        let (first, len) = word.array();
-        let first = u16::from(first);
-        (first..first + width * u16::from(len)).contains(&u16::from(row))
-    };
-    if matches!(op, Op::RowSt32 | Op::RowFill32) {
-        return array(1);
-    }
-    if matches!(op, Op::RowSt64 | Op::RowFill64) {
-        return array(2);
-    }
-    match op.row().d {
-        Slot::N => false,
-        Slot::W | Slot::OptW => word.d == row,
-        Slot::D | Slot::OptD => word.d != IMM && (word.d == row || word.d + 1 == row),
-    }
-}
-
-/// For every pc, the rows whose values may still be read. More ways through the code are assumed than there are.
-pub(crate) fn live_in(code: &[Word]) -> Vec<[bool; 256]> {
-    let mut live = vec![[false; 256]; code.len() + 1];
-    let loops: Vec<(usize, usize)> = (0..code.len())
-        .filter(|&pc| op(&code[pc]) == Op::Loop)
-        .map(|pc| (pc, code[pc].imm as usize))
-        .collect();
-    loop {
-        let mut changed = false;
-        for pc in (0..code.len()).rev() {
-            let word = &code[pc];
-            let op = op(word);
-            let mut next: Vec<usize> = Vec::new();
-            if !matches!(op, Op::Ret | Op::RetV | Op::Trap) {
-                next.push(pc + 1);
-            }
-            if op.row().imm == Imm::Target {
-                next.push(word.imm as usize);
-            }
-            if op.row().imm == Imm::Depth {
-                let around = loops.iter().filter(|&&(from, to)| from < pc && pc < to);
-                next.extend(around.flat_map(|&(from, to)| [from, to]));
-            }
-            let mut now = [false; 256];
-            for target in next {
-                for (all, one) in now.iter_mut().zip(live[target]) {
-                    *all |= one;
-                }
-            }
-            written(word)
-                .iter()
-                .for_each(|&r| now[usize::from(r)] = false);
-            read(word).iter().for_each(|&r| now[usize::from(r)] = true);
-            if now != live[pc] {
-                live[pc] = now;
-                changed = true;
-            }
-        }
-        if !changed {
-            return live;
-        }
-    }
 }
 
 /// How the nodes of a topology are shared out for a neighbour loop over it.

@@ -7,7 +7,7 @@
 //! program, so that a trap names it.
 
 use crate::abi::{self, NONE, fill};
-use crate::lift::{op, writes};
+use vyre_core::vir0::flow::{op, writes};
 use vyre_core::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{Kernel, Uniform};
 
@@ -446,7 +446,7 @@ fn known_place(kernel: &Kernel, pc: usize) -> Option<(u16, usize, bool)> {
                 op(before),
                 Op::Ld8 | Op::Ld32 | Op::Ld64 | Op::AtomLd32 | Op::AtomLd64
             );
-        writes(before, word.a) || stores && before.resource() == word.resource()
+        writes(before).has(word.a) || stores && before.resource() == word.resource()
     };
     (!kernel.code[..pc].iter().any(changes)).then_some((word.resource(), place, wide))
 }

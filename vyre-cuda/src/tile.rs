@@ -9,7 +9,9 @@
 //! [`Tile::origins`] names the word of the program behind each word, for traps.
 
 use crate::abi;
-use crate::lift::{is_wide, live_in, op, read, rows_of, writes, written};
+use vyre_core::vir0::flow::{
+    self, Block, BlockKind, Rows, defs, live_in, op, rows_of, uses, writes,
+};
 use vyre_core::vir0::isa::{
     FRAMES_PER_IF, FRAMES_PER_LOOP, IMM, Imm, Op, Slot, UNIFORM_BASE, Word,
 };
@@ -29,23 +31,13 @@ pub(crate) struct Tile {
 /// Loads that are asked for together, at most.
 const LOADS: usize = 3;
 
-/// Where the branches of an `if` are.
-#[derive(Clone, Copy, Debug)]
-struct If {
-    at: usize,
-    otherwise: Option<usize>,
-    end: usize,
-}
-
 struct Maker {
     /// The code as it was.
     before: Vec<Word>,
     /// What has become of each word.
     words: Vec<Option<Word>>,
-    ifs: Vec<If>,
-    /// First and last words of loops.
-    loops: Vec<(usize, usize)>,
-    live: Vec<[bool; 256]>,
+    blocks: Vec<Block>,
+    live: Vec<Rows>,
     /// The rows of the item.
     item: Vec<u8>,
     loads: Vec<(usize, Word)>,
@@ -64,8 +56,7 @@ pub(crate) fn of_kernel(kernel: &Kernel, code: &[Word], rows: u32, most: u32) ->
     let mut maker = Maker {
         before: code.to_vec(),
         words: code.iter().copied().map(Some).collect(),
-        ifs: ifs_of(code),
-        loops: loops_of(code),
+        blocks: flow::blocks(code),
         live: live_in(code),
         item: item.into_iter().flatten().collect(),
         loads: Vec::new(),
@@ -83,29 +74,6 @@ pub(crate) fn of_kernel(kernel: &Kernel, code: &[Word], rows: u32, most: u32) ->
     Some(maker.finish())
 }
 
-fn ifs_of(code: &[Word]) -> Vec<If> {
-    let ifs = code.iter().enumerate().filter(|(_, w)| op(w) == Op::If);
-    ifs.map(|(at, word)| {
-        let target = word.imm as usize;
-        let has_else = op(&code[target]) == Op::Else;
-        If {
-            at,
-            otherwise: has_else.then_some(target),
-            end: if has_else {
-                code[target].imm as usize
-            } else {
-                target
-            },
-        }
-    })
-    .collect()
-}
-
-fn loops_of(code: &[Word]) -> Vec<(usize, usize)> {
-    let ends = (0..code.len()).filter(|&pc| op(&code[pc]) == Op::EndLoop);
-    ends.map(|end| (code[end].imm as usize, end)).collect()
-}
-
 fn raw(op: u32, a: u8, b: u8, imm: u32) -> Word {
     Word {
         op: op as u8,
@@ -116,17 +84,22 @@ fn raw(op: u32, a: u8, b: u8, imm: u32) -> Word {
     }
 }
 
+/// The slot of a value of this width.
+fn slot_of(wide: bool) -> Slot {
+    if wide { Slot::D } else { Slot::W }
+}
+
 /// The word with what it reads of the rows from `from` on taken from those from `to` on; nothing if it reads others with
 /// them.
 fn renamed(word: &Word, from: u8, wide: bool, to: u8) -> Option<Word> {
     let row = op(word).row();
+    let taken = rows_of(slot_of(wide), from);
     let byte = |slot: Slot, byte: u8| -> Option<u8> {
-        let rows = rows_of(byte, is_wide(slot));
-        let end = from + u8::from(wide);
-        if slot == Slot::N || !rows.iter().any(|&r| from <= r && r <= end) {
+        let rows = rows_of(slot, byte);
+        if !rows.meets(taken) {
             return Some(byte);
         }
-        (rows.iter().all(|&r| from <= r && r <= end)).then(|| to + (byte - from))
+        (rows.without(taken) == Rows::NONE).then(|| to + (byte - from))
     };
     let mut out = *word;
     out.a = byte(row.a, word.a)?;
@@ -166,14 +139,18 @@ fn changes(word: &Word, buffer: u16) -> bool {
 
 impl Maker {
     /// The branches around a word.
-    fn around(&self, pc: usize) -> impl Iterator<Item = &If> {
-        self.ifs.iter().filter(move |i| i.at < pc && pc < i.end)
+    fn around(&self, pc: usize) -> impl Iterator<Item = &Block> {
+        (self.blocks.iter()).filter(move |b| b.kind == BlockKind::If && b.holds(pc))
+    }
+
+    fn ifs(&self) -> Vec<Block> {
+        let ifs = self.blocks.iter().filter(|b| b.kind == BlockKind::If);
+        ifs.copied().collect()
     }
 
     /// How many branches and loops are around a word.
     fn depth(&self, pc: usize) -> usize {
-        let loops = (self.loops.iter()).filter(|&&(first, last)| first < pc && pc < last);
-        self.around(pc).count() + loops.count()
+        self.blocks.iter().filter(|b| b.holds(pc)).count()
     }
 
     /// Where the innermost branch around a word ends.
@@ -192,12 +169,12 @@ impl Maker {
 
     fn is_live(&self, pc: usize, first: u8, wide: bool) -> bool {
         let live = self.live[pc];
-        live[usize::from(first)] || wide && live[usize::from(first) + 1]
+        live.has(first) || wide && live.has(first + 1)
     }
 
     /// Whether a word's row holds what the item has there, or is no row.
     fn is_own(&self, pc: usize, byte: u8) -> bool {
-        let stays = !self.before[..pc].iter().any(|w| writes(w, byte));
+        let stays = !self.before[..pc].iter().any(|w| writes(w).has(byte));
         byte >= UNIFORM_BASE && byte != IMM || self.item.contains(&byte) && stays
     }
 
@@ -238,15 +215,11 @@ impl Maker {
     fn hoist_one(&mut self, pc: usize, wide: bool, most: u32) {
         let load = self.before[pc];
         let width = 1 + u8::from(wide);
-        let mine = load.d..load.d + width;
-        let overlaps = |rows: &[u8]| rows.iter().any(|r| mine.contains(r));
+        let mine = rows_of(slot_of(wide), load.d);
         // Its own rows do if nobody needs them until then, nor, where it is under a condition, without it.
         let earlier = self.words[..pc].iter().flatten();
-        let free = earlier
-            .clone()
-            .all(|w| !overlaps(&read(w)) && !overlaps(&written(w)))
-            && (self.loads.iter())
-                .all(|(_, l)| !overlaps(&(l.d..l.d + width).collect::<Vec<u8>>()))
+        let free = earlier.clone().all(|w| !mine.meets(uses(w).or(defs(w))))
+            && (self.loads.iter()).all(|(_, l)| !mine.meets(rows_of(slot_of(wide), l.d)))
             && self.around(pc).all(|i| {
                 let ends = [i.otherwise, Some(i.end)];
                 ends.into_iter()
@@ -275,11 +248,8 @@ impl Maker {
                 return;
             };
             *slot = Some(now);
-            if overlaps(&written(&word)) {
-                let other_half = written(&word).len() < usize::from(width)
-                    && mine
-                        .clone()
-                        .any(|r| !written(&word).contains(&r) && self.live[at + 1][usize::from(r)]);
+            if mine.meets(defs(&word)) {
+                let other_half = mine.without(defs(&word)).meets(self.live[at + 1]);
                 if self.depth(at) != level || other_half {
                     return;
                 }
@@ -333,9 +303,7 @@ impl Maker {
                 _ => continue,
             };
             // An immediate of the other word has no place; rows that overlap by half are left alone.
-            let halves = rows_of(kept, true)
-                .iter()
-                .any(|r| rows_of(not.d, true).contains(r));
+            let halves = rows_of(Slot::D, kept).meets(rows_of(Slot::D, not.d));
             if kept == IMM || halves || and.d != not.d && self.is_live(pc + 2, not.d, true) {
                 continue;
             }
@@ -348,7 +316,7 @@ impl Maker {
     /// Pushes under a condition that has nothing else.
     fn pushes(&mut self) {
         let is_push = |word: Option<Word>| word.filter(|w| w.op == Op::Push as u8);
-        for i in self.ifs.clone() {
+        for i in self.ifs() {
             let Some(test) = self.words[i.at].filter(|w| w.a != IMM) else {
                 continue;
             };
@@ -384,7 +352,7 @@ impl Maker {
 
     /// An `if` with nothing after it: items leave that do not take it, with the comparison before it in one word.
     fn exits(&mut self) {
-        for i in self.ifs.clone() {
+        for i in self.ifs() {
             let Some(test) = self.words[i.at].filter(|_| self.is_tail(i.end)) else {
                 continue;
             };

@@ -1,9 +1,10 @@
-//! VIR0, the ground floor: instruction table and what instructions mean, module format, container, verifier and
-//! disassembler. It sees nothing else of this crate.
+//! VIR0, the ground floor: instruction table, what instructions mean and how values flow through code, module format,
+//! container, verifier and disassembler. It sees nothing else of this crate.
 
 pub mod container;
 pub mod disasm;
 pub mod fingerprint;
+pub mod flow;
 pub mod group;
 pub mod isa;
 pub mod manifest;

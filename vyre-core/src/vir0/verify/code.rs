@@ -1,6 +1,7 @@
 //! The rules of one kernel: words, nesting, assignment, effects, sites.
 
 use super::{Place, Rule, Verifier, find, listed};
+use crate::vir0::flow::Rows;
 use crate::vir0::isa::{
     FRAMES_PER_IF, FRAMES_PER_LOOP, Faults, IMM, Imm, Kind, MAX_CODE_WORDS, MAX_DIRECT_UNIFORMS,
     MAX_FRAMES, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word,
@@ -101,10 +102,10 @@ impl<'p> Verifier<'p> {
     }
 
     /// Checks the item rows; they are the registers assigned at the start.
-    fn item_rows(&mut self, kernel: &Kernel, wave: Option<&Wave>) -> Assigned {
+    fn item_rows(&mut self, kernel: &Kernel, wave: Option<&Wave>) -> Rows {
         let edges =
             wave.is_some_and(|w| matches!(w.domain, Domain::Edges(_) | Domain::EdgesFrom(_, _)));
-        let mut assigned = Assigned::NONE;
+        let mut assigned = Rows::NONE;
         let item = kernel.item;
         for (row, exists) in [
             (item.index, wave.is_some()),
@@ -168,35 +169,15 @@ impl<'p> Verifier<'p> {
     }
 }
 
-/// Registers assigned on every path to a place; all of them where no path leads.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Assigned([u64; 4]);
-
-impl Assigned {
-    const NONE: Assigned = Assigned([0; 4]);
-    const UNREACHABLE: Assigned = Assigned([u64::MAX; 4]);
-
-    fn has(self, row: u8) -> bool {
-        self.0[usize::from(row >> 6)] >> (row & 63) & 1 != 0
-    }
-
-    fn add(&mut self, row: u8) {
-        self.0[usize::from(row >> 6)] |= 1 << (row & 63);
-    }
-
-    fn meet(&mut self, other: Assigned) {
-        for (a, b) in self.0.iter_mut().zip(other.0) {
-            *a &= b;
-        }
-    }
-}
+/// Of the rows assigned on every path to a place: all of them where no path leads.
+const UNREACHABLE: Rows = Rows::ALL;
 
 /// An open `if`, `else` or `loop`.
 struct Block {
     opened: u32,
     kind: BlockKind,
     /// Of an if: at its start (of the branch not taken). Of an else: at the end of the first branch. Of a loop: at its exits.
-    other: Assigned,
+    other: Rows,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -214,7 +195,8 @@ struct Code<'p> {
     wave: Option<&'p Wave>,
     /// What the wave lists, if that is in order.
     listed: Option<&'p [Access]>,
-    assigned: Assigned,
+    /// Rows assigned on every path to here.
+    assigned: Rows,
     blocks: Vec<Block>,
     /// Which of the blocks are loops.
     loops: Vec<usize>,
@@ -487,7 +469,7 @@ impl<'p> Code<'p> {
         }
     }
 
-    fn open(&mut self, opened: u32, kind: BlockKind, other: Assigned) {
+    fn open(&mut self, opened: u32, kind: BlockKind, other: Rows) {
         self.frames += frames(kind);
         self.max_frames = self.max_frames.max(self.frames);
         if kind == BlockKind::Loop {
@@ -527,7 +509,7 @@ impl<'p> Code<'p> {
     /// A path to a loop's exit.
     fn leave(&mut self, v: &mut Verifier<'p>, depth: u32) {
         match self.loops.iter().rev().nth(depth as usize) {
-            Some(&at) => self.blocks[at].other.meet(self.assigned),
+            Some(&at) => self.blocks[at].other = self.blocks[at].other.and(self.assigned),
             None => v.fail(Rule::Depth {
                 depth,
                 loops: self.loops.len() as u32,
@@ -550,10 +532,10 @@ impl<'p> Code<'p> {
         } else if op == Op::EndIf {
             if let Some(block) = self.close(v, &[If, Else]) {
                 self.target(v, block.opened, pc);
-                self.assigned.meet(block.other);
+                self.assigned = self.assigned.and(block.other);
             }
         } else if op == Op::Loop {
-            self.open(pc, Loop, Assigned::UNREACHABLE);
+            self.open(pc, Loop, UNREACHABLE);
         } else if op == Op::EndLoop {
             if let Some(block) = self.close(v, &[Loop]) {
                 self.target(v, block.opened, pc + 1);
@@ -562,20 +544,20 @@ impl<'p> Code<'p> {
             }
         } else if op == Op::Break {
             self.leave(v, word.imm);
-            self.assigned = Assigned::UNREACHABLE;
+            self.assigned = UNREACHABLE;
         } else if op == Op::BreakIf || op == Op::BreakUnless {
             self.leave(v, word.imm);
         } else if op == Op::Continue {
             let (depth, loops) = (word.imm, self.loops.len() as u32);
             v.require(depth < loops, || Rule::Depth { depth, loops });
-            self.assigned = Assigned::UNREACHABLE;
+            self.assigned = UNREACHABLE;
         } else if op == Op::Ret || op == Op::RetV {
             let condition = op == Op::RetV;
             let name = if condition { "condition" } else { "wave" };
             v.require(condition == self.wave.is_none(), || Rule::WrongReturn(name));
-            self.assigned = Assigned::UNREACHABLE;
+            self.assigned = UNREACHABLE;
         } else if op == Op::Trap {
-            self.assigned = Assigned::UNREACHABLE;
+            self.assigned = UNREACHABLE;
         }
     }
 }
