@@ -8,6 +8,8 @@ extern crate proc_macro;
 mod args;
 mod arrays;
 mod attributes;
+mod calls;
+mod device;
 mod editor;
 mod expand;
 mod import;

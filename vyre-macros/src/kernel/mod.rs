@@ -8,7 +8,8 @@
 //!
 //! The native backend reports the `Location` that rustc gives an operation; the bytecode's site of the same operation must be
 //! the same token. The rules: an index expression `xs[i]` points to its bracket; a division `a / b` and a compound `a /= b` to
-//! their first token (see [`first_token`](crate::tokens::first_token)); a method call `out.push(v)` to the method's name; `assert!(..)` to the macro's path.
+//! their first token ([`first_token`](crate::tokens::first_token)); a method call `out.push(v)` to the method's name;
+//! `assert!(..)` to the macro's path.
 
 mod check;
 mod hir;

@@ -4,12 +4,10 @@ use super::check::{self, Fields, ParamKind, Slot, Sweep};
 use super::graph::{DomainArgs, FixpointArgs, Graph, MaxRounds, Origin, Piece, renamed_expr};
 use super::order::{self, Use, Uses, Via};
 use crate::args::ident_of;
-use crate::expand::Expansion;
 use crate::kernel::{Binding, Env, Helpers, ItemField, Root, compile_condition, compile_wave};
 use crate::package::Imports;
 use crate::pass;
-use crate::report::Report;
-use crate::report::listed;
+use crate::report::{Report, listed};
 use crate::tables::Tables;
 use crate::tokens::source_text;
 use proc_macro2::Span;
@@ -41,22 +39,6 @@ pub(crate) struct Built<'g> {
     pub(crate) sweeps: Vec<Option<Sweep>>,
     /// The encoded program when everything succeeded.
     pub(crate) skeleton: Option<Vec<u8>>,
-}
-
-impl<'g> Built<'g> {
-    /// For [`crate::expand`].
-    pub(crate) fn expansion<'a>(&'a self, graph: &'a Graph) -> Expansion<'a> {
-        Expansion {
-            graph,
-            fields: &self.fields,
-            program: &self.program,
-            tables: &self.tables,
-            sweeps: &self.sweeps,
-            skeleton: self.skeleton.as_deref(),
-            conditions: false,
-            standalone: false,
-        }
-    }
 }
 
 /// Bodies and uses, collected scope by scope.

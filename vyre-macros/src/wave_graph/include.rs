@@ -6,7 +6,8 @@
 //! stay where they are, and are named by their paths.
 
 use super::build::build;
-use super::check::{Written, describe, same_item, written};
+use super::check::describe;
+use super::check::written::{Written, same_item, written};
 use super::graph::{
     DomainArgs, Field, FieldKind, FixpointArgs, Graph, Host, IncludeArgs, Included, IncludedUntil,
     Origin, Per, Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed,

@@ -2,7 +2,7 @@
 //! parameters, and takes the same way through the stages.
 
 use super::build::{Built, build};
-use super::check::{Written, written};
+use super::check::written::{Written, written};
 use super::graph::{DomainArgs, Field, FieldKind, Graph, Host, Per, Piece, Scope, Wave};
 use super::syntax::{is_struct_word, options};
 use crate::args::{take_attrs, title_of};

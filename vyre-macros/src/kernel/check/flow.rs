@@ -1,5 +1,6 @@
 //! Branches, loops and patterns.
 
+use super::block::parts;
 use super::*;
 
 impl Checker<'_> {

@@ -1,0 +1,780 @@
+//! What a wave sweeps, and what its parameters are.
+
+use super::written::{same_item, written_item};
+use super::*;
+
+impl<'g> Fields<'g> {
+    /// Resolves a domain in the current module of `tables`.
+    fn domain(
+        &self,
+        args: &DomainArgs,
+        wave: &Wave,
+        tables: &mut Tables,
+        report: &mut Report,
+    ) -> Option<(Domain, Option<Length>)> {
+        let origin = wave.origin.map(|o| o.graph);
+        Some(match args {
+            DomainArgs::Once => (Domain::Once, Some(Length::Fixed(1))),
+            DomainArgs::Range(e) => {
+                let edge = |graph: &str| format!("#[wave(edges({graph}))]");
+                let near = match origin {
+                    None => self.near_size(e, "#[wave(nodes)]", edge),
+                    Some(_) => None,
+                };
+                if let Some(advice) = near {
+                    let message = format!("`{}` is not a number of indices", show(e));
+                    report.error_help(e.span(), message, advice);
+                    return None;
+                }
+                let length = self.len(e, (origin, wave.scope), report)?;
+                let extent = match &length {
+                    Length::Constant(_) => {
+                        Extent::Constant(tables.constant(e.to_token_stream(), Scalar::U32))
+                    }
+                    other => plain_extent(other).expect("only a constant needs the tables"),
+                };
+                (Domain::Range(extent), Some(length))
+            }
+            DomainArgs::Nodes(graph) => {
+                if let Some(graph) = graph {
+                    self.topology(graph, report)?;
+                } else if !self
+                    .slots
+                    .iter()
+                    .any(|s| matches!(s, Slot::Csr(_) | Slot::Broken))
+                {
+                    self.needs_topology(wave.name(), "`nodes`", report);
+                    return None;
+                }
+                (Domain::Nodes, Some(Length::Nodes))
+            }
+            DomainArgs::Items { of, new } => match self.find(of, report)? {
+                (field, Slot::Frontier(id)) => {
+                    if *new {
+                        report.error_help(
+                            of.span(),
+                            format!("`new` is for lists, and `{of}` is a frontier"),
+                            "a frontier's items are those that were pushed in the round before",
+                        );
+                        return None;
+                    }
+                    let nodes = matches!(field.kind, FieldKind::Frontier { item: None, .. });
+                    (Domain::Items(id), nodes.then_some(Length::Nodes))
+                }
+                (_, Slot::List(id)) => (Domain::ListItems(id, *new), None),
+                (_, Slot::Broken) => return None,
+                (field, _) => {
+                    self.wrong_kind(of, field, "a frontier or a list", report);
+                    return None;
+                }
+            },
+            DomainArgs::Edges { graph, from } => {
+                let topology = self.topology(graph, report);
+                let from = match from {
+                    Some(f) => Some(self.frontier(f, report)?),
+                    None => None,
+                };
+                let topology = topology?;
+                let domain = match from {
+                    Some(f) => Domain::EdgesFrom(topology, f),
+                    None => Domain::Edges(topology),
+                };
+                (domain, Some(Length::Edges(topology)))
+            }
+        })
+    }
+
+    /// Matches a wave's parameters with its domain and the fields. `None` when something was reported.
+    pub(crate) fn sweep(
+        &self,
+        wave: &Wave,
+        program: &Program,
+        tables: &mut Tables,
+        report: &mut Report,
+    ) -> Option<Sweep> {
+        let errors = report.len();
+        let args = wave.domain.as_ref();
+        let domain = args.and_then(|d| self.domain(d, wave, tables, report));
+        let mut params = Vec::new();
+        let mut item_seen: Option<Ident> = None;
+        let taken = self.taken(wave, report);
+        let has_item = taken
+            .iter()
+            .any(|t| t.field.is_none() && self.is_item(args, t.ty));
+        for (at, Taken { name, ty, field }) in taken.iter().enumerate() {
+            let (name, ty) = (name.clone(), *ty);
+            let round = written(ty) == Written::Round;
+            let kind = match (field, &name) {
+                (Some((_, Slot::Broken)), _) => None,
+                (Some((field, _)), Some(name))
+                    if round || self.is_item(args, ty) && (at == 0 || !has_item) =>
+                {
+                    self.two_meanings(wave, (name, ty), field, report);
+                    None
+                }
+                (Some((field, slot)), _) => self.bound(
+                    &Bound {
+                        wave,
+                        field,
+                        slot: *slot,
+                        ty,
+                        domain: domain.as_ref(),
+                    },
+                    program,
+                    report,
+                ),
+                (None, _) => self.free(wave, name.as_ref(), ty, &mut item_seen, report),
+            };
+            if let Some(kind) = kind {
+                let at = ty.span();
+                params.push(Param { name, kind, at });
+            }
+        }
+        if report.len() > errors
+            || wave.domain.is_none()
+            || params.len() < wave.function.sig.inputs.len()
+        {
+            return None;
+        }
+        if let Some(item) = args.and_then(|d| self.item(d))
+            && !params.iter().any(|p| p.kind == ParamKind::Record)
+        {
+            report.error_help(
+                wave.name().span(),
+                format!("wave `{}` does not take its item", wave.name()),
+                format!("add a parameter `item: {}`", show(item)),
+            );
+            return None;
+        }
+        Some(Sweep {
+            domain: domain?.0,
+            params,
+        })
+    }
+
+    /// The parameters, each with the field that it is named after.
+    fn taken<'w>(&self, wave: &'w Wave, report: &mut Report) -> Vec<Taken<'g, 'w>> {
+        let mut taken = Vec::new();
+        for input in &wave.function.sig.inputs {
+            let FnArg::Typed(arg) = input else {
+                report.error_help(
+                    input.span(),
+                    "a wave has no `self`",
+                    "take the fields of `Data` that it uses as parameters",
+                );
+                continue;
+            };
+            let name = match &*arg.pat {
+                Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => Some(p.ident.clone()),
+                Pat::Wild(_) => None,
+                other => {
+                    report.error(
+                        other.span(),
+                        "a parameter of a wave is a plain name: the name binds it to a field of `Data`",
+                    );
+                    continue;
+                }
+            };
+            let field = name.as_ref().and_then(|n| wave.field(n));
+            let field = field.and_then(|field| self.get(&field));
+            let ty = &*arg.ty;
+            taken.push(Taken { name, ty, field });
+        }
+        taken
+    }
+
+    /// Whether a parameter of this type can be meant as the item of the domain: its type, or the word of any item but those
+    /// of lists and frontiers of items.
+    fn is_item(&self, domain: Option<&DomainArgs>, ty: &Type) -> bool {
+        match domain.and_then(|d| self.item(d)) {
+            Some(item) => same_item(ty, item),
+            None => {
+                let word = matches!(written(ty), Written::Node | Written::Index | Written::Edge);
+                word && domain.is_some_and(|d| item_type(d).is_some())
+            }
+        }
+    }
+
+    /// A parameter that is the item or the round by its type, and a field by its name.
+    fn two_meanings(
+        &self,
+        wave: &Wave,
+        (name, ty): (&Ident, &Type),
+        field: &Field,
+        report: &mut Report,
+    ) {
+        let domain = wave.domain.as_ref();
+        let record = domain.and_then(|d| self.item(d)).map(show);
+        let item = record
+            .clone()
+            .or(domain.and_then(item_type).map(str::to_owned));
+        let (what, how) = match written(ty) {
+            Written::Round => ("round", "round: Round".to_owned()),
+            _ => (
+                "item",
+                format!("item: {}", item.unwrap_or_else(|| show(ty))),
+            ),
+        };
+        let field_as = match &field.kind {
+            FieldKind::Scalar(s) | FieldKind::Reduction { scalar: s, .. } => {
+                let after = match &record {
+                    Some(item) if item == s.name() => ", after the item",
+                    _ => "",
+                };
+                format!("; take the field as `{name}: {}`{after}", s.name())
+            }
+            _ => String::new(),
+        };
+        report.error_help(
+            name.span(),
+            format!(
+                "`{name}` of wave `{}` is the {what} by its type, and a field of `Data` by its name",
+                wave.name()
+            ),
+            format!("take the {what} by another name, as `{how}`{field_as}"),
+        );
+        report.error(
+            field.name.span(),
+            format!(
+                "{} `{}` is declared here",
+                describe(&field.kind),
+                field.name
+            )
+            .replacen("a ", "the ", 1),
+        );
+    }
+
+    /// A parameter that is not a field: the item or the round.
+    fn free(
+        &self,
+        wave: &Wave,
+        name: Option<&Ident>,
+        ty: &Type,
+        item_seen: &mut Option<Ident>,
+        report: &mut Report,
+    ) -> Option<ParamKind> {
+        let form = written(ty);
+        let at = name.map_or_else(|| ty.span(), |n| n.span());
+        if form == Written::Round {
+            if wave.scope == 0 {
+                report.error_help(
+                    ty.span(),
+                    format!(
+                        "wave `{}` is in no fixpoint, so it has no round",
+                        wave.name()
+                    ),
+                    "rounds are counted in a `#[fixpoint]` module",
+                );
+                return None;
+            }
+            return Some(ParamKind::Round);
+        }
+        let domain = wave.domain.as_ref();
+        let word = domain.map_or("", DomainArgs::word);
+        if let Some(item) = domain.and_then(|d| self.item(d)) {
+            return self.record_param((name, ty), item, item_seen, report);
+        }
+        let kind = match form {
+            Written::Node | Written::Index => ParamKind::Index,
+            Written::Edge => ParamKind::Edge,
+            _ => {
+                match name {
+                    Some(name) if name == "round" => {
+                        report.error_help(
+                            ty.span(),
+                            format!("the round is a `Round`, not `{}`", show(ty)),
+                            "write `round: Round`",
+                        );
+                        return None;
+                    }
+                    Some(name) => {
+                        // A scalar in first place is most likely meant as the item.
+                        if let (Written::Value(Scalar::U32), Some(item), None) =
+                            (&form, domain.and_then(item_type), &item_seen)
+                        {
+                            let names: Vec<String> =
+                                self.fields.iter().map(|f| f.name.to_string()).collect();
+                            let near =
+                                did_you_mean(&name.to_string(), names.iter().map(String::as_str));
+                            if near.is_none() {
+                                report.error_help(
+                                    ty.span(),
+                                    format!("`{name}` is neither a field of `Data` nor an item"),
+                                    format!("the item of `{word}` is written `{name}: {item}`"),
+                                );
+                                return None;
+                            }
+                        }
+                        let shown = show(ty);
+                        let referred = shown.trim_start_matches("&mut ").trim_start_matches('&');
+                        if Some(referred) == domain.and_then(item_type) && item_seen.is_none() {
+                            report.error_help(
+                                ty.span(),
+                                "the item is taken by value",
+                                format!("write `{name}: {referred}`"),
+                            );
+                            return None;
+                        }
+                        if referred == "Data" {
+                            report.error_help(
+                                ty.span(),
+                                "a wave does not take `Data` as a whole",
+                                "take each field that it uses by its name, such as `graph: &Csr`",
+                            );
+                            return None;
+                        }
+                        self.unknown(name, report);
+                    }
+                    None => report.error(
+                        at,
+                        "a parameter of a wave has a name: the name binds it to a field of `Data`",
+                    ),
+                }
+                return None;
+            }
+        };
+        if let Some(first) = item_seen {
+            report.error_help(
+                at,
+                format!("a wave has one item, and `{first}` is it"),
+                "a parameter with another name must be a field of `Data`",
+            );
+            return None;
+        }
+        *item_seen = Some(match name {
+            Some(n) => n.clone(),
+            None => Ident::new("_item", at),
+        });
+        let domain = domain?;
+        match (item_type(domain), &form) {
+            (Some("Node"), Written::Node)
+            | (Some("Index"), Written::Index)
+            | (Some("Edge"), Written::Edge) => Some(kind),
+            (None, _) => {
+                report.error_help(
+                    ty.span(),
+                    "`once` sweeps a single lane: it has no item",
+                    "remove the parameter",
+                );
+                None
+            }
+            (Some(item), _) => {
+                let name = name.map_or_else(|| "_".to_owned(), |n| n.to_string());
+                report.error_help(
+                    ty.span(),
+                    format!("the item of `{word}` is `{item}`, not `{}`", show(ty)),
+                    format!("write `{name}: {item}`"),
+                );
+                None
+            }
+        }
+    }
+
+    /// The type of the items of a domain, where they are neither nodes nor indices nor edges.
+    fn item(&self, domain: &DomainArgs) -> Option<&'g Type> {
+        let DomainArgs::Items { of, .. } = domain else {
+            return None;
+        };
+        match &self.get(of)?.0.kind {
+            FieldKind::List { item, .. } => Some(item),
+            FieldKind::Frontier { item, .. } => item.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The item of a list or of a frontier of items.
+    fn record_param(
+        &self,
+        (name, ty): (Option<&Ident>, &Type),
+        item: &Type,
+        item_seen: &mut Option<Ident>,
+        report: &mut Report,
+    ) -> Option<ParamKind> {
+        let at = name.map_or_else(|| ty.span(), |n| n.span());
+        if let Some(first) = item_seen {
+            match name {
+                Some(name) if name != first => self.unknown(name, report),
+                _ => report.error(at, format!("a wave has one item, and `{first}` is it")),
+            }
+            return None;
+        }
+        *item_seen = Some(name.map_or_else(|| Ident::new("_item", at), Clone::clone));
+        if !same_item(ty, item) {
+            let name = name.map_or_else(|| "_".to_owned(), |n| n.to_string());
+            if let Type::Reference(_) = ty {
+                self.unknown(&ident(&name, at), report);
+            } else {
+                report.error_help(
+                    ty.span(),
+                    format!("the item is `{}`, not `{}`", show(item), show(ty)),
+                    format!("write `{name}: {}`", show(item)),
+                );
+            }
+            return None;
+        }
+        Some(ParamKind::Record)
+    }
+
+    /// A parameter that is a field.
+    fn bound(&self, b: &Bound<'_>, program: &Program, report: &mut Report) -> Option<ParamKind> {
+        let form = written(b.ty);
+        let name = &b.field.name;
+        let span = b.ty.span();
+        match b.slot {
+            Slot::Csr(id) => match form {
+                Written::Csr => Some(ParamKind::Csr(id)),
+                _ => {
+                    self.mismatch(b, &["&Csr".to_owned()], report);
+                    None
+                }
+            },
+            Slot::Frontier(id) => {
+                let FieldKind::Frontier { item, .. } = &b.field.kind else {
+                    return None;
+                };
+                match (item, form) {
+                    (None, Written::Push) => Some(ParamKind::Push(id)),
+                    (Some(item), Written::PushItems)
+                        if written_item(b.ty).is_some_and(|t| same_item(t, item)) =>
+                    {
+                        Some(ParamKind::PushItems(id))
+                    }
+                    (item, _) => {
+                        let wanted = item.as_ref().map_or_else(
+                            || "&Push".to_owned(),
+                            |item| format!("&Push<{}>", show(item)),
+                        );
+                        self.mismatch(b, &[wanted], report);
+                        None
+                    }
+                }
+            }
+            Slot::List(id) => {
+                let FieldKind::List { item, .. } = &b.field.kind else {
+                    return None;
+                };
+                if form == Written::Append && written_item(b.ty).is_some_and(|t| same_item(t, item))
+                {
+                    return Some(ParamKind::Append(id));
+                }
+                self.mismatch(b, &[format!("&Append<{}>", show(item))], report);
+                None
+            }
+            Slot::Scalar(id) => {
+                let scalar = program.scalars[id.index()].scalar;
+                match form.value() {
+                    Some(s) if s == scalar => Some(ParamKind::Uniform(Uniform::Scalar(id), scalar)),
+                    _ => {
+                        if matches!(form, Written::Ref(_) | Written::RefMut(_)) {
+                            report.error_help(
+                                span,
+                                format!("`{name}` is a scalar of the run, the same for every lane"),
+                                format!("take it by value: `{name}: {}`", scalar.name()),
+                            );
+                        } else {
+                            self.mismatch(b, &[scalar.name().to_owned()], report);
+                        }
+                        None
+                    }
+                }
+            }
+            Slot::Reduction(id) => {
+                let r = &program.reductions[id.index()];
+                let count = self.counts[id.index()];
+                match form {
+                    Written::Reduce(op, scalar, c)
+                        if (op, scalar, c) == (r.op, r.scalar, count) =>
+                    {
+                        Some(ParamKind::Reduce {
+                            id,
+                            op,
+                            scalar,
+                            count,
+                        })
+                    }
+                    ref f if f.value() == Some(r.scalar) => {
+                        Some(ParamKind::Uniform(Uniform::Reduction(id), r.scalar))
+                    }
+                    _ => {
+                        let update = format!("&Reduce<{}>", reduce_type(r.op, r.scalar, count));
+                        self.mismatch(b, &[update, r.scalar.name().to_owned()], report);
+                        None
+                    }
+                }
+            }
+            Slot::Buffer(id) => self.buffer_param(b, id, form, program, report),
+            Slot::Rows(first, count) => self.rows_param(b, (first, count), program, report),
+            Slot::Broken => None,
+        }
+    }
+
+    fn buffer_param(
+        &self,
+        b: &Bound<'_>,
+        buffer: BufferId,
+        form: Written,
+        program: &Program,
+        report: &mut Report,
+    ) -> Option<ParamKind> {
+        let name = &b.field.name;
+        let declared = &program.buffers[buffer.index()];
+        let scalar = declared.scalar;
+        let t = scalar.name();
+        if let Extent::NodeBits(width) = declared.extent {
+            if form == Written::Bits {
+                return Some(ParamKind::Bits { buffer, width });
+            }
+            self.mismatch(b, &["&Bits".to_owned()], report);
+            return None;
+        }
+        let (element, own, writes) = match form {
+            Written::Ref(s) => (s, Some(false), false),
+            Written::RefMut(s) => (s, Some(true), true),
+            Written::Buf(s) => (s, None, false),
+            Written::AtomicBuf(s) => (s, None, true),
+            _ => {
+                let all = [
+                    format!("&{t}"),
+                    format!("&mut {t}"),
+                    format!("&Buf<{t}>"),
+                    format!("&Buf<Atomic<{t}>>"),
+                ];
+                self.mismatch(b, &all, report);
+                return None;
+            }
+        };
+        if element != scalar {
+            report.error(
+                b.ty.span(),
+                format!(
+                    "`{name}` has elements of type `{t}` in `Data`, not `{}`",
+                    element.name()
+                ),
+            );
+            return None;
+        }
+        let read_only = match declared.role {
+            Role::Topology => Some("topology"),
+            Role::Input => Some("input"),
+            Role::Output | Role::Scratch | Role::InOut => None,
+        };
+        if let (true, Some(role)) = (writes, read_only) {
+            report.error_help(
+                b.ty.span(),
+                format!("`{name}` is `#[{role}]`, which waves only read"),
+                if own.is_some() {
+                    format!("take `{name}: &{t}`, or declare it `#[scratch(..)]` or `#[output(..)]`")
+                } else {
+                    format!(
+                        "take `{name}: &Buf<{t}>`, or declare it `#[scratch(..)]` or `#[output(..)]`"
+                    )
+                },
+            );
+            return None;
+        }
+        if form == Written::AtomicBuf(scalar) && matches!(scalar, Scalar::Bool | Scalar::U8) {
+            report.error_help(
+                b.ty.span(),
+                format!("there are no atomics on `{t}`"),
+                "use u32, i32, u64, i64, f32 or f64",
+            );
+            return None;
+        }
+        match own {
+            None if form == Written::Buf(scalar) => Some(ParamKind::Buf { buffer, scalar }),
+            None => Some(ParamKind::AtomicBuf { buffer, scalar }),
+            Some(mutable) => {
+                let instead = if mutable {
+                    format!("take `{name}: &Buf<Atomic<{t}>>` to update any element")
+                } else {
+                    format!("take `{name}: &Buf<{t}>` to read any element")
+                };
+                self.check_own(b, buffer, (mutable, instead), program, report)?;
+                Some(ParamKind::Own {
+                    buffer,
+                    scalar,
+                    mutable,
+                })
+            }
+        }
+    }
+
+    /// A parameter that is a buffer of structs.
+    fn rows_param(
+        &self,
+        b: &Bound<'_>,
+        (first, count): (BufferId, u16),
+        program: &Program,
+        report: &mut Report,
+    ) -> Option<ParamKind> {
+        let FieldKind::Column {
+            item: Some(item), ..
+        } = &b.field.kind
+        else {
+            return None;
+        };
+        let name = &b.field.name;
+        let t = show(item);
+        if written(b.ty) == Written::Records
+            && written_item(b.ty).is_some_and(|t| same_item(t, item))
+        {
+            return Some(ParamKind::Records { first, count });
+        }
+        let read_only = match program.buffers[first.index()].role {
+            Role::Topology => Some("topology"),
+            Role::Input => Some("input"),
+            Role::Output | Role::Scratch | Role::InOut => None,
+        };
+        let mutable = match b.ty {
+            Type::Reference(r) if same_item(&r.elem, item) => r.mutability.is_some(),
+            _ => {
+                let mut allowed = vec![format!("&{t}")];
+                allowed.extend(read_only.is_none().then(|| format!("&mut {t}")));
+                allowed.push(format!("&Records<{t}>"));
+                self.mismatch(b, &allowed, report);
+                return None;
+            }
+        };
+        if let (true, Some(role)) = (mutable, read_only) {
+            report.error_help(
+                b.ty.span(),
+                format!("`{name}` is `#[{role}]`, which waves only read"),
+                format!("take `{name}: &{t}`, or declare it `#[scratch(..)]` or `#[output(..)]`"),
+            );
+            return None;
+        }
+        let instead = if mutable {
+            "only the fields of `Data` that are scalars have atomics: give what any lane updates a buffer of its own".to_owned()
+        } else {
+            format!("take `{name}: &Records<{t}>` to read any element")
+        };
+        self.check_own(b, first, (mutable, instead), program, report)?;
+        Some(ParamKind::OwnRows {
+            first,
+            count,
+            mutable,
+        })
+    }
+
+    /// `&T` and `&mut T` need a domain that gives each lane one element; `&mut T` needs each element to have one lane.
+    fn check_own(
+        &self,
+        b: &Bound<'_>,
+        buffer: BufferId,
+        (mutable, instead): (bool, String),
+        program: &Program,
+        report: &mut Report,
+    ) -> Option<()> {
+        let (domain, length) = b.domain?;
+        let name = &b.field.name;
+        let actual = &self.lengths[buffer.index()];
+        // A wave of an included graph fits its own fields, and those that stand for them here have their lengths.
+        let fits = b.wave.origin.is_some() || length.as_ref() == Some(actual);
+        if *actual != Length::Broken && !fits {
+            let word = b.wave.domain.as_ref().map_or("", DomainArgs::word);
+            let shape = match actual {
+                Length::Nodes | Length::NodeBits(_) | Length::Broken => {
+                    "one element per node".to_owned()
+                }
+                Length::Edges(t) => {
+                    format!(
+                        "one element per edge of `{}`",
+                        program.topologies[t.index()].name
+                    )
+                }
+                Length::Fixed(n) => format!("{n} elements"),
+                Length::Scalar(s) => format!("`{}` elements", program.scalars[s.index()].name),
+                Length::Constant(c) => format!("`{c}` elements"),
+            };
+            report.error_help(
+                b.ty.span(),
+                format!("`{name}` has {shape}; a lane of `{word}` does not own one of them"),
+                instead,
+            );
+            return None;
+        }
+        let repeated = match domain {
+            Domain::Items(f) | Domain::EdgesFrom(_, f) if mutable => {
+                let frontier = &program.frontiers[f.index()];
+                (!frontier.unique).then_some(frontier)
+            }
+            _ => None,
+        };
+        if let Some(frontier) = repeated {
+            report.error_help(
+                b.ty.span(),
+                format!(
+                    "a node can be in frontier `{}` more than once, so two lanes could own one element of `{name}`",
+                    frontier.name
+                ),
+                format!(
+                    "{instead}, or declare `#[frontier(unique)] {}: Frontier`",
+                    frontier.name
+                ),
+            );
+            return None;
+        }
+        Some(())
+    }
+
+    fn mismatch(&self, b: &Bound<'_>, allowed: &[String], report: &mut Report) {
+        let name = &b.field.name;
+        let what = describe(&b.field.kind);
+        let written = show(b.ty);
+        let whole = written
+            .strip_prefix("&mut Buf<")
+            .and_then(|of| of.strip_suffix('>'));
+        if let Some(of) = whole
+            && allowed.contains(&format!("&Buf<Atomic<{of}>>"))
+        {
+            report.error_help(
+                b.ty.span(),
+                format!("`{name}` cannot be taken as `{written}`: lanes run side by side"),
+                format!("take `&Buf<Atomic<{of}>>`, of which any lane updates any element, or `&mut {of}`, the item's own element"),
+            );
+            return;
+        }
+        let allowed = match allowed.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!(
+                "{} or `{last}`",
+                rest.iter()
+                    .map(|a| format!("`{a}`"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
+            _ => format!("`{}`", allowed.concat()),
+        };
+        report.error_help(
+            b.ty.span(),
+            format!("`{name}` is {what}; it cannot be taken as `{}`", show(b.ty)),
+            format!("take {allowed}"),
+        );
+    }
+}
+
+/// A parameter as written, and the field it is named after.
+struct Taken<'g, 'w> {
+    /// `None` for `_`.
+    name: Option<Ident>,
+    ty: &'w Type,
+    field: Option<(&'g Field, Slot)>,
+}
+
+/// A parameter and the field it is named after.
+struct Bound<'a> {
+    wave: &'a Wave,
+    field: &'a Field,
+    slot: Slot,
+    ty: &'a Type,
+    domain: Option<&'a (Domain, Option<Length>)>,
+}
+
+/// The item's type under a domain; `once` has none.
+fn item_type(domain: &DomainArgs) -> Option<&'static str> {
+    match domain {
+        DomainArgs::Once => None,
+        DomainArgs::Range(_) => Some("Index"),
+        DomainArgs::Nodes(_) | DomainArgs::Items { .. } => Some("Node"),
+        DomainArgs::Edges { .. } => Some("Edge"),
+    }
+}

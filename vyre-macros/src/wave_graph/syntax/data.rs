@@ -1,0 +1,711 @@
+//! `Data`: its fields, and what their attributes say.
+
+use super::*;
+use vyre_core::vir0::module::{ReduceOp, Role};
+
+impl Taker<'_> {
+    pub(super) fn data(&mut self, mut data: syn::ItemStruct) -> TokenStream {
+        if self.data.is_some() {
+            return data.into_token_stream(); // rustc reports the double definition
+        }
+        self.data = Some(data.ident.span());
+        if !data.generics.params.is_empty() {
+            self.report
+                .error(data.generics.span(), "`Data` cannot be generic");
+        }
+        match &mut data.fields {
+            syn::Fields::Named(named) => {
+                self.twice(named);
+                for field in &mut named.named {
+                    let parsed = self.field(field);
+                    self.graph.fields.extend(parsed);
+                }
+                self.two_nodes();
+                // Without its type, which the parser has said.
+                let typed = std::mem::take(&mut named.named).into_iter();
+                let typed = typed.filter(|f| !matches!(f.ty, Type::Infer(_)));
+                named.named = typed.collect();
+            }
+            syn::Fields::Unit => {}
+            syn::Fields::Unnamed(fields) => {
+                self.report.error_help(
+                    fields.span(),
+                    "`Data` has named fields",
+                    "write `pub struct Data { .. }`",
+                );
+                for field in &mut fields.unnamed {
+                    for name in FIELD_ATTRS {
+                        take_attrs(&mut field.attrs, name);
+                    }
+                }
+            }
+        }
+        written_here(&mut data);
+        quote! { #data }
+    }
+
+    /// Drops a field that is declared a second time.
+    fn twice(&mut self, fields: &mut syn::FieldsNamed) {
+        let mut seen: Vec<Ident> = Vec::new();
+        let mut once = Punctuated::new();
+        for field in std::mem::take(&mut fields.named) {
+            match field.ident.clone() {
+                Some(name) if seen.contains(&name) => self.report.error_help(
+                    name.span(),
+                    format!("`Data` has two fields named `{name}`"),
+                    "a field is its name, in every wave and on the host: choose another",
+                ),
+                name => {
+                    seen.extend(name);
+                    once.push(field);
+                }
+            }
+        }
+        fields.named = once;
+    }
+
+    /// A scalar `node` beside a size `node`, which is all nodes.
+    fn two_nodes(&mut self) {
+        let scalar = |f: &&Field| f.name == "node" && matches!(f.kind, FieldKind::Scalar(_));
+        let scalar = self.graph.fields.iter().find(scalar);
+        if let (Some(size), Some(scalar)) = (self.per_node, scalar) {
+            self.report.error_help(
+                size,
+                "`node` means one for each node of the graph here, and `Data` has a scalar of that name",
+                "give the scalar another name",
+            );
+            let at = scalar.name.span();
+            self.report.error(at, "the scalar `node` is declared here");
+        }
+    }
+
+    fn field(&mut self, field: &mut syn::Field) -> Option<Field> {
+        let name = field.ident.clone()?;
+        let docs = field
+            .attrs
+            .iter()
+            .filter(|a| a.path().is_ident("doc"))
+            .cloned()
+            .collect();
+        self.attributes(&mut field.attrs, &FIELD_ATTRS, "a field of `Data`");
+        let mut kinds = Vec::new();
+        for word in FIELD_ATTRS {
+            for attr in take_attrs(&mut field.attrs, word) {
+                self.note(&attr, 0);
+                kinds.push((word, attr));
+            }
+        }
+        let mut host = host(kinds.first(), &field.ty);
+        let kind = match kinds.as_slice() {
+            _ if matches!(field.ty, Type::Infer(_)) => None,
+            _ if name == "round" => {
+                self.report.error_help(
+                    name.span(),
+                    "a field of `Data` cannot be named `round`",
+                    "`round` is the round of a fixpoint, in `until(..)` and as `round: Round`; choose another name",
+                );
+                None
+            }
+            _ if name == "report" && matches!(host, Some(Host::Result(_) | Host::Output(_))) => {
+                self.report.error_help(
+                    name.span(),
+                    "an output cannot be named `report`",
+                    "`Output` has a field of that name: what happened in the run",
+                );
+                host = None;
+                None
+            }
+            [] => self.scalar_field(&field.ty, &name),
+            [(word, attr)] => self.marked_field(word, attr, &field.ty, &name),
+            [_, (_, second), ..] => {
+                self.report.error(
+                    second.span(),
+                    format!("field `{name}` has two kinds; choose one"),
+                );
+                None
+            }
+        };
+        Some(Field {
+            origin: None,
+            shown: None,
+            name,
+            docs,
+            host,
+            kind: kind.unwrap_or(FieldKind::Broken),
+        })
+    }
+
+    fn scalar_field(&mut self, ty: &Type, name: &Ident) -> Option<FieldKind> {
+        match type_word(ty).as_deref() {
+            Some("Csr") => {
+                self.report.error_help(
+                    ty.span(),
+                    format!("`{name}` is a graph without a role"),
+                    format!("write `#[topology] {name}: Csr`"),
+                );
+                None
+            }
+            Some("Frontier") => {
+                self.report.error_help(
+                    ty.span(),
+                    format!("`{name}` is a frontier without its attribute"),
+                    format!("write `#[frontier] {name}: Frontier`"),
+                );
+                None
+            }
+            _ if item_of(ty, "List").is_some() || item_of(ty, "Frontier").is_some() => {
+                let (what, word) = match item_of(ty, "List") {
+                    Some(_) => ("list", "list(capacity = n)"),
+                    None => ("frontier", "frontier(capacity = n)"),
+                };
+                self.report.error_help(
+                    ty.span(),
+                    format!("`{name}` is a {what} without its attribute"),
+                    format!("write `#[{word}] {name}: {}`", show(ty)),
+                );
+                None
+            }
+            _ => self.uniform(ty, name),
+        }
+    }
+
+    /// A scalar of the run.
+    fn uniform(&mut self, ty: &Type, name: &Ident) -> Option<FieldKind> {
+        let word = type_word(ty).unwrap_or_default();
+        if is_struct_word(&word) || matches!(ty, Type::Tuple(_)) {
+            let ty = show(ty);
+            self.report.error_help(
+                name.span(),
+                format!("`{name}` has no attribute, so it is a scalar of the run, and `{ty}` is no scalar"),
+                format!("for a buffer with an element for each node write `#[input(per = node)] {name}: {ty}`, `#[output(..)]` or `#[scratch(..)]`"),
+            );
+            return None;
+        }
+        if type_word(ty).as_deref() == Some("Round") {
+            self.report.error_help(
+                ty.span(),
+                format!("scalar `{name}` cannot be a `Round`: a parameter of that type is the round of a fixpoint"),
+                format!("write `{name}: u32`"),
+            );
+            return None;
+        }
+        self.scalar(ty).map(FieldKind::Scalar)
+    }
+
+    /// The element type of a field.
+    fn scalar(&mut self, ty: &Type) -> Option<Scalar> {
+        let scalar = scalar_of(ty);
+        if scalar.is_none() {
+            let advice = match ty {
+                Type::Path(p) => match p.path.segments.last().map(|s| s.ident.to_string()) {
+                    Some(w) if w == "Vec" => {
+                        "a field gives the type of one element: write `#[input(per = node)] x: f32`"
+                    }
+                    Some(w) if w == "Atomic" => {
+                        "declare the type of its value; a wave that updates it takes `&Buf<Atomic<u32>>`"
+                    }
+                    Some(w) if w == "Buf" => {
+                        "a field gives the type of one element: write `#[output(per = node)] x: u32`; a wave takes `&Buf<u32>`"
+                    }
+                    Some(w) if w == "usize" || w == "isize" => {
+                        "use u32 or u64: the sizes of a device do not depend on the host"
+                    }
+                    _ => {
+                        "a field is one of bool, u8, u32, i32, u64, i64, f32, f64, `Csr` or `Frontier`"
+                    }
+                },
+                Type::Array(_) | Type::Slice(_) => {
+                    "a field gives the type of one element: write `#[scratch(per = 16)] x: f32`"
+                }
+                Type::Reference(_) => "a field gives the type of one element, without `&`",
+                _ => {
+                    "a field is one of bool, u8, u32, i32, u64, i64, f32, f64, `Csr` or `Frontier`"
+                }
+            };
+            self.report.error_help(
+                ty.span(),
+                format!("`{}` is not a type of a field of `Data`", show(ty)),
+                advice,
+            );
+        }
+        scalar
+    }
+
+    /// The type of a buffer's elements: a scalar, or what may be a tuple or a struct of scalars.
+    fn element(&mut self, ty: &Type) -> Option<(Scalar, Option<Box<Type>>)> {
+        let may_be_struct = match ty {
+            Type::Tuple(t) => !t.elems.is_empty(),
+            _ => type_word(ty).is_some_and(|w| scalar_of(ty).is_none() && is_struct_word(&w)),
+        };
+        if may_be_struct {
+            return Some((Scalar::U32, Some(Box::new(ty.clone()))));
+        }
+        Some((self.scalar(ty)?, None))
+    }
+
+    fn expect_word(&mut self, ty: &Type, word: &str, attribute: &str) -> Option<()> {
+        if type_word(ty).as_deref() == Some(word) {
+            return Some(());
+        }
+        self.report.error(
+            ty.span(),
+            format!(
+                "`#[{attribute}]` needs the type `{word}`, not `{}`",
+                show(ty)
+            ),
+        );
+        None
+    }
+
+    fn marked_field(
+        &mut self,
+        word: &str,
+        attr: &Attribute,
+        ty: &Type,
+        name: &Ident,
+    ) -> Option<FieldKind> {
+        let errors = self.report.len();
+        let args = attribute_args(attr, self.report);
+        if self.report.len() > errors {
+            return None;
+        }
+        let kind = match word {
+            "topology" => self.topology(args, ty, name)?,
+            "frontier" => {
+                let (mut capacity, mut unique) = (None, false);
+                for arg in args {
+                    match arg.name.to_string().as_str() {
+                        "capacity" => {
+                            let value = arg.value("capacity = N", self.report)?;
+                            capacity = Some(self.per("capacity", value)?);
+                        }
+                        "unique" => {
+                            arg.flag(self.report);
+                            unique = true;
+                        }
+                        _ => unknown_arg(&arg, "frontier", &["capacity", "unique"], self.report),
+                    }
+                }
+                let item = match item_of(ty, "Frontier") {
+                    Some(item) if type_word(item).as_deref() == Some("Node") => None,
+                    Some(item) => Some(Box::new(item.clone())),
+                    None => {
+                        self.expect_word(ty, "Frontier", "frontier")?;
+                        None
+                    }
+                };
+                if let (Some(item), true) = (&item, unique) {
+                    self.report.error_help(
+                        item.span(),
+                        "a `unique` frontier holds nodes",
+                        "leave the type of the items out, or `unique`",
+                    );
+                    return None;
+                }
+                if let (Some(item), None) = (&item, &capacity) {
+                    self.report.error_help(
+                        item.span(),
+                        "a frontier of items has no natural capacity",
+                        "say how many items it holds: `#[frontier(capacity = n)]`",
+                    );
+                    return None;
+                }
+                if let (Some(_), true) = (&capacity, unique) {
+                    self.report.error_help(
+                        attr.span(),
+                        "a `unique` frontier has room for every node; it takes no capacity",
+                        "remove `capacity`",
+                    );
+                }
+                FieldKind::Frontier {
+                    capacity,
+                    unique,
+                    item,
+                }
+            }
+            "list" => {
+                let (mut capacity, mut output) = (None, false);
+                for arg in args {
+                    match arg.name.to_string().as_str() {
+                        "capacity" => {
+                            let value = arg.value("capacity = N", self.report)?;
+                            capacity = Some(self.per("capacity", value)?);
+                        }
+                        "output" => {
+                            arg.flag(self.report);
+                            output = true;
+                        }
+                        _ => unknown_arg(&arg, "list", &["capacity", "output"], self.report),
+                    }
+                }
+                let Some(item) = item_of(ty, "List") else {
+                    self.report.error_help(
+                        ty.span(),
+                        format!("`#[list]` needs the type `List<T>`, not `{}`", show(ty)),
+                        "`T` is the type of an item: a scalar, a tuple or a struct",
+                    );
+                    return None;
+                };
+                let Some(capacity) = capacity else {
+                    self.report.error_help(
+                        attr.path().span(),
+                        format!("list `{name}` has no capacity"),
+                        "say how many items it holds: `#[list(capacity = n)]`",
+                    );
+                    return None;
+                };
+                FieldKind::List {
+                    capacity,
+                    item: Box::new(item.clone()),
+                    output,
+                }
+            }
+            "reduce" => self.reduction(attr, args, ty)?,
+            _ => {
+                let role = match word {
+                    "input" => Role::Input,
+                    "output" => Role::Output,
+                    _ => Role::Scratch,
+                };
+                self.column(role, word, args, (attr, ty, name))?
+            }
+        };
+        (self.report.len() == errors).then_some(kind)
+    }
+
+    fn topology(&mut self, args: Vec<Arg>, ty: &Type, name: &Ident) -> Option<FieldKind> {
+        let (mut per, mut reverse_of, mut bits) = (None, None, None);
+        for arg in args {
+            match arg.name.to_string().as_str() {
+                "per" => {
+                    let value = arg.value("per = edge(graph)", self.report)?;
+                    per = Some(self.per("per", value)?);
+                }
+                "bits" => bits = Some(arg.value("bits = WIDTH", self.report)?),
+                "reverse_of" => {
+                    let value = arg.value("reverse_of = graph", self.report)?;
+                    match ident_of(&value) {
+                        Some(of) => reverse_of = Some(of.clone()),
+                        None => self
+                            .report
+                            .error(value.span(), "`reverse_of` is the name of a topology"),
+                    }
+                }
+                _ => unknown_arg(
+                    &arg,
+                    "topology",
+                    &["per", "reverse_of", "bits"],
+                    self.report,
+                ),
+            }
+        }
+        if type_word(ty).as_deref() == Some("Bits") || bits.is_some() {
+            let given = (per, bits, reverse_of.is_some());
+            return self.rows(Role::Topology, "topology", given, (name.span(), ty, name));
+        }
+        if let Some(per) = per {
+            if let Some(of) = reverse_of {
+                self.report
+                    .error(of.span(), "`reverse_of` is for a `Csr`, not for a buffer");
+            }
+            let (scalar, item) = self.element(ty)?;
+            return Some(FieldKind::Column {
+                role: Role::Topology,
+                scalar,
+                item,
+                per: Some(per),
+                init: None,
+            });
+        }
+        if type_word(ty).as_deref() != Some("Csr") {
+            if scalar_of(ty).is_some() {
+                self.report.error_help(
+                    name.span(),
+                    format!("topology buffer `{name}` has no size"),
+                    "say how many elements it has: `#[topology(per = edge(graph))]` or `#[topology(per = node)]`",
+                );
+                return None;
+            }
+            self.expect_word(ty, "Csr", "topology")?;
+        }
+        Some(FieldKind::Csr { reverse_of })
+    }
+
+    fn column(
+        &mut self,
+        role: Role,
+        word: &str,
+        args: Vec<Arg>,
+        (attr, ty, name): (&Attribute, &Type, &Ident),
+    ) -> Option<FieldKind> {
+        let errors = self.report.len();
+        let (mut per, mut init) = (None, None);
+        let mut bits = None;
+        for arg in args {
+            match arg.name.to_string().as_str() {
+                "per" => {
+                    let value = arg.value("per = node", self.report)?;
+                    per = Some(self.per("per", value)?);
+                }
+                "bits" => {
+                    bits = Some(arg.value("bits = WIDTH", self.report)?);
+                }
+                "node" | "edge" => {
+                    let size = if arg.name == "node" {
+                        "node"
+                    } else {
+                        "edge(graph)"
+                    };
+                    self.report.error_help(
+                        arg.name.span(),
+                        format!("`{}` is a size, and no argument of `{word}`", arg.name),
+                        format!("write `#[{word}(per = {size})]`"),
+                    );
+                }
+                "init" if role != Role::Input => {
+                    init = Some(Box::new(arg.value("init = VALUE", self.report)?));
+                }
+                _ => {
+                    let known: &[&str] = if role == Role::Input {
+                        &["per", "bits"]
+                    } else {
+                        &["per", "init", "bits"]
+                    };
+                    unknown_arg(&arg, word, known, self.report);
+                }
+            }
+        }
+        if self.report.len() > errors {
+            return None;
+        }
+        if type_word(ty).as_deref() == Some("Bits") || bits.is_some() {
+            let given = (per, bits, init.is_some());
+            return self.rows(role, word, given, (attr.path().span(), ty, name));
+        }
+        if per.is_none() {
+            if role == Role::Input && scalar_of(ty).is_some() {
+                return self.uniform(ty, name);
+            }
+            self.report.error_help(
+                attr.path().span(),
+                format!("buffer `{name}` has no size"),
+                format!("say how many elements it has: `#[{word}(per = node)]`, `per = edge(graph)` or `per = n`"),
+            );
+            return None;
+        }
+        let (scalar, item) = self.element(ty)?;
+        Some(FieldKind::Column {
+            role,
+            scalar,
+            item,
+            per,
+            init,
+        })
+    }
+
+    /// A buffer of rows of bits: its `per`, its `bits`, and whether it has an `init`, which it must not.
+    fn rows(
+        &mut self,
+        role: Role,
+        word: &str,
+        (per, bits, init): (Option<Per>, Option<Expr>, bool),
+        (at, ty, name): (Span, &Type, &Ident),
+    ) -> Option<FieldKind> {
+        let rows = type_word(ty).as_deref() == Some("Bits");
+        let (true, Some(bits), Some(Per::Node), false) = (rows, bits, per, init) else {
+            let start = match role {
+                Role::Output | Role::Scratch | Role::InOut => "the rows start empty",
+                Role::Input | Role::Topology => "the caller gives the words of all rows",
+            };
+            self.report.error_help(
+                at,
+                format!("`{name}` is no buffer of rows of bits"),
+                format!("write `#[{word}(per = node, bits = WIDTH)] {name}: Bits`; {start}"),
+            );
+            return None;
+        };
+        Some(FieldKind::Column {
+            role,
+            scalar: Scalar::U32,
+            item: None,
+            per: Some(Per::NodeBits(Box::new(bits))),
+            init: None,
+        })
+    }
+
+    fn reduction(&mut self, attr: &Attribute, args: Vec<Arg>, ty: &Type) -> Option<FieldKind> {
+        const OPS: [&str; 6] = ["sum", "min", "max", "or", "and", "count"];
+        let mut found = None;
+        for arg in args {
+            let op = match arg.name.to_string().as_str() {
+                "sum" => (ReduceOp::Sum, false),
+                "min" => (ReduceOp::Min, false),
+                "max" => (ReduceOp::Max, false),
+                "or" => (ReduceOp::Or, false),
+                "and" => (ReduceOp::And, false),
+                "count" => (ReduceOp::Sum, true),
+                _ => {
+                    unknown_arg(&arg, "reduce", &OPS, self.report);
+                    return None;
+                }
+            };
+            let span = arg.name.span();
+            arg.flag(self.report);
+            if found.replace(op).is_some() {
+                self.report.error(span, "a reduction has one operation");
+                return None;
+            }
+        }
+        let Some((op, count)) = found else {
+            self.report.error_help(
+                attr.span(),
+                "`#[reduce]` needs an operation",
+                "write `#[reduce(sum)]`; it takes sum, min, max, or, and, count",
+            );
+            return None;
+        };
+        let scalar = self.scalar(ty)?;
+        let float = matches!(scalar, Scalar::F32 | Scalar::F64);
+        if count && scalar != Scalar::U64 {
+            self.report
+                .error(ty.span(), "`#[reduce(count)]` counts in u64");
+            return None;
+        }
+        if float && matches!(op, ReduceOp::Or | ReduceOp::And) {
+            self.report.error(
+                ty.span(),
+                "floats have no bits to combine with `or` and `and`",
+            );
+            return None;
+        }
+        if scalar == Scalar::U8
+            || (scalar == Scalar::Bool && !matches!(op, ReduceOp::Or | ReduceOp::And))
+        {
+            self.report.error_help(
+                ty.span(),
+                format!("this reduction does not work on `{}`", scalar.name()),
+                "bool has `or` and `and`; the others need u32, i32, u64, i64, f32 or f64",
+            );
+            return None;
+        }
+        Some(FieldKind::Reduction { op, count, scalar })
+    }
+
+    /// `node`, `edge(graph)` or a length, after `key =`.
+    pub(super) fn per(&mut self, key: &str, value: Expr) -> Option<Per> {
+        if let Some(word) = ident_of(&value)
+            && word == "node"
+        {
+            self.per_node.get_or_insert(word.span());
+            return Some(Per::Node);
+        }
+        if let Expr::Call(call) = &value
+            && let Some(f) = ident_of(&call.func)
+        {
+            let graph = match (call.args.len(), call.args.first().and_then(ident_of)) {
+                (1, Some(graph)) => Some(graph.clone()),
+                _ => None,
+            };
+            let advice = match (f.to_string().as_str(), graph) {
+                ("edge", Some(graph)) => return Some(Per::Edge(graph)),
+                ("edges", Some(graph)) => format!("write `{key} = edge({graph})`"),
+                ("node" | "nodes", _) => {
+                    "write `node`: all topologies have the same nodes".to_owned()
+                }
+                _ => "write `node`, `edge(graph)`, a u32 scalar of `Data`, a constant or a literal"
+                    .to_owned(),
+            };
+            self.report
+                .error_help(value.span(), "this is not a size", advice);
+            return None;
+        }
+        Some(Per::Len(Box::new(value)))
+    }
+}
+
+/// Whether a word can be the name of a struct of the user's.
+pub(crate) fn is_struct_word(word: &str) -> bool {
+    const OTHERS: [&str; 12] = [
+        "Csr", "Frontier", "List", "Bits", "Edge", "String", "Buf", "Push", "Append", "Reduce",
+        "Node", "Index",
+    ];
+    word.starts_with(char::is_uppercase) && word != "Round" && !OTHERS.contains(&word)
+}
+
+/// How a field with this attribute is seen from outside. `Vec<T>` and `[T]` are meant as the whole buffer.
+fn host(kind: Option<&(&str, Attribute)>, ty: &Type) -> Option<Host> {
+    let element = match ty {
+        Type::Reference(r) => &*r.elem,
+        other => other,
+    };
+    let element = match element {
+        Type::Slice(s) => &*s.elem,
+        Type::Array(a) => &*a.elem,
+        other => ["Vec", "List", "Frontier"]
+            .iter()
+            .find_map(|word| item_of(other, word))
+            .unwrap_or(other),
+    };
+    let has = |word: &str| match kind.map(|(_, attr)| &attr.meta) {
+        Some(Meta::List(list)) => any_token(
+            list.tokens.clone(),
+            &|t| matches!(t, TokenTree::Ident(i) if i == word),
+        ),
+        _ => false,
+    };
+    let (whole, element) = (ty.clone(), element.clone());
+    let word = type_word(&whole);
+    let is = |w: &str| word.as_deref() == Some(w);
+    match kind.map(|(word, _)| *word) {
+        _ if matches!(element, Type::Infer(_)) => None,
+        Some("topology") if has("reverse_of") => None,
+        Some("topology") => Some(Host::Topology(element)),
+        Some("input") if !has("per") && scalar_of(&whole).is_some() => Some(Host::Scalar(whole)),
+        Some("input") => Some(Host::Input(element)),
+        Some("output") if is("Bits") => Some(Host::Result(whole)),
+        Some("output") => Some(Host::Output(element)),
+        Some("reduce") => Some(Host::Result(whole)),
+        Some("list") => has("output").then_some(Host::Output(element)),
+        Some(_) => None,
+        None if is("Csr") => Some(Host::Topology(whole)),
+        None if is("Frontier") || item_of(&whole, "List").is_some() => None,
+        None => match ty {
+            Type::Path(_)
+                if item_of(ty, "Vec").is_none() && !word.is_some_and(|w| is_struct_word(&w)) =>
+            {
+                Some(Host::Scalar(whole))
+            }
+            _ => Some(Host::Input(element)),
+        },
+    }
+}
+
+/// Makes `Data` the macro's own: nothing reads it, and it needs no traits. What is public has words of ours where the user has none.
+fn written_here(data: &mut syn::ItemStruct) {
+    let own = |ident: &mut Ident| ident.set_span(generated(ident.span()));
+    let public = |vis: &mut Visibility| {
+        let text = vis.to_token_stream().into_iter().map(|mut t| {
+            t.set_span(generated(t.span()));
+            t
+        });
+        if let Ok(vis_here) = syn::parse2(text.collect()) {
+            *vis = vis_here;
+        }
+    };
+    let said = |attrs: &mut Vec<Attribute>, words: String| {
+        if !attrs.iter().any(|a| a.path().is_ident("doc")) {
+            attrs.push(parse_quote!(#[doc = #words]));
+        }
+    };
+    public(&mut data.vis);
+    said(&mut data.attrs, "What the pass works on.".to_owned());
+    data.struct_token.span = generated(data.struct_token.span);
+    own(&mut data.ident);
+    for field in &mut data.fields {
+        public(&mut field.vis);
+        if let Some(name) = &mut field.ident {
+            said(&mut field.attrs, format!("`{name}` of `Data`."));
+            own(name);
+        }
+    }
+}
