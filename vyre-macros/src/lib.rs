@@ -5,6 +5,19 @@
 
 extern crate proc_macro;
 
+// Files name only what is in rows below theirs, or before them in their row:
+//
+//   import                               waits for what comes from other modules, then expands
+//   standalone, wave_graph, device       what the attributes do
+//   expand, include                      the module written again; graphs taken in
+//   build                                bodies compiled, ordered, scheduled and encoded
+//   arrays, check, order, syntax         a module taken apart, its fields and parameters, the order of its waves
+//   graph                                a wave graph as written, which the stages above read
+//   kernel: check, lower, hir            a function body to IR
+//   calls, sight, pass, names, source    what is asked of other modules; claims; what a path means; what is given
+//   args, attributes, package, editor    attributes as written; what travels between modules
+//   report, recover, tables, types       errors of all stages; sites and constants; types of the kernel language
+//   tokens                               places and text
 mod args;
 mod arrays;
 mod attributes;
