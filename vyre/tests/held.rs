@@ -1,6 +1,13 @@
 //! What a session and the results of its runs hold: every byte that is allocated is counted, and held against the budget.
 //! Where the system has no memory left, a run ends in an error, and the session works on.
 
+#[allow(dead_code, reason = "the suite uses all of it")]
+#[path = "suite/graphs.rs"]
+mod graphs;
+#[path = "suite/passes.rs"]
+mod passes;
+
+use passes::bfs;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -166,39 +173,6 @@ mod pushed {
     #[wave(items(front), after(fill))]
     fn double(v: Node, twice: &Buf<Atomic<u64>>) {
         twice[v].store(2 * u64::from(v));
-    }
-}
-
-/// A search that claims nodes: its sweeps may be turned round.
-#[wave_graph]
-mod search {
-    pub(crate) struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-        source: u32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-        *dist = u32::MAX;
-        if v == source {
-            *dist = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
-    mod levels {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-            if dist[e.dst].compare_exchange(u32::MAX, round + 1) {
-                front.push(e.dst);
-            }
-        }
     }
 }
 
@@ -529,9 +503,9 @@ fn searches_hold_no_more_than_they_were_granted() {
     ] {
         let weights: Vec<u32> = (0..graph.edge_count() as u32).map(|e| e % 97 + 1).collect();
         keeps_its_budget(&format!("search, {name}"), |runtime| {
-            let mut session = search::Session::new(runtime, &graph).expect("it fits");
+            let mut session = bfs::Session::new(runtime, &graph).expect("it fits");
             for source in 0..2 {
-                session.run(search::Run { source }).expect("no trap");
+                session.run(bfs::Run { source }).expect("no trap");
             }
             granted(runtime);
         });
@@ -867,15 +841,15 @@ fn an_update_holds_both_topologies_within_the_budget() {
     for runtime in runtimes() {
         let backend = runtime.backend();
         let probe = runtime.clone().with_memory(1 << 30);
-        let session = search::Session::new(&probe, &other).expect("it fits");
+        let session = bfs::Session::new(&probe, &other).expect("it fits");
         let (_, takes) = probe.memory().expect("there is a budget");
         drop(session);
         for (room, fits) in [(graph_bytes - 1, false), (graph_bytes, true)] {
             let budget = takes + room;
             let tight = runtime.clone().with_memory(budget);
             let ((), held) = peak_of(|| {
-                let mut session = search::Session::new(&tight, &one).expect("it fits");
-                let first = session.run(search::Run { source: 0 }).expect("no trap");
+                let mut session = bfs::Session::new(&tight, &one).expect("it fits");
+                let first = session.run(bfs::Run { source: 0 }).expect("no trap");
                 let before = tight.memory();
                 drop(first);
                 if fits {
@@ -886,7 +860,7 @@ fn an_update_holds_both_topologies_within_the_budget() {
                     too_large(session.update(&other), says);
                     assert_eq!(tight.memory(), before, "{backend}");
                 }
-                session.run(search::Run { source: 0 }).expect("no trap");
+                session.run(bfs::Run { source: 0 }).expect("no trap");
             });
             let most = budget as usize + allowance();
             assert!(held <= most, "{backend}: {held} of {budget}");
@@ -1013,9 +987,9 @@ fn a_sweep_without_memory_for_its_chunks_ends_in_an_error() {
     let pool = pool.build().expect("there are threads");
     pool.install(|| {
         let runtime = Runtime::native();
-        let mut session = search::Session::new(&runtime, &graph).expect("it fits");
-        let mut run = |source| session.run(search::Run { source });
-        let from_one = |out: Result<search::Output, Error>| out.expect("no trap").dist;
+        let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
+        let mut run = |source| session.run(bfs::Run { source });
+        let from_one = |out: Result<bfs::Output, Error>| out.expect("no trap").dist;
         let unreached = u32::MAX;
         assert_eq!(from_one(run(0))[0], 0);
         // Where it is cut first, and then, as that is kept, what each chunk leaves.

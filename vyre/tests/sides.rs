@@ -1,14 +1,21 @@
 //! Runtimes of several sides: runs go where they are fastest, and nothing else about them changes.
 
 #[macro_use]
-mod common;
+#[path = "suite/backend_tests.rs"]
+mod backend_tests;
 
+#[allow(dead_code, reason = "the suite uses all of it")]
+#[path = "suite/graphs.rs"]
+mod graphs;
+#[path = "suite/passes.rs"]
+mod passes;
+
+use graphs::{UNSEEN, random_graph};
+use passes::bfs;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vyre::prelude::*;
 use vyre::{Csr, Report, Side, SideState};
-
-const UNSEEN: u32 = u32::MAX;
 
 /// Levels of a search, with the sum of the weights that it looked at.
 #[wave_graph]
@@ -62,41 +69,6 @@ mod search {
         }
         if dist[e.src] != UNSEEN {
             looked_at.add(w & 0xff);
-        }
-    }
-}
-
-/// The search alone.
-#[wave_graph]
-mod plain {
-    use super::UNSEEN;
-
-    struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-        source: u32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-        *dist = UNSEEN;
-        if v == source {
-            *dist = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
-    mod levels {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
-                front.push(e.dst);
-            }
         }
     }
 }
@@ -208,19 +180,6 @@ fn scramble(i: Index, x: &mut u32) {
     *x = v;
 }
 
-/// A graph whose edges lead anywhere.
-fn graph(nodes: u32, edges: u32) -> Csr {
-    let mut state = 1u64;
-    let mut random = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 33) as u32 % nodes
-    };
-    let edges: Vec<(u32, u32)> = (0..edges).map(|_| (random(), random())).collect();
-    Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
-}
-
 fn weights(graph: &Csr) -> Vec<u32> {
     (0..graph.edge_count() as u32).map(|e| e % 1_000).collect()
 }
@@ -298,7 +257,7 @@ fn native(sides: &[Side]) -> &Side {
 #[test]
 fn a_session_goes_on_where_its_runs_are_fastest() {
     let _alone = alone();
-    let graph = graph(2_000, 4_000);
+    let graph = random_graph(2_000, 4_000);
     let weight = weights(&graph);
     let mut session = open(&slow_first(), &graph, &weight);
     assert_eq!(native(&session.sides()).state, SideState::Closed);
@@ -360,7 +319,7 @@ impl Drop for File {
 fn remembered_costs_decide_where_a_session_begins() {
     let _alone = alone();
     let file = File::new("costs");
-    let graph = graph(2_000, 4_000);
+    let graph = random_graph(2_000, 4_000);
     let weight = weights(&graph);
     let remembering = || slow_first().with_costs(&file.0);
     assert!(!file.0.exists());
@@ -409,7 +368,7 @@ fn words_are_costs(word: &str) -> bool {
 #[test]
 fn what_may_differ_stays_where_it_began_unless_it_is_asked_to_go() {
     let _alone = alone();
-    let graph = graph(500, 4_000);
+    let graph = random_graph(500, 4_000);
     let mut session = summed::Session::new(&slow_first(), &graph).expect("opens");
     let run = |times: usize, session: &mut summed::Session| -> Vec<&'static str> {
         let each = (0..times).map(|_| session.run(summed::Run {}).expect("runs").report.backend);
@@ -439,7 +398,7 @@ fn what_may_differ_stays_where_it_began_unless_it_is_asked_to_go() {
 #[test]
 fn another_side_is_opened_only_where_the_budget_has_room() {
     let _alone = alone();
-    let graph = graph(2_000, 4_000);
+    let graph = random_graph(2_000, 4_000);
     let weight = weights(&graph);
     let runtime = slow_first().with_memory(1 << 30);
     let needed = {
@@ -561,7 +520,7 @@ fn other_sides_close_before_a_query_is_refused() {
 #[test]
 fn another_topology_is_that_of_all_sides() {
     let _alone = alone();
-    let (first, second) = (graph(1_500, 4_000), graph(2_500, 6_000));
+    let (first, second) = (random_graph(1_500, 4_000), random_graph(2_500, 6_000));
     let mut session = open(&slow_first(), &first, &weights(&first));
     goes_native(|| runs(&mut session, &first, 1)[0]);
     for graph in [&second, &first] {
@@ -577,9 +536,9 @@ fn another_topology_is_that_of_all_sides() {
 }
 
 /// The second side is made of what the first one has.
-fn all_of_a_topology_reaches_the_other_side(runtimes: [Runtime; 2]) {
+fn all_of_a_topology_reaches_the_other_side(runtime: &Runtime) {
     let _alone = alone();
-    let graph = graph(1_000, 5_000);
+    let graph = random_graph(1_000, 5_000);
     let kinds: Vec<u32> = (0..2_000u32)
         .map(|i| if i % 2 == 0 { i * 77_777 } else { i % 256 })
         .collect();
@@ -593,7 +552,7 @@ fn all_of_a_topology_reaches_the_other_side(runtimes: [Runtime; 2]) {
         far: &far,
         small: &small,
     };
-    let [first, second] = runtimes;
+    let (first, second) = (Runtime::native(), runtime.clone());
     let mut alone = given::Session::new(&second, topology()).expect("opens");
     let one = alone.run(given::Run { by: 5 }).expect("runs");
     for (first, second) in [(first.clone(), second.clone()), (second, first)] {
@@ -609,14 +568,12 @@ fn all_of_a_topology_reaches_the_other_side(runtimes: [Runtime; 2]) {
     }
 }
 
-on_every_backend! {
-    all_of_a_topology_reaches_the_other_side
-}
+backend_tests!(all_of_a_topology_reaches_the_other_side,);
 
 #[test]
 fn batches_and_series_go_as_a_whole() {
     let _alone = alone();
-    let graph = graph(1_000, 4_000);
+    let graph = random_graph(1_000, 4_000);
     let mut session = open(&slow_first(), &graph, &weights(&graph));
     let batches = goes_native(|| {
         let ids = [3, 1, 2].map(|source| session.submit(search::Run { source }, 0));
@@ -648,7 +605,7 @@ fn batches_and_series_go_as_a_whole() {
 #[test]
 fn errors_are_those_of_the_first_side() {
     let _alone = alone();
-    let graph = graph(3_000, 60_000);
+    let graph = random_graph(3_000, 60_000);
     let mut session = shifted::Session::new(&slow_first(), &graph).expect("opens");
     let by = |session: &mut shifted::Session, by| session.run(shifted::Run { by });
     let on = |session: &mut shifted::Session| by(session, 1).expect("runs").report.backend;
@@ -707,9 +664,9 @@ fn kernels_go_too() {
 /// Searches on a device and natively; where each of them was.
 fn settles(runtime: &Runtime, graph: &Csr) -> Vec<&'static str> {
     let (dist, _) = expected(graph, 0);
-    let mut session = plain::Session::new(runtime, graph).expect("opens");
+    let mut session = bfs::Session::new(runtime, graph).expect("opens");
     let each = (0..12).map(|_| {
-        let out = session.run(plain::Run { source: 0 }).expect("runs");
+        let out = session.run(bfs::Run { source: 0 }).expect("runs");
         assert_eq!(out.dist, dist);
         out.report.backend
     });
@@ -735,7 +692,7 @@ fn a_search_along_a_chain_goes_on_natively() {
 #[ignore = "needs a CUDA device"]
 fn a_wide_search_goes_on_on_the_device() {
     let _alone = alone();
-    let wide = graph(1 << 19, 16 << 19);
+    let wide = random_graph(1 << 19, 16 << 19);
     let cuda = || Runtime::cuda().expect("a CUDA device");
     let backends = settles(&Runtime::among(cuda(), [Runtime::native()]), &wide);
     assert_eq!(backends[4..], ["cuda"; 8]);

@@ -1,7 +1,7 @@
 //! What buffers of structs cost on the native executor, beside the same fields as buffers of their own.
 //!
 //! ```text
-//! cargo test --release -p vyre-cuda --test struct_speed -- --ignored --nocapture
+//! cargo test --release -p vyre --test struct_speed -- --ignored --nocapture
 //! ```
 //! prints the ratio of every way to use them. Rows that a run is given or returns are copied once, which arrays of the
 //! caller's are not; they cost what the caller's own loop over them costs.

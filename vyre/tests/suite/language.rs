@@ -6,17 +6,9 @@
     reason = "bodies are written as users write them"
 )]
 
-#[macro_use]
-mod common;
-
+use crate::graphs::chain;
 use vyre::prelude::*;
 use vyre::{Error, TrapKind};
-
-/// A path 0 -> 1 -> ... -> n - 1.
-fn chain(n: u32) -> Csr {
-    let edges: Vec<(u32, u32)> = (1..n).map(|v| (v - 1, v)).collect();
-    Csr::from_edges(n as usize, &edges).expect("a chain is a graph")
-}
 
 /// Structs, their methods, arrays of them, and constants of all of these.
 #[wave_graph]
@@ -99,16 +91,14 @@ mod bodies {
     }
 }
 
-fn structs_and_arrays_are_values(runtimes: [Runtime; 2]) {
+fn structs_and_arrays_are_values(runtime: &Runtime) {
     let graph = chain(50);
-    for runtime in runtimes {
-        let mut session = bodies::Session::new(&runtime, &graph).expect("the graph fits");
-        let out = session.run(bodies::Run {}).expect("no trap");
-        for v in 0..50 {
-            let next = if v == 49 { 49.0 } else { f64::from(v) + 1.0 };
-            let expected = 2.0 * (0.5 * f64::from(v) + 0.25 * next + 0.25 * f64::from(v));
-            assert_eq!((out.x[v as usize], out.y[v as usize]), (expected, 2.0));
-        }
+    let mut session = bodies::Session::new(runtime, &graph).expect("the graph fits");
+    let out = session.run(bodies::Run {}).expect("no trap");
+    for v in 0..50 {
+        let next = if v == 49 { 49.0 } else { f64::from(v) + 1.0 };
+        let expected = 2.0 * (0.5 * f64::from(v) + 0.25 * next + 0.25 * f64::from(v));
+        assert_eq!((out.x[v as usize], out.y[v as usize]), (expected, 2.0));
     }
 }
 
@@ -143,19 +133,17 @@ fn sort8(i: Index, xs: &Buf<u32>, smallest: &mut u32, median: &mut u32) {
     *median = w.values[(w.len / 2) as usize];
 }
 
-fn a_kernel_has_structs_in_its_body(runtimes: [Runtime; 2]) {
+fn a_kernel_has_structs_in_its_body(runtime: &Runtime) {
     let xs: Vec<u32> = (0..1000u32)
         .map(|k| k.wrapping_mul(0x9e37_79b9) >> 20)
         .collect();
-    for runtime in runtimes {
-        let (mut smallest, mut median) = (vec![0; 1000], vec![0; 1000]);
-        sort8::run(&runtime, &xs, &mut smallest, &mut median).expect("no trap");
-        for i in 0..1000 {
-            let mut window = xs[i..(i + 8).min(1000)].to_vec();
-            window.sort_unstable();
-            assert_eq!(smallest[i], window[0]);
-            assert_eq!(median[i], window[window.len() / 2]);
-        }
+    let (mut smallest, mut median) = (vec![0; 1000], vec![0; 1000]);
+    sort8::run(runtime, &xs, &mut smallest, &mut median).expect("no trap");
+    for i in 0..1000 {
+        let mut window = xs[i..(i + 8).min(1000)].to_vec();
+        window.sort_unstable();
+        assert_eq!(smallest[i], window[0]);
+        assert_eq!(median[i], window[window.len() / 2]);
     }
 }
 
@@ -165,9 +153,9 @@ fn beyond(i: Index, y: &mut u32) {
     *y = table[(i / 100) as usize];
 }
 
-fn array_indices_trap_alike(runtimes: [Runtime; 2]) {
-    let traps = runtimes.map(|runtime| {
-        match beyond::run(&runtime, &mut [0; 400]).expect_err("the index runs out") {
+fn array_indices_trap_alike(runtime: &Runtime) {
+    let traps = [&Runtime::native(), runtime].map(|runtime| {
+        match beyond::run(runtime, &mut [0; 400]).expect_err("the index runs out") {
             Error::Trap(trap) => trap,
             other => panic!("{other}"),
         }
@@ -223,7 +211,7 @@ fn says(i: Index, way: u32, y: &mut u32) {
     }
 }
 
-fn messages_are_carried(runtimes: [Runtime; 2]) {
+fn messages_are_carried(runtime: &Runtime) {
     use TrapKind::{Assert, Panic};
     let expected = [
         (Assert, Some("not above")),
@@ -248,7 +236,7 @@ fn messages_are_carried(runtimes: [Runtime; 2]) {
         if matches!(way, 1 | 9) && !cfg!(debug_assertions) {
             continue;
         }
-        let traps = runtimes.each_ref().map(|runtime| {
+        let traps = [&Runtime::native(), runtime].map(|runtime| {
             match says::run(runtime, way, &mut [0; 6]).expect_err("each way ends in a trap") {
                 Error::Trap(mut trap) => {
                     trap.lane = None;
@@ -391,7 +379,7 @@ mod springs {
     }
 }
 
-fn buffers_hold_structs(runtimes: [Runtime; 2]) {
+fn buffers_hold_structs(runtime: &Runtime) {
     use springs::{Body, Run, Topology, Vector};
     let n = 40;
     let edges: Vec<(u32, u32)> = (0..3 * n).map(|k| (k % n, k * k % n)).collect();
@@ -459,39 +447,37 @@ fn buffers_hold_structs(runtimes: [Runtime; 2]) {
         };
         place = (0..n).map(step).collect();
     }
-    for runtime in &runtimes {
-        let mut session = springs::Session::new(runtime, topology()).expect("it fits");
-        let run = Run {
-            given: &given,
-            rounds,
-        };
-        let out = session.run(run).expect("no trap");
-        assert_eq!(out.body, body);
-        assert_eq!(out.pair, [(1, -2), (2, -3)]);
-        for v in 0..n {
-            for e in graph.edges(v) {
-                let to = graph.target(e) as usize;
-                let expected = Vector {
-                    x: place[v as usize].x - place[to].x,
-                    y: f64::from(n),
-                };
-                assert_eq!(out.pull[e as usize], expected);
-            }
+    let mut session = springs::Session::new(runtime, topology()).expect("it fits");
+    let run = Run {
+        given: &given,
+        rounds,
+    };
+    let out = session.run(run).expect("no trap");
+    assert_eq!(out.body, body);
+    assert_eq!(out.pair, [(1, -2), (2, -3)]);
+    for v in 0..n {
+        for e in graph.edges(v) {
+            let to = graph.target(e) as usize;
+            let expected = Vector {
+                x: place[v as usize].x - place[to].x,
+                y: f64::from(n),
+            };
+            assert_eq!(out.pull[e as usize], expected);
         }
-        // Queries of a batch, and a topology that changes.
-        let query = session.submit(run, 0);
-        let batch = session.run_batch().expect("it runs");
-        assert_eq!(batch.results[0].0, query);
-        assert_eq!(batch.results[0].1.as_ref().expect("no trap").body, body);
-        session.update(topology()).expect("it fits");
-        assert_eq!(session.run(run).expect("no trap").pull, out.pull);
-        let short = Run {
-            given: &given[1..],
-            rounds,
-        };
-        let error = session.run(short).expect_err("too short").to_string();
-        assert_eq!(error, "`given` has 39 elements; the pass needs 40");
     }
+    // Queries of a batch, and a topology that changes.
+    let query = session.submit(run, 0);
+    let batch = session.run_batch().expect("it runs");
+    assert_eq!(batch.results[0].0, query);
+    assert_eq!(batch.results[0].1.as_ref().expect("no trap").body, body);
+    session.update(topology()).expect("it fits");
+    assert_eq!(session.run(run).expect("no trap").pull, out.pull);
+    let short = Run {
+        given: &given[1..],
+        rounds,
+    };
+    let error = session.run(short).expect_err("too short").to_string();
+    assert_eq!(error, "`given` has 39 elements; the pass needs 40");
 }
 
 /// Grows a list round by round, until it is long enough.
@@ -528,32 +514,28 @@ mod grows {
     }
 }
 
-fn a_condition_sees_lists(runtimes: [Runtime; 2]) {
+fn a_condition_sees_lists(runtime: &Runtime) {
     let graph = chain(9);
-    for runtime in runtimes {
-        let mut session = grows::Session::new(&runtime, &graph).expect("it fits");
-        for (enough, steps, len) in [(0, 1, 1), (1, 1, 1), (2, 2, 3), (15, 5, 15), (60, 11, 63)] {
-            let out = session.run(grows::Run { enough }).expect("no trap");
-            assert_eq!((out.steps[0], out.found.len()), (steps, len));
-            assert_eq!(out.report.rounds, [u64::from(steps)]);
-        }
-        match session.run(grows::Run { enough: 1_001 }) {
-            Err(Error::Trap(trap)) => assert_eq!(trap.kind, TrapKind::RoundLimit),
-            other => panic!("{other:?}"),
-        }
+    let mut session = grows::Session::new(runtime, &graph).expect("it fits");
+    for (enough, steps, len) in [(0, 1, 1), (1, 1, 1), (2, 2, 3), (15, 5, 15), (60, 11, 63)] {
+        let out = session.run(grows::Run { enough }).expect("no trap");
+        assert_eq!((out.steps[0], out.found.len()), (steps, len));
+        assert_eq!(out.report.rounds, [u64::from(steps)]);
+    }
+    match session.run(grows::Run { enough: 1_001 }) {
+        Err(Error::Trap(trap)) => assert_eq!(trap.kind, TrapKind::RoundLimit),
+        other => panic!("{other:?}"),
     }
 }
 
-fn approximate_functions_are_near(runtimes: [Runtime; 2]) {
+fn approximate_functions_are_near(runtime: &Runtime) {
     let x: Vec<f64> = (0..1000).map(|k| f64::from(k) / 50.0).collect();
     let y: Vec<f32> = (0..1000).map(|k| k as f32 / 50.0).collect();
-    for runtime in runtimes {
-        let (mut fine, mut coarse) = (vec![0.0; 1000], vec![0.0; 1000]);
-        approximate::run(&runtime, &x, &y, &mut fine, &mut coarse).expect("equal lengths");
-        for k in 0..1000 {
-            assert!((fine[k] - x[k] - 1.0).abs() < 1e-12, "{k}: {}", fine[k]);
-            assert!((coarse[k] - y[k] - 1.0).abs() < 1e-4, "{k}: {}", coarse[k]);
-        }
+    let (mut fine, mut coarse) = (vec![0.0; 1000], vec![0.0; 1000]);
+    approximate::run(runtime, &x, &y, &mut fine, &mut coarse).expect("equal lengths");
+    for k in 0..1000 {
+        assert!((fine[k] - x[k] - 1.0).abs() < 1e-12, "{k}: {}", fine[k]);
+        assert!((coarse[k] - y[k] - 1.0).abs() < 1e-4, "{k}: {}", coarse[k]);
     }
 }
 
@@ -648,7 +630,7 @@ mod falling {
     }
 }
 
-fn lists_and_frontiers_hold_structs(runtimes: [Runtime; 2]) {
+fn lists_and_frontiers_hold_structs(runtime: &Runtime) {
     let n = 60;
     let graph = chain(n);
     let path = |v: u32| {
@@ -663,33 +645,31 @@ fn lists_and_frontiers_hold_structs(runtimes: [Runtime; 2]) {
         })
     };
     let room = (0..n).map(|v| path(v).count() as u32).sum();
-    for runtime in runtimes {
-        let mut session = falling::Session::new(&runtime, &graph).expect("the graph fits");
-        for _ in 0..2 {
-            let out = session.run(falling::Run { room }).expect("no trap");
-            let mut starts = out.starts.clone();
-            for v in 0..n {
-                let steps: Vec<u64> = path(v).collect();
-                assert_eq!(out.steps[v as usize], steps.len() as u32);
-                let logged = out.log.iter().filter(|t| t.node == v).map(|t| t.value);
-                assert_eq!(logged.collect::<Vec<_>>(), steps);
-                assert_eq!(starts[out.slot[v as usize] as usize], v + 1);
-                assert_eq!(out.seen[v as usize], v + 1);
-            }
-            starts.sort_unstable();
-            assert!(starts.into_iter().eq(1..=n));
+    let mut session = falling::Session::new(runtime, &graph).expect("the graph fits");
+    for _ in 0..2 {
+        let out = session.run(falling::Run { room }).expect("no trap");
+        let mut starts = out.starts.clone();
+        for v in 0..n {
+            let steps: Vec<u64> = path(v).collect();
+            assert_eq!(out.steps[v as usize], steps.len() as u32);
+            let logged = out.log.iter().filter(|t| t.node == v).map(|t| t.value);
+            assert_eq!(logged.collect::<Vec<_>>(), steps);
+            assert_eq!(starts[out.slot[v as usize] as usize], v + 1);
+            assert_eq!(out.seen[v as usize], v + 1);
         }
-        let error = session
-            .run(falling::Run { room: room - 1 })
-            .expect_err("the list is one too small");
-        let Error::Trap(trap) = error else {
-            panic!("{error}");
-        };
-        assert_eq!(
-            (trap.index, trap.len),
-            (u64::from(room), u64::from(room) - 1)
-        );
+        starts.sort_unstable();
+        assert!(starts.into_iter().eq(1..=n));
     }
+    let error = session
+        .run(falling::Run { room: room - 1 })
+        .expect_err("the list is one too small");
+    let Error::Trap(trap) = error else {
+        panic!("{error}");
+    };
+    assert_eq!(
+        (trap.index, trap.len),
+        (u64::from(room), u64::from(room) - 1)
+    );
 }
 
 /// Which variables are live before each node: what it uses, and what its successors need and it does not set.
@@ -735,7 +715,7 @@ mod liveness {
     }
 }
 
-fn rows_of_bits_are_given(runtimes: [Runtime; 2]) {
+fn rows_of_bits_are_given(runtime: &Runtime) {
     const NODES: u32 = 20;
     let graph = chain(NODES);
     let rows = |bit: fn(u32) -> u32| {
@@ -747,36 +727,34 @@ fn rows_of_bits_are_given(runtimes: [Runtime; 2]) {
     };
     // Node v sets variable 3 * v and uses variable 5 * v % 70.
     let (sets, uses) = (rows(|v| 3 * v), rows(|v| 5 * v % 70));
-    for runtime in runtimes {
-        let topology = liveness::Topology {
-            graph: &graph,
-            sets: &sets,
-        };
-        let mut session = liveness::Session::new(&runtime, topology).expect("it fits");
-        for given in [&uses, &vec![0; uses.len()], &uses] {
-            let run = liveness::Run {
-                uses: given,
-                variables: liveness::VARIABLES,
-            };
-            let out = session.run(run).expect("no trap");
-            let mut after = std::collections::BTreeSet::new();
-            for v in (0..NODES).rev() {
-                after.remove(&(3 * v));
-                if given == &uses {
-                    after.insert(5 * v % 70);
-                    assert_eq!(out.used[v as usize], 5 * v % 70);
-                }
-                assert!(out.live.ones(v).eq(after.iter().copied()), "node {v}");
-            }
-        }
-        let short = liveness::Run {
-            uses: &uses[1..],
+    let topology = liveness::Topology {
+        graph: &graph,
+        sets: &sets,
+    };
+    let mut session = liveness::Session::new(runtime, topology).expect("it fits");
+    for given in [&uses, &vec![0; uses.len()], &uses] {
+        let run = liveness::Run {
+            uses: given,
             variables: liveness::VARIABLES,
         };
-        let error = session.run(short).expect_err("a word is missing");
-        let error = error.to_string();
-        assert!(error.contains("59") && error.contains("60"), "{error}");
+        let out = session.run(run).expect("no trap");
+        let mut after = std::collections::BTreeSet::new();
+        for v in (0..NODES).rev() {
+            after.remove(&(3 * v));
+            if given == &uses {
+                after.insert(5 * v % 70);
+                assert_eq!(out.used[v as usize], 5 * v % 70);
+            }
+            assert!(out.live.ones(v).eq(after.iter().copied()), "node {v}");
+        }
     }
+    let short = liveness::Run {
+        uses: &uses[1..],
+        variables: liveness::VARIABLES,
+    };
+    let error = session.run(short).expect_err("a word is missing");
+    let error = error.to_string();
+    assert!(error.contains("59") && error.contains("60"), "{error}");
 }
 
 /// Rows whose width is a literal, a constant, and a scalar of the run, and words with all bits for each of them.
@@ -822,27 +800,24 @@ mod tails {
     }
 }
 
-fn rows_have_no_bits_beyond_their_width(runtimes: [Runtime; 2]) {
+fn rows_have_no_bits_beyond_their_width(runtime: &Runtime) {
     let graph = chain(3);
-    for runtime in runtimes {
-        let mut session = tails::Session::new(&runtime, &graph).expect("it fits");
-        for width in [1, 31, 32, 37, 64] {
-            let out = session.run(tails::Run { width }).expect("no trap");
-            let words = |rows: &vyre::__private::Bits| rows.clone().into_words();
-            let all = |n: u32| if n == 32 { u32::MAX } else { (1 << n) - 1 };
-            for v in 0..3 {
-                let row = |rows, words_of: usize| {
-                    words(rows)[v as usize * words_of..][..words_of].to_vec()
-                };
-                assert_eq!(row(&out.fixed, 2), [u32::MAX, !v & 0xff], "of {width}");
-                assert_eq!(row(&out.constant, 2), [0, 1], "of {width}");
-                let expected: Vec<u32> = (0..width.div_ceil(32))
-                    .map(|k| all((width - 32 * k).min(32)))
-                    .collect();
-                assert_eq!(row(&out.scalar, expected.len()), expected, "of {width}");
-                let sum = (0..width).sum::<u32>() + 1000 * width + 200_000;
-                assert_eq!(out.sum[v as usize], sum, "of {width}");
-            }
+    let mut session = tails::Session::new(runtime, &graph).expect("it fits");
+    for width in [1, 31, 32, 37, 64] {
+        let out = session.run(tails::Run { width }).expect("no trap");
+        let words = |rows: &vyre::__private::Bits| rows.clone().into_words();
+        let all = |n: u32| if n == 32 { u32::MAX } else { (1 << n) - 1 };
+        for v in 0..3 {
+            let row =
+                |rows, words_of: usize| words(rows)[v as usize * words_of..][..words_of].to_vec();
+            assert_eq!(row(&out.fixed, 2), [u32::MAX, !v & 0xff], "of {width}");
+            assert_eq!(row(&out.constant, 2), [0, 1], "of {width}");
+            let expected: Vec<u32> = (0..width.div_ceil(32))
+                .map(|k| all((width - 32 * k).min(32)))
+                .collect();
+            assert_eq!(row(&out.scalar, expected.len()), expected, "of {width}");
+            let sum = (0..width).sum::<u32>() + 1000 * width + 200_000;
+            assert_eq!(out.sum[v as usize], sum, "of {width}");
         }
     }
 }
@@ -868,50 +843,48 @@ mod given {
     }
 }
 
-fn rows_that_are_given_have_no_bits_beyond_their_width(runtimes: [Runtime; 2]) {
+fn rows_that_are_given_have_no_bits_beyond_their_width(runtime: &Runtime) {
     let graph = chain(3);
-    for runtime in runtimes {
-        let known = [1, 0, 0, 0x80, u32::MAX, 0xff];
-        let topology = given::Topology {
-            graph: &graph,
-            known: &known,
-        };
-        let mut session = given::Session::new(&runtime, topology).expect("it fits");
-        let counts = |session: &mut given::Session, asked: &[u32], width| {
-            let out = session.run(given::Run { asked, width });
-            out.map(|out| out.count).map_err(|e| e.to_string())
-        };
-        assert_eq!(
-            counts(&mut session, &[1, 3, 7], 3),
-            Ok(vec![101, 102, 4003])
-        );
-        let error = "bit 3 of row 1 of `asked` is set; its rows have 3 bits";
-        assert_eq!(counts(&mut session, &[1, 0x88, 8], 3), Err(error.into()));
-        // As wide as the run says.
-        assert_eq!(
-            counts(&mut session, &[1, 8, 0], 4),
-            Ok(vec![101, 101, 4000])
-        );
-        let error = "bit 63 of row 2 of `asked` is set; its rows have 33 bits";
-        let wide = [0, 1, 0, 0, 0, 1 << 31];
-        assert_eq!(counts(&mut session, &wide, 33), Err(error.into()));
+    let known = [1, 0, 0, 0x80, u32::MAX, 0xff];
+    let topology = given::Topology {
+        graph: &graph,
+        known: &known,
+    };
+    let mut session = given::Session::new(runtime, topology).expect("it fits");
+    let counts = |session: &mut given::Session, asked: &[u32], width| {
+        let out = session.run(given::Run { asked, width });
+        out.map(|out| out.count).map_err(|e| e.to_string())
+    };
+    assert_eq!(
+        counts(&mut session, &[1, 3, 7], 3),
+        Ok(vec![101, 102, 4003])
+    );
+    let error = "bit 3 of row 1 of `asked` is set; its rows have 3 bits";
+    assert_eq!(counts(&mut session, &[1, 0x88, 8], 3), Err(error.into()));
+    // As wide as the run says.
+    assert_eq!(
+        counts(&mut session, &[1, 8, 0], 4),
+        Ok(vec![101, 101, 4000])
+    );
+    let error = "bit 63 of row 2 of `asked` is set; its rows have 33 bits";
+    let wide = [0, 1, 0, 0, 0, 1 << 31];
+    assert_eq!(counts(&mut session, &wide, 33), Err(error.into()));
 
-        let dirty = [1, 0, 0, 0x180, 0, 0];
-        let error = "bit 40 of row 1 of `known` is set; its rows have 40 bits";
-        let topology = || given::Topology {
-            graph: &graph,
-            known: &dirty,
-        };
-        let made = given::Session::new(&runtime, topology());
-        assert_eq!(made.err().map(|e| e.to_string()), Some(error.into()));
-        let updated = session.update(topology());
-        assert_eq!(updated.err().map(|e| e.to_string()), Some(error.into()));
-        // As it was before.
-        assert_eq!(
-            counts(&mut session, &[1, 3, 7], 3),
-            Ok(vec![101, 102, 4003])
-        );
-    }
+    let dirty = [1, 0, 0, 0x180, 0, 0];
+    let error = "bit 40 of row 1 of `known` is set; its rows have 40 bits";
+    let topology = || given::Topology {
+        graph: &graph,
+        known: &dirty,
+    };
+    let made = given::Session::new(runtime, topology());
+    assert_eq!(made.err().map(|e| e.to_string()), Some(error.into()));
+    let updated = session.update(topology());
+    assert_eq!(updated.err().map(|e| e.to_string()), Some(error.into()));
+    // As it was before.
+    assert_eq!(
+        counts(&mut session, &[1, 3, 7], 3),
+        Ok(vec![101, 102, 4003])
+    );
 }
 
 /// What a loop over a row's bits visits while it changes the row.
@@ -947,18 +920,16 @@ mod growing {
     }
 }
 
-fn ones_sees_each_word_as_it_is_when_the_words_before_are_through(runtimes: [Runtime; 2]) {
+fn ones_sees_each_word_as_it_is_when_the_words_before_are_through(runtime: &Runtime) {
     let graph = chain(1);
-    for runtime in runtimes {
-        let mut session = growing::Session::new(&runtime, &graph).expect("it fits");
-        let out = session.run(growing::Run {}).expect("no trap");
-        let mut expected = [0; 100];
-        for (turn, bit) in (1..).zip([3, 40, 71, 99]) {
-            expected[bit] = turn;
-        }
-        assert_eq!(out.seen, expected);
-        assert!(out.row.ones(0).eq([1, 3, 5, 33, 40, 71, 99]));
+    let mut session = growing::Session::new(runtime, &graph).expect("it fits");
+    let out = session.run(growing::Run {}).expect("no trap");
+    let mut expected = [0; 100];
+    for (turn, bit) in (1..).zip([3, 40, 71, 99]) {
+        expected[bit] = turn;
     }
+    assert_eq!(out.seen, expected);
+    assert!(out.row.ones(0).eq([1, 3, 5, 33, 40, 71, 99]));
 }
 
 /// One way to miss each kind of field.
@@ -1070,105 +1041,103 @@ mod missing {
     }
 }
 
-fn traps_name_the_fields_that_they_are_about(runtimes: [Runtime; 2]) {
+fn traps_name_the_fields_that_they_are_about(runtime: &Runtime) {
     let graph = chain(5);
-    for runtime in runtimes {
-        let topology = missing::Topology {
-            graph: &graph,
-            weight: &[1; 4],
-        };
-        let mut session = missing::Session::new(&runtime, topology).expect("it fits");
-        for (way, at, says) in [
-            (
-                0,
-                7,
-                "index 7 is outside of `dist` (per = n, n = 6) in `reads`",
-            ),
-            (
-                1,
-                4,
-                "index 4 is outside of `weight` (per = edge(graph), 4 edges) in `reads`",
-            ),
-            (
-                2,
-                9,
-                "index 9 is outside of `points` (per = node, 5 nodes) in `reads`",
-            ),
-            (3, 3, "index 3 is outside of `three` (per = 3) in `reads`"),
-            (4, 5, "index 5 is outside of `graph` (5 nodes) in `reads`"),
-            (5, 8, "index 8 is outside of `graph` (4 edges) in `reads`"),
-            (6, 3, "index 3 is out of bounds; the length is 3 in `reads`"),
-            (
-                7,
-                40,
-                "index 40 is outside of `rows` (bits = width, width = 40) in `rowed`",
-            ),
-            (
-                8,
-                5,
-                "index 5 is outside of `rows` (per = node, 5 nodes) in `rowed`",
-            ),
-            (9, 2, "index 2 is outside of `rows` (2 words) in `rowed`"),
-            (
-                10,
-                6,
-                "index 6 is outside of `others` or `rows` (per = node, 5 nodes) in `rowed`",
-            ),
-            (
-                11,
-                5,
-                "index 5 is outside of `front` (5 nodes) in `pushes` at item 0",
-            ),
-            (
-                12,
-                0,
-                "frontier `pairs` needs 4 items; its capacity is 3 (room) in `pushes`",
-            ),
-            (
-                13,
-                0,
-                "list `log` needs 4 items; its capacity is 3 (room) in `pushes`",
-            ),
-            (
-                14,
-                0,
-                "list `short` needs 4 items; its capacity is 2 in `pushes`",
-            ),
-        ] {
-            let error = session
-                .run(missing::Run {
-                    dist: &[1; 6],
-                    points: &[missing::Point { x: 1, y: 2 }; 5],
-                    way,
-                    at,
-                    n: 6,
-                    width: 40,
-                    room: 3,
-                    room_for_all: 4,
-                })
-                .expect_err("it traps");
-            let text = error.to_string();
-            assert!(text.starts_with(says), "{}: {text}", runtime.backend());
-            // What `main` prints of it.
-            let boxed: Box<dyn std::error::Error> = error.into();
-            assert_eq!(format!("{boxed:?}"), text);
-        }
-        let error = session.run(missing::Run {
-            dist: &[],
-            points: &[missing::Point { x: 1, y: 2 }; 5],
-            way: 0,
-            at: 0,
-            n: 6,
-            width: 40,
-            room: 3,
-            room_for_all: 4,
-        });
-        let error = error.expect_err("a column is missing");
-        assert_eq!(
-            format!("{error:?}"),
-            "`dist` has 0 elements; the pass needs 6"
-        );
+    let topology = missing::Topology {
+        graph: &graph,
+        weight: &[1; 4],
+    };
+    let mut session = missing::Session::new(runtime, topology).expect("it fits");
+    for (way, at, says) in [
+        (
+            0,
+            7,
+            "index 7 is outside of `dist` (per = n, n = 6) in `reads`",
+        ),
+        (
+            1,
+            4,
+            "index 4 is outside of `weight` (per = edge(graph), 4 edges) in `reads`",
+        ),
+        (
+            2,
+            9,
+            "index 9 is outside of `points` (per = node, 5 nodes) in `reads`",
+        ),
+        (3, 3, "index 3 is outside of `three` (per = 3) in `reads`"),
+        (4, 5, "index 5 is outside of `graph` (5 nodes) in `reads`"),
+        (5, 8, "index 8 is outside of `graph` (4 edges) in `reads`"),
+        (6, 3, "index 3 is out of bounds; the length is 3 in `reads`"),
+        (
+            7,
+            40,
+            "index 40 is outside of `rows` (bits = width, width = 40) in `rowed`",
+        ),
+        (
+            8,
+            5,
+            "index 5 is outside of `rows` (per = node, 5 nodes) in `rowed`",
+        ),
+        (9, 2, "index 2 is outside of `rows` (2 words) in `rowed`"),
+        (
+            10,
+            6,
+            "index 6 is outside of `others` or `rows` (per = node, 5 nodes) in `rowed`",
+        ),
+        (
+            11,
+            5,
+            "index 5 is outside of `front` (5 nodes) in `pushes` at item 0",
+        ),
+        (
+            12,
+            0,
+            "frontier `pairs` needs 4 items; its capacity is 3 (room) in `pushes`",
+        ),
+        (
+            13,
+            0,
+            "list `log` needs 4 items; its capacity is 3 (room) in `pushes`",
+        ),
+        (
+            14,
+            0,
+            "list `short` needs 4 items; its capacity is 2 in `pushes`",
+        ),
+    ] {
+        let error = session
+            .run(missing::Run {
+                dist: &[1; 6],
+                points: &[missing::Point { x: 1, y: 2 }; 5],
+                way,
+                at,
+                n: 6,
+                width: 40,
+                room: 3,
+                room_for_all: 4,
+            })
+            .expect_err("it traps");
+        let text = error.to_string();
+        assert!(text.starts_with(says), "{}: {text}", runtime.backend());
+        // What `main` prints of it.
+        let boxed: Box<dyn std::error::Error> = error.into();
+        assert_eq!(format!("{boxed:?}"), text);
     }
+    let error = session.run(missing::Run {
+        dist: &[],
+        points: &[missing::Point { x: 1, y: 2 }; 5],
+        way: 0,
+        at: 0,
+        n: 6,
+        width: 40,
+        room: 3,
+        room_for_all: 4,
+    });
+    let error = error.expect_err("a column is missing");
+    assert_eq!(
+        format!("{error:?}"),
+        "`dist` has 0 elements; the pass needs 6"
+    );
 }
 
 const OUTSIDE: u32 = 7;
@@ -1202,12 +1171,10 @@ fn body_constants(i: Index, y: &mut u32, z: &mut f64) {
     *z = Scale::HALF;
 }
 
-fn constants_may_stand_in_the_body(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let (mut y, mut z) = ([0, 3, 701], [0.0; 3]);
-        body_constants::run(&runtime, &mut y, &mut z).expect("no trap");
-        assert_eq!((y, z), ([2102, 2106, 702], [0.5; 3]));
-    }
+fn constants_may_stand_in_the_body(runtime: &Runtime) {
+    let (mut y, mut z) = ([0, 3, 701], [0.0; 3]);
+    body_constants::run(runtime, &mut y, &mut z).expect("no trap");
+    assert_eq!((y, z), ([2102, 2106, 702], [0.5; 3]));
 }
 
 mod elsewhere {
@@ -1234,12 +1201,10 @@ fn made(y: &mut f64) {
     *y = pair.a - pair.b;
 }
 
-fn a_field_may_be_given_by_another_module(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let mut y = [8.0, 3.0];
-        made::run(&runtime, &mut y).expect("no trap");
-        assert_eq!(y, [3.0, 0.5]);
-    }
+fn a_field_may_be_given_by_another_module(runtime: &Runtime) {
+    let mut y = [8.0, 3.0];
+    made::run(runtime, &mut y).expect("no trap");
+    assert_eq!(y, [3.0, 0.5]);
 }
 
 /// Every operation that loads, computes and stores elements of the item's own number, which the GPU does in bulk.
@@ -1269,25 +1234,23 @@ fn mapped(i: Index, a: f32, seed: u32, x: &f32, w: &u32, y: &mut f32, z: &mut u3
     *y = x.mul_add(a, *y) + (rounded.min(900.0) * 0.5).max(-2.5) + (*w & 8) as f32 - s as f32;
 }
 
-fn elements_of_the_items_own_are_taken_in_bulk(runtimes: [Runtime; 2]) {
+fn elements_of_the_items_own_are_taken_in_bulk(runtime: &Runtime) {
     // Enough for tiles of many items on every CTA, and some more; and too few.
     for n in [250_007u32, 77] {
         let x: Vec<f32> = (0..n).map(|i| (i % 1_001) as f32 / 4.0 - 125.0).collect();
         let w: Vec<u32> = (0..n).map(|i| i.wrapping_mul(i ^ 0x5bd1_e995)).collect();
         let (a, seed) = (1.25f32, 70_000u32);
-        for runtime in &runtimes {
-            let mut y: Vec<f32> = x.iter().map(|x| 2.0 - x).collect();
-            let (mut z, mut t) = (vec![0; n as usize], vec![0; n as usize]);
-            mapped::run(runtime, a, seed, &x, &w, &mut y, &mut z, &mut t).expect("no trap");
-            for i in 0..n as usize {
-                let (mut yi, mut zi, mut ti) = (2.0 - x[i], 0, 0);
-                mapped(i as u32, a, seed, &x[i], &w[i], &mut yi, &mut zi, &mut ti);
-                assert_eq!(
-                    (y[i].to_bits(), z[i], t[i]),
-                    (yi.to_bits(), zi, ti),
-                    "item {i}"
-                );
-            }
+        let mut y: Vec<f32> = x.iter().map(|x| 2.0 - x).collect();
+        let (mut z, mut t) = (vec![0; n as usize], vec![0; n as usize]);
+        mapped::run(runtime, a, seed, &x, &w, &mut y, &mut z, &mut t).expect("no trap");
+        for i in 0..n as usize {
+            let (mut yi, mut zi, mut ti) = (2.0 - x[i], 0, 0);
+            mapped(i as u32, a, seed, &x[i], &w[i], &mut yi, &mut zi, &mut ti);
+            assert_eq!(
+                (y[i].to_bits(), z[i], t[i]),
+                (yi.to_bits(), zi, ti),
+                "item {i}"
+            );
         }
     }
 }
@@ -1354,18 +1317,16 @@ fn rules(i: Index, a: &Buf<i32>, q: &Buf<i64>, x: &Buf<f32>, z: &Buf<f64>, out: 
     *out = i + 1;
 }
 
-fn rules_of_arithmetic_hold(runtimes: [Runtime; 2]) {
+fn rules_of_arithmetic_hold(runtime: &Runtime) {
     let a = [i32::MIN, -1, 0, 7, 33];
     let q = [i64::MIN, -42];
     let x = [1e10, f32::NAN, 0.1, 10.0];
     // The square of 1 + 2^-30 has a part that a product rounds away.
     let near = 1.0 + f64::from_bits(0x3e10_0000_0000_0000);
     let z = [1e300, f64::NAN, -2.5, near, near, -(near * near)];
-    for runtime in runtimes {
-        let mut out = [0; 70];
-        rules::run(&runtime, &a, &q, &x, &z, &mut out).unwrap();
-        assert!(out.iter().copied().eq(1..=70));
-    }
+    let mut out = [0; 70];
+    rules::run(runtime, &a, &q, &x, &z, &mut out).unwrap();
+    assert!(out.iter().copied().eq(1..=70));
 }
 
 /// Faults of division, one for each way and type.
@@ -1393,19 +1354,17 @@ fn divides(i: Index, way: u32, zero: i64, minus: i64, out: &mut u64) {
     };
 }
 
-fn division_traps(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        for way in 0..14 {
-            let Err(Error::Trap(trap)) = divides::run(&runtime, way, 0, -1, &mut [0; 100]) else {
-                panic!("way {way} gives no trap");
-            };
-            let kind = if way < 10 {
-                TrapKind::DivideByZero
-            } else {
-                TrapKind::DivideOverflow
-            };
-            assert_eq!((trap.kind, trap.item), (kind, Some(40)), "way {way}");
-        }
+fn division_traps(runtime: &Runtime) {
+    for way in 0..14 {
+        let Err(Error::Trap(trap)) = divides::run(runtime, way, 0, -1, &mut [0; 100]) else {
+            panic!("way {way} gives no trap");
+        };
+        let kind = if way < 10 {
+            TrapKind::DivideByZero
+        } else {
+            TrapKind::DivideOverflow
+        };
+        assert_eq!((trap.kind, trap.item), (kind, Some(40)), "way {way}");
     }
 }
 
@@ -1677,57 +1636,55 @@ pub mod cells {
     }
 }
 
-fn atomics_and_reductions_take_every_type(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let mut session = cells::Session::new(&runtime, ()).unwrap();
-        let out = session.run(cells::Run { n: 1000 }).unwrap();
-        // 0 + 1 + .. + 999, and what differs from it by 500 for each of 1000.
-        let (sum, shifted) = (499_500, -500);
-        assert_eq!((out.u[0], out.i[0]), (sum, shifted));
-        let wide = (u64::from(sum) << 32, i64::from(shifted) << 32);
-        assert_eq!((out.p[0], out.q[0]), wide);
-        assert_eq!((out.x[0], out.z[0]), (500.0, -500.0));
-        assert_eq!((out.u[1], out.i[1]), (sum.wrapping_neg(), -shifted));
-        assert_eq!((out.p[1], out.q[1]), (wide.0.wrapping_neg(), -wide.1));
-        assert_eq!((out.u[2], out.i[2]), (999, -500));
-        assert_eq!((out.p[2], out.q[2]), (999 << 32, -500 << 32));
-        assert_eq!((out.x[2], out.z[2]), (-500.0, 499.0));
-        assert_eq!((out.i[3], out.q[3]), (499, 499 << 32));
-        assert_eq!((out.x[3], out.z[3]), (499.0, -500.0));
-        assert_eq!((out.u[4], out.i[4]), (1023, -1));
-        assert_eq!((out.p[4], out.q[4]), (1023 << 32, -1 << 32));
-        let xor = (0..1000u32).fold(0, |a, k| a ^ k);
-        let xor_signed = (-500..500).fold(0i32, |a, s| a ^ s);
-        assert_eq!((out.u[5], out.i[5]), (xor, xor_signed));
-        assert_eq!(
-            (out.p[5], out.q[5]),
-            (u64::from(xor) << 32, i64::from(xor_signed) << 32)
-        );
-        assert_eq!((&out.u[6..10], out.u[14]), (&[5; 4][..], 0));
-        assert_eq!((out.sum_u, out.sum_i), (sum, shifted));
-        assert_eq!((out.sum_p, out.sum_q), wide);
-        assert_eq!((out.sum_x, out.sum_z, out.odd), (500.0, -500.0, 500));
-        assert_eq!((out.min_u, out.min_i), (3, -500));
-        assert_eq!((out.min_p, out.min_q), (3 << 32, -500 << 32));
-        assert_eq!((out.min_x, out.min_z), (-500.0, -500.0));
-        assert_eq!((out.max_u, out.max_i), (1002, 499));
-        assert_eq!((out.max_p, out.max_q), (1002 << 32, 499 << 32));
-        assert_eq!((out.max_x, out.max_z), (499.0, 499.0));
-        assert_eq!((out.or_u, out.or_i), (1023, 1023));
-        assert_eq!((out.or_p, out.or_q), (1023 << 40, 1023 << 40));
-        assert_eq!((out.and_u, out.and_i), (!1023, !1023));
-        assert_eq!((out.and_p, out.and_q), (!(1023 << 40), !(1023 << 40)));
-        assert_eq!((out.or_b, out.and_b), (true, false));
-        // Nothing was taken in.
-        let none = session.run(cells::Run { n: 0 }).unwrap();
-        assert_eq!(
-            (none.sum_u, none.min_i, none.max_q),
-            (0, i32::MAX, i64::MIN)
-        );
-        assert_eq!((none.min_x, none.max_z), (f32::INFINITY, f64::NEG_INFINITY));
-        assert_eq!((none.or_p, none.and_q, none.odd), (0, -1, 0));
-        assert_eq!((none.or_b, none.and_b), (false, true));
-    }
+fn atomics_and_reductions_take_every_type(runtime: &Runtime) {
+    let mut session = cells::Session::new(runtime, ()).unwrap();
+    let out = session.run(cells::Run { n: 1000 }).unwrap();
+    // 0 + 1 + .. + 999, and what differs from it by 500 for each of 1000.
+    let (sum, shifted) = (499_500, -500);
+    assert_eq!((out.u[0], out.i[0]), (sum, shifted));
+    let wide = (u64::from(sum) << 32, i64::from(shifted) << 32);
+    assert_eq!((out.p[0], out.q[0]), wide);
+    assert_eq!((out.x[0], out.z[0]), (500.0, -500.0));
+    assert_eq!((out.u[1], out.i[1]), (sum.wrapping_neg(), -shifted));
+    assert_eq!((out.p[1], out.q[1]), (wide.0.wrapping_neg(), -wide.1));
+    assert_eq!((out.u[2], out.i[2]), (999, -500));
+    assert_eq!((out.p[2], out.q[2]), (999 << 32, -500 << 32));
+    assert_eq!((out.x[2], out.z[2]), (-500.0, 499.0));
+    assert_eq!((out.i[3], out.q[3]), (499, 499 << 32));
+    assert_eq!((out.x[3], out.z[3]), (499.0, -500.0));
+    assert_eq!((out.u[4], out.i[4]), (1023, -1));
+    assert_eq!((out.p[4], out.q[4]), (1023 << 32, -1 << 32));
+    let xor = (0..1000u32).fold(0, |a, k| a ^ k);
+    let xor_signed = (-500..500).fold(0i32, |a, s| a ^ s);
+    assert_eq!((out.u[5], out.i[5]), (xor, xor_signed));
+    assert_eq!(
+        (out.p[5], out.q[5]),
+        (u64::from(xor) << 32, i64::from(xor_signed) << 32)
+    );
+    assert_eq!((&out.u[6..10], out.u[14]), (&[5; 4][..], 0));
+    assert_eq!((out.sum_u, out.sum_i), (sum, shifted));
+    assert_eq!((out.sum_p, out.sum_q), wide);
+    assert_eq!((out.sum_x, out.sum_z, out.odd), (500.0, -500.0, 500));
+    assert_eq!((out.min_u, out.min_i), (3, -500));
+    assert_eq!((out.min_p, out.min_q), (3 << 32, -500 << 32));
+    assert_eq!((out.min_x, out.min_z), (-500.0, -500.0));
+    assert_eq!((out.max_u, out.max_i), (1002, 499));
+    assert_eq!((out.max_p, out.max_q), (1002 << 32, 499 << 32));
+    assert_eq!((out.max_x, out.max_z), (499.0, 499.0));
+    assert_eq!((out.or_u, out.or_i), (1023, 1023));
+    assert_eq!((out.or_p, out.or_q), (1023 << 40, 1023 << 40));
+    assert_eq!((out.and_u, out.and_i), (!1023, !1023));
+    assert_eq!((out.and_p, out.and_q), (!(1023 << 40), !(1023 << 40)));
+    assert_eq!((out.or_b, out.and_b), (true, false));
+    // Nothing was taken in.
+    let none = session.run(cells::Run { n: 0 }).unwrap();
+    assert_eq!(
+        (none.sum_u, none.min_i, none.max_q),
+        (0, i32::MAX, i64::MIN)
+    );
+    assert_eq!((none.min_x, none.max_z), (f32::INFINITY, f64::NEG_INFINITY));
+    assert_eq!((none.or_p, none.and_q, none.odd), (0, -1, 0));
+    assert_eq!((none.or_b, none.and_b), (false, true));
 }
 
 /// The lattice of constant propagation: unknown yet, one value, many.
@@ -1837,7 +1794,7 @@ mod constants {
     }
 }
 
-fn constants_propagate(runtimes: [Runtime; 2]) {
+fn constants_propagate(runtime: &Runtime) {
     use lattice::Value;
     let mut state = 1u64;
     let mut random = |n: u32| {
@@ -1881,17 +1838,15 @@ fn constants_propagate(runtimes: [Runtime; 2]) {
         }
         known += expected.iter().filter(|v| v.kind == 1).count();
         many += expected.iter().filter(|v| v.kind == 2).count();
-        for runtime in &runtimes {
-            let topology = constants::Topology {
-                used: &used,
-                op: &op,
-            };
-            let mut session = constants::Session::new(runtime, topology).unwrap();
-            let out = session
-                .run(constants::Run { literal: &literal })
-                .expect("no trap");
-            assert_eq!(out.value, expected);
-        }
+        let topology = constants::Topology {
+            used: &used,
+            op: &op,
+        };
+        let mut session = constants::Session::new(runtime, topology).unwrap();
+        let out = session
+            .run(constants::Run { literal: &literal })
+            .expect("no trap");
+        assert_eq!(out.value, expected);
     }
     assert!(known > 500 && many > 500, "{known} known, {many} not");
 }
@@ -1982,54 +1937,52 @@ mod relay {
     }
 }
 
-fn items_are_of_every_type(runtimes: [Runtime; 2]) {
+fn items_are_of_every_type(runtime: &Runtime) {
     let n = 200u32;
-    for runtime in runtimes {
-        let mut session = relay::Session::new(&runtime, ()).expect("it fits");
-        let mut out = session.run(relay::Run { n }).expect("no trap");
-        assert_eq!(out.report.rounds, [7]);
-        out.la.sort();
-        out.lb.sort_by_key(|x| -x);
-        out.lc.sort();
-        out.ld.sort_by_key(|x| -x);
-        out.le.sort_by(|x, y| y.total_cmp(x));
-        out.lf.sort_by(|x, y| y.total_cmp(x));
-        out.lg.sort();
-        for i in 0..n {
-            let (at, x) = (i as usize, f64::from(i));
-            assert_eq!((out.la[at], out.lb[at]), (i as u8, -(i as i32)));
-            let wide = i64::from(i) << 40;
-            assert_eq!((out.lc[at], out.ld[at]), (wide as u64, -wide));
-            assert_eq!(
-                (out.le[at], out.lf[at]),
-                (-x as f32 / 4.0, -x / 4.0 * 1e100)
-            );
-            assert_eq!(out.lg[at], i >= 41);
-        }
-        assert_eq!((out.la.len(), out.lg.len()), (200, 200));
+    let mut session = relay::Session::new(runtime, ()).expect("it fits");
+    let mut out = session.run(relay::Run { n }).expect("no trap");
+    assert_eq!(out.report.rounds, [7]);
+    out.la.sort();
+    out.lb.sort_by_key(|x| -x);
+    out.lc.sort();
+    out.ld.sort_by_key(|x| -x);
+    out.le.sort_by(|x, y| y.total_cmp(x));
+    out.lf.sort_by(|x, y| y.total_cmp(x));
+    out.lg.sort();
+    for i in 0..n {
+        let (at, x) = (i as usize, f64::from(i));
+        assert_eq!((out.la[at], out.lb[at]), (i as u8, -(i as i32)));
+        let wide = i64::from(i) << 40;
+        assert_eq!((out.lc[at], out.ld[at]), (wide as u64, -wide));
+        assert_eq!(
+            (out.le[at], out.lf[at]),
+            (-x as f32 / 4.0, -x / 4.0 * 1e100)
+        );
+        assert_eq!(out.lg[at], i >= 41);
     }
+    assert_eq!((out.la.len(), out.lg.len()), (200, 200));
 }
 
-on_every_backend! {
-    structs_and_arrays_are_values
-    a_kernel_has_structs_in_its_body
-    constants_may_stand_in_the_body
-    a_field_may_be_given_by_another_module
-    array_indices_trap_alike
-    messages_are_carried
-    buffers_hold_structs
-    a_condition_sees_lists
-    approximate_functions_are_near
-    lists_and_frontiers_hold_structs
-    rows_of_bits_are_given
-    rows_have_no_bits_beyond_their_width
-    rows_that_are_given_have_no_bits_beyond_their_width
-    ones_sees_each_word_as_it_is_when_the_words_before_are_through
-    traps_name_the_fields_that_they_are_about
-    elements_of_the_items_own_are_taken_in_bulk
-    rules_of_arithmetic_hold
-    division_traps
-    atomics_and_reductions_take_every_type
-    constants_propagate
-    items_are_of_every_type
-}
+backend_tests!(
+    structs_and_arrays_are_values,
+    a_kernel_has_structs_in_its_body,
+    constants_may_stand_in_the_body,
+    a_field_may_be_given_by_another_module,
+    array_indices_trap_alike,
+    messages_are_carried,
+    buffers_hold_structs,
+    a_condition_sees_lists,
+    approximate_functions_are_near,
+    lists_and_frontiers_hold_structs,
+    rows_of_bits_are_given,
+    rows_have_no_bits_beyond_their_width,
+    rows_that_are_given_have_no_bits_beyond_their_width,
+    ones_sees_each_word_as_it_is_when_the_words_before_are_through,
+    traps_name_the_fields_that_they_are_about,
+    elements_of_the_items_own_are_taken_in_bulk,
+    rules_of_arithmetic_hold,
+    division_traps,
+    atomics_and_reductions_take_every_type,
+    constants_propagate,
+    items_are_of_every_type,
+);

@@ -2,34 +2,9 @@
 #![deny(warnings)]
 #![deny(clippy::all, unreachable_pub, unused_qualifications)]
 
+use crate::graphs::{UNSEEN, chain, grid};
 use vyre::prelude::*;
 use vyre::{Error, TrapKind};
-
-const UNSEEN: u32 = u32::MAX;
-
-fn runtimes() -> [Runtime; 2] {
-    [Runtime::native(), Runtime::vir0()]
-}
-
-/// A path 0 -> 1 -> ... -> n - 1.
-fn chain(n: u32) -> Csr {
-    let edges: Vec<(u32, u32)> = (1..n).map(|v| (v - 1, v)).collect();
-    Csr::from_edges(n as usize, &edges).expect("a chain is a graph")
-}
-
-/// A square grid, both directions.
-fn grid(side: u32) -> Csr {
-    let mut edges = Vec::new();
-    for v in 0..side * side {
-        if v % side + 1 < side {
-            edges.extend([(v, v + 1), (v + 1, v)]);
-        }
-        if v + side < side * side {
-            edges.extend([(v, v + side), (v + side, v)]);
-        }
-    }
-    Csr::from_edges((side * side) as usize, &edges).expect("a grid is a graph")
-}
 
 /// Breadth-first search from one node.
 ///
@@ -68,20 +43,17 @@ pub(crate) mod bfs {
     }
 }
 
-#[test]
-fn breadth_first_search_counts_levels() {
-    let graph = grid(40);
-    for runtime in runtimes() {
-        let mut session = bfs::Session::new(&runtime, &graph).expect("the graph fits");
-        for source in [0, 820, 0] {
-            let out = session.run(bfs::Run { source }).expect("no trap");
-            let expected: Vec<u32> = (0..1600)
-                .map(|v| (v % 40u32).abs_diff(source % 40) + (v / 40u32).abs_diff(source / 40))
-                .collect();
-            assert_eq!(out.dist, expected);
-            let depth = u64::from(*expected.iter().max().expect("1600 nodes"));
-            assert_eq!(out.report.total_rounds(), depth + 1);
-        }
+fn breadth_first_search_counts_levels(runtime: &Runtime) {
+    let graph = grid(40, 40);
+    let mut session = bfs::Session::new(runtime, &graph).expect("the graph fits");
+    for source in [0, 820, 0] {
+        let out = session.run(bfs::Run { source }).expect("no trap");
+        let expected: Vec<u32> = (0..1600)
+            .map(|v| (v % 40u32).abs_diff(source % 40) + (v / 40u32).abs_diff(source / 40))
+            .collect();
+        assert_eq!(out.dist, expected);
+        let depth = u64::from(*expected.iter().max().expect("1600 nodes"));
+        assert_eq!(out.report.total_rounds(), depth + 1);
     }
     let program = bfs::PLAN.program();
     assert_eq!(program.agreement, vyre_core::vir0::module::Agreement::Bits);
@@ -121,28 +93,25 @@ fn scramble(i: Index, out: &mut u32) {
     *out = twice(i);
 }
 
-#[test]
-fn a_kernel_is_a_pass_of_its_own() {
-    for runtime in runtimes() {
-        let x: Vec<f32> = (0..10_000).map(|i| i as f32).collect();
-        let mut y = vec![1.0; 10_000];
-        saxpy::run(&runtime, 2.0, &x, &mut y).expect("equal lengths");
-        assert!((0..10_000).all(|i| y[i] == 2.0 * i as f32 + 1.0));
-        let error = saxpy::run(&runtime, 2.0, &x[1..], &mut y).expect_err("one is shorter");
-        assert_eq!(
-            error.to_string(),
-            "`y` has 10000 elements; the pass needs 9999"
-        );
+fn a_kernel_is_a_pass_of_its_own(runtime: &Runtime) {
+    let x: Vec<f32> = (0..10_000).map(|i| i as f32).collect();
+    let mut y = vec![1.0; 10_000];
+    saxpy::run(runtime, 2.0, &x, &mut y).expect("equal lengths");
+    assert!((0..10_000).all(|i| y[i] == 2.0 * i as f32 + 1.0));
+    let error = saxpy::run(runtime, 2.0, &x[1..], &mut y).expect_err("one is shorter");
+    assert_eq!(
+        error.to_string(),
+        "`y` has 10000 elements; the pass needs 9999"
+    );
 
-        let mut counts = [0; 3];
-        histogram::run(&runtime, 5, &[0, 2, 2, 0, 2], &mut counts).expect("keys are below 3");
-        assert_eq!(counts, [2, 0, 3]);
+    let mut counts = [0; 3];
+    histogram::run(runtime, 5, &[0, 2, 2, 0, 2], &mut counts).expect("keys are below 3");
+    assert_eq!(counts, [2, 0, 3]);
 
-        let mut out = [0; 100];
-        scramble::run(&runtime, &mut out).expect("no trap");
-        let mix = |x: u32| (x ^ SEVEN).wrapping_mul(0x9e37_79b9);
-        assert!((0..100).all(|i| out[i as usize] == mix(mix(i))));
-    }
+    let mut out = [0; 100];
+    scramble::run(runtime, &mut out).expect("no trap");
+    let mix = |x: u32| (x ^ SEVEN).wrapping_mul(0x9e37_79b9);
+    assert!((0..100).all(|i| out[i as usize] == mix(mix(i))));
     assert_eq!(histogram::PLAN.program().manifest.id, "test.histogram");
 }
 
@@ -204,37 +173,34 @@ mod diamond {
 
 const SEVEN: u32 = 7;
 
-#[test]
-fn a_diamond_runs_in_three_groups() {
+fn a_diamond_runs_in_three_groups(runtime: &Runtime) {
     let graph = chain(4);
-    for runtime in runtimes() {
-        let topology = diamond::Topology {
-            graph: &graph,
-            weight: &[4, 5, 6],
-        };
-        let mut session = diamond::Session::new(&runtime, topology).expect("lengths fit");
-        let run = diamond::Run {
-            bias: &[1, 2, 3, 4],
-            scale: 100,
-        };
-        let out = session.run(run).expect("no trap");
-        // out-degree + 7 + 10 + predecessor + 100 * bias
-        assert_eq!(out.result, [118, 218, 319, 419]);
-        assert_eq!(out.sign, [1, -1, 1]);
-        assert_eq!(
-            out,
-            session
-                .run(run)
-                .expect("sessions start over")
-                .clone_report(&out)
-        );
-        let short = diamond::Run {
-            bias: &[1],
-            scale: 1,
-        };
-        let error = session.run(short).expect_err("too short");
-        assert_eq!(error.to_string(), "`bias` has 1 elements; the pass needs 4");
-    }
+    let topology = diamond::Topology {
+        graph: &graph,
+        weight: &[4, 5, 6],
+    };
+    let mut session = diamond::Session::new(runtime, topology).expect("lengths fit");
+    let run = diamond::Run {
+        bias: &[1, 2, 3, 4],
+        scale: 100,
+    };
+    let out = session.run(run).expect("no trap");
+    // out-degree + 7 + 10 + predecessor + 100 * bias
+    assert_eq!(out.result, [118, 218, 319, 419]);
+    assert_eq!(out.sign, [1, -1, 1]);
+    assert_eq!(
+        out,
+        session
+            .run(run)
+            .expect("sessions start over")
+            .clone_report(&out)
+    );
+    let short = diamond::Run {
+        bias: &[1],
+        scale: 1,
+    };
+    let error = session.run(short).expect_err("too short");
+    assert_eq!(error.to_string(), "`bias` has 1 elements; the pass needs 4");
     let schedule = &diamond::PLAN.program().schedule;
     let barriers = schedule
         .iter()
@@ -322,19 +288,16 @@ mod nested {
     }
 }
 
-#[test]
-fn fixpoints_nest_and_constants_resolve_where_they_are_written() {
+fn fixpoints_nest_and_constants_resolve_where_they_are_written(runtime: &Runtime) {
     let graph = chain(5);
-    for runtime in runtimes() {
-        let mut session = nested::Session::new(&runtime, &graph).expect("the graph fits");
-        let out = session.run(nested::Run {}).expect("no trap");
-        // Walks start at 0, 1 and 2, and go to the end of the chain.
-        assert_eq!(out.visits, [101, 202, 303, 303, 303]);
-        assert_eq!(out.log, [3, 100]);
-        assert_eq!(out.report.rounds, [3, 5 + 4 + 3]);
-        // A reduction resets with each round of the innermost fixpoint that updates it: the last round of a walk visits one node.
-        assert_eq!((out.steps, out.deepest), (1, 0));
-    }
+    let mut session = nested::Session::new(runtime, &graph).expect("the graph fits");
+    let out = session.run(nested::Run {}).expect("no trap");
+    // Walks start at 0, 1 and 2, and go to the end of the chain.
+    assert_eq!(out.visits, [101, 202, 303, 303, 303]);
+    assert_eq!(out.log, [3, 100]);
+    assert_eq!(out.report.rounds, [3, 5 + 4 + 3]);
+    // A reduction resets with each round of the innermost fixpoint that updates it: the last round of a walk visits one node.
+    assert_eq!((out.steps, out.deepest), (1, 0));
 }
 
 #[wave_graph]
@@ -389,9 +352,8 @@ mod smooth {
     }
 }
 
-#[test]
-fn swapped_buffers_and_reductions_drive_a_fixpoint() {
-    let graph = grid(6);
+fn swapped_buffers_and_reductions_drive_a_fixpoint(runtime: &Runtime) {
+    let graph = grid(6, 6);
     let given: Vec<f32> = (0..36).map(|v| (v * v % 17) as f32).collect();
     // The same in plain Rust.
     let (mut now, mut rounds) = (given.clone(), 0);
@@ -414,18 +376,16 @@ fn swapped_buffers_and_reductions_drive_a_fixpoint() {
             break change;
         }
     };
-    for runtime in runtimes() {
-        let mut session = smooth::Session::new(&runtime, &graph).expect("the graph fits");
-        let run = smooth::Run {
-            given: &given,
-            n: 4,
-        };
-        let out = session.run(run).expect("converges");
-        assert_eq!(out.result, now);
-        assert_eq!(out.change, change);
-        assert_eq!(out.report.total_rounds(), rounds);
-        assert_eq!(out.line, [0, 1, 4, 9]);
-    }
+    let mut session = smooth::Session::new(runtime, &graph).expect("the graph fits");
+    let run = smooth::Run {
+        given: &given,
+        n: 4,
+    };
+    let out = session.run(run).expect("converges");
+    assert_eq!(out.result, now);
+    assert_eq!(out.change, change);
+    assert_eq!(out.report.total_rounds(), rounds);
+    assert_eq!(out.line, [0, 1, 4, 9]);
 }
 
 /// A wave with more parameters than one tuple of columns holds.
@@ -501,14 +461,11 @@ mod wide {
     }
 }
 
-#[test]
-fn a_wave_takes_many_columns() {
-    for runtime in runtimes() {
-        let mut session = wide::Session::new(&runtime, ()).expect("no topology");
-        let out = session.run(wide::Run {}).expect("no trap");
-        assert_eq!((out.a, out.m), (vec![0, 1], vec![40, 41]));
-        assert_eq!((out.sum, out.any), (3, true));
-    }
+fn a_wave_takes_many_columns(runtime: &Runtime) {
+    let mut session = wide::Session::new(runtime, ()).expect("no topology");
+    let out = session.run(wide::Run {}).expect("no trap");
+    assert_eq!((out.a, out.m), (vec![0, 1], vec![40, 41]));
+    assert_eq!((out.sum, out.any), (3, true));
 }
 
 #[wave_graph]
@@ -543,48 +500,55 @@ mod faulty {
     }
 }
 
-#[test]
-fn traps_are_the_same_on_both_backends_and_the_session_stays_usable() {
+fn traps_are_the_same_on_both_backends_and_the_session_stays_usable(runtime: &Runtime) {
     let graph = chain(8);
     let small = chain(2);
-    for runtime in runtimes() {
-        let mut session = faulty::Session::new(&runtime, &graph).expect("the graph fits");
-        let trap = |session: &mut faulty::Session, which| match session.run(faulty::Run { which }) {
-            Err(Error::Trap(trap)) => *trap,
-            other => panic!("expected a trap, got {other:?}"),
-        };
-        let bounds = trap(&mut session, 0);
-        assert_eq!(bounds.kind, TrapKind::IndexOutOfBounds);
-        assert_eq!((bounds.kernel.as_str(), bounds.item), ("fault", Some(4)));
-        assert_eq!((bounds.index, bounds.len), (4, 4));
-        let line = bounds.site.line;
-        assert_eq!(bounds.site.column, 18);
-        assert!(bounds.site.file.ends_with("macros.rs"));
+    let mut session = faulty::Session::new(runtime, &graph).expect("the graph fits");
+    let trap = |session: &mut faulty::Session, which| match session.run(faulty::Run { which }) {
+        Err(Error::Trap(trap)) => *trap,
+        other => panic!("expected a trap, got {other:?}"),
+    };
+    let bounds = trap(&mut session, 0);
+    assert_eq!(bounds.kind, TrapKind::IndexOutOfBounds);
+    assert_eq!((bounds.kernel.as_str(), bounds.item), ("fault", Some(4)));
+    assert_eq!((bounds.index, bounds.len), (4, 4));
+    let line = bounds.site.line;
+    assert_eq!(bounds.site.column, 18);
+    assert!(bounds.site.file.ends_with("macros.rs"));
 
-        let divide = trap(&mut session, 1);
-        assert_eq!(
-            (divide.kind, divide.item),
-            (TrapKind::DivideByZero, Some(5))
-        );
-        assert_eq!((divide.site.line, divide.site.column), (line + 2, 28));
+    let divide = trap(&mut session, 1);
+    assert_eq!(
+        (divide.kind, divide.item),
+        (TrapKind::DivideByZero, Some(5))
+    );
+    assert_eq!((divide.site.line, divide.site.column), (line + 2, 28));
 
-        let overflow = trap(&mut session, 2);
-        assert_eq!(
-            (overflow.kind, overflow.item),
-            (TrapKind::FrontierOverflow, None)
-        );
-        assert_eq!((overflow.index, overflow.len), (8, 3));
-        assert_eq!((overflow.site.line, overflow.site.column), (line + 4, 19));
+    let overflow = trap(&mut session, 2);
+    assert_eq!(
+        (overflow.kind, overflow.item),
+        (TrapKind::FrontierOverflow, None)
+    );
+    assert_eq!((overflow.index, overflow.len), (8, 3));
+    assert_eq!((overflow.site.line, overflow.site.column), (line + 4, 19));
 
-        let mut session = faulty::Session::new(&runtime, &small).expect("the graph fits");
-        let Err(Error::Trap(limit)) = session.run(faulty::Run { which: 2 }) else {
-            panic!("the fixpoint never ends");
-        };
-        assert_eq!((limit.kind, limit.len), (TrapKind::RoundLimit, 9));
-        assert_eq!(
-            (limit.kernel.as_str(), limit.site.line),
-            ("forever", line + 9)
-        );
-        assert_eq!(limit.site.column, 9);
-    }
+    let mut session = faulty::Session::new(runtime, &small).expect("the graph fits");
+    let Err(Error::Trap(limit)) = session.run(faulty::Run { which: 2 }) else {
+        panic!("the fixpoint never ends");
+    };
+    assert_eq!((limit.kind, limit.len), (TrapKind::RoundLimit, 9));
+    assert_eq!(
+        (limit.kernel.as_str(), limit.site.line),
+        ("forever", line + 9)
+    );
+    assert_eq!(limit.site.column, 9);
 }
+
+backend_tests!(
+    breadth_first_search_counts_levels,
+    a_kernel_is_a_pass_of_its_own,
+    a_diamond_runs_in_three_groups,
+    fixpoints_nest_and_constants_resolve_where_they_are_written,
+    swapped_buffers_and_reductions_drive_a_fixpoint,
+    a_wave_takes_many_columns,
+    traps_are_the_same_on_both_backends_and_the_session_stays_usable,
+);

@@ -1,8 +1,5 @@
 //! What the planners answer is followed: each test flips an answer, and sees a count of the execution change.
 
-#[macro_use]
-mod common;
-
 use std::num::NonZeroU32;
 use vyre::core::plan::route::Route;
 use vyre::prelude::*;
@@ -245,34 +242,32 @@ fn counts(planning: Planning) -> [u64; 4] {
     ]
 }
 
-fn what_is_opened_again_takes_its_plan_from_the_runtime(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let (one, other) = (graph(), Csr::from_edges(7, &[(0, 1)]).expect("a graph"));
-        let opened = |runtime: &Runtime, graph: &Csr| {
-            let mut session = scattered::Session::new(runtime, graph).expect("fits");
-            session.run(scattered::Run { n: 0 }).expect("runs");
-            session.run(scattered::Run { n: 0 }).expect("runs");
-            counts(runtime.planning())
-        };
-        assert_eq!(counts(runtime.planning()), [0; 4]);
-        assert_eq!(opened(&runtime, &one), [0, 1, 0, 1]);
-        assert_eq!(opened(&runtime, &one), [1, 1, 1, 1]);
-        assert_eq!(opened(&runtime, &other), [1, 2, 1, 2]);
-        // A clone shares the plans; another budget asks for another one.
-        assert_eq!(opened(&runtime.clone(), &one), [2, 2, 2, 2]);
-        let small = runtime.clone().with_memory(1 << 30);
-        assert_eq!(opened(&small, &one), [2, 3, 2, 3]);
-        assert_eq!(opened(&small, &one), [3, 3, 3, 3]);
-        // An update is planned as a session is.
-        let mut session = scattered::Session::new(&runtime, &one).expect("fits");
-        session.update(&other).expect("fits");
-        assert_eq!(counts(runtime.planning()), [5, 3, 3, 3]);
-        // What cannot be planned is not kept.
-        let none = runtime.clone().with_memory(1);
-        for misses in [4, 5] {
-            scattered::Session::new(&none, &one).expect_err("it does not fit");
-            assert_eq!(counts(runtime.planning()), [5, misses, 3, 3]);
-        }
+fn what_is_opened_again_takes_its_plan_from_the_runtime(runtime: &Runtime) {
+    let (one, other) = (graph(), Csr::from_edges(7, &[(0, 1)]).expect("a graph"));
+    let opened = |runtime: &Runtime, graph: &Csr| {
+        let mut session = scattered::Session::new(runtime, graph).expect("fits");
+        session.run(scattered::Run { n: 0 }).expect("runs");
+        session.run(scattered::Run { n: 0 }).expect("runs");
+        counts(runtime.planning())
+    };
+    assert_eq!(counts(runtime.planning()), [0; 4]);
+    assert_eq!(opened(runtime, &one), [0, 1, 0, 1]);
+    assert_eq!(opened(runtime, &one), [1, 1, 1, 1]);
+    assert_eq!(opened(runtime, &other), [1, 2, 1, 2]);
+    // A clone shares the plans; another budget asks for another one.
+    assert_eq!(opened(&runtime.clone(), &one), [2, 2, 2, 2]);
+    let small = runtime.clone().with_memory(1 << 30);
+    assert_eq!(opened(&small, &one), [2, 3, 2, 3]);
+    assert_eq!(opened(&small, &one), [3, 3, 3, 3]);
+    // An update is planned as a session is.
+    let mut session = scattered::Session::new(runtime, &one).expect("fits");
+    session.update(&other).expect("fits");
+    assert_eq!(counts(runtime.planning()), [5, 3, 3, 3]);
+    // What cannot be planned is not kept.
+    let none = runtime.clone().with_memory(1);
+    for misses in [4, 5] {
+        scattered::Session::new(&none, &one).expect_err("it does not fit");
+        assert_eq!(counts(runtime.planning()), [5, misses, 3, 3]);
     }
 }
 
@@ -282,19 +277,17 @@ fn double(i: Index, x: &mut u32) {
     *x = 2 * *x + i;
 }
 
-fn a_kernel_that_runs_again_is_not_planned_again(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        for run in 0..3u64 {
-            let mut x = vec![1; 100];
-            double::run(&runtime, &mut x).expect("runs");
-            assert_eq!(x[5], 7);
-            let again = if runtime.backend() == "cuda" { 0 } else { run };
-            assert_eq!(counts(runtime.planning()), [again, 1, again, 1]);
-        }
+fn a_kernel_that_runs_again_is_not_planned_again(runtime: &Runtime) {
+    for run in 0..3u64 {
+        let mut x = vec![1; 100];
+        double::run(runtime, &mut x).expect("runs");
+        assert_eq!(x[5], 7);
+        let again = if runtime.backend() == "cuda" { 0 } else { run };
+        assert_eq!(counts(runtime.planning()), [again, 1, again, 1]);
     }
 }
 
-on_every_backend! {
-    what_is_opened_again_takes_its_plan_from_the_runtime
-    a_kernel_that_runs_again_is_not_planned_again
-}
+backend_tests!(
+    what_is_opened_again_takes_its_plan_from_the_runtime,
+    a_kernel_that_runs_again_is_not_planned_again,
+);

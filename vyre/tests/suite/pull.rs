@@ -1,45 +1,12 @@
 //! Searches that the native executor and the megakernel may turn round: which waves, when they do, and that nothing else changes.
 
+use crate::graphs::{UNSEEN, random};
+use crate::passes::bfs;
 use vyre::prelude::*;
 use vyre::{Error, Plan};
 use vyre_core::plan::pull::{Claim, Taken, claim};
 use vyre_core::vir0::module::{BufferId, Domain};
 use vyre_core::vir0::trap::TrapKind;
-
-const UNSEEN: u32 = u32::MAX;
-
-/// The search of the example: a level's number is claimed.
-#[wave_graph]
-mod bfs {
-    struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-        source: u32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-        *dist = UNSEEN;
-        if v == source {
-            *dist = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 100_000)]
-    mod levels {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
-                front.push(e.dst);
-            }
-        }
-    }
-}
 
 /// Along edges in as well as out: the pass has the reverse, so that directed graphs pull.
 #[wave_graph]
@@ -379,13 +346,6 @@ fn claims_that_store_the_free_value_do_not_hold() {
     assert!(early.holds_in(3));
     assert!(!early.holds_in(4));
     assert!(!early.holds_in(9));
-}
-
-fn random(seed: &mut u64) -> u32 {
-    *seed = seed
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
-    (*seed >> 33) as u32
 }
 
 /// Edges between random nodes, loops and repeats included; a third of the nodes have none.

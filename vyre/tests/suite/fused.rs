@@ -1,43 +1,10 @@
 //! Two passes in one launch.
 
+use crate::passes::bfs;
 use vyre::FusedSession;
 use vyre::prelude::*;
 use vyre_core::plan::check;
 use vyre_core::vir0::module::Step;
-
-const UNSEEN: u32 = u32::MAX;
-
-#[wave_graph]
-mod levels {
-    struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-        source: u32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-        *dist = UNSEEN;
-        if v == source {
-            *dist = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000)]
-    mod rounds {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
-                front.push(e.dst);
-            }
-        }
-    }
-}
 
 /// Degrees first, then how far the high ones are.
 #[wave_graph]
@@ -91,16 +58,16 @@ fn linked_pair(runtimes: impl IntoIterator<Item = Runtime>) {
     for runtime in runtimes {
         let topology = (&graph, &graph);
         let mut fused =
-            FusedSession::<levels::Pass, busy::Pass>::new(&runtime, topology, &[("dist", "far")])
+            FusedSession::<bfs::Pass, busy::Pass>::new(&runtime, topology, &[("dist", "far")])
                 .unwrap();
         assert_eq!(fused.is_one_launch(), runtime.backend() != "native");
         // `init` and `measure` share a group; `rate` waits for the search.
         assert_eq!(check::program(fused.program()), []);
         assert_eq!(fused.barriers(), (1, 2));
         for source in [0, 5, 4] {
-            let run = levels::Run { source };
+            let run = bfs::Run { source };
             let (a, b) = fused.run(run, busy::Run { far: &[], least: 2 }).unwrap();
-            let mut one = levels::Session::new(&runtime, &graph).unwrap();
+            let mut one = bfs::Session::new(&runtime, &graph).unwrap();
             let mut two = busy::Session::new(&runtime, &graph).unwrap();
             let first = one.run(run).unwrap();
             let second = two
@@ -172,7 +139,7 @@ fn links_that_do_not_fit_are_refused() {
     let graph = graph();
     let link = |from: &str, to: &str| {
         let links = [(from, to)];
-        FusedSession::<levels::Pass, busy::Pass>::new(&Runtime::vir0(), (&graph, &graph), &links)
+        FusedSession::<bfs::Pass, busy::Pass>::new(&Runtime::vir0(), (&graph, &graph), &links)
             .unwrap_err()
             .to_string()
     };
@@ -192,7 +159,7 @@ fn a_pair_that_does_not_fit_is_refused_before_it_allocates() {
     let open = |bytes| {
         let runtime = Runtime::vir0().with_memory(bytes);
         let topology = (&graph, &graph);
-        FusedSession::<levels::Pass, busy::Pass>::new(&runtime, topology, &[("dist", "far")])
+        FusedSession::<bfs::Pass, busy::Pass>::new(&runtime, topology, &[("dist", "far")])
             .map(|_| runtime.memory().unwrap().1)
     };
     let used = open(10_000).unwrap();

@@ -1,8 +1,5 @@
 //! Passes built from passes.
 
-#[macro_use]
-mod common;
-
 use vyre::prelude::*;
 
 const UNSEEN: u32 = u32::MAX;
@@ -93,16 +90,14 @@ mod between {
     }
 }
 
-fn included_graphs_run_with_names_of_their_own(runtimes: [Runtime; 2]) {
+fn included_graphs_run_with_names_of_their_own(runtime: &Runtime) {
     let edges = [(0, 1), (1, 2), (2, 3), (1, 4), (5, 3)];
     let graph = Csr::from_edges(6, &edges).unwrap();
-    for runtime in runtimes {
-        let mut session = between::Session::new(&runtime, &graph).unwrap();
-        let out = session.run(between::Run { entry: 0, end: 3 }).unwrap();
-        assert_eq!(out.depth, [0, 1, 2, 3, 2, UNSEEN]);
-        assert_eq!(out.backward_dist, [3, 2, 1, 0, UNSEEN, 1]);
-        assert_eq!(out.count, 4);
-    }
+    let mut session = between::Session::new(runtime, &graph).unwrap();
+    let out = session.run(between::Run { entry: 0, end: 3 }).unwrap();
+    assert_eq!(out.depth, [0, 1, 2, 3, 2, UNSEEN]);
+    assert_eq!(out.backward_dist, [3, 2, 1, 0, UNSEEN, 1]);
+    assert_eq!(out.count, 4);
 }
 
 /// Two searches and nothing else.
@@ -123,20 +118,18 @@ mod both {
     }
 }
 
-fn a_graph_can_be_its_included_graphs_alone(runtimes: [Runtime; 2]) {
+fn a_graph_can_be_its_included_graphs_alone(runtime: &Runtime) {
     let forward = Csr::from_edges(3, &[(0, 1), (1, 2)]).unwrap();
     let backward = forward.reverse();
-    for runtime in runtimes {
-        let topology = both::Topology {
-            forward: &forward,
-            backward: &backward,
-        };
-        let mut session = both::Session::new(&runtime, topology).unwrap();
-        let out = session.run(both::Run { entry: 1, exit: 1 }).unwrap();
-        assert_eq!(out.first_dist, [1, 0, UNSEEN]);
-        assert_eq!(out.second_dist, [UNSEEN, 0, 1]);
-        assert_eq!(out.report.rounds, [2, 2]);
-    }
+    let topology = both::Topology {
+        forward: &forward,
+        backward: &backward,
+    };
+    let mut session = both::Session::new(runtime, topology).unwrap();
+    let out = session.run(both::Run { entry: 1, exit: 1 }).unwrap();
+    assert_eq!(out.first_dist, [1, 0, UNSEEN]);
+    assert_eq!(out.second_dist, [UNSEEN, 0, 1]);
+    assert_eq!(out.report.rounds, [2, 2]);
 }
 
 #[test]
@@ -162,7 +155,7 @@ fn what_is_included_runs_alone_as_before() {
     assert_eq!(out.dist, [0, 1, UNSEEN]);
 }
 
-on_every_backend! {
-    included_graphs_run_with_names_of_their_own
-    a_graph_can_be_its_included_graphs_alone
-}
+backend_tests!(
+    included_graphs_run_with_names_of_their_own,
+    a_graph_can_be_its_included_graphs_alone,
+);

@@ -6,46 +6,14 @@
     reason = "the passes are public only to be like a user's"
 )]
 
+use crate::graphs::{UNSEEN, distances, random, random_graph};
+use crate::passes::bfs;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use std::process::Command;
 use vyre::cuda::device::{Code, NoCubin};
 use vyre::prelude::*;
 use vyre::{Error, Trap, TrapKind};
-
-const UNSEEN: u32 = u32::MAX;
-
-#[wave_graph]
-pub mod bfs {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-        source: u32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-        *dist = UNSEEN;
-        if v == source {
-            *dist = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
-    mod levels {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
-                front.push(e.dst);
-            }
-        }
-    }
-}
 
 #[wave_graph]
 pub mod sssp {
@@ -389,21 +357,6 @@ pub mod faults {
     }
 }
 
-fn random(seed: &mut u64) -> u32 {
-    *seed = seed
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
-    (*seed >> 33) as u32
-}
-
-fn random_graph(nodes: u32, edges: u32) -> Csr {
-    let mut seed = u64::from(nodes) << 32 | u64::from(edges);
-    let edges: Vec<(u32, u32)> = (0..edges)
-        .map(|_| (random(&mut seed) % nodes, random(&mut seed) % nodes))
-        .collect();
-    Csr::from_edges(nodes as usize, &edges).expect("edges name nodes")
-}
-
 /// From a single node to one that native sweeps in parallel; loops and parallel edges included.
 fn graphs() -> impl Iterator<Item = Csr> {
     let small = (1..20).map(|n| (n, n * n / 8));
@@ -415,17 +368,7 @@ fn bfs_agrees(runtime: &Runtime) {
     for graph in graphs() {
         let mut session = bfs::Session::new(runtime, &graph).expect("a session");
         for source in [0, graph.node_count() as u32 - 1] {
-            let mut dist = vec![UNSEEN; graph.node_count()];
-            dist[source as usize] = 0;
-            let mut queue = VecDeque::from([source]);
-            while let Some(v) = queue.pop_front() {
-                for w in graph.neighbors(v) {
-                    if dist[w as usize] == UNSEEN {
-                        dist[w as usize] = dist[v as usize] + 1;
-                        queue.push_back(w);
-                    }
-                }
-            }
+            let dist = distances(&graph, source);
             let depth = dist.iter().copied().filter(|&d| d != UNSEEN).max();
             let out = session.run(bfs::Run { source }).expect("runs");
             assert_eq!(out.dist, dist);
@@ -923,47 +866,22 @@ fn traps_agree(runtime: &Runtime) {
     assert!(session.run(faults::Run { way: 0 }).is_ok());
 }
 
-macro_rules! backend_tests {
-    ($backend:ident, $runtime:expr $(, $ignore:meta)?) => {
-        mod $backend {
-            #[allow(unused_imports, reason = "the constructors differ in what they need")]
-            use vyre::Runtime;
-
-            backend_tests! { @all $runtime $(, $ignore)? }
-        }
-    };
-    (@all $runtime:expr $(, $ignore:meta)?) => {
-        backend_tests! { @one bfs_agrees, $runtime $(, $ignore)? }
-        backend_tests! { @one sssp_agrees, $runtime $(, $ignore)? }
-        backend_tests! { @one components_agree, $runtime $(, $ignore)? }
-        backend_tests! { @one pagerank_agrees, $runtime $(, $ignore)? }
-        backend_tests! { @one kernels_agree, $runtime $(, $ignore)? }
-        backend_tests! { @one unequal_slices_are_refused, $runtime $(, $ignore)? }
-        backend_tests! { @one kernels_work_in_place, $runtime $(, $ignore)? }
-        backend_tests! { @one a_trap_leaves_slices_as_they_were, $runtime $(, $ignore)? }
-        backend_tests! { @one reductions_agree, $runtime $(, $ignore)? }
-        backend_tests! { @one nested_fixpoints_agree, $runtime $(, $ignore)? }
-        backend_tests! { @one swapped_buffers_agree, $runtime $(, $ignore)? }
-        backend_tests! { @one repeated_pushes_need_no_room, $runtime $(, $ignore)? }
-        backend_tests! { @one unique_frontiers_hold_each_node_once, $runtime $(, $ignore)? }
-        backend_tests! { @one flows_settle, $runtime $(, $ignore)? }
-        backend_tests! { @one traps_agree, $runtime $(, $ignore)? }
-    };
-    (@one $test:ident, $runtime:expr $(, $ignore:meta)?) => {
-        #[test]
-        $(#[$ignore])?
-        fn $test() {
-            super::$test(&$runtime);
-        }
-    };
-}
-
-backend_tests!(native, Runtime::native());
-backend_tests!(vir0, Runtime::vir0());
 backend_tests!(
-    cuda,
-    Runtime::cuda().expect("a CUDA device"),
-    ignore = "needs a CUDA device"
+    bfs_agrees,
+    sssp_agrees,
+    components_agree,
+    pagerank_agrees,
+    kernels_agree,
+    unequal_slices_are_refused,
+    kernels_work_in_place,
+    a_trap_leaves_slices_as_they_were,
+    reductions_agree,
+    nested_fixpoints_agree,
+    swapped_buffers_agree,
+    repeated_pushes_need_no_room,
+    unique_frontiers_hold_each_node_once,
+    flows_settle,
+    traps_agree,
 );
 
 #[test]
@@ -995,7 +913,10 @@ fn what_the_driver_compiles_agrees_too() {
     let this = std::env::current_exe().expect("it runs");
     let again = Command::new(this)
         .args(["--ignored", "--test-threads=1"])
-        .args(["cuda::", "the_device_says_where_its_code_comes_from"])
+        .args([
+            "backends::cuda::",
+            "backends::the_device_says_where_its_code_comes_from",
+        ])
         .env("VYRE_PTX", "1")
         .output()
         .expect("it runs again");

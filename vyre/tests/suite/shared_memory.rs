@@ -22,7 +22,7 @@ use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::module::{BufferId, Program, ReductionId, Step};
 use vyre_core::vir0::verify::verify;
 
-#[path = "../../vyre-core/tests/schedules/generate.rs"]
+#[path = "../../../vyre-core/tests/schedules/generate.rs"]
 mod generate;
 
 /// What a run leaves in whatever order: results, rounds; or that it was refused.

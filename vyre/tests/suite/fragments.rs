@@ -10,9 +10,6 @@
     reason = "the first arm that fits is what is tested"
 )]
 
-#[macro_use]
-mod common;
-
 use vyre::prelude::*;
 
 /// The same body as a kernel of this name and as a plain function.
@@ -31,15 +28,13 @@ macro_rules! twice {
 
 /// Asserts that a kernel gives what the plain function gives, for the items from 0.
 macro_rules! agree {
-    ($runtimes:expr, $($name:ident $plain:ident),*) => {
-        for runtime in $runtimes {
-            $(
-                let mut out = [0; 40];
-                $name::run(&runtime, &mut out).expect(stringify!($name));
-                let expected: Vec<i64> = (0..40).map($plain).collect();
-                assert_eq!(out[..], expected, "{}", stringify!($name));
-            )*
-        }
+    ($runtime:expr, $($name:ident $plain:ident),*) => {
+        $(
+            let mut out = [0; 40];
+            $name::run($runtime, &mut out).expect(stringify!($name));
+            let expected: Vec<i64> = (0..40).map($plain).collect();
+            assert_eq!(out[..], expected, "{}", stringify!($name));
+        )*
     };
 }
 
@@ -150,8 +145,8 @@ operators!(
     i as i64
 );
 
-fn expressions_stay_together(runtimes: [Runtime; 2]) {
-    agree! { runtimes,
+fn expressions_stay_together(runtime: &Runtime) {
+    agree! { runtime,
         arithmetic plain_arithmetic, bitwise plain_bitwise, unary plain_unary, compared plain_compared,
         cast plain_cast, methods plain_methods, places plain_places, flow plain_flow
     }
@@ -270,17 +265,15 @@ mod outer {
     helpers!(1 + 2, triple, u32, pub(crate), { self.side - by }, self, by, 1 + 1);
 }
 
-fn every_kind_of_fragment_is_taken(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let narrow: Vec<u32> = (0..30).collect();
-        let all: Vec<u64> = (0..30).map(|i| i * 3 % 11).collect();
-        let mut out = vec![0; 30];
-        kinds::run(&runtime, &narrow, &all, &mut out).expect("no trap");
-        let expected: Vec<u64> = (0..30)
-            .map(|i| kinds_expected(i, all[i as usize]))
-            .collect();
-        assert_eq!(out, expected);
-    }
+fn every_kind_of_fragment_is_taken(runtime: &Runtime) {
+    let narrow: Vec<u32> = (0..30).collect();
+    let all: Vec<u64> = (0..30).map(|i| i * 3 % 11).collect();
+    let mut out = vec![0; 30];
+    kinds::run(runtime, &narrow, &all, &mut out).expect("no trap");
+    let expected: Vec<u64> = (0..30)
+        .map(|i| kinds_expected(i, all[i as usize]))
+        .collect();
+    assert_eq!(out, expected);
 }
 
 /// What `kinds!` says, written out.
@@ -398,7 +391,7 @@ mod including {
     }
 }
 
-fn graphs_are_written_by_macros(runtimes: [Runtime; 2]) {
+fn graphs_are_written_by_macros(runtime: &Runtime) {
     let roads = Csr::from_edges(9, &[(0, 1), (0, 2), (3, 4), (8, 0)]).expect("a graph");
     let (mut at, mut sums) = (Vec::new(), 0);
     for v in 0..9u32 {
@@ -415,24 +408,22 @@ fn graphs_are_written_by_macros(runtimes: [Runtime; 2]) {
         sums += u64::from(x);
         at.push(x);
     }
-    for runtime in runtimes {
-        let mut session = generated::Session::new(&runtime, &roads).expect("it fits");
-        let out = session.run(generated::Run { n: 3, m: 7 }).expect("no trap");
-        assert_eq!((out.counts, out.sized.len()), (vec![4, 4 + 7, 4 + 14], 10));
-        let mut log = out.log;
-        log.sort_unstable();
-        assert_eq!(log, [0, 3, 6]);
-        assert_eq!((&out.at, out.total), (&at, sums));
-        assert_eq!(out.report.rounds, [3, 2]);
-        let trap = session.run(generated::Run { n: 1, m: 7 });
-        assert!(trap.is_err(), "the second fixpoint never ends");
+    let mut session = generated::Session::new(runtime, &roads).expect("it fits");
+    let out = session.run(generated::Run { n: 3, m: 7 }).expect("no trap");
+    assert_eq!((out.counts, out.sized.len()), (vec![4, 4 + 7, 4 + 14], 10));
+    let mut log = out.log;
+    log.sort_unstable();
+    assert_eq!(log, [0, 3, 6]);
+    assert_eq!((&out.at, out.total), (&at, sums));
+    assert_eq!(out.report.rounds, [3, 2]);
+    let trap = session.run(generated::Run { n: 1, m: 7 });
+    assert!(trap.is_err(), "the second fixpoint never ends");
 
-        let mut session = including::Session::new(&runtime, &streets()).expect("it fits");
-        let out = session.run(including::Run { n: 1, m: 4 }).expect("no trap");
-        assert_eq!(out.generated_at, at);
-        let doubled: Vec<u32> = at.iter().map(|x| x * 2).collect();
-        assert_eq!(out.doubled, doubled);
-    }
+    let mut session = including::Session::new(runtime, &streets()).expect("it fits");
+    let out = session.run(including::Run { n: 1, m: 4 }).expect("no trap");
+    assert_eq!(out.generated_at, at);
+    let doubled: Vec<u32> = at.iter().map(|x| x * 2).collect();
+    assert_eq!(out.doubled, doubled);
     assert_eq!(generated::PLAN.program().manifest.id, "test.generated");
 }
 
@@ -447,13 +438,11 @@ fn areas(i: Index, out: &mut u32) {
     *out = area.size(4) + 100 * area.of();
 }
 
-fn device_modules_are_written_by_macros(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let mut out = vec![0; 5];
-        areas::run(&runtime, &mut out).expect("no trap");
-        let expected: Vec<u32> = (0..5).map(|i| i + 16 + 100 * ((i + 26) * 3 - 12)).collect();
-        assert_eq!(out, expected);
-    }
+fn device_modules_are_written_by_macros(runtime: &Runtime) {
+    let mut out = vec![0; 5];
+    areas::run(runtime, &mut out).expect("no trap");
+    let expected: Vec<u32> = (0..5).map(|i| i + 16 + 100 * ((i + 26) * 3 - 12)).collect();
+    assert_eq!(out, expected);
 }
 
 /// Bodies in which a name of the macro's own has the text of one that its caller passes, as kernels and as plain functions.
@@ -596,23 +585,21 @@ macro_rules! own_items {
 
 own_items!(own_item, OFFSET);
 
-fn names_of_a_macro_are_its_own(runtimes: [Runtime; 2]) {
-    agree! { runtimes.clone(),
+fn names_of_a_macro_are_its_own(runtime: &Runtime) {
+    agree! { runtime,
         in_let plain_in_let, in_for plain_in_for, in_match plain_in_match, in_parameter plain_in_parameter,
         in_block plain_in_block, in_assignment plain_in_assignment, in_statement plain_in_statement,
         in_own_block plain_in_own_block, in_labels plain_in_labels
     }
     let g = Csr::from_edges(3, &[]).expect("a graph");
-    for runtime in runtimes {
-        let mut session = own_in_graph::Session::new(&runtime, &g).expect("it fits");
-        let out = session.run(own_in_graph::Run {}).expect("no trap");
-        assert_eq!(out.y, [62, 64, 66]);
-        let mut out = [0; 3];
-        calls_own::run(&runtime, &mut out).expect("no trap");
-        assert_eq!(out, [101, 102, 103]);
-        own_item::run(&runtime, &mut out).expect("no trap");
-        assert_eq!(out, [303, 304, 305]);
-    }
+    let mut session = own_in_graph::Session::new(runtime, &g).expect("it fits");
+    let out = session.run(own_in_graph::Run {}).expect("no trap");
+    assert_eq!(out.y, [62, 64, 66]);
+    let mut out = [0; 3];
+    calls_own::run(runtime, &mut out).expect("no trap");
+    assert_eq!(out, [101, 102, 103]);
+    own_item::run(runtime, &mut out).expect("no trap");
+    assert_eq!(out, [303, 304, 305]);
 }
 
 /// Blocks where statements, arms and ranges end, without what an expression needs there.
@@ -660,17 +647,17 @@ blocks!(
     { 3 }
 );
 
-fn blocks_end_statements(runtimes: [Runtime; 2]) {
-    agree! { runtimes,
+fn blocks_end_statements(runtime: &Runtime) {
+    agree! { runtime,
         block_statements plain_block_statements, block_arms plain_block_arms, block_ranges plain_block_ranges
     }
 }
 
-on_every_backend! {
-    blocks_end_statements
-    names_of_a_macro_are_its_own
-    expressions_stay_together
-    every_kind_of_fragment_is_taken
-    graphs_are_written_by_macros
-    device_modules_are_written_by_macros
-}
+backend_tests!(
+    blocks_end_statements,
+    names_of_a_macro_are_its_own,
+    expressions_stay_together,
+    every_kind_of_fragment_is_taken,
+    graphs_are_written_by_macros,
+    device_modules_are_written_by_macros,
+);

@@ -6,6 +6,8 @@
     reason = "the passes are public only to be like a user's"
 )]
 
+use crate::graphs::{UNSEEN, grid};
+use crate::passes::bfs;
 use std::sync::Arc;
 use vyre::Report;
 use vyre::cuda::{Device, Megakernel};
@@ -652,8 +654,6 @@ fn every_reduction_agrees() {
     }
 }
 
-const UNSEEN: u32 = u32::MAX;
-
 /// Breadth-first search whose frontier alternates between two fields, so that a round has two groups that push, and one of
 /// the counts does not travel in the barrier's word.
 #[wave_graph]
@@ -705,39 +705,6 @@ pub mod relay {
     }
 }
 
-#[wave_graph]
-#[pass(id = "test.bfs", unproven)]
-pub mod bfs {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-        source: u32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-        *dist = UNSEEN;
-        if v == source {
-            *dist = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_000_000_000)]
-    mod levels {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
-                front.push(e.dst);
-            }
-        }
-    }
-}
-
 /// Hubs of several sizes around the chunk limit, in a chain of stars, with isolated nodes between.
 fn hubs() -> Csr {
     let mut edges = Vec::new();
@@ -751,22 +718,6 @@ fn hubs() -> Csr {
     }
     edges.extend((0..200).map(|i| (i, (i * 7919) % next)));
     Csr::from_edges(next as usize + 2, &edges).unwrap()
-}
-
-fn grid(width: u32, height: u32) -> Csr {
-    let mut edges = Vec::new();
-    for y in 0..height {
-        for x in 0..width {
-            let v = y * width + x;
-            if x + 1 < width {
-                edges.extend([(v, v + 1), (v + 1, v)]);
-            }
-            if y + 1 < height {
-                edges.extend([(v, v + width), (v + width, v)]);
-            }
-        }
-    }
-    Csr::from_edges((width * height) as usize, &edges).unwrap()
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! Everything that has a name may have a raw one (`r#type`): plans and traps show it without the `r#`.
 #![deny(warnings)]
 
-#[macro_use]
-mod common;
-
 use vyre::prelude::*;
 use vyre::{Error, TrapKind};
 
@@ -13,19 +10,17 @@ fn r#type(i: Index, r#in: u32, r#move: &Buf<u32>, r#out: &mut u32) {
     *r#out = r#let;
 }
 
-fn kernels_have_raw_names(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let mut out = [0; 4];
-        r#type::run(&runtime, 3, &[1, 2], &mut out).expect("no trap");
-        assert_eq!(out, [4, 5, 4, 5]);
-        let Err(Error::Trap(trap)) = r#type::run(&runtime, 3, &[], &mut out) else {
-            panic!("the length is 0");
-        };
-        assert_eq!(
-            (trap.kind, trap.kernel.as_str()),
-            (TrapKind::DivideByZero, "type")
-        );
-    }
+fn kernels_have_raw_names(runtime: &Runtime) {
+    let mut out = [0; 4];
+    r#type::run(runtime, 3, &[1, 2], &mut out).expect("no trap");
+    assert_eq!(out, [4, 5, 4, 5]);
+    let Err(Error::Trap(trap)) = r#type::run(runtime, 3, &[], &mut out) else {
+        panic!("the length is 0");
+    };
+    assert_eq!(
+        (trap.kind, trap.kernel.as_str()),
+        (TrapKind::DivideByZero, "type")
+    );
     assert_eq!(r#type::PLAN.program().name, "type");
 }
 #[wave_graph]
@@ -108,25 +103,23 @@ mod r#match {
     }
 }
 
-fn graphs_have_raw_names(runtimes: [Runtime; 2]) {
+fn graphs_have_raw_names(runtime: &Runtime) {
     let graph = Csr::from_edges(3, &[(0, 1), (1, 2)]).expect("a graph");
-    for runtime in runtimes {
-        let topology = r#match::Topology {
-            r#fn: &graph,
-            r#where: &[1, 2],
-        };
-        let mut session = r#match::Session::new(&runtime, topology).expect("it fits");
-        let out = session
-            .run(r#match::Run {
-                r#in: &[1, 2, 3],
-                r#use: 10,
-            })
-            .expect("no trap");
-        assert_eq!((out.r#type, out.r#while), (vec![3, 7, 9], 3));
-        let pairs: Vec<(u32, u32)> = out.r#struct.iter().map(|p| (p.r#if, p.r#else)).collect();
-        assert_eq!(pairs, [(0, 10), (1, 10), (2, 10)]);
-        assert_eq!(out.r#loop.len(), 3);
-    }
+    let topology = r#match::Topology {
+        r#fn: &graph,
+        r#where: &[1, 2],
+    };
+    let mut session = r#match::Session::new(runtime, topology).expect("it fits");
+    let out = session
+        .run(r#match::Run {
+            r#in: &[1, 2, 3],
+            r#use: 10,
+        })
+        .expect("no trap");
+    assert_eq!((out.r#type, out.r#while), (vec![3, 7, 9], 3));
+    let pairs: Vec<(u32, u32)> = out.r#struct.iter().map(|p| (p.r#if, p.r#else)).collect();
+    assert_eq!(pairs, [(0, 10), (1, 10), (2, 10)]);
+    assert_eq!(out.r#loop.len(), 3);
     let program = r#match::PLAN.program();
     let names: Vec<&str> = program.buffers.iter().map(|b| b.name.as_str()).collect();
     assert_eq!(
@@ -203,23 +196,21 @@ mod including {
     }
 }
 
-fn names_of_other_modules_are_raw(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let mut out = [0; 4];
-        k::run(&runtime, &[6, 9], &mut out).expect("no trap");
-        assert_eq!(out, [20, 22, 23, 25]);
-        let mut session = including::Session::new(&runtime, ()).expect("it fits");
-        let out = session.run(including::Run { r#use: 3 }).expect("no trap");
-        assert_eq!(
-            (out.r#yield, out.struct_for),
-            (vec![0, 1, 2], vec![0, 1, 2])
-        );
-    }
+fn names_of_other_modules_are_raw(runtime: &Runtime) {
+    let mut out = [0; 4];
+    k::run(runtime, &[6, 9], &mut out).expect("no trap");
+    assert_eq!(out, [20, 22, 23, 25]);
+    let mut session = including::Session::new(runtime, ()).expect("it fits");
+    let out = session.run(including::Run { r#use: 3 }).expect("no trap");
+    assert_eq!(
+        (out.r#yield, out.struct_for),
+        (vec![0, 1, 2], vec![0, 1, 2])
+    );
     assert!(including::PLAN.to_string().contains("struct::loop"));
 }
 
-on_every_backend! {
-    kernels_have_raw_names
-    graphs_have_raw_names
-    names_of_other_modules_are_raw
-}
+backend_tests!(
+    kernels_have_raw_names,
+    graphs_have_raw_names,
+    names_of_other_modules_are_raw,
+);

@@ -1,8 +1,5 @@
 //! How far runs agree, as `PLAN` says it, and as threads, chunks and the numbering of nodes show it.
 
-#[macro_use]
-mod common;
-
 use vyre::prelude::*;
 use vyre_core::vir0::module::Agreement;
 
@@ -127,10 +124,10 @@ impl Random {
     }
 }
 
-on_every_backend! { results_of_the_first_two_classes_do_not_depend_on_the_order }
+backend_tests!(results_of_the_first_two_classes_do_not_depend_on_the_order,);
 
 /// Renaming the nodes and shuffling the edges permutes the items.
-fn results_of_the_first_two_classes_do_not_depend_on_the_order(runtimes: [Runtime; 2]) {
+fn results_of_the_first_two_classes_do_not_depend_on_the_order(runtime: &Runtime) {
     const NODES: u32 = 3_000;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     for _ in 0..4 {
@@ -156,27 +153,25 @@ fn results_of_the_first_two_classes_do_not_depend_on_the_order(runtimes: [Runtim
             for (at, &from) in places.iter().enumerate() {
                 weight[at] = weights[order[from as usize] as usize];
             }
-            for runtime in &runtimes {
-                for (threads, parallel_from) in [(1, u32::MAX), (2, 1), (7, 64)] {
-                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-                    let measured = format!("parallel_from = {parallel_from}\n");
-                    let thresholds = runtime.thresholds().with(&measured).expect("a number");
-                    let runtime = runtime.clone().with_thresholds(thresholds);
-                    let dist = pool.expect("threads").install(|| {
-                        let topology = paths::Topology {
-                            graph: &graph,
-                            weight: &weight,
-                        };
-                        let mut session = paths::Session::new(&runtime, topology).expect("it fits");
-                        session
-                            .run(paths::Run { source: of(0) })
-                            .expect("no trap")
-                            .dist
-                    });
-                    let by_old_name: Vec<u32> = (0..NODES).map(|v| dist[of(v) as usize]).collect();
-                    let expected = expected.get_or_insert_with(|| by_old_name.clone());
-                    assert_eq!(by_old_name, *expected, "{threads} threads, turn {turn}");
-                }
+            for (threads, parallel_from) in [(1, u32::MAX), (2, 1), (7, 64)] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                let measured = format!("parallel_from = {parallel_from}\n");
+                let thresholds = runtime.thresholds().with(&measured).expect("a number");
+                let runtime = runtime.clone().with_thresholds(thresholds);
+                let dist = pool.expect("threads").install(|| {
+                    let topology = paths::Topology {
+                        graph: &graph,
+                        weight: &weight,
+                    };
+                    let mut session = paths::Session::new(&runtime, topology).expect("it fits");
+                    session
+                        .run(paths::Run { source: of(0) })
+                        .expect("no trap")
+                        .dist
+                });
+                let by_old_name: Vec<u32> = (0..NODES).map(|v| dist[of(v) as usize]).collect();
+                let expected = expected.get_or_insert_with(|| by_old_name.clone());
+                assert_eq!(by_old_name, *expected, "{threads} threads, turn {turn}");
             }
         }
     }
@@ -224,7 +219,7 @@ fn the_plan_names_the_class_and_the_reason() {
     );
     assert_eq!(
         line(plan, 2),
-        "  claim uses which item wins a compare_exchange on parent (vyre/tests/agreement.rs:85:15)"
+        "  claim uses which item wins a compare_exchange on parent (vyre/tests/suite/agreement.rs:82:15)"
     );
     // 5 is not what a minimum begins with: who waits at 5 stops what has come there for good, or only for a while.
     let plan = blocked::PLAN.to_string();

@@ -183,62 +183,14 @@ fn the_native_loops_of_waves_are_symbols_with_their_names() {
     }
 }
 
-macro_rules! on {
-    ($backend:ident, $runtime:expr $(, $ignore:meta)?) => {
-        mod $backend {
-            use vyre::Runtime;
-
-            #[test]
-            $(#[$ignore])?
-            fn a_round_limit_says_what_still_changed() {
-                super::a_round_limit_says_what_still_changed(&$runtime);
-            }
-
-            #[test]
-            $(#[$ignore])?
-            fn total_rounds_are_those_of_all_fixpoints() {
-                super::total_rounds_are_those_of_all_fixpoints(&$runtime);
-            }
-
-            #[test]
-            $(#[$ignore])?
-            fn waves_are_timed_when_asked_for() {
-                super::waves_are_timed_when_asked_for(&$runtime);
-            }
-
-            #[test]
-            $(#[$ignore])?
-            fn an_index_of_rows_is_of_the_dimension_that_it_exceeds() {
-                super::an_index_of_rows_is_of_the_dimension_that_it_exceeds(&$runtime);
-            }
-
-            #[test]
-            $(#[$ignore])?
-            fn what_a_macro_wrote_is_told_apart_or_not_guessed() {
-                super::what_a_macro_wrote_is_told_apart_or_not_guessed(&$runtime);
-            }
-
-            #[test]
-            $(#[$ignore])?
-            fn an_item_of_any_number_is_named() {
-                super::an_item_of_any_number_is_named(&$runtime);
-            }
-
-            #[test]
-            $(#[$ignore])?
-            fn errors_name_what_the_caller_wrote() {
-                super::errors_name_what_the_caller_wrote(&$runtime);
-            }
-        }
-    };
-}
-
-on!(native, Runtime::native());
-on!(vir0, Runtime::vir0());
-on!(
-    cuda,
-    Runtime::cuda().expect("a device"),
-    ignore = "needs a CUDA device"
+backend_tests!(
+    a_round_limit_says_what_still_changed,
+    total_rounds_are_those_of_all_fixpoints,
+    waves_are_timed_when_asked_for,
+    an_index_of_rows_is_of_the_dimension_that_it_exceeds,
+    what_a_macro_wrote_is_told_apart_or_not_guessed,
+    an_item_of_any_number_is_named,
+    errors_name_what_the_caller_wrote,
 );
 
 /// Keeps two numbers and looks at them.

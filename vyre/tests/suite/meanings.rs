@@ -2,17 +2,9 @@
 #![deny(warnings)]
 #![deny(clippy::all)]
 
-#[macro_use]
-mod common;
-
+use crate::graphs::chain;
 use vyre::prelude::*;
 use vyre::{Error, TrapKind};
-
-/// A path 0 -> 1 -> ... -> n - 1.
-fn chain(n: u32) -> Csr {
-    let edges: Vec<(u32, u32)> = (1..n).map(|v| (v - 1, v)).collect();
-    Csr::from_edges(n as usize, &edges).expect("a chain is a graph")
-}
 
 /// Scalars and reductions with the type word of the items beside items of any name, and waves with names of the glue's own.
 #[wave_graph]
@@ -68,21 +60,19 @@ mod words {
     }
 }
 
-fn items_and_fields_keep_their_names(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let graph = chain(4);
-        let mut session = words::Session::new(&runtime, &graph).expect("a session");
-        let given = words::Run {
-            root: 2,
-            k: 3,
-            bias: 100,
-        };
-        let out = session.run(given).expect("a run");
-        assert_eq!(out.at_root, [0, 10, 21, 30]);
-        assert_eq!(out.distance, [3, 2, 1]);
-        assert_eq!((out.last, out.into_last), (3, vec![0, 0, 1]));
-        assert_eq!((out.sum, out.both), (6 + 400, vec![5]));
-    }
+fn items_and_fields_keep_their_names(runtime: &Runtime) {
+    let graph = chain(4);
+    let mut session = words::Session::new(runtime, &graph).expect("a session");
+    let given = words::Run {
+        root: 2,
+        k: 3,
+        bias: 100,
+    };
+    let out = session.run(given).expect("a run");
+    assert_eq!(out.at_root, [0, 10, 21, 30]);
+    assert_eq!(out.distance, [3, 2, 1]);
+    assert_eq!((out.last, out.into_last), (3, vec![0, 0, 1]));
+    assert_eq!((out.sum, out.both), (6 + 400, vec![5]));
 }
 
 /// A kernel's parameters have any names: those of what is generated around them, too.
@@ -96,23 +86,21 @@ fn lengths(i: Index, out: &mut u32, a: &Buf<u32>, a_len: &Buf<u32>, n_: u32) {
     *out = a[i] + a_len[0] + n_;
 }
 
-fn kernels_take_parameters_of_any_name(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let mut report = [0; 3];
-        around::run(
-            &runtime,
-            1,
-            2,
-            &mut report,
-            &[100, 200, 300],
-            &[1_000, 2_000],
-        )
-        .expect("a run");
-        assert_eq!(report, [1_121, 2_221, 1_321]);
-        let mut out = [0; 2];
-        lengths::run(&runtime, &mut out, &[1, 2], &[10], 100).expect("a run");
-        assert_eq!(out, [111, 112]);
-    }
+fn kernels_take_parameters_of_any_name(runtime: &Runtime) {
+    let mut report = [0; 3];
+    around::run(
+        runtime,
+        1,
+        2,
+        &mut report,
+        &[100, 200, 300],
+        &[1_000, 2_000],
+    )
+    .expect("a run");
+    assert_eq!(report, [1_121, 2_221, 1_321]);
+    let mut out = [0; 2];
+    lengths::run(runtime, &mut out, &[1, 2], &[10], 100).expect("a run");
+    assert_eq!(out, [111, 112]);
 }
 
 /// Scalars with the names of sizes are those scalars, in every place.
@@ -165,24 +153,22 @@ mod sizes {
     }
 }
 
-fn sizes_are_the_scalars_of_their_names(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let graph = chain(5);
-        let mut session = sizes::Session::new(&runtime, &graph).expect("a session");
-        let given = sizes::Run {
-            nodes: 2,
-            edges: 3,
-            edge: 1,
-        };
-        let out = session.run(given).expect("a run");
-        assert_eq!(
-            (out.few, out.more, out.most),
-            (vec![1, 2], vec![1, 2, 3], vec![1])
-        );
-        assert_eq!(out.all, [1, 2, 3, 4, 5]);
-        assert_eq!(out.links, [1, 2, 3, 4]);
-        assert_eq!(out.kept.len(), 2);
-    }
+fn sizes_are_the_scalars_of_their_names(runtime: &Runtime) {
+    let graph = chain(5);
+    let mut session = sizes::Session::new(runtime, &graph).expect("a session");
+    let given = sizes::Run {
+        nodes: 2,
+        edges: 3,
+        edge: 1,
+    };
+    let out = session.run(given).expect("a run");
+    assert_eq!(
+        (out.few, out.more, out.most),
+        (vec![1, 2], vec![1, 2, 3], vec![1])
+    );
+    assert_eq!(out.all, [1, 2, 3, 4, 5]);
+    assert_eq!(out.links, [1, 2, 3, 4]);
+    assert_eq!(out.kept.len(), 2);
 }
 
 /// Frontiers and reductions of an outer fixpoint, of an inner one, and of the graph, side by side.
@@ -252,19 +238,17 @@ mod owners {
     }
 }
 
-fn owners_flip_and_reset_in_their_own_rounds(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let graph = chain(3);
-        let mut session = owners::Session::new(&runtime, &graph).expect("a session");
-        for _ in 0..2 {
-            let given = owners::Run { first: &[8, 9, 3] };
-            let out = session.run(given).expect("a run");
-            assert_eq!((out.label, out.again), (vec![0, 0, 0], false));
-            // 9 is lowered in the first round of the first phase; three rounds have nothing to lower, one is the second.
-            assert_eq!(out.report.rounds, [4, 5]);
-            assert_eq!((out.lowered, out.starts), (0, 3));
-            assert_eq!(out.marked, [0, 1, 0]);
-        }
+fn owners_flip_and_reset_in_their_own_rounds(runtime: &Runtime) {
+    let graph = chain(3);
+    let mut session = owners::Session::new(runtime, &graph).expect("a session");
+    for _ in 0..2 {
+        let given = owners::Run { first: &[8, 9, 3] };
+        let out = session.run(given).expect("a run");
+        assert_eq!((out.label, out.again), (vec![0, 0, 0], false));
+        // 9 is lowered in the first round of the first phase; three rounds have nothing to lower, one is the second.
+        assert_eq!(out.report.rounds, [4, 5]);
+        assert_eq!((out.lowered, out.starts), (0, 3));
+        assert_eq!(out.marked, [0, 1, 0]);
     }
 }
 
@@ -332,22 +316,20 @@ mod chained {
     }
 }
 
-fn included_graphs_keep_their_names_and_wait_for_each_other(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let graph = chain(3);
-        let mut session = chained::Session::new(&runtime, &graph).expect("a session");
-        let given = chained::Run {
-            a: 10,
-            b: 20,
-            c: 30,
-            d: 40,
-            v: 7,
-        };
-        let out = session.run(given).expect("a run");
-        assert_eq!(out.total, [1_011_202_130_314_041; 3]);
-        assert_eq!(out.report.rounds, [2, 2, 2, 2]);
-        assert_eq!(out.limit, [1_000_007]);
-    }
+fn included_graphs_keep_their_names_and_wait_for_each_other(runtime: &Runtime) {
+    let graph = chain(3);
+    let mut session = chained::Session::new(runtime, &graph).expect("a session");
+    let given = chained::Run {
+        a: 10,
+        b: 20,
+        c: 30,
+        d: 40,
+        v: 7,
+    };
+    let out = session.run(given).expect("a run");
+    assert_eq!(out.total, [1_011_202_130_314_041; 3]);
+    assert_eq!(out.report.rounds, [2, 2, 2, 2]);
+    assert_eq!(out.limit, [1_000_007]);
 }
 
 mod limits {
@@ -396,27 +378,25 @@ mod limiting {
     }
 }
 
-fn round_limits_are_constants(runtimes: [Runtime; 2]) {
+fn round_limits_are_constants(runtime: &Runtime) {
     let plan = limiting::PLAN.to_string();
     assert!(plan.contains("at most 5 rounds"), "{plan}");
     assert!(plan.contains("at most 1_000_000 rounds"), "{plan}");
-    for runtime in runtimes {
-        let mut alone = limits::limited::Session::new(&runtime, ()).expect("a session");
-        let mut inside = limiting::Session::new(&runtime, ()).expect("a session");
-        let out = alone.run(limits::limited::Run { steps: 5 }).expect("a run");
-        assert_eq!(out.rounds, [5]);
-        let out = inside.run(limiting::Run { steps: 5 }).expect("a run");
-        assert_eq!((out.limited_rounds, out.turns), (vec![5], vec![1]));
-        let errors = [
-            alone.run(limits::limited::Run { steps: 6 }).err(),
-            inside.run(limiting::Run { steps: 6 }).err(),
-        ];
-        for error in errors {
-            let Some(Error::Trap(trap)) = error else {
-                panic!("{error:?}");
-            };
-            assert_eq!((trap.kind, trap.len), (TrapKind::RoundLimit, 5));
-        }
+    let mut alone = limits::limited::Session::new(runtime, ()).expect("a session");
+    let mut inside = limiting::Session::new(runtime, ()).expect("a session");
+    let out = alone.run(limits::limited::Run { steps: 5 }).expect("a run");
+    assert_eq!(out.rounds, [5]);
+    let out = inside.run(limiting::Run { steps: 5 }).expect("a run");
+    assert_eq!((out.limited_rounds, out.turns), (vec![5], vec![1]));
+    let errors = [
+        alone.run(limits::limited::Run { steps: 6 }).err(),
+        inside.run(limiting::Run { steps: 6 }).err(),
+    ];
+    for error in errors {
+        let Some(Error::Trap(trap)) = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!((trap.kind, trap.len), (TrapKind::RoundLimit, 5));
     }
 }
 
@@ -525,25 +505,23 @@ mod sizing {
     }
 }
 
-fn lengths_of_included_graphs_are_their_own(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let big = chain(5);
-        let small = Csr::from_edges(5, &[(0, 1)]).expect("a graph");
-        let topology = sizing::outer::Topology {
-            big: &big,
-            small: &small,
-            g: &big,
-        };
-        let mut session = sizing::outer::Session::new(&runtime, topology).expect("a session");
-        let given = sizing::outer::Run { N: 2, W: 1, few: 2 };
-        let out = session.run(given).expect("a run");
-        assert_eq!((out.a_t, out.b_t), (3, 3));
-        assert_eq!((out.a_firsts, out.b_firsts), (22, 11));
-        assert_eq!(out.shared, [11, 11]);
-        assert_eq!((out.a_edges, out.b_edges), (4, 1));
-        assert_eq!((out.a_widths, out.b_widths), (25, 25));
-        assert_eq!((out.o, out.FIRST), (vec![2; 4], 4));
-    }
+fn lengths_of_included_graphs_are_their_own(runtime: &Runtime) {
+    let big = chain(5);
+    let small = Csr::from_edges(5, &[(0, 1)]).expect("a graph");
+    let topology = sizing::outer::Topology {
+        big: &big,
+        small: &small,
+        g: &big,
+    };
+    let mut session = sizing::outer::Session::new(runtime, topology).expect("a session");
+    let given = sizing::outer::Run { N: 2, W: 1, few: 2 };
+    let out = session.run(given).expect("a run");
+    assert_eq!((out.a_t, out.b_t), (3, 3));
+    assert_eq!((out.a_firsts, out.b_firsts), (22, 11));
+    assert_eq!(out.shared, [11, 11]);
+    assert_eq!((out.a_edges, out.b_edges), (4, 1));
+    assert_eq!((out.a_widths, out.b_widths), (25, 25));
+    assert_eq!((out.o, out.FIRST), (vec![2; 4], 4));
 }
 
 /// Names in patterns are constants where constants of that name are in scope, and new names elsewhere, in whatever letters.
@@ -678,20 +656,18 @@ mod patterns {
     }
 }
 
-fn names_in_patterns_are_constants_or_new(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let mut session = patterns::graph::Session::new(&runtime, ()).expect("a session");
-        let out = session.run(patterns::graph::Run {}).expect("a run");
-        assert_eq!(out.alone, [100, 101, 7, 103, 104, 7]);
-        assert_eq!(out.under, [1, 0, 20, 0, 0, 1]);
-        assert_eq!(out.parts, [10, 12, 2, 1, 14, 16]);
-        assert_eq!(out.own, [0, 61, 2, 3, 4, 50]);
-        assert_eq!(out.helped, [0, 1, 42, 3, 70, 5]);
-        assert_eq!(out.rounds, [4]);
-        let mut kind = [0; 4];
-        patterns::places::run(&runtime, &mut kind).expect("a run");
-        assert_eq!(kind, [10, 1, 212, 13]);
-    }
+fn names_in_patterns_are_constants_or_new(runtime: &Runtime) {
+    let mut session = patterns::graph::Session::new(runtime, ()).expect("a session");
+    let out = session.run(patterns::graph::Run {}).expect("a run");
+    assert_eq!(out.alone, [100, 101, 7, 103, 104, 7]);
+    assert_eq!(out.under, [1, 0, 20, 0, 0, 1]);
+    assert_eq!(out.parts, [10, 12, 2, 1, 14, 16]);
+    assert_eq!(out.own, [0, 61, 2, 3, 4, 50]);
+    assert_eq!(out.helped, [0, 1, 42, 3, 70, 5]);
+    assert_eq!(out.rounds, [4]);
+    let mut kind = [0; 4];
+    patterns::places::run(runtime, &mut kind).expect("a run");
+    assert_eq!(kind, [10, 1, 212, 13]);
 }
 
 mod filled {
@@ -740,13 +716,11 @@ mod sharing {
     }
 }
 
-fn shared_fields_have_equal_constants(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let mut session = sharing::Session::new(&runtime, ()).expect("a session");
-        let out = session.run(sharing::Run {}).expect("a run");
-        assert_eq!(out.pairs, [(7, 0.5); 4]);
-        assert_eq!((out.totals, out.visits), (vec![6; 4], vec![1; 4]));
-    }
+fn shared_fields_have_equal_constants(runtime: &Runtime) {
+    let mut session = sharing::Session::new(runtime, ()).expect("a session");
+    let out = session.run(sharing::Run {}).expect("a run");
+    assert_eq!(out.pairs, [(7, 0.5); 4]);
+    assert_eq!((out.totals, out.visits), (vec![6; 4], vec![1; 4]));
 }
 
 #[device]
@@ -806,7 +780,7 @@ mod spelled {
     pub(crate) mod includes {
         #[include(last = kept)]
         use super::paths;
-        use crate::kinds;
+        use crate::meanings::kinds;
 
         pub(crate) struct Data {
             #[output(per = 4)]
@@ -815,20 +789,18 @@ mod spelled {
     }
 }
 
-fn structs_are_the_same_by_any_path(runtimes: [Runtime; 2]) {
+fn structs_are_the_same_by_any_path(runtime: &Runtime) {
     let value = |at| kinds::Value { at, weight: 0.5 };
-    for runtime in runtimes {
-        let mut session = spelled::paths::Session::new(&runtime, ()).expect("a session");
-        let mut out = session.run(spelled::paths::Run {}).expect("a run");
-        out.found.sort_by_key(|v| v.at);
-        assert_eq!(out.found, [0, 1, 2, 3].map(value));
-        assert_eq!(out.last, [0, 1, 2, 3].map(value));
-        assert_eq!(out.pairs, [(0, 1.5), (1, 1.5), (2, 1.5), (3, 1.5)]);
-        assert_eq!(out.seen, [1, 2, 3, 4]);
-        let mut session = spelled::includes::Session::new(&runtime, ()).expect("a session");
-        let out = session.run(spelled::includes::Run {}).expect("a run");
-        assert_eq!(out.kept, [0, 1, 2, 3].map(value));
-    }
+    let mut session = spelled::paths::Session::new(runtime, ()).expect("a session");
+    let mut out = session.run(spelled::paths::Run {}).expect("a run");
+    out.found.sort_by_key(|v| v.at);
+    assert_eq!(out.found, [0, 1, 2, 3].map(value));
+    assert_eq!(out.last, [0, 1, 2, 3].map(value));
+    assert_eq!(out.pairs, [(0, 1.5), (1, 1.5), (2, 1.5), (3, 1.5)]);
+    assert_eq!(out.seen, [1, 2, 3, 4]);
+    let mut session = spelled::includes::Session::new(runtime, ()).expect("a session");
+    let out = session.run(spelled::includes::Run {}).expect("a run");
+    assert_eq!(out.kept, [0, 1, 2, 3].map(value));
 }
 
 /// Constants and functions of one name, in a graph, in its `#[device] mod`s, and around it: each name means what is in scope.
@@ -948,14 +920,12 @@ mod scoped {
     }
 }
 
-fn names_mean_what_is_in_scope(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let mut session = scoped::names::Session::new(&runtime, ()).expect("a session");
-        let out = session.run(scoped::names::Run {}).expect("a run");
-        let sums = [222, 62_341, 4_702];
-        let expected = [2, 1, 54, 10, 20, sums[0], sums[1], sums[2], 1, 2, 7, 9, 1];
-        assert_eq!(out.seen, expected);
-    }
+fn names_mean_what_is_in_scope(runtime: &Runtime) {
+    let mut session = scoped::names::Session::new(runtime, ()).expect("a session");
+    let out = session.run(scoped::names::Run {}).expect("a run");
+    let sums = [222, 62_341, 4_702];
+    let expected = [2, 1, 54, 10, 20, sums[0], sums[1], sums[2], 1, 2, 7, 9, 1];
+    assert_eq!(out.seen, expected);
 }
 
 /// Names that `use`s rename, bring by globs or through other modules, and private constants.
@@ -1203,39 +1173,37 @@ mod brought {
     }
 }
 
-fn names_are_brought_as_rust_brings_them(runtimes: [Runtime; 2]) {
+fn names_are_brought_as_rust_brings_them(runtime: &Runtime) {
     use brought::{count_on_the_host, graph, kernel, out};
     let inner = 1 + 100 + 10 + 4 + 1_000 + 6 + 10_000 + 200_000;
     let of_out = out::f();
     assert_eq!(of_out, inner + 4);
     assert_eq!(graph::on_the_host(), count_on_the_host() * 3);
-    for runtime in runtimes {
-        let mut y = [0; 2];
-        kernel::run(&runtime, &mut y).expect("no trap");
-        assert_eq!(y, [of_out + 2; 2]);
-        let mut session = graph::Session::new(&runtime, ()).expect("a session");
-        let point = [out::Pt { x: 6 }];
-        let out = session.run(graph::Run { point: &point }).expect("a run");
-        assert_eq!((out.short, out.wide), (vec![2, 3], vec![3; 3]));
-        let seen = [
-            1,
-            of_out,
-            of_out + 1_000,
-            5 + 70 + 700,
-            1 + 55 + 1_000,
-            2 + 55 + 1_000 + 1 + 55 + 1_000,
-            9 + 1,
-            7,
-            6 + inner + 1,
-            6,
-            60,
-            5,
-        ];
-        assert_eq!(out.seen, seen);
-        assert_eq!(out.kinds, [10, 11, 20, 30]);
-        let inner = [7, 5].map(|at| 2 + 10 + 100 * at + 10_000 * of_out);
-        assert_eq!(out.inner, inner);
-    }
+    let mut y = [0; 2];
+    kernel::run(runtime, &mut y).expect("no trap");
+    assert_eq!(y, [of_out + 2; 2]);
+    let mut session = graph::Session::new(runtime, ()).expect("a session");
+    let point = [out::Pt { x: 6 }];
+    let out = session.run(graph::Run { point: &point }).expect("a run");
+    assert_eq!((out.short, out.wide), (vec![2, 3], vec![3; 3]));
+    let seen = [
+        1,
+        of_out,
+        of_out + 1_000,
+        5 + 70 + 700,
+        1 + 55 + 1_000,
+        2 + 55 + 1_000 + 1 + 55 + 1_000,
+        9 + 1,
+        7,
+        6 + inner + 1,
+        6,
+        60,
+        5,
+    ];
+    assert_eq!(out.seen, seen);
+    assert_eq!(out.kinds, [10, 11, 20, 30]);
+    let inner = [7, 5].map(|at| 2 + 10 + 100 * at + 10_000 * of_out);
+    assert_eq!(out.inner, inner);
 }
 
 mod alike {
@@ -1303,7 +1271,7 @@ mod alike {
     }
 }
 
-fn waves_and_items_are_shown_as_what_they_are(runtimes: [Runtime; 2]) {
+fn waves_and_items_are_shown_as_what_they_are(runtime: &Runtime) {
     let plans = [
         alike::steps::PLAN.to_string(),
         alike::around::PLAN.to_string(),
@@ -1313,41 +1281,39 @@ fn waves_and_items_are_shown_as_what_they_are(runtimes: [Runtime; 2]) {
             assert!(plan.contains(&format!("{before}{wave}")), "{wave}: {plan}");
         }
     }
-    for runtime in runtimes {
-        let mut session = alike::steps::Session::new(&runtime, ()).expect("a session");
-        let out = session.run(alike::steps::Run { way: 0 }).expect("a run");
-        assert_eq!(out.sum, 42);
-        for (way, says) in [
-            (
-                1,
-                "assertion failed: a float in `first::inner::step` at item 0.5 (",
-            ),
-            (2, "assertion failed in `second::step` at item -3 ("),
-            (
-                3,
-                "assertion failed in `last` at an item whose first field ends in 0x0000002a (",
-            ),
-        ] {
-            let Err(Error::Trap(trap)) = session.run(alike::steps::Run { way }) else {
-                panic!("way {way} ends in a trap");
-            };
-            assert!(trap.to_string().starts_with(says), "{trap}");
-        }
+    let mut session = alike::steps::Session::new(runtime, ()).expect("a session");
+    let out = session.run(alike::steps::Run { way: 0 }).expect("a run");
+    assert_eq!(out.sum, 42);
+    for (way, says) in [
+        (
+            1,
+            "assertion failed: a float in `first::inner::step` at item 0.5 (",
+        ),
+        (2, "assertion failed in `second::step` at item -3 ("),
+        (
+            3,
+            "assertion failed in `last` at an item whose first field ends in 0x0000002a (",
+        ),
+    ] {
+        let Err(Error::Trap(trap)) = session.run(alike::steps::Run { way }) else {
+            panic!("way {way} ends in a trap");
+        };
+        assert!(trap.to_string().starts_with(says), "{trap}");
     }
 }
 
-on_every_backend! {
-    waves_and_items_are_shown_as_what_they_are
-    names_mean_what_is_in_scope
-    names_are_brought_as_rust_brings_them
-    structs_are_the_same_by_any_path
-    shared_fields_have_equal_constants
-    names_in_patterns_are_constants_or_new
-    lengths_of_included_graphs_are_their_own
-    round_limits_are_constants
-    items_and_fields_keep_their_names
-    kernels_take_parameters_of_any_name
-    sizes_are_the_scalars_of_their_names
-    owners_flip_and_reset_in_their_own_rounds
-    included_graphs_keep_their_names_and_wait_for_each_other
-}
+backend_tests!(
+    waves_and_items_are_shown_as_what_they_are,
+    names_mean_what_is_in_scope,
+    names_are_brought_as_rust_brings_them,
+    structs_are_the_same_by_any_path,
+    shared_fields_have_equal_constants,
+    names_in_patterns_are_constants_or_new,
+    lengths_of_included_graphs_are_their_own,
+    round_limits_are_constants,
+    items_and_fields_keep_their_names,
+    kernels_take_parameters_of_any_name,
+    sizes_are_the_scalars_of_their_names,
+    owners_flip_and_reset_in_their_own_rounds,
+    included_graphs_keep_their_names_and_wait_for_each_other,
+);

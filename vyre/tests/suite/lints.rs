@@ -28,9 +28,6 @@
     elided_lifetimes_in_paths
 )]
 
-#[macro_use]
-mod common;
-
 use vyre::prelude::*;
 
 mod math {
@@ -159,27 +156,25 @@ mod including {
     }
 }
 
-fn forbidden_lints_do_not_refuse_what_is_written(runtimes: [Runtime; 2]) {
+fn forbidden_lints_do_not_refuse_what_is_written(runtime: &Runtime) {
     let graph = Csr::from_edges(3, &[(0, 1), (1, 2)]).expect("a graph");
-    for runtime in runtimes {
-        let mut out = [0; 4];
-        assert!(standing::run(&runtime, &[1, 5], &mut out).is_ok());
-        assert_eq!(out, [10, 10, 11, 16]);
-        let topology = inner::Topology {
-            graph: &graph,
-            w: &[1, 2],
-        };
-        let mut session = inner::Session::new(&runtime, topology).expect("it fits");
-        let found = session.run(inner::Run { n: 3 }).expect("no trap");
-        assert_eq!((found.out, found.total), (vec![0, 2, 3], 9));
-        let mut session = including::Session::new(&runtime, ()).expect("it fits");
-        let found = session.run(including::Run { m: 2 }).expect("no trap");
-        assert_eq!((found.small_out, found.again), (vec![0, 1], vec![1, 2]));
-    }
+    let mut out = [0; 4];
+    assert!(standing::run(runtime, &[1, 5], &mut out).is_ok());
+    assert_eq!(out, [10, 10, 11, 16]);
+    let topology = inner::Topology {
+        graph: &graph,
+        w: &[1, 2],
+    };
+    let mut session = inner::Session::new(runtime, topology).expect("it fits");
+    let found = session.run(inner::Run { n: 3 }).expect("no trap");
+    assert_eq!((found.out, found.total), (vec![0, 2, 3], 9));
+    let mut session = including::Session::new(runtime, ()).expect("it fits");
+    let found = session.run(including::Run { m: 2 }).expect("no trap");
+    assert_eq!((found.small_out, found.again), (vec![0, 1], vec![1, 2]));
 }
 
 /// The names around a kernel in a function's body are the body's.
-fn kernels_stand_in_functions(runtimes: [Runtime; 2]) {
+fn kernels_stand_in_functions(runtime: &Runtime) {
     const TEN: u32 = 10;
 
     #[kernel]
@@ -187,16 +182,14 @@ fn kernels_stand_in_functions(runtimes: [Runtime; 2]) {
         *out = xs[cx] / (TEN - 10 + cx) + TEN;
     }
 
-    for runtime in runtimes {
-        let mut out = [0; 2];
-        let trap = lane::run(&runtime, &[4, 6], &mut out);
-        assert!(matches!(trap, Err(Error::Trap(t)) if t.item == Some(0)));
-        let mut out = [0; 0];
-        assert!(lane::run(&runtime, &[4, 6], &mut out).is_ok());
-    }
+    let mut out = [0; 2];
+    let trap = lane::run(runtime, &[4, 6], &mut out);
+    assert!(matches!(trap, Err(Error::Trap(t)) if t.item == Some(0)));
+    let mut out = [0; 0];
+    assert!(lane::run(runtime, &[4, 6], &mut out).is_ok());
 }
 
-on_every_backend! {
-    kernels_stand_in_functions
-    forbidden_lints_do_not_refuse_what_is_written
-}
+backend_tests!(
+    kernels_stand_in_functions,
+    forbidden_lints_do_not_refuse_what_is_written,
+);

@@ -2,9 +2,6 @@
 
 #![deny(warnings)]
 
-#[macro_use]
-mod common;
-
 use vyre::Error;
 use vyre::prelude::*;
 
@@ -183,7 +180,7 @@ fn beside(x: u32) -> u32 {
 
 #[kernel]
 fn hashed(i: Index, y: &mut u32) {
-    *y = math::mix(i) ^ crate::math::bits::rotated(beside(i), 3);
+    *y = math::mix(i) ^ crate::devices::math::bits::rotated(beside(i), 3);
 }
 
 #[kernel]
@@ -234,20 +231,18 @@ mod labels {
     }
 }
 
-fn functions_of_other_modules_are_inlined(runtimes: [Runtime; 2]) {
-    for runtime in runtimes {
-        let mut y = [0; 9];
-        hashed::run(&runtime, &mut y).unwrap();
-        for (i, &y) in (0..).zip(&y) {
-            assert_eq!(y, math::mix(i) ^ (i + 77).rotate_left(3), "{runtime:?}");
-        }
-        let mut y = [0; 4];
-        found::run(&runtime, &[3, 11, 25, 4], &mut y).unwrap();
-        assert_eq!(y, [0, 1, 2, u32::MAX]);
+fn functions_of_other_modules_are_inlined(runtime: &Runtime) {
+    let mut y = [0; 9];
+    hashed::run(runtime, &mut y).unwrap();
+    for (i, &y) in (0..).zip(&y) {
+        assert_eq!(y, math::mix(i) ^ (i + 77).rotate_left(3), "{runtime:?}");
     }
+    let mut y = [0; 4];
+    found::run(runtime, &[3, 11, 25, 4], &mut y).unwrap();
+    assert_eq!(y, [0, 1, 2, u32::MAX]);
 }
 
-fn structs_of_other_modules_are_used(runtimes: [Runtime; 2]) {
+fn structs_of_other_modules_are_used(runtime: &Runtime) {
     use shapes::{Point, Segment};
     let graph = Csr::from_edges(3, &[(0, 1)]).unwrap();
     let corner = [Point::new(1.0, 2.0), Point::new(3.0, 4.0), Point::ORIGIN];
@@ -255,43 +250,41 @@ fn structs_of_other_modules_are_used(runtimes: [Runtime; 2]) {
         let mut lines = include_str!("devices.rs").lines();
         lines.position(|l| l.trim().starts_with(what)).unwrap() as u32 + 1
     };
-    for runtime in runtimes {
-        let mut session = outlines::Session::new(&runtime, &graph).unwrap();
-        let run = |length| outlines::Run {
-            corner: &corner,
-            length,
-        };
-        let out = session.run(run(4.0)).unwrap();
-        for (v, &from) in corner.iter().enumerate() {
-            let to = Point::new(from.x + 4.0, from.y);
-            let weight = 4;
-            assert_eq!(out.side[v], Segment { from, to, weight });
-            assert_eq!(out.share[v], v as u32 / 4 + SALT);
-        }
-        assert_eq!(out.middles, [Point::new(4.0, 2.0)]);
-        let trap = |session: &mut outlines::Session, length| match session.run(run(length)) {
-            Err(Error::Trap(trap)) => trap,
-            other => panic!("{other:?}"),
-        };
-        let heavy = trap(&mut session, 100.0);
-        assert_eq!(heavy.message.as_deref(), Some("too heavy"));
-        assert_eq!(heavy.site.line, line("assert!(self.weight"));
-        let divided = trap(&mut session, 0.5);
-        assert_eq!(divided.site.line, line("x / y"));
-        assert_eq!(
-            (divided.kernel.as_str(), divided.item),
-            ("measure", Some(0))
-        );
-        let mut y = [1.0, 2.0];
-        areas::run(&runtime, &mut y).unwrap();
-        assert_eq!(y, [1.5 * 2.0, 3.5 * 4.0]);
+    let mut session = outlines::Session::new(runtime, &graph).unwrap();
+    let run = |length| outlines::Run {
+        corner: &corner,
+        length,
+    };
+    let out = session.run(run(4.0)).unwrap();
+    for (v, &from) in corner.iter().enumerate() {
+        let to = Point::new(from.x + 4.0, from.y);
+        let weight = 4;
+        assert_eq!(out.side[v], Segment { from, to, weight });
+        assert_eq!(out.share[v], v as u32 / 4 + SALT);
     }
+    assert_eq!(out.middles, [Point::new(4.0, 2.0)]);
+    let trap = |session: &mut outlines::Session, length| match session.run(run(length)) {
+        Err(Error::Trap(trap)) => trap,
+        other => panic!("{other:?}"),
+    };
+    let heavy = trap(&mut session, 100.0);
+    assert_eq!(heavy.message.as_deref(), Some("too heavy"));
+    assert_eq!(heavy.site.line, line("assert!(self.weight"));
+    let divided = trap(&mut session, 0.5);
+    assert_eq!(divided.site.line, line("x / y"));
+    assert_eq!(
+        (divided.kernel.as_str(), divided.item),
+        ("measure", Some(0))
+    );
+    let mut y = [1.0, 2.0];
+    areas::run(runtime, &mut y).unwrap();
+    assert_eq!(y, [1.5 * 2.0, 3.5 * 4.0]);
 }
 
-fn a_graph_uses_what_it_imports(runtimes: [Runtime; 2]) {
+fn a_graph_uses_what_it_imports(runtime: &Runtime) {
     let graph = Csr::from_edges(4, &[(0, 1), (1, 2), (2, 3)]).unwrap();
-    let labels = runtimes.map(|runtime| {
-        let mut session = labels::Session::new(&runtime, &graph).unwrap();
+    let labels = [&Runtime::native(), runtime].map(|runtime| {
+        let mut session = labels::Session::new(runtime, &graph).unwrap();
         session.run(labels::Run {}).unwrap().label
     });
     assert_eq!(labels[0], labels[1]);
@@ -299,27 +292,25 @@ fn a_graph_uses_what_it_imports(runtimes: [Runtime; 2]) {
     assert_eq!(labels[0][0], first);
 }
 
-fn a_fault_points_into_the_other_module(runtimes: [Runtime; 2]) {
+fn a_fault_points_into_the_other_module(runtime: &Runtime) {
     let line = include_str!("devices.rs")
         .lines()
         .position(|l| l.trim() == "x / y")
         .unwrap();
-    for runtime in runtimes {
-        let mut y = [9, 8, 2, 7];
-        match divided::run(&runtime, &mut y).unwrap_err() {
-            Error::Trap(trap) => {
-                assert_eq!(trap.item, Some(2), "{trap}");
-                assert!(trap.site.file.ends_with("devices.rs"), "{trap}");
-                assert_eq!((trap.site.line, trap.site.column), (line as u32 + 1, 13));
-            }
-            other => panic!("{other}"),
+    let mut y = [9, 8, 2, 7];
+    match divided::run(runtime, &mut y).unwrap_err() {
+        Error::Trap(trap) => {
+            assert_eq!(trap.item, Some(2), "{trap}");
+            assert!(trap.site.file.ends_with("devices.rs"), "{trap}");
+            assert_eq!((trap.site.line, trap.site.column), (line as u32 + 1, 13));
         }
+        other => panic!("{other}"),
     }
 }
 
-on_every_backend! {
-    functions_of_other_modules_are_inlined
-    structs_of_other_modules_are_used
-    a_graph_uses_what_it_imports
-    a_fault_points_into_the_other_module
-}
+backend_tests!(
+    functions_of_other_modules_are_inlined,
+    structs_of_other_modules_are_used,
+    a_graph_uses_what_it_imports,
+    a_fault_points_into_the_other_module,
+);

@@ -1,0 +1,161 @@
+//! `#[kernel]`s that are called many times: on a GPU their sessions stay between calls.
+
+use std::time::Instant;
+use vyre::RunError;
+use vyre::prelude::*;
+
+#[kernel]
+fn saxpy(a: f32, x: &f32, y: &mut f32) {
+    *y += a * *x;
+}
+
+#[kernel]
+fn double(i: Index, x: &mut u32) {
+    *x = 2 * *x + i;
+}
+
+/// An element of each item, wherever the caller says.
+#[kernel]
+fn gather(at: &u32, from: &Buf<u8>, even: &mut bool) {
+    *even = from[*at] & 1 == 0;
+}
+
+fn call_saxpy(runtime: &Runtime, n: usize) {
+    let x: Vec<f32> = (0..n).map(|i| (i % 1000) as f32).collect();
+    let mut y: Vec<f32> = (0..n).map(|i| (i % 7) as f32).collect();
+    saxpy::run(runtime, 2.0, &x, &mut y).expect("no trap");
+    let expected = (0..n).map(|i| (i % 7) as f32 + 2.0 * (i % 1000) as f32);
+    assert!(y.iter().copied().eq(expected), "{n} elements");
+}
+
+fn call_double(runtime: &Runtime, n: u32) {
+    let mut x: Vec<u32> = (0..n).collect();
+    double::run(runtime, &mut x).expect("no trap");
+    assert!(x.iter().copied().eq((0..n).map(|i| 3 * i)), "{n} elements");
+}
+
+fn kernels_take_turns_with_slices_of_any_length(runtime: &Runtime) {
+    for n in [1, 1_000, 0, 100_003, 5, 70_000, 100_003] {
+        call_saxpy(runtime, n as usize);
+        call_double(runtime, n);
+    }
+}
+
+fn threads_call_a_kernel_at_the_same_time(runtime: &Runtime) {
+    std::thread::scope(|scope| {
+        for t in 0..6 {
+            let runtime = runtime.clone();
+            scope.spawn(move || {
+                for k in 0..8 {
+                    call_saxpy(&runtime, 1 + 7_000 * ((t + k) % 5));
+                    call_double(&runtime, 3_000 * t as u32);
+                }
+            });
+        }
+    });
+}
+
+fn after_an_error_slices_are_as_before_and_the_kernel_works_on(runtime: &Runtime) {
+    let n = 50_000;
+    let from: Vec<u8> = (0..n).map(|i| (i % 251) as u8).collect();
+    let at: Vec<u32> = (0..n).map(|i| (i * 7) % n).collect();
+    let mut outside = at.clone();
+    outside[40_000] = n;
+    let expected: Vec<bool> = at.iter().map(|i| (i % 251) % 2 == 0).collect();
+    for _ in 0..3 {
+        let mut even = vec![true; n as usize];
+        let trap = gather::run(runtime, &outside, &from, &mut even).expect_err("outside");
+        assert_eq!(trap.trap().map(|t| t.item), Some(Some(40_000)));
+        assert!(even.iter().all(|&e| e), "{}", runtime.backend());
+        gather::run(runtime, &at, &from, &mut even).expect("no trap");
+        assert_eq!(even, expected);
+        // Slices of different lengths.
+        assert!(gather::run(runtime, &at, &from, &mut even[1..]).is_err());
+    }
+}
+
+fn what_waits_for_a_call_refuses_nobody(runtime: &Runtime) {
+    let backend = runtime.backend();
+    // 1,200,000 bytes a call.
+    let runtime = runtime.clone().with_memory(1_600_000);
+    call_saxpy(&runtime, 150_000);
+    let (total, used) = runtime.memory().expect("there is a budget");
+    assert!(used <= total);
+    assert_eq!(used > 0, backend == "cuda", "{used} bytes wait");
+    // Another kernel, a session, a call, and a session that grows have nearly all of it in turn.
+    call_double(&runtime, 350_000);
+    let mut held = held::Session::new(&runtime, ()).expect("it fits");
+    assert_eq!(held.run(held::Run { n: 1_000 }).expect("it fits").y[9], 9);
+    drop(held);
+    call_saxpy(&runtime, 150_000);
+    let mut held = held::Session::new(&runtime, ()).expect("it fits");
+    call_double(&runtime, 300_000);
+    assert_eq!(held.run(held::Run { n: 350_000 }).expect("it fits").y[9], 9);
+    // What nobody has cannot be had.
+    let mut y = vec![0; 100_000];
+    let refused = double::run(&runtime, &mut y).expect_err("there is no room");
+    let memory = matches!(refused, vyre::Error::Run(RunError::Memory { .. }));
+    assert!(memory, "{refused}");
+    drop(held);
+    call_double(&runtime, 100_000);
+}
+
+#[wave_graph]
+mod held {
+    pub(crate) struct Data {
+        #[output(per = n)]
+        y: u32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn fill(i: Index, y: &mut u32) {
+        *y = i;
+    }
+}
+
+backend_tests!(
+    kernels_take_turns_with_slices_of_any_length,
+    threads_call_a_kernel_at_the_same_time,
+    after_an_error_slices_are_as_before_and_the_kernel_works_on,
+    what_waits_for_a_call_refuses_nobody,
+);
+
+/// Prints what a call takes, with `--nocapture`.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_small_call_costs_about_a_launch() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let x = vec![1.0; 1_000];
+    let mut y = vec![0.0; 1_000];
+    let mut call = || {
+        let started = Instant::now();
+        saxpy::run(&runtime, 1.0, &x, &mut y).expect("no trap");
+        started.elapsed()
+    };
+    let first = call();
+    let mut warm: Vec<_> = (0..1_000).map(|_| call()).collect();
+    warm.sort();
+    let (best, median) = (warm[0], warm[500]);
+    println!("saxpy of 1,000: first call {first:?}, then {best:?} at best, {median:?} as a rule");
+    assert!(median.as_micros() < 200, "{median:?}");
+    assert_eq!(y[999], 1_001.0);
+}
+
+/// The same for calls that take as long as their copies.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_large_call_costs_about_its_copies() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let n = 64 << 20;
+    let x = vec![1.0; n];
+    let mut y = vec![0.0; n];
+    let mut times = Vec::new();
+    for _ in 0..6 {
+        let started = Instant::now();
+        let report = saxpy::run(&runtime, 1.0, &x, &mut y).expect("no trap");
+        times.push((started.elapsed(), report.device_ns));
+    }
+    println!("saxpy of 64 M, wall and device: {times:?}");
+    assert!(y.iter().all(|&y| y == 6.0));
+}

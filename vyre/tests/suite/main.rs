@@ -1,0 +1,35 @@
+//! What a pass means, and what a session of it does, from source to results. [`backend_tests!`] runs a test on every backend.
+
+#![allow(
+    missing_docs,
+    reason = "modules of tests, whose passes are public only to be like a user's"
+)]
+
+#[macro_use]
+mod backend_tests;
+mod graphs;
+mod passes;
+
+pub mod agreement;
+pub mod backends;
+pub mod devices;
+pub mod fragments;
+pub mod fused;
+pub mod include;
+pub mod kernels;
+pub mod language;
+pub mod lints;
+pub mod macros;
+pub mod meanings;
+pub mod megakernel;
+pub mod own_kernels;
+pub mod pipeline;
+pub mod planners;
+pub mod plans;
+pub mod pull;
+pub mod raw_names;
+pub mod results;
+pub mod sessions;
+pub mod shared_memory;
+pub mod sites;
+pub mod told;
