@@ -5,8 +5,7 @@ use std::sync::Arc;
 use vyre_core::compile::ir::build::{self, RowOp, Sequence};
 use vyre_core::compile::ir::{Body, CompareOp, Expr, ItemLocals, LocalId, Stmt};
 use vyre_core::compile::lower::{Literals, lower};
-use vyre_core::cpu::native::{self, Functions};
-use vyre_core::cpu::native::{NativeExecutor, Sweep, Until};
+use vyre_core::cpu::native::{Functions, NativeExecutor, Sweep, Until};
 use vyre_core::cpu::vir0::Vir0Executor;
 use vyre_core::dsl::columns::{Column, Slice};
 use vyre_core::dsl::csr::Csr;
@@ -15,8 +14,6 @@ use vyre_core::dsl::{Bits, Edge, Or, Reduce};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::Executor;
-use vyre_core::run::backend::OpenNative;
-use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::module::*;
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::TrapKind;
@@ -336,36 +333,7 @@ fn spread(e: Edge, rows: &Bits, changed: &Reduce<Or<bool>>) {
     changed.or(rows.or(e.src, e.dst));
 }
 
-struct Closure;
-
-impl vyre_core::run::pass::Pass for Closure {
-    type Topology<'a> = &'a Csr;
-    type Run<'a> = u32;
-    type Output = Outcome;
-    const PARTS: Parts = Parts {
-        skeleton: b"",
-        constants: &[],
-        sites: &[],
-        max_rounds: &[],
-    };
-    const NATIVE: OpenNative = native::open::<Self>;
-
-    fn topology<'a>(graph: &Self::Topology<'a>) -> TopologyArgs<'a> {
-        TopologyArgs {
-            graphs: vec![graph],
-            columns: vec![],
-        }
-    }
-    fn args<'a>(width: &Self::Run<'a>) -> Args<'a> {
-        Args {
-            scalars: vec![(*width).into()],
-            inputs: vec![],
-        }
-    }
-    fn exchange(results: &mut Outcome, out: &mut Outcome) {
-        std::mem::swap(results, out);
-    }
-}
+bare_pass!(Closure);
 
 impl Functions for Closure {
     fn wave(cx: &Sweep<'_>) {
@@ -471,7 +439,7 @@ fn a_closure_over_rows_is_the_same_on_every_executor() {
     let graph = Csr::from_edges(N as usize, &edges).expect("edges name nodes");
     let program = Arc::new(closure());
     assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
-    let topology = <Closure as vyre_core::run::pass::Pass>::topology(&&graph);
+    let topology = crate::on_graph(&graph);
     for width in [0, 95, N] {
         let mut expected = vec![vec![0u32; row_words(width) as usize]; N as usize];
         for v in (0..N).rev() {
@@ -492,7 +460,10 @@ fn a_closure_over_rows_is_the_same_on_every_executor() {
             Box::new(vir0.expect("fits")),
         ];
         for mut executor in executors {
-            let args = <Closure as vyre_core::run::pass::Pass>::args(&width);
+            let args = Args {
+                scalars: vec![width.into()],
+                inputs: vec![],
+            };
             let mut out = executor.run(&args).expect("runs");
             assert!(matches!(&out.outputs[0], (_, Column::U32(_))));
             let rows = out.take_bits(BufferId(0));
@@ -515,31 +486,8 @@ fn updates_of_rows_are_updates() {
     assert_eq!(mode(1), Some(Mode::Write));
 }
 
-/// Copies each node's row of a topology's buffer.
-struct Copying;
-
-impl vyre_core::run::pass::Pass for Copying {
-    type Topology<'a> = TopologyArgs<'a>;
-    type Run<'a> = ();
-    type Output = Outcome;
-    const PARTS: Parts = Parts {
-        skeleton: b"",
-        constants: &[],
-        sites: &[],
-        max_rounds: &[],
-    };
-    const NATIVE: OpenNative = native::open::<Self>;
-
-    fn topology<'a>(topology: &Self::Topology<'a>) -> TopologyArgs<'a> {
-        topology.clone()
-    }
-    fn args<'a>((): &Self::Run<'a>) -> Args<'a> {
-        Args::default()
-    }
-    fn exchange(results: &mut Outcome, out: &mut Outcome) {
-        std::mem::swap(results, out);
-    }
-}
+// Copies each node's row of a topology's buffer.
+bare_pass!(Copying);
 
 impl Functions for Copying {
     fn wave(cx: &Sweep<'_>) {

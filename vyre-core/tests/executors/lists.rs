@@ -6,8 +6,7 @@ use vyre_core::compile::ir::{
     AtomicOp, BinaryOp, Block, Body, CompareOp, Expr, ItemLocals, LocalId, Stmt,
 };
 use vyre_core::compile::lower::{Literals, lower};
-use vyre_core::cpu::native::{self, Functions};
-use vyre_core::cpu::native::{NativeExecutor, Sweep, Until};
+use vyre_core::cpu::native::{Functions, NativeExecutor, Sweep, Until};
 use vyre_core::cpu::vir0::Vir0Executor;
 use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
@@ -15,7 +14,6 @@ use vyre_core::dsl::{Append, Atomic, Buf, Push};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::Executor;
-use vyre_core::run::backend::OpenNative;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::module::{self, *};
 use vyre_core::vir0::scalar::Scalar;
@@ -63,33 +61,7 @@ fn count_all(step: Step, bad: u32, all: &Buf<Atomic<u32>>) {
 
 const ASSERT_LINE: u32 = line!() - 4;
 
-struct Pass;
-
-impl vyre_core::run::pass::Pass for Pass {
-    type Topology<'a> = &'a Csr;
-    type Run<'a> = Args<'a>;
-    type Output = Outcome;
-    const PARTS: Parts = Parts {
-        skeleton: b"",
-        constants: &[],
-        sites: &[],
-        max_rounds: &[],
-    };
-    const NATIVE: OpenNative = native::open::<Self>;
-
-    fn topology<'a>(graph: &Self::Topology<'a>) -> TopologyArgs<'a> {
-        TopologyArgs {
-            graphs: vec![graph],
-            columns: vec![],
-        }
-    }
-    fn args<'a>(run: &Self::Run<'a>) -> Args<'a> {
-        run.clone()
-    }
-    fn exchange(results: &mut Outcome, out: &mut Outcome) {
-        std::mem::swap(results, out);
-    }
-}
+bare_pass!(Pass);
 
 impl Functions for Pass {
     fn wave(cx: &Sweep<'_>) {
@@ -372,7 +344,7 @@ fn run_all(scalars: [u64; 3]) -> Vec<Result<Outcome, Box<Trap>>> {
     let program = Arc::new(program());
     assert_eq!(vyre_core::vir0::verify::verify(&program), Ok(()));
     let graph = Csr::from_edges(NODES as usize, &[]).expect("no edges");
-    let topology: TopologyArgs<'_> = <Pass as vyre_core::run::pass::Pass>::topology(&&graph);
+    let topology: TopologyArgs<'_> = crate::on_graph(&graph);
     let native = || {
         let executor =
             NativeExecutor::<Pass>::new(Arc::clone(&program), &topology, Allocation::Shared);

@@ -1,5 +1,43 @@
 //! The CPU executors, driven by a pass whose expansion is written by hand.
 
+/// A pass of functions alone: runs are given as arguments, and results left, as executors take and make them.
+macro_rules! bare_pass {
+    ($pass:ident) => {
+        struct $pass;
+
+        const _: () = {
+            use vyre_core::cpu::native;
+            use vyre_core::run::args::{Args, TopologyArgs};
+            use vyre_core::run::backend::OpenNative;
+            use vyre_core::run::outcome::Outcome;
+            use vyre_core::vir0::module::Parts;
+
+            impl vyre_core::run::pass::Pass for $pass {
+                type Topology<'a> = TopologyArgs<'a>;
+                type Run<'a> = Args<'a>;
+                type Output = Outcome;
+                const PARTS: Parts = Parts {
+                    skeleton: b"",
+                    constants: &[],
+                    sites: &[],
+                    max_rounds: &[],
+                };
+                const NATIVE: OpenNative = native::open::<Self>;
+
+                fn topology<'a>(topology: &Self::Topology<'a>) -> TopologyArgs<'a> {
+                    topology.clone()
+                }
+                fn args<'a>(run: &Self::Run<'a>) -> Args<'a> {
+                    run.clone()
+                }
+                fn exchange(results: &mut Outcome, out: &mut Outcome) {
+                    std::mem::swap(results, out);
+                }
+            }
+        };
+    };
+}
+
 mod bfs;
 mod bits;
 mod lists;
@@ -24,6 +62,14 @@ use vyre_core::run::outcome::Outcome;
 use vyre_core::run::pass::Pass as _;
 use vyre_core::vir0::module::{Access, BufferId, Domain, Extent, ListId, Mode, Resource};
 use vyre_core::vir0::trap::TrapKind;
+
+/// One graph and nothing else.
+fn on_graph(graph: &Csr) -> TopologyArgs<'_> {
+    TopologyArgs {
+        graphs: vec![graph],
+        columns: vec![],
+    }
+}
 
 /// Results as they are asked for here: once, each by its type.
 trait Take {

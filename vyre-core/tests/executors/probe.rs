@@ -2,21 +2,19 @@
 
 use crate::Take as _;
 use std::sync::Arc;
-use vyre_core::cpu::native::{self, Functions};
-use vyre_core::cpu::native::{NativeExecutor, Sweep, Until};
+use vyre_core::cpu::native::{Functions, NativeExecutor, Sweep, Until};
 use vyre_core::dsl::columns::Slice;
 use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
 use vyre_core::dsl::{Atomic, Buf, Edge, Push, Reduce, Sum};
-use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::args::Args;
 use vyre_core::run::backend::Executor;
-use vyre_core::run::backend::OpenNative;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::isa::{Op, Word};
 use vyre_core::vir0::module::{
-    Buffer, BufferId, Domain, Extent, Frontier, FrontierId, ItemRows, Kernel, KernelId, Parts,
-    Program, ReduceOp, Reduction, ReductionId, Role, ScalarId, ScalarParam, Step, Topology,
-    TopologyId, Wave, WaveId,
+    Buffer, BufferId, Domain, Extent, Frontier, FrontierId, ItemRows, Kernel, KernelId, Program,
+    ReduceOp, Reduction, ReductionId, Role, ScalarId, ScalarParam, Step, Topology, TopologyId,
+    Wave, WaveId,
 };
 use vyre_core::vir0::scalar::{Scalar, ScalarType};
 use vyre_core::vir0::trap::TrapKind;
@@ -68,33 +66,7 @@ fn fail(v: u32, fault: u32, loads: &Buf<f32>, front: &Push, g: &Csr) -> f32 {
     }
 }
 
-struct Probe;
-
-impl vyre_core::run::pass::Pass for Probe {
-    type Topology<'a> = &'a Csr;
-    type Run<'a> = Args<'a>;
-    type Output = Outcome;
-    const PARTS: Parts = Parts {
-        skeleton: b"",
-        constants: &[],
-        sites: &[],
-        max_rounds: &[],
-    };
-    const NATIVE: OpenNative = native::open::<Self>;
-
-    fn topology<'a>(graph: &Self::Topology<'a>) -> TopologyArgs<'a> {
-        TopologyArgs {
-            graphs: vec![graph],
-            columns: vec![],
-        }
-    }
-    fn args<'a>(run: &Self::Run<'a>) -> Args<'a> {
-        run.clone()
-    }
-    fn exchange(results: &mut Outcome, out: &mut Outcome) {
-        std::mem::swap(results, out);
-    }
-}
+bare_pass!(Probe);
 
 impl Functions for Probe {
     fn wave(cx: &Sweep<'_>) {
@@ -267,7 +239,7 @@ fn run(graph: &Csr, threads: usize, fault: u32) -> Result<Outcome, RunError> {
         scalars: vec![fault.into(), 20_000],
         inputs: vec![(BufferId(LOADS), Slice::F32(&loads))],
     };
-    let topology = <Probe as vyre_core::run::pass::Pass>::topology(&graph);
+    let topology = crate::on_graph(graph);
     let mut executor = NativeExecutor::<Probe>::new(
         Arc::new(program()),
         &topology,
@@ -362,7 +334,7 @@ fn outside_lanes_a_failed_check_is_a_panic() {
 #[test]
 fn arguments_of_the_wrong_length_are_refused_by_name() {
     let graph = wheel(7);
-    let topology = <Probe as vyre_core::run::pass::Pass>::topology(&&graph);
+    let topology = crate::on_graph(&graph);
     let mut executor = NativeExecutor::<Probe>::new(
         Arc::new(program()),
         &topology,

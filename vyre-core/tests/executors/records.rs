@@ -2,17 +2,14 @@
 
 use crate::Take as _;
 use std::sync::Arc;
-use vyre_core::cpu::native::{self, Functions};
-use vyre_core::cpu::native::{NativeExecutor, Sweep, Until};
+use vyre_core::cpu::native::{Functions, NativeExecutor, Sweep, Until};
 use vyre_core::dsl::Records;
 use vyre_core::dsl::columns::Slice;
 use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::args::Args;
 use vyre_core::run::backend::Executor;
-use vyre_core::run::backend::OpenNative;
-use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::isa::{Op, Word};
 use vyre_core::vir0::module::*;
 use vyre_core::vir0::scalar::Scalar;
@@ -54,33 +51,7 @@ fn gather(v: u32, offset: u32, bodies: &Records<Body>, total: &mut f64) {
     *total = next.mass + f64::from(next.spin.axis);
 }
 
-struct Pass;
-
-impl vyre_core::run::pass::Pass for Pass {
-    type Topology<'a> = &'a Csr;
-    type Run<'a> = Args<'a>;
-    type Output = Outcome;
-    const PARTS: Parts = Parts {
-        skeleton: b"",
-        constants: &[],
-        sites: &[],
-        max_rounds: &[],
-    };
-    const NATIVE: OpenNative = native::open::<Self>;
-
-    fn topology<'a>(graph: &Self::Topology<'a>) -> TopologyArgs<'a> {
-        TopologyArgs {
-            graphs: vec![graph],
-            columns: vec![],
-        }
-    }
-    fn args<'a>(run: &Self::Run<'a>) -> Args<'a> {
-        run.clone()
-    }
-    fn exchange(results: &mut Outcome, out: &mut Outcome) {
-        std::mem::swap(results, out);
-    }
-}
+bare_pass!(Pass);
 
 impl Functions for Pass {
     fn wave(cx: &Sweep<'_>) {
@@ -167,7 +138,7 @@ fn program() -> Program {
 fn lanes_see_structs_and_outcomes_fields() {
     const N: u32 = 20_000;
     let graph = Csr::from_edges(N as usize, &[]).expect("no edges");
-    let topology = <Pass as vyre_core::run::pass::Pass>::topology(&&graph);
+    let topology = crate::on_graph(&graph);
     let program = Arc::new(program());
     let executor = NativeExecutor::<Pass>::new(program, &topology, Allocation::Separate);
     let mut executor = executor.expect("fits");

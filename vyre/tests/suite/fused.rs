@@ -42,44 +42,32 @@ fn graph() -> Csr {
     Csr::from_edges(6, &[(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 0), (5, 0)]).unwrap()
 }
 
-#[test]
-fn a_linked_pair_gives_what_two_sessions_give() {
-    linked_pair([Runtime::vir0(), Runtime::native()]);
-}
+backend_tests!(a_linked_pair_gives_what_two_sessions_give);
 
-#[test]
-#[ignore = "needs a CUDA device"]
-fn a_linked_pair_runs_in_one_launch_on_a_device() {
-    linked_pair([Runtime::cuda().unwrap()]);
-}
-
-fn linked_pair(runtimes: impl IntoIterator<Item = Runtime>) {
+fn a_linked_pair_gives_what_two_sessions_give(runtime: &Runtime) {
     let graph = graph();
-    for runtime in runtimes {
-        let topology = (&graph, &graph);
-        let mut fused =
-            FusedSession::<bfs::Pass, busy::Pass>::new(&runtime, topology, &[("dist", "far")])
-                .unwrap();
-        assert_eq!(fused.is_one_launch(), runtime.backend() != "native");
-        // `init` and `measure` share a group; `rate` waits for the search.
-        assert_eq!(check::program(fused.program()), []);
-        assert_eq!(fused.barriers(), (1, 2));
-        for source in [0, 5, 4] {
-            let run = bfs::Run { source };
-            let (a, b) = fused.run(run, busy::Run { far: &[], least: 2 }).unwrap();
-            let mut one = bfs::Session::new(&runtime, &graph).unwrap();
-            let mut two = busy::Session::new(&runtime, &graph).unwrap();
-            let first = one.run(run).unwrap();
-            let second = two
-                .run(busy::Run {
-                    far: &first.dist,
-                    least: 2,
-                })
-                .unwrap();
-            assert_eq!(a.dist, first.dist);
-            assert_eq!((b.score, b.most), (second.score, second.most));
-            assert_eq!(a.report.rounds, first.report.rounds);
-        }
+    let topology = (&graph, &graph);
+    let mut fused =
+        FusedSession::<bfs::Pass, busy::Pass>::new(runtime, topology, &[("dist", "far")]).unwrap();
+    assert_eq!(fused.is_one_launch(), runtime.backend() != "native");
+    // `init` and `measure` share a group; `rate` waits for the search.
+    assert_eq!(check::program(fused.program()), []);
+    assert_eq!(fused.barriers(), (1, 2));
+    for source in [0, 5, 4] {
+        let run = bfs::Run { source };
+        let (a, b) = fused.run(run, busy::Run { far: &[], least: 2 }).unwrap();
+        let mut one = bfs::Session::new(runtime, &graph).unwrap();
+        let mut two = busy::Session::new(runtime, &graph).unwrap();
+        let first = one.run(run).unwrap();
+        let second = two
+            .run(busy::Run {
+                far: &first.dist,
+                least: 2,
+            })
+            .unwrap();
+        assert_eq!(a.dist, first.dist);
+        assert_eq!((b.score, b.most), (second.score, second.most));
+        assert_eq!(a.report.rounds, first.report.rounds);
     }
 }
 
