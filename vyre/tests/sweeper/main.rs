@@ -227,6 +227,11 @@ fn sessions_run_on_it() {
     assert_eq!(out.level, [0, 1, 2, 1, u32::MAX]);
     assert_eq!(out.report.rounds, [3]);
     assert_eq!(out.report.backend, "sequential");
+    session.set_wave_times(true);
+    let out = session.run(levels::Run { source: 0 }).expect("it runs");
+    let waves = out.report.waves.expect("it was asked for");
+    assert_eq!([waves[0].sweeps, waves[1].sweeps], [1, 3]);
+    session.set_wave_times(false);
     let ids = [0, 1, 2].map(|source| session.submit(levels::Run { source }, 0));
     let mut batch = session.run_batch().expect("it runs");
     let levels = ids.map(|id| {

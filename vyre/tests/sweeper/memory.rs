@@ -100,6 +100,22 @@ impl State {
         self.sizes.resolve(&self.program, extent).unwrap_or(0) as usize
     }
 
+    /// What a uniform is now; `None`: the round, which the driver knows.
+    pub(crate) fn value(&self, uniform: Uniform) -> Option<u64> {
+        Some(match uniform {
+            Uniform::Scalar(s) => self.sizes.scalars[s.index()],
+            Uniform::Constant(c) => self.program.constants[c.index()].bits,
+            Uniform::Reduction(r) => self.reductions[r.index()],
+            Uniform::FrontierLen(f) => match self.program.frontiers[f.index()].owner {
+                Some(_) => self.next[f.index()].len(),
+                None => self.now[f.index()].len() + self.next[f.index()].len(),
+            },
+            Uniform::ListLen(l) => self.lists[l.index()].len(),
+            Uniform::Nodes => self.sizes.nodes,
+            Uniform::Round => return None,
+        })
+    }
+
     /// The state at the start of a run.
     pub(crate) fn begin(&mut self, args: &Args<'_>) -> Result<(), RunError> {
         let program = Arc::clone(&self.program);

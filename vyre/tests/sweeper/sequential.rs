@@ -8,7 +8,7 @@ use vyre_core::cpu::interp::{Interpreter, Item};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::side::Floor;
 use vyre_core::run::args::{Args, TopologyArgs};
-use vyre_core::run::backend::{Backend, Executor, Holder, Opening, Progress};
+use vyre_core::run::backend::*;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::schedule::*;
 use vyre_core::vir0::{module::*, sizes::Sizes};
@@ -162,18 +162,7 @@ impl Sweeper for State {
         })
     }
     fn uniform(&self, uniform: Uniform) -> Option<u64> {
-        Some(match uniform {
-            Uniform::Scalar(s) => self.sizes.scalars[s.index()],
-            Uniform::Constant(c) => self.program.constants[c.index()].bits,
-            Uniform::Reduction(r) => self.reductions[r.index()],
-            Uniform::FrontierLen(f) => match self.program.frontiers[f.index()].owner {
-                Some(_) => self.next[f.index()].len(),
-                None => self.now[f.index()].len() + self.next[f.index()].len(),
-            },
-            Uniform::ListLen(l) => self.lists[l.index()].len(),
-            Uniform::Nodes => self.sizes.nodes,
-            Uniform::Round => return None,
-        })
+        self.value(uniform)
     }
 }
 
@@ -185,9 +174,19 @@ impl Executor for State {
             let rounds = follow(&program, self)?;
             results.clear();
             results.report.rounds = rounds;
+            results.report.waves = self.meter.wave_times();
         }
         self.give(results);
         Ok(())
+    }
+    fn follow(&mut self, hint: &LaunchHint) -> Followed {
+        self.meter.time_waves = hint.time_waves;
+        Followed {
+            workers: 1,
+            code: "interpreter",
+            sweeps: None,
+            notes: Vec::new(),
+        }
     }
     fn progress(&self) -> Option<Arc<Progress>> {
         Some(Arc::clone(&self.meter.progress))
