@@ -194,6 +194,22 @@ pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> A
             }
         }
     }
+    // Conditions are evaluated alike everywhere, but for what backends round differently.
+    for (fixpoint, _) in (0..)
+        .map(FixpointId)
+        .zip(conditions)
+        .filter(|(_, body)| Accesses::of(body).approximates)
+    {
+        let inside = |w: &&Wave| w.fixpoint == Some(fixpoint);
+        if let Some(at) = program.waves.iter().position(|w| inside(&w)) {
+            reasons.push(Reason {
+                wave: WaveId(at as u16),
+                resource: None,
+                site: None,
+                why: Why::Approximates,
+            });
+        }
+    }
     let mut least = Vec::new();
     for (fixpoint, reason) in seen {
         let Some(until) = conditions.get(fixpoint.index()) else {
@@ -416,7 +432,8 @@ impl<'b> Accesses<'b> {
             own: body.item.index,
             approximates: false,
         };
-        for local in [body.item.index, body.item.src, body.item.dst] {
+        let item = [body.item.index, body.item.src, body.item.dst];
+        for local in item.into_iter().chain(body.item.fields) {
             if let Some(defs) = local.and_then(|l| accesses.defs.get_mut(l.0 as usize)) {
                 *defs += 1;
             }

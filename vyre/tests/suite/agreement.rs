@@ -228,3 +228,64 @@ fn the_plan_names_the_class_and_the_reason() {
         "  relax does what is not known to be monotone"
     );
 }
+
+/// The item is another value before its parameter is assigned: several items store.
+#[wave_graph]
+mod reassigned {
+    pub(crate) struct Data {
+        #[list(capacity = 100)]
+        items: List<u32>,
+        #[output(per = 1)]
+        out: u32,
+    }
+
+    #[wave(range(100))]
+    fn fill(i: Index, items: &Append<u32>) {
+        items.append(i + 10);
+    }
+
+    #[wave(items(items), after(fill))]
+    fn last(mut at: u32, out: &Buf<Atomic<u32>>) {
+        out[0].store(at);
+        at = 7;
+        if at == 8 {
+            out[0].store(at);
+        }
+    }
+}
+
+/// Backends round a sine differently, and with it how many rounds there are.
+#[wave_graph]
+mod rounded {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        level: f32,
+        #[reduce(max)]
+        most: f32,
+    }
+
+    #[wave(nodes)]
+    fn start(level: &mut f32) {
+        *level = 0.0;
+    }
+
+    #[fixpoint(after(start), until(most.sin() > 0.5 || round > 10))]
+    mod rounds {
+        #[wave(nodes)]
+        fn raise(level: &mut f32, most: &Reduce<Max<f32>>) {
+            *level += 0.125;
+            most.max(*level);
+        }
+    }
+}
+
+#[test]
+fn what_only_seems_to_agree_is_open() {
+    for plan in [reassigned::PLAN, rounded::PLAN] {
+        let program = plan.program();
+        let open = matches!(&program.agreement, Agreement::Open(reasons) if !reasons.is_empty());
+        assert!(open, "{plan}");
+    }
+}
