@@ -40,6 +40,7 @@
 mod build;
 mod fold;
 mod rows;
+mod select;
 
 use crate::compile::ir::Body;
 use crate::vir0::isa::{
@@ -630,4 +631,11 @@ fn encode(insts: &[Inst], rows: &[u8]) -> Vec<Word> {
         }
     }
     words
+}
+
+fn unsupported(operation: &str, scalar: Scalar) -> LowerError {
+    LowerError::Unsupported {
+        operation: operation.to_owned(),
+        scalar,
+    }
 }

@@ -4,7 +4,7 @@
 //! Values are raw bits as in [`crate::vir0::module::Constant`]. `None` means that the operation traps on these operands or does
 //! not exist for the type, and must stay in the code.
 
-use super::build::{binary_op, cast_op, compare_op, unary_op};
+use super::select::{binary_op, cast_op, compare_op, unary_op};
 use crate::compile::ir::{BinaryOp, CompareOp, UnaryOp};
 use crate::vir0::isa::Op;
 use crate::vir0::meaning::value;
