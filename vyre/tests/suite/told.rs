@@ -174,7 +174,7 @@ fn the_native_loops_of_waves_are_symbols_with_their_names() {
     let has = |text: &[u8]| file.windows(text.len()).any(|w| w == text);
     for wave in ["begin", "again", "hour", "minute", "chime"] {
         // The two ways in which rustc writes the path of a type in a function.
-        let legacy = format!("..wave..{wave}$u20$as$u20$vyre_core..cpu..native..Named");
+        let legacy = format!("..wave..{wave}$u20$as$u20$vyre_core..cpu..native..sweep..Named");
         let v0 = format!("4wave{}{wave}", wave.len());
         assert!(
             has(legacy.as_bytes()) || has(v0.as_bytes()),
