@@ -144,7 +144,7 @@ impl Graph {
     pub(super) fn chain<P: Copy>(nodes: &[Node<'_, P>]) -> Result<Graph, RivalError> {
         let plan = Plan::new()?;
         add(plan.0, nodes, 0)?;
-        Ok(plan.ready()?)
+        plan.ready()
     }
 
     /// `first`, then `body` until its last kernel clears the loop's condition.
@@ -198,7 +198,7 @@ impl Graph {
         // SAFETY: the driver has pointed it to an array of `size` graphs, which belong to the node.
         let inside = unsafe { *node.bodies };
         add(inside, body, handle)?;
-        Ok(plan.ready()?)
+        plan.ready()
     }
 
     /// What is given to a stream meanwhile, which does nothing of it.
