@@ -1,7 +1,10 @@
 //! What is written is what happens: names, sizes, owners and order mean one thing, on every backend.
 #![deny(warnings)]
 #![deny(clippy::all)]
-#![allow(clippy::assertions_on_constants, reason = "an assertion of a constant is a case here")]
+#![allow(
+    clippy::assertions_on_constants,
+    reason = "an assertion of a constant is a case here"
+)]
 
 use crate::graphs::chain;
 use vyre::prelude::*;
