@@ -1,5 +1,5 @@
-//! Writes the kernels that this crate compiles: `VYRE_DIFFTEST_KERNELS` of them (40), `VYRE_DIFFTEST_FIRST` (0) and the next,
-//! from `VYRE_DIFFTEST_SEED` (1), or one for each line of choices in the file `VYRE_DIFFTEST_CHOICES`.
+//! Writes the kernels that this crate compiles: `VYRE_DIFFTEST_KERNELS` of them (40), `VYRE_DIFFTEST_FIRST` (0) and the
+//! next, from `VYRE_DIFFTEST_SEED` (1), or one for each line of choices in the file `VYRE_DIFFTEST_CHOICES`.
 
 #[expect(
     dead_code,

@@ -1,15 +1,15 @@
 //! Control-flow graphs of x86-64 machine code, with what each basic block reads and writes.
 //!
 //! A node is a basic block: a run of instructions that is entered at its first and left at its last one. Calls end a
-//! block and fall through to the next. Jumps out of the function, and indirect jumps whose table was not found, leave the
-//! graph. A `switch` is followed through its jump table: the offsets at the last data address that the code before the
-//! jump took, as long as they lead into the function.
+//! block and fall through to the next. Jumps out of the function, and indirect jumps whose table was not found, leave
+//! the graph. A `switch` is followed through its jump table: the offsets at the last data address that the code before
+//! the jump took, as long as they lead into the function.
 //!
-//! A block's registers are bits of one word: 0 to 15 the general registers in the order of their numbers (rax, rcx, rdx,
-//! rbx, rsp, rbp, rsi, rdi, r8 to r15), 16 to 22 the flags (OF SF ZF AF CF PF DF), 24 to 55 the vector registers and 56
-//! to 63 the mask registers. A write of part of a register does not end the life of the rest, so it counts as no write.
-//! Calls read the argument registers and write what the System V ABI lets them; leaving the function reads what the ABI
-//! promises to the caller, and on a jump into another function its arguments too.
+//! A block's registers are bits of one word: 0 to 15 the general registers in the order of their numbers (rax, rcx,
+//! rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15), 16 to 22 the flags (OF SF ZF AF CF PF DF), 24 to 55 the vector registers
+//! and 56 to 63 the mask registers. A write of part of a register does not end the life of the rest, so it counts as no
+//! write. Calls read the argument registers and write what the System V ABI lets them; leaving the function reads what
+//! the ABI promises to the caller, and on a jump into another function its arguments too.
 
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -181,7 +181,8 @@ impl Cfg {
     }
 
     /// Writes the cache: `"CFGBIN01"`, then deflated u64 blocks, u64 edges, each block's number of successors and their
-    /// distances (varints), and the bytes of `uses` and `defs`, all lowest bytes first, then all second bytes, and so on.
+    /// distances (varints), and the bytes of `uses` and `defs`, all lowest bytes first, then all second bytes, and so
+    /// on.
     pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         to.write_all(MAGIC)?;
         let mut to = DeflateEncoder::new(to, Compression::new(7));

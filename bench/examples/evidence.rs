@@ -7,13 +7,13 @@
 //! - per level: the graph stays, the rest is as above;
 //! - single: one resident launch a search;
 //! - shared: the searches of a sample are one batch, and share launches where the backend can;
-//! - compiled, on a GPU: naive and per level once more, with a kernel a level that is compiled and a frontier that stays on
-//!   the device: the host loop that an expert writes.
+//! - compiled, on a GPU: naive and per level once more, with a kernel a level that is compiled and a frontier that
+//!   stays on the device: the host loop that an expert writes.
 //!
-//! A sample's `timed_*` counters are the runtime's own, of the shared searches. Each ends with a wait for its results, which the
-//! wall time includes: `timed_host_syncs` are the waits beyond this one. The columns `program_hash` and `constants_hash` bind a
-//! sample to the pass `bfs`, `measured` and `rival` say that shared launches were held against the naive way. The exit code is
-//! 1 if the samples do not prove the claim.
+//! A sample's `timed_*` counters are the runtime's own, of the shared searches. Each ends with a wait for its results,
+//! which the wall time includes: `timed_host_syncs` are the waits beyond this one. The columns `program_hash` and
+//! `constants_hash` bind a sample to the pass `bfs`, `measured` and `rival` say that shared launches were held against
+//! the naive way. The exit code is 1 if the samples do not prove the claim.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -110,9 +110,9 @@ struct Times {
     launches: u64,
 }
 
-/// What a file of samples says beyond the columns that are checked, in nanoseconds a search: the part of the naive way that
-/// allocates and uploads, a run a level on a resident graph, a resident launch a search, the two of a compiled kernel a level,
-/// and what the device itself took.
+/// What a file of samples says beyond the columns that are checked, in nanoseconds a search: the part of the naive way
+/// that allocates and uploads, a run a level on a resident graph, a resident launch a search, the two of a compiled
+/// kernel a level, and what the device itself took.
 const FURTHER: [&str; 7] = [
     "allocation_ns",
     "per_level_ns",

@@ -1,9 +1,9 @@
-//! What the megakernel is measured against: the benchmark's problems in CUDA C, run in six ways that differ in who starts
-//! the next step.
+//! What the megakernel is measured against: the benchmark's problems in CUDA C, run in six ways that differ in who
+//! starts the next step.
 //!
-//! A [`Problem`]'s kernels are the same in all ways (kernels/rivals.cuh): one that sets its data up, one that does a step,
-//! and a persistent one that does all of them. They run in the context and the stream that vyre's own launches have, which
-//! [`Device`] hands out; all else is theirs.
+//! A [`Problem`]'s kernels are the same in all ways (kernels/rivals.cuh): one that sets its data up, one that does a
+//! step, and a persistent one that does all of them. They run in the context and the stream that vyre's own launches
+//! have, which [`Device`] hands out; all else is theirs.
 
 mod barriers;
 mod dependent;
@@ -102,8 +102,9 @@ pub enum Way {
     HostLoop,
     /// The host, ahead: batches of launches, each with a readback, of which one is always still to run.
     Queued,
-    /// The host, ahead, with programmatic dependent launch: the CTAs of a step are there, and wait, while the step before
-    /// runs, and the device tells the host how far it is without a copy between two steps. From compute capability 9.0 on.
+    /// The host, ahead, with programmatic dependent launch: the CTAs of a step are there, and wait, while the step
+    /// before runs, and the device tells the host how far it is without a copy between two steps. From compute
+    /// capability 9.0 on.
     Dependent,
     /// The same steps in CUDA graphs of several.
     DependentGraph,
@@ -412,8 +413,8 @@ impl<'a> Rival<'a> {
         Ok(rival)
     }
 
-    /// Chooses the number of CTAs, and of steps in a graph of some, by trying them. A host loop that reads back how much there
-    /// is to do needs none of this.
+    /// Chooses the number of CTAs, and of steps in a graph of some, by trying them. A host loop that reads back how
+    /// much there is to do needs none of this.
     pub fn tune(&mut self) -> Result<(), RivalError> {
         if self.way == Way::HostLoop {
             return Ok(());
@@ -538,8 +539,8 @@ impl<'a> Rival<'a> {
         self.results_in(None)
     }
 
-    /// The same, in the memory of an earlier result. Either comes through two page-locked parts, which several threads empty
-    /// while the rest is on its way.
+    /// The same, in the memory of an earlier result. Either comes through two page-locked parts, which several threads
+    /// empty while the rest is on its way.
     pub fn results_in(&mut self, earlier: Option<Values>) -> Result<Values, RivalError> {
         let len = self.params.nodes as usize;
         macro_rules! of {
@@ -836,8 +837,8 @@ fn describe(
     })
 }
 
-/// PageRank's work: where units of at most 32 rows and about [`UNIT`] edges begin, and the parts of rows above [`HUB`] edges
-/// (row, edges from, to, the row's first part).
+/// PageRank's work: where units of at most 32 rows and about [`UNIT`] edges begin, and the parts of rows above [`HUB`]
+/// edges (row, edges from, to, the row's first part).
 fn shares(graph: &Csr) -> (Vec<u32>, Vec<[u32; 4]>) {
     let (mut units, mut parts) = (vec![0], Vec::new());
     let (mut rows, mut cost) = (0, 0);

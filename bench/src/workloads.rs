@@ -478,8 +478,8 @@ impl Inputs {
     }
 }
 
-/// The Rust toolchain's library of the compiler, the largest program that every host with a toolchain has (in a list, as
-/// a toolchain may have more than one); the error says why there is none.
+/// The Rust toolchain's library of the compiler, the largest program that every host with a toolchain has (in a list,
+/// as a toolchain may have more than one); the error says why there is none.
 pub fn toolchain_libraries() -> Result<Vec<PathBuf>, String> {
     let why = "the control-flow graph comes from a Rust toolchain's librustc_driver, or from `--cfg FILE`";
     let output = Command::new("rustc").args(["--print", "sysroot"]).output();

@@ -1,20 +1,20 @@
 //! Random well-typed kernels as Rust source.
 //!
-//! A kernel is grown from a sequence of choices. A seed gives a random sequence; a recorded one gives the same kernel again,
-//! and an edited one (pieces left out, numbers made smaller) gives a smaller kernel that is well typed too: choice 0 is always
-//! the plainest, so shrinking needs to know nothing about the language. A feature of the language is one more row of
-//! [`EXPRESSIONS`], [`STATEMENTS`] or [`METHODS`].
+//! A kernel is grown from a sequence of choices. A seed gives a random sequence; a recorded one gives the same kernel
+//! again, and an edited one (pieces left out, numbers made smaller) gives a smaller kernel that is well typed too:
+//! choice 0 is always the plainest, so shrinking needs to know nothing about the language. A feature of the language is
+//! one more row of [`EXPRESSIONS`], [`STATEMENTS`] or [`METHODS`].
 //!
-//! A pass is a standalone kernel, or a graph of waves: some, then perhaps a fixpoint of some (one may have a fixpoint of its
-//! own), then perhaps some more, with the `after`s that their conflicts ask for. Its fields are what its waves take. It is run alone,
-//! after another run, in a batch, or in a batch over two graphs.
+//! A pass is a standalone kernel, or a graph of waves: some, then perhaps a fixpoint of some (one may have a fixpoint
+//! of its own), then perhaps some more, with the `after`s that their conflicts ask for. Its fields are what its waves
+//! take. It is run alone, after another run, in a batch, or in a batch over two graphs.
 //!
-//! Kernels give the same bits: they write their own elements (of atomic buffers and rows of bits by every method, and use what it
-//! gives), update shared atomics and rows by one operation a wave, store one value, claim, push, append, reduce, and read what
-//! other waves, or a graph that theirs includes, left. What may differ between backends is kept out of the
-//! values: the sign of zero from `min` and `max` (zero is added), the bits and the sign of NaN (see [`Fixed`]), the rounding of
-//! float sums (small integers are added), and approximate functions, whose results leave the kernel at once and are compared
-//! within their bound.
+//! Kernels give the same bits: they write their own elements (of atomic buffers and rows of bits by every method, and
+//! use what it gives), update shared atomics and rows by one operation a wave, store one value, claim, push, append,
+//! reduce, and read what other waves, or a graph that theirs includes, left. What may differ between backends is kept
+//! out of the values: the sign of zero from `min` and `max` (zero is added), the bits and the sign of NaN (see
+//! [`Fixed`]), the rounding of float sums (small integers are added), and approximate functions, whose results leave
+//! the kernel at once and are compared within their bound.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -526,8 +526,8 @@ enum Mode {
     Write,
 }
 
-/// The items of the frontier of things and of the list: a scalar or a struct of scalars. Elements of buffers of structs: no
-/// scalar.
+/// The items of the frontier of things and of the list: a scalar or a struct of scalars. Elements of buffers of
+/// structs: no scalar.
 #[derive(Clone, Debug)]
 struct Items {
     thing: Ty,

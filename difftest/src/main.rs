@@ -1,6 +1,6 @@
-//! Differential test of the backends: random kernels (see [`generate`]), compiled by the real macros into this program, run on
-//! several inputs natively, by the VIR0 interpreter and, where asked, by the CUDA megakernel; outputs and traps must be equal
-//! bit for bit.
+//! Differential test of the backends: random kernels (see [`generate`]), compiled by the real macros into this program,
+//! run on several inputs natively, by the VIR0 interpreter and, where asked, by the CUDA megakernel; outputs and traps
+//! must be equal bit for bit.
 //!
 //! ```text
 //! cargo test -p difftest                                       40 kernels, seed 1
@@ -148,8 +148,8 @@ struct Input {
     second: Option<Box<Input>>,
 }
 
-/// Nodes, edges, items and the degree of a hub of each input: one item, part of a warp, several tiles, several chunks on
-/// threads; the last, more than a GPU's lanes, for where [`USUAL`] is not enough.
+/// Nodes, edges, items and the degree of a hub of each input: one item, part of a warp, several tiles, several chunks
+/// on threads; the last, more than a GPU's lanes, for where [`USUAL`] is not enough.
 const SIZES: [(u32, u32, u32, u32); 6] = [
     (37, 90, 50, 0),
     (1, 0, 1, 0),

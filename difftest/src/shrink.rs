@@ -1,5 +1,5 @@
-//! Makes a failing kernel small: candidates from edited choices are compiled and run together, the smallest that still fails
-//! is next.
+//! Makes a failing kernel small: candidates from edited choices are compiled and run together, the smallest that still
+//! fails is next.
 
 use crate::generate::{Choices, kernel};
 use std::process::{Command, ExitCode};

@@ -1,7 +1,8 @@
 //! Betweenness centrality, by Brandes' algorithm: how many shortest paths go through each node.
 //!
-//! From each source a search counts the shortest paths (f64 atomics) and how many edges of such paths leave each node; then the
-//! nodes that no path goes on from hand what depends on them back along reversed edges, each node once all its edges have.
+//! From each source a search counts the shortest paths (f64 atomics) and how many edges of such paths leave each node;
+//! then the nodes that no path goes on from hand what depends on them back along reversed edges, each node once all its
+//! edges have.
 //!
 //! `cargo run --release -p vyre-examples --example betweenness -- --graph rmat:12:8 --check`
 

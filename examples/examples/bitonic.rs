@@ -1,8 +1,8 @@
 //! A bitonic sort: keys in order, and where each one came from.
 //!
 //! A stage merges sorted blocks into blocks twice as long. Its first step compares mirror images in a block, the others
-//! neighbours at half the distance of the step before, so every comparison puts the smaller record first and any length can be
-//! sorted: who has no partner keeps its record.
+//! neighbours at half the distance of the step before, so every comparison puts the smaller record first and any length
+//! can be sorted: who has no partner keeps its record.
 //!
 //! `cargo run --release -p vyre-examples --example bitonic -- --len 1000000 --check`
 

@@ -169,7 +169,8 @@ impl Example for Calibrate {
             }
             thresholds.parallel_from = from;
         } else if let Some(device) = runtime.cuda_device() {
-            // Sparse rounds take as many CTAs as are fastest for a few thousand items; all of them where that is as fast.
+            // Sparse rounds take as many CTAs as are fastest for a few thousand items; all of them where that is as
+            // fast.
             let all = device.multiprocessors();
             let mut session = sweep::Session::new(&runtime, ())?;
             let mut best = (f64::INFINITY, u32::MAX);

@@ -1,9 +1,10 @@
 //! Connected components: every node ends up with the label of its component's smallest node.
 //!
-//! Labels form trees, in which every node names itself or a smaller one. Each node first names its smallest neighbour, which
-//! costs one edge a node and mostly brings nearly all of the largest component together. The nodes outside of its tree then link
-//! all of their edges, each once (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph
-//! sampling, 2018). Edges count in both directions; if each of them is there in both, no edge inside that tree is looked at.
+//! Labels form trees, in which every node names itself or a smaller one. Each node first names its smallest neighbour,
+//! which costs one edge a node and mostly brings nearly all of the largest component together. The nodes outside of its
+//! tree then link all of their edges, each once (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity
+//! computation via subgraph sampling, 2018). Edges count in both directions; if each of them is there in both, no edge
+//! inside that tree is looked at.
 //!
 //! `cargo run --release -p vyre-examples --example components -- --graph grid:300x300 --check`
 

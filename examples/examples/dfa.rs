@@ -1,8 +1,8 @@
 //! A finite automaton over the bytes of a source text: how much code, comment and literal text each line has.
 //!
-//! A lane does not know in which state its part of the text begins, so it tries them all: what a part does is a map from states
-//! to states, in the bits of one u64, and maps are joined in log steps. Then each lane scans its part once more, and adds to the
-//! histogram of each line.
+//! A lane does not know in which state its part of the text begins, so it tries them all: what a part does is a map
+//! from states to states, in the bits of one u64, and maps are joined in log steps. Then each lane scans its part once
+//! more, and adds to the histogram of each line.
 //!
 //! `cargo run --release -p vyre-examples --example dfa -- --text examples/examples/dfa.rs --check`
 

@@ -1,7 +1,7 @@
 //! k-core peeling: the largest k for which a node is in a part of the graph where every node keeps k edges.
 //!
-//! Nodes with at most k edges left are peeled away, which takes edges from others, until none is left at k; then k grows.
-//! Edges count where they end, so on a graph with both directions this is the usual core number.
+//! Nodes with at most k edges left are peeled away, which takes edges from others, until none is left at k; then k
+//! grows. Edges count where they end, so on a graph with both directions this is the usual core number.
 //!
 //! `cargo run --release -p vyre-examples --example kcore -- --graph rmat:16:8 --check`
 

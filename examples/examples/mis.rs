@@ -1,7 +1,7 @@
 //! A maximal independent set, by Luby's algorithm: no two chosen nodes share an edge, and no node could be added.
 //!
-//! Each round every undecided node draws a hashed 64-bit number; who draws more than all undecided neighbours is chosen, and
-//! the neighbours are out. Edges count in both directions; a node with an edge to itself is never chosen.
+//! Each round every undecided node draws a hashed 64-bit number; who draws more than all undecided neighbours is
+//! chosen, and the neighbours are out. Edges count in both directions; a node with an edge to itself is never chosen.
 //!
 //! `cargo run --release -p vyre-examples --example mis -- --graph rmat:16:8 --check`
 

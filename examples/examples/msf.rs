@@ -1,7 +1,8 @@
 //! A minimum spanning forest, by Boruvka's algorithm.
 //!
 //! Each round every component finds its lightest outgoing edge with a 64-bit atomic minimum of weight and edge packed
-//! together, hooks onto the other end, and pointer jumping renames the merged components. Edges count in both directions.
+//! together, hooks onto the other end, and pointer jumping renames the merged components. Edges count in both
+//! directions.
 //!
 //! `cargo run --release -p vyre-examples --example msf -- --graph grid:300x300 --check`
 

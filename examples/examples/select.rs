@@ -1,7 +1,7 @@
 //! Many searches of one graph: which way to run them is measured here, and selected by how many there are to be.
 //!
-//! Ways that take time to prepare pay where enough searches follow: a session for batches, and the same on a graph whose nodes
-//! are renumbered, those with many edges first, so that what is looked at often lies together.
+//! Ways that take time to prepare pay where enough searches follow: a session for batches, and the same on a graph
+//! whose nodes are renumbered, those with many edges first, so that what is looked at often lies together.
 //!
 //! `cargo run --release -p vyre-examples --example select -- --graph rmat:16:16 --searches 1000`
 

@@ -40,7 +40,8 @@ pub struct Shared {
     /// Node to start from: a number, or the name of a function of an elf: graph [default: 0, or the program's entry]
     #[arg(long, value_name = "NODE", allow_negative_numbers = true)]
     pub source: Option<String>,
-    /// Where to run: auto takes a CUDA device if one answers, otherwise native, and goes on natively where that is faster
+    /// Where to run: auto takes a CUDA device if one answers, otherwise native, and goes on natively where that is
+    /// faster
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     pub backend: Backend,
     /// Compare with a sequential algorithm, print both times, exit with 1 if the results differ

@@ -1,10 +1,11 @@
 //! Call graphs of x86-64 ELF programs and libraries.
 //!
 //! A node is a function: a symbol, a range of the unwind table, or, where both were stripped, the target of a call. An
-//! edge says that running the one can lead to the other: a direct call or jump (tail calls too, also through the PLT), or
-//! the other's address being taken. An address can be taken in code (`lea`) or sit in data that the code names, such as
-//! a vtable; data is followed from pointer to pointer. Indirect calls need no edges of their own: whatever they can call
-//! had its address taken somewhere. What the loader calls by itself (initialisers, ifunc resolvers) hangs on the entry.
+//! edge says that running the one can lead to the other: a direct call or jump (tail calls too, also through the PLT),
+//! or the other's address being taken. An address can be taken in code (`lea`) or sit in data that the code names, such
+//! as a vtable; data is followed from pointer to pointer. Indirect calls need no edges of their own: whatever they can
+//! call had its address taken somewhere. What the loader calls by itself (initialisers, ifunc resolvers) hangs on the
+//! entry.
 //!
 //! So the graph errs on the side of reachability: what no path reaches is dead code as far as the machine code says.
 

@@ -5,7 +5,8 @@ use std::fs::{File, metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Reads a file. Refused are devices and pipes, which may never end and are not even opened, and what there is no memory for.
+/// Reads a file. Refused are devices and pipes, which may never end and are not even opened, and what there is no
+/// memory for.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let kind = metadata(path)?.file_type();
     if !kind.is_file() && !kind.is_dir() {

@@ -493,8 +493,8 @@ macro_rules! vec_values {
 
 vec_values! { u8 = b"u8  "; u32 = b"u32 "; i32 = b"i32 "; u64 = b"u64 "; i64 = b"i64 "; f32 = b"f32 "; f64 = b"f64 "; }
 
-/// Writes a result in the `.vec` format: `"VECBIN01"`, the type's name in 4 bytes, u32 values a row (`width`), u64 rows,
-/// the values; little endian. A trailing incomplete row is a bug in the caller and panics.
+/// Writes a result in the `.vec` format: `"VECBIN01"`, the type's name in 4 bytes, u32 values a row (`width`), u64
+/// rows, the values; little endian. A trailing incomplete row is a bug in the caller and panics.
 ///
 /// ```
 /// let mut bytes = Vec::new();

@@ -1,5 +1,5 @@
-//! What the examples share: the command line, graphs by name, file formats, call graphs of programs, passes that several
-//! programs run, and the sequential algorithms that results are checked against.
+//! What the examples share: the command line, graphs by name, file formats, call graphs of programs, passes that
+//! several programs run, and the sequential algorithms that results are checked against.
 //!
 //! ```
 //! use vyre_examples::{graph::GraphSpec, oracle};

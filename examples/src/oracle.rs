@@ -204,7 +204,8 @@ pub fn not_maximal(graph: &Csr, chosen: &[u32]) -> Option<String> {
     Some(format!("node {free} could be added"))
 }
 
-/// A minimum spanning forest by Kruskal's algorithm, the edge of lower index first among equal weights: 1 for each edge of it.
+/// A minimum spanning forest by Kruskal's algorithm, the edge of lower index first among equal weights: 1 for each edge
+/// of it.
 ///
 /// ```
 /// use vyre::Csr;
@@ -236,8 +237,8 @@ pub fn spanning_forest(graph: &Csr, weights: &[u32]) -> Vec<u32> {
     chosen
 }
 
-/// Shortest distances by the Bellman-Ford algorithm (`i64::MAX` without a path); `None` when a cycle of negative length can be
-/// reached.
+/// Shortest distances by the Bellman-Ford algorithm (`i64::MAX` without a path); `None` when a cycle of negative length
+/// can be reached.
 ///
 /// ```
 /// use vyre::Csr;
@@ -344,8 +345,8 @@ pub fn not_close(ours: &[f64], expected: &[f64], bound: f64) -> Option<String> {
     ))
 }
 
-/// Bytes of each of four classes in each line, by one scan with an automaton: `table[state * 256 + byte]` has the byte's class
-/// in the upper half and the next state in the lower one.
+/// Bytes of each of four classes in each line, by one scan with an automaton: `table[state * 256 + byte]` has the
+/// byte's class in the upper half and the next state in the lower one.
 ///
 /// ```
 /// // State 1 is within brackets; class 1 is what stands there.

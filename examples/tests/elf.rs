@@ -30,7 +30,8 @@ use Piece::*;
 const BASE: u64 = 0x40_0000;
 const HEADERS: usize = 64 + 3 * 56;
 
-/// An executable of one segment of code and one of data, without sections. Functions of `unwind` are in the unwind table.
+/// An executable of one segment of code and one of data, without sections. Functions of `unwind` are in the unwind
+/// table.
 fn program(code: &[Piece], data: &[Piece], unwind: &[(&str, &str)]) -> Vec<u8> {
     let len = |piece: &Piece, at: usize| match piece {
         Label(_) => 0,

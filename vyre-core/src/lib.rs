@@ -2,8 +2,8 @@
 //!
 //! Users depend on `vyre`, which re-exports what they need.
 
-/// `Debug` of errors is what `Display` says: a `main` that returns a `Result` prints errors by `Debug`. What they hold is in
-/// their fields.
+/// `Debug` of errors is what `Display` says: a `main` that returns a `Result` prints errors by `Debug`. What they hold
+/// is in their fields.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! debug_is_display {

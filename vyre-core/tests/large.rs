@@ -17,7 +17,8 @@ use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::trap::Site;
 use vyre_core::vir0::verify::{Rule, verify};
 
-/// What a test machine under load takes for linear work on a million bytes; the quadratic versions took 8 to 46 seconds.
+/// What a test machine under load takes for linear work on a million bytes; the quadratic versions took 8 to 46
+/// seconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 fn word(op: Op, d: u8, a: u8, imm: u32) -> Word {

@@ -26,8 +26,8 @@ const BUFFER_LEN: usize = 4;
 /// Fields of the items of the list and the second frontier.
 const FIELDS: [Scalar; 3] = [Scalar::U8, Scalar::F32, Scalar::I64];
 
-/// One buffer of each scalar type (id = the scalar's code), a path graph, a frontier of nodes and one of items, a list, a
-/// sum of each width, and one wave over the edges out of the first frontier in a fixpoint.
+/// One buffer of each scalar type (id = the scalar's code), a path graph, a frontier of nodes and one of items, a list,
+/// a sum of each width, and one wave over the edges out of the first frontier in a fixpoint.
 fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Program {
     let buffers = Scalar::ALL.map(|scalar| Buffer {
         name: format!("{}s", scalar.name()),
@@ -1472,8 +1472,8 @@ fn each_rule_is_checked() {
             },
         )]
     );
-    // The same wave again, in a second fixpoint inside the first: a sweep and updates in two scopes. Its condition is that
-    // of the first, whose frontier it does not own.
+    // The same wave again, in a second fixpoint inside the first: a sweep and updates in two scopes. Its condition is
+    // that of the first, whose frontier it does not own.
     let nested = program(|p| {
         p.fixpoints.push(Fixpoint {
             parent: Some(FixpointId(0)),

@@ -1,9 +1,9 @@
-//! Structs that the host writes and the megakernel reads, defined once: the macro below makes both the `#[repr(C)]` Rust
-//! struct and the text of `kernels/abi.h`. A test compares the checked-in header with it.
+//! Structs that the host writes and the megakernel reads, defined once: the macro below makes both the `#[repr(C)]`
+//! Rust struct and the text of `kernels/abi.h`. A test compares the checked-in header with it.
 //!
 //! All addresses are device addresses. `*_shared` fields are byte offsets into a CTA's shared memory. Table fields of
-//! [`Image`] are byte offsets from the start of the image. Every CTA copies the tables into its shared memory, so fields
-//! marked "CTA state" are private to a CTA and all CTAs compute the same values.
+//! [`Image`] are byte offsets from the start of the image. Every CTA copies the tables into its shared memory, so
+//! fields marked "CTA state" are private to a CTA and all CTAs compute the same values.
 
 #![allow(
     missing_docs,
@@ -32,9 +32,9 @@ pub(crate) const OP_END_NEIGHBORS: u32 = 0xf1;
 pub(crate) const OP_WAIT: u32 = 0xf2;
 /// Opcode of a map's code: the item's number.
 pub(crate) const OP_NUMBER: u32 = 0xf3;
-/// Opcodes of tile code: loads that are asked for together, as many words as the immediate says in its low byte, of 64 bits
-/// if the next byte is one; the end; items leave for which operand a is 0, or a comparison of a and b does not hold; a push
-/// of a under the condition b, or its opposite if the lowest bit of the immediate is 0; a and not b.
+/// Opcodes of tile code: loads that are asked for together, as many words as the immediate says in its low byte, of 64
+/// bits if the next byte is one; the end; items leave for which operand a is 0, or a comparison of a and b does not
+/// hold; a push of a under the condition b, or its opposite if the lowest bit of the immediate is 0; a and not b.
 pub(crate) const TILE_LOADS: u32 = 0xf6;
 /// See [`TILE_LOADS`].
 pub(crate) const TILE_END: u32 = 0xf7;
@@ -118,8 +118,8 @@ pub(crate) const SLOT_USED: u32 = 1 << 31;
 pub(crate) const SLOT_EDGE: u32 = 1 << 30;
 /// Warps of a CTA that take part in narrow rounds.
 pub(crate) const QUICK_WARPS: u32 = 4;
-/// Beside the length of quick code: it stores otherwise than by exchanges, or loads what may change past the first-level
-/// cache, so that barriers have to order that.
+/// Beside the length of quick code: it stores otherwise than by exchanges, or loads what may change past the
+/// first-level cache, so that barriers have to order that.
 pub(crate) const QUICK_WRITES: u32 = 1 << 30;
 /// See [`QUICK_WRITES`].
 pub(crate) const QUICK_READS: u32 = 1 << 31;
@@ -166,7 +166,8 @@ macro_rules! abi {
             #[repr(C)]
             #[derive(Clone, Copy, Debug, Default)]
             pub(crate) struct $name { $(pub(crate) $field: abi!(@rust $ty),)* }
-            // SAFETY: repr(C) of u32, u64 and arrays of u64, valid for every bit pattern; the assertion rules padding out.
+            // SAFETY: repr(C) of u32, u64 and arrays of u64, valid for every bit pattern; the assertion rules padding
+            // out.
             unsafe impl Pod for $name {}
             const _: () = assert!(
                 size_of::<$name>() == 0 $(+ size_of::<abi!(@rust $ty)>())* && size_of::<$name>() % 16 == 0,
@@ -250,8 +251,8 @@ const INTERPRETED: [(&str, u32); 12] = [
     ("TILE_WITHOUT", TILE_WITHOUT),
 ];
 
-/// The bytes that are no opcode of the general interpreter. With them its cases are all 256, so that its jump table needs
-/// no look at its bounds.
+/// The bytes that are no opcode of the general interpreter. With them its cases are all 256, so that its jump table
+/// needs no look at its bounds.
 #[cfg(test)]
 fn uninterpreted() -> impl Iterator<Item = u32> {
     let own = |code: u32| INTERPRETED.iter().any(|&(_, known)| known == code);
@@ -356,8 +357,9 @@ pub(crate) mod fill {
 }
 
 abi! {
-    /// Head of the image. `stash_bytes`: of a warp. `quick_warps`: warps of a CTA that have rows of quick code. `progress`: where the host can see rounds and the frontier while the launch runs, or 0. `times`: bytes from `results` to two 64-bit
-    /// words a wave, its sweeps and the nanoseconds that they took, or 0 if nobody asked.
+    /// Head of the image. `stash_bytes`: of a warp. `quick_warps`: warps of a CTA that have rows of quick code.
+    /// `progress`: where the host can see rounds and the frontier while the launch runs, or 0. `times`: bytes from
+    /// `results` to two 64-bit words a wave, its sweeps and the nanoseconds that they took, or 0 if nobody asked.
     struct Image {
         code: u64,
         control: u64,
@@ -397,8 +399,8 @@ abi! {
         progress: u64,
     }
 
-    /// Grid-wide words: the barrier (one word a 128-byte line), the trap, the abort flag, two sums of edges that are used in
-    /// turn and only grow. Zeroed before a launch, except `trap_key`.
+    /// Grid-wide words: the barrier (one word a 128-byte line), the trap, the abort flag, two sums of edges that are
+    /// used in turn and only grow. Zeroed before a launch, except `trap_key`.
     struct Control {
         barrier: [u64; 16],
         barrier1: [u64; 16],
@@ -426,8 +428,9 @@ abi! {
     /// Many queries in one launch: every CTA takes one after another and runs it alone. The image is that of query 0 on
     /// CTA 0: addresses in the first `slab_bytes` of `slab` are moved on by so much for each CTA, those in the first
     /// `inputs_bytes` of `inputs` and `results_bytes` of `results` for each query. `next`: the first query that nobody
-    /// took. `control`: the control words as they are before a query. `scalars`: `scalar_count` of them a query. `images`:
-    /// 0, or the images of all queries, `image_bytes` apart, where each has a graph of its own; then nothing is moved.
+    /// took. `control`: the control words as they are before a query. `scalars`: `scalar_count` of them a query.
+    /// `images`: 0, or the images of all queries, `image_bytes` apart, where each has a graph of its own; then nothing
+    /// is moved.
     struct Batch {
         next: u64,
         slab: u64,
@@ -448,9 +451,10 @@ abi! {
     /// One step of the schedule. `carried`: the frontier whose pushes travel in this barrier's word; `pushed`: list of
     /// all frontiers pushed to in the group that this barrier ends, the carried one first, as triples: frontier, kernel
     /// and pc to blame for an overflow. `settle`: a second barrier follows the
-    /// condition, because it reads what the next group may change. `plain`: the fixpoint's body is one wave over the edges
-    /// out of the one frontier that it owns, pushes to and tests for emptiness, and of what changes by round that wave
-    /// sees the round only. Of fills, `pushed`: the first of `pushed_count` of them; the first step of a schedule is one.
+    /// condition, because it reads what the next group may change. `plain`: the fixpoint's body is one wave over the
+    /// edges out of the one frontier that it owns, pushes to and tests for emptiness, and of what changes by round that
+    /// wave sees the round only. Of fills, `pushed`: the first of `pushed_count` of them; the first step of a schedule
+    /// is one.
     struct Step {
         kind: u32,
         id: u32,
@@ -462,11 +466,12 @@ abi! {
         unused: u32,
     }
 
-    /// One wave. `narrow`: items of a frontier that a warp takes at least, so that their edges fill it. `fresh`: of a list,
-    /// only what it has not swept. `from`, `swept_to`: CTA state. `ranges`: the long edge ranges that its neighbour loop
-    /// meets, by start (begin, end, first part, parts); `parts`: begin and end of each part; `sums`: what the loop makes of
-    /// each part, and whether it could. `chunks`: nodes that start a chunk, the chunks having about as many short edges each,
-    /// and after them the number of nodes. `pull`: its entry among those that may be turned round.
+    /// One wave. `narrow`: items of a frontier that a warp takes at least, so that their edges fill it. `fresh`: of a
+    /// list, only what it has not swept. `from`, `swept_to`: CTA state. `ranges`: the long edge ranges that its
+    /// neighbour loop meets, by start (begin, end, first part, parts); `parts`: begin and end of each part; `sums`:
+    /// what the loop makes of each part, and whether it could. `chunks`: nodes that start a chunk, the chunks having
+    /// about as many short edges each, and after them the number of nodes. `pull`: its entry among those that may be
+    /// turned round.
     struct Wave {
         len: u64,
         from: u64,
@@ -487,11 +492,12 @@ abi! {
         pull: u32,
     }
 
-    /// A wave of a plain fixpoint that may be turned round. `bits`: the first two of three bitmaps of the nodes one behind the other, the very first of which is empty; 0
-    /// where it is not known whether a topology has the edges in, so that what is missed is only counted. `into`: that
-    /// topology; `least`: edges of a frontier from which turning round is worth its barriers; `most_degree`: out of a
-    /// node. A claim finds `free` in its element of `buffer` and stores `taken`, plus the round if `by_round`. `explored`,
-    /// `entry`: CTA state; the edges of the fixpoint's frontiers so far, and which time through the fixpoint that is.
+    /// A wave of a plain fixpoint that may be turned round. `bits`: the first two of three bitmaps of the nodes one
+    /// behind the other, the very first of which is empty; 0 where it is not known whether a topology has the edges in,
+    /// so that what is missed is only counted. `into`: that topology; `least`: edges of a frontier from which turning
+    /// round is worth its barriers; `most_degree`: out of a node. A claim finds `free` in its element of `buffer` and
+    /// stores `taken`, plus the round if `by_round`. `explored`, `entry`: CTA state; the edges of the fixpoint's
+    /// frontiers so far, and which time through the fixpoint that is.
     struct Pull {
         bits: [u64; 2],
         least: u64,
@@ -506,17 +512,18 @@ abi! {
     }
 
     /// One kernel. `k`: items a lane of a full tile; `warps`: warps that have registers; `item_row`: a row that keeps
-    /// the item for traps. `uniforms_shared`: its staged slots; `staged`: they are its own, so that only the slots in the
-    /// list `dynamic` change after the start. `code_at`: CTA state, the code's shared address. `fields`: list of
-    /// the rows of an item's fields. `neighbors`: where, after `code_at`, the code of its lifted neighbour loop is, in words.
-    /// `ahead`: list of the buffers whose elements its items load by their own numbers, and the size of one, in pairs.
-    /// `stream`: if `stream_k` is not 0, the first word of its code as a map, with so many items a lane; it accesses the
-    /// listed buffers.
-    /// `quick`: where its code for narrow rounds is, or 0. `quick_shared`: the rows of that, `quick_rows` for each warp that takes
-    /// part; list `quick_fills` says what to fill them with before a run, and the last `quick_dynamic` of it before each
-    /// stretch of narrow rounds. The others are rows among them, `quick_next` that of the round plus `quick_addend`.
-    /// `quick_begins`: the first word of the code that is run, after four that say what to load before; `quick_slots`: how wide
-    /// that is, in words, or 0, and from bit 8 how many words there are; `quick_plain`: the first word where a buffer has no such element.
+    /// the item for traps. `uniforms_shared`: its staged slots; `staged`: they are its own, so that only the slots in
+    /// the list `dynamic` change after the start. `code_at`: CTA state, the code's shared address. `fields`: list of
+    /// the rows of an item's fields. `neighbors`: where, after `code_at`, the code of its lifted neighbour loop is, in
+    /// words. `ahead`: list of the buffers whose elements its items load by their own numbers, and the size of one, in
+    /// pairs. `stream`: if `stream_k` is not 0, the first word of its code as a map, with so many items a lane; it
+    /// accesses the listed buffers.
+    /// `quick`: where its code for narrow rounds is, or 0. `quick_shared`: the rows of that, `quick_rows` for each warp
+    /// that takes part; list `quick_fills` says what to fill them with before a run, and the last `quick_dynamic` of it
+    /// before each stretch of narrow rounds. The others are rows among them, `quick_next` that of the round plus
+    /// `quick_addend`. `quick_begins`: the first word of the code that is run, after four that say what to load before;
+    /// `quick_slots`: how wide that is, in words, or 0, and from bit 8 how many words there are; `quick_plain`: the
+    /// first word where a buffer has no such element.
     struct Kernel {
         index_row: u32,
         src_row: u32,
@@ -568,8 +575,8 @@ abi! {
         unused1: u32,
     }
 
-    /// Where a uniform slot gets its value: raw bits (of the scalar `id` - 1, if not 0), or the round of fixpoint `id`, a
-    /// reduction, a frontier's length.
+    /// Where a uniform slot gets its value: raw bits (of the scalar `id` - 1, if not 0), or the round of fixpoint `id`,
+    /// a reduction, a frontier's length.
     struct Value {
         bits: u64,
         kind: u32,
@@ -593,11 +600,12 @@ abi! {
         unused1: u32,
     }
 
-    /// A frontier, or a list, which never flips. Pairs are double buffers, by `side`; counters are triples, used in turn (`counters`: by `third` the
-    /// pushes, then by barrier the sum of the CTAs' `local`). `offsets` and `ranges`: of the topology it is swept with,
-    /// to fetch a node's edge range when it is pushed. From `stamp` on: CTA state. `side` and `third`: where pushes go,
-    /// changed by a flip; `pushed`: since the last flip, as of the last barrier; `local`: by this CTA since the last
-    /// barrier; `attention`: it pushed hubs. `record`: items that are not nodes; `trap`: what an overflow is.
+    /// A frontier, or a list, which never flips. Pairs are double buffers, by `side`; counters are triples, used in
+    /// turn (`counters`: by `third` the pushes, then by barrier the sum of the CTAs' `local`). `offsets` and `ranges`:
+    /// of the topology it is swept with, to fetch a node's edge range when it is pushed. From `stamp` on: CTA state.
+    /// `side` and `third`: where pushes go, changed by a flip; `pushed`: since the last flip, as of the last barrier;
+    /// `local`: by this CTA since the last barrier; `attention`: it pushed hubs. `record`: items that are not nodes;
+    /// `trap`: what an overflow is.
     struct Frontier {
         items: [u64; 2],
         ranges: [u64; 2],
@@ -676,8 +684,8 @@ abi! {
 mod tests {
     use vyre_core::vir0::isa::*;
 
-    /// The constants that device code shares with the bytecode, as a C header: operand bytes, limits, opcodes, trap codes and
-    /// the tags of [`vyre_core::vir0::container`].
+    /// The constants that device code shares with the bytecode, as a C header: operand bytes, limits, opcodes, trap
+    /// codes and the tags of [`vyre_core::vir0::container`].
     fn instruction_header() -> String {
         let mut out = String::from(
             "// Generated from vyre-core's instruction table (isa::cuda_header); do not edit.\n#pragma once\n\n",

@@ -35,8 +35,8 @@ impl Cuda {
         &self.device
     }
 
-    /// Why the first process on a machine waits while the driver compiles the megakernel; `None` where this crate has machine
-    /// code for the device.
+    /// Why the first process on a machine waits while the driver compiles the megakernel; `None` where this crate has
+    /// machine code for the device.
     pub fn waits(&self) -> Option<String> {
         match self.device.code() {
             Code::Cubin { .. } => None,
@@ -73,8 +73,8 @@ impl Backend for Cuda {
         }
     }
 
-    /// Of the contract's defaults one was measured to be wrong: on an H100, sparse rounds are never faster with fewer CTAs, and
-    /// those of a few thousand items are slower (docs/PERFORMANCE.md).
+    /// Of the contract's defaults one was measured to be wrong: on an H100, sparse rounds are never faster with fewer
+    /// CTAs, and those of a few thousand items are slower (docs/PERFORMANCE.md).
     fn thresholds(&self) -> Thresholds {
         let mut thresholds = Thresholds::default();
         thresholds.launch.sparse_ctas = u32::MAX;

@@ -28,7 +28,8 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Takes `bytes`, rounded up to [`ALIGN`], to which addresses are aligned; never none. Debug builds fill it with a pattern that shows up in results.
+    /// Takes `bytes`, rounded up to [`ALIGN`], to which addresses are aligned; never none. Debug builds fill it with a
+    /// pattern that shows up in results.
     pub(crate) fn new(device: &Arc<Device>, bytes: u64) -> Result<Memory, DeviceError> {
         device.enter()?;
         let bytes = bytes.max(1).next_multiple_of(ALIGN);
@@ -67,8 +68,8 @@ impl Memory {
             .attempt("cuMemsetD8Async")
     }
 
-    /// Copies from the host to `at` bytes in, in stream order. The bytes may be reused when the call returns, unless they
-    /// are page-locked: then after the stream was waited for.
+    /// Copies from the host to `at` bytes in, in stream order. The bytes may be reused when the call returns, unless
+    /// they are page-locked: then after the stream was waited for.
     pub(crate) fn upload(&self, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         self.upload_by(self.device.stream(), at, bytes)
     }
@@ -169,7 +170,8 @@ impl Byte for MaybeUninit<u8> {}
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.device.enter().is_ok() {
-            // SAFETY: allocated by `new`, freed once; cuMemFree waits for work that uses it. An error has no taker here.
+            // SAFETY: allocated by `new`, freed once; cuMemFree waits for work that uses it. An error has no taker
+            // here.
             let _ = unsafe { result::free_sync(self.address) };
             self.device.allocated.fetch_sub(self.bytes, Relaxed);
         }
@@ -251,8 +253,8 @@ pub(crate) fn whole_pages(address: usize, bytes: usize) -> Range<usize> {
     if first < last { first..last } else { 0..0 }
 }
 
-/// Whole pages of memory that is somebody's, locked where they are. A page that is not whole may be another's too, and stays
-/// as it is. Locking is slow and waits for the device.
+/// Whole pages of memory that is somebody's, locked where they are. A page that is not whole may be another's too, and
+/// stays as it is. Locking is slow and waits for the device.
 #[derive(Debug)]
 pub(crate) struct Locked {
     device: Arc<Device>,
@@ -454,8 +456,8 @@ impl Ring {
         }
     }
 
-    /// Copies what follows `at` in `from` in pieces that end at `cuts`, counted from there, and hands each to `take` while the next
-    /// is on its way. Comes after `ready` only. No piece is larger than a part.
+    /// Copies what follows `at` in `from` in pieces that end at `cuts`, counted from there, and hands each to `take`
+    /// while the next is on its way. Comes after `ready` only. No piece is larger than a part.
     pub(crate) fn download(
         &mut self,
         (from, at, ready): (&Memory, u64, &Event),
@@ -742,8 +744,9 @@ impl Place<'_> {
     }
 }
 
-/// Copies bytes to memory of the same length, whatever that holds. Large copies take several threads: the operating system
-/// makes the pages that are written first, and one thread gets no more than one or two gigabytes of them in a second.
+/// Copies bytes to memory of the same length, whatever that holds. Large copies take several threads: the operating
+/// system makes the pages that are written first, and one thread gets no more than one or two gigabytes of them in a
+/// second.
 fn copy(from: &[u8], to: &mut [MaybeUninit<u8>]) {
     if from.len() < 2 * THREAD_BYTES {
         to.write_copy_of_slice(from);

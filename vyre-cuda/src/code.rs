@@ -1,9 +1,9 @@
 //! The megakernel's machine code: cubins for the common architectures, and the PTX for all others.
 //!
-//! A cubin for compute capability X.Y runs on X.Z where Z is Y or more, and on no other major version; only GPUs of Tegra
-//! chips take none but their own. Its format is that of the compiler: drivers of the compiler's major version take it (of
-//! any minor version), and later ones; earlier ones refuse it. PTX runs on whatever is newer than its target, once the
-//! driver has compiled it.
+//! A cubin for compute capability X.Y runs on X.Z where Z is Y or more, and on no other major version; only GPUs of
+//! Tegra chips take none but their own. Its format is that of the compiler: drivers of the compiler's major version
+//! take it (of any minor version), and later ones; earlier ones refuse it. PTX runs on whatever is newer than its
+//! target, once the driver has compiled it.
 //!
 //! There is none for 8.9, because the machine code for 8.6 is the same, byte for byte.
 
@@ -233,8 +233,8 @@ mod tests {
         })
     }
 
-    /// What `scripts/build-ptx` writes into the first line: the hash of how modules are built, of the source, and of what that
-    /// includes, in order of appearance.
+    /// What `scripts/build-ptx` writes into the first line: the hash of how modules are built, of the source, and of
+    /// what that includes, in order of appearance.
     fn sources_of(folder: &Path, module: &str) -> String {
         let mut files = vec![
             kernels().join("build.json"),
@@ -311,8 +311,8 @@ mod tests {
             let half = |at: usize| u16::from_le_bytes(elf[at..at + 2].try_into().unwrap());
             let word = |at: usize| u32::from_le_bytes(elf[at..at + 4].try_into().unwrap());
             let long = |at: usize| u64::from_le_bytes(elf[at..at + 8].try_into().unwrap()) as usize;
-            // 64 bits, little-endian, and NVIDIA's ABI as compilers of CUDA 13 write it: the architecture has the second byte
-            // of the flags.
+            // 64 bits, little-endian, and NVIDIA's ABI as compilers of CUDA 13 write it: the architecture has the
+            // second byte of the flags.
             assert_eq!(elf[..6], [0x7f, b'E', b'L', b'F', 2, 1]);
             assert_eq!(elf[8], 8, "version of the ABI");
             assert_eq!(half(18), EM_CUDA);

@@ -1,10 +1,10 @@
 //! A CUDA device: opening it without a panic, loading the megakernel, and device memory.
 //!
-//! Only the driver is needed. For common architectures the megakernel's machine code is part of this crate ([`Code`]); for
-//! others the driver compiles its PTX, and keeps the result in its own cache on disk (keyed by content, GPU and driver),
-//! so that only the first process of a user waits. The linker interface, which would hand out the compiled code for a
-//! cache of ours, compiles every function by itself: calls then follow the full calling convention, and narrow rounds are a
-//! sixth slower.
+//! Only the driver is needed. For common architectures the megakernel's machine code is part of this crate ([`Code`]);
+//! for others the driver compiles its PTX, and keeps the result in its own cache on disk (keyed by content, GPU and
+//! driver), so that only the first process of a user waits. The linker interface, which would hand out the compiled
+//! code for a cache of ours, compiles every function by itself: calls then follow the full calling convention, and
+//! narrow rounds are a sixth slower.
 
 use crate::abi;
 use crate::code::Target;
@@ -106,8 +106,8 @@ impl<T> Attempt<T> for Result<T, DriverError> {
     }
 }
 
-/// Whether the driver's library is there. It stays loaded from here on: `is_culib_present` of the binding would let go of
-/// it, for the driver to be loaded a second time.
+/// Whether the driver's library is there. It stays loaded from here on: `is_culib_present` of the binding would let go
+/// of it, for the driver to be loaded a second time.
 fn driver_is_there() -> bool {
     static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
     let find = || {
@@ -359,8 +359,8 @@ impl Device {
         }
     }
 
-    /// How many CTAs of the megakernel are resident in whole clusters of so many, with this much shared memory each; 0 without
-    /// clusters.
+    /// How many CTAs of the megakernel are resident in whole clusters of so many, with this much shared memory each; 0
+    /// without clusters.
     pub(crate) fn clustered_ctas(
         &self,
         shared_bytes: u32,
@@ -375,7 +375,8 @@ impl Device {
         let config = launch_config(most, shared_bytes, self.stream, &mut attributes);
         let mut clusters = 0;
         // Not every device has clusters of more than eight: that is no error.
-        // SAFETY: the count is a live local, the function belongs to the loaded module, and the attributes outlive the call.
+        // SAFETY: the count is a live local, the function belongs to the loaded module, and the attributes outlive the
+        // call.
         let asked =
             unsafe { sys::cuOccupancyMaxActiveClusters(&mut clusters, self.megakernel, &config) };
         if cluster > 8 && asked.result().is_err() {
@@ -388,8 +389,8 @@ impl Device {
     /// Launches the megakernel on an image, or on a batch, in clusters of so many CTAs if that is more than one.
     ///
     /// # Safety
-    /// The image, the batch and all that they point to stay allocated until the launch was waited for, and all CTAs can be
-    /// resident together.
+    /// The image, the batch and all that they point to stay allocated until the launch was waited for, and all CTAs can
+    /// be resident together.
     pub(crate) unsafe fn launch(
         &self,
         shared_bytes: u32,
@@ -401,7 +402,8 @@ impl Device {
         let mut params: [*mut c_void; 2] = [(&raw mut image).cast(), (&raw mut batch).cast()];
         let mut attributes = launch_attributes(cluster);
         let config = launch_config(ctas, shared_bytes, self.stream, &mut attributes);
-        // SAFETY: the function takes two pointers, whose targets live long enough by contract; the attributes outlive the call.
+        // SAFETY: the function takes two pointers, whose targets live long enough by contract; the attributes outlive
+        // the call.
         unsafe {
             sys::cuLaunchKernelEx(
                 &config,
@@ -414,14 +416,15 @@ impl Device {
         .attempt("cuLaunchKernelEx")
     }
 
-    /// The stream that launches of all sessions go through, and every copy that takes its turn among them, for kernels of
-    /// your own: what is given to it comes after the runs before and before the runs after. It does not wait for the
+    /// The stream that launches of all sessions go through, and every copy that takes its turn among them, for kernels
+    /// of your own: what is given to it comes after the runs before and before the runs after. It does not wait for the
     /// default stream, nor that for it. It lives as long as the device, and must not be destroyed.
     pub fn stream(&self) -> sys::CUstream {
         self.stream
     }
 
-    /// The device's primary context, which other libraries of the process share. It lives as long as the device, at least.
+    /// The device's primary context, which other libraries of the process share. It lives as long as the device, at
+    /// least.
     pub fn context(&self) -> sys::CUcontext {
         self.context
     }
@@ -438,8 +441,8 @@ impl Device {
         unsafe { result::ctx::set_current(self.context) }.attempt("cuCtxSetCurrent")
     }
 
-    /// Waits until everything is done that was given to [`stream`](Device::stream), or to the stream of copies beside it. An
-    /// error of a kernel of your own may be said here, or by the next run.
+    /// Waits until everything is done that was given to [`stream`](Device::stream), or to the stream of copies beside
+    /// it. An error of a kernel of your own may be said here, or by the next run.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         self.enter()?;
         for stream in [self.copies, self.stream] {
@@ -449,12 +452,12 @@ impl Device {
         Ok(())
     }
 
-    /// Starts finding out whether a graph on the device is its own reverse: clears the word at `verdict` if it is not, or if
-    /// the targets of a node do not ascend.
+    /// Starts finding out whether a graph on the device is its own reverse: clears the word at `verdict` if it is not,
+    /// or if the targets of a node do not ascend.
     ///
     /// # Safety
-    /// `graph` are the addresses of offsets and targets of a CSR graph of so many nodes and edges, `verdict` that of a word; they stay allocated until
-    /// the stream was waited for.
+    /// `graph` are the addresses of offsets and targets of a CSR graph of so many nodes and edges, `verdict` that of a
+    /// word; they stay allocated until the stream was waited for.
     pub(crate) unsafe fn start_symmetric(
         &self,
         graph: [u64; 2],
@@ -472,7 +475,8 @@ impl Device {
             (&raw mut verdict).cast(),
         ];
         let ctas = edges.div_ceil(8 * 1024).clamp(1, self.multiprocessors * 8);
-        // SAFETY: the function takes two addresses, two numbers and an address, which are good by this function's contract.
+        // SAFETY: the function takes two addresses, two numbers and an address, which are good by this function's
+        // contract.
         unsafe {
             result::launch_kernel(
                 self.symmetric,
@@ -607,8 +611,8 @@ impl Drop for Device {
         if self.enter().is_err() {
             return;
         }
-        // SAFETY: the handles were made by `open` and are not used again; work on the stream was waited for by its users.
-        // Errors at this point have no taker.
+        // SAFETY: the handles were made by `open` and are not used again; work on the stream was waited for by its
+        // users. Errors at this point have no taker.
         unsafe {
             if !self.module.is_null() {
                 let _ = result::module::unload(self.module);

@@ -73,8 +73,8 @@ pub(crate) struct Layout {
     waves: Vec<abi::Wave>,
     fixpoints: Vec<abi::Fixpoint>,
     steps: Vec<abi::Step>,
-    /// By phase, the step that fills what its start is the time for; the barrier behind it is the next step. Where nothing shares
-    /// memory, of the first phase only.
+    /// By phase, the step that fills what its start is the time for; the barrier behind it is the next step. Where
+    /// nothing shares memory, of the first phase only.
     fills: Vec<usize>,
     lists: Vec<u32>,
     looked: (u32, u32),
@@ -105,8 +105,8 @@ pub(crate) struct Pulling {
     entry: abi::Pull,
 }
 
-/// How a run's wave is turned round: the first two of three bitmaps (0: only what is missed is counted), the topology with the edges in, and
-/// when it is worth it.
+/// How a run's wave is turned round: the first two of three bitmaps (0: only what is missed is counted), the topology
+/// with the edges in, and when it is worth it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) bits: [u64; 2],
@@ -142,8 +142,8 @@ pub(crate) struct Run<'a> {
     pub(crate) time_waves: bool,
 }
 
-/// The long edge ranges of a wave, and its nodes in chunks: addresses of the lists and of the parts' sums, how many there
-/// are of each.
+/// The long edge ranges of a wave, and its nodes in chunks: addresses of the lists and of the parts' sums, how many
+/// there are of each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ranges {
     pub(crate) list: u64,
@@ -581,8 +581,9 @@ impl Layout {
         step
     }
 
-    /// Takes the quick code of plain fixpoints' waves, as far as there is room for it. What is plain only with quick code, or
-    /// without frontiers that others sum up, is no longer so elsewhere. `own`: staged uniforms have places of their own.
+    /// Takes the quick code of plain fixpoints' waves, as far as there is room for it. What is plain only with quick
+    /// code, or without frontiers that others sum up, is no longer so elsewhere. `own`: staged uniforms have places of
+    /// their own.
     fn choose_quick(&mut self, program: &Program, own: bool) {
         for i in 0..self.steps.len() {
             if self.steps[i].plain == 0 {
@@ -791,8 +792,8 @@ impl Layout {
         self.head.quick_warps
     }
 
-    /// The code as the device has it: each word, where its operands are in a full tile, its immediate four times; then the
-    /// quick code.
+    /// The code as the device has it: each word, where its operands are in a full tile, its immediate four times; then
+    /// the quick code.
     pub(crate) fn device_words(&self) -> Vec<u8> {
         let starts = self.kernels.iter().map(|k| k.code as usize);
         let ends = starts.clone().skip(1).chain([self.code.len()]);
@@ -836,9 +837,9 @@ impl Layout {
         bytes
     }
 
-    /// Word `at` of a map, less its flags: its opcode, where its result and its operands lie, and its immediate four times,
-    /// of which the first is the place of a third operand. Places are those in rows of the map, or with the top bit set in
-    /// shared memory.
+    /// Word `at` of a map, less its flags: its opcode, where its result and its operands lie, and its immediate four
+    /// times, of which the first is the place of a third operand. Places are those in rows of the map, or with the top
+    /// bit set in shared memory.
     fn map_word(&self, kernel: &abi::Kernel, at: u32, word: &Word) -> [u32; 8] {
         let fixed = |place: u32| 1 << 31 | place;
         let uniform = |slot: u32| fixed(kernel.uniforms_shared + slot * abi::UNIFORM_BYTES);
@@ -1043,8 +1044,8 @@ fn own_loads(kernel: &Kernel) -> Vec<u32> {
     loads
 }
 
-/// The wave at this step of the schedule, the only one of a plain fixpoint, if it may be turned round without running its
-/// kernel.
+/// The wave at this step of the schedule, the only one of a plain fixpoint, if it may be turned round without running
+/// its kernel.
 fn pulling(program: &Program, at: usize) -> Option<Pulling> {
     let Step::Wave(id) = program.schedule[at] else {
         return None;
@@ -1123,8 +1124,8 @@ fn empty_frontier(until: &Kernel) -> u32 {
     }
 }
 
-/// Whether a fixpoint's condition reads something that the waves after it may change while slower CTAs still evaluate it:
-/// a reduction that the next round does not reset.
+/// Whether a fixpoint's condition reads something that the waves after it may change while slower CTAs still evaluate
+/// it: a reduction that the next round does not reset.
 fn unsettled(program: &Program, f: FixpointId) -> bool {
     let until = &program.kernels[program.fixpoints[f.index()].until.index()];
     until.uniforms.iter().any(|u| match u {

@@ -1,13 +1,13 @@
 //! Neighbour loops that reduce, found in a kernel's code: `for u in graph.neighbors(v) { total += share[u]; }`.
 //!
 //! One lane that walks a hub's edges alone keeps its whole warp waiting. Where the turns of such a loop depend on each
-//! other through one value only, which takes in what every turn makes by an operation that may be done in any order, the
-//! warp's lanes share the edges of all its items instead. Integers come out the same; a float sum is rounded in another
-//! order, as that of a grid reduction is. So sums of floats stay as they are in a pass that promises the same bits, or the
-//! same result, on every backend.
+//! other through one value only, which takes in what every turn makes by an operation that may be done in any order,
+//! the warp's lanes share the edges of all its items instead. Integers come out the same; a float sum is rounded in
+//! another order, as that of a grid reduction is. So sums of floats stay as they are in a pass that promises the same
+//! bits, or the same result, on every backend.
 //!
-//! The loop's own code stays behind the word that replaces its `loop`: when a turn faults, the device goes back to it, so
-//! that the trap is the one that the plain loop raises.
+//! The loop's own code stays behind the word that replaces its `loop`: when a turn faults, the device goes back to it,
+//! so that the trap is the one that the plain loop raises.
 
 use crate::abi;
 use vyre_core::vir0::flow::{self, BlockKind, Rows, defs, live_in, op, uses};

@@ -1,15 +1,16 @@
 //! The CUDA backend: one cooperative launch of the persistent megakernel runs a whole pass.
 //!
-//! Topology and buffers are allocated once per session. A run uploads its inputs and one image (tables and zeroed control
-//! words) and launches once. Small results lie behind the control words, so that one copy brings all of them back; large
-//! ones have copies of their own. The host waits once, unless it must learn first how much there is to read.
+//! Topology and buffers are allocated once per session. A run uploads its inputs and one image (tables and zeroed
+//! control words) and launches once. Small results lie behind the control words, so that one copy brings all of them
+//! back; large ones have copies of their own. The host waits once, unless it must learn first how much there is to
+//! read.
 //!
-//! Queries of a batch share launches: each CTA takes one after another and runs it alone. What a query leaves to be read,
-//! control words and results, is one record.
+//! Queries of a batch share launches: each CTA takes one after another and runs it alone. What a query leaves to be
+//! read, control words and results, is one record.
 //!
-//! Two launches are on their way at a time where there is something to gain: while one runs, the inputs of the next go up
-//! and the results of the one before come back, on a stream of copies. For that, inputs and what belongs to a launch exist
-//! twice; everything else is used in the launches' order.
+//! Two launches are on their way at a time where there is something to gain: while one runs, the inputs of the next go
+//! up and the results of the one before come back, on a stream of copies. For that, inputs and what belongs to a launch
+//! exist twice; everything else is used in the launches' order.
 
 mod launch;
 mod many;
@@ -65,10 +66,11 @@ use vyre_core::vir0::trap::{Site, Trap, TrapKind};
 const PINNED_OUTPUT_BYTES: u64 = 64 << 20;
 /// Runs of a series that are on their way before the host waits.
 const SERIES: usize = 256;
-/// Nodes and edges up to which two queries are worth sharing a launch; above, an eighth of the multiprocessors must get one.
+/// Nodes and edges up to which two queries are worth sharing a launch; above, an eighth of the multiprocessors must get
+/// one.
 const SMALL_GRAPH: u64 = 1 << 18;
-/// Bytes of each of the two parts that a large column of inputs or results goes through, which several threads fill or empty: worth
-/// telling them.
+/// Bytes of each of the two parts that a large column of inputs or results goes through, which several threads fill or
+/// empty: worth telling them.
 const COLUMN_PART_BYTES: usize = 4 << 20;
 /// Inputs from this size on are uploaded while the run before is on the device.
 const AHEAD_BYTES: u64 = 64 << 10;
@@ -216,8 +218,8 @@ struct Graph {
     symmetric: Symmetric,
 }
 
-/// Whether a graph is its own reverse, so that searches in it may be turned round. The device finds out once searches have
-/// pushed along as many edges as the graph has that they would rather not have looked at.
+/// Whether a graph is its own reverse, so that searches in it may be turned round. The device finds out once searches
+/// have pushed along as many edges as the graph has that they would rather not have looked at.
 #[derive(Debug)]
 enum Symmetric {
     /// Not worth knowing yet: so many such edges.
@@ -234,8 +236,8 @@ struct Question {
     done: Event,
 }
 
-/// Memory of a frontier: pairs of items, edge ranges and hubs, unless that is in the arena; stamps of a unique one. Of a list,
-/// and of a frontier whose items are not nodes: an array for each field.
+/// Memory of a frontier: pairs of items, edge ranges and hubs, unless that is in the arena; stamps of a unique one. Of
+/// a list, and of a frontier whose items are not nodes: an array for each field.
 #[derive(Debug)]
 struct Queue {
     memory: Option<Memory>,
@@ -245,8 +247,8 @@ struct Queue {
     stamp: u32,
 }
 
-/// Bytes of buffers, sizes of frontiers and lists, where what comes back in one copy lies behind the control words, and what
-/// shares memory.
+/// Bytes of buffers, sizes of frontiers and lists, where what comes back in one copy lies behind the control words, and
+/// what shares memory.
 #[derive(Clone, Debug, Default)]
 struct Needs {
     buffers: Vec<u64>,
@@ -876,8 +878,8 @@ impl Megakernel {
         Ok(())
     }
 
-    /// Asks whether graphs are symmetric, where that was missed often enough. Nobody waits for the answer, but what is given to
-    /// the device next.
+    /// Asks whether graphs are symmetric, where that was missed often enough. Nobody waits for the answer, but what is
+    /// given to the device next.
     fn missed(&mut self, edges: u64) -> Result<(), RunError> {
         if edges == 0 {
             return Ok(());
@@ -994,8 +996,8 @@ impl Megakernel {
     }
 
     /// Starts some runs, whose last one's results are read if asked to. `beside`: another launch is on its way, and its
-    /// host memory and inputs are not this flight's. `locked`: columns whose pages are locked, where results go without a stop; they
-    /// stay as they are until the device was waited for.
+    /// host memory and inputs are not this flight's. `locked`: columns whose pages are locked, where results go without
+    /// a stop; they stay as they are until the device was waited for.
     fn start(
         &mut self,
         series: &[Args<'_>],
@@ -1059,8 +1061,8 @@ impl Megakernel {
             let (ctas, cluster) = self.grid();
             let of = [self.image.address(), 0];
             let bytes = self.layout.shared_bytes;
-            // SAFETY: what the image names belongs to the session, which waits for the launch; so many CTAs are resident
-            // together, one a multiprocessor.
+            // SAFETY: what the image names belongs to the session, which waits for the launch; so many CTAs are
+            // resident together, one a multiprocessor.
             unsafe { self.device.launch(bytes, of, ctas, cluster) }?;
             self.counts.launches += 1;
             launched += 1;
@@ -1116,8 +1118,8 @@ impl Megakernel {
         (pending.fetched || pending.direct.is_empty()) && !lists.into_iter().any(large)
     }
 
-    /// Waits for what was started, and gives the last run's results if they were asked for: those of `in_outs` that have copies of
-    /// their own there, the others in the memory of earlier results.
+    /// Waits for what was started, and gives the last run's results if they were asked for: those of `in_outs` that
+    /// have copies of their own there, the others in the memory of earlier results.
     fn finish(
         &mut self,
         pending: Pending,
@@ -1208,8 +1210,8 @@ impl Megakernel {
             .collect()
     }
 
-    /// Starts copying results into page-locked memory, piece by piece; `homes[b]`: the buffer that holds what belongs to `b`. Whole
-    /// pages of locked columns are copied to where they belong.
+    /// Starts copying results into page-locked memory, piece by piece; `homes[b]`: the buffer that holds what belongs
+    /// to `b`. Whole pages of locked columns are copied to where they belong.
     fn fetch(
         &mut self,
         direct: &[Direct],
@@ -1245,8 +1247,8 @@ impl Megakernel {
         Ok(())
     }
 
-    /// The results of the run that was waited for, as [`Megakernel::finish`] says. After an error, too, all columns are still in
-    /// `results`: copies to those whose pages are locked may be on their way.
+    /// The results of the run that was waited for, as [`Megakernel::finish`] says. After an error, too, all columns are
+    /// still in `results`: copies to those whose pages are locked may be on their way.
     fn read(
         &mut self,
         words: &Words,
@@ -1305,7 +1307,8 @@ impl Megakernel {
         })
     }
 
-    /// The same where its pieces come to page-locked memory: several threads take one while the rest is still on its way.
+    /// The same where its pieces come to page-locked memory: several threads take one while the rest is still on its
+    /// way.
     fn take_pieces(
         &self,
         place: &mut Place<'_>,
@@ -1316,7 +1319,8 @@ impl Megakernel {
         for (piece, here) in d.pieces().zip(&host.pieces[d.first..]) {
             here.wait()?;
             if !d.whole.is_empty() && piece.start == d.whole.end {
-                // SAFETY: the device wrote the whole pages of this column before the piece, and all before them is there.
+                // SAFETY: the device wrote the whole pages of this column before the piece, and all before them is
+                // there.
                 unsafe { place.skip(d.whole.len()) };
             }
             place.take(&host.outputs.as_slice()[d.staged(&piece)]);
@@ -1379,7 +1383,8 @@ impl Megakernel {
         Ok(())
     }
 
-    /// Starts the first few queries in one launch; none when they are better run one by one. `beside` is as of [`Megakernel::start`].
+    /// Starts the first few queries in one launch; none when they are better run one by one. `beside` is as of
+    /// [`Megakernel::start`].
     fn start_sharing(
         &mut self,
         queries: &[Args<'_>],
@@ -1548,8 +1553,8 @@ impl Flight {
     }
 }
 
-/// Clusters that a launch may have: CTAs of one, and what a round gains when one holds it, in nanoseconds. The larger ones
-/// leave out more multiprocessors, and not all devices have them.
+/// Clusters that a launch may have: CTAs of one, and what a round gains when one holds it, in nanoseconds. The larger
+/// ones leave out more multiprocessors, and not all devices have them.
 const CLUSTERS: [(u32, u64); 2] = [(16, 580), (abi::CLUSTER, 500)];
 /// What such a round takes.
 const GATHERED_NS: u64 = 2_700;
@@ -1565,7 +1570,8 @@ fn clustered(device: &Device, layout: &Layout) -> Result<[u32; CLUSTERS.len()], 
     Ok(ctas)
 }
 
-/// The clusters that are worth the multiprocessors that they leave out, where so many rounds of the last run fitted into one.
+/// The clusters that are worth the multiprocessors that they leave out, where so many rounds of the last run fitted
+/// into one.
 fn worth_gathering(
     fitting: u64,
     device_ns: u64,
@@ -1772,8 +1778,8 @@ impl Direct {
     }
 }
 
-/// Whether a result is the column that a device fills: `bool`s are looked at first, and structs are put together from the columns
-/// of their fields, whose memory the result does not keep.
+/// Whether a result is the column that a device fills: `bool`s are looked at first, and structs are put together from
+/// the columns of their fields, whose memory the result does not keep.
 fn stays(buffer: &vyre_core::vir0::module::Buffer) -> bool {
     buffer.scalar != Scalar::Bool && buffer.of_structs().is_none()
 }
@@ -1968,8 +1974,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What a fixpoint's condition looks at, as far as the control words tell: of one frontier how much it holds, of several only
-    /// the sum is known. `scalars`: the reader's are those of this run.
+    /// What a fixpoint's condition looks at, as far as the control words tell: of one frontier how much it holds, of
+    /// several only the sum is known. `scalars`: the reader's are those of this run.
     fn seen(&self, words: &Words, uniform: Uniform, scalars: bool) -> Option<u64> {
         let owned = self.program.frontiers.iter().filter(|f| f.owner.is_some());
         match uniform {
@@ -2569,8 +2575,8 @@ fn bitmap_bytes(nodes: u64) -> u64 {
     nodes.div_ceil(1024).max(1) * 128
 }
 
-/// Where everything of a frontier or list is from `base` on; `items`: the items are elsewhere. `stamps`: where they are if it
-/// has any, and when they are set.
+/// Where everything of a frontier or list is from `base` on; `items`: the items are elsewhere. `stamps`: where they are
+/// if it has any, and when they are set.
 fn place(
     shape: &Shape,
     (base, items): (u64, Option<u64>),

@@ -1,10 +1,10 @@
 //! Code of narrow rounds: a wave's code translated so that one warp gets through it in few instructions.
 //!
-//! Every operand becomes a row of one file, which holds registers, uniforms and literals alike; a conditional push is one
-//! word; what a uniform load gives is an operand; 64-bit arithmetic without carries becomes words of halves. What the words
-//! load from places that are known when a tile begins is loaded there, all at once. Results are handed to the next word,
-//! complements and tests go into the word that needs them, and what nobody reads is not computed. Words keep the pc of the
-//! program, so that a trap names it.
+//! Every operand becomes a row of one file, which holds registers, uniforms and literals alike; a conditional push is
+//! one word; what a uniform load gives is an operand; 64-bit arithmetic without carries becomes words of halves. What
+//! the words load from places that are known when a tile begins is loaded there, all at once. Results are handed to the
+//! next word, complements and tests go into the word that needs them, and what nobody reads is not computed. Words keep
+//! the pc of the program, so that a trap names it.
 
 use crate::abi::{self, NONE, fill};
 use vyre_core::vir0::flow::{op, writes};
@@ -321,8 +321,8 @@ struct Ask {
     row: u32,
 }
 
-/// The quick code of a wave over the edges out of `frontier`, if all of its words have one. `rows`: the kernel's rows with
-/// the one that keeps the item, `item_row`. `pushes`: whether it may push to this other frontier.
+/// The quick code of a wave over the edges out of `frontier`, if all of its words have one. `rows`: the kernel's rows
+/// with the one that keeps the item, `item_row`. `pushes`: whether it may push to this other frontier.
 pub(crate) fn of_kernel(
     kernel: &Kernel,
     rows: u32,
@@ -484,7 +484,8 @@ fn adds_to_round(word: &Word, is_round: impl Fn(u8) -> bool) -> bool {
     op(word) == Op::Add32 && word.b == IMM && is_round(word.a)
 }
 
-/// The words of a kernel, one by one. `unused`: a row that nobody reads; `made`: the row that has a word's result already.
+/// The words of a kernel, one by one. `unused`: a row that nobody reads; `made`: the row that has a word's result
+/// already.
 fn steps_of(
     kernel: &Kernel,
     (file, unused): (&mut Rows<'_>, u32),
@@ -977,8 +978,8 @@ mod tests {
         op as u32
     }
 
-    /// `if dist[e.dst].compare_exchange(UNSEEN, round + 1) { front.push(e.dst) }`, then `tail`: dst is in row 0, frontier 3
-    /// is swept, `dist` is buffer 7, uniform 0 is the round and uniform 1 a constant.
+    /// `if dist[e.dst].compare_exchange(UNSEEN, round + 1) { front.push(e.dst) }`, then `tail`: dst is in row 0,
+    /// frontier 3 is swept, `dist` is buffer 7, uniform 0 is the round and uniform 1 a constant.
     fn search(tail: &[Word]) -> Kernel {
         let round = UNIFORM_BASE;
         let mut code = vec![
@@ -1064,7 +1065,8 @@ mod tests {
         out
     }
 
-    /// The relaxation of near-far shortest paths: index in row 0, source in 1, destination in 2; buffers 5 (weights) and 6.
+    /// The relaxation of near-far shortest paths: index in row 0, source in 1, destination in 2; buffers 5 (weights)
+    /// and 6.
     fn near_far() -> Kernel {
         let (nearest, width) = (UNIFORM_BASE, UNIFORM_BASE + 1);
         let dist = 6 << 16;
@@ -1597,8 +1599,8 @@ mod tests {
     #[test]
     fn a_search_is_an_exchange_and_a_push() {
         let (mut quick, shown) = begins(&search(&[]), 9);
-        // Rows: three of registers, the item's, the round with its high half, two that nobody reads, the round plus 1, the
-        // literal that it was plus, the constant.
+        // Rows: three of registers, the item's, the round with its high half, two that nobody reads, the round plus 1,
+        // the literal that it was plus, the constant.
         assert_eq!((quick.rows, quick.round, quick.dynamic), (11, 4, 0));
         let literal = |row: u32, x: u32| [row | fill::LITERAL << 8, x];
         let low = |row: u32, slot: u32| [row | fill::LOW << 8, slot];

@@ -1,7 +1,7 @@
-//! Finds kernels that only map: every item loads elements of its own number, computes in a straight line (loops whose turns
-//! can be counted ahead are unrolled), and stores elements of its own number. The device sweeps them apart from the general interpreter: 8 or 4 items a lane that follow
-//! each other four by four, so that an access takes 16 bytes, loads go to register rows without waiting, and no item is
-//! masked, as none can fault or leave.
+//! Finds kernels that only map: every item loads elements of its own number, computes in a straight line (loops whose
+//! turns can be counted ahead are unrolled), and stores elements of its own number. The device sweeps them apart from
+//! the general interpreter: 8 or 4 items a lane that follow each other four by four, so that an access takes 16 bytes,
+//! loads go to register rows without waiting, and no item is masked, as none can fault or leave.
 
 use crate::abi;
 use vyre_core::vir0::isa::{IMM, Imm, Op, Slot, UNIFORM_BASE, Word};
@@ -249,8 +249,8 @@ pub(crate) fn find(kernel: &Kernel) -> Option<Stream> {
     None
 }
 
-/// Puts loads before all else, waits for them once, and gives values rows that are free; those that are only wanted while
-/// they are the last that was computed need none.
+/// Puts loads before all else, waits for them once, and gives values rows that are free; those that are only wanted
+/// while they are the last that was computed need none.
 fn place(mut loads: Vec<Draft>, others: Vec<Draft>, buffers: Vec<u32>, values: usize) -> Stream {
     let bare = |op: u32, makes| Draft {
         word: Word {

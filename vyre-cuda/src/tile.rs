@@ -1,10 +1,11 @@
 //! Tile code: what a wave runs for its tiles, made of its own code so that it has fewer words.
 //!
-//! - Loads by the item's own numbers are asked for together before anything else, so that their times overlap. When one of
-//!   them would fault, the tile runs the wave's own code instead.
+//! - Loads by the item's own numbers are asked for together before anything else, so that their times overlap. When one
+//!   of them would fault, the tile runs the wave's own code instead.
 //! - Items that have nothing left to do leave: an `if` with nothing after it needs no frame and no end, and one word
 //!   compares and leaves.
-//! - `x & !y` is one word, a push under a condition another; atomics on elements that were just loaded do not look first.
+//! - `x & !y` is one word, a push under a condition another; atomics on elements that were just loaded do not look
+//!   first.
 //!
 //! [`Tile::origins`] names the word of the program behind each word, for traps.
 
@@ -44,8 +45,8 @@ struct Maker {
     rows: u32,
 }
 
-/// The tile code of a kernel with this device code, unless that would be the same. `rows`: those it has; more than `most` it
-/// must not get.
+/// The tile code of a kernel with this device code, unless that would be the same. `rows`: those it has; more than
+/// `most` it must not get.
 pub(crate) fn of_kernel(kernel: &Kernel, code: &[Word], rows: u32, most: u32) -> Option<Tile> {
     let simple = (code.iter()).all(|w| op(w) != Op::RetV && op(w).row().imm != Imm::Rows);
     let (last, rest) = code.split_last()?;
@@ -89,8 +90,8 @@ fn slot_of(wide: bool) -> Slot {
     if wide { Slot::D } else { Slot::W }
 }
 
-/// The word with what it reads of the rows from `from` on taken from those from `to` on; nothing if it reads others with
-/// them.
+/// The word with what it reads of the rows from `from` on taken from those from `to` on; nothing if it reads others
+/// with them.
 fn renamed(word: &Word, from: u8, wide: bool, to: u8) -> Option<Word> {
     let row = op(word).row();
     let taken = rows_of(slot_of(wide), from);
@@ -583,7 +584,8 @@ mod tests {
 
     #[test]
     fn ifs_with_something_after_them_stay() {
-        // let a = label[src]; let b = label[dst]; if a < b { label[dst].fetch_min(a); } if b < a { label[src].fetch_min(b); }
+        // let a = label[src]; let b = label[dst]; if a < b { label[dst].fetch_min(a); } if b < a {
+        // label[src].fetch_min(b); }
         let code = [
             word(Op::AtomLd32, 2, 0, 0, 0),
             word(Op::AtomLd32, 3, 1, 0, 0),

@@ -144,7 +144,8 @@ pub(crate) fn parse_args(tokens: TokenStream, report: &mut Report) -> Vec<Arg> {
         Ok(args) => {
             let mut seen: Vec<Arg> = Vec::new();
             for arg in args {
-                // `swap(a, b), swap(c, d)` is the one argument that repeats. `after = field` of an included graph is not `after(..)`.
+                // `swap(a, b), swap(c, d)` is the one argument that repeats. `after = field` of an included graph is
+                // not `after(..)`.
                 let same = |s: &Arg| {
                     let form = std::mem::discriminant(&s.form);
                     s.name == arg.name && form == std::mem::discriminant(&arg.form)

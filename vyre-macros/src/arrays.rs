@@ -30,8 +30,8 @@ pub(crate) fn arrays(tables: &ModuleTables, private: &TokenStream) -> TokenStrea
     quote! { #constants #sites #bound }
 }
 
-/// Has rustc look whether a name that a pattern binds is a constant, unit struct or variant where the pattern stands, in these
-/// `#[device] mod`s: it binds the name once more, to something of a type that none of them has.
+/// Has rustc look whether a name that a pattern binds is a constant, unit struct or variant where the pattern stands,
+/// in these `#[device] mod`s: it binds the name once more, to something of a type that none of them has.
 pub(crate) fn bound_names(bound: &[Bound], inside: &[Ident], private: &TokenStream) -> TokenStream {
     let mut seen = HashSet::new();
     let here = bound.iter().filter(|b| b.inside == inside);
@@ -51,7 +51,8 @@ pub(crate) struct Added {
     tokens: TokenStream,
 }
 
-/// What the tables of a module, and of those in it, add to its `#[device] mod`s. Of each, the number of modules between is given.
+/// What the tables of a module, and of those in it, add to its `#[device] mod`s. Of each, the number of modules between
+/// is given.
 pub(crate) fn added<'t>(
     tables: impl IntoIterator<Item = (usize, &'t ModuleTables)>,
     private: &TokenStream,
@@ -111,7 +112,8 @@ pub(crate) fn add_inside(items: &mut [syn::Item], inside: &[Ident], added: &[Add
     }
 }
 
-/// Each constant as raw bits; rustc checks its type at the user's token. What is named in a `#[device] mod` is [`added`] there.
+/// Each constant as raw bits; rustc checks its type at the user's token. What is named in a `#[device] mod` is
+/// [`added`] there.
 pub(crate) fn constant_values(tables: &ModuleTables) -> Vec<TokenStream> {
     let constants = tables.constants.iter().enumerate();
     let values = constants.map(|(i, c)| {

@@ -1,5 +1,6 @@
-//! Attributes that change what rustc compiles. A macro sees what is written, rustc what `#[cfg]` leaves of it: bytecode of the one
-//! would be another program than the other. So nothing that is compiled has an attribute that could change it.
+//! Attributes that change what rustc compiles. A macro sees what is written, rustc what `#[cfg]` leaves of it: bytecode
+//! of the one would be another program than the other. So nothing that is compiled has an attribute that could change
+//! it.
 
 use crate::report::Report;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
@@ -28,8 +29,8 @@ const HARMLESS: [&str; 18] = [
     "warn",
 ];
 
-/// Reports attributes that could change what is compiled: of a `#[kernel]` or `#[device] fn`, of a wave graph or `#[device] mod`.
-/// Those of whole items are taken away.
+/// Reports attributes that could change what is compiled: of a `#[kernel]` or `#[device] fn`, of a wave graph or
+/// `#[device] mod`. Those of whole items are taken away.
 pub(crate) fn refuse(item: &mut Item, above: &'static str, report: &mut Report) {
     let mut refuser = Refuser {
         above,

@@ -12,8 +12,8 @@ use vyre_core::vir0::scalar::Scalar;
 
 /// Something of another module.
 pub(crate) struct Wanted {
-    /// The name of a graph where it is included; of the rest the path from where the attribute stands, spanned where the code
-    /// names it.
+    /// The name of a graph where it is included; of the rest the path from where the attribute stands, spanned where
+    /// the code names it.
     pub(crate) key: TokenStream,
     /// That path, as it is written.
     pub(crate) from_here: TokenStream,

@@ -1,10 +1,11 @@
-//! What an editor reads of a graph's attributes. rust-analyzer expands the macro with a name of its own at the cursor, looks for
-//! that name in the expansion, and offers what fits where it stands there; but arguments of attributes are not in an expansion.
-//! Such a name is unknown, so the expansion is one with errors: only there the arguments are written again, as code that says
-//! what they mean.
+//! What an editor reads of a graph's attributes. rust-analyzer expands the macro with a name of its own at the cursor,
+//! looks for that name in the expansion, and offers what fits where it stands there; but arguments of attributes are
+//! not in an expansion. Such a name is unknown, so the expansion is one with errors: only there the arguments are
+//! written again, as code that says what they mean.
 //!
-//! Tokens are taken as they are, for what is being written rarely parses, and what rust-analyzer makes of it with and without its
-//! name must look alike: it finds the one in the other by its distance from the beginning. They go through a macro, [`crate::written`]: rustc sees neither it nor, without it, that they do not parse.
+//! Tokens are taken as they are, for what is being written rarely parses, and what rust-analyzer makes of it with and
+//! without its name must look alike: it finds the one in the other by its distance from the beginning. They go through
+//! a macro, [`crate::written`]: rustc sees neither it nor, without it, that they do not parse.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
@@ -16,8 +17,8 @@ struct Statements<'a> {
     made: TokenStream,
 }
 
-/// The arguments of the attributes in a module whose names are looked up there, as code in it: of all that is written, with the
-/// module of each, those of `s`. `asked`: parameters for what a condition can ask for.
+/// The arguments of the attributes in a module whose names are looked up there, as code in it: of all that is written,
+/// with the module of each, those of `s`. `asked`: parameters for what a condition can ask for.
 pub(crate) fn arguments(
     (written, s): (&[(usize, TokenStream)], usize),
     asked: &TokenStream,

@@ -1,8 +1,9 @@
-//! Last stage: the user's module again, stripped of helper attributes, with the pass behind it. It cannot fail: after an
-//! error the same names are defined with nothing behind them, so that only the error itself is shown.
+//! Last stage: the user's module again, stripped of helper attributes, with the pass behind it. It cannot fail: after
+//! an error the same names are defined with nothing behind them, so that only the error itself is shown.
 //!
 //! Expanded code names only paths below `::vyre`. Constants and sites are arrays beside the user's functions, spanned
-//! at the user's tokens: rustc checks a constant's type and spelling there, and a site is where rustc says the token is.
+//! at the user's tokens: rustc checks a constant's type and spelling there, and a site is where rustc says the token
+//! is.
 
 use crate::arrays::{added, added_inside, array_names, arrays, constant_value};
 use crate::editor;
@@ -206,8 +207,9 @@ impl Expansion<'_> {
         quote! { #krate::__private }
     }
 
-    /// The condition of a fixpoint as a function beside its module, where the user's names resolve. What it asks for are its
-    /// parameters: so it is the same function for a graph that includes this one, where fields have other numbers.
+    /// The condition of a fixpoint as a function beside its module, where the user's names resolve. What it asks for
+    /// are its parameters: so it is the same function for a graph that includes this one, where fields have other
+    /// numbers.
     fn condition(&self, s: usize) -> Option<TokenStream> {
         if self.skeleton.is_none() && !self.conditions {
             return None;
@@ -229,7 +231,8 @@ impl Expansion<'_> {
         })
     }
 
-    /// The round limit of a fixpoint that names a constant, beside its module: rustc checks type and value at the user's token.
+    /// The round limit of a fixpoint that names a constant, beside its module: rustc checks type and value at the
+    /// user's token.
     fn max_rounds(&self, s: usize) -> Option<TokenStream> {
         let args = self.graph.scopes[s].fixpoint.as_ref()?;
         let (Some(MaxRounds::Constant(value)), None) = (&args.max_rounds, &args.included) else {
@@ -513,7 +516,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// What `Run`, `Output` and `Topology` implement. After an error a field can have a type that is no scalar, and lack traits.
+    /// What `Run`, `Output` and `Topology` implement. After an error a field can have a type that is no scalar, and
+    /// lack traits.
     fn traits(&self, name: &Ident, lifetime: &Option<TokenStream>) -> (TokenStream, TokenStream) {
         let result = name == "Output";
         if self.skeleton.is_some() {
@@ -674,7 +678,8 @@ pub(crate) fn quiet_on_error(compiled: bool) -> TokenStream {
     }
 }
 
-/// A parameter is how a kernel names what it uses: there can be many. With few, there is nothing that a `forbid` could refuse.
+/// A parameter is how a kernel names what it uses: there can be many. With few, there is nothing that a `forbid` could
+/// refuse.
 pub(crate) fn many_arguments(count: usize) -> Option<TokenStream> {
     (count > 7).then(|| quote! { #[allow(clippy::too_many_arguments)] })
 }

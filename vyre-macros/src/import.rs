@@ -1,11 +1,12 @@
 //! What a macro needs from other modules. A macro sees only the item that it stands on, so what may be used elsewhere
-//! travels: `#[device] fn mix` also defines a macro `mix!` beside the function, which hands the function's source (and that of
-//! what it calls) to whoever asks. Whoever calls a function that it does not know expands to `path::to::mix! { .. }` with its own
-//! item inside, and goes on, in [`resume`], when everything has arrived.
+//! travels: `#[device] fn mix` also defines a macro `mix!` beside the function, which hands the function's source (and
+//! that of what it calls) to whoever asks. Whoever calls a function that it does not know expands to
+//! `path::to::mix! { .. }` with its own item inside, and goes on, in [`resume`], when everything has arrived.
 //!
 //! Constants and positions cannot travel: a name means something else in another module, and rustc reports the place of
-//! tokens that a macro copied as the place of the macro's call. So `#[device]` also defines a module `mix` with arrays of both, in the order in
-//! which lowering asks for them, and users refer to their entries. The three have one name in three namespaces: `use math::mix;` brings all.
+//! tokens that a macro copied as the place of the macro's call. So `#[device]` also defines a module `mix` with arrays
+//! of both, in the order in which lowering asks for them, and users refer to their entries. The three have one name in
+//! three namespaces: `use math::mix;` brings all.
 
 use crate::calls::{
     Scan, Wanted, calls_of_function, calls_of_module, includes_of, is_include, is_type_name,
@@ -133,8 +134,8 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
     quote! { #prelude #errors #tokens }
 }
 
-/// Reports graphs that are included and certainly not there. A misspelled path becomes the one that was meant, and what is not
-/// there at all becomes nothing: what follows from it is not said. Whether something changed.
+/// Reports graphs that are included and certainly not there. A misspelled path becomes the one that was meant, and what
+/// is not there at all becomes nothing: what follows from it is not said. Whether something changed.
 fn look_for_includes(module: &mut syn::ItemMod, around: &Around, report: &mut Report) -> bool {
     let tokens = module.to_token_stream();
     let items = module.content.as_mut().map(|(_, items)| items);
@@ -288,8 +289,8 @@ fn waits_for(tokens: TokenStream, name: &str) -> bool {
     })
 }
 
-/// Expands with the graphs that an item includes, if something is wrong whatever the functions that it calls turn out to be:
-/// that is said at once, as rustc stops where one does not exist. Otherwise asks for these.
+/// Expands with the graphs that an item includes, if something is wrong whatever the functions that it calls turn out
+/// to be: that is said at once, as rustc stops where one does not exist. Otherwise asks for these.
 fn with_includes(
     (asker, attr, item): (Asker, TokenStream, TokenStream),
     arrived: TokenStream,

@@ -51,7 +51,8 @@ pub fn wave_graph(attr: TokenStream, item: TokenStream) -> TokenStream {
     import::expand(import::Asker::WaveGraph, attr.into(), item.into()).into()
 }
 
-/// `#[wave_graph]`, as it is often misspelled. rustc would say that of every attribute in the module, and of every name there.
+/// `#[wave_graph]`, as it is often misspelled. rustc would say that of every attribute in the module, and of every name
+/// there.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn wavegraph(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -71,15 +72,16 @@ pub fn kernel(attr: TokenStream, item: TokenStream) -> TokenStream {
     import::expand(import::Asker::Kernel, attr.into(), item.into()).into()
 }
 
-/// Describes a pass: `id`, `min_frontier_items`, `min_reuse`, `min_avoided_readback`, `speedup`, `evidence`, `mandatory`,
-/// `unproven`. It goes with `#[wave_graph]` or `#[kernel]`, above or below. Evidence that was measured of another program is
-/// stale: a warning, and the pass is unproven.
+/// Describes a pass: `id`, `min_frontier_items`, `min_reuse`, `min_avoided_readback`, `speedup`, `evidence`,
+/// `mandatory`, `unproven`. It goes with `#[wave_graph]` or `#[kernel]`, above or below. Evidence that was measured of
+/// another program is stale: a warning, and the pass is unproven.
 #[proc_macro_attribute]
 pub fn pass(attr: TokenStream, item: TokenStream) -> TokenStream {
     pass::expand(attr.into(), item.into()).into()
 }
 
-/// Marks a function inside a `#[wave_graph]` module as a wave: `#[wave(nodes)]`, `#[wave(edges(graph, from = front), after(init))]`.
+/// Marks a function inside a `#[wave_graph]` module as a wave: `#[wave(nodes)]`,
+/// `#[wave(edges(graph, from = front), after(init))]`.
 #[proc_macro_attribute]
 pub fn wave(_attr: TokenStream, item: TokenStream) -> TokenStream {
     misplaced(
@@ -101,8 +103,8 @@ pub fn fixpoint(_attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Marks a function that waves may call; its body is inlined where it is called.
 ///
-/// It is called by its name or path, as any function of the crate is: `mix(x)` where it is in scope, `math::mix(x)`. On a module
-/// it marks structs, their methods, and the functions in it that are marked too, for all passes of the crate.
+/// It is called by its name or path, as any function of the crate is: `mix(x)` where it is in scope, `math::mix(x)`. On
+/// a module it marks structs, their methods, and the functions in it that are marked too, for all passes of the crate.
 #[proc_macro_attribute]
 pub fn device(attr: TokenStream, item: TokenStream) -> TokenStream {
     import::expand(import::Asker::Device, attr.into(), item.into()).into()

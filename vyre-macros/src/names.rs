@@ -1,8 +1,8 @@
-//! What a path means, as rustc has it: in each module first what it declares, then what a `use` names, then what its globs bring
-//! and it may see.
+//! What a path means, as rustc has it: in each module first what it declares, then what a `use` names, then what its
+//! globs bring and it may see.
 //!
-//! The modules are those that the macro sees: the one that it stands on, the fixpoints around the code at hand, each with its
-//! `#[device] mod`s. What is not there is found by its path from the module around the macro's item.
+//! The modules are those that the macro sees: the one that it stands on, the fixpoints around the code at hand, each
+//! with its `#[device] mod`s. What is not there is found by its path from the module around the macro's item.
 
 use crate::attributes::is_device;
 use crate::tokens::ident;
@@ -21,7 +21,8 @@ pub(crate) enum Space {
 /// What a path means.
 #[derive(Clone, Debug)]
 pub(crate) enum Meaning {
-    /// Something that the macro sees: the number of modules around it, `#[device] mod`s apart, and its path from the innermost.
+    /// Something that the macro sees: the number of modules around it, `#[device] mod`s apart, and its path from the
+    /// innermost.
     Here(usize, Vec<Ident>),
     /// Something that is not there: its path from the module around the macro's item.
     Outside(Vec<Ident>),
@@ -34,7 +35,8 @@ pub(crate) enum Meaning {
 /// A module, with the `#[device] mod`s in it.
 #[derive(Default)]
 pub(crate) struct Names {
-    /// By the path from the module. The number says where a name is seen: in the module that so many words of its path lead to.
+    /// By the path from the module. The number says where a name is seen: in the module that so many words of its path
+    /// lead to.
     declared: HashMap<(Space, String), usize>,
     uses: Vec<Use>,
     /// It is the body of a function, which is in the module around the macro's item.
@@ -212,7 +214,8 @@ pub(crate) fn words(path: &str) -> Vec<Ident> {
     words.map(|word| ident(word, Span::call_site())).collect()
 }
 
-/// What a path means in the innermost but `depth - modules.len()` of these modules, in the `#[device] mod`s `inside` of it.
+/// What a path means in the innermost but `depth - modules.len()` of these modules, in the `#[device] mod`s `inside` of
+/// it.
 pub(crate) fn resolve(
     modules: &[Names],
     (depth, inside): (usize, &[Ident]),
@@ -272,8 +275,8 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// What a path means in a module; `None` if its first word means nothing there. With `by`, it is looked up for globs of some
-    /// modules, of which this is the innermost around all.
+    /// What a path means in a module; `None` if its first word means nothing there. With `by`, it is looked up for
+    /// globs of some modules, of which this is the innermost around all.
     fn path(&mut self, at: &Place, path: &[Ident], by: Option<&Place>) -> Option<Meaning> {
         let mut key = format!("{:?} {} ", self.space, joined(path));
         for place in std::iter::once(at).chain(by) {

@@ -1,5 +1,5 @@
-//! What travels from module to module: the source of a `#[device]` function or module, or of a graph, with what it takes
-//! from elsewhere in turn.
+//! What travels from module to module: the source of a `#[device]` function or module, or of a graph, with what it
+//! takes from elsewhere in turn.
 
 use crate::report::Report;
 use crate::tokens::{any_token, generated};
@@ -19,8 +19,8 @@ pub(crate) struct Imports {
     pub(crate) unmarked: Vec<String>,
     /// What is known to be wrong with some: where, what, and what to do.
     pub(crate) wrong: Vec<(Span, String, String)>,
-    /// Why the item did not parse: a part of it is not there. rustc has reported it. Of one that has arrived, what is wrong
-    /// with it: that is said where it stands.
+    /// Why the item did not parse: a part of it is not there. rustc has reported it. Of one that has arrived, what is
+    /// wrong with it: that is said where it stands.
     pub(crate) broken: Option<String>,
 }
 

@@ -24,15 +24,16 @@ pub(crate) struct Claim {
     pub(crate) manifest: Manifest,
     /// Where the evidence file is named.
     pub(crate) evidence: Option<Span>,
-    /// What is in it, if that is at least the claim. Whether it is about this pass is not known before the pass is compiled.
+    /// What is in it, if that is at least the claim. Whether it is about this pass is not known before the pass is
+    /// compiled.
     measured: Option<Measurements>,
     /// Where the id is written; `None` when the module's name is the id.
     pub(crate) id: Option<Span>,
 }
 
 impl Claim {
-    /// Completes the manifest of the compiled pass: its evidence proves something if it was measured of this program. A build goes
-    /// on without, since it has to run to be measured again.
+    /// Completes the manifest of the compiled pass: its evidence proves something if it was measured of this program. A
+    /// build goes on without, since it has to run to be measured again.
     pub(crate) fn prove(&self, manifest: &mut Manifest, program_hash: u64, report: &mut Report) {
         manifest.program_hash = Some(program_hash);
         let Some(measured) = &self.measured else {
@@ -54,8 +55,8 @@ impl Claim {
         }
     }
 
-    /// Items that come with the pass: the evidence as a file that the crate depends on, so that an edit recompiles; and a
-    /// name that can be there once a crate, so that a second pass of the same id is an error.
+    /// Items that come with the pass: the evidence as a file that the crate depends on, so that an edit recompiles; and
+    /// a name that can be there once a crate, so that a second pass of the same id is an error.
     pub(crate) fn items(&self) -> TokenStream {
         let evidence = self.evidence.map(|span| {
             let mut path = Literal::string(&self.manifest.evidence);
@@ -125,8 +126,8 @@ impl Measurements {
     }
 }
 
-/// How the named constants of a pass are written: where waves and conditions use them, and where the pass's own modules declare them.
-/// Tokens count, not the space between them.
+/// How the named constants of a pass are written: where waves and conditions use them, and where the pass's own modules
+/// declare them. Tokens count, not the space between them.
 pub(crate) fn spelling<'a>(
     tables: &[ModuleTables],
     limits: impl IntoIterator<Item = &'a Expr>,

@@ -1,6 +1,6 @@
-//! Items whose syntax is broken. rustc parses an item before a macro sees it and says what is wrong, but hands the tokens on
-//! as they are written. One missing `;` must not take `Session`, `Run` and every attribute inside with it: what parses is
-//! kept, a function that does not keeps its signature, and the rest is left out.
+//! Items whose syntax is broken. rustc parses an item before a macro sees it and says what is wrong, but hands the
+//! tokens on as they are written. One missing `;` must not take `Session`, `Run` and every attribute inside with it:
+//! what parses is kept, a function that does not keeps its signature, and the rest is left out.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};

@@ -48,8 +48,8 @@ impl Report {
         self.error_help(first, message, help);
     }
 
-    /// Warns at a token. `name` is an identifier that rustc shows before the message: stable Rust warns of the use of a deprecated
-    /// item only, so each warning makes one.
+    /// Warns at a token. `name` is an identifier that rustc shows before the message: stable Rust warns of the use of a
+    /// deprecated item only, so each warning makes one.
     pub(crate) fn warning(&mut self, span: Span, name: &'static str, message: impl Display) {
         self.warnings.push((span, name, message.to_string()));
     }
@@ -87,8 +87,8 @@ impl Report {
         !spans.is_empty() && tokens.into_iter().any(|t| holds(&t, &spans))
     }
 
-    /// A wave or kernel as it is emitted again. rustc does not see one whose signature is refused: nothing calls it, and rustc would
-    /// refuse its types as well. An editor still completes in it.
+    /// A wave or kernel as it is emitted again. rustc does not see one whose signature is refused: nothing calls it,
+    /// and rustc would refuse its types as well. An editor still completes in it.
     pub(crate) fn seen(&self, function: &syn::ItemFn, emitted: TokenStream) -> TokenStream {
         if !self.is_about(function.sig.to_token_stream()) {
             return emitted;
@@ -108,8 +108,9 @@ impl Report {
         spans.filter(|s| *s != here).collect()
     }
 
-    /// What is emitted again: with the names that were meant in the place of misspelled ones, and without the bodies of functions
-    /// in which something was reported. rustc would say the same again in other words, and what follows from it.
+    /// What is emitted again: with the names that were meant in the place of misspelled ones, and without the bodies of
+    /// functions in which something was reported. rustc would say the same again in other words, and what follows from
+    /// it.
     pub(crate) fn mended(&self, tokens: TokenStream) -> TokenStream {
         let tokens = self.renamed(tokens);
         let spans = self.places();
@@ -165,9 +166,9 @@ impl Report {
         self.errors.len() + self.left.len()
     }
 
-    /// Statements for the body of a generated function (`Pass::wave`): they fail to compile when a mistake was left to rustc and rustc
-    /// found none. rustc evaluates a constant of a generic function only when it generates code, so never after an error of its own, and
-    /// there are none beside errors of ours: one mistake stays one message.
+    /// Statements for the body of a generated function (`Pass::wave`): they fail to compile when a mistake was left to
+    /// rustc and rustc found none. rustc evaluates a constant of a generic function only when it generates code, so
+    /// never after an error of its own, and there are none beside errors of ours: one mistake stays one message.
     pub(crate) fn guards(&self) -> TokenStream {
         let left = if self.errors.is_empty() {
             &self.left[..]
@@ -187,7 +188,8 @@ impl Report {
             .collect()
     }
 
-    /// One `compile_error!` an error, at its span; warnings where there are no errors. What was left to rustc is not among them.
+    /// One `compile_error!` an error, at its span; warnings where there are no errors. What was left to rustc is not
+    /// among them.
     pub(crate) fn errors(&self) -> TokenStream {
         if self.errors.is_empty() && self.left.is_empty() {
             let warnings = self.warnings.iter();
@@ -276,8 +278,8 @@ fn ends(tree: &TokenTree) -> bool {
     }
 }
 
-/// Functions that hold a token at one of these places, or name one of these types, without their bodies, and the structs
-/// without `Copy`, which their fields may not allow, and with types for their parameters.
+/// Functions that hold a token at one of these places, or name one of these types, without their bodies, and the
+/// structs without `Copy`, which their fields may not allow, and with types for their parameters.
 fn emptied(tokens: TokenStream, wrong: &Wrong) -> TokenStream {
     let mut trees: Vec<TokenTree> = tokens.into_iter().collect();
     let mut i = 0;
@@ -404,8 +406,8 @@ fn holds(tree: &TokenTree, spans: &HashSet<String>) -> bool {
     inside || spans.contains(&begin(tree.span()))
 }
 
-/// Where a token begins, as text: a group's span and that of its bracket begin alike. (A macro can ask for lines and columns, but
-/// they do not tell an expansion from what it is made of.)
+/// Where a token begins, as text: a group's span and that of its bracket begin alike. (A macro can ask for lines and
+/// columns, but they do not tell an expansion from what it is made of.)
 fn begin(span: Span) -> String {
     let text = format!("{span:?}");
     text.split("..").next().unwrap_or_default().to_owned()
@@ -413,8 +415,8 @@ fn begin(span: Span) -> String {
 
 /// The candidate that a misspelled name most likely meant.
 ///
-/// Distance counts inserted, dropped, replaced and swapped letters; a third of the name's length may differ. The first of
-/// equally near candidates wins. Nothing is near to a single letter.
+/// Distance counts inserted, dropped, replaced and swapped letters; a third of the name's length may differ. The first
+/// of equally near candidates wins. Nothing is near to a single letter.
 pub(crate) fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,

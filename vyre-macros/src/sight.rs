@@ -1,7 +1,7 @@
-//! What the source files around an item say about what the item names: a function that it calls, a wave graph that it includes,
-//! the words of the prelude. A macro sees its own item only, and asks for the rest by a macro of the function's or graph's name;
-//! rustc says that there is no such macro, and drops the item. The files are looked into before that, and what is certain is
-//! said in our words.
+//! What the source files around an item say about what the item names: a function that it calls, a wave graph that it
+//! includes, the words of the prelude. A macro sees its own item only, and asks for the rest by a macro of the
+//! function's or graph's name; rustc says that there is no such macro, and drops the item. The files are looked into
+//! before that, and what is certain is said in our words.
 
 use crate::report::did_you_mean;
 use crate::source;
@@ -104,7 +104,8 @@ impl Around {
         said.unwrap_or(Sight::Open)
     }
 
-    /// Whether a function of this name is certainly beside the item: marked, unmarked, or brought by a `use` of its name.
+    /// Whether a function of this name is certainly beside the item: marked, unmarked, or brought by a `use` of its
+    /// name.
     pub(crate) fn has(&self, name: &str) -> bool {
         let names = [name.to_owned()];
         let file = || self.parsed();
@@ -112,8 +113,8 @@ impl Around {
             || file().and_then(|f| of_items(&f.items, &self.item, &names)) == Some(Sight::Unmarked)
     }
 
-    /// A word that the item has and its module does not. `attribute`: that of the item, unless it is written with the path of this
-    /// crate, and can stand where the prelude is not in scope.
+    /// A word that the item has and its module does not. `attribute`: that of the item, unless it is written with the
+    /// path of this crate, and can stand where the prelude is not in scope.
     pub(crate) fn lacks(&self, item: &TokenStream, attribute: Option<&str>) -> Option<Lacking> {
         if attribute.is_some() && self.text.contains("prelude::*") {
             return None;
@@ -134,8 +135,8 @@ impl Around {
         })
     }
 
-    /// The items of the modules of this file around the item, from the file's own to those beside it, and the names of the
-    /// modules; `None` unless that is one place.
+    /// The items of the modules of this file around the item, from the file's own to those beside it, and the names of
+    /// the modules; `None` unless that is one place.
     fn home(&self) -> Option<(Vec<&[Item]>, Vec<String>)> {
         let mut homes = Vec::new();
         let mut at = (vec![&self.parsed()?.items[..]], Vec::new());
@@ -512,8 +513,8 @@ fn parse(text: &str) -> Option<syn::File> {
     syn::parse2(tokens).ok()
 }
 
-/// Whether a look at the text is enough, as it is in code that compiles: the function is marked, or comes by a `use`, or from a
-/// module in another file. Parsing a file costs more.
+/// Whether a look at the text is enough, as it is in code that compiles: the function is marked, or comes by a `use`,
+/// or from a module in another file. Parsing a file costs more.
 fn plainly_open(text: &str, names: &[String]) -> bool {
     let Some((name, modules)) = names.split_last() else {
         return true;

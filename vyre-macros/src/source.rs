@@ -1,12 +1,12 @@
 //! What a macro is given, before anything else looks at it.
 //!
-//! syn parses by recursion, as do the stages after it: what nests so deeply that rustc's stack would end is refused first, by
-//! weighing tokens.
+//! syn parses by recursion, as do the stages after it: what nests so deeply that rustc's stack would end is refused
+//! first, by weighing tokens.
 //!
-//! Inside a `macro_rules!`, what a fragment such as `$e:expr` has matched stands in a group without delimiters. rustc ignores
-//! such groups in what a macro gives back, so that `$e * 2` would mean one thing natively and another in bytecode. They are
-//! taken away in the syntax tree: an expression gets parentheses where it is an operand, everything else stands as it is. Tokens
-//! alone do not tell an expression from a type, a visibility or a statement.
+//! Inside a `macro_rules!`, what a fragment such as `$e:expr` has matched stands in a group without delimiters. rustc
+//! ignores such groups in what a macro gives back, so that `$e * 2` would mean one thing natively and another in
+//! bytecode. They are taken away in the syntax tree: an expression gets parentheses where it is an operand, everything
+//! else stands as it is. Tokens alone do not tell an expression from a type, a visibility or a statement.
 
 use crate::kernel::types::scalar_of;
 use crate::report::Report;
@@ -17,14 +17,15 @@ use syn::parse::{ParseStream, Parser};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Item, Meta, Pat, Token, Type};
 
-/// The most that may be around one token. In a debug build of the macros, syn ends the stack of rustc's thread at twice that.
+/// The most that may be around one token. In a debug build of the macros, syn ends the stack of rustc's thread at twice
+/// that.
 const MAX_DEPTH: usize = 1_200;
 
 /// What a bracket weighs beyond an operator.
 const BRACKET: usize = 4;
 
-/// Tokens of an attribute and of its item, fit to be parsed: bodies that nest too deeply are reported, and left empty. `None` where
-/// something else nests too deeply.
+/// Tokens of an attribute and of its item, fit to be parsed: bodies that nest too deeply are reported, and left empty.
+/// `None` where something else nests too deeply.
 pub(crate) fn take(
     attr: TokenStream,
     item: TokenStream,
@@ -96,7 +97,8 @@ fn without_deep_bodies(stream: TokenStream, report: &mut Report) -> TokenStream 
     all
 }
 
-/// Weighs what is around each token: the operators up to the next separators, and those around the brackets that it is in.
+/// Weighs what is around each token: the operators up to the next separators, and those around the brackets that it is
+/// in.
 pub(crate) fn check_depth(stream: TokenStream, outside: usize) -> Result<(), (Span, usize)> {
     let tokens: Vec<TokenTree> = stream.into_iter().collect();
     let mut rest = &tokens[..];
@@ -240,8 +242,9 @@ fn ungrouped(item: TokenStream, report: &mut Report) -> TokenStream {
     }
 }
 
-/// Does what syn does not do for groups: opens what `$s:stmt` matched where it is a `let`, and a block (an `if`, a loop) where a
-/// statement or an arm begins, which ends there without a `;` or a comma; and puts a block at the end of a range in parentheses.
+/// Does what syn does not do for groups: opens what `$s:stmt` matched where it is a `let`, and a block (an `if`, a
+/// loop) where a statement or an arm begins, which ends there without a `;` or a comma; and puts a block at the end of
+/// a range in parentheses.
 fn statements(stream: TokenStream) -> TokenStream {
     let mut all = TokenStream::new();
     let mut before = Before::Start;
@@ -467,7 +470,8 @@ impl Ungroup {
             Expr::Reference(e) => self.operand(&mut e.expr),
             Expr::Try(e) => self.operand(&mut e.expr),
             Expr::Unary(e) => self.operand(&mut e.expr),
-            // Around the others' parts, and around the ends of a range, rustc warns of parentheses; syn prints those that are needed.
+            // Around the others' parts, and around the ends of a range, rustc warns of parentheses; syn prints those
+            // that are needed.
             _ => {}
         }
     }

@@ -1,5 +1,5 @@
-//! What bytecode needs of the place where the source stands: positions of tokens, and values of named constants. rustc knows
-//! both, so the expansion has arrays of them, in the order in which lowering asks.
+//! What bytecode needs of the place where the source stands: positions of tokens, and values of named constants. rustc
+//! knows both, so the expansion has arrays of them, in the order in which lowering asks.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -8,8 +8,8 @@ use std::rc::Rc;
 use vyre_core::vir0::module::{ConstantId, SiteId};
 use vyre_core::vir0::scalar::Scalar;
 
-/// A name that a function binds in a `match`. It would be a constant to rustc, if one of that name were in scope where the function
-/// stands, which the macro does not see: the expansion has rustc look.
+/// A name that a function binds in a `match`. It would be a constant to rustc, if one of that name were in scope where
+/// the function stands, which the macro does not see: the expansion has rustc look.
 #[derive(Clone, Debug)]
 pub(crate) struct Bound {
     pub(crate) name: syn::Ident,
@@ -189,7 +189,8 @@ impl Tables {
             self.begin_module();
         }
         let module = self.modules.last_mut().expect("a module was begun");
-        // A compiler's span prints its byte range; the fallback outside a compiler may not, and then every token counts.
+        // A compiler's span prints its byte range; the fallback outside a compiler may not, and then every token
+        // counts.
         let key = format!("{span:?}");
         if let Some(&id) = module.known_sites.get(&key) {
             return id;

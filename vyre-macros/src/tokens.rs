@@ -3,14 +3,15 @@
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
-/// The same place, as of what the macro has written. rustc's lints pass that over, and no `allow` is needed, which a `forbid` of the
-/// user's would refuse.
+/// The same place, as of what the macro has written. rustc's lints pass that over, and no `allow` is needed, which a
+/// `forbid` of the user's would refuse.
 pub(crate) fn generated(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
-/// The number of the syntax context of a token: a name of a `macro_rules!` is another one than the same name of its caller. Stable
-/// Rust says so only where a span is shown, as `#5 bytes(1..2)`. `None` where it is not known: outside of the compiler.
+/// The number of the syntax context of a token: a name of a `macro_rules!` is another one than the same name of its
+/// caller. Stable Rust says so only where a span is shown, as `#5 bytes(1..2)`. `None` where it is not known: outside
+/// of the compiler.
 pub(crate) fn context(span: Span) -> Option<u32> {
     if !proc_macro::is_available() {
         return None;
@@ -106,7 +107,8 @@ pub(crate) fn source_text(tokens: &impl ToTokens) -> String {
 
 /// Appends tokens, with spaces where rustfmt has them in expressions.
 fn spaced(tokens: TokenStream, text: &mut String) {
-    // Whether the next token follows without a space, whether an operand has just ended, and whether an operator goes on.
+    // Whether the next token follows without a space, whether an operand has just ended, and whether an operator goes
+    // on.
     let (mut tight, mut operand, mut goes_on) = (true, false, false);
     for tree in tokens {
         match tree {

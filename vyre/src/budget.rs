@@ -32,8 +32,8 @@ const KEPT_KERNELS: usize = 16;
 /// They have one part in so many of the device's memory together, at most.
 const KEPT_SHARE: u64 = 4;
 
-/// Memory that nobody uses, kept because the next call may: sessions of kernels, and results that came back. All of it goes
-/// before a session is refused.
+/// Memory that nobody uses, kept because the next call may: sessions of kernels, and results that came back. All of it
+/// goes before a session is refused.
 #[derive(Default)]
 pub(crate) struct Spare {
     /// The one that waits longest comes first.
@@ -61,8 +61,8 @@ impl Spare {
         kept.session.downcast().ok().map(|session| *session)
     }
 
-    /// Keeps a session of a kernel, and what it holds in bytes, and gives up those that wait longest where there are too many, or with too much memory.
-    /// `memory_bytes`: all of the device's.
+    /// Keeps a session of a kernel, and what it holds in bytes, and gives up those that wait longest where there are
+    /// too many, or with too much memory. `memory_bytes`: all of the device's.
     pub(crate) fn keep<S: Any + Send>(
         self: &Arc<Self>,
         (session, bytes): (S, u64),
@@ -151,8 +151,8 @@ impl Lease {
         spare.is_some_and(|spare| spare.give_up())
     }
 
-    /// Makes it so large, if what the runtime keeps for later has to go for that; false, and no change of this, where that is
-    /// not enough.
+    /// Makes it so large, if what the runtime keeps for later has to go for that; false, and no change of this, where
+    /// that is not enough.
     #[must_use]
     pub(crate) fn take(&mut self, bytes: u64) -> bool {
         self.resize(bytes) || self.give_up() && self.resize(bytes)

@@ -1,4 +1,5 @@
-//! What runs took on each side of a runtime: in memory, for the runtime and its clones, and in a file where the user names one.
+//! What runs took on each side of a runtime: in memory, for the runtime and its clones, and in a file where the user
+//! names one.
 //!
 //! The file is text. After a line that names the format, each line is one kind of work on one side:
 //!
@@ -7,11 +8,11 @@
 //! 9f0c3a5d11e2b874 17 18 15 1 6 4 152.4,149.9,150.2 native, x86_64, 16 threads
 //! ```
 //!
-//! These are the program's hash; nodes, edges, longest buffer and queries as powers of two and swept items as a power of eight
-//! ([`Work`]); runs; nanoseconds a swept item in the last runs; the side. Lines that say nothing are skipped, and a file of
-//! anything else is neither read nor written. A new file takes the place of the old one by a rename, so that a reader never
-//! sees half of it. Of two processes that write at once one may lose what it learned; it will learn it again. Nothing that
-//! goes wrong with the file is an error: then there is no memory beyond the process.
+//! These are the program's hash; nodes, edges, longest buffer and queries as powers of two and swept items as a power
+//! of eight ([`Work`]); runs; nanoseconds a swept item in the last runs; the side. Lines that say nothing are skipped,
+//! and a file of anything else is neither read nor written. A new file takes the place of the old one by a rename, so
+//! that a reader never sees half of it. Of two processes that write at once one may lose what it learned; it will learn
+//! it again. Nothing that goes wrong with the file is an error: then there is no memory beyond the process.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -173,8 +174,8 @@ impl Costs {
         known
     }
 
-    /// What is known before a run with buffers of this length, so many at a time, whatever it sweeps; `None`: before a single run
-    /// with buffers of any length.
+    /// What is known before a run with buffers of this length, so many at a time, whatever it sweeps; `None`: before a
+    /// single run with buffers of any length.
     pub(crate) fn before(&self, subject: Subject, wanted: Option<Work>) -> Before {
         let mut known = self.known();
         let of = known.subjects.entry(subject).or_default();
@@ -268,8 +269,8 @@ impl Costs {
     }
 }
 
-/// The lines of a file, none of a file that is not there; `None` where it is something else: another file, a device, a pipe, a
-/// link, whose place a file of ours must not take.
+/// The lines of a file, none of a file that is not there; `None` where it is something else: another file, a device, a
+/// pipe, a link, whose place a file of ours must not take.
 fn read(path: &Path) -> Option<Vec<Line>> {
     let mut text = String::new();
     match std::fs::symlink_metadata(path) {

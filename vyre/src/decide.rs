@@ -1,7 +1,8 @@
 //! What a session decides before each launch, and what came of it.
 //!
-//! The decisions are [`plan::launch`](vyre_core::plan::launch)'s, from what is known before the launch: sizes, memory, and
-//! what the frontiers of the last run held. The executor says which part of them it follows. Results never depend on them.
+//! The decisions are [`plan::launch`](vyre_core::plan::launch)'s, from what is known before the launch: sizes, memory,
+//! and what the frontiers of the last run held. The executor says which part of them it follows. Results never depend
+//! on them.
 
 use crate::plans::Plans;
 use std::collections::VecDeque;
@@ -287,8 +288,8 @@ impl Decider {
     }
 }
 
-/// What a route is chosen from. One launch runs all rounds, so that nothing is dispatched or read back between sweeps, and
-/// nothing would be gained by fusing them.
+/// What a route is chosen from. One launch runs all rounds, so that nothing is dispatched or read back between sweeps,
+/// and nothing would be gained by fusing them.
 pub(crate) fn quiet(memory_bps: u32, density: f64, mean_degree: f64) -> route::Sample {
     route::Sample {
         memory_bps,
@@ -307,8 +308,8 @@ fn sample(launch: &Recommendation, request: &Request) -> route::Sample {
     quiet(launch.pressure_bps, density, degree)
 }
 
-/// The route that sweeps start with; the previous one holds near a threshold. Where the budget has no room even for the sparse
-/// route, a session has been refused already.
+/// The route that sweeps start with; the previous one holds near a threshold. Where the budget has no room even for the
+/// sparse route, a session has been refused already.
 fn choose(
     thresholds: &Thresholds,
     sample: &route::Sample,
@@ -371,8 +372,8 @@ impl Knob {
     }
 }
 
-/// Tries launches on successive runs and keeps the fastest: the candidates of each knob in turn, and where the costs around the
-/// best form a valley, the value at its bottom as well.
+/// Tries launches on successive runs and keeps the fastest: the candidates of each knob in turn, and where the costs
+/// around the best form a valley, the value at its bottom as well.
 #[derive(Clone, Debug)]
 pub(crate) struct Tuner {
     stages: Vec<(Knob, Vec<u32>)>,
@@ -388,7 +389,8 @@ const PARALLEL_FROM: [u32; 5] = [8_193, 32_768, 131_072, 524_288, u32::MAX];
 const TRIES: usize = 2;
 
 impl Tuner {
-    /// `open`: the pass's result depends on who has which items, so that launches that share work out otherwise could change it.
+    /// `open`: the pass's result depends on who has which items, so that launches that share work out otherwise could
+    /// change it.
     pub(crate) fn new(limits: Limits, open: bool) -> Tuner {
         let all = limits.max_workers.max(1);
         let mut workers = vec![all, all / 2, all / 4, all / 8, 1];
@@ -453,9 +455,9 @@ impl Tuner {
     }
 }
 
-/// Where the costs are lowest by a parabola through the best candidate and the two beside it, over the logarithms of their values:
-/// one Newton step, whose preconditioner is the inverse of the curvature. `None` where there is no such valley, or nothing in it
-/// that was not tried.
+/// Where the costs are lowest by a parabola through the best candidate and the two beside it, over the logarithms of
+/// their values: one Newton step, whose preconditioner is the inverse of the curvature. `None` where there is no such
+/// valley, or nothing in it that was not tried.
 fn bottom(candidates: &[u32], costs: &[f64]) -> Option<u32> {
     let mut points: Vec<(f64, f64)> = candidates
         .iter()

@@ -16,10 +16,12 @@ use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::vir0::module::{BufferId, Program};
 use vyre_core::vir0::verify::verify;
 
-/// Two passes over one topology, in one launch where the backend runs programs: the groups of both share barriers wherever they do not
-/// conflict. The native backend calls each pass's own functions, and runs them one after the other; results are the same.
+/// Two passes over one topology, in one launch where the backend runs programs: the groups of both share barriers
+/// wherever they do not conflict. The native backend calls each pass's own functions, and runs them one after the
+/// other; results are the same.
 ///
-/// An output of the first can be an input of the second ([`FusedSession::new`]'s links, by field name); that input is then given as `&[]`.
+/// An output of the first can be an input of the second ([`FusedSession::new`]'s links, by field name); that input is
+/// then given as `&[]`.
 ///
 /// Like a session's, its memory is checked against limits and budgets before anything is allocated.
 pub struct FusedSession<A, B> {

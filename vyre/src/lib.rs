@@ -115,8 +115,8 @@ pub mod __private {
         })
     }
 
-    /// What a kernel's `run` does: on the CPU it reads and writes the caller's slices where they are; on a GPU its session stays
-    /// for the next call.
+    /// What a kernel's `run` does: on the CPU it reads and writes the caller's slices where they are; on a GPU its
+    /// session stays for the next call.
     pub fn run_in_place<P>(
         runtime: &crate::Runtime,
         args: &Args<'_>,

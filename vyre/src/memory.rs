@@ -63,8 +63,8 @@ struct Kept {
 }
 
 impl Memory {
-    /// The plan of a pass on a topology, which is the runtime's where the same was opened before, and the memory that it takes.
-    /// `program`: the pass's own.
+    /// The plan of a pass on a topology, which is the runtime's where the same was opened before, and the memory that
+    /// it takes. `program`: the pass's own.
     pub(crate) fn open<P: Pass>(
         topology: &TopologyArgs<'_>,
         runtime: &Runtime,
@@ -124,8 +124,8 @@ impl Memory {
         pressure.map_err(|e| RunError::Backend(e.to_string()))
     }
 
-    /// Checks the real sizes against limits and budgets before anything is allocated. A pass that does not fit side by side shares
-    /// memory between what never lives at once, with more barriers where that takes them.
+    /// Checks the real sizes against limits and budgets before anything is allocated. A pass that does not fit side by
+    /// side shares memory between what never lives at once, with more barriers where that takes them.
     fn plan(
         mut program: Program,
         topology: &TopologyArgs<'_>,
@@ -410,8 +410,8 @@ impl Memory {
         self.kept.held_bytes += outputs.chain(lists).sum::<u64>();
     }
 
-    /// How many queries there is room for beside the results that are there, at least one. Results that are larger than they could
-    /// have been leave none.
+    /// How many queries there is room for beside the results that are there, at least one. Results that are larger than
+    /// they could have been leave none.
     pub(crate) fn room_for_results(&self) -> Result<usize, RunError> {
         let Kept {
             one_bytes: Some(one),

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use vyre_core::run::backend::GiveUp;
 use vyre_core::run::backend::Lock;
 
-/// A result whose memory goes back to its session when it is dropped ([`Session::run_pinned`](crate::Session::run_pinned)). It
-/// can be sent to other threads, and outlive the session.
+/// A result whose memory goes back to its session when it is dropped
+/// ([`Session::run_pinned`](crate::Session::run_pinned)). It can be sent to other threads, and outlive the session.
 pub struct Pinned<T: Send + 'static> {
     /// There until it is dropped.
     held: Option<Held<T>>,
@@ -41,8 +41,8 @@ impl<T: Send + 'static> Pinned<T> {
         }
     }
 
-    /// Whether columns came from a device straight into page-locked memory. Not on a CPU, not for results that are so small that
-    /// they share a copy, and not where the system locks no more pages.
+    /// Whether columns came from a device straight into page-locked memory. Not on a CPU, not for results that are so
+    /// small that they share a copy, and not where the system locks no more pages.
     pub fn is_page_locked(this: &Pinned<T>) -> bool {
         this.held.as_ref().is_some_and(|held| held.lock.is_some())
     }

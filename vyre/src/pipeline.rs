@@ -1,14 +1,15 @@
 //! Work with alternatives, of which those run that pay on what is at hand.
 //!
-//! A [`Pipeline`] is a list of stages over a state of the caller's. A stage has a baseline, which runs when nothing better is selected, and
-//! alternatives: other passes, or the same pass run in another way (as a series, in a batch, with another layout). Each alternative is
-//! a candidate of [`plan::passes`](vyre_core::plan::passes): thresholds, a proved speedup, what it costs. [`Pipeline::select`] decides
-//! from a sample, [`Selected::run`] runs what was decided, and printing the selection explains every choice.
+//! A [`Pipeline`] is a list of stages over a state of the caller's. A stage has a baseline, which runs when nothing
+//! better is selected, and alternatives: other passes, or the same pass run in another way (as a series, in a batch,
+//! with another layout). Each alternative is a candidate of [`plan::passes`](vyre_core::plan::passes): thresholds, a
+//! proved speedup, what it costs. [`Pipeline::select`] decides from a sample, [`Selected::run`] runs what was decided,
+//! and printing the selection explains every choice.
 //!
-//! What an alternative gains and costs is a claim of its [`Choice`], or [`Pipeline::measure`] finds it out on the machine at hand: how
-//! long the baseline takes, how much faster the alternative is, and how long it takes to [prepare](Stage::prepared). Then an
-//! alternative runs where what it is expected to save on the sample is more than what preparing it costs. That ranking is the
-//! default; [`Pipeline::set_ranking`] takes the other.
+//! What an alternative gains and costs is a claim of its [`Choice`], or [`Pipeline::measure`] finds it out on the
+//! machine at hand: how long the baseline takes, how much faster the alternative is, and how long it takes to
+//! [prepare](Stage::prepared). Then an alternative runs where what it is expected to save on the sample is more than
+//! what preparing it costs. That ranking is the default; [`Pipeline::set_ranking`] takes the other.
 //!
 //! Two passes in one launch are chosen in the same way ([`Choice::fusion`]). What a build or device does not have is
 //! [unavailable](Stage::unavailable), and the explanation says so.
@@ -36,7 +37,8 @@
 //! assert_eq!(ran(10), ("one by one".into(), "sum: the baseline runs".into()));
 //! ```
 //!
-//! `examples/examples/select.rs` measures three ways to search a graph, and selects by how many searches there are to be.
+//! `examples/examples/select.rs` measures three ways to search a graph, and selects by how many searches there are to
+//! be.
 
 use crate::error::Error;
 use std::fmt;
@@ -85,8 +87,8 @@ impl Choice {
         }
     }
 
-    /// Two passes over one topology in one launch (a [`FusedSession`](crate::FusedSession)) in place of two sessions. What it gains and
-    /// costs is for [`Pipeline::measure`] to find out.
+    /// Two passes over one topology in one launch (a [`FusedSession`](crate::FusedSession)) in place of two sessions.
+    /// What it gains and costs is for [`Pipeline::measure`] to find out.
     pub fn fusion() -> Choice {
         Choice {
             min_reuse: 2,
@@ -247,8 +249,8 @@ impl<'p, T> Stage<'p, T> {
         self
     }
 
-    /// What may run instead, and first makes what all its runs use: another layout of the graph, a session of its own. That is
-    /// made when it is selected and runs, and then kept.
+    /// What may run instead, and first makes what all its runs use: another layout of the graph, a session of its own.
+    /// That is made when it is selected and runs, and then kept.
     pub fn prepared<S: 'p>(
         &mut self,
         choice: Choice,
@@ -319,8 +321,8 @@ impl<'p, T> Pipeline<'p, T> {
         Pipeline::default()
     }
 
-    /// Ranks alternatives otherwise than by the time that they are expected to save on the sample. Without a baseline's time, of
-    /// the sample or measured, they are ranked by thresholds in any case.
+    /// Ranks alternatives otherwise than by the time that they are expected to save on the sample. Without a baseline's
+    /// time, of the sample or measured, they are ranked by thresholds in any case.
     pub fn set_ranking(&mut self, ranking: Ranking) {
         self.ranking = ranking;
     }
@@ -336,10 +338,11 @@ impl<'p, T> Pipeline<'p, T> {
         self.stages.last_mut().expect("just pushed")
     }
 
-    /// Measures every alternative of a stage that has a baseline, on this state: by the median of so many timed runs of each, in turn
-    /// after an untimed one, how long the baseline takes and how much faster the alternative is; by one try, how long it takes to
-    /// prepare. That replaces what the choices claimed. What was prepared for it is given up again, so that a selection weighs what
-    /// preparing it costs. Each stage sees the state as the baselines before it leave it.
+    /// Measures every alternative of a stage that has a baseline, on this state: by the median of so many timed runs of
+    /// each, in turn after an untimed one, how long the baseline takes and how much faster the alternative is; by one
+    /// try, how long it takes to prepare. That replaces what the choices claimed. What was prepared for it is given up
+    /// again, so that a selection weighs what preparing it costs. Each stage sees the state as the baselines before it
+    /// leave it.
     pub fn measure(&mut self, runs: NonZeroUsize, state: &mut T) -> Result<(), Error> {
         let mut stages = self.stages.iter_mut();
         stages.try_for_each(|stage| stage.measure(runs, state))
@@ -353,8 +356,8 @@ impl<'p, T> Pipeline<'p, T> {
         })
     }
 
-    /// Decides what runs on such a sample: of each stage the selected alternative that ranks first. What is outranked in its stage
-    /// leaves its part of the budgets to others.
+    /// Decides what runs on such a sample: of each stage the selected alternative that ranks first. What is outranked
+    /// in its stage leaves its part of the budgets to others.
     pub fn select(&mut self, sample: &Sample) -> Result<Selected<'_, 'p, T>, PassError> {
         let mut verdicts: Vec<Vec<Option<Verdict>>> = self
             .stages

@@ -17,8 +17,9 @@ use vyre_core::vir0::sizes::Sizes;
 /// What the plans that a runtime keeps were asked for so far ([`Runtime::planning`](crate::Runtime::planning)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Planning {
-    /// Plans of sessions: the assembled and verified program with the barriers that its budget takes, how memory is handed out,
-    /// and the route that sweeps start with. A session that is opened again for the same pass, sizes and memory finds its own.
+    /// Plans of sessions: the assembled and verified program with the barriers that its budget takes, how memory is
+    /// handed out, and the route that sweeps start with. A session that is opened again for the same pass, sizes and
+    /// memory finds its own.
     pub sessions: CacheStats,
     /// First launches of sessions; later ones are decided from the launch before, and are not kept.
     pub launches: CacheStats,

@@ -49,10 +49,11 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// CUDA if a device answers, otherwise the CPU; [`Display`](fmt::Display) says which and why. Beside a device, the CPU is a second
-    /// side ([`among`](Runtime::among)): a session that runs faster there goes on there.
+    /// CUDA if a device answers, otherwise the CPU; [`Display`](fmt::Display) says which and why. Beside a device, the
+    /// CPU is a second side ([`among`](Runtime::among)): a session that runs faster there goes on there.
     ///
-    /// Where the environment has `VYRE_COSTS`, and it is not `off`, it names the file of [`with_costs`](Runtime::with_costs).
+    /// Where the environment has `VYRE_COSTS`, and it is not `off`, it names the file of
+    /// [`with_costs`](Runtime::with_costs).
     ///
     /// # Errors
     /// None yet: where no device answers, there is always a CPU.
@@ -81,8 +82,9 @@ impl Runtime {
         })
     }
 
-    /// The first CUDA device. Where this crate has no machine code for it, the first process on a machine waits while the driver
-    /// compiles it; [`Display`](fmt::Display) then says so, and why, and so does [`Device::code`](vyre_cuda::Device::code).
+    /// The first CUDA device. Where this crate has no machine code for it, the first process on a machine waits while
+    /// the driver compiles it; [`Display`](fmt::Display) then says so, and why, and so does
+    /// [`Device::code`](vyre_cuda::Device::code).
     ///
     /// # Errors
     /// [`Error::NoDevice`] without a driver or a device that can be used; never a panic.
@@ -123,13 +125,14 @@ impl Runtime {
         Ok(native::threads()?)
     }
 
-    /// Several sides: sessions begin on the first, time their runs, open others where those could be faster, and follow the best.
-    /// Runs that would not agree on every side ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open)) stay on the first, unless
-    /// [`Session::set_side_changes`](crate::Session::set_side_changes) says otherwise. What opens no [`Session`](crate::Session)
-    /// runs on the first.
+    /// Several sides: sessions begin on the first, time their runs, open others where those could be faster, and follow
+    /// the best. Runs that would not agree on every side
+    /// ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open)) stay on the first, unless
+    /// [`Session::set_side_changes`](crate::Session::set_side_changes) says otherwise. What opens no
+    /// [`Session`](crate::Session) runs on the first.
     ///
-    /// Each side has the budget and the thresholds that it came with; [`with_memory`](Runtime::with_memory) afterwards is one
-    /// budget for all.
+    /// Each side has the budget and the thresholds that it came with; [`with_memory`](Runtime::with_memory) afterwards
+    /// is one budget for all.
     ///
     /// ```
     /// use vyre::Runtime;
@@ -169,7 +172,8 @@ impl Runtime {
         }
     }
 
-    /// The same, with why it is this backend rather than a better one, or what it has to wait for, for [`Display`](fmt::Display).
+    /// The same, with why it is this backend rather than a better one, or what it has to wait for, for
+    /// [`Display`](fmt::Display).
     pub fn because(self, why: impl Into<String>) -> Runtime {
         Runtime {
             why: Some(why.into()),
@@ -188,8 +192,8 @@ impl Runtime {
             .collect()
     }
 
-    /// `"cuda"`, `"native"` or `"vir0"`; of several sides, where sessions begin ([`Session::backend`](crate::Session::backend)
-    /// says where one is).
+    /// `"cuda"`, `"native"` or `"vir0"`; of several sides, where sessions begin
+    /// ([`Session::backend`](crate::Session::backend) says where one is).
     pub fn backend(&self) -> &'static str {
         self.backend.name()
     }
@@ -201,8 +205,8 @@ impl Runtime {
     }
 
     /// The same, with a budget: sessions of this runtime and its clones share so much memory. What needs more than the
-    /// others leave is refused before anything is allocated. Several sides share it: another side is opened only where it leaves
-    /// as much as it takes.
+    /// others leave is refused before anything is allocated. Several sides share it: another side is opened only where
+    /// it leaves as much as it takes.
     pub fn with_memory(self, bytes: u64) -> Runtime {
         let budget = Some(Arc::new(Budget::new(bytes)));
         let others = self.others.iter().map(|other| Runtime {
@@ -217,10 +221,11 @@ impl Runtime {
         }
     }
 
-    /// The same, remembering in a file what runs took on each side, beyond the process: the next session of the same code on
-    /// graphs of about the same size begins where it was fastest. The file and its folders are made when there is something to
-    /// write. A file of anything else is left alone, and one that cannot be read or written is no error. Without this, and
-    /// without `VYRE_COSTS` for [`auto`](Runtime::auto), nothing is written; a runtime and its clones remember for themselves.
+    /// The same, remembering in a file what runs took on each side, beyond the process: the next session of the same
+    /// code on graphs of about the same size begins where it was fastest. The file and its folders are made when there
+    /// is something to write. A file of anything else is left alone, and one that cannot be read or written is no
+    /// error. Without this, and without `VYRE_COSTS` for [`auto`](Runtime::auto), nothing is written; a runtime and its
+    /// clones remember for themselves.
     pub fn with_costs(self, file: impl Into<PathBuf>) -> Runtime {
         let names = self
             .sides()
@@ -252,8 +257,8 @@ impl Runtime {
         &self.thresholds
     }
 
-    /// What the plans that this runtime and its clones keep were asked for so far. A session that is opened again for the same
-    /// pass, sizes and memory takes its plan from there, and so does its first launch.
+    /// What the plans that this runtime and its clones keep were asked for so far. A session that is opened again for
+    /// the same pass, sizes and memory takes its plan from there, and so does its first launch.
     pub fn planning(&self) -> Planning {
         let others = self.others.iter().map(|other| other.plans.stats());
         others.fold(self.plans.stats(), Planning::plus)

@@ -97,21 +97,22 @@ impl<P: Pass> Session<P> {
         Ok(out)
     }
 
-    /// The same in the memory of an earlier result, or of `Output::default()`, which has none: a run that needs no more than the
-    /// result before takes no memory for its own. What `out` held is gone when the run begins; after an error it is empty, and
-    /// its memory goes to the next run.
+    /// The same in the memory of an earlier result, or of `Output::default()`, which has none: a run that needs no more
+    /// than the result before takes no memory for its own. What `out` held is gone when the run begins; after an error
+    /// it is empty, and its memory goes to the next run.
     ///
     /// A list keeps the room that it grew to, where [`Session::run`] gives one that is just full.
     pub fn run_into(&mut self, run: P::Run<'_>, out: &mut P::Output) -> Result<(), Error> {
         self.series(&[run], out)
     }
 
-    /// The same into memory that goes back to the session when the result is dropped, and is used again. On a GPU its pages are
-    /// locked, so that the device copies large columns of scalars and rows of bits to where they stay, and nobody copies them
-    /// again; lists, whose length is known only after the run, and structs are in ordinary memory. On a CPU all of it is.
+    /// The same into memory that goes back to the session when the result is dropped, and is used again. On a GPU its
+    /// pages are locked, so that the device copies large columns of scalars and rows of bits to where they stay, and
+    /// nobody copies them again; lists, whose length is known only after the run, and structs are in ordinary memory.
+    /// On a CPU all of it is.
     ///
-    /// Until it is freed the memory counts in the runtime's budget, lists with their whole capacity. A session keeps up to eight
-    /// results that came back, and gives them up where another session needs the memory.
+    /// Until it is freed the memory counts in the runtime's budget, lists with their whole capacity. A session keeps up
+    /// to eight results that came back, and gives them up where another session needs the memory.
     ///
     /// # Errors
     /// As [`Session::run`]; a result that does not fit in the budget beside the others is refused before anything runs.
@@ -158,8 +159,8 @@ impl<P: Pass> Session<P> {
         Ok(pinned)
     }
 
-    /// Runs the pass several times, one after another, and reads back what the last run leaves. The first error ends it.
-    /// No runs at all are an error.
+    /// Runs the pass several times, one after another, and reads back what the last run leaves. The first error ends
+    /// it. No runs at all are an error.
     pub fn run_series<'a>(
         &mut self,
         runs: impl IntoIterator<Item = P::Run<'a>>,
@@ -219,8 +220,8 @@ impl<P: Pass> Session<P> {
         Ok(given?)
     }
 
-    /// Goes on with all arguments of runs: `plain` without rows of structs, which are taken apart here, once the budget has room
-    /// for what a run needs. Rows of one run are in that; on a CPU those of others count while they are there.
+    /// Goes on with all arguments of runs: `plain` without rows of structs, which are taken apart here, once the budget
+    /// has room for what a run needs. Rows of one run are in that; on a CPU those of others count while they are there.
     fn with_rows<T>(
         &mut self,
         (runs, plain): (&[P::Run<'_>], &[Args<'_>]),
@@ -285,14 +286,14 @@ impl<P: Pass> Session<P> {
             .happened(Happened::of(&self.program, &results.report));
     }
 
-    /// Takes another topology: edges appended (see [`Csr::append`](crate::Csr::append)), weights replaced, another graph.
-    /// What is equal to what is there is not uploaded again. After an error the session is as before.
+    /// Takes another topology: edges appended (see [`Csr::append`](crate::Csr::append)), weights replaced, another
+    /// graph. What is equal to what is there is not uploaded again. After an error the session is as before.
     pub fn update<'a>(
         &mut self,
         topology: impl IntoTopology<P::Topology<'a>>,
     ) -> Result<(), Error> {
-        // What the session has is available to what it becomes, and what it has on other sides, which get the topology when
-        // they get a run.
+        // What the session has is available to what it becomes, and what it has on other sides, which get the topology
+        // when they get a run.
         self.close_others();
         let had = self.memory.lease.bytes();
         let given = self.memory.lease.resize(0);
@@ -320,7 +321,8 @@ impl<P: Pass> Session<P> {
         let (planned, memory) = Memory::open::<P>(&topology, runtime, || Ok(P::PARTS.program()?))?;
         let same = memory.allocation == self.memory.allocation
             && planned.program.schedule == self.program.schedule;
-        // On a CPU the topology before stays until this one is there, and so does all that the session has where it is made anew.
+        // On a CPU the topology before stays until this one is there, and so does all that the session has where it is
+        // made anew.
         let mut both = runtime.lease();
         let more = match same {
             true => memory.resident_bytes + had.saturating_sub(memory.bytes()),
@@ -351,15 +353,16 @@ impl<P: Pass> Session<P> {
     /// `cuda_device` they run after the runs before and before the runs after. Of a struct each field
     /// has a buffer (`start.x`).
     ///
-    /// - **An output** has what the last run left, as the host got it, until the next run begins, which begins it anew. The
-    ///   kernel may write to it. It may be somewhere else after each run.
-    /// - **A topology buffer** is read by every run from here on, so what a kernel writes there, they see. The session keeps no
-    ///   other copy: [`update`](Session::update) compares with what is there, and a session that goes to a CPU takes that along.
+    /// - **An output** has what the last run left, as the host got it, until the next run begins, which begins it anew.
+    ///   The kernel may write to it. It may be somewhere else after each run.
+    /// - **A topology buffer** is read by every run from here on, so what a kernel writes there, they see. The session
+    ///   keeps no other copy: [`update`](Session::update) compares with what is there, and a session that goes to a CPU
+    ///   takes that along.
     /// - **A graph** must not be written to: how it is swept was planned from its degrees.
     ///
-    /// The address is good until the session is run, updated or dropped; ask again afterwards, which costs next to nothing.
-    /// Only a session on one side stays on the device ([`Runtime::cuda`]); with [`Runtime::auto`] a run may take it to the CPU.
-    /// On another stream than the device's, order is yours to make, with events.
+    /// The address is good until the session is run, updated or dropped; ask again afterwards, which costs next to
+    /// nothing. Only a session on one side stays on the device ([`Runtime::cuda`]); with [`Runtime::auto`] a run may
+    /// take it to the CPU. On another stream than the device's, order is yours to make, with events.
     pub fn device_ptr(&self, field: &str) -> Result<DevicePtr, DevicePtrError> {
         let (what, scalar) = (resident(&self.program, field))
             .ok_or_else(|| DevicePtrError::NoField(field.to_owned()))?;
@@ -390,8 +393,8 @@ impl<P: Pass> Session<P> {
         self.executor.counters().map(|c| c.plus(&counted))
     }
 
-    /// What so many runs of a series do, for [`plan::session`](vyre_core::plan::session) to plan: lengths are those of the
-    /// last run.
+    /// What so many runs of a series do, for [`plan::session`](vyre_core::plan::session) to plan: lengths are those of
+    /// the last run.
     pub fn profile(&self, runs: u64) -> Profile {
         let (program, sizes) = (&*self.program, &self.memory.sizes);
         let bytes = |b: &Buffer| {
@@ -448,8 +451,8 @@ impl<P: Pass> Session<P> {
         self.decider.decisions.iter()
     }
 
-    /// The last decisions, readable; with the time of each wave, where [`set_wave_times`](Session::set_wave_times) asked for it, and
-    /// with what runs take on each of several sides ([`sides`](Session::sides)).
+    /// The last decisions, readable; with the time of each wave, where [`set_wave_times`](Session::set_wave_times)
+    /// asked for it, and with what runs take on each of several sides ([`sides`](Session::sides)).
     pub fn explain(&self) -> impl fmt::Display + '_ {
         let sides = self.sides.explain(self.decider.is_measuring());
         Explanation(&self.decider.decisions, sides)
@@ -461,24 +464,26 @@ impl<P: Pass> Session<P> {
         self.sides.set_thresholds(thresholds);
     }
 
-    /// Asks for so many workers a launch, at most as many as the backend runs at once; `None`, as it begins: that many. Workers are
-    /// the CTAs of a GPU and the threads of a CPU, whose sweeps take one or all.
+    /// Asks for so many workers a launch, at most as many as the backend runs at once; `None`, as it begins: that many.
+    /// Workers are the CTAs of a GPU and the threads of a CPU, whose sweeps take one or all.
     pub fn set_workers(&mut self, workers: Option<NonZeroU32>) {
         self.decider.workers = workers.map(NonZeroU32::get);
     }
 
-    /// Lets the session try launches on its next runs, which should be alike, and keep the fastest: with several numbers of workers
-    /// and of items a lane where the backend can vary them, otherwise with several thresholds from which a sweep is dense and takes
-    /// all threads. Off as it begins. No choice changes a result: on a GPU, where the order of items depends on both, nothing is
-    /// tried for passes whose result is open ([`Agreement::Open`]). The session stays on its side until all was tried.
+    /// Lets the session try launches on its next runs, which should be alike, and keep the fastest: with several
+    /// numbers of workers and of items a lane where the backend can vary them, otherwise with several thresholds from
+    /// which a sweep is dense and takes all threads. Off as it begins. No choice changes a result: on a GPU, where the
+    /// order of items depends on both, nothing is tried for passes whose result is open ([`Agreement::Open`]). The
+    /// session stays on its side until all was tried.
     pub fn set_autotune(&mut self, on: bool) {
         let open = matches!(self.program.agreement, Agreement::Open(_));
         self.decider.tuner = on.then(|| Tuner::new(self.executor.limits(), open));
     }
 
-    /// Has the next runs time the sweeps of each wave: [`explain`](Session::explain) shows the times, those of a batch's queries
-    /// added up, and they are in the runs' [`Report::waves`]. [`WaveTime`](crate::WaveTime) says what is counted where. Off as it
-    /// begins, because a look at the clock takes as long as a sweep over a few items. Meanwhile the session stays on its side.
+    /// Has the next runs time the sweeps of each wave: [`explain`](Session::explain) shows the times, those of a
+    /// batch's queries added up, and they are in the runs' [`Report::waves`]. [`WaveTime`](crate::WaveTime) says what
+    /// is counted where. Off as it begins, because a look at the clock takes as long as a sweep over a few items.
+    /// Meanwhile the session stays on its side.
     pub fn set_wave_times(&mut self, on: bool) {
         self.decider.time_waves = on;
     }

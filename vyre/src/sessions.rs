@@ -16,8 +16,8 @@ use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::vir0::module::Program;
 
 /// A pass with many topologies uploaded, whose queries share launches where the backend can: on CUDA a query takes one
-/// CTA, so that as many small graphs are worked on at a time as the device has multiprocessors. For graphs that are worth the
-/// whole device, take a [`Session`](crate::Session) each.
+/// CTA, so that as many small graphs are worked on at a time as the device has multiprocessors. For graphs that are
+/// worth the whole device, take a [`Session`](crate::Session) each.
 ///
 /// `#[wave_graph] mod bfs` defines `bfs::Sessions` as an alias of this.
 pub struct Sessions<P> {
@@ -32,7 +32,8 @@ pub struct Sessions<P> {
 }
 
 impl<P: Pass> Sessions<P> {
-    /// Uploads the topologies. Fails when the parts of one do not fit together, or when the backend cannot hold them all.
+    /// Uploads the topologies. Fails when the parts of one do not fit together, or when the backend cannot hold them
+    /// all.
     pub fn new<'a, T: IntoTopology<P::Topology<'a>>>(
         runtime: &Runtime,
         topologies: impl IntoIterator<Item = T>,
@@ -79,8 +80,9 @@ impl<P: Pass> Sessions<P> {
         self.memories.is_empty()
     }
 
-    /// Puts a query on a topology, counted from 0, in line for the next batch, higher priorities first. Inputs are copied, and on
-    /// a CPU count as memory until the query has run; what is wrong with them, or that there is no memory for them, is said when it runs.
+    /// Puts a query on a topology, counted from 0, in line for the next batch, higher priorities first. Inputs are
+    /// copied, and on a CPU count as memory until the query has run; what is wrong with them, or that there is no
+    /// memory for them, is said when it runs.
     pub fn submit(&mut self, topology: usize, run: P::Run<'_>, priority: i32) -> QueryId {
         let id = QueryId(self.next_query);
         self.next_query += 1;
@@ -94,8 +96,8 @@ impl<P: Pass> Sessions<P> {
         self.waiting.len()
     }
 
-    /// Runs the waiting queries, independently of each other: by priority, then as they were submitted. A query that fails
-    /// leaves the others alone.
+    /// Runs the waiting queries, independently of each other: by priority, then as they were submitted. A query that
+    /// fails leaves the others alone.
     pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
         let started = Instant::now();
         let before = self.counters().map(|c| c.launches);
@@ -174,8 +176,8 @@ impl<P: Pass> Sessions<P> {
         }
     }
 
-    /// What was uploaded, allocated, waited for, read back and launched since they were made; `None` where the backend does
-    /// not count.
+    /// What was uploaded, allocated, waited for, read back and launched since they were made; `None` where the backend
+    /// does not count.
     pub fn counters(&self) -> Option<Counters> {
         self.resident.counters()
     }

@@ -1,11 +1,11 @@
 //! Where a session runs: the sides of its runtime, what its runs take there, and which of them gets the next one.
 //!
-//! [`plan::side`](vyre_core::plan::side) decides before each run, batch or series, from the costs that the runtime remembers.
-//! A side is opened when it gets its first run, from the topology that the session's current side lends. Sides that were
-//! opened stay, with their part of the budget.
+//! [`plan::side`](vyre_core::plan::side) decides before each run, batch or series, from the costs that the runtime
+//! remembers. A side is opened when it gets its first run, from the topology that the session's current side lends.
+//! Sides that were opened stay, with their part of the budget.
 //!
-//! An error on another side than the first does not count before the first side has had its say: the run is repeated there.
-//! If it succeeds, the other side is not used again.
+//! An error on another side than the first does not count before the first side has had its say: the run is repeated
+//! there. If it succeeds, the other side is not used again.
 
 use crate::costs::{Costs, Did, Subject};
 use crate::decide::Decider;
@@ -39,8 +39,8 @@ pub struct Side {
     pub device: String,
     /// Runs, batches and series that this session gave it.
     pub runs: u64,
-    /// Nanoseconds a swept item, or a run where items do not compare, in work of the kind of the last run: the median of the
-    /// last three, of all sessions that share the runtime's memory of them.
+    /// Nanoseconds a swept item, or a run where items do not compare, in work of the kind of the last run: the median
+    /// of the last three, of all sessions that share the runtime's memory of them.
     pub cost_ns: Option<f64>,
     /// What the session has there.
     pub state: SideState,
@@ -343,8 +343,8 @@ impl Sides {
         counted.unwrap_or_default()
     }
 
-    /// What the session has on a side, opened where it is not, with the topology that its executor lends; `None`, and why is
-    /// kept, where it cannot be opened.
+    /// What the session has on a side, opened where it is not, with the topology that its executor lends; `None`, and
+    /// why is kept, where it cannot be opened.
     pub(crate) fn take<P: Pass>(&mut self, to: usize, here: &dyn Executor) -> Option<Parked> {
         let one = &mut self.all[to];
         let parked = one.parked.take();
@@ -412,7 +412,8 @@ impl Sides {
         self.all.iter().enumerate().map(side).collect()
     }
 
-    /// What [`Session::explain`](crate::Session::explain) says of them; nothing where there is one. `measuring`: runs are timed for something else.
+    /// What [`Session::explain`](crate::Session::explain) says of them; nothing where there is one. `measuring`: runs
+    /// are timed for something else.
     pub(crate) fn explain(&self, measuring: bool) -> String {
         let mut text = String::new();
         if self.all.len() == 1 {
@@ -464,7 +465,8 @@ fn longest(program: &Program, sizes: &Sizes) -> u64 {
     lengths.max().unwrap_or(0)
 }
 
-/// What opening another side takes: a copy of topologies and buffers, at 4 GB/s, and of each reverse that it has to build.
+/// What opening another side takes: a copy of topologies and buffers, at 4 GB/s, and of each reverse that it has to
+/// build.
 fn open_ns(program: &Program, sizes: &Sizes) -> u64 {
     let bytes_ns = |bytes: u64| bytes / 4;
     let buffers = program.buffers.iter().map(|b| {

@@ -1,5 +1,5 @@
-//! What a session and the results of its runs hold: every byte that is allocated is counted, and held against the budget.
-//! Where the system has no memory left, a run ends in an error, and the session works on.
+//! What a session and the results of its runs hold: every byte that is allocated is counted, and held against the
+//! budget. Where the system has no memory left, a run ends in an error, and the session works on.
 
 #[allow(dead_code, reason = "the suite uses all of it")]
 #[path = "suite/graphs.rs"]
@@ -100,8 +100,8 @@ fn runtimes() -> [Runtime; 2] {
     runtimes
 }
 
-/// What a session may hold beside its budget: the program, its plan and its names, and for each thread a block of 1,024 items
-/// of at most 24 bytes that is not full.
+/// What a session may hold beside its budget: the program, its plan and its names, and for each thread a block of 1,024
+/// items of at most 24 bytes that is not full.
 fn allowance() -> usize {
     allowance_of(std::thread::available_parallelism().map_or(1, usize::from))
 }
@@ -377,7 +377,8 @@ fn inputs_of_waiting_queries_are_counted() {
         let session = given::Session::new(&probe, &graph).expect("it fits");
         let (_, takes) = probe.memory().expect("there is a budget");
         drop(session);
-        // Two queries wait, and nothing is left for the third, nor for a second result: the first state has room for one.
+        // Two queries wait, and nothing is left for the third, nor for a second result: the first state has room for
+        // one.
         let budget = takes + 2 * one;
         let tight = runtime.with_memory(budget);
         let (_, held) = peak_of(|| {
@@ -458,8 +459,8 @@ fn wide(nodes: u32, both: bool) -> Csr {
     Csr::from_edges(nodes as usize, &edges).expect("they are nodes")
 }
 
-/// Opens a session under a budget of exactly what it asks for, and holds what it does against it, with one thread and with
-/// several. `run` opens and runs it.
+/// Opens a session under a budget of exactly what it asks for, and holds what it does against it, with one thread and
+/// with several. `run` opens and runs it.
 fn keeps_its_budget(name: &str, run: impl Fn(&Runtime) + Sync) {
     for runtime in runtimes() {
         let backend = runtime.backend();

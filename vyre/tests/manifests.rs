@@ -43,7 +43,8 @@ fn double(x: &mut f32) {
     *x *= 2.0;
 }
 
-/// What a step is, the macro does not see: both passes are the same tokens, and have the same evidence, measured with 4.
+/// What a step is, the macro does not see: both passes are the same tokens, and have the same evidence, measured with
+/// 4.
 macro_rules! step {
     ($name:ident, $id:literal, $value:literal) => {
         mod $name {
@@ -151,8 +152,8 @@ fn a_manifest_says_what_was_claimed_and_proved() {
     assert_eq!(decode(&encode(&program)).unwrap().manifest, *m);
 }
 
-/// The columns `program_hash` and `constants_hash` of the invented files are those of the passes here. If the compiler makes other
-/// code of them, take the new values from this test.
+/// The columns `program_hash` and `constants_hash` of the invented files are those of the passes here. If the compiler
+/// makes other code of them, take the new values from this test.
 #[test]
 fn fingerprints_are_those_of_the_files() {
     for (plan, file) in [

@@ -231,8 +231,8 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs until several in a row were native; how many that took. Whatever else a machine does, few runs of a function take as
-/// long as those of an interpreter.
+/// Runs until several in a row were native; how many that took. Whatever else a machine does, few runs of a function
+/// take as long as those of an interpreter.
 fn goes_native(mut run: impl FnMut() -> &'static str) -> u64 {
     let mut in_a_row = 0;
     for count in 1..200 {

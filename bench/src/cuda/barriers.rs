@@ -26,8 +26,8 @@ pub enum Barrier {
     },
 }
 
-/// Nanoseconds of one barrier: the difference of two launches with different numbers of them. None where the device has no
-/// clusters, or not of that size.
+/// Nanoseconds of one barrier: the difference of two launches with different numbers of them. None where the device has
+/// no clusters, or not of that size.
 pub fn barrier_ns(kernels: &Arc<Kernels>, barrier: Barrier) -> Result<Option<f64>, RivalError> {
     const FEW: u32 = 1000;
     const MANY: u32 = 11_000;

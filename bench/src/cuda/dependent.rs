@@ -1,9 +1,9 @@
 //! Steps with programmatic dependent launch: a step's CTAs are on the device, and wait, while the step before runs.
 //!
-//! Each step lets the next one come as soon as all of its own CTAs are there, and waits for the end of the one before it
-//! reads anything that this one wrote (kernels/rivals.cuh), so that steps still follow each other one by one. The host goes
-//! ahead of the device, which tells it through page-locked memory how far it is: a copy between two steps would keep them
-//! from overlapping. Steps after the last one find that it is done, and end.
+//! Each step lets the next one come as soon as all of its own CTAs are there, and waits for the end of the one before
+//! it reads anything that this one wrote (kernels/rivals.cuh), so that steps still follow each other one by one. The
+//! host goes ahead of the device, which tells it through page-locked memory how far it is: a copy between two steps
+//! would keep them from overlapping. Steps after the last one find that it is done, and end.
 
 use super::graph::Graph;
 use super::{PTX, Rival, RivalError, THREADS, Way, at};
@@ -13,7 +13,8 @@ use vyre::cuda::cudarc::driver::sys;
 
 /// Steps of a graph of some: multiples of the slots, so that each launch begins with the same turn.
 pub(super) const BATCHES: [u32; 2] = [8, 32];
-/// Steps that the host goes ahead at least, which are few where a search has few; as many as have begun then, and at most.
+/// Steps that the host goes ahead at least, which are few where a search has few; as many as have begun then, and at
+/// most.
 const LEAST_AHEAD: u32 = 4;
 const MOST_AHEAD: u32 = 48;
 

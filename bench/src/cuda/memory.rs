@@ -66,8 +66,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies from the host to `at` bytes in, in stream order. The bytes may be reused when the call returns, unless they
-    /// are page-locked: then after the stream was waited for.
+    /// Copies from the host to `at` bytes in, in stream order. The bytes may be reused when the call returns, unless
+    /// they are page-locked: then after the stream was waited for.
     pub(super) fn upload(&self, at: usize, bytes: &[u8]) -> Result<(), RivalError> {
         assert!(
             at + bytes.len() <= self.bytes,
@@ -103,7 +103,8 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.device.enter().is_ok() {
-            // SAFETY: allocated by `new`, freed once; cuMemFree waits for work that uses it. An error has no taker here.
+            // SAFETY: allocated by `new`, freed once; cuMemFree waits for work that uses it. An error has no taker
+            // here.
             let _ = unsafe { result::free_sync(self.address) };
         }
     }
@@ -241,8 +242,8 @@ impl Timer {
     }
 }
 
-/// Two parts of page-locked memory that inputs and results go through in turn: the host fills or empties one while the device
-/// copies the other, as in vyre's own sessions.
+/// Two parts of page-locked memory that inputs and results go through in turn: the host fills or empties one while the
+/// device copies the other, as in vyre's own sessions.
 #[derive(Debug)]
 pub(super) struct Ring {
     /// Each passes when the device has copied it.
@@ -271,8 +272,8 @@ impl Ring {
         Ok(())
     }
 
-    /// So many numbers from the beginning of the device's memory, after what was given to the stream before, in the memory of
-    /// earlier ones.
+    /// So many numbers from the beginning of the device's memory, after what was given to the stream before, in the
+    /// memory of earlier ones.
     pub(super) fn download<T: Number>(
         &mut self,
         from: &Memory,
@@ -287,7 +288,8 @@ impl Ring {
             unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast(), size_of_val(room)) };
         let begin =
             |(part, passed): &mut (Pinned, Event), i: usize, bytes| -> Result<(), RivalError> {
-                // SAFETY: page-locked memory of the ring, which waits for the event before the part is read, reused or freed.
+                // SAFETY: page-locked memory of the ring, which waits for the event before the part is read, reused or
+                // freed.
                 unsafe { from.download(i * PART_BYTES, &mut part.as_mut_slice()[..bytes]) }?;
                 passed.record()
             };
@@ -318,8 +320,9 @@ impl Drop for Ring {
     }
 }
 
-/// Copies bytes to memory of the same length, whatever that holds. Large copies take several threads: the operating system
-/// makes the pages that are written first, and one thread gets no more than one or two gigabytes of them in a second.
+/// Copies bytes to memory of the same length, whatever that holds. Large copies take several threads: the operating
+/// system makes the pages that are written first, and one thread gets no more than one or two gigabytes of them in a
+/// second.
 fn copy(from: &[u8], to: &mut [MaybeUninit<u8>]) {
     let from = from.par_chunks(THREAD_BYTES);
     from.zip(to.par_chunks_mut(THREAD_BYTES))

@@ -274,8 +274,9 @@ fn root(parent: &mut [u32], mut v: u32) -> u32 {
     v
 }
 
-/// Lets sets flow backward among the blocks from `first` on, whose sets are `live`; scratch is the worklist and who is on
-/// it (nobody, before and after). The last block first: most edges lead on, so most sets are final when they are read.
+/// Lets sets flow backward among the blocks from `first` on, whose sets are `live`; scratch is the worklist and who is
+/// on it (nobody, before and after). The last block first: most edges lead on, so most sets are final when they are
+/// read.
 fn flow(
     predecessors: &Csr,
     defs: &[u64],
@@ -732,7 +733,8 @@ impl<'w> DeltaStepping<'w> {
 }
 
 /// Components: two edges of every node first; then only nodes outside the component that has become the largest look at
-/// the rest of theirs (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling).
+/// the rest of theirs (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph
+/// sampling).
 fn afforest(graph: &Csr) -> Vec<u32> {
     const SAMPLED_EDGES: usize = 2;
     const SAMPLES: usize = 1024;

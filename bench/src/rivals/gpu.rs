@@ -1,7 +1,7 @@
 //! What one would write in CUDA C, without vyre: [`crate::cuda`] has the kernels, here they get their names and inputs.
 //!
-//! Inputs of a run and its result go through the same page-locked parts, and are copied by the same threads, as those of
-//! vyre's sessions: wall times differ by who starts the steps, not by how the bytes travel.
+//! Inputs of a run and its result go through the same page-locked parts, and are copied by the same threads, as those
+//! of vyre's sessions: wall times differ by who starts the steps, not by how the bytes travel.
 
 use super::{Measured, Place, Prepared, Results, Rival, Skip, bucket_width};
 use crate::cuda::{self, Kernels, Way};

@@ -1,7 +1,7 @@
 //! Who competes: one trait, and a list of everyone who implements it.
 //!
-//! A rival prepares a workload once (allocates, uploads: not timed) and then runs it as often as asked. Whoever adds one
-//! implements [`Rival`] and adds it to [`all`].
+//! A rival prepares a workload once (allocates, uploads: not timed) and then runs it as often as asked. Whoever adds
+//! one implements [`Rival`] and adds it to [`all`].
 
 mod cpu;
 pub(super) mod gpu;
@@ -76,8 +76,8 @@ pub trait Prepared {
         drop(values);
     }
 
-    /// One run, from what a run takes on the host to the result in ordinary memory of the host. What stays between runs (a
-    /// graph, its weights) was brought by [`Rival::prepare`].
+    /// One run, from what a run takes on the host to the result in ordinary memory of the host. What stays between runs
+    /// (a graph, its weights) was brought by [`Rival::prepare`].
     fn run(&mut self) -> Result<Measured, String>;
 }
 
@@ -109,10 +109,10 @@ impl<F: FnMut() -> Result<Measured, String>> Prepared for F {
     }
 }
 
-/// Width of a bucket of distances. On the CPU by the rule of Davidson and others (Work-efficient parallel GPU methods for
-/// single-source shortest paths): a warp's lanes times mean weight by mean degree. On a GPU everyone is faster with wider ones
-/// where nodes have few edges, because a round takes its time however few items it has, and with narrower ones where they
-/// have many.
+/// Width of a bucket of distances. On the CPU by the rule of Davidson and others (Work-efficient parallel GPU methods
+/// for single-source shortest paths): a warp's lanes times mean weight by mean degree. On a GPU everyone is faster with
+/// wider ones where nodes have few edges, because a round takes its time however few items it has, and with narrower
+/// ones where they have many.
 fn bucket_width(graph: &Csr, weights: &[u32], place: Place) -> u32 {
     let sum: u64 = weights.iter().map(|&w| u64::from(w)).sum();
     let (nodes, edges) = (graph.node_count() as f64, graph.edge_count().max(1) as f64);

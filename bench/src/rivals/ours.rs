@@ -65,10 +65,10 @@ mod liveness {
     }
 }
 
-/// Shortest paths, nearest first: round k of the outer fixpoint settles the nodes whose distance is below `(k + 1) * width`
-/// (Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU methods for single-source shortest paths). Weights are at
-/// most 64, so that no distance comes near 2^32. The example of that name relaxes everything at once, which is shorter and
-/// looks at edges more often.
+/// Shortest paths, nearest first: round k of the outer fixpoint settles the nodes whose distance is below
+/// `(k + 1) * width` (Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU methods for single-source shortest
+/// paths). Weights are at most 64, so that no distance comes near 2^32. The example of that name relaxes everything at
+/// once, which is shorter and looks at edges more often.
 #[wave_graph]
 #[pass(id = "bench.near_far", unproven)]
 #[allow(

@@ -1,9 +1,9 @@
 //! What a body does to the pass's resources, and how far the order of items can be seen in the result.
 //!
 //! [`uses`] gives each resource its one mode. A buffer is *updated* when every access to it in the body is an atomic of
-//! one operation among add (sub adds the negation), min, max, and, or, xor whose old value nobody reads; it is *read* when
-//! it is only loaded, atomically or not; anything else *writes* it. `len()` alone is a read, next to other accesses it is
-//! nothing.
+//! one operation among add (sub adds the negation), min, max, and, or, xor whose old value nobody reads; it is *read*
+//! when it is only loaded, atomically or not; anything else *writes* it. `len()` alone is a read, next to other
+//! accesses it is nothing.
 //!
 //! # How far runs agree
 //!
@@ -16,43 +16,44 @@
 //! induction all states at barriers agree, so do the conditions and the round counts, which see nothing else, and so do
 //! the traps, since a group always finishes and the lowest key wins. Unordered waves do not conflict
 //! ([`crate::plan::hazard`] has checked it), so it is enough that each body only observes values that no interleaving
-//! changes, and that what it leaves behind does not depend on who came first. Each resource must be used in one of these
-//! ways by a body:
+//! changes, and that what it leaves behind does not depend on who came first. Each resource must be used in one of
+//! these ways by a body:
 //!
 //! - **Only read.** Nobody changes it in this group.
-//! - **Own element.** Every access, whatever it is, at the work item's own index, or to words of the row of bits there, whose
-//!   methods check the word; and each index is swept once. So an element's history is one item's program order, of which
-//!   other waves of the group see nothing, since they would conflict. Plain stores are admitted by the front end only where
-//!   each element belongs to one item.
-//! - **Updated, results unused.** Integer add, and, or, xor, min and max commute and associate, so the end value depends on
-//!   the multiset of updates alone; so do float min and max, up to NaN payloads and the sign of zero, which the language
-//!   excepts. Float addition rounds, so its end value shows the order.
+//! - **Own element.** Every access, whatever it is, at the work item's own index, or to words of the row of bits there,
+//!   whose methods check the word; and each index is swept once. So an element's history is one item's program order,
+//!   of which other waves of the group see nothing, since they would conflict. Plain stores are admitted by the front
+//!   end only where each element belongs to one item.
+//! - **Updated, results unused.** Integer add, and, or, xor, min and max commute and associate, so the end value
+//!   depends on the multiset of updates alone; so do float min and max, up to NaN payloads and the sign of zero, which
+//!   the language excepts. Float addition rounds, so its end value shows the order.
 //! - **Stored with one uniform value**, atomically: an element ends as that value if anyone stored there. (Not read.)
-//! - **Claimed.** One `compare_exchange(u1, u2)` with uniform `u1`, `u2` is the buffer's only access. With `u1 != u2` it
-//!   succeeds once for each attempted element that held `u1`, with `u1 == u2` at every attempt on one; which item succeeds
-//!   is open, but *how often it succeeds at each index* is not. So its result may guard what is a function of the index:
-//!   pushes of that very index, and reductions of a uniform value. The push cannot trap, or the trap would name an arbitrary
-//!   item: so the buffer must have one element a node.
+//! - **Claimed.** One `compare_exchange(u1, u2)` with uniform `u1`, `u2` is the buffer's only access. With `u1 != u2`
+//!   it succeeds once for each attempted element that held `u1`, with `u1 == u2` at every attempt on one; which item
+//!   succeeds is open, but *how often it succeeds at each index* is not. So its result may guard what is a function of
+//!   the index: pushes of that very index, and reductions of a uniform value. The push cannot trap, or the trap would
+//!   name an arbitrary item: so the buffer must have one element a node.
 //! - **Pushed, appended or reduced.** A multiset union, if nobody reads the slots and the list is not read back; a
 //!   reduction as an update of its operation. A body that also reads the
 //!   reduction it takes part in is refused.
 //!
 //! `exp`, `ln`, `sin` and `cos` are approximate, so a body that uses one is refused.
 //!
-//! The old value of an atomic, and a load of what the same wave changes, are seen by none of these, so every value, branch,
-//! index and fault of an item is a function of the state before the group.
+//! The old value of an atomic, and a load of what the same wave changes, are seen by none of these, so every value,
+//! branch, index and fault of an item is a function of the state before the group.
 //!
 //! ## Same result
 //!
-//! `d[i].fetch_min(x)` whose result guards a push sees an order: pushes, and rounds, may differ. But the fixpoint around it
-//! may be the least one of monotone updates, which every order reaches: the `monotone` module has that argument. If it holds
-//! of each fixpoint with waves that break the rules above, then what such a fixpoint leaves (its frontiers empty, its flags
-//! down) is a function of what it began with, and the induction goes on, for all but the rounds inside.
+//! `d[i].fetch_min(x)` whose result guards a push sees an order: pushes, and rounds, may differ. But the fixpoint
+//! around it may be the least one of monotone updates, which every order reaches: the `monotone` module has that
+//! argument. If it holds of each fixpoint with waves that break the rules above, then what such a fixpoint leaves (its
+//! frontiers empty, its flags down) is a function of what it began with, and the induction goes on, for all but the
+//! rounds inside.
 //!
 //! ## Open
 //!
-//! Everything else, with the first breach of each wave, and for a fixpoint also what stands against the second argument;
-//! even where a cleverer argument exists.
+//! Everything else, with the first breach of each wave, and for a fixpoint also what stands against the second
+//! argument; even where a cleverer argument exists.
 
 use crate::compile::ir::{AtomicOp, BinaryOp, Block, Body, Expr, LocalId, Stmt, UnaryOp};
 use crate::compile::monotone;
@@ -233,8 +234,8 @@ pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> A
     }
 }
 
-/// A wave over a list or over items that are not nodes sees no positions, and its traps name the item: all of it, so it is
-/// one word.
+/// A wave over a list or over items that are not nodes sees no positions, and its traps name the item: all of it, so it
+/// is one word.
 fn sweeps_in_any_order(program: &Program, wave: Option<&Wave>, body: &Body) -> bool {
     let fields = match wave.map(|w| w.domain) {
         Some(Domain::Items(f)) => program.frontiers.get(f.index()).map(|f| &f.fields),
@@ -259,7 +260,8 @@ fn sweeps_once(program: &Program, wave: &Wave) -> bool {
     }
 }
 
-/// Whether a buffer is written, and each item accesses what is its own alone. What is only updated, unordered waves may share.
+/// Whether a buffer is written, and each item accesses what is its own alone. What is only updated, unordered waves may
+/// share.
 fn is_owned(program: &Program, id: BufferId, list: &[Access]) -> bool {
     let own = match program.buffers.get(id.index()).map(|b| b.extent) {
         Some(Extent::NodeBits(_)) => Own::Row,
@@ -516,8 +518,8 @@ impl<'b> Accesses<'b> {
         }
     }
 
-    /// Whether two expressions, evaluated one right after the other, have one value. A name may be older than that; then
-    /// nothing in what it stands for may be assigned twice.
+    /// Whether two expressions, evaluated one right after the other, have one value. A name may be older than that;
+    /// then nothing in what it stands for may be assigned twice.
     fn same(&self, a: &'b Expr, b: &'b Expr) -> bool {
         let named = self.named(a);
         a == b || named == self.named(b) && self.is_stable(named)
@@ -661,8 +663,8 @@ impl<'b> Accesses<'b> {
         self.add(Resource::Reduction(reduction), kind, None, Own::No);
     }
 
-    /// Recognises `if d[i].compare_exchange(u1, u2) { .. }`, also through a local, and a bare exchange; returns how many
-    /// of the statements behind it belong to it.
+    /// Recognises `if d[i].compare_exchange(u1, u2) { .. }`, also through a local, and a bare exchange; returns how
+    /// many of the statements behind it belong to it.
     fn claim(&mut self, stmt: &'b Stmt, rest: &'b [Stmt]) -> Option<usize> {
         let (exchange, guarded, taken): (&Expr, &[Stmt], usize) = match (stmt, rest.first()) {
             (

@@ -105,7 +105,8 @@ pub enum Stmt {
         value: Expr,
         site: SiteId,
     },
-    /// `frontier.push(item)` of an item that is not a node: one value a field, each of its field's type (a U8 is a cast).
+    /// `frontier.push(item)` of an item that is not a node: one value a field, each of its field's type (a U8 is a
+    /// cast).
     PushItem {
         frontier: FrontierId,
         fields: Vec<Expr>,

@@ -7,7 +7,8 @@
 //!
 //! The number of rows decides how many items share a lane on the GPU (rows times items is at most 32), so rows come
 //! before words: live ranges have holes, copies share a row where they can, uniforms and literals take no row at all.
-//! Faulting instructions are not reordered, and removed only behind an equal one, so an item's first trap is the source's.
+//! Faulting instructions are not reordered, and removed only behind an equal one, so an item's first trap is the
+//! source's.
 //!
 //! A body must assign every local before it reads it, on every path, as rustc demands of the user's function.
 //!
@@ -364,8 +365,9 @@ fn items_a_lane(rows: u8) -> u8 {
     }
 }
 
-/// The code with what is computed twice computed once, if there is such a thing. A value is used again where it is sure to
-/// have been computed, and not in a loop that begins behind it: turns that use nothing of the lane's can be shared out.
+/// The code with what is computed twice computed once, if there is such a thing. A value is used again where it is sure
+/// to have been computed, and not in a loop that begins behind it: turns that use nothing of the lane's can be shared
+/// out.
 fn share(code: &Code) -> Option<Code> {
     let mut defs = vec![0u32; code.width.len()];
     for r in code.item.iter().flatten() {
@@ -477,7 +479,8 @@ fn arg_slot(op: Op, i: usize) -> Slot {
     }
 }
 
-/// Puts uniforms, and the literals that cannot be immediates, into uniform slots; beyond the direct ones they are loaded.
+/// Puts uniforms, and the literals that cannot be immediates, into uniform slots; beyond the direct ones they are
+/// loaded.
 fn assign_slots(code: &mut Code, literals: &mut Literals) -> Result<Vec<Uniform>, LowerError> {
     let mut uniforms: Vec<Uniform> = Vec::new();
     let mut slots: HashMap<Uniform, usize> = HashMap::new();

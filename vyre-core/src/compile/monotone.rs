@@ -1,24 +1,25 @@
 //! Does a fixpoint end in the least fixpoint of monotone updates, whatever the order of its items?
 //!
-//! Let the elements of the buffers that a fixpoint writes be lattices: a buffer of `fetch_min` is ordered downward, one of
-//! `fetch_max` upward, those of `fetch_or` and `fetch_and` by their bits. If every item only joins into them what is a
-//! monotone function of what it loads from them, then (Cousot, Cousot: Automatic synthesis of optimal invariant assertions,
-//! 1977: chaotic iteration)
+//! Let the elements of the buffers that a fixpoint writes be lattices: a buffer of `fetch_min` is ordered downward, one
+//! of `fetch_max` upward, those of `fetch_or` and `fetch_and` by their bits. If every item only joins into them what is
+//! a monotone function of what it loads from them, then (Cousot, Cousot: Automatic synthesis of optimal invariant
+//! assertions, 1977: chaotic iteration)
 //!
 //! * no order of items, and no stale load, takes an element beyond the least fixpoint above the state before, and
 //! * where every item has been evaluated on the final state, that state is a fixpoint, and so the least one.
 //!
 //! [`least`] establishes both from the waves' bodies. For the first:
 //!
-//! - Every write is an atomic of its buffer's one operation. Its index is *fixed*: a function of the item and of what nobody
-//!   writes while the fixpoint runs (of the round, too: that is not fixed). Its value moves the buffer's way, if at all.
-//! - What guards it is fixed, or turns from false to true only; or it is the question whether the update would change what
-//!   was loaded, which leaves out only what changes nothing.
-//! - Nothing else is written: no list, no store. A reduction that its rounds reset may be, where an update changed something,
-//!   and a flag may be told whether it did.
-//! - A sweep of a frontier evaluates *active* nodes only: those that lay in it, and those whose element changed. That is a
-//!   monotone guard if every update of that element's buffer that changes something pushes that very index, and nothing else
-//!   pushes.
+//! - Every write is an atomic of its buffer's one operation. Its index is *fixed*: a function of the item and of what
+//!   nobody writes while the fixpoint runs (of the round, too: that is not fixed). Its value moves the buffer's way, if
+//!   at all.
+//! - What guards it is fixed, or turns from false to true only; or it is the question whether the update would change
+//!   what was loaded, which leaves out only what changes nothing.
+//! - Nothing else is written: no list, no store. A reduction that its rounds reset may be, where an update changed
+//!   something, and a flag may be told whether it did.
+//! - A sweep of a frontier evaluates *active* nodes only: those that lay in it, and those whose element changed. That
+//!   is a monotone guard if every update of that element's buffer that changes something pushes that very index, and
+//!   nothing else pushes.
 //!
 //! For the second:
 //!
@@ -28,8 +29,8 @@
 //! - A node of a frontier that is not in the last round was evaluated after its element changed last, since that pushed
 //!   it. Hence such a sweep may take values from the element of its own node only.
 //!
-//! A value's way is known by a small type system ([`Tone`]), over the statements in order, with loops to a fixpoint. What
-//! it cannot follow is refused, with the place.
+//! A value's way is known by a small type system ([`Tone`]), over the statements in order, with loops to a fixpoint.
+//! What it cannot follow is refused, with the place.
 
 use crate::compile::ir::{
     AtomicOp, BinaryOp, Block, Body, CompareOp, CsrQuery, Expr, LocalId, Stmt, UnaryOp,
@@ -1165,8 +1166,8 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         }
     }
 
-    /// Whether two expressions have one value now. Locals have not changed since either was evaluated, or what is known of
-    /// them would have been forgotten; nobody changes what they load.
+    /// Whether two expressions have one value now. Locals have not changed since either was evaluated, or what is known
+    /// of them would have been forgotten; nobody changes what they load.
     fn same(&self, a: &Expr, b: &Expr, state: &State<'b>) -> bool {
         if let (Expr::Local(a), Expr::Local(b)) = (a, b)
             && a == b
@@ -1703,8 +1704,8 @@ impl Skip<'_> {
     }
 }
 
-/// Every way to read a comparison as the question whether `op` with a value would change `x`: `x`, the value, the answer if
-/// it would.
+/// Every way to read a comparison as the question whether `op` with a value would change `x`: `x`, the value, the
+/// answer if it would.
 fn questions(e: &Expr) -> Vec<(&Expr, Operand<'_>, bool, AtomicOp)> {
     let Expr::Compare {
         op,

@@ -45,8 +45,8 @@ impl Vir0Executor {
 }
 
 impl Vir0Executor {
-    /// A run that takes more items, rounds and turns of loops than this ends in [`RunError::Work`]: verified code may loop
-    /// for ever.
+    /// A run that takes more items, rounds and turns of loops than this ends in [`RunError::Work`]: verified code may
+    /// loop for ever.
     #[must_use]
     pub fn with_work_limit(mut self, limit: u64) -> Vir0Executor {
         self.store.meter.most_work = limit;

@@ -83,7 +83,8 @@ macro_rules! columns {
             pub fn push(&mut self, bits: u64) {
                 match self { $(Column::$variant(v) => v.push(<$ty>::from_bits64(bits)),)* }
             }
-            /// Moves all elements of a column of the same type to the end of this one; false, and no change, for another type.
+            /// Moves all elements of a column of the same type to the end of this one; false, and no change, for
+            /// another type.
             #[must_use]
             pub fn append(&mut self, other: &mut Column) -> bool {
                 match (self, other) {

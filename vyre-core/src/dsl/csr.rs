@@ -158,8 +158,8 @@ impl Csr {
         Ok((Csr { offsets, targets }, origin))
     }
 
-    /// The graph with more edges, each after those its source has; also, for each edge of the new graph, its number before:
-    /// edges of this graph count from 0, the appended ones go on after them (to permute weights).
+    /// The graph with more edges, each after those its source has; also, for each edge of the new graph, its number
+    /// before: edges of this graph count from 0, the appended ones go on after them (to permute weights).
     ///
     /// ```
     /// use vyre_core::dsl::csr::Csr;
@@ -284,8 +284,8 @@ impl Csr {
             .all(|(start, block)| self.matches_upward(start, block))
     }
 
-    /// Each edge down into a block of nodes, from larger ones, has its opposite, and the other way round. `next` is where
-    /// the edges up of the nodes from `start` on begin, and is left somewhere else; targets ascend.
+    /// Each edge down into a block of nodes, from larger ones, has its opposite, and the other way round. `next` is
+    /// where the edges up of the nodes from `start` on begin, and is left somewhere else; targets ascend.
     ///
     /// By ascending sources, the edges down into a node are met in the order of its edges up. Where a few small nodes
     /// have most of the edges, as they often do, what is looked at stays in the cache.

@@ -71,8 +71,8 @@ pub enum RunError {
         /// Largest allowed.
         limit: u64,
     },
-    /// There is not enough memory: what was planned does not fit, and nothing was allocated; or the system had none left, which
-    /// ended the run. The session works on.
+    /// There is not enough memory: what was planned does not fit, and nothing was allocated; or the system had none
+    /// left, which ended the run. The session works on.
     #[error("{what}; {needed_bytes} bytes are needed, {available_bytes} are available")]
     Memory {
         /// What takes so much.

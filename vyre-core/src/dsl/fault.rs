@@ -1,8 +1,8 @@
 //! How a checked operation of the surface language fails: inside a lane of the native executor it unwinds with a typed
 //! payload that the executor turns into a [`crate::vir0::trap::Trap`]; anywhere else it panics as usual.
 //!
-//! rustc's own panics (division by zero, a failed assert, overflow checks) carry no payload of ours, so a panic hook notes
-//! their position. It is installed once, is silent inside lanes and passes everything else to the hook before it.
+//! rustc's own panics (division by zero, a failed assert, overflow checks) carry no payload of ours, so a panic hook
+//! notes their position. It is installed once, is silent inside lanes and passes everything else to the hook before it.
 
 use crate::vir0::subject::{Dimension, Seen};
 use crate::vir0::trap::{Site, TrapKind};
@@ -27,8 +27,8 @@ pub(crate) enum Lanes {
     Alone,
 }
 
-/// No other thread runs lanes of this sweep on the same elements, and it borrows its buffers exclusively: read-modify-write
-/// needs no locked instruction.
+/// No other thread runs lanes of this sweep on the same elements, and it borrows its buffers exclusively:
+/// read-modify-write needs no locked instruction.
 #[inline]
 pub(crate) fn alone() -> bool {
     LANES.get() == Lanes::Alone

@@ -45,8 +45,8 @@ pub struct List<T> {
 /// A whole struct-of-arrays buffer, read-only: `&Records<T>` for a field of `Data` whose type is a struct `T`.
 ///
 /// Storage is one array for each field on every backend, so elements are read by value: there is no `T` in memory to
-/// refer to. A lane's own element is a plain `&T` or `&mut T`. In a body, `get` is one load for each field that is used,
-/// after a check of the index against the first field's length.
+/// refer to. A lane's own element is a plain `&T` or `&mut T`. In a body, `get` is one load for each field that is
+/// used, after a check of the index against the first field's length.
 ///
 /// ```
 /// use vyre_core::dsl::Records;
@@ -104,11 +104,11 @@ impl<T: Record + std::fmt::Debug> std::fmt::Debug for Records<'_, T> {
 
 /// A row of bits for each node: bit vectors as wide as the run says. Every access is atomic and relaxed.
 ///
-/// In `Data`, `#[output(per = node, bits = width)] rows: Bits` declares it; kernels take `&Bits`. The words of a row are
-/// u32, because 32-bit atomics are native everywhere; row `v` is words `v * words() .. (v + 1) * words()`, and bit `b` is bit
-/// `b % 32` of word `b / 32`. What each method is in a body, [`Bits`](crate::compile::ir::build::Bits) of `ir::build` says, under
-/// the same name. A node that is none traps first, then a bit or word outside the row. A row has no bits but its `width`:
-/// what else a word would bring to its last word is dropped.
+/// In `Data`, `#[output(per = node, bits = width)] rows: Bits` declares it; kernels take `&Bits`. The words of a row
+/// are u32, because 32-bit atomics are native everywhere; row `v` is words `v * words() .. (v + 1) * words()`, and bit
+/// `b` is bit `b % 32` of word `b / 32`. What each method is in a body, [`Bits`](crate::compile::ir::build::Bits) of
+/// `ir::build` says, under the same name. A node that is none traps first, then a bit or word outside the row. A row
+/// has no bits but its `width`: what else a word would bring to its last word is dropped.
 ///
 /// ```
 /// use vyre_core::dsl::Bits;
@@ -341,8 +341,8 @@ impl Bits {
         self.row(v).iter().map(|w| w.load().count_ones()).sum()
     }
 
-    /// The set bits of a row, in order. A word of the row is read when the bits before it are through, so that what is set
-    /// or cleared meanwhile counts from the next word on.
+    /// The set bits of a row, in order. A word of the row is read when the bits before it are through, so that what is
+    /// set or cleared meanwhile counts from the next word on.
     #[track_caller]
     pub fn ones(&self, v: Node) -> impl Iterator<Item = u32> + '_ {
         let mut words = (0u32..).zip(self.row(v));
@@ -398,8 +398,8 @@ impl Default for Bits {
 
 /// The side of a frontier that lanes add to; pushes become items when it flips.
 ///
-/// The items are nodes unless `T` says otherwise; then they are any values (and of a frontier of plain numbers, `Push<u32>`
-/// names the same Rust type, but the declaration says what the items are).
+/// The items are nodes unless `T` says otherwise; then they are any values (and of a frontier of plain numbers,
+/// `Push<u32>` names the same Rust type, but the declaration says what the items are).
 #[derive(Debug)]
 pub struct Push<T = Node> {
     items: Blocks<T>,
@@ -557,8 +557,8 @@ pub struct Append<T> {
     refused: Cell<u64>,
 }
 
-/// Items in order: in one block, or in as many as there is room for. A vector that doubles would hold three times what it
-/// has to.
+/// Items in order: in one block, or in as many as there is room for. A vector that doubles would hold three times what
+/// it has to.
 #[derive(Debug)]
 struct Blocks<T> {
     /// The block that is being filled.

@@ -1,8 +1,9 @@
-//! Values of several scalars in arrays of their own: items of lists and frontiers, elements of struct-of-arrays buffers.
+//! Values of several scalars in arrays of their own: items of lists and frontiers, elements of struct-of-arrays
+//! buffers.
 //!
-//! A backend keeps one array for each scalar. What is done for each element (load it, store it) is compiled for the value's
-//! type, so that a loop over structs costs what the same loop over separate arrays costs; which array has which type is
-//! looked at once a sweep.
+//! A backend keeps one array for each scalar. What is done for each element (load it, store it) is compiled for the
+//! value's type, so that a loop over structs costs what the same loop over separate arrays costs; which array has which
+//! type is looked at once a sweep.
 
 use crate::dsl::columns::{Column, Element, SliceMut};
 use crate::dsl::error::RunError;
@@ -12,8 +13,9 @@ use crate::vir0::scalar::Scalar;
 use crate::vir0::scalar::ScalarType;
 use std::slice::IterMut;
 
-/// What stands in lists, frontiers and struct-of-arrays buffers: a scalar, or a plain struct or tuple of records, with at
-/// most [`MAX_FIELDS`](crate::vir0::module::MAX_FIELDS) scalars in all. [`record!`](crate::dsl::record) implements it for a struct.
+/// What stands in lists, frontiers and struct-of-arrays buffers: a scalar, or a plain struct or tuple of records, with
+/// at most [`MAX_FIELDS`](crate::vir0::module::MAX_FIELDS) scalars in all. [`record!`](crate::dsl::record) implements
+/// it for a struct.
 ///
 /// A backend keeps one array for each scalar, in declaration order; lanes see whole values.
 pub trait Record: Copy + Send + Sync + 'static {
@@ -28,8 +30,8 @@ pub trait Record: Copy + Send + Sync + 'static {
     fn key(self) -> u32 {
         self.into_shape().first()
     }
-    /// Puts the values together whose scalars lie in these arrays; false, and none, where there is no memory for them. Where the
-    /// array is the values, they are swapped.
+    /// Puts the values together whose scalars lie in these arrays; false, and none, where there is no memory for them.
+    /// Where the array is the values, they are swapped.
     #[doc(hidden)]
     fn exchange(columns: &mut Vec<Column>, values: &mut Vec<Self>) -> bool {
         values.clear();
@@ -45,8 +47,8 @@ pub trait Record: Copy + Send + Sync + 'static {
     }
 }
 
-/// Implements [`Record`](crate::dsl::record::Record) for a struct, given all its fields with their shapes: a scalar's type, or for
-/// a struct or tuple the shapes of its fields as a tuple.
+/// Implements [`Record`](crate::dsl::record::Record) for a struct, given all its fields with their shapes: a scalar's
+/// type, or for a struct or tuple the shapes of its fields as a tuple.
 ///
 /// ```
 /// use vyre_core::dsl::record::Record;
@@ -257,8 +259,8 @@ impl Rows {
         self.columns.iter().map(Column::capacity).min().unwrap_or(0)
     }
 
-    /// Takes memory for so many more items where there is too little: twice of what it had, but no more than `most`. False
-    /// where there is none.
+    /// Takes memory for so many more items where there is too little: twice of what it had, but no more than `most`.
+    /// False where there is none.
     #[must_use]
     pub(crate) fn make_room(&mut self, more: usize, most: usize) -> bool {
         let needed = self.len().saturating_add(more);
@@ -322,7 +324,8 @@ impl Rows {
     }
 }
 
-/// Takes rows of structs apart: a column for each scalar, in consecutive buffers. An error where there is no memory for them.
+/// Takes rows of structs apart: a column for each scalar, in consecutive buffers. An error where there is no memory for
+/// them.
 pub fn columns_of<T: Record>(
     rows: &[T],
     first: BufferId,

@@ -1,10 +1,10 @@
 //! The views through which lanes see buffers, and the only `unsafe` of this crate.
 //!
-//! Zeroed memory is asked for where none may be left, which std's vectors cannot. Four reinterpretations are needed and std
-//! has no stable safe form of them: a slice as a [`Buf`] (a slice that is indexed by `u32`), an exclusively borrowed slice
-//! as atomics, an owned vector as one of atomics and back, and a vector that a single thread grows through a shared
-//! reference. [`Arrays`] have one length for all their slices, so that an index is checked once. Besides, there is a hint
-//! to the cache.
+//! Zeroed memory is asked for where none may be left, which std's vectors cannot. Four reinterpretations are needed and
+//! std has no stable safe form of them: a slice as a [`Buf`] (a slice that is indexed by `u32`), an exclusively
+//! borrowed slice as atomics, an owned vector as one of atomics and back, and a vector that a single thread grows
+//! through a shared reference. [`Arrays`] have one length for all their slices, so that an index is checked once.
+//! Besides, there is a hint to the cache.
 
 use crate::dsl::columns::{Column, Element, Slice};
 use crate::dsl::fault;
@@ -34,8 +34,8 @@ pub struct Buf<T>([T]);
 impl<T> Buf<T> {
     /// A slice as a buffer.
     pub fn new(values: &[T]) -> &Buf<T> {
-        // SAFETY: `Buf<T>` is a transparent wrapper of `[T]`: same layout, same metadata, same validity; the result borrows
-        // `values` for as long.
+        // SAFETY: `Buf<T>` is a transparent wrapper of `[T]`: same layout, same metadata, same validity; the result
+        // borrows `values` for as long.
         unsafe { &*(std::ptr::from_ref(values) as *const Buf<T>) }
     }
 
@@ -71,9 +71,10 @@ impl<T: AtomicElement> Buf<Atomic<T>> {
             assert!(size_of::<T>() == size_of::<T::Cell>());
             assert!(align_of::<T>() == align_of::<T::Cell>());
         }
-        // SAFETY: `Buf<Atomic<T>>` wraps `[T::Cell]` transparently, and `T::Cell` is the std atomic with the size and (checked
-        // above) the alignment of `T`, every value of which is valid as `T` and the other way round. The mutable borrow
-        // makes this the only way to the values while the view lives, so no access through it meets a non-atomic one.
+        // SAFETY: `Buf<Atomic<T>>` wraps `[T::Cell]` transparently, and `T::Cell` is the std atomic with the size and
+        // (checked above) the alignment of `T`, every value of which is valid as `T` and the other way round. The
+        // mutable borrow makes this the only way to the values while the view lives, so no access through it meets a
+        // non-atomic one.
         unsafe { &mut *(std::ptr::from_mut(values) as *mut Buf<Atomic<T>>) }
     }
 }
@@ -86,8 +87,9 @@ pub(crate) fn into_atomic<T: AtomicElement>(values: Vec<T>) -> Vec<Atomic<T>> {
     }
     let mut values = ManuallyDrop::new(values);
     let (first, len, capacity) = (values.as_mut_ptr(), values.len(), values.capacity());
-    // SAFETY: the vector gives its allocation up. `Atomic<T>` wraps `T::Cell` transparently, the std atomic with the size and
-    // alignment of `T` (checked above), so the allocation's layout and the validity of its elements are the same.
+    // SAFETY: the vector gives its allocation up. `Atomic<T>` wraps `T::Cell` transparently, the std atomic with the
+    // size and alignment of `T` (checked above), so the allocation's layout and the validity of its elements are the
+    // same.
     unsafe { Vec::from_raw_parts(first.cast::<Atomic<T>>(), len, capacity) }
 }
 
@@ -233,8 +235,8 @@ macro_rules! common {
     };
 }
 
-// An update that would not change the value is a load: in the order of the cell's modifications it stands right after the
-// write that it read.
+// An update that would not change the value is a load: in the order of the cell's modifications it stands right after
+// the write that it read.
 macro_rules! updates {
     ($ty:ty, $($(#[$doc:meta])* $name:ident |$old:ident, $value:ident| $new:expr, $atomic:expr;)*) => {$(
         $(#[$doc])*
@@ -474,8 +476,8 @@ pub(crate) fn zeros<T: AtomicElement>(len: usize) -> Option<Vec<T>> {
     if first.is_null() {
         return None;
     }
-    // SAFETY: the allocation is new, has the layout of `len` elements, and zeroed bytes are a value of every `T`: the trait is
-    // sealed, and its types are bools, integers and floats.
+    // SAFETY: the allocation is new, has the layout of `len` elements, and zeroed bytes are a value of every `T`: the
+    // trait is sealed, and its types are bools, integers and floats.
     Some(unsafe { Vec::from_raw_parts(first.cast::<T>(), len, len) })
 }
 
@@ -525,8 +527,8 @@ impl<T> Sink<T> {
     /// Appends where there is memory for the item; whether there was.
     #[inline]
     pub(crate) fn put(&self, item: T) -> bool {
-        // SAFETY: `UnsafeCell` makes the sink `!Sync`, so only this thread is here; the reference does not leave this call,
-        // and nothing called below can reach the sink again.
+        // SAFETY: `UnsafeCell` makes the sink `!Sync`, so only this thread is here; the reference does not leave this
+        // call, and nothing called below can reach the sink again.
         let items = unsafe { &mut *self.0.get() };
         let fits = items.len() < items.capacity();
         if fits {

@@ -1,12 +1,13 @@
 //! One memory for what never lives at once: where each temporary lies, and when it is filled.
 //!
-//! A CPU takes and gives memory back while the schedule runs. A launch on a device cannot: all of its memory is there before it
-//! begins. So what is to share memory there gets a place before the run, for its whole life, and what has to begin with a value is
-//! filled within the launch.
+//! A CPU takes and gives memory back while the schedule runs. A launch on a device cannot: all of its memory is there
+//! before it begins. So what is to share memory there gets a place before the run, for its whole life, and what has to
+//! begin with a value is filled within the launch.
 //!
-//! Time is counted in phases: a barrier group outside of every fixpoint, or a whole outermost fixpoint, because what a round uses
-//! lives through all rounds. Between two phases is a barrier. Places are found by first fit in several orders; where that takes more
-//! than what lives at once, up to [`EXACT`] temporaries are placed in every order, one of which is the best.
+//! Time is counted in phases: a barrier group outside of every fixpoint, or a whole outermost fixpoint, because what a
+//! round uses lives through all rounds. Between two phases is a barrier. Places are found by first fit in several
+//! orders; where that takes more than what lives at once, up to [`EXACT`] temporaries are placed in every order, one of
+//! which is the best.
 //!
 //! ```
 //! use vyre_core::plan::arena::{Filling, Temporary, pack};
@@ -71,8 +72,8 @@ pub fn phases(schedule: &[Step]) -> Vec<Phase> {
     phases
 }
 
-/// Scratch and frontiers that a wave uses, with their first and last phase: buffers first. What fixpoints swap has one life, because
-/// either may be in the memory of the other.
+/// Scratch and frontiers that a wave uses, with their first and last phase: buffers first. What fixpoints swap has one
+/// life, because either may be in the memory of the other.
 pub fn temporaries(program: &Program) -> Vec<(Resource, u32, u32)> {
     let lives = Lives::in_place(program);
     let phases = phases(&program.schedule);
@@ -123,8 +124,8 @@ pub struct Arena {
 pub struct Filling {
     /// At the start of this phase, the first from which its memory is nobody else's.
     pub phase: u32,
-    /// Its life begins with that phase, so that a barrier follows; else it is filled beside what the phase does, and the barrier at
-    /// the end of the phase is enough.
+    /// Its life begins with that phase, so that a barrier follows; else it is filled beside what the phase does, and
+    /// the barrier at the end of the phase is enough.
     pub waits: bool,
 }
 
@@ -343,7 +344,8 @@ mod tests {
                 let this = &temporaries[i];
                 assert!(filling.phase <= this.first);
                 assert_eq!(filling.waits, filling.phase == this.first);
-                // By elements: in the phases from the filling on nobody else is there, and in the one before somebody was.
+                // By elements: in the phases from the filling on nobody else is there, and in the one before somebody
+                // was.
                 let here = |j: usize| {
                     let of = |k: usize| arena.places[k]..arena.places[k] + temporaries[k].bytes;
                     j != i && of(i).any(|byte| of(j).contains(&byte))

@@ -4,8 +4,8 @@
 //! level). No schedule has fewer barriers, because that chain needs one between each two of its waves; and no wave
 //! starts in an earlier group.
 //!
-//! A cycle is reported with one concrete path, the shortest through its lowest node, and with the positions of the edges on it, so
-//! that a front end can mark each `after`.
+//! A cycle is reported with one concrete path, the shortest through its lowest node, and with the positions of the
+//! edges on it, so that a front end can mark each `after`.
 //!
 //! ```
 //! use vyre_core::plan::{Edge, NodeId};

@@ -1,8 +1,8 @@
-//! A bounded cache of plans, as a value that the caller owns: a runtime, for the sessions that are opened with it and for their
-//! first launches.
+//! A bounded cache of plans, as a value that the caller owns: a runtime, for the sessions that are opened with it and
+//! for their first launches.
 //!
-//! The value for a key is made from the key alone, so the answer is the same whatever was asked before; only the time it
-//! takes differs. Failures are not kept. When it is full, the entry that was asked for longest ago goes.
+//! The value for a key is made from the key alone, so the answer is the same whatever was asked before; only the time
+//! it takes differs. Failures are not kept. When it is full, the entry that was asked for longest ago goes.
 //!
 //! ```
 //! use vyre_core::plan::cache::Lru;

@@ -2,8 +2,8 @@
 //!
 //! It shares no code with the planners. [`groups`] looks at barrier groups: every node runs once, every edge crosses a
 //! barrier, nothing conflicts inside a group, and the bytes fit. [`program`] does the same for the schedule of a whole
-//! program, nested fixpoints included: it walks the steps as the device would, and compares what shares the time between two
-//! barriers.
+//! program, nested fixpoints included: it walks the steps as the device would, and compares what shares the time
+//! between two barriers.
 //!
 //! ```
 //! use vyre_core::plan::{Edge, NodeId};

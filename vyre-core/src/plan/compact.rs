@@ -1,7 +1,7 @@
 //! Result compaction: what to read back after a run, and how.
 //!
-//! A result slot has room for more than it holds. Empty slots are not read at all, small ones are gathered into one slab on the
-//! device and come back in one copy, large ones are read directly.
+//! A result slot has room for more than it holds. Empty slots are not read at all, small ones are gathered into one
+//! slab on the device and come back in one copy, large ones are read directly.
 //!
 //! ```
 //! use vyre_core::plan::compact::{Slot, plan};

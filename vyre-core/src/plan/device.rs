@@ -1,12 +1,12 @@
 //! What a CUDA device has for a frontier besides its items, and for a topology besides its arrays.
 //!
-//! A frontier whose items' edges are swept keeps the edge range of each item beside it, so that a sweep does not look it up again,
-//! and nodes of very many edges on a list of their own, which all CTAs share out. A `unique` frontier has a stamp for each node. A
-//! neighbour loop that was lifted has lists of the long edge ranges and of chunks of nodes. Items of narrow rounds are kept on chip and
-//! take no memory; when they leave it, they go to the frontier's own list.
+//! A frontier whose items' edges are swept keeps the edge range of each item beside it, so that a sweep does not look
+//! it up again, and nodes of very many edges on a list of their own, which all CTAs share out. A `unique` frontier has
+//! a stamp for each node. A neighbour loop that was lifted has lists of the long edge ranges and of chunks of nodes.
+//! Items of narrow rounds are kept on chip and take no memory; when they leave it, they go to the frontier's own list.
 //!
-//! The executor allocates by these figures and [`super::footprint`] counts by them, so that the two agree. What a launch has for
-//! itself is in neither: its tables and code, which fit a CTA's shared memory, and its control words.
+//! The executor allocates by these figures and [`super::footprint`] counts by them, so that the two agree. What a
+//! launch has for itself is in neither: its tables and code, which fit a CTA's shared memory, and its control words.
 
 use crate::vir0::module::{Domain, Extent, FrontierId, ListId, Program, TopologyId};
 use crate::vir0::scalar::Scalar;
@@ -144,8 +144,8 @@ impl Shape {
     }
 }
 
-/// What a plan that is shown says of a frontier besides its items, at any size: as for graphs of 65,536 nodes and more, none of
-/// them a hub.
+/// What a plan that is shown says of a frontier besides its items, at any size: as for graphs of 65,536 nodes and more,
+/// none of them a hub.
 pub(super) fn besides(program: &Program, id: FrontierId, sizes: &Sizes) -> Option<u64> {
     let frontier = &program.frontiers[id.index()];
     let carried = match (swept_with(program, id), frontier.capacity) {

@@ -1,10 +1,11 @@
 //! Speedup evidence: measured times of a resident megakernel against a host-orchestrated baseline, as a CSV file.
 //!
 //! One header line, then one line a sample, with the 14 columns of [`COLUMNS`] first and in that order. The four of
-//! [`BINDING`] come next: they say what was measured ([`Fingerprint`]) and how. A file without them is read, but its samples
-//! are bound to no pass, and prove nothing about one ([`bind`]). What follows is ignored. Macros read evidence at compile time, and every user builds the macros, so they depend on nothing beyond
-//! the syntax libraries. Hence this parser of its own: it reads exactly what [`write()`] writes (numbers, and names without
-//! commas, quotes or line breaks; no quoting, no spaces), and refuses everything else with the line.
+//! [`BINDING`] come next: they say what was measured ([`Fingerprint`]) and how. A file without them is read, but its
+//! samples are bound to no pass, and prove nothing about one ([`bind`]). What follows is ignored. Macros read evidence
+//! at compile time, and every user builds the macros, so they depend on nothing beyond the syntax libraries. Hence this
+//! parser of its own: it reads exactly what [`write()`] writes (numbers, and names without commas, quotes or line
+//! breaks; no quoting, no spaces), and refuses everything else with the line.
 //!
 //! ```
 //! use vyre_core::plan::evidence::{Sample, check, read, write};
@@ -431,8 +432,8 @@ pub fn write(samples: &[Sample]) -> Result<String, EvidenceError> {
     Ok(text)
 }
 
-/// Checks each sample, in order, then their number, then that all were measured in the same way and against the same rival.
-/// Every ratio must reach the threshold, the claimed speedup.
+/// Checks each sample, in order, then their number, then that all were measured in the same way and against the same
+/// rival. Every ratio must reach the threshold, the claimed speedup.
 pub fn check(samples: &[Sample], threshold: f64) -> Result<Verdict, EvidenceError> {
     if !(threshold.is_finite() && threshold > 0.0) {
         return Err(EvidenceError::Threshold { value: threshold });
@@ -480,8 +481,8 @@ pub fn check(samples: &[Sample], threshold: f64) -> Result<Verdict, EvidenceErro
     Ok(verdict)
 }
 
-/// What all samples were measured of, if it is the program with this hash. The values of constants are compared where they
-/// are known: when the program is assembled ([`Parts::program`](crate::vir0::module::Parts::program)).
+/// What all samples were measured of, if it is the program with this hash. The values of constants are compared where
+/// they are known: when the program is assembled ([`Parts::program`](crate::vir0::module::Parts::program)).
 pub fn bind(samples: &[Sample], program_hash: u64) -> Result<&Binding, Stale> {
     let mut bound: Option<&Binding> = None;
     for sample in samples {

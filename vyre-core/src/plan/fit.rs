@@ -1,12 +1,13 @@
 //! Fits a program into a budget: where the fullest barrier group takes too much, it is split.
 //!
-//! This drives [`super::footprint`] and [`super::memory`]. What fits with an allocation for each resource is left alone. What fits
-//! only when resources that never live at once share memory says so ([`Allocation::Shared`]). What does not fit even then
-//! is split: the waves of a group outside every fixpoint need not run together, so more barriers let scratch that only
-//! one of them uses come and go. Inside a fixpoint that gains nothing, because what a round uses lives through all rounds.
+//! This drives [`super::footprint`] and [`super::memory`]. What fits with an allocation for each resource is left
+//! alone. What fits only when resources that never live at once share memory says so ([`Allocation::Shared`]). What
+//! does not fit even then is split: the waves of a group outside every fixpoint need not run together, so more barriers
+//! let scratch that only one of them uses come and go. Inside a fixpoint that gains nothing, because what a round uses
+//! lives through all rounds.
 //!
-//! Groups of up to [`EXACT_WAVES`] waves are split by trying every order of every partition, fewest groups first; larger ones by
-//! [`super::memory::plan`], which packs by size.
+//! Groups of up to [`EXACT_WAVES`] waves are split by trying every order of every partition, fewest groups first;
+//! larger ones by [`super::memory::plan`], which packs by size.
 //!
 //! ```
 //! use vyre_core::vir0::scalar::Scalar;

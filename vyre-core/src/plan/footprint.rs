@@ -1,11 +1,13 @@
 //! What a whole program takes on a device, group by group, for given sizes.
 //!
-//! Topologies, inputs, outputs and reductions are there during the whole run. Scratch buffers and frontiers live from the first
-//! group that uses them to the last; a use inside a fixpoint keeps them for all its rounds. From these lives comes the
-//! exact peak. Whoever hands memory out by group initialises a buffer when its life begins, not when the run does. A length
-//! that is a named constant is known only in an assembled program ([`crate::vir0::module::Parts`]), not inside the macro.
+//! Topologies, inputs, outputs and reductions are there during the whole run. Scratch buffers and frontiers live from
+//! the first group that uses them to the last; a use inside a fixpoint keeps them for all its rounds. From these lives
+//! comes the exact peak. Whoever hands memory out by group initialises a buffer when its life begins, not when the run
+//! does. A length that is a named constant is known only in an assembled program ([`crate::vir0::module::Parts`]), not
+//! inside the macro.
 //!
-//! [`footprint`] is about a CPU, and so is what the macro plans by; [`footprint_on`] also about a CUDA device ([`Target`]).
+//! [`footprint`] is about a CPU, and so is what the macro plans by; [`footprint_on`] also about a CUDA device
+//! ([`Target`]).
 //!
 //! ```
 //! use vyre_core::vir0::sizes::Sizes;
@@ -64,8 +66,8 @@ pub struct Group {
 pub enum Target<'a> {
     /// A CPU's, which takes memory and gives it back while the schedule runs.
     Cpu,
-    /// A CUDA device's, with what its graphs decide: frontiers have more than their items, and what shares memory has a place in one
-    /// allocation ([`super::arena`]), where gaps may be left.
+    /// A CUDA device's, with what its graphs decide: frontiers have more than their items, and what shares memory has a
+    /// place in one allocation ([`super::arena`]), where gaps may be left.
     Cuda(&'a device::Graphs),
 }
 
@@ -348,9 +350,9 @@ impl Footprint {
 
 /// What a CPU executor may hold beside the plan of [`footprint`].
 ///
-/// * The items of a list or frontier are there a second time, of a frontier beside its two sides, while its memory grows,
-///   while what threads added each on their own is put in order, and while items of several fields are put together for
-///   the result. So are structs that are given, or made for the result.
+/// * The items of a list or frontier are there a second time, of a frontier beside its two sides, while its memory
+///   grows, while what threads added each on their own is put in order, and while items of several fields are put
+///   together for the result. So are structs that are given, or made for the result.
 /// * A `unique` frontier has a stamp a node.
 /// * A sweep that may pull has two bits a node, and without a reverse graph looks for one with a number a node.
 /// * A sweep is cut into chunks, each of which has a state.

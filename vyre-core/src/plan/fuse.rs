@@ -1,12 +1,12 @@
 //! Two programs as one: one schedule, one launch, as few barriers as their order leaves.
 //!
-//! Both work on the same topologies. Names are scoped (`bfs.dist`), ids of the second are shifted, and an output of the first can be linked to an
-//! input of the second, which then reads it where it is. Each program keeps its own order. Where they do not conflict, groups of both
-//! share the time between two barriers; which groups pair up is chosen by dynamic programming over the two sequences, so that no
-//! pairing has fewer barriers.
+//! Both work on the same topologies. Names are scoped (`bfs.dist`), ids of the second are shifted, and an output of the
+//! first can be linked to an input of the second, which then reads it where it is. Each program keeps its own order.
+//! Where they do not conflict, groups of both share the time between two barriers; which groups pair up is chosen by
+//! dynamic programming over the two sequences, so that no pairing has fewer barriers.
 //!
-//! The result is an ordinary program for the backends that execute programs (the interpreters); the native backend calls functions of one pass
-//! and runs the two one after the other.
+//! The result is an ordinary program for the backends that execute programs (the interpreters); the native backend
+//! calls functions of one pass and runs the two one after the other.
 
 use super::hazard::compatible;
 use crate::vir0::isa::{Imm, Kind, Op, Word};
@@ -275,7 +275,8 @@ pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, 
     })
 }
 
-/// What of the second program conflicts with something of the first comes after it: said in the program, for whoever checks the schedule.
+/// What of the second program conflicts with something of the first comes after it: said in the program, for whoever
+/// checks the schedule.
 fn order_across(p: &mut Program, first_waves: usize) {
     let top = |w: usize| {
         let mut node = NodeRef::Wave(WaveId(w as u16));

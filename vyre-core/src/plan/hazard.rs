@@ -1,7 +1,7 @@
 //! Hazards: accesses that clash because nothing orders the waves that make them.
 //!
-//! Two waves are ordered when a chain of `after`s leads from one to the other. Unordered waves may both read a resource,
-//! or both update it with one commutative operation; anything else is a conflict.
+//! Two waves are ordered when a chain of `after`s leads from one to the other. Unordered waves may both read a
+//! resource, or both update it with one commutative operation; anything else is a conflict.
 //!
 //! A node can be a whole fixpoint: its accesses are the union of what happens inside ([`join`]). Inside a fixpoint, the
 //! caller leaves out the accesses to frontiers that the fixpoint owns, because a sweep sees the items of the last round
@@ -115,9 +115,9 @@ pub const MAX_NEEDLESS_TRIED: usize = 256;
 
 /// The edges that could be left out: nothing conflicts without them, and groups merge.
 ///
-/// An edge that is merely implied by others, or that lies beside a longer chain, costs nothing and is not reported. There is
-/// no answer (`None`) when the graph has conflicts, which come first, or when more than [`MAX_NEEDLESS_TRIED`] edges join
-/// nodes that do not conflict: each of them takes a check.
+/// An edge that is merely implied by others, or that lies beside a longer chain, costs nothing and is not reported.
+/// There is no answer (`None`) when the graph has conflicts, which come first, or when more than [`MAX_NEEDLESS_TRIED`]
+/// edges join nodes that do not conflict: each of them takes a check.
 pub fn needless(
     nodes: &[impl AsRef<[Access]>],
     levels: &Levels,
@@ -137,8 +137,8 @@ pub fn needless(
     if tried.len() > MAX_NEEDLESS_TRIED {
         return Ok(None);
     }
-    // What saves a barrier by itself comes first: two edges may each be safe to leave out, but not both, and the one that costs
-    // nothing must not take the place of the one that costs.
+    // What saves a barrier by itself comes first: two edges may each be safe to leave out, but not both, and the one
+    // that costs nothing must not take the place of the one that costs.
     tried.sort_by_cached_key(|&edge| {
         let without: Vec<Edge> = kept.iter().copied().filter(|&e| e != edge).collect();
         levels.with_edges(&without).depth() >= levels.len()

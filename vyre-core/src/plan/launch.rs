@@ -1,8 +1,9 @@
 //! Launch policy: how to launch a run, decided from telemetry before anything is launched.
 //!
-//! [`recommend`] is pure: request and policy in, recommendation out. [`Planner`] remembers recommendations for the first
-//! launches of sessions, where no launch before says more; a runtime owns one. The thresholds are fields of [`Policy`]; the defaults are starting points, and measurements on the device at
-//! hand replace them. [`autotune`], [`precondition`] and [`diffuse`] adjust knobs and priorities between runs.
+//! [`recommend`] is pure: request and policy in, recommendation out. [`Planner`] remembers recommendations for the
+//! first launches of sessions, where no launch before says more; a runtime owns one. The thresholds are fields of
+//! [`Policy`]; the defaults are starting points, and measurements on the device at hand replace them. [`autotune`],
+//! [`precondition`] and [`diffuse`] adjust knobs and priorities between runs.
 //!
 //! Some of what it answers waits for something to drive, as [`WAITING`] says and `Session::explain` prints:
 //!
@@ -558,7 +559,8 @@ pub fn autotune(current: u32, candidates: &[u32], costs: &[f64]) -> Result<u32, 
     Ok(best.map_or(current, |(_, candidate)| candidate))
 }
 
-/// A preconditioned step for continuous knobs: `-rate x M x gradient`. The matrix is given by rows, one after the other.
+/// A preconditioned step for continuous knobs: `-rate x M x gradient`. The matrix is given by rows, one after the
+/// other.
 pub fn precondition(rate: f64, matrix: &[f64], gradient: &[f64]) -> Result<Vec<f64>, LaunchError> {
     let n = gradient.len();
     let expected = n.checked_mul(n);
@@ -590,8 +592,9 @@ pub struct Diffusion {
 /// Lets priorities diffuse over a graph of siblings: pairs of item numbers, each a link in both directions.
 ///
 /// A round is one step of the heat equation with the graph's Laplacian. A link carries `damping / max(degrees of its
-/// ends)` of the difference (Metropolis weights: Xiao and Boyd, "Fast linear iterations for distributed averaging", 2004),
-/// so that it cannot oscillate however many siblings an item has. Items without links keep their value.
+/// ends)`
+/// of the difference (Metropolis weights: Xiao and Boyd, "Fast linear iterations for distributed averaging", 2004), so
+/// that it cannot oscillate however many siblings an item has. Items without links keep their value.
 pub fn diffuse(
     priorities: &[f64],
     links: &[(usize, usize)],

@@ -1,15 +1,16 @@
-//! Memory of the groups: what each barrier group needs, the true peak, and a split where a level does not fit its budget.
+//! Memory of the groups: what each barrier group needs, the true peak, and a split where a level does not fit its
+//! budget.
 //!
 //! A wave takes frontier, scratch and output bytes. Frontier and scratch live while its group runs; output bytes live
 //! until they are read back ([`Readback`]). So the peak is the largest *total* of a group, not the sum of the largest
 //! frontier, scratch and output: two groups that need 90 and 88 bytes fit a budget of 100 even if their separate peaks
 //! add up to 112.
 //!
-//! A level (the waves of one Kahn level can run together) that does not fit is split into several groups. Fewest groups is
-//! bin packing: best fit decreasing first; where that misses the lower bound (Martello and Toth's L2, "Knapsack
-//! Problems", 1990, chapter 8) and the level has at most [`EXACT_WAVES`] waves, every partition is tried. [`Split`] says
-//! what the lower bound was and whether the result is proved the best. With outputs read at the end, groups of a split run in
-//! order of falling frontier and scratch bytes (Jackson's rule), which gives the lowest peak.
+//! A level (the waves of one Kahn level can run together) that does not fit is split into several groups. Fewest groups
+//! is bin packing: best fit decreasing first; where that misses the lower bound (Martello and Toth's L2, "Knapsack
+//! Problems", 1990, chapter 8) and the level has at most [`EXACT_WAVES`] waves, every partition is tried. [`Split`]
+//! says what the lower bound was and whether the result is proved the best. With outputs read at the end, groups of a
+//! split run in order of falling frontier and scratch bytes (Jackson's rule), which gives the lowest peak.
 //!
 //! ```
 //! use vyre_core::plan::barrier::levels;
@@ -518,7 +519,8 @@ fn fill_in_order(items: &[Item], room: u64) -> Bins {
     bins
 }
 
-/// Martello and Toth's L2: items too large to share, and those that must fill the room beside them. Items by falling size.
+/// Martello and Toth's L2: items too large to share, and those that must fill the room beside them. Items by falling
+/// size.
 fn lower_bound(items: &[Item], room: u64) -> usize {
     if room == 0 {
         return 1;

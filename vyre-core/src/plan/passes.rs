@@ -1,12 +1,12 @@
 //! Pass selection: which optimisations or passes are worth running on what is at hand.
 //!
-//! A candidate that stays below one of its thresholds is skipped with that reason. The others are taken in rank order while
-//! both budgets last: mandatory ones first, and it is an error when one of them does not fit.
+//! A candidate that stays below one of its thresholds is skipped with that reason. The others are taken in rank order
+//! while both budgets last: mandatory ones first, and it is an error when one of them does not fit.
 //!
 //! Two rankings. [`Ranking::TimeSaved`], the default, is the time that the candidate is expected to save on this sample
-//! (all its reuses) minus what planning it costs; what would cost more than it saves is skipped. It needs to know how long
-//! a run takes without it; where that is unknown of one of them, and on request, [`Ranking::Thresholds`] prefers the candidate
-//! with the higher claim and the higher thresholds, whatever the sample.
+//! (all its reuses) minus what planning it costs; what would cost more than it saves is skipped. It needs to know how
+//! long a run takes without it; where that is unknown of one of them, and on request, [`Ranking::Thresholds`] prefers
+//! the candidate with the higher claim and the higher thresholds, whatever the sample.
 //!
 //! ```
 //! use vyre_core::plan::passes::{Candidate, Ranking, Sample, select};

@@ -1,8 +1,8 @@
 //! The static plan as pictures: SVG for any browser, DOT for Graphviz, Mermaid for Markdown.
 //!
-//! The SVG has the waves in the order of the schedule on the left, by barrier group, fixpoints as frames around their groups; on the
-//! right a column for each topology, buffer, frontier and reduction, with a mark where a wave uses it and a bar over the groups
-//! in which it lives; then what lives in each group, in bytes.
+//! The SVG has the waves in the order of the schedule on the left, by barrier group, fixpoints as frames around their
+//! groups; on the right a column for each topology, buffer, frontier and reduction, with a mark where a wave uses it
+//! and a bar over the groups in which it lives; then what lives in each group, in bytes.
 
 use super::show::{Plan, Symbolic, accesses, describe, domain, split_note, thousands, until};
 use crate::plan::lives::Life;
@@ -13,7 +13,8 @@ use crate::vir0::module::{
 use std::fmt::Write;
 
 impl Plan {
-    /// A picture without need of a viewer's plugins: waves by barrier group, what each reads and writes, what lives when.
+    /// A picture without need of a viewer's plugins: waves by barrier group, what each reads and writes, what lives
+    /// when.
     pub fn svg(&self) -> String {
         svg(&self.program())
     }
@@ -461,7 +462,8 @@ impl Outline<'_> {
     }
 }
 
-/// The wave graph in Graphviz's language. A dashed box is a barrier group, a rounded one a fixpoint; arrows are `after`.
+/// The wave graph in Graphviz's language. A dashed box is a barrier group, a rounded one a fixpoint; arrows are
+/// `after`.
 pub fn dot(p: &Program) -> String {
     let mut o = Outline {
         p,

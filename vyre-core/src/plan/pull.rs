@@ -1,17 +1,17 @@
 //! May a sweep over a frontier's edges be turned round?
 //!
-//! A search pushes: every edge out of the frontier is visited, and the first one to reach a node claims it. Where nearly
-//! every node is waiting to be reached it is cheaper to pull: every node that was not claimed looks at its edges in, and
-//! stops at the first that comes from the frontier. Both leave the same behind if
+//! A search pushes: every edge out of the frontier is visited, and the first one to reach a node claims it. Where
+//! nearly every node is waiting to be reached it is cheaper to pull: every node that was not claimed looks at its edges
+//! in, and stops at the first that comes from the frontier. Both leave the same behind if
 //!
 //! * the kernel knows nothing of an edge but its destination,
-//! * all it does is behind one compare-and-exchange of the destination's own element, from a constant to a value that is
-//!   the same for the whole sweep, and
+//! * all it does is behind one compare-and-exchange of the destination's own element, from a constant to a value that
+//!   is the same for the whole sweep, and
 //! * while its fixpoint runs, nobody else writes that buffer or pushes onto the frontier.
 //!
 //! A second visit then does nothing, so one is as good as many; a claimed node stays claimed until the fixpoint starts
-//! anew, so it need not look. Nothing in such a kernel can trap: the destination is a node, and the buffer has an element
-//! for each.
+//! anew, so it need not look. Nothing in such a kernel can trap: the destination is a node, and the buffer has an
+//! element for each.
 
 use crate::vir0::isa::{IMM, Op, UNIFORM_BASE, Word};
 use crate::vir0::module::{

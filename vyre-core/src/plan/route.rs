@@ -1,7 +1,7 @@
 //! Routes of a barrier group: sparse, dense, hybrid or fused, decided from pressure.
 //!
-//! The CPU executors follow them sweep by sweep, over frontiers: each wave starts with the route that was planned for the
-//! launch, and the previous route's band (hysteresis) decides when it goes over to another.
+//! The CPU executors follow them sweep by sweep, over frontiers: each wave starts with the route that was planned for
+//! the launch, and the previous route's band (hysteresis) decides when it goes over to another.
 //!
 //! | route | what a CPU executor does |
 //! | --- | --- |
@@ -10,12 +10,12 @@
 //! | dense, block dense | the same, and a bitmap of the nodes first brings the list into their order, where no result shows that ([`may_order`]) |
 //! | fused wave | waits for compiled passes: nothing fuses sweeps yet, so sessions say that nothing could be fused |
 //!
-//! Whether a sweep is turned round follows from its edges, not from its route ([`super::pull`]). On CUDA the megakernel chooses
-//! scope and direction of each round on the device.
+//! Whether a sweep is turned round follows from its edges, not from its route ([`super::pull`]). On CUDA the megakernel
+//! chooses scope and direction of each round on the device.
 //!
-//! Measurements are first reduced to a [`Pressure`]: on which side of each threshold they lie. The route follows from the
-//! pressure alone. So two samples with one pressure are equivalent, a cache keyed by it ([`super::cache`]) gives the same
-//! answer whatever was asked first, and a previous route (hysteresis) is only a shift of the thresholds.
+//! Measurements are first reduced to a [`Pressure`]: on which side of each threshold they lie. The route follows from
+//! the pressure alone. So two samples with one pressure are equivalent, a cache keyed by it ([`super::cache`]) gives
+//! the same answer whatever was asked first, and a previous route (hysteresis) is only a shift of the thresholds.
 //!
 //! ```
 //! use vyre_core::plan::route::{Policy, Route, Sample, choose};
@@ -67,8 +67,8 @@ impl fmt::Display for Route {
     }
 }
 
-/// Whether the order in which a wave takes the items of its frontier can be seen in no result, so that a dense route may sweep
-/// them in the order of the nodes.
+/// Whether the order in which a wave takes the items of its frontier can be seen in no result, so that a dense route
+/// may sweep them in the order of the nodes.
 pub fn may_order(program: &Program, wave: &Wave) -> bool {
     let (Domain::Items(f) | Domain::EdgesFrom(_, f)) = wave.domain else {
         return false;

@@ -1,7 +1,7 @@
 //! Resident sessions: the graph is uploaded once, many runs refresh their frontier, and one readback ends it.
 //!
-//! The plan says what a session will do and what it avoids against runs that start from nothing. [`SessionPlan::compare`]
-//! holds it against what the runtime counted.
+//! The plan says what a session will do and what it avoids against runs that start from nothing.
+//! [`SessionPlan::compare`] holds it against what the runtime counted.
 //!
 //! ```
 //! use vyre_core::plan::session::{Profile, Readback, plan};
@@ -95,8 +95,8 @@ pub struct Counters {
     pub readback_bytes: u64,
     /// Times that work was started: one a run, one a batch where the backend takes it at once.
     pub launches: u64,
-    /// Of the bytes uploaded for runs, those that could go up while another run of the session was on the device. No plan
-    /// says so: it depends on the backend and on the room for a second set of inputs.
+    /// Of the bytes uploaded for runs, those that could go up while another run of the session was on the device. No
+    /// plan says so: it depends on the backend and on the room for a second set of inputs.
     pub ahead_bytes: u64,
 }
 

@@ -34,8 +34,8 @@ impl Plan {
             .expect("the macro verified the program it emitted")
     }
 
-    /// What measurements of this pass are bound to: the columns `program_hash` and `constants_hash` of an evidence file.
-    /// `None` for a program that no macro made.
+    /// What measurements of this pass are bound to: the columns `program_hash` and `constants_hash` of an evidence
+    /// file. `None` for a program that no macro made.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
         Some(Fingerprint {
             program: self.program().manifest.program_hash?,
@@ -346,8 +346,8 @@ impl Backend {
         }
     }
 
-    /// All that is planned, nothing shared. On a device, lists of hubs and of lifted loops come to it, which depend on a graph's
-    /// shape.
+    /// All that is planned, nothing shared. On a device, lists of hubs and of lifted loops come to it, which depend on
+    /// a graph's shape.
     fn all(self, p: &Program, sizes: &Sizes, wide: &Wide) -> u128 {
         let planned: u128 = wide.items.iter().map(|&(_, bytes, _)| bytes).sum();
         let frontiers = (0u16..).zip(&p.frontiers);
@@ -447,7 +447,8 @@ pub(super) fn describe(p: &Program, resource: Resource) -> (&'static str, String
     }
 }
 
-/// What a wave does to each field. Of a buffer of structs the field alone is named, where the wave does the same to every scalar.
+/// What a wave does to each field. Of a buffer of structs the field alone is named, where the wave does the same to
+/// every scalar.
 pub(super) fn accesses(p: &Program, wave: &Wave) -> Vec<String> {
     let mut said = Vec::new();
     for a in &wave.accesses {
@@ -570,8 +571,8 @@ impl fmt::Display for Size {
     }
 }
 
-/// What the program takes, for any size: every figure of a footprint is a sum of multiples of nodes, edges and scalars, so it is found
-/// by asking for the footprint of nothing and of one of each.
+/// What the program takes, for any size: every figure of a footprint is a sum of multiples of nodes, edges and scalars,
+/// so it is found by asking for the footprint of nothing and of one of each.
 pub(super) struct Symbolic {
     pub(super) items: Vec<Resource>,
     pub(super) item_sizes: Vec<Size>,

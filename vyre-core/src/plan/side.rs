@@ -1,7 +1,7 @@
 //! Which of several sides a session's next run goes to: the backends that it holds, or could hold, its pass on.
 //!
-//! Nothing is known of a side until it has run the pass, so [`choose`] has two things to do: to try sides, and to follow the
-//! best one that was tried. Costs are times per swept item ([`Seen`]), by kind of work ([`Work`]).
+//! Nothing is known of a side until it has run the pass, so [`choose`] has two things to do: to try sides, and to
+//! follow the best one that was tried. Costs are times per swept item ([`Seen`]), by kind of work ([`Work`]).
 //!
 //! | what is known of another side | it gets the next run |
 //! | --- | --- |
@@ -10,8 +10,8 @@
 //! | runs at up to `reach` times the best cost | when the trial is paid for |
 //! | it costs less, by more than `hold` | from now on |
 //!
-//! A trial is paid for when it takes at most a `share` of the time that runs took since the last one. So whatever the other
-//! sides turn out to cost, trials after the first ones add no more than that share.
+//! A trial is paid for when it takes at most a `share` of the time that runs took since the last one. So whatever the
+//! other sides turn out to cost, trials after the first ones add no more than that share.
 //!
 //! ```
 //! use vyre_core::plan::side::{Offer, Policy, Seen, Why, choose};
@@ -122,8 +122,8 @@ impl Work {
     }
 }
 
-/// Items that a run swept: of frontiers what they held, times the degree where edges are swept, and everything else as often
-/// as its fixpoint had rounds. The same on every side where a run's rounds are ([`Agreement::Bits`]).
+/// Items that a run swept: of frontiers what they held, times the degree where edges are swept, and everything else as
+/// often as its fixpoint had rounds. The same on every side where a run's rounds are ([`Agreement::Bits`]).
 ///
 /// [`Agreement::Bits`]: crate::vir0::module::Agreement::Bits
 pub fn swept_items(program: &Program, sizes: &Sizes, rounds: &[u64], frontier_items: u64) -> u64 {
@@ -203,7 +203,8 @@ pub struct Policy {
     pub reach: f64,
     /// Share of the time since the last trial that the next one may take.
     pub share: f64,
-    /// How many times longer than the best a run on a side that was never tried may take, where a share is to pay for it.
+    /// How many times longer than the best a run on a side that was never tried may take, where a share is to pay for
+    /// it.
     pub guess: f64,
 }
 
@@ -219,8 +220,8 @@ impl Default for Policy {
     }
 }
 
-/// The side of the next run, which will sweep about so many items. `now`: where the session is. `spent_ns`: what runs took
-/// since the last trial. `offers`: the sides, `None` where one cannot be had. `None` where no side can.
+/// The side of the next run, which will sweep about so many items. `now`: where the session is. `spent_ns`: what runs
+/// took since the last trial. `offers`: the sides, `None` where one cannot be had. `None` where no side can.
 pub fn choose(
     policy: &Policy,
     now: usize,

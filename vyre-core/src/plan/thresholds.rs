@@ -1,7 +1,7 @@
 //! What decisions at run time depend on, as a value and as a small text file.
 //!
-//! The defaults are the contract's; measurements on the device at hand replace them. A file is lines of `key = value`, `#`
-//! begins a comment. Keys that are missing keep what they are: the defaults, or what a runtime has for its device.
+//! The defaults are the contract's; measurements on the device at hand replace them. A file is lines of `key = value`,
+//! `#` begins a comment. Keys that are missing keep what they are: the defaults, or what a runtime has for its device.
 //!
 //! ```
 //! use vyre_core::plan::thresholds::Thresholds;

@@ -134,8 +134,8 @@ pub fn check_columns(
     Ok(())
 }
 
-/// Checks what a run is given, for a backend that takes all of it before it runs anything: the inputs are there, each with its
-/// type and length, and no size exceeds u32 indices. `sizes` has the run's scalars.
+/// Checks what a run is given, for a backend that takes all of it before it runs anything: the inputs are there, each
+/// with its type and length, and no size exceeds u32 indices. `sizes` has the run's scalars.
 ///
 /// # Errors
 /// What does not fit.

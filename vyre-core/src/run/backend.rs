@@ -1,4 +1,5 @@
-//! What a backend implements: [`Backend`] opens an [`Executor`] for each session, and nothing else of a backend is known here.
+//! What a backend implements: [`Backend`] opens an [`Executor`] for each session, and nothing else of a backend is
+//! known here.
 
 use crate::dsl::columns::SliceMut;
 use crate::dsl::error::RunError;
@@ -59,8 +60,8 @@ pub trait Backend: Any + Send + Sync {
     /// What waits for a batch on the host is in its memory, and counts there.
     fn is_host(&self) -> bool;
 
-    /// All of its memory, in bytes, where sessions of kernels may wait in a part of it for their next call; `None`: they are
-    /// made anew.
+    /// All of its memory, in bytes, where sessions of kernels may wait in a part of it for their next call; `None`:
+    /// they are made anew.
     fn waiting_room_bytes(&self) -> Result<Option<u64>, RunError> {
         Ok(None)
     }
@@ -129,8 +130,8 @@ pub trait GiveUp: Send + Sync {
 
 /// One pass on many topologies.
 pub trait Many: Send {
-    /// Runs queries on the topologies that they name, in order. `room`: bytes that the budget has for their states, inputs and
-    /// results.
+    /// Runs queries on the topologies that they name, in order. `room`: bytes that the budget has for their states,
+    /// inputs and results.
     fn run_batch(
         &mut self,
         queries: &[(usize, Args<'_>)],
@@ -255,13 +256,13 @@ pub struct LaunchHint {
     pub batch_bytes: Option<u64>,
     /// There may be a second set of inputs, so that those of the next run go up while one is on the device.
     pub second_inputs: bool,
-    /// Say how long the sweeps of each wave take ([`Report::waves`](crate::run::outcome::Report::waves)). It costs a look at the clock before and after each
-    /// sweep, on a CPU as long as a sweep over a few items takes.
+    /// Say how long the sweeps of each wave take ([`Report::waves`](crate::run::outcome::Report::waves)). It costs a
+    /// look at the clock before and after each sweep, on a CPU as long as a sweep over a few items takes.
     pub time_waves: bool,
 }
 
-/// How sweeps over frontiers go: each wave starts with the planned route, and goes over to another one where a frontier leaves
-/// the band that holds it ([`route::Policy::pressure`]).
+/// How sweeps over frontiers go: each wave starts with the planned route, and goes over to another one where a frontier
+/// leaves the band that holds it ([`route::Policy::pressure`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sweeps {
     /// What each wave starts with.
@@ -328,20 +329,20 @@ pub trait Executor: Send {
         Ok(results)
     }
 
-    /// Runs the pass several times and reads back after the last run only; the first error ends it. `results` has memory of
-    /// earlier results, which those of the last run are made in where it suffices, and has these results afterwards: after an
-    /// error, anything.
+    /// Runs the pass several times and reads back after the last run only; the first error ends it. `results` has
+    /// memory of earlier results, which those of the last run are made in where it suffices, and has these results
+    /// afterwards: after an error, anything.
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError>;
 
-    /// Gives output buffers that a backend would copy from a device memory whose pages are locked as long as what is returned
-    /// lives, in `results`; it must not be dropped after that memory. `None` where there is nothing to lock, or where pages
-    /// cannot be locked.
+    /// Gives output buffers that a backend would copy from a device memory whose pages are locked as long as what is
+    /// returned lives, in `results`; it must not be dropped after that memory. `None` where there is nothing to lock,
+    /// or where pages cannot be locked.
     fn lock(&mut self, _sizes: &Sizes, _results: &mut Outcome) -> Result<Option<Lock>, RunError> {
         Ok(None)
     }
 
-    /// Runs the pass once on in-out buffers that are the caller's: `args` has the inputs only. What the run leaves in the
-    /// in-out buffers is there afterwards, and not in the outcome. After an error they are as before, but for what
+    /// Runs the pass once on in-out buffers that are the caller's: `args` has the inputs only. What the run leaves in
+    /// the in-out buffers is there afterwards, and not in the outcome. After an error they are as before, but for what
     /// `may_trap` says.
     ///
     /// `may_trap`: the pass's functions were built with checks that the bytecode does not have (overflow).
@@ -386,8 +387,8 @@ pub trait Executor: Send {
         Ok(false)
     }
 
-    /// Lends the topology that it holds, in the form in which it was given, so that another executor can be made of it. False
-    /// where the backend cannot.
+    /// Lends the topology that it holds, in the form in which it was given, so that another executor can be made of it.
+    /// False where the backend cannot.
     fn lend_topology(
         &self,
         _borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
@@ -395,8 +396,8 @@ pub trait Executor: Send {
         Ok(false)
     }
 
-    /// Where something is on the backend's device until the next run: the address of its first element, and how many there
-    /// are. `None` for what does not stay there, and for results where the last call did not leave any.
+    /// Where something is on the backend's device until the next run: the address of its first element, and how many
+    /// there are. `None` for what does not stay there, and for results where the last call did not leave any.
     fn resident(&self, _what: Resident) -> Option<(u64, u64)> {
         None
     }

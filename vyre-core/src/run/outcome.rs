@@ -20,7 +20,8 @@ pub struct Outcome {
     pub reductions: Vec<(ReductionId, u64)>,
     /// What happened.
     pub report: Report,
-    /// The pages of the outputs' memory are locked ([`Executor::lock`](super::backend::Executor::lock)): it is neither grown nor freed.
+    /// The pages of the outputs' memory are locked ([`Executor::lock`](super::backend::Executor::lock)): it is neither
+    /// grown nor freed.
     pub locked: bool,
     /// Bytes for which there was no memory when values were put together.
     #[doc(hidden)]
@@ -28,8 +29,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Swaps the values of an output buffer with these, memory included. An outcome without the buffer has none of it, so that
-    /// one which is empty takes memory over.
+    /// Swaps the values of an output buffer with these, memory included. An outcome without the buffer has none of it,
+    /// so that one which is empty takes memory over.
     pub fn exchange<T: Element>(&mut self, id: BufferId, values: &mut Vec<T>) {
         let column = entry(&mut self.outputs, id, || T::column(Vec::new()));
         let column = T::in_column_mut(column).expect("the output has its declared type");
@@ -48,8 +49,8 @@ impl Outcome {
         *bits = Bits::clean(words, nodes, width);
     }
 
-    /// The same for an output list. Items of several scalars are put together in the memory of `items`, and the outcome keeps
-    /// the columns that they came from.
+    /// The same for an output list. Items of several scalars are put together in the memory of `items`, and the outcome
+    /// keeps the columns that they came from.
     pub fn exchange_list<T: Record>(&mut self, id: ListId, items: &mut Vec<T>) {
         let columns = entry(&mut self.lists, id, Vec::new);
         self.starved_bytes = self.starved_bytes.max(exchange_columns(columns, items));
@@ -138,8 +139,8 @@ fn exchange_columns<T: Record>(columns: &mut Vec<Column>, values: &mut Vec<T>) -
     }
 }
 
-/// Gives results to a typed output, in its memory where that suffices, and takes the memory that it had before. Where there is
-/// none for rows of structs, it is an error.
+/// Gives results to a typed output, in its memory where that suffices, and takes the memory that it had before. Where
+/// there is none for rows of structs, it is an error.
 ///
 /// After an error, of `run` or of this, the output is empty. What its memory was is `results`', or the output's.
 pub fn give<T>(
@@ -180,8 +181,8 @@ pub struct Report {
     pub activity: Option<Activity>,
     /// What was read back.
     pub readback: Readback,
-    /// Sweeps of each wave, where the backend was asked to time them ([`LaunchHint::time_waves`](super::backend::LaunchHint::time_waves)). Of a query of a batch, its
-    /// own.
+    /// Sweeps of each wave, where the backend was asked to time them
+    /// ([`LaunchHint::time_waves`](super::backend::LaunchHint::time_waves)). Of a query of a batch, its own.
     pub waves: Option<Vec<WaveTime>>,
 }
 
@@ -190,10 +191,10 @@ pub struct Report {
 pub struct WaveTime {
     /// How many.
     pub sweeps: u64,
-    /// What they took together, in nanoseconds. On a CPU, wall time of the sweeps alone. On a GPU, device time from where a sweep
-    /// is handed out to where the next one is, or the pass ends: with the barrier after it, and what is decided there. Of waves
-    /// without a barrier between them it is as one worker saw it, so that waiting for the others counts for the last one. What is
-    /// done before the first sweep is no wave's.
+    /// What they took together, in nanoseconds. On a CPU, wall time of the sweeps alone. On a GPU, device time from
+    /// where a sweep is handed out to where the next one is, or the pass ends: with the barrier after it, and what is
+    /// decided there. Of waves without a barrier between them it is as one worker saw it, so that waiting for the
+    /// others counts for the last one. What is done before the first sweep is no wave's.
     pub ns: u64,
 }
 
@@ -206,12 +207,13 @@ pub struct Activity {
     pub items: u64,
     /// Items of the widest.
     pub widest: u64,
-    /// Sweeps that were turned round, as [`crate::plan::pull`] allows: natively and on CUDA, where that looks at fewer edges.
+    /// Sweeps that were turned round, as [`crate::plan::pull`] allows: natively and on CUDA, where that looks at fewer
+    /// edges.
     pub pulled: u64,
     /// Rounds that one cluster of CTAs ran among itself, on a GPU that has clusters.
     pub gathered: u64,
-    /// Sweeps over a list that a bitmap brought into the order of the nodes, as dense routes ask for ([`crate::plan::route`]);
-    /// on a CPU.
+    /// Sweeps over a list that a bitmap brought into the order of the nodes, as dense routes ask for
+    /// ([`crate::plan::route`]); on a CPU.
     pub ordered: u64,
     /// Sweeps that the threads of a CPU shared, those over all nodes, indices and edges included.
     pub shared: u64,

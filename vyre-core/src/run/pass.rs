@@ -50,7 +50,7 @@ pub trait Pass: 'static {
     fn rows(_: &Self::Run<'_>) -> Result<Vec<(BufferId, Column)>, RunError> {
         Ok(Vec::new())
     }
-    /// Swaps an outcome with its typed form, memory included ([`Outcome::exchange`]): gives results, or takes over the memory of
-    /// earlier ones. Left out where runs give nothing.
+    /// Swaps an outcome with its typed form, memory included ([`Outcome::exchange`]): gives results, or takes over the
+    /// memory of earlier ones. Left out where runs give nothing.
     fn exchange(_results: &mut Outcome, _out: &mut Self::Output) {}
 }

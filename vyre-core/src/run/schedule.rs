@@ -1,9 +1,10 @@
-//! The driver of backends that the host leads: [`follow`] walks a program's schedule over what such a backend implements, a
-//! [`Sweeper`]. The CPU executors are two; a device that takes a dispatch a sweep, or several devices, are others.
+//! The driver of backends that the host leads: [`follow`] walks a program's schedule over what such a backend
+//! implements, a [`Sweeper`]. The CPU executors are two; a device that takes a dispatch a sweep, or several devices,
+//! are others.
 //!
-//! The driver knows the order of things: which wave comes next and in which round, where a barrier group ends, when a fixpoint
-//! goes on, how many rounds and how much work a run may take, how long its sweeps were, and which of a group's faults is the
-//! run's trap. The sweeper knows where memory is.
+//! The driver knows the order of things: which wave comes next and in which round, where a barrier group ends, when a
+//! fixpoint goes on, how many rounds and how much work a run may take, how long its sweeps were, and which of a group's
+//! faults is the run's trap. The sweeper knows where memory is.
 
 use crate::dsl::error::RunError;
 pub use crate::dsl::fault::Fault;
@@ -30,28 +31,29 @@ pub trait Sweeper {
     /// What this run is limited and measured by.
     fn meter(&mut self) -> &mut Meter;
 
-    /// Items that a sweep of the wave would take now, as they count for the limit of work: of edges out of a frontier, its
-    /// nodes as well. Asked only where [`Meter::most_work`] says something, so that a backend without limits leaves it out.
+    /// Items that a sweep of the wave would take now, as they count for the limit of work: of edges out of a frontier,
+    /// its nodes as well. Asked only where [`Meter::most_work`] says something, so that a backend without limits leaves
+    /// it out.
     fn items(&self, _wave: WaveId) -> u64 {
         0
     }
 
-    /// Sweeps a wave over its domain, in a round of its innermost fixpoint, counted from 0 (0 without a fixpoint). Sweeps of one
-    /// group may overlap. Faults and overflows wait for [`settle`](Sweeper::settle).
+    /// Sweeps a wave over its domain, in a round of its innermost fixpoint, counted from 0 (0 without a fixpoint).
+    /// Sweeps of one group may overlap. Faults and overflows wait for [`settle`](Sweeper::settle).
     ///
     /// # Errors
     /// What has nothing to do with the program: a device is lost, or there is no memory.
     fn sweep(&mut self, wave: WaveId, round: u32) -> Result<(), RunError>;
 
-    /// A barrier group ends: what its sweeps wrote is visible from here on, what they pushed onto frontiers without an owner
-    /// is swept from here on, and what went wrong in it is told. `None` where nothing did.
+    /// A barrier group ends: what its sweeps wrote is visible from here on, what they pushed onto frontiers without an
+    /// owner is swept from here on, and what went wrong in it is told. `None` where nothing did.
     ///
     /// # Errors
     /// As [`sweep`](Sweeper::sweep).
     fn settle(&mut self) -> Result<Option<Box<Failures>>, RunError>;
 
-    /// A barrier group begins, counted from 0 in schedule order. Temporaries whose life ended before it may give their memory
-    /// up, and those whose life begins with it need theirs.
+    /// A barrier group begins, counted from 0 in schedule order. Temporaries whose life ended before it may give their
+    /// memory up, and those whose life begins with it need theirs.
     ///
     /// # Errors
     /// There is no memory.
@@ -62,8 +64,8 @@ pub trait Sweeper {
     /// Two buffers of a length exchange their contents.
     fn exchange(&mut self, a: BufferId, b: BufferId);
 
-    /// A round of a fixpoint begins: of each frontier that it owns, what was pushed is swept from here on, and nothing is pushed
-    /// yet; the reductions that it owns stand at their identity.
+    /// A round of a fixpoint begins: of each frontier that it owns, what was pushed is swept from here on, and nothing
+    /// is pushed yet; the reductions that it owns stand at their identity.
     fn begin_round(&mut self, fixpoint: FixpointId);
 
     /// Evaluates a fixpoint's condition at the end of a round.
@@ -72,8 +74,8 @@ pub trait Sweeper {
     /// As [`sweep`](Sweeper::sweep).
     fn until(&mut self, fixpoint: FixpointId, round: u32) -> Result<Verdict, RunError>;
 
-    /// What a reduction, a frontier's or a list's length is as a condition sees it, raw bits; `None` where the host does not
-    /// know it. Traps of fixpoints that go on for too long, and who watches a run, are told.
+    /// What a reduction, a frontier's or a list's length is as a condition sees it, raw bits; `None` where the host
+    /// does not know it. Traps of fixpoints that go on for too long, and who watches a run, are told.
     fn uniform(&self, uniform: Uniform) -> Option<u64>;
 }
 
@@ -247,12 +249,12 @@ impl Meter {
     }
 }
 
-/// Runs a verified program: walks its schedule to the end. The memory is as at the start of a run. Gives the rounds by fixpoint,
-/// summed over re-entries.
+/// Runs a verified program: walks its schedule to the end. The memory is as at the start of a run. Gives the rounds by
+/// fixpoint, summed over re-entries.
 ///
 /// # Errors
-/// The trap of the lowest fault of the first group that has one, by wave, item and word; that of a fixpoint which takes more
-/// rounds than it may; [`RunError::Work`] where the limit of work is reached; the sweeper's own.
+/// The trap of the lowest fault of the first group that has one, by wave, item and word; that of a fixpoint which takes
+/// more rounds than it may; [`RunError::Work`] where the limit of work is reached; the sweeper's own.
 #[inline]
 pub fn follow<S: Sweeper>(program: &Program, sweeper: &mut S) -> Result<Vec<u64>, RunError> {
     sweeper.meter().begin(program.waves.len());

@@ -190,8 +190,9 @@ fn hash_sections(sections: &[Vec<u8>; 6]) -> u64 {
     )
 }
 
-/// A hash of what a program does: of its buffers, constant pool, kernels and schedule without names and positions, and of `spelling`,
-/// how its named constants are written. Samples of its speed are bound to it ([`crate::plan::evidence`]).
+/// A hash of what a program does: of its buffers, constant pool, kernels and schedule without names and positions, and
+/// of `spelling`, how its named constants are written. Samples of its speed are bound to it
+/// ([`crate::plan::evidence`]).
 pub fn program_hash(program: &Program, spelling: &str) -> u64 {
     // Indices stand for what names name, and the code is the condition.
     let mut p = program.clone();
@@ -414,8 +415,9 @@ fn list(errors: &[VerifyError]) -> String {
 }
 
 impl Parts {
-    /// Assembles the program: decodes the skeleton, fills in the named constants, round limits among them, and the source positions,
-    /// verifies. Evidence that was measured with other values of constants is stale, and the program unproven.
+    /// Assembles the program: decodes the skeleton, fills in the named constants, round limits among them, and the
+    /// source positions, verifies. Evidence that was measured with other values of constants is stale, and the program
+    /// unproven.
     pub fn program(&self) -> Result<Program, PartsError> {
         let mut program = decode(self.skeleton)?;
         let named = self.constants.iter().map(|c| c.len()).sum();

@@ -1,8 +1,8 @@
-//! How values and control flow through a kernel's code: what a word reads and assigns, how its blocks nest, and which rows
-//! are live where.
+//! How values and control flow through a kernel's code: what a word reads and assigns, how its blocks nest, and which
+//! rows are live where.
 //!
-//! Facts about verified code, found from the instruction table; whoever changes code asks here instead of keeping a list of
-//! opcodes. What a word does with its operands is [`crate::vir0::meaning`]'s.
+//! Facts about verified code, found from the instruction table; whoever changes code asks here instead of keeping a
+//! list of opcodes. What a word does with its operands is [`crate::vir0::meaning`]'s.
 //!
 //! ```
 //! use vyre_core::vir0::flow::{defs, live_in, uses};
@@ -109,8 +109,8 @@ fn array(word: &Word) -> Rows {
     }
 }
 
-/// Rows that a word may read. Of a local array, every element counts: one that a store does not reach keeps its value, and
-/// a fill is taken for a store.
+/// Rows that a word may read. Of a local array, every element counts: one that a store does not reach keeps its value,
+/// and a fill is taken for a store.
 pub fn uses(word: &Word) -> Rows {
     let row = op(word).row();
     let third = match row.imm {
@@ -202,8 +202,8 @@ pub fn blocks(code: &[Word]) -> Vec<Block> {
 
 /// For every pc, and for the end, the rows whose values may still be read from there on.
 ///
-/// More ways through the code are assumed than an item has: a warp walks both branches of an `if`, so behind an `else` is
-/// its branch as well as its end, and a `break` leads to both ends of every loop around it.
+/// More ways through the code are assumed than an item has: a warp walks both branches of an `if`, so behind an `else`
+/// is its branch as well as its end, and a `break` leads to both ends of every loop around it.
 pub fn live_in(code: &[Word]) -> Vec<Rows> {
     let blocks = blocks(code);
     let next: Vec<Vec<usize>> = (code.iter().enumerate())

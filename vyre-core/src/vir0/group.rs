@@ -1,8 +1,9 @@
 //! Which waves run between two barriers?
 //!
-//! This is the one definition of barrier groups: the verifier holds schedules to it, executors and planners read them by it.
-//! A group is a run of waves without another step between them. What follows it ends it: a barrier, the end of a round,
-//! or the end of the schedule. So no fixpoint begins amid a group, no barrier ends nothing, and each round has a group:
+//! This is the one definition of barrier groups: the verifier holds schedules to it, executors and planners read them
+//! by it. A group is a run of waves without another step between them. What follows it ends it: a barrier, the end of a
+//! round, or the end of the schedule. So no fixpoint begins amid a group, no barrier ends nothing, and each round has a
+//! group:
 //!
 //! ```text
 //! schedule = [scope] end
@@ -65,8 +66,8 @@ pub fn misplaced(schedule: &[Step]) -> impl Iterator<Item = (usize, Misplaced)> 
     })
 }
 
-/// The barrier group of each step, counted from 0. A barrier and the beginning of a fixpoint count with the group that comes next, the
-/// end of a round and the end with the one before.
+/// The barrier group of each step, counted from 0. A barrier and the beginning of a fixpoint count with the group that
+/// comes next, the end of a round and the end with the one before.
 pub fn groups_of(schedule: &[Step]) -> Vec<u32> {
     // Groups begun, and whether the last still goes on.
     let (mut begun, mut open) = (0u32, false);
@@ -81,7 +82,8 @@ pub fn groups_of(schedule: &[Step]) -> Vec<u32> {
     schedule.iter().map(group).collect()
 }
 
-/// The waves of the group that the step at `at` ends, in schedule order; none where that ends a fixpoint behind another one's end.
+/// The waves of the group that the step at `at` ends, in schedule order; none where that ends a fixpoint behind another
+/// one's end.
 pub fn ended_at(schedule: &[Step], at: usize) -> impl Iterator<Item = WaveId> {
     let wave = |step: &Step| match step {
         Step::Wave(w) => Some(*w),

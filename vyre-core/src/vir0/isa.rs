@@ -1,7 +1,8 @@
 //! The VIR0 instruction table: every opcode, its operands, its immediate and its meaning, written down once.
 //!
-//! The enum, the decoder, the operand checks of the verifier, the disassembler, the table in `docs/VIR0.md` and the CUDA
-//! header all come from the rows of [`for_each_op`](crate::for_each_op). Interpreters and the JIT are exhaustive matches over [`Op`].
+//! The enum, the decoder, the operand checks of the verifier, the disassembler, the table in `docs/VIR0.md` and the
+//! CUDA header all come from the rows of [`for_each_op`](crate::for_each_op). Interpreters and the JIT are exhaustive
+//! matches over [`Op`].
 //!
 //! An instruction is one fixed 8-byte [`Word`]: `{op, d, a, b: u8, imm: u32}`, little endian. An operand byte names
 //!
@@ -122,10 +123,11 @@ pub enum Imm {
     Resource(Kind),
     /// A resource id in the high 16 bits and a third source (width of `b`) in the low 8.
     ResourceThird(Kind),
-    /// A local array: its first row in the low 8 bits, its number of elements (at least 1) in the next 8; the others are 0.
-    /// Sources cannot be [`IMM`]. The width of an element is that of the instruction's value.
+    /// A local array: its first row in the low 8 bits, its number of elements (at least 1) in the next 8; the others
+    /// are 0. Sources cannot be [`IMM`]. The width of an element is that of the instruction's value.
     Rows,
-    /// A resource id in the high 16 bits, a field of its items in the low 16, of this many bytes. Sources cannot be [`IMM`].
+    /// A resource id in the high 16 bits, a field of its items in the low 16, of this many bytes. Sources cannot be
+    /// [`IMM`].
     Field(Kind, u64),
     /// An index into the kernel's uniform table.
     Uniform,

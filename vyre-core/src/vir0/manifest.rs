@@ -23,7 +23,8 @@ pub struct Manifest {
     pub mandatory: bool,
     /// Evidence file as written.
     pub evidence: String,
-    /// What measurements of the pass are bound to ([`crate::vir0::container::program_hash`]); `None` for a program that no macro made.
+    /// What measurements of the pass are bound to ([`crate::vir0::container::program_hash`]); `None` for a program that
+    /// no macro made.
     pub program_hash: Option<u64>,
     /// What the evidence proves, if it is of this program.
     pub proof: Option<Proof>,
@@ -55,7 +56,8 @@ pub struct Proof {
     pub min_speedup_bps: u64,
     /// The largest.
     pub max_speedup_bps: u64,
-    /// The values of named constants that it was measured with ([`Parts::constants_hash`](super::module::Parts::constants_hash)).
+    /// The values of named constants that it was measured with
+    /// ([`Parts::constants_hash`](super::module::Parts::constants_hash)).
     pub constants_hash: u64,
     /// Whether runs shared launches.
     pub measured: Measured,

@@ -1,11 +1,11 @@
 //! What every instruction does, written down once.
 //!
-//! [`step`] is the meaning of a word, on raw values: it reads operands from a [`State`], acts on a [`Memory`], and says where
-//! its item goes on. The interpreter is the loop around it, constant folding asks [`value`], and every other backend is
-//! compared with the two.
+//! [`step`] is the meaning of a word, on raw values: it reads operands from a [`State`], acts on a [`Memory`], and says
+//! where its item goes on. The interpreter is the loop around it, constant folding asks [`value`], and every other
+//! backend is compared with the two.
 //!
-//! Integers wrap; a shift takes the low bits of its amount; a division by zero and `MIN / -1` fault. Floats are IEEE 754,
-//! rounded to nearest even and never contracted; of two NaNs or zeros `min` and `max` give what Rust's give.
+//! Integers wrap; a shift takes the low bits of its amount; a division by zero and `MIN / -1` fault. Floats are IEEE
+//! 754, rounded to nearest even and never contracted; of two NaNs or zeros `min` and `max` give what Rust's give.
 //!
 //! ```
 //! use vyre_core::vir0::isa::Op;
@@ -24,7 +24,8 @@ use crate::vir0::trap::{Fault, TrapKind};
 
 /// The values of one item, by operand byte.
 pub trait State {
-    /// A 32-bit operand. Of a uniform, the low half; of [`IMM`](crate::vir0::isa::IMM), the immediate of the current word.
+    /// A 32-bit operand. Of a uniform, the low half; of [`IMM`](crate::vir0::isa::IMM), the immediate of the current
+    /// word.
     fn get32(&self, operand: u8) -> u32;
 
     /// A 64-bit operand. Of [`IMM`](crate::vir0::isa::IMM), the immediate of the current word, sign-extended.
@@ -172,8 +173,8 @@ pub trait Memory {
         let _ = (frontier, node, pc);
     }
 
-    /// Reserves an item of a list; its slot, or any slot from the capacity on when there is no room. An overflow is noted
-    /// here with the pc, and becomes a trap at the end of the barrier group.
+    /// Reserves an item of a list; its slot, or any slot from the capacity on when there is no room. An overflow is
+    /// noted here with the pc, and becomes a trap at the end of the barrier group.
     fn append(&mut self, list: ListId, pc: u32) -> u32 {
         let _ = (list, pc);
         0
@@ -717,8 +718,9 @@ fn trap_kind(code: u32) -> TrapKind {
     TrapKind::from_code(code).expect("verified code has known trap codes")
 }
 
-/// What an instruction makes of the values of `a`, `b` and the third operand (raw bits; a 32-bit operand takes the low half,
-/// a 32-bit result has a high half of 0). `None` where it faults, or where its result is not of its operands alone.
+/// What an instruction makes of the values of `a`, `b` and the third operand (raw bits; a 32-bit operand takes the low
+/// half, a 32-bit result has a high half of 0). `None` where it faults, or where its result is not of its operands
+/// alone.
 pub fn value(op: Op, operands: [u64; 3]) -> Option<u64> {
     /// The operands, and behind them the result.
     struct Values([u64; 4]);

@@ -45,8 +45,8 @@ ids! {
     SiteId;
 }
 
-/// The round limit of a fixpoint that states none. One that never settles ends in a trap, after seconds where its rounds are
-/// short. A search takes a round for each step to its farthest node.
+/// The round limit of a fixpoint that states none. One that never settles ends in a trap, after seconds where its
+/// rounds are short. A search takes a round for each step to its farthest node.
 pub const MAX_ROUNDS: u64 = 1_000_000;
 
 /// Most fields of an item of a list or a frontier: structs are flattened, field by field.
@@ -548,8 +548,8 @@ pub enum Step {
 pub enum Agreement {
     /// Same bits, same rounds, same trap.
     Bits,
-    /// Runs that end without a trap give the same result, since these fixpoints end in their least one; rounds may differ,
-    /// and with them whether a run is stopped for want of rounds or of room in a frontier.
+    /// Runs that end without a trap give the same result, since these fixpoints end in their least one; rounds may
+    /// differ, and with them whether a run is stopped for want of rounds or of room in a frontier.
     Result(Vec<Least>),
     /// The result may differ from run to run. Why; nothing where nobody has looked.
     Open(Vec<Reason>),
@@ -701,8 +701,8 @@ impl Program {
 
 /// The static pieces of a pass that a macro emits as data.
 ///
-/// The container is assembled from them at run time: hashing in const evaluation is slow, and only rustc knows the values
-/// of named constants and the positions of tokens.
+/// The container is assembled from them at run time: hashing in const evaluation is slow, and only rustc knows the
+/// values of named constants and the positions of tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
     /// An encoded [`Program`] with named constants 0 and no sites.

@@ -1,9 +1,9 @@
 //! Which scope flips a frontier, and which resets a reduction?
 //!
-//! Sweeps decide for a frontier, updates for a reduction. All of them lie directly in one scope, a fixpoint or the graph
-//! itself, and that scope is the owner: a fixpoint flips and resets what it owns at the start of each of its rounds, the
-//! graph only when a run begins. Where they lie in two scopes there is no owner, and the program is refused: whichever
-//! scope one chose, a reader of the other would expect it to be there.
+//! Sweeps decide for a frontier, updates for a reduction. All of them lie directly in one scope, a fixpoint or the
+//! graph itself, and that scope is the owner: a fixpoint flips and resets what it owns at the start of each of its
+//! rounds, the graph only when a run begins. Where they lie in two scopes there is no owner, and the program is
+//! refused: whichever scope one chose, a reader of the other would expect it to be there.
 //!
 //! ```text
 //! graph            owns what is swept or updated here: it never flips, and resets once a run

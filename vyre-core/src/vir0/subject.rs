@@ -1,9 +1,10 @@
 //! What a trap was about: the fields of `Data` that the words at its position access.
 //!
-//! The interpreters know the word that failed. A native fault has a position, and which dimension of rows of bits was exceeded:
-//! every field of that length which the words of that position access may be the one, and all are named. A position is one
-//! operation of the source, so that both say the same, except where a `macro_rules!` wrote the code: there rustc gives all of
-//! it the place of the macro's call. `a.or_from(v, b, w)` is one operation on two fields: both are named everywhere.
+//! The interpreters know the word that failed. A native fault has a position, and which dimension of rows of bits was
+//! exceeded: every field of that length which the words of that position access may be the one, and all are named. A
+//! position is one operation of the source, so that both say the same, except where a `macro_rules!` wrote the code:
+//! there rustc gives all of it the place of the macro's call. `a.or_from(v, b, w)` is one operation on two fields: both
+//! are named everywhere.
 
 use crate::vir0::isa::{IMM, Imm, Kind, MAX_DIRECT_UNIFORMS, Op, UNIFORM_BASE, Word};
 use crate::vir0::module::{
@@ -257,8 +258,8 @@ pub fn item_type(program: &Program, kernel: KernelId) -> Option<Scalar> {
     fields.first().copied()
 }
 
-/// What the condition of a fixpoint looks at, in words, when its rounds ran out. `value`: raw bits of a uniform, or `None`
-/// for what is not worth telling or not known.
+/// What the condition of a fixpoint looks at, in words, when its rounds ran out. `value`: raw bits of a uniform, or
+/// `None` for what is not worth telling or not known.
 pub fn unfinished(
     program: &Program,
     fixpoint: FixpointId,

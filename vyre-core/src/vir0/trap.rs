@@ -97,8 +97,8 @@ impl TrapKind {
     }
 }
 
-/// The item that a trap of a whole wave has where traps are ordered: none comes after it. An item can have this number too,
-/// and the kind tells the two apart.
+/// The item that a trap of a whole wave has where traps are ordered: none comes after it. An item can have this number
+/// too, and the kind tells the two apart.
 pub const WHOLE_WAVE: u32 = u32::MAX;
 
 /// The fields of `Data` that a trap is about.
@@ -106,8 +106,8 @@ pub const WHOLE_WAVE: u32 = u32::MAX;
 pub struct Subject {
     /// Their names: more than one where an operation on several of one size failed.
     pub fields: Vec<String>,
-    /// Of a length, how it is declared, with its value: `per = n, n = 5`. Of a capacity, what it is declared as if that is
-    /// no number: `nodes + edges`.
+    /// Of a length, how it is declared, with its value: `per = n, n = 5`. Of a capacity, what it is declared as if that
+    /// is no number: `nodes + edges`.
     pub size: String,
 }
 
@@ -142,8 +142,8 @@ pub struct Trap {
     pub len: u64,
     /// Whose length or capacity that is, where it is a field's.
     pub subject: Option<Subject>,
-    /// What the user's assert or panic says; of a native panic that VIR0 does not have, rustc's text; of a round limit, what
-    /// the condition looks at, as the last round left it.
+    /// What the user's assert or panic says; of a native panic that VIR0 does not have, rustc's text; of a round limit,
+    /// what the condition looks at, as the last round left it.
     pub message: Option<String>,
     /// Lane that saw it, informative only.
     pub lane: Option<u32>,

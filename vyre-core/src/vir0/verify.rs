@@ -1,9 +1,9 @@
 //! The verifier: which decoded programs may run.
 //!
 //! A program that verifies never panics a backend and never touches memory outside its buffers: it runs or it traps.
-//! Every error is reported, each with its place. The rules are those of `docs/VIR0.md`; in short, every id exists, every
-//! word is the one encoding of its instruction, control flow nests, every register is assigned on every path before it is
-//! read, each faulting word has a site, and the schedule visits each wave once, inside its own fixpoint.
+//! Every error is reported, each with its place. The rules are those of `docs/VIR0.md`; in short, every id exists,
+//! every word is the one encoding of its instruction, control flow nests, every register is assigned on every path
+//! before it is read, each faulting word has a site, and the schedule visits each wave once, inside its own fixpoint.
 //!
 //! A program without sites is a macro's skeleton: its site ids are not checked against the (still empty) table.
 //!

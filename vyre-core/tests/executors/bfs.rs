@@ -1,6 +1,7 @@
 //! Breadth-first search as the macros expand it, written by hand: the reference for the expansion's shape.
 //!
-//! `topology` and `args` must be written with `Self::Topology<'_>` and `Self::Run<'_>`: their lifetimes are early-bound.
+//! `topology` and `args` must be written with `Self::Topology<'_>` and `Self::Run<'_>`: their lifetimes are
+//! early-bound.
 
 #![allow(
     unreachable_pub,

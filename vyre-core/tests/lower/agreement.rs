@@ -187,7 +187,8 @@ impl Grow<'_, '_> {
     }
 }
 
-/// What is left, and after how many rounds; `None` if it does not end soon, or numbers grow so large that sums may wrap.
+/// What is left, and after how many rounds; `None` if it does not end soon, or numbers grow so large that sums may
+/// wrap.
 fn run(
     b: &Body,
     (edges, start): (&[(u32, u32)], &[u64]),
@@ -214,7 +215,8 @@ fn run(
             let mut oracle = Oracle::new(b, item, world);
             oracle.run()?.ok()?;
             world = oracle.world;
-            // Four of them and a small number are the most that an item sums: the next sums may wrap, which no class promises for.
+            // Four of them and a small number are the most that an item sums: the next sums may wrap, which no class
+            // promises for.
             if world.buffers[usize::from(D)].iter().any(|&d| d > 1 << 28) {
                 return None;
             }

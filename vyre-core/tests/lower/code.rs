@@ -541,8 +541,8 @@ fn loads_are_shared() {
 }
 
 /// `until(front.is_empty() || round == 9)`.
-/// What has been computed on the way is not computed again, but for branches beside and loops behind: turns that use nothing
-/// of the lane's can be shared out. Rows that would cost items a lane are not worth it.
+/// What has been computed on the way is not computed again, but for branches beside and loops behind: turns that use
+/// nothing of the lane's can be shared out. Rows that would cost items a lane are not worth it.
 #[test]
 fn values_are_shared() {
     let scaled = || bin(BinaryOp::Mul, U32, local(0), lit(3));

@@ -160,7 +160,8 @@ pub(crate) fn body(locals: &[Scalar], block: Block) -> Body {
     }
 }
 
-/// A program around one body: buffer `i` of each scalar type in the order of `BUFFERS`, a graph, a frontier, reductions.
+/// A program around one body: buffer `i` of each scalar type in the order of `BUFFERS`, a graph, a frontier,
+/// reductions.
 pub(crate) const BUFFERS: [Scalar; 8] = Scalar::ALL;
 pub(crate) const B: u16 = 0;
 pub(crate) const D: u16 = 2;

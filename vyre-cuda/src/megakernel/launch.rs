@@ -1,8 +1,8 @@
-//! One launch of queries, each of which runs on one CTA: on one graph, whose image the device moves on from query to query, or
-//! on graphs of their own, with an image each.
+//! One launch of queries, each of which runs on one CTA: on one graph, whose image the device moves on from query to
+//! query, or on graphs of their own, with an image each.
 //!
-//! What a query leaves to be read, control words and results, is one record. Two launches may be on their way: each has images,
-//! inputs and records of its own, and what only the device needs is used in the launches' order.
+//! What a query leaves to be read, control words and results, is one record. Two launches may be on their way: each has
+//! images, inputs and records of its own, and what only the device needs is used in the launches' order.
 
 use super::{AT_ONCE, Needs, Places, Reader, Record, is_result, place, read_bytes, up};
 use crate::abi::{self, bytes_of};
@@ -205,7 +205,8 @@ impl Launches {
         part.expect("a launch of the flight was started")
     }
 
-    /// Starts a launch. `images` writes the image of each query whose slab, inputs and record begin there, or of the first one.
+    /// Starts a launch. `images` writes the image of each query whose slab, inputs and record begin there, or of the
+    /// first one.
     pub(super) fn start(
         &mut self,
         (device, (program, layout)): (&Arc<Device>, (&Program, &Layout)),
@@ -310,7 +311,8 @@ impl Launches {
 
         part.timer.start()?;
         let of = [head + bytes.images_at, head];
-        // SAFETY: what the batch names belongs to the session, which waits for the launch; at most one CTA a multiprocessor.
+        // SAFETY: what the batch names belongs to the session, which waits for the launch; at most one CTA a
+        // multiprocessor.
         unsafe { device.launch(layout.shared_bytes, of, launch.ctas, 1) }?;
         counts.launches += 1;
         part.timer.end()?;
@@ -386,7 +388,8 @@ pub(super) fn ring_for(
     }
 }
 
-/// Queries whose records are worth a launch of their own: each CTA takes two, or the records come back as one large copy.
+/// Queries whose records are worth a launch of their own: each CTA takes two, or the records come back as one large
+/// copy.
 pub(super) fn worth_sharing(record_bytes: u64, ctas: u64) -> u64 {
     let most = RECORDS_BYTES / record_bytes.max(1);
     (2 * ctas)
@@ -511,8 +514,8 @@ struct Answer<'a> {
     bytes: &'a [u8],
 }
 
-/// Memory for a query's results. Taken on one thread while the device works: the allocator's locks would be fought over by
-/// threads that take records apart.
+/// Memory for a query's results. Taken on one thread while the device works: the allocator's locks would be fought over
+/// by threads that take records apart.
 fn spare(program: &Program, sizes: &Sizes) -> Outcome {
     let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
     let results = buffers.filter(|(_, b)| is_result(b.role));

@@ -1,7 +1,8 @@
 //! One pass on many small graphs: queries on different graphs share launches.
 //!
-//! As in a batch on one graph, each CTA takes one query after another and runs it alone. Here every query has an image of its
-//! own, made by the host, and a state of its own; only code, control words as they are before a run, and the launch are shared.
+//! As in a batch on one graph, each CTA takes one query after another and runs it alone. Here every query has an image
+//! of its own, made by the host, and a state of its own; only code, control words as they are before a run, and the
+//! launch are shared.
 
 use super::launch::{
     Laid, Launch, Launched, Launches, PART_BYTES, Query, RECORDS_BYTES, States, worth_sharing,

@@ -1,4 +1,5 @@
-//! Memory that scratch and frontiers share which never live at once, and what the graphs of a session decide about memory.
+//! Memory that scratch and frontiers share which never live at once, and what the graphs of a session decide about
+//! memory.
 
 use super::{Manner, shares_bytes_of};
 use crate::device::Device;
@@ -23,8 +24,9 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Places for a run with these bytes of buffers and shapes of frontiers. Stamps of unique frontiers are shared with the rest in a
-    /// batch, whose queries start them anew each time; a session's runs count them up, so that none has to be set.
+    /// Places for a run with these bytes of buffers and shapes of frontiers. Stamps of unique frontiers are shared with
+    /// the rest in a batch, whose queries start them anew each time; a session's runs count them up, so that none has
+    /// to be set.
     pub(super) fn new(
         program: &Program,
         (buffers, shapes): (&[u64], &[Shape]),

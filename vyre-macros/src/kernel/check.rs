@@ -309,7 +309,8 @@ struct Checker<'a> {
     owner: Option<String>,
     /// Constants whose values are being checked where they are used.
     in_constants: usize,
-    /// Variables that stand for what a reference refers to: `self` through `&self` or `&mut self`, an own element that is a struct.
+    /// Variables that stand for what a reference refers to: `self` through `&self` or `&mut self`, an own element that
+    /// is a struct.
     refs: Vec<VarId>,
     mut_self: bool,
     /// Variables that stand for the body's own constants.
@@ -694,8 +695,8 @@ impl<'a> Checker<'a> {
         inside_out.filter(move |s| s.text == text)
     }
 
-    /// A name that only another macro has bound. rustc reports it, unless the tokens come from a procedural macro, whose names it
-    /// may take for the caller's.
+    /// A name that only another macro has bound. rustc reports it, unless the tokens come from a procedural macro,
+    /// whose names it may take for the caller's.
     fn other_macro(&mut self, name: &str, at: Span) {
         self.error(
             at,

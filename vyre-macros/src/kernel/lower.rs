@@ -1,9 +1,9 @@
 //! The typed tree to IR.
 //!
-//! A value becomes a list of scalar expressions (a tuple is flat, unit is empty). An IR expression is evaluated where the
-//! statement that holds it stands, left to right, and assigns nothing. So an operand that needs statements (a block, an `if`,
-//! an inlined call) puts them out first, and the operands before it are moved to locals ahead of those statements unless
-//! nothing can tell the difference ([`Lowerer::operands`]).
+//! A value becomes a list of scalar expressions (a tuple is flat, unit is empty). An IR expression is evaluated where
+//! the statement that holds it stands, left to right, and assigns nothing. So an operand that needs statements (a
+//! block, an `if`, an inlined call) puts them out first, and the operands before it are moved to locals ahead of those
+//! statements unless nothing can tell the difference ([`Lowerer::operands`]).
 
 mod flow;
 mod place;
@@ -785,8 +785,8 @@ impl<'f> Lowerer<'_, 'f> {
         }]
     }
 
-    /// Whether control does not come back from an expression. rustc knows more such expressions than those of type `!`: a
-    /// block with a value behind a `return`.
+    /// Whether control does not come back from an expression. rustc knows more such expressions than those of type `!`:
+    /// a block with a value behind a `return`.
     fn is_never(&self, e: &Expr) -> bool {
         match &e.kind {
             Kind::Block(b) => b.ends || b.tail.as_ref().is_some_and(|t| self.is_never(t)),
@@ -809,8 +809,8 @@ impl<'f> Lowerer<'_, 'f> {
         }
     }
 
-    /// A constant of the pool. A helper's constant is named from the module that the helper is inlined into; in a `#[device] mod`,
-    /// as it is there.
+    /// A constant of the pool. A helper's constant is named from the module that the helper is inlined into; in a
+    /// `#[device] mod`, as it is there.
     fn constant(&mut self, value: TokenStream, s: Scalar) -> ir::Expr {
         let id = self.constant_id(&value, s);
         widen(s, ir::Expr::Uniform(Uniform::Constant(id), s))
@@ -1061,8 +1061,8 @@ impl<'f> Lowerer<'_, 'f> {
         (buffer, scalar, index, self.site(*site))
     }
 
-    /// The place and the arguments. Rust checks the index before it evaluates the arguments, IR after; where an argument can
-    /// trap or act, the index is checked by a statement of its own.
+    /// The place and the arguments. Rust checks the index before it evaluates the arguments, IR after; where an
+    /// argument can trap or act, the index is checked by a statement of its own.
     fn atomic_args(
         &mut self,
         place: &'f Expr,

@@ -1,15 +1,16 @@
 //! The kernel compiler: a user's function body (plain Rust) to [`ir::Body`].
 //!
-//! Three stages, each total: `check` resolves names, infers types by unification and refuses by name what a lane cannot do,
-//! giving a typed tree ([`hir`]); `lower` turns that tree into IR, keeping Rust's evaluation order. Types are inferred, not
-//! checked: the user's function is emitted again, and what rustc refuses anyway is left to it (see [`Report::left_to_rustc`]).
+//! Three stages, each total: `check` resolves names, infers types by unification and refuses by name what a lane cannot
+//! do, giving a typed tree ([`hir`]); `lower` turns that tree into IR, keeping Rust's evaluation order. Types are
+//! inferred, not checked: the user's function is emitted again, and what rustc refuses anyway is left to it (see
+//! [`Report::left_to_rustc`]).
 //!
 //! # Where a fault points
 //!
-//! The native backend reports the `Location` that rustc gives an operation; the bytecode's site of the same operation must be
-//! the same token. The rules: an index expression `xs[i]` points to its bracket; a division `a / b` and a compound `a /= b` to
-//! their first token ([`first_token`](crate::tokens::first_token)); a method call `out.push(v)` to the method's name;
-//! `assert!(..)` to the macro's path.
+//! The native backend reports the `Location` that rustc gives an operation; the bytecode's site of the same operation
+//! must be the same token. The rules: an index expression `xs[i]` points to its bracket; a division `a / b` and a
+//! compound `a /= b` to their first token ([`first_token`](crate::tokens::first_token)); a method call `out.push(v)` to
+//! the method's name; `assert!(..)` to the macro's path.
 
 mod check;
 mod hir;

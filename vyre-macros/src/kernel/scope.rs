@@ -67,8 +67,8 @@ pub(super) struct Import {
 
 #[derive(Default)]
 pub(super) struct HelperModule {
-    /// By the path from the module, through its `#[device] mod`s; what belongs to a type has the type's name before its own
-    /// (`Point::new`, `shapes::Point::new`).
+    /// By the path from the module, through its `#[device] mod`s; what belongs to a type has the type's name before its
+    /// own (`Point::new`, `shapes::Point::new`).
     pub(super) functions: BTreeMap<String, Helper>,
     pub(super) constants: HashMap<String, DeclaredConstant>,
     pub(super) aliases: HashMap<String, Scalar>,
@@ -133,8 +133,9 @@ pub(super) enum Checked {
 }
 
 impl Helpers {
-    /// Enters a module: its `#[device]` functions, structs and constants come into scope, with those of its `#[device] mod`s.
-    /// A function's body is entered as if it were a module: its constants have no path that leads to them.
+    /// Enters a module: its `#[device]` functions, structs and constants come into scope, with those of its
+    /// `#[device] mod`s. A function's body is entered as if it were a module: its constants have no path that leads to
+    /// them.
     pub(crate) fn enter(&mut self, items: &[syn::Item]) {
         let mut module = HelperModule::default();
         module.add(items, &[]);
@@ -171,8 +172,8 @@ impl Helpers {
         Some((self.modules[depth - 1].constants.get(&key)?.clone(), depth))
     }
 
-    /// What a path means in a module: the number of modules around it, and its key there. What belongs to a struct is found by the
-    /// struct's name alone, as structs are.
+    /// What a path means in a module: the number of modules around it, and its key there. What belongs to a struct is
+    /// found by the struct's name alone, as structs are.
     fn find<'h, K>(
         &'h self,
         path: &str,

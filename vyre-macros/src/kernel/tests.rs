@@ -1,6 +1,6 @@
-//! The kernel compiler against rustc: every case is one Rust function that rustc compiles into this test and that the kernel
-//! compiler compiles from the same tokens; both run on the same inputs and must give the same result, the same pushes, the
-//! same memory and the same fault. Then the messages, exactly, and mutated source, which must not panic.
+//! The kernel compiler against rustc: every case is one Rust function that rustc compiles into this test and that the
+//! kernel compiler compiles from the same tokens; both run on the same inputs and must give the same result, the same
+//! pushes, the same memory and the same fault. Then the messages, exactly, and mutated source, which must not panic.
 
 use super::*;
 use crate::report::Report;
@@ -542,7 +542,8 @@ const SEEDS: &[&str] = &[
     "let v = helper(a, { 1 + 2 }); while v > 3 { break; } (v as f32).sqrt() as u64 ^ *result",
 ];
 
-/// Replaces, drops, doubles and swaps tokens; whatever comes out, the compiler answers and does not panic. It takes `VYRE_FUZZ` seconds.
+/// Replaces, drops, doubles and swaps tokens; whatever comes out, the compiler answers and does not panic. It takes
+/// `VYRE_FUZZ` seconds.
 #[test]
 fn mutated_source_never_panics() {
     use proc_macro2::{Group, TokenStream, TokenTree};

@@ -227,7 +227,8 @@ enum Of {
 #[derive(Clone, Debug)]
 enum Node {
     Link(Ty),
-    /// A constant whose declared type the macro does not see keeps the variable from falling back to i32 or f64: rustc knows better.
+    /// A constant whose declared type the macro does not see keeps the variable from falling back to i32 or f64: rustc
+    /// knows better.
     Root {
         of: Of,
         constant: Option<usize>,

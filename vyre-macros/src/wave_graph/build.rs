@@ -451,8 +451,9 @@ impl Builder<'_, '_> {
         pass::spelling(self.tables.modules(), limits, items)
     }
 
-    /// Brings the schedule under the budget for the largest graph that is allowed. What is not known yet (a length that is a
-    /// scalar or a named constant, edges without a limit) counts as nothing: a session checks again with real sizes.
+    /// Brings the schedule under the budget for the largest graph that is allowed. What is not known yet (a length that
+    /// is a scalar or a named constant, edges without a limit) counts as nothing: a session checks again with real
+    /// sizes.
     fn fit(&mut self) -> Option<()> {
         let options = &self.graph.options;
         let program = &mut self.program;
@@ -700,7 +701,8 @@ fn condition_text(args: &FixpointArgs) -> String {
     }
 }
 
-/// What `until(..)` can name: frontiers, lists, reductions, scalars, and `round`. In an included graph, by its own names.
+/// What `until(..)` can name: frontiers, lists, reductions, scalars, and `round`. In an included graph, by its own
+/// names.
 fn condition_bindings(
     args: &FixpointArgs,
     fields: &Fields<'_>,

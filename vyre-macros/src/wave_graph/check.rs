@@ -40,8 +40,8 @@ pub(crate) enum Slot {
     Broken,
 }
 
-/// A size with constants compared by spelling: one constant has one id a module. Those of an included graph are spelled with
-/// its name before them.
+/// A size with constants compared by spelling: one constant has one id a module. Those of an included graph are spelled
+/// with its name before them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
     Fixed(u64),
@@ -729,8 +729,8 @@ impl<'g> Fields<'g> {
         names::is_named(&names, (names.len(), &[]), name)
     }
 
-    /// A literal, a u32 scalar of `Data`, or a constant in sight of a scope. What stands in an included graph means a field or a
-    /// constant of that graph, whatever is declared here under its name.
+    /// A literal, a u32 scalar of `Data`, or a constant in sight of a scope. What stands in an included graph means a
+    /// field or a constant of that graph, whatever is declared here under its name.
     fn len(
         &self,
         e: &Expr,

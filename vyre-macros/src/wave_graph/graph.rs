@@ -194,8 +194,8 @@ impl Wave {
             .unwrap_or_else(|| self.name().unraw().to_string())
     }
 
-    /// The field that a parameter of this name takes. In a wave of an included graph only that graph's fields are meant:
-    /// what else is declared here has nothing to do with its names.
+    /// The field that a parameter of this name takes. In a wave of an included graph only that graph's fields are
+    /// meant: what else is declared here has nothing to do with its names.
     pub(crate) fn field(&self, name: &Ident) -> Option<Ident> {
         match (self.names.get(&name.to_string()), self.origin) {
             (Some(field), _) => Some(field.clone()),
@@ -344,8 +344,8 @@ pub(crate) struct Included {
     pub(crate) whole: bool,
 }
 
-/// Two constants that have one value, if a field here stands for one of an included graph: of one name they can be different, and
-/// of different names equal. rustc compares them.
+/// Two constants that have one value, if a field here stands for one of an included graph: of one name they can be
+/// different, and of different names equal. rustc compares them.
 pub(crate) struct Same {
     pub(crate) ours: Ident,
     pub(crate) theirs: Ident,

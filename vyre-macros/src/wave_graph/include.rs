@@ -1,9 +1,10 @@
-//! Passes built from passes: `#[include(graph = calls, source = entry)] use super::bfs;` in a graph takes over the waves and fixpoints
-//! of another, with its fields. A field that is mapped becomes the one it is mapped to; any other gets a name of its own,
-//! `bfs_dist`. Waves get names in the same way, and `after(bfs)` names all that nothing else of `bfs` waits for.
+//! Passes built from passes: `#[include(graph = calls, source = entry)] use super::bfs;` in a graph takes over the
+//! waves and fixpoints of another, with its fields. A field that is mapped becomes the one it is mapped to; any other
+//! gets a name of its own, `bfs_dist`. Waves get names in the same way, and `after(bfs)` names all that nothing else of
+//! `bfs` waits for.
 //!
-//! What is included is compiled from its source, which travels (see [`crate::import`]); its functions, constants and positions
-//! stay where they are, and are named by their paths.
+//! What is included is compiled from its source, which travels (see [`crate::import`]); its functions, constants and
+//! positions stay where they are, and are named by their paths.
 
 use super::build::build;
 use super::check::describe;
@@ -446,8 +447,8 @@ type Named<'a> = &'a dyn Fn(&Ident) -> Option<String>;
 /// What [`Same`] says of two fields.
 type Equal = (What, Scalar, [Option<Expr>; 2]);
 
-/// Whether a field of the including graph can stand for one of the included graph, or why not; then what rustc has to find equal.
-/// `named` reads the lengths of the one and of the other.
+/// Whether a field of the including graph can stand for one of the included graph, or why not; then what rustc has to
+/// find equal. `named` reads the lengths of the one and of the other.
 fn stands_for(
     ours: &FieldKind,
     theirs: &FieldKind,

@@ -72,8 +72,8 @@ impl Node {
     }
 }
 
-/// Orders the graph. `uses` is `None` when an earlier stage failed: then only names and cycles are looked at. Otherwise the
-/// program has its waves, whose `after` is still empty.
+/// Orders the graph. `uses` is `None` when an earlier stage failed: then only names and cycles are looked at. Otherwise
+/// the program has its waves, whose `after` is still empty.
 pub(crate) fn order(
     graph: &Graph,
     uses: Option<&Uses>,
@@ -268,8 +268,8 @@ impl Ownership<'_> {
         }
     }
 
-    /// A frontier of the graph never flips: a sweep sees everything ever pushed. That is of use for a list made once, and a
-    /// trap where a round's pushes are meant to be the next round's items.
+    /// A frontier of the graph never flips: a sweep sees everything ever pushed. That is of use for a list made once,
+    /// and a trap where a round's pushes are meant to be the next round's items.
     fn swept_and_pushed(&mut self, owners: &Owners) {
         for (f, frontier) in self.program.frontiers.iter().enumerate() {
             if owners.frontiers[f].is_some() {
@@ -489,8 +489,8 @@ impl Sorter<'_> {
         }
     }
 
-    /// A cycle: the path at the first `after` in the source, and a short mark at the next. Those inside an included graph are not
-    /// the mistake.
+    /// A cycle: the path at the first `after` in the source, and a short mark at the next. Those inside an included
+    /// graph are not the mistake.
     fn cycle(&mut self, nodes: &[Node], path: &[NodeId], edges: &[usize], spans: &[Span]) {
         let named = |n: NodeId| name(self.graph, nodes[n.index()]).to_string();
         let arrows: Vec<String> = path.iter().chain(path.first()).map(|&n| named(n)).collect();
@@ -548,8 +548,8 @@ impl Inside<'_> {
     /// What the nodes of this scope do to each other.
     fn accesses(&self, all: &[Vec<&Use>]) -> Vec<Vec<Access>> {
         let this = fixpoint_of(self.scope);
-        // A frontier that this fixpoint owns has last round's items on one side and next round's on the other: its sweeps
-        // and pushes do not meet. A condition of an inner fixpoint that asks for its length meets the pushes.
+        // A frontier that this fixpoint owns has last round's items on one side and next round's on the other: its
+        // sweeps and pushes do not meet. A condition of an inner fixpoint that asks for its length meets the pushes.
         let owned = |u: &Use| match u.access.resource {
             Resource::Frontier(f) => this.is_some() && self.owners.frontiers[f.index()] == this,
             _ => false,
@@ -814,8 +814,9 @@ fn verb(mode: Mode) -> &'static str {
 
 /// Writes a scope's steps: its levels in order, a barrier between two sweeps of different levels.
 ///
-/// Within a level the waves come first, then its fixpoints one after the other. The end of a fixpoint is a barrier of its
-/// own, so none follows it; one precedes it after a sweep, because its first round starts by flipping its frontiers.
+/// Within a level the waves come first, then its fixpoints one after the other. The end of a fixpoint is a barrier of
+/// its own, so none follows it; one precedes it after a sweep, because its first round starts by flipping its
+/// frontiers.
 fn emit(graph: &Graph, levels: &[Levels], scope: usize, schedule: &mut Vec<Step>) {
     let nodes = nodes(graph, scope);
     let barrier = |schedule: &mut Vec<Step>| {

@@ -1,5 +1,5 @@
-//! `#[kernel]`: a function that is a pass of one wave over `range(n)`. It becomes a wave graph with `Data` made from the
-//! parameters, and takes the same way through the stages.
+//! `#[kernel]`: a function that is a pass of one wave over `range(n)`. It becomes a wave graph with `Data` made from
+//! the parameters, and takes the same way through the stages.
 
 use super::build::{Built, build};
 use super::check::written::{Written, written};

@@ -1,5 +1,5 @@
-//! First stage: what the annotated module says. Names are not resolved here, and the user's items are taken apart so that
-//! the expansion can put them together again without the helper attributes.
+//! First stage: what the annotated module says. Names are not resolved here, and the user's items are taken apart so
+//! that the expansion can put them together again without the helper attributes.
 
 use super::graph::{
     DomainArgs, Field, FieldKind, FixpointArgs, GENERATED, Graph, Host, IncludeArgs, MaxRounds,
@@ -198,7 +198,8 @@ impl Graph {
     }
 }
 
-/// A struct that is `Data` by the attributes of its fields, and not by its name: it is said once, and is `Data` from here on.
+/// A struct that is `Data` by the attributes of its fields, and not by its name: it is said once, and is `Data` from
+/// here on.
 fn misnamed_data(module: &mut ItemMod, report: &mut Report) {
     let graph = module.ident.clone();
     let structs = module.content.iter_mut().flat_map(|(_, items)| items);

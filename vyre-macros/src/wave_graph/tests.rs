@@ -159,7 +159,8 @@ fn names_are_found_among_many_globs() {
         *dist = match v { low => low + UNSEEN, } + f_m0(OF_m5) + f_m11(v);
     }";
     let p = program(&format!("{globs} {declared} {wave}"));
-    // `UNSEEN` and `OF_m5` in the wave; `OF_m11` and `UNSEEN` in each of the two functions. `low` is private where it stands.
+    // `UNSEEN` and `OF_m5` in the wave; `OF_m11` and `UNSEEN` in each of the two functions. `low` is private where it
+    // stands.
     assert_eq!(p.constants.len(), 6);
     let missing = errors(&format!(
         "{globs} {declared} #[wave(nodes)] fn a(v: Node, dist: &mut u32) {{ *dist = missing(v); }}"
@@ -941,8 +942,8 @@ fn mostly_rust(item: TokenStream, random: &mut impl FnMut(u32) -> u32) -> TokenS
     mutated
 }
 
-/// Sources with more wrong in each after some tokens moved, whatever other modules hand to them. `VYRE_FUZZ` is the number of
-/// times that each is taken.
+/// Sources with more wrong in each after some tokens moved, whatever other modules hand to them. `VYRE_FUZZ` is the
+/// number of times that each is taken.
 #[test]
 fn mutated_sources_panic_nowhere() {
     let corpus = Corpus::of_the_repository();

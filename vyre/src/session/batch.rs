@@ -16,8 +16,9 @@ use vyre_core::run::outcome::{Outcome, Report};
 use vyre_core::run::pass::Pass;
 
 impl<P: Pass> Session<P> {
-    /// Puts a query in line for the next batch, higher priorities first. Inputs are copied, and on a CPU count as memory until
-    /// the query has run; what is wrong with them, or that there is no memory for them, is said when it runs.
+    /// Puts a query in line for the next batch, higher priorities first. Inputs are copied, and on a CPU count as
+    /// memory until the query has run; what is wrong with them, or that there is no memory for them, is said when it
+    /// runs.
     pub fn submit(&mut self, run: P::Run<'_>, priority: i32) -> QueryId {
         let id = QueryId(self.next_query);
         self.next_query += 1;
@@ -26,8 +27,8 @@ impl<P: Pass> Session<P> {
         id
     }
 
-    /// Makes two waiting queries siblings: in the next batches their priorities draw near each other, so that what belongs together
-    /// does not come back far apart. Each batch moves both ends by a fourth of their difference
+    /// Makes two waiting queries siblings: in the next batches their priorities draw near each other, so that what
+    /// belongs together does not come back far apart. Each batch moves both ends by a fourth of their difference
     /// ([`diffuse`](vyre_core::plan::launch::diffuse)), less where one has many siblings.
     pub fn relate(&mut self, a: QueryId, b: QueryId) {
         self.siblings.push((a, b));
@@ -38,8 +39,8 @@ impl<P: Pass> Session<P> {
         self.waiting.len()
     }
 
-    /// How many queries a batch takes at most; `None`, as it begins: all. Those left over grow older, and from an age of
-    /// the policy's `lift_age` on they go before any priority.
+    /// How many queries a batch takes at most; `None`, as it begins: all. Those left over grow older, and from an age
+    /// of the policy's `lift_age` on they go before any priority.
     pub fn set_batch_limit(&mut self, limit: Option<NonZeroUsize>) {
         self.batch_limit = limit;
     }
@@ -95,8 +96,8 @@ impl<P: Pass> Session<P> {
         })
     }
 
-    /// Runs queries on the side where the session is: their results, and the order in which they were handed to the executor.
-    /// Those that failed where they may succeed after all, and their errors.
+    /// Runs queries on the side where the session is: their results, and the order in which they were handed to the
+    /// executor. Those that failed where they may succeed after all, and their errors.
     fn run_queries(
         &mut self,
         mut batch: Vec<Query>,

@@ -13,8 +13,8 @@ use vyre_core::run::pass::Pass;
 
 impl<P: Pass> Session<P> {
     /// Where the session runs: `"cuda"`, `"native"` or `"vir0"`. With a runtime of several sides
-    /// ([`Runtime::among`](crate::Runtime::among), [`Runtime::auto`](crate::Runtime::auto) beside a device), where the last run
-    /// was; [`Report::backend`] says it of each run.
+    /// ([`Runtime::among`](crate::Runtime::among), [`Runtime::auto`](crate::Runtime::auto) beside a device), where the
+    /// last run was; [`Report::backend`] says it of each run.
     pub fn backend(&self) -> &'static str {
         self.sides.runtime().backend()
     }
@@ -24,9 +24,10 @@ impl<P: Pass> Session<P> {
         self.sides.list()
     }
 
-    /// Lets runs go to the side of the runtime where they are fastest, or keeps them where they are, and gives up what the session
-    /// has elsewhere. As it begins, passes whose result is the same on every side go, and others stay
-    /// ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open): where the order of items shows, or floats are summed).
+    /// Lets runs go to the side of the runtime where they are fastest, or keeps them where they are, and gives up what
+    /// the session has elsewhere. As it begins, passes whose result is the same on every side go, and others stay
+    /// ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open): where the order of items shows, or floats are
+    /// summed).
     pub fn set_side_changes(&mut self, on: bool) {
         self.sides.set_changes(on);
         if !on {

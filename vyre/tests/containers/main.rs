@@ -1,12 +1,12 @@
 //! Mutated containers, run through their whole schedules.
 //!
-//! A container of a compiled pass is changed, its hash repaired. Whatever comes out: decoding and verifying answer, and what
-//! verifies runs or traps, without a panic, in the same way each time: on the VIR0 interpreter with memory of its own for
-//! each resource and with memory shared by barrier group, a second time in the same session, and, where the functions of
-//! the pass still are what the program says, natively with both.
+//! A container of a compiled pass is changed, its hash repaired. Whatever comes out: decoding and verifying answer, and
+//! what verifies runs or traps, without a panic, in the same way each time: on the VIR0 interpreter with memory of its
+//! own for each resource and with memory shared by barrier group, a second time in the same session, and, where the
+//! functions of the pass still are what the program says, natively with both.
 //!
-//! It takes a second. `VYRE_FUZZ=1000000` is the number of containers, `VYRE_FUZZ=17..18` one of them; with `--nocapture` it
-//! says what became of them.
+//! It takes a second. `VYRE_FUZZ=1000000` is the number of containers, `VYRE_FUZZ=17..18` one of them; with
+//! `--nocapture` it says what became of them.
 
 mod passes;
 
@@ -289,8 +289,8 @@ fn rehash(bytes: &mut [u8]) {
     bytes[8..16].copy_from_slice(&hash.to_le_bytes());
 }
 
-/// Whether the functions of the original pass are still the kernels of this program, over the same data: then the native
-/// executor may be given it. Order, scopes, limits, capacities and what is read back may be others.
+/// Whether the functions of the original pass are still the kernels of this program, over the same data: then the
+/// native executor may be given it. Order, scopes, limits, capacities and what is read back may be others.
 fn is_native(original: &Program, changed: &Program) -> bool {
     if (changed.waves.len(), changed.fixpoints.len())
         != (original.waves.len(), original.fixpoints.len())

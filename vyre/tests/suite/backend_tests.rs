@@ -5,8 +5,9 @@ mod memory;
 #[path = "../sweeper/sequential.rs"]
 pub(crate) mod sequential;
 
-/// Makes tests of functions `fn name(runtime: &Runtime)`: `native::name`, `vir0::name`, `sequential::name` on a backend that the
-/// host leads ([`sequential`]) and that counts nothing, so that it has no tests behind a `;`, and `cuda::name`, which is ignored, and fails where there is no device.
+/// Makes tests of functions `fn name(runtime: &Runtime)`: `native::name`, `vir0::name`, `sequential::name` on a backend
+/// that the host leads ([`sequential`]) and that counts nothing, so that it has no tests behind a `;`, and
+/// `cuda::name`, which is ignored, and fails where there is no device.
 macro_rules! backend_tests {
     ($($test:ident),* $(,)? $(; $($counted:ident),* $(,)?)?) => {
         mod native {

@@ -1,5 +1,5 @@
-//! Every backend runs the same passes and gives the same answers: those of sequential oracles, bit for bit where the pass
-//! gives the same bits, and the same traps.
+//! Every backend runs the same passes and gives the same answers: those of sequential oracles, bit for bit where the
+//! pass gives the same bits, and the same traps.
 
 #![allow(
     missing_docs,

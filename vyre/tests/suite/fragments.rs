@@ -1,5 +1,5 @@
-//! Kernels and graphs that a `macro_rules!` writes: each kind of fragment in each position that takes one means on every backend
-//! what it means in a plain function.
+//! Kernels and graphs that a `macro_rules!` writes: each kind of fragment in each position that takes one means on
+//! every backend what it means in a plain function.
 #![deny(warnings)]
 #![allow(
     redundant_semicolons,
@@ -445,7 +445,8 @@ fn device_modules_are_written_by_macros(runtime: &Runtime) {
     assert_eq!(out, expected);
 }
 
-/// Bodies in which a name of the macro's own has the text of one that its caller passes, as kernels and as plain functions.
+/// Bodies in which a name of the macro's own has the text of one that its caller passes, as kernels and as plain
+/// functions.
 macro_rules! own_names {
     ($t:ident, $i:ident, $label:lifetime, $e:expr, $more:expr, $of_i:expr, $let:stmt, $two:block, $set:block, $out:block) => {
         twice! { in_let, plain_in_let, $t,

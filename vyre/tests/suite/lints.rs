@@ -1,4 +1,5 @@
-//! What the macros write compiles under lints that nothing may allow again, and that would refuse it if they looked at it.
+//! What the macros write compiles under lints that nothing may allow again, and that would refuse it if they looked at
+//! it.
 #![forbid(
     clippy::all,
     unused,

@@ -296,7 +296,8 @@ fn fixpoints_nest_and_constants_resolve_where_they_are_written(runtime: &Runtime
     assert_eq!(out.visits, [101, 202, 303, 303, 303]);
     assert_eq!(out.log, [3, 100]);
     assert_eq!(out.report.rounds, [3, 5 + 4 + 3]);
-    // A reduction resets with each round of the innermost fixpoint that updates it: the last round of a walk visits one node.
+    // A reduction resets with each round of the innermost fixpoint that updates it: the last round of a walk visits one
+    // node.
     assert_eq!((out.steps, out.deepest), (1, 0));
 }
 

@@ -1,4 +1,5 @@
-//! What a pass means, and what a session of it does, from source to results. [`backend_tests!`] runs a test on every backend.
+//! What a pass means, and what a session of it does, from source to results. [`backend_tests!`] runs a test on every
+//! backend.
 
 #![allow(
     missing_docs,

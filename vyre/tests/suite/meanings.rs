@@ -10,7 +10,8 @@ use crate::graphs::chain;
 use vyre::prelude::*;
 use vyre::{Error, TrapKind};
 
-/// Scalars and reductions with the type word of the items beside items of any name, and waves with names of the glue's own.
+/// Scalars and reductions with the type word of the items beside items of any name, and waves with names of the glue's
+/// own.
 #[wave_graph]
 mod words {
     pub(crate) struct Data {
@@ -285,8 +286,8 @@ mod parts {
     }
 }
 
-/// The constant in the included graph's condition is its own, and so is the name of its item. The four stand in an order that
-/// is none of those in which they can run.
+/// The constant in the included graph's condition is its own, and so is the name of its item. The four stand in an
+/// order that is none of those in which they can run.
 #[wave_graph]
 mod chained {
     const LIMIT: u32 = 1_000_000;
@@ -528,7 +529,8 @@ fn lengths_of_included_graphs_are_their_own(runtime: &Runtime) {
     assert_eq!((out.o, out.FIRST), (vec![2; 4], 4));
 }
 
-/// Names in patterns are constants where constants of that name are in scope, and new names elsewhere, in whatever letters.
+/// Names in patterns are constants where constants of that name are in scope, and new names elsewhere, in whatever
+/// letters.
 #[allow(non_upper_case_globals, non_snake_case, non_camel_case_types)]
 mod patterns {
     use vyre::prelude::*;
@@ -807,7 +809,8 @@ fn structs_are_the_same_by_any_path(runtime: &Runtime) {
     assert_eq!(out.kept, [0, 1, 2, 3].map(value));
 }
 
-/// Constants and functions of one name, in a graph, in its `#[device] mod`s, and around it: each name means what is in scope.
+/// Constants and functions of one name, in a graph, in its `#[device] mod`s, and around it: each name means what is in
+/// scope.
 mod scoped {
     use vyre::prelude::*;
 

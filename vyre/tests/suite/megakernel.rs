@@ -654,8 +654,8 @@ fn every_reduction_agrees() {
     }
 }
 
-/// Breadth-first search whose frontier alternates between two fields, so that a round has two groups that push, and one of
-/// the counts does not travel in the barrier's word.
+/// Breadth-first search whose frontier alternates between two fields, so that a round has two groups that push, and one
+/// of the counts does not travel in the barrier's word.
 #[wave_graph]
 #[pass(id = "test.relay", unproven)]
 pub mod relay {
@@ -1024,8 +1024,8 @@ fn rounds_are_run_by_one_cluster_where_it_holds_them() {
     gathered(&mut session);
 }
 
-/// Long and short rounds, narrow and wide ones, sums of long ranges, rounds that pull: each sweep is counted as on a CPU, the
-/// times lie within the launch and make up most of a long one, and results stay as they are.
+/// Long and short rounds, narrow and wide ones, sums of long ranges, rounds that pull: each sweep is counted as on a
+/// CPU, the times lie within the launch and make up most of a long one, and results stay as they are.
 #[test]
 #[ignore = "needs a CUDA device"]
 fn waves_are_timed_within_the_launch() {
@@ -1084,7 +1084,8 @@ fn waves_are_timed_within_the_launch() {
         let out = session.run(bfs::Run { source: 0 }).unwrap();
         assert_eq!((out.report.waves, out.dist), (None, expected.dist));
     }
-    // Several waves of a group, and long ranges that are summed up before their wave: some take less than the clock tells apart.
+    // Several waves of a group, and long ranges that are summed up before their wave: some take less than the clock
+    // tells apart.
     for graph in [grid(300, 40), hubs()] {
         let x = vec![1; graph.node_count()];
         let small = vec![1.0; graph.node_count()];

@@ -139,8 +139,8 @@ impl Tenfold<'_> {
         let ctas = (len as u32).div_ceil(128);
         let stream = self.device.stream();
         self.device.enter().unwrap();
-        // SAFETY: two parameters of 64 bits, as the kernel has them; the session keeps the memory until it runs again, which
-        // waits for the stream.
+        // SAFETY: two parameters of 64 bits, as the kernel has them; the session keeps the memory until it runs again,
+        // which waits for the stream.
         unsafe {
             let tenfold = c"tenfold".to_owned();
             let function = result::module::get_function(self.module, tenfold).unwrap();

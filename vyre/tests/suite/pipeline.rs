@@ -149,8 +149,8 @@ fn two_alternatives_of_one_name_are_refused() {
     );
 }
 
-/// What the runtime does by itself is selected as passes are: two passes run fused where that was measured to be faster and is run often
-/// enough, and one after the other where not.
+/// What the runtime does by itself is selected as passes are: two passes run fused where that was measured to be faster
+/// and is run often enough, and one after the other where not.
 #[test]
 fn the_runtimes_own_optimisations_are_selected_and_run() {
     let graph = Csr::from_edges(3, &[(0, 1)]).unwrap();

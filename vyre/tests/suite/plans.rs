@@ -112,7 +112,8 @@ fn scratch_of_different_phases_can_share_memory() {
         scalars: Vec::new(),
     };
     let takes = footprint(&program(), &sizes).unwrap();
-    // 4 x 6,001 of the graph, two outputs, a reduction; then 8 x 6,000 of the frontier and 4,000 of `early`, or 8,000 of `late`.
+    // 4 x 6,001 of the graph, two outputs, a reduction; then 8 x 6,000 of the frontier and 4,000 of `early`, or 8,000
+    // of `late`.
     assert_eq!(takes.resident_bytes, 24_004 + 8_000 + 8);
     assert_eq!(takes.peak_bytes, takes.resident_bytes + 48_000 + 4_000);
     assert_eq!(takes.separate_bytes, takes.peak_bytes + 8_000);

@@ -1,4 +1,5 @@
-//! Searches that the native executor and the megakernel may turn round: which waves, when they do, and that nothing else changes.
+//! Searches that the native executor and the megakernel may turn round: which waves, when they do, and that nothing
+//! else changes.
 
 use crate::graphs::{UNSEEN, random};
 use crate::passes::bfs;

@@ -190,7 +190,8 @@ fn search_bytes(runtime: &Runtime) -> u64 {
     match runtime.backend() {
         // In parts of whole 256 bytes, and 16 more for edge ranges.
         "cuda" => resident + 2 * 20_224 + 2 * 40_192,
-        // The frontier a third time, two bits and a number a node to turn sweeps round, and three chunks of 9,000 lanes.
+        // The frontier a third time, two bits and a number a node to turn sweeps round, and three chunks of 9,000
+        // lanes.
         _ => resident + 3 * 4 * 5_000 + (2 * 128 + 4 * 1_000) + 3 * 512,
     }
 }

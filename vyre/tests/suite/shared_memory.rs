@@ -1,5 +1,5 @@
-//! On a device: scratch and frontiers that never live at once share memory, what a budget counts is what is allocated, and
-//! nobody finds what was there before.
+//! On a device: scratch and frontiers that never live at once share memory, what a budget counts is what is allocated,
+//! and nobody finds what was there before.
 
 #![allow(
     missing_docs,
@@ -346,8 +346,8 @@ fn frontiers_and_scratch_in_turn_give_what_they_give_apart() {
     }
 }
 
-/// What a session takes on the device beside what a budget counts: its tables and code, which fit the shared memory of a CTA;
-/// control words; and what each of its allocations is rounded up by.
+/// What a session takes on the device beside what a budget counts: its tables and code, which fit the shared memory of
+/// a CTA; control words; and what each of its allocations is rounded up by.
 const BESIDE: u64 = (228 << 10) + (16 << 10) + 64 * 256;
 
 #[test]

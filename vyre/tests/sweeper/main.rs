@@ -1,5 +1,5 @@
-//! The driver of schedules ([`vyre_core::run::schedule`]) serves a backend that is nothing but memory and "interpret this kernel
-//! for one item": results, rounds and traps are those of the VIR0 executor.
+//! The driver of schedules ([`vyre_core::run::schedule`]) serves a backend that is nothing but memory and "interpret
+//! this kernel for one item": results, rounds and traps are those of the VIR0 executor.
 
 mod memory;
 mod sequential;

@@ -1,5 +1,5 @@
-//! A backend that the host leads and that can do one thing: interpret a kernel for one item. What a session and a run need
-//! besides is the driver's ([`follow`]), and [`memory`](super::memory).
+//! A backend that the host leads and that can do one thing: interpret a kernel for one item. What a session and a run
+//! need besides is the driver's ([`follow`]), and [`memory`](super::memory).
 
 use super::memory::{Items, State};
 use std::mem::{replace, swap};

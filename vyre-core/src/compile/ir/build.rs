@@ -1,8 +1,9 @@
 //! Statement sequences for the methods of the surface language that are more than one operation.
 //!
-//! A front end calls a method of [`Sequence`] with operands that it has already compiled; the sequence appends statements
-//! and gives the expression that holds the result. Operands are evaluated in the order of the arguments, once, and before
-//! anything else the sequence does; results are locals, or pure expressions over locals that nothing assigns again.
+//! A front end calls a method of [`Sequence`] with operands that it has already compiled; the sequence appends
+//! statements and gives the expression that holds the result. Operands are evaluated in the order of the arguments,
+//! once, and before anything else the sequence does; results are locals, or pure expressions over locals that nothing
+//! assigns again.
 //!
 //! ```
 //! use vyre_core::compile::ir::Expr;
@@ -196,7 +197,8 @@ fn when(cond: Expr, then: Block) -> Stmt {
     }
 }
 
-/// A buffer of bit rows ([`Extent::NodeBits`](crate::vir0::module::Extent::NodeBits)): what the methods of `dsl::Bits` are in a body.
+/// A buffer of bit rows ([`Extent::NodeBits`](crate::vir0::module::Extent::NodeBits)): what the methods of `dsl::Bits`
+/// are in a body.
 ///
 /// Each method does what the native one does: it checks the node, then the other row's node, the bit or the word, and
 /// every access to a word is atomic. Where `wanted` is false, the result is `None` and the accesses are updates.
@@ -505,8 +507,8 @@ impl Bits {
         Expr::Local(sum)
     }
 
-    /// `for bit in rows.ones(v) { .. }`: the start of a loop's body, and the local that holds the bit behind it. The caller
-    /// puts the loop's own statements there; `break` and `continue` in them mean this loop, at depth 0.
+    /// `for bit in rows.ones(v) { .. }`: the start of a loop's body, and the local that holds the bit behind it. The
+    /// caller puts the loop's own statements there; `break` and `continue` in them mean this loop, at depth 0.
     pub fn ones(&self, s: &mut Sequence<'_>, v: Expr) -> (Block, LocalId) {
         let v = s.named(v);
         let base = self.row(s, v);

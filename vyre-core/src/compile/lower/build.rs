@@ -345,7 +345,8 @@ impl<'b> Builder<'b> {
         Arg::Reg(d)
     }
 
-    /// Emits a load of what does not change, unless it has been loaded on the way here: then its bounds are checked, too.
+    /// Emits a load of what does not change, unless it has been loaded on the way here: then its bounds are checked,
+    /// too.
     fn emit_load(&mut self, op: Op, into: Option<Reg>, index: Arg, at: Place) -> Arg {
         let key = Inst {
             op,
@@ -394,8 +395,8 @@ impl<'b> Builder<'b> {
         }
     }
 
-    /// Whether a local that is assigned once, before `rest`, can be a name for the value: the value's owner keeps it for as
-    /// long as the name is read.
+    /// Whether a local that is assigned once, before `rest`, can be a name for the value: the value's owner keeps it
+    /// for as long as the name is read.
     fn can_name(&self, local: LocalId, value: Arg, rest: &[Stmt]) -> Result<bool, LowerError> {
         let Some(owner) = self.owner(value) else {
             return Ok(true);
@@ -437,8 +438,8 @@ impl<'b> Builder<'b> {
         Ok(())
     }
 
-    /// Builds a statement list; false when its end is never reached. With a tail, whoever reaches the end continues as that
-    /// exit would.
+    /// Builds a statement list; false when its end is never reached. With a tail, whoever reaches the end continues as
+    /// that exit would.
     fn block(&mut self, stmts: &'b [Stmt], tail: Option<Exit>) -> Result<bool, LowerError> {
         let mut i = 0;
         while let Some(stmt) = stmts.get(i) {
@@ -712,8 +713,8 @@ impl<'b> Builder<'b> {
         }
     }
 
-    /// `t = a; if t { t = b }; if t { x }`, the shape of `a && b` as a condition, without the second look at `t`; and both
-    /// `&&` and `||` in front of a `break`.
+    /// `t = a; if t { t = b }; if t { x }`, the shape of `a && b` as a condition, without the second look at `t`; and
+    /// both `&&` and `||` in front of a `break`.
     ///
     /// The first statement has been built; `first` is the second one. Returns how many further statements it took.
     fn short_circuit(
@@ -1511,9 +1512,9 @@ impl<'b> Builder<'b> {
         Ok(self.loops.pop().is_some_and(|l| l.broken))
     }
 
-    /// Finds `x = i; ..; i = i + step` at the head of a loop, with nothing behind it reading `i`: the rest of the body can
-    /// then use `i` itself, and the step can wait for the end of the turn. A `break` leaves `i` behind by one step, so `i`
-    /// must be assigned again before the loop is entered again.
+    /// Finds `x = i; ..; i = i + step` at the head of a loop, with nothing behind it reading `i`: the rest of the body
+    /// can then use `i` itself, and the step can wait for the end of the turn. A `break` leaves `i` behind by one step,
+    /// so `i` must be assigned again before the loop is entered again.
     fn moved_step(
         &self,
         body: &'b [Stmt],

@@ -1,8 +1,8 @@
-//! Constant folding: what Rust computes at run time, computed while lowering. What is one instruction is computed by its
-//! [meaning](crate::vir0::meaning), the rest here.
+//! Constant folding: what Rust computes at run time, computed while lowering. What is one instruction is computed by
+//! its [meaning](crate::vir0::meaning), the rest here.
 //!
-//! Values are raw bits as in [`crate::vir0::module::Constant`]. `None` means that the operation traps on these operands or does
-//! not exist for the type, and must stay in the code.
+//! Values are raw bits as in [`crate::vir0::module::Constant`]. `None` means that the operation traps on these operands
+//! or does not exist for the type, and must stay in the code.
 
 use super::select::{binary_op, cast_op, compare_op, unary_op};
 use crate::compile::ir::{BinaryOp, CompareOp, UnaryOp};

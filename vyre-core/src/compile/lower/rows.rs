@@ -3,8 +3,8 @@
 //! Each instruction has two points: its sources are read at `2 i`, its destination exists from `2 i + 1`. A range is a
 //! list of half-open point intervals, so a value may take the row of an operand that dies with it (executors read all
 //! sources of a word before they write its destination). Lanes that are masked off write nothing, so what counts is one
-//! lane's path: a register of the `then` branch may share a row with one of the `else` branch, and a value that only the
-//! code after a loop reads occupies no row between the `break` and the loop's end.
+//! lane's path: a register of the `then` branch may share a row with one of the `else` branch, and a value that only
+//! the code after a loop reads occupies no row between the `break` and the loop's end.
 
 use super::{Arg, Code, Inst, LowerError, Reg};
 use crate::vir0::isa::{MAX_ROWS, Op};

@@ -37,8 +37,8 @@ pub(super) fn unary_op(op: UnaryOp, scalar: Scalar) -> Option<Op> {
     })
 }
 
-/// The opcode that makes a value of one type one of another; none where its rows hold that already, and to types of less
-/// than a word.
+/// The opcode that makes a value of one type one of another; none where its rows hold that already, and to types of
+/// less than a word.
 pub(super) fn cast_op(from: Scalar, to: Scalar) -> Option<Op> {
     use Scalar::{Bool, F32, F64, I32, I64, U8, U32, U64};
     match (from, to) {

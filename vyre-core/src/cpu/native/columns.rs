@@ -25,7 +25,8 @@ pub trait Column {
         Self: 'v;
     /// State of one chunk.
     type Local: Send;
-    /// What a lane has of its own while it runs: a copy of its element. Nothing else refers to it, so it stays in registers.
+    /// What a lane has of its own while it runs: a copy of its element. Nothing else refers to it, so it stays in
+    /// registers.
     type Slot;
 
     /// What chunks share.
@@ -347,8 +348,8 @@ impl<T: Element> Column for Own<'_, T> {
     fn close(&self, (): ()) {}
 }
 
-/// `&mut T`: the lane's own element, in place where a chunk's lanes are consecutive, otherwise read and written back when
-/// the lane is done.
+/// `&mut T`: the lane's own element, in place where a chunk's lanes are consecutive, otherwise read and written back
+/// when the lane is done.
 #[derive(Debug)]
 pub struct OwnMut<'s, T: AtomicElement> {
     pub(super) values: ValuesMut<'s, T>,

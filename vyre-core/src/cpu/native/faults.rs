@@ -24,11 +24,13 @@ impl Code<'_> {
     }
 }
 
-/// The pc of the word at the fault's position. What kind of trap a panic is, that word says, and its site what the user says.
+/// The pc of the word at the fault's position. What kind of trap a panic is, that word says, and its site what the user
+/// says.
 ///
-/// A few methods of std panic without their caller's position (`wrapping_div` and `wrapping_rem` of signed integers, `clamp`
-/// of floats): the fault is then at the one word that can raise it, if there is only one. Code that a `macro_rules!` wrote has one
-/// position, that of the macro's call: the fault is then at the first word that can raise it.
+/// A few methods of std panic without their caller's position (`wrapping_div` and `wrapping_rem` of signed integers,
+/// `clamp` of floats): the fault is then at the one word that can raise it, if there is only one. Code that a
+/// `macro_rules!` wrote has one position, that of the macro's call: the fault is then at the first word that can raise
+/// it.
 pub(super) fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> u32 {
     let kernel = &program.kernels[kernel.index()];
     let here = |&&(_, site): &&(u32, SiteId)| program.sites.get(site.index()) == Some(&fault.site);
@@ -44,7 +46,8 @@ pub(super) fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> 
     if let Some(site) = program.sites.get(site.index()) {
         fault.site.clone_from(site);
     }
-    // What a panic says is free text: it can look like any other of rustc's. What others say is formatted, on one backend.
+    // What a panic says is free text: it can look like any other of rustc's. What others say is formatted, on one
+    // backend.
     let message = program.message(site);
     let panicked = matches!(fault.kind, TrapKind::Panic | TrapKind::Assert);
     if let Some(word) = kernel.code.get(pc as usize)

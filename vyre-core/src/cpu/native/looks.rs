@@ -8,8 +8,8 @@ use crate::run::args::Args;
 use crate::vir0::isa::{Imm, Kind, Op, Slot as Operand};
 use crate::vir0::module::{Buffer, BufferId, Domain, Extent, Program, Role, Wave, WaveId};
 
-/// The buffers whose elements a wave over edges takes at the edge's source, destination and number, as its code says. It is
-/// a hint: they are asked for before lanes need them.
+/// The buffers whose elements a wave over edges takes at the edge's source, destination and number, as its code says.
+/// It is a hint: they are asked for before lanes need them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looks {
     pub(super) src: Vec<BufferId>,

@@ -1,9 +1,10 @@
 //! The native executor: waves run the user's own functions, in parallel where a sweep is large enough to pay for it.
 //!
-//! The macros' glue (an implementation of [`Functions`]) asks the [`Sweep`] for one [`Column`] per parameter and sweeps them over
-//! the wave's domain with a closure that calls the user's function. A sweep is cut into chunks whose borders depend on the
-//! data alone, never on the number of threads, and what chunks push and reduce is merged in chunk order: results do not
-//! depend on the machine. A chunk has local state for each column, so that a lane costs no lock and no shared counter.
+//! The macros' glue (an implementation of [`Functions`]) asks the [`Sweep`] for one [`Column`] per parameter and sweeps
+//! them over the wave's domain with a closure that calls the user's function. A sweep is cut into chunks whose borders
+//! depend on the data alone, never on the number of threads, and what chunks push and reduce is merged in chunk order:
+//! results do not depend on the machine. A chunk has local state for each column, so that a lane costs no lock and no
+//! shared counter.
 //!
 //! A faulting lane unwinds to its chunk, which notes the fault and goes on with the next lane.
 
@@ -49,8 +50,8 @@ const PER_CORE: usize = 16;
 /// `RAYON_NUM_THREADS` says.
 ///
 /// # Errors
-/// That asks for more than 1,024 threads and more than 16 for each of the machine's: making them takes minutes, or ends the
-/// process. The pool then has the machine's number, so that nothing else comes to harm.
+/// That asks for more than 1,024 threads and more than 16 for each of the machine's: making them takes minutes, or ends
+/// the process. The pool then has the machine's number, so that nothing else comes to harm.
 pub fn threads() -> Result<usize, RunError> {
     static REFUSED: OnceLock<Option<(usize, usize)>> = OnceLock::new();
     let refused = REFUSED.get_or_init(|| {
@@ -196,8 +197,8 @@ impl<P: Functions> NativeExecutor<P> {
 }
 
 impl<P> NativeExecutor<P> {
-    /// A run that takes more items and rounds than this ends in [`RunError::Work`]. Loops in the user's functions are not
-    /// counted.
+    /// A run that takes more items and rounds than this ends in [`RunError::Work`]. Loops in the user's functions are
+    /// not counted.
     #[must_use]
     pub fn with_work_limit(mut self, limit: u64) -> NativeExecutor<P> {
         self.store.meter.most_work = limit;

@@ -31,8 +31,8 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The name under which profilers show the lanes of a wave. The macros implement it for a type called like the wave's function,
-/// because a symbol of a function in an `impl` names the type.
+/// The name under which profilers show the lanes of a wave. The macros implement it for a type called like the wave's
+/// function, because a symbol of a function in an `impl` names the type.
 pub trait Named: Copy + Sync {
     /// Runs a chunk of lanes. It is never inlined, and what it calls always is, so that the loop belongs to its symbol.
     fn lanes<R>(self, chunk: impl FnOnce() -> R) -> R;
@@ -454,8 +454,8 @@ impl<'s> Sweep<'s> {
         }
     }
 
-    /// Sweeps lanes that are consecutive from 0 on. Each chunk has its own part of the columns, so that a kernel without
-    /// faults is a plain loop over slices.
+    /// Sweeps lanes that are consecutive from 0 on. Each chunk has its own part of the columns, so that a kernel
+    /// without faults is a plain loop over slices.
     fn span<N, C, F>(&self, len: usize, columns: &mut C, (name, kernel): (N, F))
     where
         N: Named,
@@ -505,8 +505,8 @@ impl<'s> Sweep<'s> {
         self.store.fail(found);
     }
 
-    /// Runs the chunks of a sweep that threads share, so many at a time as the columns say, and merges them in order. `run`
-    /// gives what a group leaves; false where it has no memory, which it has said.
+    /// Runs the chunks of a sweep that threads share, so many at a time as the columns say, and merges them in order.
+    /// `run` gives what a group leaves; false where it has no memory, which it has said.
     fn run_shared<C: Column>(
         &self,
         chunks: usize,
@@ -602,8 +602,8 @@ impl<'s> Sweep<'s> {
 /// What a chunk leaves.
 pub(super) type Done<C> = (<C as Column>::Local, Option<Box<Pending>>);
 
-/// The parts of chunks of a sweep that follow each other; `borders` are theirs. `None` where there is no memory for a list of
-/// them.
+/// The parts of chunks of a sweep that follow each other; `borders` are theirs. `None` where there is no memory for a
+/// list of them.
 pub(super) fn parts_of<C: Column>(
     columns: &mut C,
     chunks: Range<usize>,

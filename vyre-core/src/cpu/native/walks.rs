@@ -49,10 +49,11 @@ pub(super) struct Cut {
     pub(super) edges: u32,
 }
 
-/// Cuts the edges out of `items` into chunks: `cuts` gets one border more than there are chunks. False where there is no
-/// memory for them.
+/// Cuts the edges out of `items` into chunks: `cuts` gets one border more than there are chunks. False where there is
+/// no memory for them.
 ///
-/// A chunk never spans two blocks of items, so that blocks can be cut in parallel. A node with many edges is cut as well.
+/// A chunk never spans two blocks of items, so that blocks can be cut in parallel. A node with many edges is cut as
+/// well.
 pub(super) fn cut_edges(
     cuts: &mut Vec<Cut>,
     offsets: &[u32],
@@ -110,7 +111,8 @@ pub(super) fn cut_edges(
     cut && put(cuts, items.len(), 0)
 }
 
-/// The lanes of a chunk, in order. It moves on before it calls the body, so that it can go on after a lane that unwound.
+/// The lanes of a chunk, in order. It moves on before it calls the body, so that it can go on after a lane that
+/// unwound.
 pub(super) trait Walk {
     /// No two lanes of the sweep touch the same element, so that it does not matter who runs beside.
     const APART: bool = false;
@@ -380,8 +382,8 @@ impl Walk for Batches<'_> {
     }
 }
 
-/// Of the edges from a frontier, one into each node that may not have been claimed; see [`crate::plan::pull`]. The kernel
-/// looks at the destination only.
+/// Of the edges from a frontier, one into each node that may not have been claimed; see [`crate::plan::pull`]. The
+/// kernel looks at the destination only.
 pub(super) struct Pulled<'a> {
     pub(super) into: &'a Csr,
     pub(super) front: &'a [u64],

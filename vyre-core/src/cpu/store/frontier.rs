@@ -44,8 +44,8 @@ pub(crate) struct Records {
 pub(crate) struct List {
     /// What sweeps see.
     pub(crate) items: RefCell<Rows>,
-    /// What the native sweep that is running appended while it has the items, in blocks: what is moved from here to the items
-    /// is not there twice.
+    /// What the native sweep that is running appended while it has the items, in blocks: what is moved from here to the
+    /// items is not there twice.
     pub(super) pending: RefCell<Vec<Rows>>,
     /// Appends that did not fit.
     pub(crate) refused: Cell<u64>,
@@ -196,8 +196,8 @@ impl Frontier {
         self.refused.set(self.refused.get() + items);
     }
 
-    /// Gives both lists the memory that the larger one came to need, so that the next such run allocates nothing; whether
-    /// that is more than before.
+    /// Gives both lists the memory that the larger one came to need, so that the next such run allocates nothing;
+    /// whether that is more than before.
     pub(super) fn settle(&mut self) -> bool {
         let (items, next) = (self.items.get_mut(), self.next.get_mut());
         if let Some(records) = &mut self.records {

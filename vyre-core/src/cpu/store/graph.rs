@@ -66,8 +66,8 @@ impl Graph {
         }))
     }
 
-    /// Whether it is its own reverse, as far as is known. Finding out takes as long as a sweep or two over all edges: it
-    /// is done once as many were swept that need not have been, of which `here` are about to be.
+    /// Whether it is its own reverse, as far as is known. Finding out takes as long as a sweep or two over all edges:
+    /// it is done once as many were swept that need not have been, of which `here` are about to be.
     pub(crate) fn is_symmetric(&self, here: u64) -> bool {
         if let Some(&known) = self.symmetric.get() {
             return known;

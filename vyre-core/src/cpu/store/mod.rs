@@ -1,8 +1,8 @@
 //! A session's state in host memory, which the driver of [`crate::run::schedule`] leads through a run.
 //!
-//! The CPU backends share it: what runs the items of a sweep is their [`Bodies`]. The native executor borrows buffers through
-//! `RefCell`s once per sweep (so the macros' glue stays safe Rust), the interpreter owns it while it sweeps. A round of sweeps
-//! on one thread allocates nothing.
+//! The CPU backends share it: what runs the items of a sweep is their [`Bodies`]. The native executor borrows buffers
+//! through `RefCell`s once per sweep (so the macros' glue stays safe Rust), the interpreter owns it while it sweeps. A
+//! round of sweeps on one thread allocates nothing.
 
 mod frontier;
 mod graph;
@@ -425,8 +425,8 @@ impl Store {
         Ok(made)
     }
 
-    /// Gives each of these states of a session the memory that the largest came to need, so that it does not matter which
-    /// of them runs what next.
+    /// Gives each of these states of a session the memory that the largest came to need, so that it does not matter
+    /// which of them runs what next.
     pub(crate) fn level(stores: &mut [&mut Store]) {
         let Some(first) = stores.first() else { return };
         let (program, frontiers) = (Arc::clone(&first.program), first.frontiers.len());

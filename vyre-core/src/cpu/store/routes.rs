@@ -1,5 +1,5 @@
-//! How sweeps over frontiers go: each wave follows a route, which decides from how many items on threads share its sweeps, and
-//! whether a bitmap brings its list into the order of the nodes.
+//! How sweeps over frontiers go: each wave follows a route, which decides from how many items on threads share its
+//! sweeps, and whether a bitmap brings its list into the order of the nodes.
 
 use super::Store;
 use crate::plan::route::{self, Route};
@@ -28,8 +28,8 @@ impl Bitmap {
     /// Words that a thread turns into items at a time.
     const BLOCK: usize = 1024;
 
-    /// Brings a list into the order of the nodes. False, and no change, where it is in that order, or holds a node twice.
-    /// The same where there is no memory.
+    /// Brings a list into the order of the nodes. False, and no change, where it is in that order, or holds a node
+    /// twice. The same where there is no memory.
     fn order(&mut self, items: &mut Vec<u32>, nodes: usize, shared: bool) -> bool {
         if items.is_sorted() {
             return false;

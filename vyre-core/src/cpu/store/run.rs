@@ -189,8 +189,8 @@ impl Store {
         Ok(())
     }
 
-    /// A barrier group begins. Where memory is shared, temporaries whose life is over give theirs up, and those whose life
-    /// begins get theirs, initialised.
+    /// A barrier group begins. Where memory is shared, temporaries whose life is over give theirs up, and those whose
+    /// life begins get theirs, initialised.
     fn enter(&mut self, group: u32) -> Result<(), RunError> {
         if self.lives.is_none() && group > 0 {
             return Ok(());
@@ -396,8 +396,8 @@ impl Store {
         RunError::no_memory(name, items.saturating_mul(item_bytes))
     }
 
-    /// Runs the pass once, and gives its results where they are asked for, in memory of earlier results. [`was_launched`] says
-    /// whether a failed run had begun.
+    /// Runs the pass once, and gives its results where they are asked for, in memory of earlier results.
+    /// [`was_launched`] says whether a failed run had begun.
     pub(crate) fn run(
         &mut self,
         args: &Args<'_>,

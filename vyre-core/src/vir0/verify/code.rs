@@ -176,7 +176,8 @@ const UNREACHABLE: Rows = Rows::ALL;
 struct Block {
     opened: u32,
     kind: BlockKind,
-    /// Of an if: at its start (of the branch not taken). Of an else: at the end of the first branch. Of a loop: at its exits.
+    /// Of an if: at its start (of the branch not taken). Of an else: at the end of the first branch. Of a loop: at its
+    /// exits.
     other: Rows,
 }
 

@@ -283,7 +283,8 @@ impl Checker<'_> {
         self.wrong(span)
     }
 
-    /// Whether a name, not one of the macro's sight, is brought by a `use` that names it; in uppercase it is in any case a constant's.
+    /// Whether a name, not one of the macro's sight, is brought by a `use` that names it; in uppercase it is in any
+    /// case a constant's.
     fn is_brought(&self, name: &syn::Ident) -> bool {
         let (helpers, at) = (self.env.helpers, (self.depth, &self.inside[..]));
         let text = name.to_string();
@@ -653,7 +654,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether both sides of an operator have one type; where not, it is reported once, and not again by what the result goes into.
+    /// Whether both sides of an operator have one type; where not, it is reported once, and not again by what the
+    /// result goes into.
     fn alike(&mut self, left: &Expr, right: &Expr, op: &syn::BinOp) -> bool {
         let ty = left.ty.clone();
         if self.types.unify(&ty, &right.ty).is_ok() {

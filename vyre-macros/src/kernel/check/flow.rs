@@ -192,9 +192,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a name in a pattern is that of a constant or unit struct, as rustc decides it: by what is in scope. The macro does
-    /// not see all that is: out of its sight, names without small letters are constants. The others, which it takes for new ones,
-    /// are in [`Bound`](Bound), for rustc to look at.
+    /// Whether a name in a pattern is that of a constant or unit struct, as rustc decides it: by what is in scope. The
+    /// macro does not see all that is: out of its sight, names without small letters are constants. The others, which
+    /// it takes for new ones, are in [`Bound`](Bound), for rustc to look at.
     fn is_constant(&mut self, p: &syn::PatIdent) -> bool {
         if !may_be_constant(p) {
             return false;

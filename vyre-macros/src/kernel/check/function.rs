@@ -156,7 +156,8 @@ pub(super) fn helper(name: &str, at: Span, from: usize, c: &mut Checker<'_>) -> 
     Some(found)
 }
 
-/// The method, or function of a path, of a `#[device] mod` of another module. That module reports what is wrong with it.
+/// The method, or function of a path, of a `#[device] mod` of another module. That module reports what is wrong with
+/// it.
 fn elsewhere(name: &str, at: Span, c: &mut Checker<'_>) -> Option<Found> {
     let of = c
         .env

@@ -35,7 +35,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports a mismatched type where rustc would advise what lanes do not have (`try_into().unwrap()`), or not see what is meant.
+    /// Reports a mismatched type where rustc would advise what lanes do not have (`try_into().unwrap()`), or not see
+    /// what is meant.
     pub(super) fn mismatch(&mut self, expected: &Ty, found: &Expr) {
         if self.unread(found) {
             return;
@@ -60,7 +61,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether these types have not been mistaken for each other in this function yet: a variable of the wrong type is one mistake.
+    /// Whether these types have not been mistaken for each other in this function yet: a variable of the wrong type is
+    /// one mistake.
     pub(super) fn first_of(&mut self, expected: &Ty, found: &Ty) -> bool {
         self.failed = true;
         let pair = (expected.clone(), found.clone());

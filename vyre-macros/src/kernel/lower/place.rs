@@ -1,6 +1,6 @@
-//! Where values are kept. A value is a flat list of scalars: the parts of a tuple or struct one behind the other, the elements
-//! of an array likewise. A variable keeps each scalar field in a local and each array in a local array; an array of structs
-//! is one local array for each field, and an array of arrays one with both lengths multiplied.
+//! Where values are kept. A value is a flat list of scalars: the parts of a tuple or struct one behind the other, the
+//! elements of an array likewise. A variable keeps each scalar field in a local and each array in a local array; an
+//! array of structs is one local array for each field, and an array of arrays one with both lengths multiplied.
 
 use super::*;
 

@@ -183,8 +183,8 @@ impl<'g> Fields<'g> {
         taken
     }
 
-    /// Whether a parameter of this type can be meant as the item of the domain: its type, or the word of any item but those
-    /// of lists and frontiers of items.
+    /// Whether a parameter of this type can be meant as the item of the domain: its type, or the word of any item but
+    /// those of lists and frontiers of items.
     fn is_item(&self, domain: Option<&DomainArgs>, ty: &Type) -> bool {
         match domain.and_then(|d| self.item(d)) {
             Some(item) => same_item(ty, item),

@@ -103,8 +103,8 @@ pub(super) fn written_item(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Whether two types of items or elements can be one, by their names: where they stand, paths to it differ. The glue gives a wave
-/// what `Data` says, so that rustc compares the types themselves.
+/// Whether two types of items or elements can be one, by their names: where they stand, paths to it differ. The glue
+/// gives a wave what `Data` says, so that rustc compares the types themselves.
 pub(crate) fn same_item(a: &Type, b: &Type) -> bool {
     fn same(a: &Type, b: &Type) -> bool {
         match (a, b) {

@@ -680,7 +680,8 @@ fn host(kind: Option<&(&str, Attribute)>, ty: &Type) -> Option<Host> {
     }
 }
 
-/// Makes `Data` the macro's own: nothing reads it, and it needs no traits. What is public has words of ours where the user has none.
+/// Makes `Data` the macro's own: nothing reads it, and it needs no traits. What is public has words of ours where the
+/// user has none.
 fn written_here(data: &mut syn::ItemStruct) {
     let own = |ident: &mut Ident| ident.set_span(generated(ident.span()));
     let public = |vis: &mut Visibility| {
