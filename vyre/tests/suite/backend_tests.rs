@@ -6,8 +6,8 @@ mod memory;
 pub(crate) mod sequential;
 
 /// Makes tests of functions `fn name(runtime: &Runtime)`: `native::name`, `vir0::name`, `sequential::name` on a backend
-/// that the host leads ([`sequential`]) and that counts nothing, so that it has no tests behind a `;`, and
-/// `cuda::name`, which is ignored, and fails where there is no device.
+/// that the host leads ([`sequential`]) and that neither counts nor lends its topology, so that it has no tests behind a
+/// `;`, and `cuda::name`, which is ignored, and fails where there is no device.
 macro_rules! backend_tests {
     ($($test:ident),* $(,)? $(; $($counted:ident),* $(,)?)?) => {
         mod native {
