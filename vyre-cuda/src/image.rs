@@ -1488,6 +1488,38 @@ pub(crate) mod tests {
         assert_eq!(layout.pulls.len(), 0);
     }
 
+    /// An update of a session's topology has to upload the words again: sparse graphs have waves take more items at
+    /// once, which are stashed before the code in shared memory, and words find uniforms relative to themselves.
+    #[test]
+    fn words_of_the_same_length_depend_on_the_degree_of_a_topology() {
+        let program = search();
+        let laid = |degree: f64| {
+            let of = (&program, Allocation::Separate);
+            Layout::new(of, room(200), &[degree], 4).unwrap()
+        };
+        let (sparse, denser) = (laid(1.0), laid(3.0));
+        let between = |layout: &Layout| {
+            let uniforms = layout.kernels[0].uniforms_shared;
+            layout.head.code_shared - uniforms
+        };
+        assert_eq!(
+            between(&sparse) - between(&denser),
+            2 * abi::STASH_BYTES * abi::WARPS
+        );
+        let (before, after) = (sparse.device_words(), denser.device_words());
+        assert_eq!(before.len(), after.len());
+        // The first operand of the first word is a uniform; its immediate lies within the word.
+        let operand = |words: &[u8], part: usize| {
+            u32::from_le_bytes(words[4 * part..4 * part + 4].try_into().unwrap())
+        };
+        assert_eq!(
+            operand(&after, 2).wrapping_sub(operand(&before, 2)),
+            2 * abi::STASH_BYTES * abi::WARPS
+        );
+        assert_eq!(operand(&after, 3), operand(&before, 3));
+        assert_eq!(before, laid(1.5).device_words());
+    }
+
     #[test]
     fn code_that_does_not_fit_shared_memory_is_refused() {
         let mut code = vec![word(Op::Add32, 1, 0, IMM, 1); 8_000];

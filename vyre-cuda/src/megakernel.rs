@@ -926,11 +926,21 @@ impl Megakernel {
             let of = (&*self.program, self.allocation);
             let layout = Layout::new(of, room, &degrees, items_per_lane)
                 .map_err(|e| RunError::Backend(e.to_string()))?;
-            self.code.upload(0, &layout.device_words())?;
-            self.clustered = clustered(&self.device, &layout)?;
-            self.layout = layout;
+            self.lay(layout)?;
             self.items_per_lane = items_per_lane;
         }
+        Ok(())
+    }
+
+    /// Runs the same program with another layout from now on. Its words are as long, but say where in shared memory
+    /// their operands lie, so they are uploaded where anything in them differs.
+    fn lay(&mut self, layout: Layout) -> Result<(), DeviceError> {
+        let words = layout.device_words();
+        if words != self.layout.device_words() {
+            self.code.upload(0, &words)?;
+        }
+        self.clustered = clustered(&self.device, &layout)?;
+        self.layout = layout;
         Ok(())
     }
 
@@ -2287,9 +2297,7 @@ impl Executor for Megakernel {
             self.counts.allocations += u64::from(own.is_some());
         }
         self.shares = SharesMemory::upload(&self.device, &shares)?;
-        // Degrees change how work is handed out, not where things lie.
-        debug_assert_eq!(self.layout.device_words(), layout.device_words());
-        self.layout = layout;
+        self.lay(layout)?;
         self.found = found;
         self.sizes = sizes;
         self.launches = Launches::default();

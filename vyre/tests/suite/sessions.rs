@@ -284,6 +284,15 @@ fn a_topology_is_updated_without_a_new_session(runtime: &Runtime) {
     session.update(&graph).expect("fits");
     let out = session.run(bfs::Run { source: 0 }).expect("runs");
     assert_eq!(out.dist, first.dist);
+
+    // Wide rounds, first of few edges a node, then of many: a device hands them out differently.
+    for edges in [20_000, 200_000, 20_000] {
+        let graph = random_graph(20_000, edges);
+        session.update(&graph).expect("fits");
+        let source = graph.targets()[0];
+        let out = session.run(bfs::Run { source }).expect("runs");
+        assert!(out.dist == distances(&graph, source), "{edges} edges");
+    }
 }
 
 fn only_what_differs_is_uploaded_and_a_wrong_update_changes_nothing(runtime: &Runtime) {
