@@ -1,6 +1,6 @@
 //! The reference interpreter: one kernel, one work item at a time.
 //!
-//! The loop around [`step`]; the executors around it (the store, the schedule, the domains) implement [`Memory`] and
+//! The loop around [`step`]; the executors around it (the state, the schedule, the domains) implement [`Memory`] and
 //! are called statically. Operands are fetched without a branch: the register file has 256 entries, the
 //! upper ones hold the low halves of the uniforms and the current word's immediate, so that an operand byte is an
 //! index.

@@ -2,7 +2,7 @@
 
 pub mod interp;
 pub mod native;
-mod store;
+mod state;
 pub mod vir0;
 
 use crate::dsl::error::RunError;

@@ -1,7 +1,7 @@
-//! The VIR0 backend: the reference interpreter over the store, one item after another.
+//! The VIR0 backend: the reference interpreter over the state, one item after another.
 
 use crate::cpu::interp::{Interpreter, Item};
-use crate::cpu::store::{Bodies, Store, room_for};
+use crate::cpu::state::{Bodies, HostState, room_for};
 use crate::dsl::columns::Column;
 use crate::dsl::error::RunError;
 use crate::dsl::record::Rows;
@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Interprets a pass's bytecode on the calling thread.
 #[derive(Debug)]
 pub struct Vir0Executor {
-    store: Store,
+    state: HostState,
     uniforms: Vec<u64>,
     batches: u64,
 }
@@ -37,7 +37,7 @@ impl Vir0Executor {
         allocation: Allocation,
     ) -> Result<Vir0Executor, RunError> {
         Ok(Vir0Executor {
-            store: Store::new(program, topology, allocation)?,
+            state: HostState::new(program, topology, allocation)?,
             uniforms: Vec::new(),
             batches: 0,
         })
@@ -49,21 +49,21 @@ impl Vir0Executor {
     /// loop for ever.
     #[must_use]
     pub fn with_work_limit(mut self, limit: u64) -> Vir0Executor {
-        self.store.meter.most_work = limit;
+        self.state.meter.most_work = limit;
         self
     }
 }
 
 impl Executor for Vir0Executor {
     fn peak_bytes(&self) -> Option<u64> {
-        Some(self.store.peak_bytes())
+        Some(self.state.peak_bytes())
     }
 
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
         let mut bodies = Vir0 {
             uniforms: &mut self.uniforms,
         };
-        self.store.run_series(series, &mut bodies, results)
+        self.state.run_series(series, &mut bodies, results)
     }
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
@@ -73,25 +73,25 @@ impl Executor for Vir0Executor {
         };
         let one = |args| {
             let mut results = Outcome::default();
-            let run = self.store.run(args, &mut bodies, Some(&mut results));
+            let run = self.state.run(args, &mut bodies, Some(&mut results));
             run.map(|()| results)
         };
         queries.iter().map(one).collect()
     }
 
     fn update(&mut self, topology: &TopologyArgs<'_>) -> Result<bool, RunError> {
-        self.store.update(topology).map(|()| true)
+        self.state.update(topology).map(|()| true)
     }
 
     fn lend_topology(
         &self,
         borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
     ) -> Result<bool, RunError> {
-        self.store.lend_topology(borrow)
+        self.state.lend_topology(borrow)
     }
 
     fn counters(&self) -> Option<Counters> {
-        let mut counts = self.store.counts;
+        let mut counts = self.state.counts;
         counts.launches += self.batches;
         counts.fences += self.batches;
         Some(counts)
@@ -110,9 +110,9 @@ impl Executor for Vir0Executor {
     }
 
     fn follow(&mut self, hint: &LaunchHint) -> Followed {
-        self.store.pack_up_to_bytes = hint.pack_up_to_bytes;
-        self.store.sweeps = hint.sweeps;
-        self.store.meter.time_waves = hint.time_waves;
+        self.state.pack_up_to_bytes = hint.pack_up_to_bytes;
+        self.state.sweeps = hint.sweeps;
+        self.state.meter.time_waves = hint.time_waves;
         Followed {
             workers: 1,
             code: "interpreter",
@@ -125,11 +125,11 @@ impl Executor for Vir0Executor {
     }
 
     fn progress(&self) -> Option<Arc<Progress>> {
-        Some(Arc::clone(&self.store.meter.progress))
+        Some(Arc::clone(&self.state.meter.progress))
     }
 
     fn set_progress(&mut self, progress: Arc<Progress>) {
-        self.store.meter.progress = progress;
+        self.state.meter.progress = progress;
     }
 }
 
@@ -139,28 +139,28 @@ struct Vir0<'u> {
 
 impl Vir0<'_> {
     /// Values of a kernel's uniform slots.
-    fn bind(&mut self, store: &mut Store, kernel: &Kernel, round: u32) {
+    fn bind(&mut self, state: &mut HostState, kernel: &Kernel, round: u32) {
         self.uniforms.clear();
         for &uniform in &kernel.uniforms {
             self.uniforms.push(match uniform {
-                Uniform::Scalar(s) => store.sizes.scalars[s.index()],
-                Uniform::Constant(c) => store.program.constants[c.index()].bits,
-                Uniform::Reduction(r) => store.reductions[r.index()].get(),
+                Uniform::Scalar(s) => state.sizes.scalars[s.index()],
+                Uniform::Constant(c) => state.program.constants[c.index()].bits,
+                Uniform::Reduction(r) => state.reductions[r.index()].get(),
                 Uniform::Round => round.into(),
-                Uniform::FrontierLen(f) => store.frontiers[f.index()].len(),
-                Uniform::Nodes => store.sizes.nodes,
-                Uniform::ListLen(l) => store.lists[l.index()].items.borrow().len() as u64,
+                Uniform::FrontierLen(f) => state.frontiers[f.index()].len(),
+                Uniform::Nodes => state.sizes.nodes,
+                Uniform::ListLen(l) => state.lists[l.index()].items.borrow().len() as u64,
             });
         }
     }
 }
 
 impl Bodies for Vir0<'_> {
-    fn sweep(&mut self, store: &mut Store, _: &Args<'_>, (wave, round): (WaveId, u32)) {
-        let program = Arc::clone(&store.program);
+    fn sweep(&mut self, state: &mut HostState, _: &Args<'_>, (wave, round): (WaveId, u32)) {
+        let program = Arc::clone(&state.program);
         let domain = program.waves[wave.index()].domain;
         let kernel = &program.kernels[program.waves[wave.index()].kernel.index()];
-        self.bind(store, kernel, round);
+        self.bind(state, kernel, round);
         let mut lanes = Lanes {
             interpreter: Interpreter::new(kernel, self.uniforms),
             program: &program,
@@ -168,70 +168,70 @@ impl Bodies for Vir0<'_> {
         };
         let span = match domain {
             Domain::Once => 1,
-            Domain::Nodes => store.sizes.nodes as usize,
-            Domain::Range(extent) => store
+            Domain::Nodes => state.sizes.nodes as usize,
+            Domain::Range(extent) => state
                 .len_of("range", extent)
                 .expect("ranges were checked when the run began"),
             Domain::ListItems(..) => {
-                let (list, range) = store.list_items(wave);
+                let (list, range) = state.list_items(wave);
                 for at in range {
-                    let items = store.lists[list.index()].items.get_mut();
+                    let items = state.lists[list.index()].items.get_mut();
                     let (key, fields) = (items.key(at), fields_of(items, at));
-                    lanes.run_fields(store, at as u32, key, &fields);
+                    lanes.run_fields(state, at as u32, key, &fields);
                 }
                 return;
             }
-            Domain::Items(f) if store.frontiers[f.index()].records.is_some() => {
-                let records = store.frontiers[f.index()].records.as_ref();
+            Domain::Items(f) if state.frontiers[f.index()].records.is_some() => {
+                let records = state.frontiers[f.index()].records.as_ref();
                 let items = records.expect("just seen").items.take();
                 for at in 0..items.len() {
                     let fields = fields_of(&items, at);
-                    lanes.run_fields(store, at as u32, items.key(at), &fields);
+                    lanes.run_fields(state, at as u32, items.key(at), &fields);
                 }
-                let records = store.frontiers[f.index()].records.as_ref();
+                let records = state.frontiers[f.index()].records.as_ref();
                 records.expect("just seen").items.replace(items);
                 return;
             }
             Domain::Items(f) => {
-                let items = store.frontiers[f.index()].items.take();
+                let items = state.frontiers[f.index()].items.take();
                 for &item in &items {
-                    lanes.run(store, Item::index(item));
+                    lanes.run(state, Item::index(item));
                 }
-                store.frontiers[f.index()].items.replace(items);
+                state.frontiers[f.index()].items.replace(items);
                 return;
             }
             Domain::Edges(t) => {
-                for src in 0..store.sizes.nodes as u32 {
-                    lanes.edges_of(store, t, src);
+                for src in 0..state.sizes.nodes as u32 {
+                    lanes.edges_of(state, t, src);
                 }
                 return;
             }
             Domain::EdgesFrom(t, f) => {
-                let items = store.frontiers[f.index()].items.take();
+                let items = state.frontiers[f.index()].items.take();
                 for &src in &items {
-                    lanes.edges_of(store, t, src);
+                    lanes.edges_of(state, t, src);
                 }
-                store.frontiers[f.index()].items.replace(items);
+                state.frontiers[f.index()].items.replace(items);
                 return;
             }
         };
         for index in 0..span {
-            lanes.run(store, Item::index(index as u32));
+            lanes.run(state, Item::index(index as u32));
         }
     }
 
     fn until(
         &mut self,
-        store: &mut Store,
+        state: &mut HostState,
         fixpoint: FixpointId,
         round: u32,
     ) -> Result<bool, Fault> {
-        let program = Arc::clone(&store.program);
+        let program = Arc::clone(&state.program);
         let id: KernelId = program.fixpoints[fixpoint.index()].until;
         let kernel = &program.kernels[id.index()];
-        self.bind(store, kernel, round);
+        self.bind(state, kernel, round);
         let mut interpreter = Interpreter::new(kernel, self.uniforms);
-        match interpreter.run(Item::default(), store) {
+        match interpreter.run(Item::default(), state) {
             Ok(value) => Ok(value != 0),
             Err(fault) => Err(Fault::at(&program, id, fault)),
         }
@@ -247,27 +247,27 @@ struct Lanes<'a> {
 
 impl Lanes<'_> {
     #[inline]
-    fn run(&mut self, store: &mut Store, item: Item) {
-        if let Err(fault) = self.interpreter.run(item, store) {
+    fn run(&mut self, state: &mut HostState, item: Item) {
+        if let Err(fault) = self.interpreter.run(item, state) {
             let pending = Pending::new(self.program, (self.wave, item.index), fault);
-            store.fail(Some(Box::new(pending)));
+            state.fail(Some(Box::new(pending)));
         }
     }
 
     /// Runs an item that is not a number; a trap names its key.
-    fn run_fields(&mut self, store: &mut Store, at: u32, key: u32, fields: &Fields) {
+    fn run_fields(&mut self, state: &mut HostState, at: u32, key: u32, fields: &Fields) {
         let fields = fields.iter().copied();
-        if let Err(fault) = self.interpreter.run_fields(at, fields, store) {
+        if let Err(fault) = self.interpreter.run_fields(at, fields, state) {
             let pending = Pending::new(self.program, (self.wave, key), fault);
-            store.fail(Some(Box::new(pending)));
+            state.fail(Some(Box::new(pending)));
         }
     }
 
     #[inline]
-    fn edges_of(&mut self, store: &mut Store, topology: TopologyId, src: u32) {
-        for index in store.graphs[topology.index()].csr.edges(src) {
-            let dst = store.graphs[topology.index()].csr.targets()[index as usize];
-            self.run(store, Item { index, src, dst });
+    fn edges_of(&mut self, state: &mut HostState, topology: TopologyId, src: u32) {
+        for index in state.graphs[topology.index()].csr.edges(src) {
+            let dst = state.graphs[topology.index()].csr.targets()[index as usize];
+            self.run(state, Item { index, src, dst });
         }
     }
 }
@@ -283,7 +283,7 @@ fn fields_of(items: &Rows, at: usize) -> Fields {
     fields
 }
 
-impl Memory for Store {
+impl Memory for HostState {
     #[inline]
     fn len(&self, buffer: BufferId) -> u32 {
         self.buffers[buffer.index()].borrow().len() as u32
@@ -440,7 +440,7 @@ impl Memory for Store {
     }
 }
 
-impl Store {
+impl HostState {
     #[inline]
     fn put(&mut self, buffer: BufferId, index: u32, bits: u64) -> Option<()> {
         self.buffers[buffer.index()]

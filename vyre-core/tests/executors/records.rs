@@ -1,4 +1,4 @@
-//! Struct-of-arrays buffers, natively: lanes see structs, the store and the outcome have one buffer a field.
+//! Struct-of-arrays buffers, natively: lanes see structs, the state and the outcome have one buffer a field.
 
 use crate::Take as _;
 use std::sync::Arc;

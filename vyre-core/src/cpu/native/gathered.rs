@@ -2,7 +2,7 @@
 
 use super::columns::{Column, shared_parts};
 use super::walks::Lane;
-use crate::cpu::store::{Frontier, List, room_for};
+use crate::cpu::state::{Frontier, List, room_for};
 use crate::dsl::record::Record;
 use crate::dsl::{Append, Push, Reduce, Reduction, Room, Seen};
 use crate::plan::footprint::CHUNK;

@@ -1,6 +1,6 @@
 //! What lanes will look at, asked for ahead.
 
-use crate::cpu::store::Store;
+use crate::cpu::state::HostState;
 use crate::dsl::columns::Slice;
 use crate::dsl::views::prefetch_at;
 use crate::plan::footprint::ALONE;
@@ -90,16 +90,16 @@ impl Ahead {
 
     /// Of a sweep that finds little in a cache.
     pub(super) fn of(
-        store: &mut Store,
+        state: &mut HostState,
         looks: &[Looks],
         args: &Args<'_>,
         wave: WaveId,
     ) -> Option<Ahead> {
-        let Domain::EdgesFrom(topology, frontier) = store.program.waves[wave.index()].domain else {
+        let Domain::EdgesFrom(topology, frontier) = state.program.waves[wave.index()].domain else {
             return None;
         };
-        let items = store.frontiers[frontier.index()].items.get_mut();
-        if !store.graphs[topology.index()].far || items.len() < Self::ITEMS {
+        let items = state.frontiers[frontier.index()].items.get_mut();
+        if !state.graphs[topology.index()].far || items.len() < Self::ITEMS {
             return None;
         }
         let mut ahead = Ahead::default();
@@ -111,9 +111,9 @@ impl Ahead {
         ] {
             for id in ids {
                 let lent = args.inputs.iter().find(|(b, _)| b == id);
-                match lent.filter(|_| is_lent(&store.program.buffers[id.index()])) {
+                match lent.filter(|_| is_lent(&state.program.buffers[id.index()])) {
                     Some((_, values)) => places.add(*values),
-                    None => places.add(store.buffers[id.index()].get_mut().as_slice()),
+                    None => places.add(state.buffers[id.index()].get_mut().as_slice()),
                 }
             }
         }
@@ -121,7 +121,7 @@ impl Ahead {
     }
 }
 
-/// Whether a run reads this buffer where the caller has it. Rows of bits are taken from the store.
+/// Whether a run reads this buffer where the caller has it. Rows of bits are taken from the state.
 pub(super) fn is_lent(buffer: &Buffer) -> bool {
     buffer.role == Role::Input && !matches!(buffer.extent, Extent::NodeBits(_))
 }

@@ -21,7 +21,7 @@ pub use gathered::{AppendColumn, PushColumn, PushItems, PushView, ReduceColumn, 
 pub use sweep::{Named, Sweep};
 pub use walks::Lane;
 
-use crate::cpu::store::{Bodies, Store, no_memory_for};
+use crate::cpu::state::{Bodies, HostState, no_memory_for};
 use crate::dsl::columns::{Column as Values, Element, SliceMut};
 use crate::dsl::error::RunError;
 use crate::dsl::fault::{self, Fault, InLane, Lanes};
@@ -93,7 +93,7 @@ pub fn open<F: Functions>(
 /// The end of a round: what a fixpoint's condition may look at.
 #[derive(Debug)]
 pub struct Until<'s> {
-    store: &'s Store,
+    state: &'s HostState,
     fixpoint: FixpointId,
     round: u32,
 }
@@ -130,30 +130,30 @@ impl Until<'_> {
     /// A frontier.
     pub fn frontier(&self, id: u16) -> FrontierView {
         FrontierView {
-            len: self.store.frontiers[id as usize].len() as u32,
+            len: self.state.frontiers[id as usize].len() as u32,
         }
     }
 
     /// A list.
     pub fn list(&self, id: u16) -> FrontierView {
         FrontierView {
-            len: self.store.lists[id as usize].items.borrow().len() as u32,
+            len: self.state.lists[id as usize].items.borrow().len() as u32,
         }
     }
 
     /// A reduction's value.
     pub fn reduction<T: Element>(&self, id: u16) -> T {
-        T::from_bits64(self.store.reductions[id as usize].get())
+        T::from_bits64(self.state.reductions[id as usize].get())
     }
 
     /// A scalar of the run.
     pub fn scalar<T: Element>(&self, id: u16) -> T {
-        T::from_bits64(self.store.sizes.scalars[id as usize])
+        T::from_bits64(self.state.sizes.scalars[id as usize])
     }
 
     /// Number of nodes.
     pub fn nodes_count(&self) -> u32 {
-        self.store.sizes.nodes as u32
+        self.state.sizes.nodes as u32
     }
 }
 
@@ -162,10 +162,10 @@ impl Until<'_> {
 /// Needs `panic = "unwind"`: traps unwind out of the user's functions.
 #[derive(Debug)]
 pub struct NativeExecutor<P> {
-    store: Store,
+    state: HostState,
     scratch: Scratch,
     /// States of further queries of a batch; kept for the next batch.
-    slots: Vec<(Store, Scratch)>,
+    slots: Vec<(HostState, Scratch)>,
     /// Queries of a batch that may be in memory at once.
     max_slots: usize,
     batches: u64,
@@ -182,11 +182,11 @@ impl<P: Functions> NativeExecutor<P> {
         allocation: Allocation,
     ) -> Result<NativeExecutor<P>, RunError> {
         fault::install_hook();
-        let mut store = Store::new(program, topology, allocation)?;
-        store.share_rows();
+        let mut state = HostState::new(program, topology, allocation)?;
+        state.share_rows();
         Ok(NativeExecutor {
-            scratch: Scratch::new(&store.program),
-            store,
+            scratch: Scratch::new(&state.program),
+            state,
             slots: Vec::new(),
             max_slots: usize::MAX,
             batches: 0,
@@ -201,19 +201,19 @@ impl<P> NativeExecutor<P> {
     /// not counted.
     #[must_use]
     pub fn with_work_limit(mut self, limit: u64) -> NativeExecutor<P> {
-        self.store.meter.most_work = limit;
+        self.state.meter.most_work = limit;
         self
     }
 }
 
 impl<P: Functions> Executor for NativeExecutor<P> {
     fn peak_bytes(&self) -> Option<u64> {
-        Some(self.store.peak_bytes())
+        Some(self.state.peak_bytes())
     }
 
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
         let mut bodies = Native::<P>::new(&mut self.scratch, &mut []);
-        self.store.run_series(series, &mut bodies, results)
+        self.state.run_series(series, &mut bodies, results)
     }
 
     fn run_in_place(
@@ -222,7 +222,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         in_outs: &mut [(BufferId, SliceMut<'_>)],
         may_trap: bool,
     ) -> Result<Outcome, RunError> {
-        let program = &self.store.program;
+        let program = &self.state.program;
         let may_trap = may_trap || program.waves.iter().any(|w| can_trap(program, w));
         let copies = may_trap.then(|| {
             let copies = in_outs.iter().map(|(id, s)| {
@@ -238,7 +238,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         let series = std::slice::from_ref(args);
         let mut results = Outcome::default();
         let mut bodies = Native::<P>::new(&mut self.scratch, in_outs);
-        let result = self.store.run_series(series, &mut bodies, &mut results);
+        let result = self.state.run_series(series, &mut bodies, &mut results);
         if let (true, Some(copies)) = (result.is_err(), copies) {
             for ((_, to), from) in in_outs.iter_mut().zip(&copies) {
                 let restored = to.assign(from.as_slice());
@@ -255,7 +255,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         };
         let workers = threads.min(queries.len()).min(self.max_slots).max(1);
         while self.slots.len() + 1 < workers {
-            match self.store.sibling() {
+            match self.state.sibling() {
                 Ok(slot) => {
                     let scratch = Scratch::new(&slot.program);
                     self.slots.push((slot, scratch));
@@ -264,7 +264,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
             }
         }
         self.batches += u64::from(!queries.is_empty());
-        let parallel_from = self.store.parallel_from;
+        let parallel_from = self.state.parallel_from;
         // With a query for each thread, sweeps need no further threads.
         let each = if workers == threads && workers > 1 {
             u64::MAX
@@ -272,15 +272,15 @@ impl<P: Functions> Executor for NativeExecutor<P> {
             parallel_from
         };
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        let work = |(store, scratch): (&mut Store, &mut Scratch)| {
-            store.parallel_from = each;
+        let work = |(state, scratch): (&mut HostState, &mut Scratch)| {
+            state.parallel_from = each;
             let mut mine = Vec::new();
             loop {
                 let at = next.fetch_add(1, Relaxed);
                 let Some(args) = queries.get(at) else { break };
                 let mut results = Outcome::default();
                 let mut bodies = Native::<P>::new(scratch, &mut []);
-                let run = store.run(args, &mut bodies, Some(&mut results));
+                let run = state.run(args, &mut bodies, Some(&mut results));
                 mine.push((at, run.map(|()| results)));
             }
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -289,8 +289,8 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         let slots = self
             .slots
             .iter_mut()
-            .map(|(store, scratch)| (store, scratch));
-        let states = std::iter::once((&mut self.store, &mut self.scratch)).chain(slots);
+            .map(|(state, scratch)| (state, scratch));
+        let states = std::iter::once((&mut self.state, &mut self.scratch)).chain(slots);
         if workers == 1 {
             states.take(1).for_each(work);
         } else {
@@ -300,10 +300,10 @@ impl<P: Functions> Executor for NativeExecutor<P> {
                 }
             });
         }
-        self.store.parallel_from = parallel_from;
-        let slots = self.slots.iter_mut().map(|(store, _)| store);
-        let stores = std::iter::once(&mut self.store).chain(slots);
-        Store::level(&mut stores.collect::<Vec<_>>());
+        self.state.parallel_from = parallel_from;
+        let slots = self.slots.iter_mut().map(|(state, _)| state);
+        let states = std::iter::once(&mut self.state).chain(slots);
+        HostState::level(&mut states.collect::<Vec<_>>());
         let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.sort_unstable_by_key(|&(at, _)| at);
         done.into_iter().map(|(_, result)| result).collect()
@@ -314,8 +314,8 @@ impl<P: Functions> Executor for NativeExecutor<P> {
     }
 
     fn update(&mut self, topology: &TopologyArgs<'_>) -> Result<bool, RunError> {
-        self.store.update(topology)?;
-        self.store.share_rows();
+        self.state.update(topology)?;
+        self.state.share_rows();
         for (slot, _) in self.slots.drain(..) {
             self.dropped = self.dropped.plus(&slot.counts);
         }
@@ -326,11 +326,11 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         &self,
         borrow: &mut dyn FnMut(&TopologyArgs<'_>) -> Result<(), RunError>,
     ) -> Result<bool, RunError> {
-        self.store.lend_topology(borrow)
+        self.state.lend_topology(borrow)
     }
 
     fn counters(&self) -> Option<Counters> {
-        let mut sum = self.store.counts.plus(&self.dropped);
+        let mut sum = self.state.counts.plus(&self.dropped);
         for (slot, _) in &self.slots {
             sum = sum.plus(&slot.counts);
         }
@@ -360,15 +360,15 @@ impl<P: Functions> Executor for NativeExecutor<P> {
         if hint.workers > 1 && hint.workers < limits.max_workers {
             notes.push("fewer threads wanted, not available: a sweep takes one or all");
         }
-        self.store.parallel_from = match hint.workers {
+        self.state.parallel_from = match hint.workers {
             1 => u64::MAX,
             _ => hint.parallel_from,
         };
-        let slots = self.slots.iter_mut().map(|(store, _)| store);
-        for store in std::iter::once(&mut self.store).chain(slots) {
-            store.pack_up_to_bytes = hint.pack_up_to_bytes;
-            store.sweeps = hint.sweeps;
-            store.meter.time_waves = hint.time_waves;
+        let slots = self.slots.iter_mut().map(|(state, _)| state);
+        for state in std::iter::once(&mut self.state).chain(slots) {
+            state.pack_up_to_bytes = hint.pack_up_to_bytes;
+            state.sweeps = hint.sweeps;
+            state.meter.time_waves = hint.time_waves;
         }
         self.max_slots = hint.slots.max(1) as usize;
         if self.slots.len() >= self.max_slots {
@@ -389,15 +389,15 @@ impl<P: Functions> Executor for NativeExecutor<P> {
     }
 
     fn progress(&self) -> Option<Arc<Progress>> {
-        Some(Arc::clone(&self.store.meter.progress))
+        Some(Arc::clone(&self.state.meter.progress))
     }
 
     fn set_progress(&mut self, progress: Arc<Progress>) {
-        self.store.meter.progress = progress;
+        self.state.meter.progress = progress;
     }
 }
 
-/// The pass's functions over a store.
+/// The pass's functions over a state.
 struct Native<'b, 'a, P> {
     scratch: &'b mut Scratch,
     in_outs: &'b mut [(BufferId, SliceMut<'a>)],
@@ -430,12 +430,12 @@ impl<P: Functions> Bodies for Native<'_, '_, P> {
         }
     }
 
-    fn sweep(&mut self, store: &mut Store, args: &Args<'_>, (wave, round): (WaveId, u32)) {
+    fn sweep(&mut self, state: &mut HostState, args: &Args<'_>, (wave, round): (WaveId, u32)) {
         let in_outs = self.in_outs.iter_mut();
         let in_outs = in_outs.map(|(id, s)| (*id, s.reborrow())).collect();
-        let ahead = Ahead::of(store, &self.scratch.looks, args, wave);
+        let ahead = Ahead::of(state, &self.scratch.looks, args, wave);
         P::wave(&Sweep {
-            store,
+            state,
             scratch: self.scratch,
             ahead: ahead.as_ref(),
             inputs: &args.inputs,
@@ -443,26 +443,26 @@ impl<P: Functions> Bodies for Native<'_, '_, P> {
             wave,
             round,
         });
-        store.settle_lists();
+        state.settle_lists();
     }
 
     fn until(
         &mut self,
-        store: &mut Store,
+        state: &mut HostState,
         fixpoint: FixpointId,
         round: u32,
     ) -> Result<bool, Fault> {
-        let store = &*store;
+        let state = &*state;
         let cx = Until {
-            store,
+            state,
             fixpoint,
             round,
         };
         let _in_lane = InLane::enter(Lanes::Alone);
         catch_unwind(AssertUnwindSafe(|| P::until(&cx))).map_err(|payload| {
             let mut fault = fault::classify(payload);
-            let kernel = store.program.fixpoints[fixpoint.index()].until;
-            refine(&store.program, kernel, &mut fault);
+            let kernel = state.program.fixpoints[fixpoint.index()].until;
+            refine(&state.program, kernel, &mut fault);
             fault
         })
     }

@@ -1,6 +1,6 @@
 //! Sweeps over a frontier's edges, turned round: each node that may be claimed asks for one edge into it.
 
-use crate::cpu::store::Graph;
+use crate::cpu::state::Graph;
 use crate::dsl::csr::Csr;
 use crate::plan::pull::{self, Claim};
 use crate::vir0::module::{Domain, Program, TopologyId};

@@ -12,7 +12,7 @@ use super::walks::{
     AllEdges, Batches, Cut, EdgesFrom, ItemWalk, Items, Lane, PULLERS, Pulled, Span, Walk,
     cut_edges, room,
 };
-use crate::cpu::store::Store;
+use crate::cpu::state::HostState;
 use crate::dsl::Bits;
 use crate::dsl::Reduction;
 use crate::dsl::columns::{Element, Slice, SliceMut};
@@ -46,7 +46,7 @@ impl Named for () {
     }
 }
 
-/// What the sweeps of one store keep beside it.
+/// What the sweeps of one state keep beside it.
 #[derive(Debug)]
 pub(super) struct Scratch {
     /// By wave: what its sweep needs to be turned round, where that is allowed.
@@ -75,7 +75,7 @@ impl Scratch {
 /// Ids are those of the pass's program. A wrong id or type is a bug of the expansion and panics.
 #[derive(Debug)]
 pub struct Sweep<'s> {
-    pub(super) store: &'s Store,
+    pub(super) state: &'s HostState,
     pub(super) scratch: &'s Scratch,
     /// What the caller lends the run to read.
     pub(super) inputs: &'s [(BufferId, Slice<'s>)],
@@ -100,27 +100,27 @@ impl<'s> Sweep<'s> {
 
     /// Number of nodes.
     pub fn nodes_count(&self) -> u32 {
-        self.store.sizes.nodes as u32
+        self.state.sizes.nodes as u32
     }
 
     /// A scalar of the run.
     pub fn scalar<T: Element>(&self, id: u16) -> T {
-        T::from_bits64(self.store.sizes.scalars[id as usize])
+        T::from_bits64(self.state.sizes.scalars[id as usize])
     }
 
     /// A finished reduction.
     pub fn reduction<T: Element>(&self, id: u16) -> T {
-        T::from_bits64(self.store.reductions[id as usize].get())
+        T::from_bits64(self.state.reductions[id as usize].get())
     }
 
     /// A topology.
     pub fn csr(&self, id: u16) -> &'s Csr {
-        &self.store.graphs[id as usize].csr
+        &self.state.graphs[id as usize].csr
     }
 
     /// An input that the caller lends the run.
     fn lent(&self, id: u16) -> Option<Slice<'s>> {
-        if !is_lent(&self.store.program.buffers[id as usize]) {
+        if !is_lent(&self.state.program.buffers[id as usize]) {
             return None;
         }
         let input = self.inputs.iter().find(|(b, _)| b.0 == id);
@@ -131,7 +131,7 @@ impl<'s> Sweep<'s> {
         if let Some(values) = self.lent(id) {
             return Values::Lent(T::in_slice(values).expect(TYPED));
         }
-        let buffer = self.store.buffers[id as usize].borrow();
+        let buffer = self.state.buffers[id as usize].borrow();
         Values::Kept(Ref::map(buffer, |c| {
             T::in_column(c).expect(TYPED).as_slice()
         }))
@@ -143,7 +143,7 @@ impl<'s> Sweep<'s> {
             let (_, values) = in_outs.swap_remove(at);
             return ValuesMut::Lent(T::in_slice_mut(values).expect(TYPED));
         }
-        let buffer = self.store.buffers[id as usize].borrow_mut();
+        let buffer = self.state.buffers[id as usize].borrow_mut();
         ValuesMut::Kept(RefMut::map(buffer, |c| {
             T::in_column_mut(c).expect(TYPED).as_mut_slice()
         }))
@@ -168,17 +168,17 @@ impl<'s> Sweep<'s> {
 
     /// A whole buffer of bit rows.
     pub fn bits(&self, id: u16) -> Rowed<'s> {
-        if let Some(rows) = &self.store.rows[id as usize] {
+        if let Some(rows) = &self.state.rows[id as usize] {
             return Rowed::Shared(rows);
         }
-        let sizes = &self.store.sizes;
-        let program = &self.store.program;
+        let sizes = &self.state.sizes;
+        let program = &self.state.program;
         let Extent::NodeBits(width) = program.buffers[id as usize].extent else {
             unreachable!("the glue takes rows of a buffer of rows");
         };
         let width = sizes.width(program, width).expect("a run has its scalars");
         let nodes = sizes.nodes as u32;
-        let buffer = self.store.buffers[id as usize].borrow_mut();
+        let buffer = self.state.buffers[id as usize].borrow_mut();
         let mut values = RefMut::map(buffer, |c| {
             u32::in_column_mut(c).expect("rows of bits are words")
         });
@@ -206,7 +206,7 @@ impl<'s> Sweep<'s> {
         let column = |&id: &u16| match self.lent(id) {
             Some(values) => Field::Lent(values),
             None => {
-                let buffer = self.store.buffers[id as usize].borrow();
+                let buffer = self.state.buffers[id as usize].borrow();
                 Field::Kept(Ref::map(buffer, |h| &**h))
             }
         };
@@ -221,7 +221,7 @@ impl<'s> Sweep<'s> {
         FieldsMut {
             columns: ids
                 .iter()
-                .map(|&id| RefMut::map(self.store.buffers[id as usize].borrow_mut(), |h| &mut **h))
+                .map(|&id| RefMut::map(self.state.buffers[id as usize].borrow_mut(), |h| &mut **h))
                 .collect(),
             item: PhantomData,
         }
@@ -230,7 +230,7 @@ impl<'s> Sweep<'s> {
     /// The push side of a frontier.
     pub fn push(&self, id: u16) -> PushColumn<'s> {
         PushColumn {
-            frontier: &self.store.frontiers[id as usize],
+            frontier: &self.state.frontiers[id as usize],
             nodes: self.nodes_count(),
         }
     }
@@ -238,17 +238,17 @@ impl<'s> Sweep<'s> {
     /// The push side of a frontier whose items are not nodes.
     pub fn push_items<T: Record>(&self, id: u16) -> PushItems<'s, T> {
         PushItems {
-            frontier: &self.store.frontiers[id as usize],
+            frontier: &self.state.frontiers[id as usize],
             item: PhantomData,
         }
     }
 
     /// The append side of a list.
     pub fn append<T: Record>(&self, id: u16) -> AppendColumn<'s, T> {
-        let accesses = &self.store.program.waves[self.wave.index()].accesses;
+        let accesses = &self.state.program.waves[self.wave.index()].accesses;
         let list = Resource::List(ListId(id));
         let only_appends = |a: &Access| a.mode == Mode::Update(UpdateOp::Append);
-        let appended = &self.store.lists[id as usize];
+        let appended = &self.state.lists[id as usize];
         appended.make_room();
         AppendColumn {
             list: appended,
@@ -262,13 +262,13 @@ impl<'s> Sweep<'s> {
     /// The update side of a reduction.
     pub fn reduce<O: Reduction>(&self, id: u16) -> ReduceColumn<'s, O> {
         ReduceColumn {
-            total: &self.store.reductions[id as usize],
+            total: &self.state.reductions[id as usize],
             op: PhantomData,
         }
     }
 
     fn domain(&self) -> Domain {
-        self.store.program.waves[self.wave.index()].domain
+        self.state.program.waves[self.wave.index()].domain
     }
 
     /// Sweeps one lane.
@@ -292,7 +292,7 @@ impl<'s> Sweep<'s> {
             unreachable!("the glue sweeps the wave's own domain");
         };
         let len = self
-            .store
+            .state
             .len_of("range", extent)
             .expect("ranges were checked when the run began");
         self.span(len, &mut columns, (name, kernel));
@@ -305,7 +305,7 @@ impl<'s> Sweep<'s> {
         C: Column,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
-        let nodes = self.store.sizes.nodes as usize;
+        let nodes = self.state.sizes.nodes as usize;
         self.span(nodes, &mut columns, (name, kernel));
     }
 
@@ -319,7 +319,7 @@ impl<'s> Sweep<'s> {
         let Domain::Items(frontier) = self.domain() else {
             unreachable!("the glue sweeps the wave's own domain");
         };
-        let items = self.store.frontiers[frontier.index()].items.borrow();
+        let items = self.state.frontiers[frontier.index()].items.borrow();
         let items: &[u32] = &items;
         self.sweep(&mut columns, (name, kernel), chunks(items.len()), |chunk| {
             let (next, end) = borders(items.len(), chunk);
@@ -340,15 +340,15 @@ impl<'s> Sweep<'s> {
     {
         let (items, range) = match self.domain() {
             Domain::Items(f) => {
-                let records = self.store.frontiers[f.index()].records.as_ref();
+                let records = self.state.frontiers[f.index()].records.as_ref();
                 let items = records.expect("the glue sweeps what the frontier holds");
                 let items = items.items.borrow();
                 let len = items.len();
                 (items, 0..len)
             }
             Domain::ListItems(..) => {
-                let (list, range) = self.store.list_items(self.wave);
-                (self.store.lists[list.index()].items.borrow(), range)
+                let (list, range) = self.state.list_items(self.wave);
+                (self.state.lists[list.index()].items.borrow(), range)
             }
             _ => unreachable!("the glue sweeps the wave's own domain"),
         };
@@ -404,8 +404,8 @@ impl<'s> Sweep<'s> {
         let Domain::EdgesFrom(topology, frontier) = self.domain() else {
             unreachable!("the glue sweeps the wave's own domain");
         };
-        let graph = &self.store.graphs[topology.index()];
-        let front = &self.store.frontiers[frontier.index()].items;
+        let graph = &self.state.graphs[topology.index()];
+        let front = &self.state.frontiers[frontier.index()].items;
         if graph.leads_down {
             // What lanes hand on goes further in one round where they follow the edges.
             let mut items = front.borrow_mut();
@@ -416,7 +416,7 @@ impl<'s> Sweep<'s> {
         let items: &[u32] = &front.borrow();
         if let Some(pull) = &self.scratch.pulls[self.wave.index()] {
             let mut pull = pull.borrow_mut();
-            let graphs = &self.store.graphs;
+            let graphs = &self.state.graphs;
             if let Some(into) = pull.turn(graphs, topology, items, self.round) {
                 let (pull, nodes) = (&*pull, into.node_count());
                 return self.sweep(
@@ -436,7 +436,7 @@ impl<'s> Sweep<'s> {
         let mut cuts = self.scratch.cuts.borrow_mut();
         if !cut_edges(&mut cuts, graph.csr.offsets(), items, graph.max_degree) {
             let chunks = graph.csr.edge_count().div_ceil(CHUNK);
-            return self.store.starve::<Cut>(chunks);
+            return self.state.starve::<Cut>(chunks);
         }
         let cuts: &[Cut] = &cuts;
         let walk = |chunk| EdgesFrom::new(&graph.csr, items, cuts[chunk], cuts[chunk + 1]);
@@ -481,7 +481,7 @@ impl<'s> Sweep<'s> {
         self.run_shared(chunks, columns, |columns, group, done| {
             let span_of = |chunk| borders(len, chunk);
             let Some(parts) = parts_of(columns, group.clone(), span_of) else {
-                self.store.starve::<(Done<C>, C::Part<'_>)>(group.len());
+                self.state.starve::<(Done<C>, C::Part<'_>)>(group.len());
                 return false;
             };
             let parts = group.clone().into_par_iter().zip(parts);
@@ -502,7 +502,7 @@ impl<'s> Sweep<'s> {
     #[inline]
     fn close<C: Column>(&self, columns: &C, (local, found): Done<C>) {
         columns.close(local);
-        self.store.fail(found);
+        self.state.fail(found);
     }
 
     /// Runs the chunks of a sweep that threads share, so many at a time as the columns say, and merges them in order.
@@ -517,7 +517,7 @@ impl<'s> Sweep<'s> {
         while merged < chunks {
             let group = columns.share().min(chunks - merged);
             let Some(mut done) = room::<Done<C>>(group) else {
-                return self.store.starve::<Done<C>>(group);
+                return self.state.starve::<Done<C>>(group);
             };
             if !run(columns, merged..merged + group, &mut done) {
                 return;
@@ -535,7 +535,7 @@ impl<'s> Sweep<'s> {
 
     fn code(&self) -> Code<'s> {
         Code {
-            program: &self.store.program,
+            program: &self.state.program,
             wave: self.wave,
         }
     }
@@ -543,7 +543,7 @@ impl<'s> Sweep<'s> {
     /// Whether threads share the chunks of a sweep. The chunks are the same either way, so results do not depend on it.
     fn shares(&self, chunks: usize, columns: &impl Column) -> bool {
         let shares = chunks > 1
-            && (chunks * CHUNK) as u64 >= self.store.shared_from(self.wave)
+            && (chunks * CHUNK) as u64 >= self.state.shared_from(self.wave)
             && rayon::current_num_threads() > 1
             && !columns.in_order();
         if shares {

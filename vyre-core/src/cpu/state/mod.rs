@@ -42,7 +42,7 @@ use std::sync::atomic::AtomicU32;
 
 /// Everything a session owns on the CPU.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct HostState {
     pub(crate) program: Arc<Program>,
     pub(crate) graphs: Vec<Arc<Graph>>,
     pub(crate) sizes: Sizes,
@@ -73,7 +73,7 @@ pub(crate) struct Store {
     faults: RefCell<Option<Box<Pending>>>,
     /// Bytes that there was no memory for in a sweep, beside what is pushed and appended.
     starved_bytes: Cell<u64>,
-    /// What this store did. Launches and fences are its executor's to count.
+    /// What this state did. Launches and fences are its executor's to count.
     pub(crate) counts: Counters,
     activity: Activity,
     /// What a run is limited and measured by.
@@ -89,9 +89,9 @@ pub(crate) struct Store {
 /// A buffer's contents.
 #[derive(Debug)]
 pub(crate) enum Held {
-    /// Of this store alone.
+    /// Of this state alone.
     Own(Column),
-    /// A topology's, for all stores of a session.
+    /// A topology's, for all states of a session.
     Shared(Arc<Column>),
 }
 
@@ -153,9 +153,9 @@ type Differing = (
     Vec<(usize, Vec<AtomicU32>)>,
 );
 
-/// What runs the items of a program's kernels over a store.
+/// What runs the items of a program's kernels over a state.
 pub(crate) trait Bodies {
-    /// It reads this input where the caller has it; otherwise the store has a copy.
+    /// It reads this input where the caller has it; otherwise the state has a copy.
     fn borrows(&self, _input: &Buffer) -> bool {
         false
     }
@@ -165,21 +165,21 @@ pub(crate) trait Bodies {
     }
     /// A run begins.
     fn begin(&mut self) {}
-    /// Sweeps a wave in a round; faults go to [`Store::fail`].
-    fn sweep(&mut self, store: &mut Store, args: &Args<'_>, at: (WaveId, u32));
+    /// Sweeps a wave in a round; faults go to [`HostState::fail`].
+    fn sweep(&mut self, state: &mut HostState, args: &Args<'_>, at: (WaveId, u32));
     /// Evaluates a condition.
-    fn until(&mut self, store: &mut Store, fixpoint: FixpointId, round: u32)
+    fn until(&mut self, state: &mut HostState, fixpoint: FixpointId, round: u32)
     -> Result<bool, Fault>;
     /// Adds what it counted since the run began.
     fn note(&mut self, _activity: &mut Activity) {}
 }
 
-impl Store {
+impl HostState {
     pub(crate) fn new(
         program: Arc<Program>,
         args: &TopologyArgs<'_>,
         allocation: Allocation,
-    ) -> Result<Store, RunError> {
+    ) -> Result<HostState, RunError> {
         let lives = match allocation {
             Allocation::Separate => None,
             Allocation::Shared => Some(Lives::of(&program)),
@@ -187,7 +187,7 @@ impl Store {
         let (graphs, sizes) = resolve_topologies(&program, args)?;
         check_columns(&program, &sizes, &args.columns)?;
         let defaults = Thresholds::default();
-        let mut store = Store {
+        let mut state = HostState {
             graphs: Vec::new(),
             sizes,
             home: (0..program.buffers.len()).collect(),
@@ -216,19 +216,19 @@ impl Store {
             pack_up_to_bytes: defaults.pack_up_to_bytes,
             program,
         };
-        store.allocate()?;
-        store.check_topology_columns(args)?;
-        store.counts.graph_uploads = u64::from(!store.program.topologies.is_empty());
-        let program = Arc::clone(&store.program);
+        state.allocate()?;
+        state.check_topology_columns(args)?;
+        state.counts.graph_uploads = u64::from(!state.program.topologies.is_empty());
+        let program = Arc::clone(&state.program);
         for (graph, topology) in graphs.into_iter().zip(&program.topologies) {
-            store.counts.graph_upload_bytes += csr_bytes(&graph);
-            store.graphs.push(Graph::new(graph, topology)?);
+            state.counts.graph_upload_bytes += csr_bytes(&graph);
+            state.graphs.push(Graph::new(graph, topology)?);
         }
         for (id, values) in &args.columns {
-            store.counts.graph_upload_bytes += values.bytes();
-            *store.buffers[id.index()].get_mut() = store.shared_copy(*id, *values)?;
+            state.counts.graph_upload_bytes += values.bytes();
+            *state.buffers[id.index()].get_mut() = state.shared_copy(*id, *values)?;
         }
-        Ok(store)
+        Ok(state)
     }
 
     /// A copy of a topology's buffer.
@@ -239,7 +239,7 @@ impl Store {
         Ok(Held::Shared(Arc::new(copy)))
     }
 
-    /// Makes rows of bits of a topology's words, for all stores of a session, in the memory where they are.
+    /// Makes rows of bits of a topology's words, for all states of a session, in the memory where they are.
     pub(crate) fn share_rows(&mut self) {
         let given = (self.sizes.rows(&self.program)).into_iter();
         for (id, nodes, width) in given {
@@ -247,16 +247,16 @@ impl Store {
             let Held::Shared(column) = held else {
                 continue;
             };
-            let column = Arc::get_mut(column).expect("no other store has it yet");
+            let column = Arc::get_mut(column).expect("no other state has it yet");
             let words = std::mem::take(u32::in_column_mut(column).expect("rows of bits are words"));
             self.rows[id.index()] = Some(Arc::new(Bits::clean(words, nodes, width)));
             *held = Held::Own(Column::U32(Vec::new()));
         }
     }
 
-    /// A store of the same session for another query: topologies are shared, the rest is its own.
-    pub(crate) fn sibling(&self) -> Result<Store, RunError> {
-        let mut store = Store {
+    /// A state of the same session for another query: topologies are shared, the rest is its own.
+    pub(crate) fn sibling(&self) -> Result<HostState, RunError> {
+        let mut state = HostState {
             program: Arc::clone(&self.program),
             graphs: self.graphs.clone(),
             sizes: self.sizes.clone(),
@@ -283,14 +283,14 @@ impl Store {
             sweeps: self.sweeps,
             pack_up_to_bytes: self.pack_up_to_bytes,
         };
-        store.sizes.scalars.clear();
-        store.allocate()?;
-        for (to, from) in store.buffers.iter_mut().zip(&self.buffers) {
+        state.sizes.scalars.clear();
+        state.allocate()?;
+        for (to, from) in state.buffers.iter_mut().zip(&self.buffers) {
             if let Held::Shared(column) = &*from.borrow() {
                 *to.get_mut() = Held::Shared(Arc::clone(column));
             }
         }
-        Ok(store)
+        Ok(state)
     }
 
     /// Makes buffers and frontiers. What depends on a scalar gets its memory in the first run.
@@ -427,37 +427,37 @@ impl Store {
 
     /// Gives each of these states of a session the memory that the largest came to need, so that it does not matter
     /// which of them runs what next.
-    pub(crate) fn level(stores: &mut [&mut Store]) {
-        let Some(first) = stores.first() else { return };
+    pub(crate) fn level(states: &mut [&mut HostState]) {
+        let Some(first) = states.first() else { return };
         let (program, frontiers) = (Arc::clone(&first.program), first.frontiers.len());
         for (id, buffer) in program.buffers.iter().enumerate() {
             // Those of results leave with them.
             if matches!(buffer.role, Role::Output | Role::InOut) {
                 continue;
             }
-            let has = stores
+            let has = states
                 .iter_mut()
                 .map(|s| s.buffers[id].get_mut().capacity());
             let most = has.max().unwrap_or(0);
-            for store in &mut *stores {
-                if let Held::Own(column) = store.buffers[id].get_mut()
+            for state in &mut *states {
+                if let Held::Own(column) = state.buffers[id].get_mut()
                     && column.capacity() < most
                 {
-                    store.counts.allocations += u64::from(column.reserve(most));
+                    state.counts.allocations += u64::from(column.reserve(most));
                 }
             }
         }
         for id in 0..frontiers {
-            let most = stores.iter().map(|s| s.frontiers[id].allocated).max();
+            let most = states.iter().map(|s| s.frontiers[id].allocated).max();
             let most = most.unwrap_or(0);
-            for store in &mut *stores {
-                let frontier = &mut store.frontiers[id];
+            for state in &mut *states {
+                let frontier = &mut state.frontiers[id];
                 if frontier.records.is_none() && frontier.allocated < most {
                     for list in [frontier.items.get_mut(), frontier.next.get_mut()] {
                         let _reserved = list.try_reserve_exact(most.saturating_sub(list.len()));
                     }
                     frontier.allocated = most;
-                    store.counts.allocations += 1;
+                    state.counts.allocations += 1;
                 }
             }
         }

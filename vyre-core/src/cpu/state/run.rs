@@ -1,7 +1,7 @@
 //! A run over a session's state: its start, what [`follow`] asks of host memory, and its results.
 
 use super::frontier::{Frontier, room_for};
-use super::{Bodies, Held, Store, lives_in};
+use super::{Bodies, Held, HostState, lives_in};
 use crate::dsl::columns::{Column, Slice};
 use crate::dsl::error::RunError;
 use crate::dsl::record::Rows;
@@ -18,7 +18,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Instant;
 
-impl Store {
+impl HostState {
     /// Copies a run's input.
     fn upload(&mut self, id: BufferId, values: Slice<'_>) -> Result<(), RunError> {
         check_type(&self.program, id, &values)?;
@@ -408,7 +408,7 @@ impl Store {
         self.begin(args, bodies, results.as_deref_mut())?;
         let program = Arc::clone(&self.program);
         let mut sweeping = Sweeping {
-            store: self,
+            state: self,
             args,
             bodies,
         };
@@ -590,9 +590,9 @@ impl Store {
     }
 }
 
-/// A run over a store, as the driver leads it.
+/// A run over a state, as the driver leads it.
 struct Sweeping<'r, 'a, B> {
-    store: &'r mut Store,
+    state: &'r mut HostState,
     args: &'r Args<'a>,
     bodies: &'r mut B,
 }
@@ -600,48 +600,48 @@ struct Sweeping<'r, 'a, B> {
 impl<B: Bodies> Sweeper for Sweeping<'_, '_, B> {
     #[inline]
     fn sizes(&self) -> &Sizes {
-        &self.store.sizes
+        &self.state.sizes
     }
 
     #[inline]
     fn meter(&mut self) -> &mut Meter {
-        &mut self.store.meter
+        &mut self.state.meter
     }
 
     fn items(&self, wave: WaveId) -> u64 {
-        self.store.items_of(wave)
+        self.state.items_of(wave)
     }
 
     #[inline]
     fn sweep(&mut self, wave: WaveId, round: u32) -> Result<(), RunError> {
-        self.store.note_sweep(wave);
-        self.bodies.sweep(self.store, self.args, (wave, round));
+        self.state.note_sweep(wave);
+        self.bodies.sweep(self.state, self.args, (wave, round));
         Ok(())
     }
 
     #[inline]
     fn settle(&mut self) -> Result<Option<Box<Failures>>, RunError> {
-        self.store.settle()
+        self.state.settle()
     }
 
     #[inline]
     fn enter(&mut self, group: u32) -> Result<(), RunError> {
-        self.store.enter(group)
+        self.state.enter(group)
     }
 
     #[inline]
     fn exchange(&mut self, a: BufferId, b: BufferId) {
-        self.store.swap(a.index(), b.index());
+        self.state.swap(a.index(), b.index());
     }
 
     #[inline]
     fn begin_round(&mut self, fixpoint: FixpointId) {
-        self.store.begin_round(fixpoint);
+        self.state.begin_round(fixpoint);
     }
 
     #[inline]
     fn until(&mut self, fixpoint: FixpointId, round: u32) -> Result<Verdict, RunError> {
-        let done = self.bodies.until(self.store, fixpoint, round);
+        let done = self.bodies.until(self.state, fixpoint, round);
         Ok(match done {
             Ok(true) => Verdict::Done,
             Ok(false) => Verdict::Again,
@@ -652,9 +652,9 @@ impl<B: Bodies> Sweeper for Sweeping<'_, '_, B> {
     #[inline]
     fn uniform(&self, uniform: Uniform) -> Option<u64> {
         match uniform {
-            Uniform::Reduction(r) => Some(self.store.reductions[r.index()].get()),
-            Uniform::FrontierLen(f) => Some(self.store.frontiers[f.index()].len()),
-            Uniform::ListLen(l) => Some(self.store.lists[l.index()].len()),
+            Uniform::Reduction(r) => Some(self.state.reductions[r.index()].get()),
+            Uniform::FrontierLen(f) => Some(self.state.frontiers[f.index()].len()),
+            Uniform::ListLen(l) => Some(self.state.lists[l.index()].len()),
             Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => None,
         }
     }

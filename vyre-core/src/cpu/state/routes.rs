@@ -1,7 +1,7 @@
 //! How sweeps over frontiers go: each wave follows a route, which decides from how many items on threads share its
 //! sweeps, and whether a bitmap brings its list into the order of the nodes.
 
-use super::Store;
+use super::HostState;
 use crate::plan::route::{self, Route};
 use crate::run::backend::Sweeps;
 use crate::vir0::module::{Domain, FrontierId, Program, WaveId};
@@ -118,7 +118,7 @@ impl Iterator for Ones {
     }
 }
 
-impl Store {
+impl HostState {
     /// Counts what a sweep over a frontier finds.
     pub(super) fn note_sweep(&mut self, wave: WaveId) {
         let (Domain::Items(f) | Domain::EdgesFrom(_, f)) = self.program.waves[wave.index()].domain
