@@ -1,23 +1,23 @@
 //! The native executor: waves run the user's own functions, in parallel where a sweep is large enough to pay for it.
 //!
-//! The macros' glue (an implementation of [`Functions`]) asks the [`Sweep`] for one [`Column`] per parameter and sweeps
+//! The macros' glue (an implementation of [`Functions`]) asks the [`Sweep`] for one [`LaneArg`] per parameter and sweeps
 //! them over the wave's domain with a closure that calls the user's function. A sweep is cut into chunks whose borders
 //! depend on the data alone, never on the number of threads, and what chunks push and reduce is merged in chunk order:
-//! results do not depend on the machine. A chunk has local state for each column, so that a lane costs no lock and no
+//! results do not depend on the machine. A chunk has local state for each argument, so that a lane costs no lock and no
 //! shared counter.
 //!
 //! A faulting lane unwinds to its chunk, which notes the fault and goes on with the next lane.
 
-mod columns;
+mod collected;
 mod faults;
-mod gathered;
+mod lane_args;
 mod looks;
 mod pull;
 mod sweep;
 mod walks;
 
-pub use columns::{Column, Fields, FieldsMut, Own, OwnMut, Read, Rowed, Shared};
-pub use gathered::{AppendColumn, PushColumn, PushItems, PushView, ReduceColumn, RoomView};
+pub use collected::{AppendArg, PushArg, PushItems, PushView, ReduceArg, RoomView};
+pub use lane_args::{Fields, FieldsMut, LaneArg, Own, OwnMut, Read, Rowed, Shared};
 pub use sweep::{Named, Sweep};
 pub use walks::Lane;
 

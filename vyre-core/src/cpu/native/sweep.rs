@@ -1,11 +1,11 @@
 //! A sweep: cut into chunks, run on one thread or on all of them, and merged in chunk order.
 
-use super::columns::{
-    Cellular, Column, Field, Fields, FieldsMut, INSIDE, Own, OwnMut, Read, Rowed, Shared, Values,
+use super::collected::{AppendArg, PushArg, PushItems, ReduceArg};
+use super::faults::Code;
+use super::lane_args::{
+    Cellular, Field, Fields, FieldsMut, INSIDE, LaneArg, Own, OwnMut, Read, Rowed, Shared, Values,
     ValuesMut,
 };
-use super::faults::Code;
-use super::gathered::{AppendColumn, PushColumn, PushItems, ReduceColumn};
 use super::looks::{Ahead, Looks, is_lent};
 use super::pull::Pull;
 use super::walks::{
@@ -228,8 +228,8 @@ impl<'s> Sweep<'s> {
     }
 
     /// The push side of a frontier.
-    pub fn push(&self, id: u16) -> PushColumn<'s> {
-        PushColumn {
+    pub fn push(&self, id: u16) -> PushArg<'s> {
+        PushArg {
             frontier: &self.state.frontiers[id as usize],
             nodes: self.nodes_count(),
         }
@@ -244,13 +244,13 @@ impl<'s> Sweep<'s> {
     }
 
     /// The append side of a list.
-    pub fn append<T: Record>(&self, id: u16) -> AppendColumn<'s, T> {
+    pub fn append<T: Record>(&self, id: u16) -> AppendArg<'s, T> {
         let accesses = &self.state.program.waves[self.wave.index()].accesses;
         let list = Resource::List(ListId(id));
         let only_appends = |a: &Access| a.mode == Mode::Update(UpdateOp::Append);
         let appended = &self.state.lists[id as usize];
         appended.make_room();
-        AppendColumn {
+        AppendArg {
             list: appended,
             reads_slots: !accesses
                 .iter()
@@ -260,8 +260,8 @@ impl<'s> Sweep<'s> {
     }
 
     /// The update side of a reduction.
-    pub fn reduce<O: Reduction>(&self, id: u16) -> ReduceColumn<'s, O> {
-        ReduceColumn {
+    pub fn reduce<O: Reduction>(&self, id: u16) -> ReduceArg<'s, O> {
+        ReduceArg {
             total: &self.state.reductions[id as usize],
             op: PhantomData,
         }
@@ -272,20 +272,20 @@ impl<'s> Sweep<'s> {
     }
 
     /// Sweeps one lane.
-    pub fn once<N, C, F>(&self, name: N, mut columns: C, kernel: F)
+    pub fn once<N, C, F>(&self, name: N, mut args: C, kernel: F)
     where
         N: Named,
-        C: Column,
+        C: LaneArg,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
-        self.span(1, &mut columns, (name, kernel));
+        self.span(1, &mut args, (name, kernel));
     }
 
     /// Sweeps the indices of the wave's range.
-    pub fn range<N, C, F>(&self, name: N, mut columns: C, kernel: F)
+    pub fn range<N, C, F>(&self, name: N, mut args: C, kernel: F)
     where
         N: Named,
-        C: Column,
+        C: LaneArg,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         let Domain::Range(extent) = self.domain() else {
@@ -295,25 +295,25 @@ impl<'s> Sweep<'s> {
             .state
             .len_of("range", extent)
             .expect("ranges were checked when the run began");
-        self.span(len, &mut columns, (name, kernel));
+        self.span(len, &mut args, (name, kernel));
     }
 
     /// Sweeps every node.
-    pub fn nodes<N, C, F>(&self, name: N, mut columns: C, kernel: F)
+    pub fn nodes<N, C, F>(&self, name: N, mut args: C, kernel: F)
     where
         N: Named,
-        C: Column,
+        C: LaneArg,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         let nodes = self.state.sizes.nodes as usize;
-        self.span(nodes, &mut columns, (name, kernel));
+        self.span(nodes, &mut args, (name, kernel));
     }
 
     /// Sweeps the items of the wave's frontier.
-    pub fn items<N, C, F>(&self, name: N, mut columns: C, kernel: F)
+    pub fn items<N, C, F>(&self, name: N, mut args: C, kernel: F)
     where
         N: Named,
-        C: Column,
+        C: LaneArg,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         let Domain::Items(frontier) = self.domain() else {
@@ -321,7 +321,7 @@ impl<'s> Sweep<'s> {
         };
         let items = self.state.frontiers[frontier.index()].items.borrow();
         let items: &[u32] = &items;
-        self.sweep(&mut columns, (name, kernel), chunks(items.len()), |chunk| {
+        self.sweep(&mut args, (name, kernel), chunks(items.len()), |chunk| {
             let (next, end) = borders(items.len(), chunk);
             Items {
                 items: &items[..end],
@@ -331,11 +331,11 @@ impl<'s> Sweep<'s> {
     }
 
     /// Sweeps the items of the wave's list, or of its frontier of items that are not nodes.
-    pub fn records<N, T, C, F>(&self, name: N, mut columns: C, kernel: F)
+    pub fn records<N, T, C, F>(&self, name: N, mut args: C, kernel: F)
     where
         N: Named,
         T: Record,
-        C: Column,
+        C: LaneArg,
         F: for<'l> Fn(Lane, T, C::Item<'l>) + Sync + Copy,
     {
         let (items, range) = match self.domain() {
@@ -354,11 +354,11 @@ impl<'s> Sweep<'s> {
         };
         let (items, len): (&Rows, usize) = (&items, range.len());
         let arrays = items.arrays::<T>();
-        let kernel = move |lane: Lane, columns: C::Item<'_>| {
+        let kernel = move |lane: Lane, args: C::Item<'_>| {
             let item = arrays.get(lane.index as usize).expect(INSIDE);
-            kernel(lane, T::from_shape(item), columns);
+            kernel(lane, T::from_shape(item), args);
         };
-        self.sweep(&mut columns, (name, kernel), chunks(len), |chunk| {
+        self.sweep(&mut args, (name, kernel), chunks(len), |chunk| {
             let (next, end) = borders(len, chunk);
             ItemWalk {
                 items,
@@ -371,10 +371,10 @@ impl<'s> Sweep<'s> {
     }
 
     /// Sweeps every edge of the wave's topology.
-    pub fn edges<N, C, F>(&self, name: N, mut columns: C, kernel: F)
+    pub fn edges<N, C, F>(&self, name: N, mut args: C, kernel: F)
     where
         N: Named,
-        C: Column,
+        C: LaneArg,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         let Domain::Edges(topology) = self.domain() else {
@@ -382,7 +382,7 @@ impl<'s> Sweep<'s> {
         };
         let graph = self.csr(topology.0);
         let edges = graph.edge_count();
-        self.sweep(&mut columns, (name, kernel), chunks(edges), |chunk| {
+        self.sweep(&mut args, (name, kernel), chunks(edges), |chunk| {
             let (next, end) = borders(edges, chunk);
             let after = graph.offsets().partition_point(|&o| o as usize <= next);
             AllEdges {
@@ -395,10 +395,10 @@ impl<'s> Sweep<'s> {
     }
 
     /// Sweeps every edge out of the items of the wave's frontier, an equal number of edges a chunk.
-    pub fn edges_from<N, C, F>(&self, name: N, mut columns: C, kernel: F)
+    pub fn edges_from<N, C, F>(&self, name: N, mut args: C, kernel: F)
     where
         N: Named,
-        C: Column,
+        C: LaneArg,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         let Domain::EdgesFrom(topology, frontier) = self.domain() else {
@@ -420,7 +420,7 @@ impl<'s> Sweep<'s> {
             if let Some(into) = pull.turn(graphs, topology, items, self.round) {
                 let (pull, nodes) = (&*pull, into.node_count());
                 return self.sweep(
-                    &mut columns,
+                    &mut args,
                     (name, kernel),
                     nodes.div_ceil(PULLERS),
                     |chunk| Pulled {
@@ -441,46 +441,44 @@ impl<'s> Sweep<'s> {
         let cuts: &[Cut] = &cuts;
         let walk = |chunk| EdgesFrom::new(&graph.csr, items, cuts[chunk], cuts[chunk + 1]);
         match self.ahead {
-            None => self.sweep(&mut columns, (name, kernel), cuts.len() - 1, walk),
-            Some(looks) => self.sweep(&mut columns, (name, kernel), cuts.len() - 1, |chunk| {
-                Batches {
-                    walk: walk(chunk),
-                    looks,
-                    lanes: [Lane::default(); Batches::LANES],
-                    at: 0,
-                    len: 0,
-                }
+            None => self.sweep(&mut args, (name, kernel), cuts.len() - 1, walk),
+            Some(looks) => self.sweep(&mut args, (name, kernel), cuts.len() - 1, |chunk| Batches {
+                walk: walk(chunk),
+                looks,
+                lanes: [Lane::default(); Batches::LANES],
+                at: 0,
+                len: 0,
             }),
         }
     }
 
-    /// Sweeps lanes that are consecutive from 0 on. Each chunk has its own part of the columns, so that a kernel
+    /// Sweeps lanes that are consecutive from 0 on. Each chunk has its own part of the args, so that a kernel
     /// without faults is a plain loop over slices.
-    fn span<N, C, F>(&self, len: usize, columns: &mut C, (name, kernel): (N, F))
+    fn span<N, C, F>(&self, len: usize, args: &mut C, (name, kernel): (N, F))
     where
         N: Named,
-        C: Column,
+        C: LaneArg,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
     {
         let chunks = chunks(len);
         let code = self.code();
-        columns.ready(chunks);
-        if !self.shares(chunks, columns) {
+        args.ready(chunks);
+        if !self.shares(chunks, args) {
             for chunk in 0..chunks {
                 let _in_lane = InLane::enter(Lanes::Alone);
                 let (first, end) = borders(len, chunk);
-                let local = columns.begin();
-                let (_, part) = C::cut(columns.whole(), first);
+                let local = args.begin();
+                let (_, part) = C::cut(args.whole(), first);
                 let span = (first, end - first);
                 let run = || run_span::<C, F>(&code, (part, local), span, kernel);
                 let done = name.lanes(run);
-                self.close(columns, done);
+                self.close(args, done);
             }
             return;
         }
-        self.run_shared(chunks, columns, |columns, group, done| {
+        self.run_shared(chunks, args, |args, group, done| {
             let span_of = |chunk| borders(len, chunk);
-            let Some(parts) = parts_of(columns, group.clone(), span_of) else {
+            let Some(parts) = parts_of(args, group.clone(), span_of) else {
                 self.state.starve::<(Done<C>, C::Part<'_>)>(group.len());
                 return false;
             };
@@ -500,34 +498,34 @@ impl<'s> Sweep<'s> {
 
     /// Merges a chunk.
     #[inline]
-    fn close<C: Column>(&self, columns: &C, (local, found): Done<C>) {
-        columns.close(local);
+    fn close<C: LaneArg>(&self, args: &C, (local, found): Done<C>) {
+        args.close(local);
         self.state.fail(found);
     }
 
-    /// Runs the chunks of a sweep that threads share, so many at a time as the columns say, and merges them in order.
+    /// Runs the chunks of a sweep that threads share, so many at a time as the args say, and merges them in order.
     /// `run` gives what a group leaves; false where it has no memory, which it has said.
-    fn run_shared<C: Column>(
+    fn run_shared<C: LaneArg>(
         &self,
         chunks: usize,
-        columns: &mut C,
+        args: &mut C,
         run: impl Fn(&mut C, Range<usize>, &mut Vec<Done<C>>) -> bool,
     ) {
         let mut merged = 0;
         while merged < chunks {
-            let group = columns.share().min(chunks - merged);
+            let group = args.chunks_at_once().min(chunks - merged);
             let Some(mut done) = room::<Done<C>>(group) else {
                 return self.state.starve::<Done<C>>(group);
             };
-            if !run(columns, merged..merged + group, &mut done) {
+            if !run(args, merged..merged + group, &mut done) {
                 return;
             }
-            if columns.settles() {
+            if args.settles() {
                 let chunks = done.par_iter_mut();
                 chunks.for_each(|(local, _)| C::settle(local));
             }
             for chunk in done {
-                self.close(columns, chunk);
+                self.close(args, chunk);
             }
             merged += group;
         }
@@ -541,11 +539,11 @@ impl<'s> Sweep<'s> {
     }
 
     /// Whether threads share the chunks of a sweep. The chunks are the same either way, so results do not depend on it.
-    fn shares(&self, chunks: usize, columns: &impl Column) -> bool {
+    fn shares(&self, chunks: usize, args: &impl LaneArg) -> bool {
         let shares = chunks > 1
             && (chunks * CHUNK) as u64 >= self.state.shared_from(self.wave)
             && rayon::current_num_threads() > 1
-            && !columns.in_order();
+            && !args.in_order();
         if shares {
             let count = &self.scratch.shared;
             count.set(count.get() + 1);
@@ -555,27 +553,27 @@ impl<'s> Sweep<'s> {
 
     fn sweep<N, C, F, W>(
         &self,
-        columns: &mut C,
+        args: &mut C,
         (name, kernel): (N, F),
         chunks: usize,
         walk: impl Fn(usize) -> W + Sync,
     ) where
         N: Named,
-        C: Column,
+        C: LaneArg,
         F: for<'l> Fn(Lane, C::Item<'l>) + Sync + Copy,
         W: Walk,
     {
         let code = self.code();
-        columns.ready(chunks);
-        if !self.shares(chunks, columns) {
+        args.ready(chunks);
+        if !self.shares(chunks, args) {
             for chunk in 0..chunks {
                 let _in_lane = InLane::enter(Lanes::Alone);
-                let local = columns.begin();
+                let local = args.begin();
                 let walk = || walk(chunk);
-                let view = columns.view();
+                let view = args.view();
                 let run = || run_chunk::<C, F, W>(&code, (view, local), walk, kernel);
                 let done = name.lanes(run);
-                self.close(columns, done);
+                self.close(args, done);
             }
             return;
         }
@@ -583,8 +581,8 @@ impl<'s> Sweep<'s> {
             true => Lanes::Alone,
             false => Lanes::Shared,
         };
-        self.run_shared(chunks, columns, |columns, group, done| {
-            let view = columns.view();
+        self.run_shared(chunks, args, |args, group, done| {
+            let view = args.view();
             let chunks = group.clone().into_par_iter();
             chunks
                 .map(|chunk| {
@@ -600,17 +598,17 @@ impl<'s> Sweep<'s> {
 }
 
 /// What a chunk leaves.
-pub(super) type Done<C> = (<C as Column>::Local, Option<Box<Pending>>);
+pub(super) type Done<C> = (<C as LaneArg>::Local, Option<Box<Pending>>);
 
 /// The parts of chunks of a sweep that follow each other; `borders` are theirs. `None` where there is no memory for a
 /// list of them.
-pub(super) fn parts_of<C: Column>(
-    columns: &mut C,
+pub(super) fn parts_of<C: LaneArg>(
+    args: &mut C,
     chunks: Range<usize>,
     borders: impl Fn(usize) -> (usize, usize),
 ) -> Option<Vec<C::Part<'_>>> {
     let mut parts = room(chunks.len())?;
-    let (_, mut rest) = C::cut(columns.whole(), borders(chunks.start).0);
+    let (_, mut rest) = C::cut(args.whole(), borders(chunks.start).0);
     for (first, end) in chunks.map(borders) {
         let (part, after) = C::cut(rest, end - first);
         parts.push(part);
@@ -628,7 +626,7 @@ pub(super) fn run_span<C, F>(
     kernel: F,
 ) -> (C::Local, Option<Box<Pending>>)
 where
-    C: Column,
+    C: LaneArg,
     F: for<'l> Fn(Lane, C::Item<'l>) + Copy,
 {
     let mut next = 0;
@@ -692,7 +690,7 @@ pub(super) fn run_chunk<C, F, W>(
     kernel: F,
 ) -> (C::Local, Option<Box<Pending>>)
 where
-    C: Column,
+    C: LaneArg,
     F: for<'l> Fn(Lane, C::Item<'l>) + Copy,
     W: Walk,
 {

@@ -168,8 +168,12 @@ pub(crate) trait Bodies {
     /// Sweeps a wave in a round; faults go to [`HostState::fail`].
     fn sweep(&mut self, state: &mut HostState, args: &Args<'_>, at: (WaveId, u32));
     /// Evaluates a condition.
-    fn until(&mut self, state: &mut HostState, fixpoint: FixpointId, round: u32)
-    -> Result<bool, Fault>;
+    fn until(
+        &mut self,
+        state: &mut HostState,
+        fixpoint: FixpointId,
+        round: u32,
+    ) -> Result<bool, Fault>;
     /// Adds what it counted since the run began.
     fn note(&mut self, _activity: &mut Activity) {}
 }

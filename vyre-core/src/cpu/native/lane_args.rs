@@ -1,4 +1,4 @@
-//! Columns: what the parameters of a wave's function are made of, lane by lane or chunk by chunk.
+//! Arguments of a wave's function, lane by lane or chunk by chunk.
 
 use super::walks::Lane;
 use crate::dsl::columns::{self, Element, Slice};
@@ -11,11 +11,11 @@ use std::ops::Deref;
 
 pub(super) const INSIDE: &str = "a lane's own item is there";
 
-/// A parameter that differs from lane to lane, or is gathered chunk by chunk. Tuples of columns are columns.
-pub trait Column {
+/// An argument that differs from lane to lane, or is collected chunk by chunk. A tuple of them is one too.
+pub trait LaneArg {
     /// What the kernel gets.
     type Item<'l>;
-    /// The shareable side of the column.
+    /// What the threads of a sweep see of it.
     type View<'v>: Copy + Send + Sync
     where
         Self: 'v;
@@ -35,8 +35,8 @@ pub trait Column {
     fn begin(&self) -> Self::Local;
     /// A sweep of so many chunks begins.
     fn ready(&self, _chunks: usize) {}
-    /// Threads begin to share chunks, at most so many of them before those are merged.
-    fn share(&self) -> usize {
+    /// A sweep goes over to several threads. Returns how many chunks may run before they are merged.
+    fn chunks_at_once(&self) -> usize {
         usize::MAX
     }
     /// State for a chunk of a parallel sweep, the so-many-th.
@@ -93,7 +93,7 @@ pub trait Column {
     }
 }
 
-/// A column whose chunks share everything has the whole view as the part of every chunk.
+/// An argument that is the same for all chunks: the part of each is the whole view.
 macro_rules! shared_parts {
     () => {
         type Part<'v>
@@ -151,7 +151,7 @@ pub(super) use shared_parts;
 macro_rules! tuples {
     ($($($c:ident $i:tt)*;)*) => {$(
         #[allow(non_snake_case, unused_variables, clippy::unused_unit, reason = "the empty tuple is one of them")]
-        impl<$($c: Column),*> Column for ($($c,)*) {
+        impl<$($c: LaneArg),*> LaneArg for ($($c,)*) {
             type Item<'l> = ($($c::Item<'l>,)*);
             type View<'v> = ($($c::View<'v>,)*) where Self: 'v;
             type Part<'v> = ($($c::Part<'v>,)*) where Self: 'v;
@@ -174,7 +174,7 @@ macro_rules! tuples {
             fn open_part<'v>(part: &Self::Part<'v>, chunk: usize) -> Self::Local where Self: 'v { ($($c::open_part(&part.$i, chunk),)*) }
             #[inline]
             fn ready(&self, chunks: usize) { $(self.$i.ready(chunks);)* }
-            fn share(&self) -> usize { usize::MAX $(.min(self.$i.share()))* }
+            fn chunks_at_once(&self) -> usize { usize::MAX $(.min(self.$i.chunks_at_once()))* }
             #[inline]
             fn end(local: &mut Self::Local) { $($c::end(&mut local.$i);)* }
             fn settles(&self) -> bool { false $(|| self.$i.settles())* }
@@ -274,7 +274,7 @@ pub struct Own<'s, T> {
     pub(super) values: Values<'s, T>,
 }
 
-impl<T: Element> Column for Own<'_, T> {
+impl<T: Element> LaneArg for Own<'_, T> {
     type Item<'l> = &'l T;
     type View<'v>
         = &'v [T]
@@ -355,7 +355,7 @@ pub struct OwnMut<'s, T: AtomicElement> {
     pub(super) values: ValuesMut<'s, T>,
 }
 
-impl<T: AtomicElement> Column for OwnMut<'_, T> {
+impl<T: AtomicElement> LaneArg for OwnMut<'_, T> {
     type Item<'l> = &'l mut T;
     type View<'v>
         = &'v Buf<Atomic<T>>
@@ -438,7 +438,7 @@ impl<T: AtomicElement> Column for OwnMut<'_, T> {
     fn close(&self, (): ()) {}
 }
 
-/// Columns of a struct-of-arrays buffer, borrowed for reading.
+/// The columns of a struct-of-arrays buffer, borrowed for reading.
 #[derive(Debug)]
 pub struct Fields<'s, T> {
     pub(super) columns: Vec<Field<'s>>,
@@ -470,7 +470,7 @@ impl<T: Record> Fields<'_, T> {
 }
 
 /// `&T` of a struct: the lane's own element, read.
-impl<T: Record> Column for Fields<'_, T> {
+impl<T: Record> LaneArg for Fields<'_, T> {
     type Item<'l> = &'l T;
     type View<'v>
         = Records<'v, T>
@@ -549,7 +549,7 @@ pub struct FieldsMut<'s, T> {
     pub(super) item: PhantomData<fn() -> T>,
 }
 
-impl<T: Record> Column for FieldsMut<'_, T> {
+impl<T: Record> LaneArg for FieldsMut<'_, T> {
     type Item<'l> = &'l mut T;
     type View<'v>
         = <T::Shape as Shape>::Cells<'v>

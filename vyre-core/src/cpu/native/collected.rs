@@ -1,6 +1,6 @@
-//! Columns that are gathered chunk by chunk, and merged in chunk order: pushes, appends and reductions.
+//! Arguments that are collected chunk by chunk, and merged in chunk order: pushes, appends and reductions.
 
-use super::columns::{Column, shared_parts};
+use super::lane_args::{LaneArg, shared_parts};
 use super::walks::Lane;
 use crate::cpu::state::{Frontier, List, room_for};
 use crate::dsl::record::Record;
@@ -17,12 +17,12 @@ const CHUNKS_EACH: usize = 8;
 
 /// `&Push`: the next round's items.
 #[derive(Debug)]
-pub struct PushColumn<'s> {
+pub struct PushArg<'s> {
     pub(super) frontier: &'s Frontier,
     pub(super) nodes: u32,
 }
 
-/// The shareable side of [`PushColumn`].
+/// What the threads of a sweep see of a [`PushArg`].
 #[derive(Clone, Copy, Debug)]
 pub struct PushView<'v> {
     pub(super) nodes: u32,
@@ -31,7 +31,7 @@ pub struct PushView<'v> {
     pub(super) room: &'v Arc<Room>,
 }
 
-impl Column for PushColumn<'_> {
+impl LaneArg for PushArg<'_> {
     type Item<'l> = &'l Push;
     type View<'v>
         = PushView<'v>
@@ -64,7 +64,7 @@ impl Column for PushColumn<'_> {
     fn ready(&self, chunks: usize) {
         self.frontier.keep_stamps(chunks);
     }
-    fn share(&self) -> usize {
+    fn chunks_at_once(&self) -> usize {
         let f = self.frontier;
         match f.stamps {
             None => {
@@ -117,7 +117,7 @@ impl Column for PushColumn<'_> {
     }
 }
 
-impl PushColumn<'_> {
+impl PushArg<'_> {
     /// Merges a chunk of a parallel sweep.
     #[inline(never)]
     fn close_shared(&self, push: Push) {
@@ -148,7 +148,7 @@ pub struct PushItems<'s, T> {
     pub(super) item: PhantomData<T>,
 }
 
-impl<T: Record> Column for PushItems<'_, T> {
+impl<T: Record> LaneArg for PushItems<'_, T> {
     type Item<'l> = &'l Push<T>;
     type View<'v>
         = RoomView<'v>
@@ -168,7 +168,7 @@ impl<T: Record> Column for PushItems<'_, T> {
         let room = &self.frontier.room;
         Self::open(RoomView { room }, 0)
     }
-    fn share(&self) -> usize {
+    fn chunks_at_once(&self) -> usize {
         self.frontier.make_room();
         usize::MAX
     }
@@ -213,19 +213,19 @@ impl<T: Record> Column for PushItems<'_, T> {
 
 /// `&Append<T>`: a chunk's items. Where the wave looks at slots, its lanes run in order.
 #[derive(Debug)]
-pub struct AppendColumn<'s, T> {
+pub struct AppendArg<'s, T> {
     pub(super) list: &'s List,
     pub(super) reads_slots: bool,
     pub(super) item: PhantomData<T>,
 }
 
-/// The shareable side of [`AppendColumn`] and [`PushItems`].
+/// What the threads of a sweep see of a [`AppendArg`] and [`PushItems`].
 #[derive(Clone, Copy, Debug)]
 pub struct RoomView<'v> {
     pub(super) room: &'v Arc<Room>,
 }
 
-impl<T: Record> Column for AppendColumn<'_, T> {
+impl<T: Record> LaneArg for AppendArg<'_, T> {
     type Item<'l> = &'l Append<T>;
     type View<'v>
         = RoomView<'v>
@@ -278,12 +278,12 @@ impl<T: Record> Column for AppendColumn<'_, T> {
 
 /// `&Reduce<O>`: a chunk's partial result.
 #[derive(Debug)]
-pub struct ReduceColumn<'s, O> {
+pub struct ReduceArg<'s, O> {
     pub(super) total: &'s Cell<u64>,
     pub(super) op: PhantomData<O>,
 }
 
-impl<O: Reduction> Column for ReduceColumn<'_, O> {
+impl<O: Reduction> LaneArg for ReduceArg<'_, O> {
     type Item<'l> = &'l Reduce<O>;
     type View<'v>
         = ()
