@@ -262,19 +262,19 @@ fn hot_code_and_long_queues_are_compiled() {
 }
 
 #[test]
-fn waiting_work_is_lifted() {
-    let lift = |requeues, max_age| {
+fn waiting_work_is_promoted() {
+    let promotes = |requeues, max_age| {
         let request = Request {
             requeues,
             max_age,
             ..QUIET
         };
-        ask(request, None).lift
+        ask(request, None).promote
     };
-    assert!(lift(1, 64));
-    assert!(lift(1, 0));
-    assert!(lift(0, 32));
-    assert!(!lift(0, 31));
+    assert!(promotes(1, 64));
+    assert!(promotes(1, 0));
+    assert!(promotes(0, 32));
+    assert!(!promotes(0, 31));
     let old = Age {
         requeues: u64::MAX,
         waited: u64::MAX,

@@ -523,8 +523,8 @@ impl fmt::Display for Decision {
             ": {topology}, {} of {} workers, {scope} barriers, queue {queue}, {route}",
             launch.ctas, request.max_ctas
         )?;
-        if launch.lift {
-            write!(f, ", waiting work lifted")?;
+        if launch.promote {
+            write!(f, ", waiting work first")?;
         }
         if let Some(start) = self.followed.sweeps {
             write!(f, ", sweeps start {start}")?;

@@ -129,8 +129,8 @@ pub struct Policy {
     pub jit_opcodes: u32,
     /// Hot windows from which the JIT pays.
     pub jit_windows: u32,
-    /// Age from which work is lifted.
-    pub lift_age: u64,
+    /// Age from which work goes before newer work.
+    pub promote_age: u64,
 }
 
 impl Default for Policy {
@@ -152,7 +152,7 @@ impl Default for Policy {
             jit_queue: 4_096,
             jit_opcodes: 8,
             jit_windows: 4,
-            lift_age: 32,
+            promote_age: 32,
         }
     }
 }
@@ -222,8 +222,8 @@ pub struct Recommendation {
     pub peak_bytes: u64,
     /// Interpreter or JIT. Waits for compiled passes: backends say that there is none.
     pub route: Route,
-    /// Waiting work is to be lifted over new work.
-    pub lift: bool,
+    /// Work that has waited goes before new work.
+    pub promote: bool,
     /// Density it was decided from; `None` for a graph without nodes.
     pub density_bps: Option<u32>,
     /// Memory pressure it was decided from.
@@ -368,7 +368,7 @@ pub fn recommend(
         hit_capacity,
         peak_bytes,
         route: if hot { Route::Jit } else { Route::Interpreter },
-        lift: policy.lifts(Age {
+        promote: policy.promotes(Age {
             requeues: request.requeues,
             waited: request.max_age,
         }),
@@ -470,8 +470,8 @@ impl Policy {
     }
 
     /// Whether work has waited long enough to go before new work.
-    pub fn lifts(&self, age: Age) -> bool {
-        age.requeues > 0 || age.waited >= self.lift_age
+    pub fn promotes(&self, age: Age) -> bool {
+        age.requeues > 0 || age.waited >= self.promote_age
     }
 }
 

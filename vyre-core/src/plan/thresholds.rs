@@ -125,7 +125,7 @@ keys! {
     "launch.jit_queue" launch.jit_queue;
     "launch.jit_opcodes" launch.jit_opcodes;
     "launch.jit_windows" launch.jit_windows;
-    "launch.lift_age" launch.lift_age;
+    "launch.promote_age" launch.promote_age;
     "route.sparse_memory_bps" route.sparse_memory_bps;
     "route.fused_memory_bps" route.fused_memory_bps;
     "route.fused_fusion" route.fused_fusion;

@@ -40,7 +40,7 @@ impl<P: Pass> Session<P> {
     }
 
     /// How many queries a batch takes at most; `None`, as it begins: all. Those left over grow older, and from an age
-    /// of the policy's `lift_age` on they go before any priority.
+    /// of the policy's `promote_age` on they go before any priority.
     pub fn set_batch_limit(&mut self, limit: Option<NonZeroUsize>) {
         self.batch_limit = limit;
     }
@@ -243,8 +243,8 @@ impl<P: Pass> Session<P> {
 
 /// Aged queries first, then by priority, then as they were submitted.
 fn by_urgency(policy: &launch::Policy, a: &Query, b: &Query) -> Ordering {
-    let lifted = |q: &Query| !policy.lifts(q.age);
-    let order = lifted(a).cmp(&lifted(b));
+    let waits = |q: &Query| !policy.promotes(q.age);
+    let order = waits(a).cmp(&waits(b));
     let order = order.then(b.priority.total_cmp(&a.priority));
     order.then(a.id.cmp(&b.id))
 }

@@ -364,7 +364,7 @@ fn urgent_queries_go_first_and_old_ones_before_them() {
     let batch = session.run_batch().expect("runs");
     assert_eq!(batch.order, [high, middle, equal, low]);
 
-    // One place a batch, and always something more urgent: the patient query is lifted in the end.
+    // One place a batch, and always something more urgent: the patient query goes first in the end.
     session.set_batch_limit(NonZeroUsize::new(1));
     let patient = session.submit(bfs::Run { source: 0 }, 0);
     let mut batches = 0;
