@@ -287,20 +287,16 @@ fn words() -> Vec<(&'static str, &'static str, Vec<String>)> {
             uninterpreted().map(|code| format!("{code:#04x}")).collect(),
         ),
         ("QUICK_OPS", "What quick code has.", quick.collect()),
-        (
-            "MAP_OPS",
-            "What maps compute.",
-            those(crate::stream::computes),
-        ),
+        ("MAP_OPS", "What maps compute.", those(crate::map::computes)),
         (
             "MERGED_OPS",
             "What lifted neighbour loops take in by.",
-            those(crate::lift::merges),
+            those(crate::neighbor_loop::merges),
         ),
         (
             "GATHERED_OPS",
             "And those of them that have a loop of their own.",
-            those(crate::lift::gathers),
+            those(crate::neighbor_loop::gathers),
         ),
     ]
 }

@@ -5,9 +5,9 @@
 //! pure, so it is tested without a GPU.
 
 use crate::abi::{self, NONE, Pod, bytes_of};
-use crate::lift;
+use crate::map::{self, MapCode};
+use crate::neighbor_loop;
 use crate::quick::{self, Quick, QuickWord};
-use crate::stream::{self, Stream};
 use crate::tile;
 use thiserror::Error;
 use vyre_core::plan::arena::{Filling, phases};
@@ -87,7 +87,7 @@ pub(crate) struct Layout {
     /// By wave, the topology whose long edge ranges its neighbour loop meets.
     pub(crate) ranges_of: Vec<Option<u16>>,
     /// By kernel, its code as a map.
-    streams: Vec<Option<Stream>>,
+    streams: Vec<Option<MapCode>>,
     /// By wave, the code of its narrow rounds; and that code, as far as it was taken.
     quick: Vec<Option<Quick>>,
     quick_code: Vec<QuickWord>,
@@ -322,7 +322,7 @@ impl Layout {
         if is_wave {
             self.quick.push(narrow);
         }
-        let lift = lift::of_wave(program, self.kernels.len(), rows);
+        let lift = neighbor_loop::of_wave(program, self.kernels.len(), rows);
         rows += lift.as_ref().map_or(0, |l| l.rows);
         let mut code = device_code(program, kernel, &reductions);
         let tile = (is_wave && lift.is_none())
@@ -335,7 +335,7 @@ impl Layout {
         } else {
             Vec::new()
         };
-        let stream = if is_wave { stream::find(kernel) } else { None };
+        let stream = if is_wave { map::find(kernel) } else { None };
         let stream_buffers = stream.as_ref().map_or(&[][..], |s| &s.buffers);
         let row = |r: Option<u8>| r.map_or(NONE, u32::from);
         let dynamic: Vec<u32> = (0u32..)
@@ -384,14 +384,14 @@ impl Layout {
             Word { imm, ..*word }
         }));
         if let Some(lift) = &lift {
-            let body = code.len() + lift::BODY;
+            let body = code.len() + neighbor_loop::BODY;
             code[lift.at] = Word {
                 imm: lift.word.imm | body as u32,
                 ..lift.word
             };
             code.extend(&lift.code);
             // Its own first word, where parts of ranges start, counts from the kernel's start, too.
-            let first = &mut code[body - lift::BODY].imm;
+            let first = &mut code[body - neighbor_loop::BODY].imm;
             *first = *first & !0xffff | body as u32;
         }
         if is_wave {
@@ -771,8 +771,8 @@ impl Layout {
             kernel.warps = warps;
             // What is left of a map, less than a tile of it, runs in the same place.
             let stream = self.streams[i].as_ref().filter(|_| warps == abi::WARPS);
-            let as_map = |s: &Stream, k: u32| bytes(1).max(s.rows * k * 128);
-            kernel.stream_k = (stream::ITEMS.into_iter())
+            let as_map = |s: &MapCode, k: u32| bytes(1).max(s.rows * k * 128);
+            kernel.stream_k = (map::ITEMS.into_iter())
                 .find(|&k| stream.is_some_and(|s| as_map(s, k) * abi::WARPS <= most))
                 .unwrap_or(0);
             kernel.warp_bytes = match stream {
@@ -1234,7 +1234,7 @@ pub(crate) fn unordered(op: ReduceOp, scalar: Scalar, bits: u64) -> u64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::lift::words::word;
+    use crate::neighbor_loop::words::word;
     use vyre_core::vir0::module::{
         Buffer, Constant, ConstantId, Extent, Fixpoint, Frontier, FrontierId, ItemRows, KernelId,
         SiteId, Topology, Wave, WaveId,

@@ -8,10 +8,10 @@ mod buffer;
 mod code;
 pub mod device;
 mod image;
-mod lift;
+mod map;
 mod megakernel;
+mod neighbor_loop;
 mod quick;
-mod stream;
 mod tile;
 
 pub use backend::Cuda;

@@ -29,7 +29,7 @@ use crate::image::{
     Control, FRONTIER_CONTROL_BYTES, ITEMS_PER_LANE, Layout, Ranges, Run, Turn, list_number,
     records_of, unordered,
 };
-use crate::lift::Shares;
+use crate::neighbor_loop::Shares;
 use launch::{
     Laid, Launch, Launched, Launches, PART_BYTES, Query, RECORDS_BYTES, States, ring_for,
     worth_sharing,
@@ -2659,7 +2659,7 @@ fn repeat(size_bytes: u64, bits: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lift::words::word;
+    use crate::neighbor_loop::words::word;
     use vyre_core::vir0::isa::{IMM, Op};
 
     /// Runs `out[v] = x[v] op 3`, as a map or not, with another opcode for it in the device's code.

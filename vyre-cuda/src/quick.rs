@@ -971,7 +971,7 @@ fn is_buffer(kind: vyre_core::vir0::isa::Kind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lift::words::word_of as word;
+    use crate::neighbor_loop::words::word_of as word;
     use vyre_core::vir0::module::{ConstantId, ItemRows};
 
     fn of(op: Op) -> u32 {

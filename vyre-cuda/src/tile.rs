@@ -447,7 +447,7 @@ impl Maker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lift::words::word;
+    use crate::neighbor_loop::words::word;
     use vyre_core::vir0::module::ItemRows;
 
     fn tile(code: &[Word], rows: u8, item: ItemRows) -> Option<Tile> {

@@ -4,7 +4,7 @@
 use super::{Manner, shares_bytes_of};
 use crate::device::Device;
 use crate::image::{ITEMS_PER_LANE, Layout};
-use crate::lift::Shares;
+use crate::neighbor_loop::Shares;
 use std::borrow::Cow;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::arena::{self, Arena, Filling, Temporary};
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use crate::abi::{self, step};
     use crate::image::{Ranges, Room};
-    use crate::lift::words::word;
+    use crate::neighbor_loop::words::word;
     use std::collections::{HashMap, HashSet};
     use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE};
     use vyre_core::vir0::module::*;

@@ -10,7 +10,7 @@ use vyre_core::vir0::module::Kernel;
 
 /// A kernel's code as the device's map loop reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stream {
+pub(crate) struct MapCode {
     /// Words with rows renamed; a load or store has its value in `d` or `b`. Ends with `Ret`.
     pub(crate) code: Vec<Word>,
     /// Of each word, what it leaves out: see [`abi::MAP_A_LAST`] and those after it.
@@ -108,7 +108,7 @@ fn counts(op: Op) -> bool {
 }
 
 /// A wave's kernel as a map, if it is one that stores something. Loops whose turns can be counted ahead are unrolled.
-pub(crate) fn find(kernel: &Kernel) -> Option<Stream> {
+pub(crate) fn find(kernel: &Kernel) -> Option<MapCode> {
     let index = kernel.item.index?;
     let only_index = kernel.item.src.is_none()
         && kernel.item.dst.is_none()
@@ -251,7 +251,7 @@ pub(crate) fn find(kernel: &Kernel) -> Option<Stream> {
 
 /// Puts loads before all else, waits for them once, and gives values rows that are free; those that are only wanted
 /// while they are the last that was computed need none.
-fn place(mut loads: Vec<Draft>, others: Vec<Draft>, buffers: Vec<u32>, values: usize) -> Stream {
+fn place(mut loads: Vec<Draft>, others: Vec<Draft>, buffers: Vec<u32>, values: usize) -> MapCode {
     let bare = |op: u32, makes| Draft {
         word: Word {
             op: op as u8,
@@ -340,7 +340,7 @@ fn place(mut loads: Vec<Draft>, others: Vec<Draft>, buffers: Vec<u32>, values: u
         word
     });
     let code = code.collect();
-    Stream {
+    MapCode {
         code,
         flags,
         rows: rows.len().max(1) as u32,
@@ -351,7 +351,7 @@ fn place(mut loads: Vec<Draft>, others: Vec<Draft>, buffers: Vec<u32>, values: u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lift::words::word_of as word;
+    use crate::neighbor_loop::words::word_of as word;
     use vyre_core::vir0::module::ItemRows;
 
     fn kernel(code: Vec<Word>) -> Kernel {
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_map_loads_first_waits_once_and_takes_few_rows() {
-        let expected = Stream {
+        let expected = MapCode {
             code: vec![
                 word(Op::Ld32 as u32, 0, 0, 0, 3 << 16),
                 word(Op::Ld32 as u32, 1, 0, 0, 4 << 16),

@@ -16,7 +16,7 @@ use vyre_core::vir0::module::{Agreement, Domain, Kernel, Program};
 
 /// A loop that can be lifted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Lift {
+pub(crate) struct NeighborLoop {
     /// Pc of its `loop` word.
     pub(crate) at: usize,
     /// What replaces that word, but for the pc of the body.
@@ -32,12 +32,12 @@ pub(crate) struct Lift {
     pub(crate) rounds: bool,
 }
 
-/// Where the body is in [`Lift::code`].
+/// Where the body is in [`NeighborLoop::code`].
 pub(crate) const BODY: usize = 2;
 const ROWS: u32 = 3;
 
 /// The first loop of a kernel that can be lifted; `rows`: the first free row.
-pub(crate) fn find(kernel: &Kernel, rows: u32, domain: &Domain) -> Option<Lift> {
+pub(crate) fn find(kernel: &Kernel, rows: u32, domain: &Domain) -> Option<NeighborLoop> {
     if rows + ROWS > MAX_ROWS as u32 || kernel.code.len() + kernel.code.len() > 0xf000 {
         return None;
     }
@@ -45,10 +45,10 @@ pub(crate) fn find(kernel: &Kernel, rows: u32, domain: &Domain) -> Option<Lift> 
     let mut loops = blocks
         .iter()
         .filter(|b| b.kind == BlockKind::Loop && b.depth == 0);
-    loops.find_map(|b| lift(kernel, b.at, rows, domain))
+    loops.find_map(|b| lifted(kernel, b.at, rows, domain))
 }
 
-fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> {
+fn lifted(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<NeighborLoop> {
     let code = kernel.code.as_slice();
     let exit = code[at].imm as usize;
     let [_, test, leave, body @ .., step, _] = code.get(at..exit)? else {
@@ -79,7 +79,7 @@ fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> 
     let mut known = Rows::NONE;
     known.add(edge);
     let renamed = |row: u8| if row == edge { edges } else { row };
-    let mut lifted = Vec::new();
+    let mut turn = Vec::new();
     for (i, word) in body.iter().enumerate() {
         if i == merging {
             if value < UNIFORM_BASE && !known.has(value) {
@@ -108,7 +108,7 @@ fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> 
         if row.imm == Imm::Third {
             word.imm = word.imm & !255 | u32::from(renamed(word.third()));
         }
-        lifted.push(word);
+        turn.push(word);
     }
     // What a turn leaves in its rows, nobody may look at afterwards.
     let mut left = body.iter().fold(Rows::NONE, |rows, w| rows.or(defs(w)));
@@ -125,7 +125,7 @@ fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> 
         b: end,
         imm: hub << 24 | rows << 16 | body as u32,
     };
-    let is_gather = match *lifted {
+    let is_gather = match *turn {
         [target, load] => {
             (op(&target), target.a) == (Op::CsrTarget, edges)
                 && (op(&load), load.a, load.d) == (Op::Ld32, target.d, value)
@@ -139,7 +139,7 @@ fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> 
         // The low word is where the loop ends, the high one what takes values in.
         raw(exit as u32, u32::from(merge.op)),
     ];
-    code_after.extend(lifted);
+    code_after.extend(turn);
     code_after.push(Word {
         op: abi::OP_END_NEIGHBORS as u8,
         d: 0,
@@ -151,7 +151,7 @@ fn lift(kernel: &Kernel, at: usize, rows: u32, domain: &Domain) -> Option<Lift> 
     let topology = stable(kernel, body)
         .then(|| range_of(code, at, edge))
         .flatten();
-    Some(Lift {
+    Some(NeighborLoop {
         at,
         word: word(gather, 0),
         code: code_after,
@@ -286,7 +286,7 @@ impl Shares {
 }
 
 /// What can be lifted in each wave, after rows have been given to what else needs them.
-pub(crate) fn of_wave(program: &Program, kernel: usize, rows: u32) -> Option<Lift> {
+pub(crate) fn of_wave(program: &Program, kernel: usize, rows: u32) -> Option<NeighborLoop> {
     let wave = program.waves.get(kernel)?;
     let open = matches!(program.agreement, Agreement::Open(_));
     find(&program.kernels[kernel], rows, &wave.domain).filter(|lift| open || !lift.rounds)
