@@ -1884,7 +1884,7 @@ impl Reader<'_> {
                 items: word(field(std::mem::offset_of!(abi::Control, items))),
                 widest: word(field(std::mem::offset_of!(abi::Control, widest))),
                 pulled: word(field(std::mem::offset_of!(abi::Control, pulled))),
-                gathered: word(field(std::mem::offset_of!(abi::Control, gathered))),
+                cluster_rounds: word(field(std::mem::offset_of!(abi::Control, gathered))),
                 ordered: 0,
                 shared: 0,
             },

@@ -94,7 +94,7 @@ impl Happened {
             sum.items += a.items;
             sum.widest = sum.widest.max(a.widest);
             sum.pulled += a.pulled;
-            sum.gathered += a.gathered;
+            sum.cluster_rounds += a.cluster_rounds;
             sum.ordered += a.ordered;
             sum.shared += a.shared;
         }
@@ -581,8 +581,12 @@ impl fmt::Display for Decision {
             if a.pulled > 0 {
                 write!(f, ", {} of {} sweeps pulled", a.pulled, a.sweeps)?;
             }
-            if a.gathered > 0 {
-                write!(f, ", {} of {} sweeps by one cluster", a.gathered, a.sweeps)?;
+            if a.cluster_rounds > 0 {
+                write!(
+                    f,
+                    ", {} of {} sweeps by one cluster",
+                    a.cluster_rounds, a.sweeps
+                )?;
             }
             if a.ordered > 0 {
                 write!(

@@ -1,6 +1,6 @@
 //! Result compaction: what to read back after a run, and how.
 //!
-//! A result slot has room for more than it holds. Empty slots are not read at all, small ones are gathered into one
+//! A result slot has room for more than it holds. Empty slots are not read at all, small ones are copied into one
 //! slab on the device and come back in one copy, large ones are read directly.
 //!
 //! ```

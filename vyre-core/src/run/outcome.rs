@@ -211,7 +211,7 @@ pub struct Activity {
     /// edges.
     pub pulled: u64,
     /// Rounds that one cluster of CTAs ran among itself, on a GPU that has clusters.
-    pub gathered: u64,
+    pub cluster_rounds: u64,
     /// Sweeps over a list that a bitmap brought into the order of the nodes, as dense routes ask for
     /// ([`crate::plan::route`]); on a CPU.
     pub ordered: u64,

@@ -1005,9 +1005,9 @@ fn rounds_are_run_by_one_cluster_where_it_holds_them() {
     let device = device();
     let clusters = device.capability() >= (9, 0);
     let cuda = Runtime::cuda().unwrap();
-    let gathered = |session: &mut bfs::Session| {
+    let cluster_rounds = |session: &mut bfs::Session| {
         let out = session.run(bfs::Run { source: 0 }).unwrap();
-        out.report.activity.unwrap().gathered
+        out.report.activity.unwrap().cluster_rounds
     };
     let check = |rounds: u64, expected: std::ops::RangeInclusive<u64>| {
         let expected = if clusters { expected } else { 0..=0 };
@@ -1016,12 +1016,12 @@ fn rounds_are_run_by_one_cluster_where_it_holds_them() {
     // Rounds of 1 to 300 items.
     let mut session = bfs::Session::new(&cuda, &grid(400, 300)).unwrap();
     for _ in 0..3 {
-        check(gathered(&mut session), 600..=699);
+        check(cluster_rounds(&mut session), 600..=699);
     }
     // Rounds that no cluster holds, but for the first and the last ones. Later runs may go without clusters.
     let mut session = bfs::Session::new(&cuda, &grid(3_000, 3_000)).unwrap();
-    check(gathered(&mut session), 500..=4_000);
-    gathered(&mut session);
+    check(cluster_rounds(&mut session), 500..=4_000);
+    cluster_rounds(&mut session);
 }
 
 /// Long and short rounds, narrow and wide ones, sums of long ranges, rounds that pull: each sweep is counted as on a
