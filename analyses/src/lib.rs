@@ -328,7 +328,7 @@ enum Flow {
     Stop,
 }
 
-struct Step {
+struct Decoded {
     /// Offset in the function.
     at: u32,
     uses: u64,
@@ -417,7 +417,7 @@ fn blocks(function: FunctionCode<'_>) -> Vec<Block> {
 }
 
 /// A function's instructions, and its jump tables with their targets.
-fn decode(function: &FunctionCode<'_>) -> (Vec<Step>, Vec<(u64, Vec<u64>)>) {
+fn decode(function: &FunctionCode<'_>) -> (Vec<Decoded>, Vec<(u64, Vec<u64>)>) {
     let end = function.address + function.code.len() as u64;
     let inside = |target: u64| (function.address..end).contains(&target);
     let mut decoder = Decoder::with_ip(64, function.code, function.address, DecoderOptions::NONE);
@@ -467,7 +467,7 @@ fn decode(function: &FunctionCode<'_>) -> (Vec<Step>, Vec<(u64, Vec<u64>)>) {
             }
             _ => {}
         }
-        steps.push(Step {
+        steps.push(Decoded {
             at: (i.ip() - function.address) as u32,
             uses,
             defs,

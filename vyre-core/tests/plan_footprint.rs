@@ -180,7 +180,7 @@ fn a_device_has_places_of_whole_parts_and_more_for_a_frontier_whose_edges_are_sw
     let mut program = program();
     let graphs = Graphs {
         hubs: vec![true],
-        shares_bytes: vec![300],
+        partition_bytes: vec![300],
     };
     let ask = |program: &Program| footprint_on(program, &sizes(), Target::Cuda(&graphs)).unwrap();
     let takes = ask(&program);

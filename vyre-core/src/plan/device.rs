@@ -26,8 +26,8 @@ const HUBS: u64 = 1 << 20;
 pub struct Graphs {
     /// By topology: a node has more than [`HUB_EDGES`] edges out.
     pub hubs: Vec<bool>,
-    /// By topology: what lifted neighbour loops over it take.
-    pub shares_bytes: Vec<u64>,
+    /// By topology: bytes of its partition into ranges of edges, where a neighbour loop over it is lifted.
+    pub partition_bytes: Vec<u64>,
 }
 
 impl Graphs {
@@ -35,7 +35,7 @@ impl Graphs {
     pub fn unknown(program: &Program) -> Graphs {
         Graphs {
             hubs: vec![true; program.topologies.len()],
-            shares_bytes: vec![0; program.topologies.len()],
+            partition_bytes: vec![0; program.topologies.len()],
         }
     }
 }

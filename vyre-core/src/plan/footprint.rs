@@ -236,11 +236,11 @@ pub(super) fn wide(
         let entries = offsets.saturating_add(edges);
         push(Resource::Topology(id), entries, INDEX_BYTES, Life::Run);
         if let Target::Cuda(graphs) = target {
-            let shares = graphs.shares_bytes.get(i).copied().unwrap_or(0);
+            let partition = graphs.partition_bytes.get(i).copied().unwrap_or(0);
             push(
                 Resource::Topology(id),
-                shares,
-                u64::from(shares > 0),
+                partition,
+                u64::from(partition > 0),
                 Life::Run,
             );
         }

@@ -10,8 +10,8 @@
 //! | runs at up to `reach` times the best cost | when the trial is paid for |
 //! | it costs less, by more than `hold` | from now on |
 //!
-//! A trial is paid for when it takes at most a `share` of the time that runs took since the last one. So whatever the
-//! other sides turn out to cost, trials after the first ones add no more than that share.
+//! A trial is paid for when it takes at most `trial_fraction` of the time that runs took since the last trial. So whatever
+//! the other sides turn out to cost, trials after the first ones add no more than that fraction.
 //!
 //! ```
 //! use vyre_core::plan::side::{Offer, Policy, Seen, Why, choose};
@@ -195,15 +195,15 @@ pub enum Why {
 /// How trials and changes are weighed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
-    /// A side is left for one that costs less by more than this share.
+    /// A side is left for one that costs less by more than this fraction.
     pub hold: f64,
     /// How many times longer a first run may take than those after it.
     pub cold: f64,
     /// A side that costs more than this many times the best is not tried again.
     pub reach: f64,
-    /// Share of the time since the last trial that the next one may take.
-    pub share: f64,
-    /// How many times longer than the best a run on a side that was never tried may take, where a share is to pay for
+    /// Fraction of the time since the last trial that the next trial may take.
+    pub trial_fraction: f64,
+    /// How many times longer than the best a run on a side that was never tried may take, where a fraction is to pay for
     /// it.
     pub guess: f64,
 }
@@ -214,7 +214,7 @@ impl Default for Policy {
             hold: 1.0 / 16.0,
             cold: 4.0,
             reach: 4.0,
-            share: 1.0 / 32.0,
+            trial_fraction: 1.0 / 32.0,
             guess: 8.0,
         }
     }
@@ -248,7 +248,7 @@ pub fn choose(
         .expect("the side where the session is was tried");
     let run_ns = |cost: f64| cost * items.max(1) as f64;
     let best_ns = run_ns(best_cost);
-    let paid = |ns: f64| ns <= policy.share * spent_ns as f64;
+    let paid = |ns: f64| ns <= policy.trial_fraction * spent_ns as f64;
     let is_tried = |offer: &Offer| {
         let open_ns = offer.open_ns as f64;
         // A run takes as long as opening the side: that is soon won back, or lost only once.
@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn a_small_difference_and_a_single_disturbance_change_nothing() {
         let mut world = World::new(&[0, 0]);
-        world.policy.share = 0.0;
+        world.policy.trial_fraction = 0.0;
         world.sides(8, &[97 * MS, 100 * MS]);
         let held = world.now;
         // Within a sixteenth, whichever is better.

@@ -116,12 +116,12 @@ pub(crate) fn graphs_of(
     };
     let mut found = Graphs {
         hubs: hubs_of(program, |t| most_degree(&offsets(t)) > HUB_EDGES),
-        shares_bytes: vec![0; program.topologies.len()],
+        partition_bytes: vec![0; program.topologies.len()],
     };
     for (wave, t) in layout.ranges_of.iter().enumerate() {
         if let Some(t) = t.map(TopologyId) {
             let shares = Shares::new(&offsets(t), layout.tile(wave));
-            found.shares_bytes[t.index()] += shares_bytes_of(&shares);
+            found.partition_bytes[t.index()] += shares_bytes_of(&shares);
         }
     }
     Ok(found)
@@ -340,7 +340,7 @@ mod tests {
         let layout = Layout::new((program, allocation), room, &[4.0], 4).expect("it is small");
         let graphs = Graphs {
             hubs: vec![false],
-            shares_bytes: vec![0],
+            partition_bytes: vec![0],
         };
         let manner = Manner {
             allocation,
@@ -598,7 +598,7 @@ mod tests {
             // By what the footprint says.
             let graphs = Graphs {
                 hubs: vec![false],
-                shares_bytes: vec![0],
+                partition_bytes: vec![0],
             };
             let target = vyre_core::plan::footprint::Target::Cuda(&graphs);
             let takes = vyre_core::plan::footprint::footprint_on(&program, &sizes, target).unwrap();

@@ -9,7 +9,7 @@ mod ty;
 
 use super::hir::{
     Arm, Binding, Block, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param,
-    Pat, Place, Role, Source, Step, Stmt, Test, Var, VarId,
+    Pat, Place, Projection, Role, Source, Stmt, Test, Var, VarId,
 };
 use super::methods::{self, As, On};
 use super::record::{Part, Record, RecordStruct, Shape, derives};

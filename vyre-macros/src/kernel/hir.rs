@@ -183,9 +183,9 @@ pub(super) enum Pat {
     Tuple(Vec<Pat>),
 }
 
-/// A way into a value.
+/// A part of a value, as MIR calls it.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum Projection {
     Field(usize),
     /// An element; the span is where rustc says that the index is out of bounds.
     Index(Expr, Span),
@@ -195,7 +195,7 @@ pub(super) enum Step {
 #[derive(Debug)]
 pub(super) enum Place {
     /// A variable, or a part of it.
-    Var(VarId, Vec<Step>),
+    Var(VarId, Vec<Projection>),
     /// The item's own element.
     Own(Handle),
 }

@@ -12,7 +12,7 @@ mod tree;
 
 use super::hir::{
     Arm, Binding, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param, Pat,
-    Place, Role, Source, Step, Stmt, Test, VarId,
+    Place, Projection, Role, Source, Stmt, Test, VarId,
 };
 use super::methods::Code;
 use super::types::{HandleTy, Ty, is_float, is_int, is_signed};
@@ -31,7 +31,7 @@ use vyre_core::vir0::module::{
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::TrapKind;
 
-use place::{Dest, Way};
+use place::{Dest, ProjectionRef};
 use scalar::{
     binary, cast, cast_ir, compare, int_literal, narrow, negate, register, to_u32, widen,
 };
@@ -1318,8 +1318,8 @@ impl<'f> Lowerer<'_, 'f> {
             _ => Vec::new(),
         };
         self.frames.pop();
-        let way = steps(path);
-        if let Some(spot) = self.spot(*var, &way) {
+        let path = projections(path);
+        if let Some(spot) = self.spot(*var, &path) {
             self.write(spot, left);
         }
         values
@@ -1351,11 +1351,11 @@ impl<'f> Lowerer<'_, 'f> {
     }
 }
 
-fn steps(path: &[Step]) -> Vec<Way<'_>> {
+fn projections(path: &[Projection]) -> Vec<ProjectionRef<'_>> {
     path.iter()
         .map(|s| match s {
-            Step::Field(at) => Way::Field(*at),
-            Step::Index(e, span) => Way::Index(e, *span),
+            Projection::Field(at) => ProjectionRef::Field(*at),
+            Projection::Index(e, span) => ProjectionRef::Index(e, *span),
         })
         .collect()
 }

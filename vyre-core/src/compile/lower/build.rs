@@ -1491,7 +1491,7 @@ impl<'b> Builder<'b> {
         }
         let loaded = self.loaded.len();
         self.push(Op::Loop, None, [Arg::None; 3], 0, None);
-        if let Some(Step { copy, at, step }) = moved {
+        if let Some(MovedStep { copy, at, step }) = moved {
             let Stmt::Assign(name, _) = &body[copy] else {
                 unreachable!("moved_step finds an assignment")
             };
@@ -1519,7 +1519,7 @@ impl<'b> Builder<'b> {
         &self,
         body: &'b [Stmt],
         before: &[Stmt],
-    ) -> Result<Option<Step<'b>>, LowerError> {
+    ) -> Result<Option<MovedStep<'b>>, LowerError> {
         for (copy, stmt) in body.iter().enumerate() {
             let Stmt::Assign(x, Expr::Local(i)) = stmt else {
                 continue;
@@ -1554,7 +1554,7 @@ impl<'b> Builder<'b> {
                 && self.reads_all(&named, *x)
             {
                 let step = (*i, step);
-                return Ok(Some(Step { copy, at, step }));
+                return Ok(Some(MovedStep { copy, at, step }));
             }
         }
         Ok(None)
@@ -1563,7 +1563,7 @@ impl<'b> Builder<'b> {
 
 /// A counter's step that can wait: positions of the copy and the step in the loop's body, and the step.
 #[derive(Clone, Copy)]
-struct Step<'b> {
+struct MovedStep<'b> {
     copy: usize,
     at: usize,
     step: (LocalId, &'b Expr),

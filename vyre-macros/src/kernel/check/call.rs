@@ -330,7 +330,7 @@ impl Checker<'_> {
                 return self.wrong(span);
             };
             if let Place::Var(_, path) = &p
-                && path.iter().any(|s| matches!(s, Step::Index(..)))
+                && path.iter().any(|s| matches!(s, Projection::Index(..)))
             {
                 self.error(
                     at,
@@ -415,7 +415,7 @@ impl Checker<'_> {
                     let Some((Place::Var(id, mut path), _)) = self.place(&m.receiver) else {
                         return self.wrong(span);
                     };
-                    path.push(Step::Index(var(index), at));
+                    path.push(Projection::Index(var(index), at));
                     stmts.push(Stmt::Expr(Expr {
                         kind: Kind::Assign(Place::Var(id, path), Box::new(var(value))),
                         ty: Ty::UNIT,

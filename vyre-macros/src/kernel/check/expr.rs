@@ -831,7 +831,7 @@ impl Checker<'_> {
                     self.leave("no such field");
                     return None;
                 };
-                path.push(Step::Field(at));
+                path.push(Projection::Field(at));
                 Some((Place::Var(id, path), part))
             }
             syn::Expr::Index(i) if self.in_variable(&i.expr) => {
@@ -844,7 +844,7 @@ impl Checker<'_> {
                     return None;
                 };
                 self.unify(&Ty::Size, &index);
-                path.push(Step::Index(index, start(e)));
+                path.push(Projection::Index(index, start(e)));
                 Some((Place::Var(id, path), *part))
             }
             syn::Expr::Index(i) => {

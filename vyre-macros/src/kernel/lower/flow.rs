@@ -227,7 +227,7 @@ impl<'f> Lowerer<'_, 'f> {
             Place::Var(var, path) => {
                 let before = self.out.len();
                 let mut values = [values];
-                let Some(spot) = self.spot(*var, &steps(path)) else {
+                let Some(spot) = self.spot(*var, &projections(path)) else {
                     return self.fault("a variable is assigned twice");
                 };
                 self.keep_order(before, &mut values);
@@ -273,7 +273,7 @@ impl<'f> Lowerer<'_, 'f> {
             Place::Var(var, path) => {
                 let before = self.out.len();
                 let mut values = [vec![y]];
-                let Some(mut spot) = self.spot(*var, &steps(path)) else {
+                let Some(mut spot) = self.spot(*var, &projections(path)) else {
                     return self.fault("a variable is assigned twice");
                 };
                 let s = match spot.ty() {

@@ -46,9 +46,9 @@ impl Spot {
     }
 }
 
-/// As [`Step`], borrowed.
+/// As [`Projection`], borrowed.
 #[derive(Clone, Copy)]
-pub(super) enum Way<'f> {
+pub(super) enum ProjectionRef<'f> {
     Field(usize),
     Index(&'f Expr, Span),
 }
@@ -264,23 +264,23 @@ impl<'f> Lowerer<'_, 'f> {
         }
     }
 
-    /// The part of a variable that the steps lead to; `None` for a variable that is only a name for other values.
-    pub(super) fn spot(&mut self, var: VarId, way: &[Way<'f>]) -> Option<Spot> {
+    /// The part of a variable that the projections lead to; `None` for a variable that is only a name for other values.
+    pub(super) fn spot(&mut self, var: VarId, path: &[ProjectionRef<'f>]) -> Option<Spot> {
         match self.slot(var) {
-            Slot::Kept(dest) => Some(self.walk(dest, way)),
+            Slot::Kept(dest) => Some(self.walk(dest, path)),
             Slot::Alias(_) => None,
         }
     }
 
-    pub(super) fn walk(&mut self, mut to: Dest, way: &[Way<'f>]) -> Spot {
+    pub(super) fn walk(&mut self, mut to: Dest, path: &[ProjectionRef<'f>]) -> Spot {
         let mut base: Option<ir::Expr> = None;
         let mut site = SiteId(0);
         if to.leaves.iter().any(|s| !matches!(s, Storage::Local(_))) {
             site = self.own_site();
         }
-        for step in way {
-            match *step {
-                Way::Field(at) => {
+        for projection in path {
+            match *projection {
+                ProjectionRef::Field(at) => {
                     let tys = to.ty.fields().unwrap_or_default();
                     let before: usize = tys.iter().take(at).map(|t| leaves(t).len()).sum();
                     let Some(ty) = tys.into_iter().nth(at) else {
@@ -291,7 +291,7 @@ impl<'f> Lowerer<'_, 'f> {
                     let leaves = to.leaves.into_iter().skip(before).take(n).collect();
                     to = Dest { ty, leaves };
                 }
-                Way::Index(e, span) => {
+                ProjectionRef::Index(e, span) => {
                     let Ty::Array(element, n) = to.ty else {
                         self.fault("cannot index this");
                         break;
@@ -371,19 +371,19 @@ impl<'f> Lowerer<'_, 'f> {
         }
     }
 
-    /// The variable and the way into it that an expression names.
-    pub(super) fn way(&self, e: &'f Expr) -> Option<(VarId, Vec<Way<'f>>)> {
+    /// The variable and the path into it that an expression names.
+    pub(super) fn projected(&self, e: &'f Expr) -> Option<(VarId, Vec<ProjectionRef<'f>>)> {
         match &e.kind {
             Kind::Var(id) => Some((*id, Vec::new())),
             Kind::Field(base, at) => {
-                let (id, mut way) = self.way(base)?;
-                way.push(Way::Field(*at));
-                Some((id, way))
+                let (id, mut path) = self.projected(base)?;
+                path.push(ProjectionRef::Field(*at));
+                Some((id, path))
             }
             Kind::Element(base, index, span) => {
-                let (id, mut way) = self.way(base)?;
-                way.push(Way::Index(index, *span));
-                Some((id, way))
+                let (id, mut path) = self.projected(base)?;
+                path.push(ProjectionRef::Index(index, *span));
+                Some((id, path))
             }
             _ => None,
         }
@@ -405,8 +405,8 @@ impl<'f> Lowerer<'_, 'f> {
 
     /// A field or element of something.
     pub(super) fn part(&mut self, e: &'f Expr) -> Vec<ir::Expr> {
-        if let Some((var, way)) = self.way(e)
-            && let Some(spot) = self.spot(var, &way)
+        if let Some((var, path)) = self.projected(e)
+            && let Some(spot) = self.spot(var, &path)
         {
             return self.read(&spot);
         }
@@ -437,7 +437,7 @@ impl<'f> Lowerer<'_, 'f> {
                 let values = self.value(base);
                 let dest = self.dest(&base.ty);
                 self.assign(&dest, values);
-                let spot = self.walk(dest, &[Way::Index(index, *span)]);
+                let spot = self.walk(dest, &[ProjectionRef::Index(index, *span)]);
                 self.read(&spot)
             }
             _ => Vec::new(),
