@@ -87,7 +87,7 @@ pub(crate) struct Layout {
     /// By wave, the topology whose long edge ranges its neighbour loop meets.
     pub(crate) ranges_of: Vec<Option<u16>>,
     /// By kernel, its code as a map.
-    streams: Vec<Option<MapCode>>,
+    maps: Vec<Option<MapCode>>,
     /// By wave, the code of its narrow rounds; and that code, as far as it was taken.
     quick: Vec<Option<Quick>>,
     quick_code: Vec<QuickWord>,
@@ -231,7 +231,7 @@ impl Layout {
             shared_bytes: 0,
             swept_with: vec![None; program.frontiers.len()],
             ranges_of: Vec::new(),
-            streams: Vec::new(),
+            maps: Vec::new(),
             quick: Vec::new(),
             quick_code: Vec::new(),
             pulls: Vec::new(),
@@ -335,8 +335,8 @@ impl Layout {
         } else {
             Vec::new()
         };
-        let stream = if is_wave { map::find(kernel) } else { None };
-        let stream_buffers = stream.as_ref().map_or(&[][..], |s| &s.buffers);
+        let map = if is_wave { map::find(kernel) } else { None };
+        let map_buffers = map.as_ref().map_or(&[][..], |s| &s.buffers);
         let row = |r: Option<u8>| r.map_or(NONE, u32::from);
         let dynamic: Vec<u32> = (0u32..)
             .zip(&kernel.uniforms)
@@ -360,8 +360,8 @@ impl Layout {
             neighbors: lift.as_ref().map_or(0, |_| kernel.code.len() as u32 + 1),
             ahead_count: ahead.len() as u32 / 2,
             ahead: self.list(&ahead),
-            stream_buffer_count: stream_buffers.len() as u32,
-            stream_buffers: self.list(stream_buffers),
+            stream_buffer_count: map_buffers.len() as u32,
+            stream_buffers: self.list(map_buffers),
             // After the word that follows the kernel's own.
             tile: if tile.code.is_empty() {
                 0
@@ -372,7 +372,7 @@ impl Layout {
             ..Default::default()
         };
         self.kernels.push(described);
-        self.streams.push(stream);
+        self.maps.push(map);
         code.push(Word {
             op: Op::Ret as u8,
             ..Word::default()
@@ -723,10 +723,10 @@ impl Layout {
         let quick = self.quick_code.len() as u32 * QUICK_BYTES;
         let mut words = self.code.len();
         let most = words + MAP_WORDS;
-        for (kernel, stream) in self.kernels.iter_mut().zip(&mut self.streams) {
+        for (kernel, map) in self.kernels.iter_mut().zip(&mut self.maps) {
             kernel.stream = words as u32;
-            stream.take_if(|s| words + s.code.len() > most);
-            words += stream.as_ref().map_or(0, |s| s.code.len());
+            map.take_if(|s| words + s.code.len() > most);
+            words += map.as_ref().map_or(0, |s| s.code.len());
         }
         // Maps fetch a word more, too.
         words += 1;
@@ -770,12 +770,12 @@ impl Layout {
             kernel.k = k;
             kernel.warps = warps;
             // What is left of a map, less than a tile of it, runs in the same place.
-            let stream = self.streams[i].as_ref().filter(|_| warps == abi::WARPS);
+            let map = self.maps[i].as_ref().filter(|_| warps == abi::WARPS);
             let as_map = |s: &MapCode, k: u32| bytes(1).max(s.rows * k * 128);
             kernel.stream_k = (map::ITEMS.into_iter())
-                .find(|&k| stream.is_some_and(|s| as_map(s, k) * abi::WARPS <= most))
+                .find(|&k| map.is_some_and(|s| as_map(s, k) * abi::WARPS <= most))
                 .unwrap_or(0);
-            kernel.warp_bytes = match stream {
+            kernel.warp_bytes = match map {
                 Some(s) => bytes(k).max(as_map(s, kernel.stream_k)),
                 None => bytes(k),
             };
@@ -819,9 +819,9 @@ impl Layout {
                 words.push([first, imm, a, b, imm, imm, imm, imm]);
             }
         }
-        let streams = self.kernels.iter().zip(&self.streams);
-        for (kernel, stream) in streams.filter_map(|(k, s)| Some((k, s.as_ref()?))) {
-            let code = stream.code.iter().zip(&stream.flags);
+        let maps = self.kernels.iter().zip(&self.maps);
+        for (kernel, map) in maps.filter_map(|(k, s)| Some((k, s.as_ref()?))) {
+            let code = map.code.iter().zip(&map.flags);
             words.extend((kernel.stream..).zip(code).map(|(at, (word, flags))| {
                 let mut words = self.map_word(kernel, at, word);
                 words[0] |= flags;

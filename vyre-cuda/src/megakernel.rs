@@ -29,7 +29,7 @@ use crate::image::{
     Control, FRONTIER_CONTROL_BYTES, ITEMS_PER_LANE, Layout, Ranges, Run, Turn, list_number,
     records_of, unordered,
 };
-use crate::neighbor_loop::Shares;
+use crate::neighbor_loop::EdgePartition;
 use launch::{
     Laid, Launch, Launched, Launches, PART_BYTES, Query, RECORDS_BYTES, States, ring_for,
     worth_sharing,
@@ -102,7 +102,7 @@ pub struct Megakernel {
     needs: Needs,
     code: Memory,
     /// By wave: how its neighbour loop is shared out.
-    shares: Vec<Option<SharesMemory>>,
+    partitions: Vec<Option<PartitionMemory>>,
     /// Three bitmaps of the nodes, for waves that are turned round; none before one can be.
     bits: Option<Memory>,
     pull_from: u64,
@@ -122,7 +122,7 @@ pub struct Megakernel {
     /// By size of a cluster, CTAs that run together; 0: none, or no wave has narrow rounds.
     clustered: [u32; CLUSTERS.len()],
     /// Which clusters the next run has.
-    gathers: Option<usize>,
+    cluster: Option<usize>,
     items_per_lane: u32,
     /// What batches may take.
     batch_bytes: Option<u64>,
@@ -198,7 +198,7 @@ enum OnItsWay {
 }
 
 #[derive(Debug)]
-struct SharesMemory {
+struct PartitionMemory {
     /// Ranges, parts, chunks.
     lists: Memory,
     sums: Memory,
@@ -466,7 +466,7 @@ impl Megakernel {
         let of = (&*program, allocation);
         let layout = Layout::new(of, device.room(), &degrees, ITEMS_PER_LANE)
             .map_err(|e| RunError::Backend(e.to_string()))?;
-        let shares = shares_of(&layout, &csrs);
+        let partitions = partitions_of(&layout, &csrs);
         let found = found_in(&program, &csrs);
         let pack_up_to_bytes = Thresholds::default().pack_up_to_bytes;
         let manner = Manner {
@@ -491,7 +491,11 @@ impl Megakernel {
             .chain(buffers.map(up))
             .chain(queues.map(up))
             .chain(stamps)
-            .chain([up(image_bytes), up(code_bytes), shares_bytes(&shares)])
+            .chain([
+                up(image_bytes),
+                up(code_bytes),
+                partitions_bytes(&partitions),
+            ])
             .chain([needs.shared_bytes()])
             .fold(0, u64::saturating_add);
         room_for(device, "the session", needed)?;
@@ -507,7 +511,7 @@ impl Megakernel {
         }
         let code = Memory::new(device, code_bytes)?;
         code.upload(0, &words)?;
-        let shares = SharesMemory::upload(device, &shares)?;
+        let partitions = PartitionMemory::upload(device, &partitions)?;
         let mut this = Megakernel {
             device: Arc::clone(device),
             allocation,
@@ -518,7 +522,7 @@ impl Megakernel {
             arena: None,
             queues: Vec::new(),
             code,
-            shares,
+            partitions,
             bits: None,
             pull_from: Thresholds::default().pull_from,
             image: Memory::new(device, image_bytes)?,
@@ -531,7 +535,7 @@ impl Megakernel {
             slots: 1,
             ctas: device.multiprocessors().min(abi::MAX_CTAS),
             clustered: clustered(device, &layout)?,
-            gathers: Some(CLUSTERS.len() - 1),
+            cluster: Some(CLUSTERS.len() - 1),
             items_per_lane: ITEMS_PER_LANE,
             batch_bytes: None,
             second_inputs: false,
@@ -955,10 +959,10 @@ impl Megakernel {
             topologies: self.graphs.iter().map(Graph::table).collect(),
             shapes,
             stamps: &stamps,
-            ranges: (self.shares.iter())
+            ranges: (self.partitions.iter())
                 .enumerate()
-                .map(|(wave, shares)| match shares {
-                    Some(shares) => shares.place(self.layout.tile(wave)),
+                .map(|(wave, partition)| match partition {
+                    Some(partition) => partition.place(self.layout.tile(wave)),
                     None => Ranges::default(),
                 })
                 .collect(),
@@ -969,7 +973,7 @@ impl Megakernel {
 
     /// How many CTAs the next run has, and how many a cluster.
     fn grid(&self) -> (u32, u32) {
-        match self.gathers {
+        match self.cluster {
             Some(i) if self.clustered[i] > 0 && self.ctas == self.slots() => {
                 (self.clustered[i], CLUSTERS[i].0)
             }
@@ -1173,7 +1177,7 @@ impl Megakernel {
         self.progress.set(words.rounds.iter().sum(), words.waiting);
         let device_ns = self.flights[flight].timer.elapsed_ns()?;
         let each_ns = device_ns / pending.launched as u64;
-        self.gathers = worth_gathering(words.fitting, each_ns, self.slots(), self.clustered);
+        self.cluster = worth_a_cluster(words.fitting, each_ns, self.slots(), self.clustered);
         self.read(&words, &pending, (results, in_outs))?;
         self.left = Some(Left {
             homes: words.homes,
@@ -1567,7 +1571,7 @@ impl Flight {
 /// ones leave out more multiprocessors, and not all devices have them.
 const CLUSTERS: [(u32, u64); 2] = [(16, 580), (abi::CLUSTER, 500)];
 /// What such a round takes.
-const GATHERED_NS: u64 = 2_700;
+const CLUSTER_ROUND_NS: u64 = 2_700;
 
 /// By size of a cluster, how many CTAs run together, for a pass that has narrow rounds.
 fn clustered(device: &Device, layout: &Layout) -> Result<[u32; CLUSTERS.len()], DeviceError> {
@@ -1582,13 +1586,13 @@ fn clustered(device: &Device, layout: &Layout) -> Result<[u32; CLUSTERS.len()], 
 
 /// The clusters that are worth the multiprocessors that they leave out, where so many rounds of the last run fitted
 /// into one.
-fn worth_gathering(
+fn worth_a_cluster(
     fitting: u64,
     device_ns: u64,
     ctas: u32,
     clustered: [u32; CLUSTERS.len()],
 ) -> Option<usize> {
-    let others = device_ns.saturating_sub(fitting * GATHERED_NS);
+    let others = device_ns.saturating_sub(fitting * CLUSTER_ROUND_NS);
     let gain = |i: usize| {
         let left_out = u64::from(ctas.saturating_sub(clustered[i]));
         // Half of it waits for memory or for others, however many CTAs there are.
@@ -2277,8 +2281,8 @@ impl Executor for Megakernel {
             let own = needs.own_queue_bytes(&program, i).map_or(0, up);
             own + needs.shapes[i].stamps_bytes()
         });
-        let shares = shares_of(&layout, &csrs);
-        let more = graphs.sum::<u64>() + queues.sum::<u64>() + shares_bytes(&shares);
+        let partitions = partitions_of(&layout, &csrs);
+        let more = graphs.sum::<u64>() + queues.sum::<u64>() + partitions_bytes(&partitions);
         room_for(&self.device, "the update", more)?;
         // What finds out about a graph still reads it.
         self.device.synchronize()?;
@@ -2296,7 +2300,7 @@ impl Executor for Megakernel {
             self.queues[i] = Queue::new(&self.device, needs.shapes[i].clone(), own)?;
             self.counts.allocations += u64::from(own.is_some());
         }
-        self.shares = SharesMemory::upload(&self.device, &shares)?;
+        self.partitions = PartitionMemory::upload(&self.device, &partitions)?;
         self.lay(layout)?;
         self.found = found;
         self.sizes = sizes;
@@ -2437,22 +2441,22 @@ impl Drop for Megakernel {
 }
 
 /// How each wave's neighbour loop is shared out.
-fn shares_of(layout: &Layout, csrs: &[&Csr]) -> Vec<Option<Shares>> {
+fn partitions_of(layout: &Layout, csrs: &[&Csr]) -> Vec<Option<EdgePartition>> {
     let of = |(wave, t): (usize, &Option<u16>)| {
-        t.map(|t| Shares::new(csrs[usize::from(t)].offsets(), layout.tile(wave)))
+        t.map(|t| EdgePartition::new(csrs[usize::from(t)].offsets(), layout.tile(wave)))
     };
     layout.ranges_of.iter().enumerate().map(of).collect()
 }
 
-fn shares_bytes(shares: &[Option<Shares>]) -> u64 {
-    shares.iter().flatten().map(shares_bytes_of).sum()
+fn partitions_bytes(partitions: &[Option<EdgePartition>]) -> u64 {
+    partitions.iter().flatten().map(partition_bytes).sum()
 }
 
 /// Lists, and sums of parts.
-fn shares_bytes_of(shares: &Shares) -> u64 {
+fn partition_bytes(partition: &EdgePartition) -> u64 {
     let bytes = |n: usize, each: u64| n as u64 * each;
-    let parts = bytes(shares.parts.len(), 8);
-    up(bytes(shares.ranges.len(), 16) + parts + bytes(shares.chunks.len(), 4)) + up(parts)
+    let parts = bytes(partition.parts.len(), 8);
+    up(bytes(partition.ranges.len(), 16) + parts + bytes(partition.chunks.len(), 4)) + up(parts)
 }
 
 /// What decides about memory, of a session's own graphs.
@@ -2464,39 +2468,39 @@ fn found_in(program: &Program, csrs: &[&Csr]) -> Graphs {
     }
 }
 
-impl SharesMemory {
+impl PartitionMemory {
     fn upload(
         device: &Arc<Device>,
-        shares: &[Option<Shares>],
+        partitions: &[Option<EdgePartition>],
     ) -> Result<Vec<Option<Self>>, DeviceError> {
-        let one = |shares: &Shares| {
+        let one = |partition: &EdgePartition| {
             let words = [
-                shares.ranges.as_flattened(),
-                shares.parts.as_flattened(),
-                &shares.chunks,
+                partition.ranges.as_flattened(),
+                partition.parts.as_flattened(),
+                &partition.chunks,
             ]
             .concat();
             let lists = Memory::new(device, 4 * words.len() as u64)?;
             lists.upload(0, slice_bytes(&Slice::U32(&words)))?;
-            let parts = 16 * shares.ranges.len() as u64;
+            let parts = 16 * partition.ranges.len() as u64;
             let within = Ranges {
                 parts,
-                chunks: parts + 8 * shares.parts.len() as u64,
-                count: shares.ranges.len() as u32,
-                part_count: shares.parts.len() as u32,
-                chunk_count: shares.chunks.len() as u32 - 1,
+                chunks: parts + 8 * partition.parts.len() as u64,
+                count: partition.ranges.len() as u32,
+                part_count: partition.parts.len() as u32,
+                chunk_count: partition.chunks.len() as u32 - 1,
                 ..Ranges::default()
             };
-            Ok(SharesMemory {
+            Ok(PartitionMemory {
                 lists,
-                sums: Memory::new(device, 8 * shares.parts.len() as u64)?,
+                sums: Memory::new(device, 8 * partition.parts.len() as u64)?,
                 within,
-                tile: shares.tile,
+                tile: partition.tile,
             })
         };
-        shares
+        partitions
             .iter()
-            .map(|shares| shares.as_ref().map(one).transpose())
+            .map(|partition| partition.as_ref().map(one).transpose())
             .collect()
     }
 
@@ -2731,14 +2735,14 @@ mod tests {
 
     #[test]
     fn clusters_are_as_large_as_is_worth_the_ctas_that_they_leave_out() {
-        let worth = |fitting, ns| worth_gathering(fitting, ns, 132, [112, 120]);
+        let worth = |fitting, ns| worth_a_cluster(fitting, ns, 132, [112, 120]);
         // Nothing but narrow rounds; half of the time; a little of it; rounds that no cluster holds.
         assert_eq!(worth(1_998, 5_500_000), Some(0));
         assert_eq!(worth(1_874, 10_900_000), Some(1));
         assert_eq!(worth(1_998, 40_000_000), None);
         assert_eq!(worth(0, 2_000_000), None);
         // A device without the larger ones, and one without any.
-        assert_eq!(worth_gathering(1_998, 5_500_000, 132, [0, 120]), Some(1));
-        assert_eq!(worth_gathering(1_998, 5_500_000, 132, [0, 0]), None);
+        assert_eq!(worth_a_cluster(1_998, 5_500_000, 132, [0, 120]), Some(1));
+        assert_eq!(worth_a_cluster(1_998, 5_500_000, 132, [0, 0]), None);
     }
 }

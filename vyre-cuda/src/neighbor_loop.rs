@@ -233,7 +233,7 @@ fn range_of(code: &[Word], at: usize, edge: u8) -> Option<u16> {
 
 /// How the nodes of a topology are shared out for a neighbour loop over it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shares {
+pub(crate) struct EdgePartition {
     /// The long edge ranges: begin, end, first part, number of parts.
     pub(crate) ranges: Vec<[u32; 4]>,
     /// Begin and end of their parts.
@@ -247,12 +247,12 @@ pub(crate) struct Shares {
 /// Chunks of a topology that is large enough, about: two for each warp of a large GPU.
 const CHUNKS: usize = 8192;
 
-impl Shares {
+impl EdgePartition {
     /// `most`: nodes of a chunk.
-    pub(crate) fn new(offsets: &[u32], most: u32) -> Shares {
-        let mut shares = Shares {
+    pub(crate) fn new(offsets: &[u32], most: u32) -> EdgePartition {
+        let mut partition = EdgePartition {
             tile: most,
-            ..Shares::default()
+            ..EdgePartition::default()
         };
         let nodes = offsets.len().saturating_sub(1);
         let short = |degree: u32| if degree > abi::RANGE_HUB { 0 } else { degree };
@@ -266,22 +266,22 @@ impl Shares {
             let (begin, end) = (pair[0], pair[1]);
             if end - begin > abi::RANGE_HUB {
                 let starts = (begin..end).step_by(abi::RANGE_PART as usize);
-                let from = shares.parts.len() as u32;
-                (shares.parts)
+                let from = partition.parts.len() as u32;
+                (partition.parts)
                     .extend(starts.map(|s| [s, s.saturating_add(abi::RANGE_PART).min(end)]));
-                let count = shares.parts.len() as u32 - from;
-                shares.ranges.push([begin, end, from, count]);
+                let count = partition.parts.len() as u32 - from;
+                partition.ranges.push([begin, end, from, count]);
             }
             edges += short(end - begin);
             if node == first {
-                shares.chunks.push(node);
+                partition.chunks.push(node);
             } else if node - first == most || edges > most_edges {
-                shares.chunks.push(node);
+                partition.chunks.push(node);
                 (first, edges) = (node, short(end - begin));
             }
         }
-        shares.chunks.push(nodes as u32);
-        shares
+        partition.chunks.push(nodes as u32);
+        partition
     }
 }
 
@@ -396,17 +396,17 @@ mod tests {
     #[test]
     fn long_ranges_are_cut_into_parts() {
         let offsets = [0, 256, 513, 513, 2_513];
-        let shares = Shares::new(&offsets, 128);
-        assert_eq!(shares.ranges, [[256, 513, 0, 1], [513, 2_513, 1, 2]]);
-        assert_eq!(shares.parts, [[256, 513], [513, 1_537], [1_537, 2_513]]);
-        assert_eq!(shares.chunks, [0, 4]);
+        let partition = EdgePartition::new(&offsets, 128);
+        assert_eq!(partition.ranges, [[256, 513, 0, 1], [513, 2_513, 1, 2]]);
+        assert_eq!(partition.parts, [[256, 513], [513, 1_537], [1_537, 2_513]]);
+        assert_eq!(partition.chunks, [0, 4]);
     }
 
     #[test]
     fn chunks_have_few_nodes_and_few_edges() {
         // 40 nodes with 10 edges each, then 100 without any.
         let offsets: Vec<u32> = (0..=140).map(|v: u32| 10 * v.min(40)).collect();
-        let shares = Shares::new(&offsets, 128);
-        assert_eq!(shares.chunks, [0, 25, 57, 89, 121, 140]);
+        let partition = EdgePartition::new(&offsets, 128);
+        assert_eq!(partition.chunks, [0, 25, 57, 89, 121, 140]);
     }
 }

@@ -54,7 +54,7 @@ mod decide;
 mod device_ptr;
 mod error;
 mod fused;
-pub mod guide;
+pub mod session_guide;
 mod kernel;
 pub mod language;
 mod memory;

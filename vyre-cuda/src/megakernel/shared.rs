@@ -1,10 +1,10 @@
 //! Memory that scratch and frontiers share which never live at once, and what the graphs of a session decide about
 //! memory.
 
-use super::{Manner, shares_bytes_of};
+use super::{Manner, partition_bytes};
 use crate::device::Device;
 use crate::image::{ITEMS_PER_LANE, Layout};
-use crate::neighbor_loop::Shares;
+use crate::neighbor_loop::EdgePartition;
 use std::borrow::Cow;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::arena::{self, Arena, Filling, Temporary};
@@ -120,8 +120,8 @@ pub(crate) fn graphs_of(
     };
     for (wave, t) in layout.ranges_of.iter().enumerate() {
         if let Some(t) = t.map(TopologyId) {
-            let shares = Shares::new(&offsets(t), layout.tile(wave));
-            found.partition_bytes[t.index()] += shares_bytes_of(&shares);
+            let partition = EdgePartition::new(&offsets(t), layout.tile(wave));
+            found.partition_bytes[t.index()] += partition_bytes(&partition);
         }
     }
     Ok(found)
