@@ -54,7 +54,6 @@ mod decide;
 mod device_ptr;
 mod error;
 mod fused;
-pub mod session_guide;
 mod kernel;
 pub mod language;
 mod memory;
@@ -66,6 +65,7 @@ pub mod prelude;
 mod query;
 mod runtime;
 mod session;
+pub mod session_guide;
 mod sessions;
 mod sides;
 
