@@ -5,6 +5,8 @@ mod call;
 mod expr;
 mod flow;
 pub(crate) mod function;
+mod method;
+mod place;
 mod ty;
 
 use super::hir::{

@@ -1,0 +1,641 @@
+//! Methods: of structs, arrays, scalars, handles, rows of bits and atomics.
+
+use super::function::helper;
+use super::*;
+
+impl Checker<'_> {
+    /// Refuses `xs.iter().map(..)` and the like at the last method that is an iterator's; true if it did.
+    pub(super) fn iterator_chain(&mut self, m: &syn::ExprMethodCall) -> bool {
+        let name = m.method.to_string();
+        let Some(advice) = methods::instead(&name) else {
+            return false;
+        };
+        let over_iterator = match strip(&m.receiver) {
+            syn::Expr::Range(_) => true,
+            syn::Expr::MethodCall(inner) => {
+                let inner = inner.method.to_string();
+                matches!(inner.as_str(), "neighbors" | "edges")
+                    || methods::instead(&inner).is_some()
+            }
+            _ => false,
+        };
+        if over_iterator {
+            self.error(
+                m.method.span(),
+                format!("method `{name}` is not in the kernel language"),
+                advice,
+            );
+        }
+        over_iterator
+    }
+
+    pub(super) fn method(&mut self, m: &syn::ExprMethodCall, span: Span) -> Expr {
+        if self.iterator_chain(m) {
+            return self.wrong(span);
+        }
+        let receiver = self.base(&m.receiver);
+        let receiver = self.read(receiver);
+        if let Some(t) = &m.turbofish {
+            self.error(
+                first_token(t),
+                "generics are not in the kernel language",
+                "leave the type arguments out",
+            );
+            return self.wrong(span);
+        }
+        match self.types.resolve(&receiver.ty) {
+            Ty::Handle(h) => self.handle_method(m, receiver, h, span),
+            Ty::Error => {
+                self.arguments(m);
+                self.wrong(span)
+            }
+            Ty::Struct(s) => self.struct_method(m, receiver, &s, span),
+            Ty::Array(element, n) => self.array_method(m, receiver, (*element, n), span),
+            _ => {
+                let name = m.method.to_string();
+                self.scalar_method(
+                    &name,
+                    m.method.span(),
+                    receiver,
+                    m.args.iter().collect(),
+                    span,
+                )
+            }
+        }
+    }
+
+    pub(super) fn struct_method(
+        &mut self,
+        m: &syn::ExprMethodCall,
+        receiver: Expr,
+        s: &Struct,
+        span: Span,
+    ) -> Expr {
+        let name = format!("{}::{}", s.0.name, m.method);
+        let at = m.method.span();
+        let args: Vec<Expr> = m.args.iter().map(|a| self.value(a)).collect();
+        let f = match helper(&name, at, self.depth, self) {
+            Some(Found::Function(f)) => f,
+            Some(Found::Failed(ty)) => {
+                return Expr {
+                    ty: ty.unwrap_or(Ty::Error),
+                    ..self.wrong(span)
+                };
+            }
+            None => {
+                match methods::instead(&m.method.to_string()) {
+                    Some(advice) => self.error(
+                        at,
+                        format!("method `{}` is not in the kernel language", m.method),
+                        advice,
+                    ),
+                    None => self.leave(format!("no method `{name}`")),
+                }
+                return self.wrong(span);
+            }
+        };
+        let mut place = None;
+        if f.mut_self && self.in_variable(&m.receiver) {
+            let Some((p, _)) = self.place(&m.receiver) else {
+                return self.wrong(span);
+            };
+            if let Place::Var(_, path) = &p
+                && path.iter().any(|s| matches!(s, Projection::Index(..)))
+            {
+                self.error(
+                    at,
+                    "a `&mut self` method of an array's element is not in the kernel language",
+                    "copy the element, call the method on the copy, and store it back",
+                );
+                return self.wrong(span);
+            }
+            place = Some(p);
+        }
+        let args = std::iter::once(receiver).chain(args).collect();
+        self.apply(f, args, (&name, place), span)
+    }
+
+    pub(super) fn array_method(
+        &mut self,
+        m: &syn::ExprMethodCall,
+        receiver: Expr,
+        (element, n): (Ty, u32),
+        span: Span,
+    ) -> Expr {
+        let name = m.method.to_string();
+        let at = m.method.span();
+        let args = self.arguments(m);
+        match (name.as_str(), args.len()) {
+            ("len", 0) => Expr {
+                kind: Kind::Int(n.into()),
+                ty: Ty::Size,
+                span,
+            },
+            ("is_empty", 0) => Expr {
+                kind: Kind::Bool(false),
+                ty: Ty::BOOL,
+                span,
+            },
+            ("fill", 1) if self.in_variable(&m.receiver) => {
+                let Some((place, ty)) = self.place(&m.receiver) else {
+                    return self.wrong(span);
+                };
+                let [value] = <[Expr; 1]>::try_from(args).expect("one argument");
+                self.unify(&element, &value);
+                let value = Expr {
+                    kind: Kind::Repeat(Box::new(value), n),
+                    ty,
+                    span,
+                };
+                Expr {
+                    kind: Kind::Assign(place, Box::new(value)),
+                    ty: Ty::UNIT,
+                    span,
+                }
+            }
+            ("swap", 2) if self.in_variable(&m.receiver) => {
+                let mut stmts = Vec::new();
+                let mut named = |c: &mut Self, value: Expr, ty: Ty| {
+                    let id = c.hidden(ty.clone());
+                    stmts.push(Stmt::Let(Pat::Var(id), Some(value)));
+                    (id, ty)
+                };
+                let var = |(id, ty): &(VarId, Ty)| Expr {
+                    kind: Kind::Var(*id),
+                    ty: ty.clone(),
+                    span,
+                };
+                let [i, j] = <[Expr; 2]>::try_from(args).expect("two arguments");
+                self.unify(&Ty::Size, &i);
+                self.unify(&Ty::Size, &j);
+                let i = named(self, i, Ty::Size);
+                let j = named(self, j, Ty::Size);
+                let get = |c: &mut Self, index: &(VarId, Ty)| {
+                    let base = c.value(&m.receiver);
+                    Expr {
+                        kind: Kind::Element(Box::new(base), Box::new(var(index)), at),
+                        ty: element.clone(),
+                        span,
+                    }
+                };
+                let (first, second) = (get(self, &i), get(self, &j));
+                let first = named(self, first, element.clone());
+                let second = named(self, second, element.clone());
+                for (index, value) in [(&i, &second), (&j, &first)] {
+                    let Some((Place::Var(id, mut path), _)) = self.place(&m.receiver) else {
+                        return self.wrong(span);
+                    };
+                    path.push(Projection::Index(var(index), at));
+                    stmts.push(Stmt::Expr(Expr {
+                        kind: Kind::Assign(Place::Var(id, path), Box::new(var(value))),
+                        ty: Ty::UNIT,
+                        span,
+                    }));
+                }
+                Expr {
+                    kind: Kind::Block(Block {
+                        stmts,
+                        tail: None,
+                        ends: false,
+                    }),
+                    ty: Ty::UNIT,
+                    span,
+                }
+            }
+            _ => {
+                let _ = receiver;
+                let near = did_you_mean(&name, ["len", "is_empty", "swap", "fill"]);
+                if let Some(near) = near {
+                    self.report.meant(at, &name, near);
+                    self.error(
+                        at,
+                        format!("an array has no method `{name}`"),
+                        format!("did you mean `{near}`?"),
+                    );
+                    return self.wrong(span);
+                }
+                let advice = match name.as_str() {
+                    "iter" | "into_iter" | "iter_mut" => "write `for x in array` or index it",
+                    "get" | "get_mut" | "first" | "last" => {
+                        "index it, `a[i]`: every index is checked"
+                    }
+                    _ => "it has `len`, `swap` and `fill`; write the rest with loops",
+                };
+                self.error(
+                    at,
+                    format!("method `{name}` of an array is not in the kernel language"),
+                    advice,
+                );
+                self.wrong(span)
+            }
+        }
+    }
+
+    pub(super) fn arguments(&mut self, m: &syn::ExprMethodCall) -> Vec<Expr> {
+        m.args.iter().map(|a| self.value(a)).collect()
+    }
+
+    pub(super) fn scalar_method(
+        &mut self,
+        name: &str,
+        at: Span,
+        receiver: Expr,
+        args: Vec<&syn::Expr>,
+        span: Span,
+    ) -> Expr {
+        if name == "into" && args.is_empty() {
+            let ty = self.types.any();
+            return Expr {
+                kind: Kind::Cast(Box::new(receiver)),
+                ty,
+                span,
+            };
+        }
+        let row = match methods::method(name) {
+            Some(row) => row,
+            None => {
+                let on = self.types.scalar(&receiver.ty);
+                let known = methods::METHODS
+                    .iter()
+                    .filter(|m| on.is_none_or(|s| m.on.holds(s)));
+                let near = did_you_mean(name, known.map(|m| m.name));
+                // A method of something that has failed may well be one of its type.
+                let unknown = self.failed && matches!(self.types.resolve(&receiver.ty), Ty::Var(_));
+                let near = near.filter(|_| methods::instead(name).is_none() && !unknown);
+                let help = match (methods::instead(name), near) {
+                    (Some(advice), _) => advice.to_owned(),
+                    (None, Some(near)) => format!("did you mean `{near}`?"),
+                    (None, None) => "write it with operators, or as a `#[device] fn`".to_owned(),
+                };
+                let what = format!("method `{name}` is not in the kernel language");
+                if unknown {
+                    self.leave(what);
+                } else {
+                    self.error(at, what, help);
+                }
+                let Some((near, row)) = near.and_then(|n| Some((n, methods::method(n)?))) else {
+                    for a in args {
+                        self.value(a);
+                    }
+                    return self.wrong(span);
+                };
+                self.report.meant(at, name, near);
+                row
+            }
+        };
+        if row.args.len() != args.len() {
+            self.leave(format!("`{name}` takes {} arguments", row.args.len()));
+            return self.wrong(span);
+        }
+        let ty = receiver.ty.clone();
+        self.pending.push(Pending::Receiver {
+            ty: ty.clone(),
+            on: row.on,
+            method: row.name,
+        });
+        let mut all = vec![receiver];
+        for (a, kind) in args.into_iter().zip(row.args) {
+            let a = self.value(a);
+            let expected = self.as_type(*kind, &ty);
+            self.unify(&expected, &a);
+            all.push(a);
+        }
+        let ty = self.as_type(row.result, &ty);
+        Expr {
+            kind: Kind::Method(row.code, all, at),
+            ty,
+            span,
+        }
+    }
+
+    pub(super) fn as_type(&mut self, kind: As, receiver: &Ty) -> Ty {
+        match kind {
+            As::Same => receiver.clone(),
+            As::U32 => Ty::U32,
+            As::Bool => Ty::BOOL,
+            As::Unsigned if self.types.resolve(receiver) == Ty::Size => Ty::Size,
+            As::Signed => match self.types.resolve(receiver) {
+                Ty::Scalar(s) => Ty::Scalar(signed(s)),
+                _ => {
+                    self.leave("the type must be known here");
+                    Ty::Error
+                }
+            },
+            As::Unsigned => match self.types.resolve(receiver) {
+                Ty::Scalar(s) => Ty::Scalar(unsigned(s)),
+                open => {
+                    let ty = self.types.any();
+                    self.pending.push(Pending::Unsigned(open, ty.clone()));
+                    ty
+                }
+            },
+        }
+    }
+
+    pub(super) fn handle_method(
+        &mut self,
+        m: &syn::ExprMethodCall,
+        receiver: Expr,
+        h: HandleTy,
+        span: Span,
+    ) -> Expr {
+        let name = m.method.to_string();
+        let site = m.method.span();
+        if h == HandleTy::Bits {
+            return self.bits_method(m, receiver, span);
+        }
+        let args = self.arguments(m);
+        let known: &[&str] = match h {
+            HandleTy::Atomic(_) => methods::ATOMIC,
+            HandleTy::Buf(_) | HandleTy::AtomicBuf(_) => &["len", "is_empty"],
+            HandleTy::Csr => &["neighbors", "edges", "target", "degree"],
+            HandleTy::Push | HandleTy::PushItems(_) => &["push"],
+            HandleTy::Append(_) => &["append"],
+            HandleTy::Records(_) => &["get", "len", "is_empty"],
+            HandleTy::Reduce { count: true, .. } => &["inc"],
+            HandleTy::Reduce {
+                op: ReduceOp::Sum, ..
+            } => &["add"],
+            HandleTy::Reduce {
+                op: ReduceOp::Min, ..
+            } => &["min"],
+            HandleTy::Reduce {
+                op: ReduceOp::Max, ..
+            } => &["max"],
+            HandleTy::Reduce {
+                op: ReduceOp::Or, ..
+            } => &["or"],
+            HandleTy::Reduce {
+                op: ReduceOp::And, ..
+            } => &["and"],
+            HandleTy::Frontier | HandleTy::List => &["len", "is_empty"],
+            HandleTy::Edge | HandleTy::Own { .. } | HandleTy::Bits => &[],
+        };
+        if !known.contains(&name.as_str()) {
+            let near = did_you_mean(&name, known.iter().copied());
+            if near.is_some() && self.role != Role::Condition {
+                // The type has no such method for rustc either, and rustc names the one meant.
+                self.arguments(m);
+                self.leave(format!("`{h}` has no method `{name}`"));
+                return self.wrong(span);
+            }
+            let help = match (near, known) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, []) => "use its fields".to_owned(),
+                (None, ["len", ..]) if matches!(h, HandleTy::Buf(_) | HandleTy::AtomicBuf(_)) => {
+                    "write `for i in 0..xs.len()` and `xs[i]`".to_owned()
+                }
+                (None, _) => format!("it has `{}`", known.join("`, `")),
+            };
+            self.error(
+                site,
+                format!("`{h}` has no method `{name}` in the kernel language"),
+                help,
+            );
+            return self.wrong(span);
+        }
+        let takes = match (h, name.as_str()) {
+            (HandleTy::Atomic(_), "compare_exchange") => 2,
+            (_, "len" | "load" | "is_empty" | "inc") => 0,
+            _ => 1,
+        };
+        if args.len() != takes {
+            self.leave(format!("`{name}` takes {takes} arguments"));
+            return self.wrong(span);
+        }
+        let handle = match receiver.kind {
+            Kind::Handle(h) => Some(h),
+            _ => None,
+        };
+        if let HandleTy::Atomic(s) = h {
+            return self.atomic(&name, receiver, args, s, span);
+        }
+        let Some(handle) = handle else {
+            self.error(
+                span,
+                format!("a `{h}` is used by its parameter's name"),
+                "write the call in each branch",
+            );
+            return self.wrong(span);
+        };
+        let mut args = args.into_iter();
+        let (kind, ty) = match h {
+            HandleTy::Records(of) if name == "get" => {
+                let Some(index) = args.next() else {
+                    return self.wrong(span);
+                };
+                self.unify(&Ty::U32, &index);
+                (
+                    Kind::Get {
+                        records: handle,
+                        index: Box::new(index),
+                        site,
+                    },
+                    self.record(of),
+                )
+            }
+            HandleTy::Buf(_) | HandleTy::AtomicBuf(_) | HandleTy::Records(_) => {
+                let (kind, ty) = (Kind::Len(handle), Ty::U32);
+                if name == "is_empty" {
+                    let zero = Expr {
+                        kind: Kind::Int(0),
+                        ty: Ty::U32,
+                        span,
+                    };
+                    let len = Expr { kind, ty, span };
+                    (
+                        Kind::Compare(CompareOp::Eq, Box::new(len), Box::new(zero)),
+                        Ty::BOOL,
+                    )
+                } else {
+                    (kind, ty)
+                }
+            }
+            HandleTy::Frontier | HandleTy::List if name == "is_empty" => {
+                (Kind::FrontierLen(handle, true), Ty::BOOL)
+            }
+            HandleTy::Frontier | HandleTy::List => (Kind::FrontierLen(handle, false), Ty::U32),
+            HandleTy::Csr if name == "neighbors" || name == "edges" => {
+                self.error(
+                    site,
+                    format!("`{name}` is for loops in the kernel language"),
+                    if name == "edges" {
+                        "write `for e in g.edges(v)`, or take its ends: `g.edges(v).start`, `g.edges(v).end`"
+                    } else {
+                        "write `for w in g.neighbors(v)`; `g.degree(v)` is their number"
+                    },
+                );
+                return self.wrong(span);
+            }
+            HandleTy::Csr => {
+                let query = if name == "target" {
+                    CsrCall::Query(CsrQuery::Target)
+                } else {
+                    CsrCall::Degree
+                };
+                let Some(of) = args.next() else {
+                    return self.wrong(span);
+                };
+                self.unify(&Ty::U32, &of);
+                (
+                    Kind::Csr {
+                        query,
+                        graph: handle,
+                        of: Box::new(of),
+                        site,
+                    },
+                    Ty::U32,
+                )
+            }
+            HandleTy::Append(of) => {
+                let Some(value) = args.next() else {
+                    return self.wrong(span);
+                };
+                let of = self.record(of);
+                self.unify(&of, &value);
+                (
+                    Kind::Append {
+                        list: handle,
+                        value: Box::new(value),
+                        site,
+                    },
+                    Ty::U32,
+                )
+            }
+            HandleTy::Push | HandleTy::PushItems(_) => {
+                let Some(value) = args.next() else {
+                    return self.wrong(span);
+                };
+                let of = match h {
+                    HandleTy::PushItems(of) => self.record(of),
+                    _ => Ty::U32,
+                };
+                self.unify(&of, &value);
+                (
+                    Kind::Push {
+                        frontier: handle,
+                        value: Box::new(value),
+                        site,
+                    },
+                    Ty::UNIT,
+                )
+            }
+            HandleTy::Reduce { scalar, .. } => {
+                let value = args.next();
+                if let Some(v) = &value {
+                    self.unify(&Ty::Scalar(scalar), v);
+                }
+                (Kind::Reduce(handle, value.map(Box::new)), Ty::UNIT)
+            }
+            HandleTy::Edge | HandleTy::Own { .. } | HandleTy::Atomic(_) | HandleTy::Bits => {
+                return self.wrong(span);
+            }
+        };
+        Expr { kind, ty, span }
+    }
+
+    pub(super) fn bits_method(
+        &mut self,
+        m: &syn::ExprMethodCall,
+        receiver: Expr,
+        span: Span,
+    ) -> Expr {
+        let name = m.method.to_string();
+        let site = m.method.span();
+        let mut args = self.arguments(m);
+        let Some((method, takes, result)) = methods::BITS.iter().find(|(n, ..)| *n == name) else {
+            let near = match name.as_str() {
+                // Words of the sets that people know.
+                "insert" => Some("set"),
+                "remove" => Some("unset"),
+                "contains" => Some("get"),
+                name => did_you_mean(name, methods::BITS.iter().map(|(n, ..)| *n)),
+            };
+            if let Some(near) = near {
+                self.report.meant(site, &name, near);
+            }
+            let help = match (name.as_str(), near) {
+                ("ones", _) => "write `for bit in rows.ones(v)`".to_owned(),
+                (_, Some(near)) => format!("did you mean `{near}`?"),
+                (_, None) => "it has `get`, `set`, `unset`, `or`, `and`, `and_not`, their `_from` and `_word` forms, `ones` and `count`".to_owned(),
+            };
+            self.error(
+                site,
+                format!("`&Bits` has no method `{name}` here in the kernel language"),
+                help,
+            );
+            return self.wrong(span);
+        };
+        let Kind::Handle(rows) = receiver.kind else {
+            return self.wrong(span);
+        };
+        if args.len() != *takes {
+            self.leave(format!("`{name}` takes {takes} arguments"));
+            return self.wrong(span);
+        }
+        let mut other = None;
+        if name.ends_with("_from") {
+            let from = args.remove(1);
+            let (Kind::Handle(h), Ty::Handle(HandleTy::Bits)) = (&from.kind, &from.ty) else {
+                self.leave("mismatched types: `&Bits` is expected");
+                return self.wrong(span);
+            };
+            other = Some(*h);
+            if let (
+                Handle::Bound(Binding::Bits { width: a, .. }),
+                Handle::Bound(Binding::Bits { width: b, .. }),
+            ) = (rows, *h)
+                && a != b
+            {
+                self.error(
+                    from.span,
+                    "these rows have another width",
+                    "declare both with the same `bits = ..`",
+                );
+            }
+        }
+        for a in &args {
+            self.unify(&Ty::U32, a);
+        }
+        Expr {
+            kind: Kind::Rows {
+                rows,
+                method,
+                other,
+                args,
+                site,
+            },
+            ty: result.map_or(Ty::UNIT, Ty::Scalar),
+            span,
+        }
+    }
+
+    pub(super) fn atomic(
+        &mut self,
+        name: &str,
+        place: Expr,
+        args: Vec<Expr>,
+        s: Scalar,
+        span: Span,
+    ) -> Expr {
+        let element = Ty::Scalar(s);
+        for a in &args {
+            self.unify(&element, a);
+        }
+        let place = Box::new(place);
+        let mut args = args.into_iter().map(Box::new);
+        let (kind, ty) = match (name, args.next(), args.next()) {
+            ("load", None, None) => (Kind::AtomicLoad(place), element),
+            ("store", Some(v), None) => (Kind::AtomicStore(place, v), Ty::UNIT),
+            ("compare_exchange", Some(old), Some(new)) => {
+                (Kind::CompareExchange(place, old, new), Ty::BOOL)
+            }
+            (_, Some(v), None) => match methods::atomic(name) {
+                Some(op) => (Kind::Atomic(op, place, v), element),
+                None => return self.wrong(span),
+            },
+            _ => return self.wrong(span),
+        };
+        Expr { kind, ty, span }
+    }
+}

@@ -1,0 +1,285 @@
+//! Elements: the item's own, those of buffers, rows of bits and records, and atomic updates.
+
+use super::*;
+
+impl<'f> Lowerer<'_, 'f> {
+    pub(super) fn load_own(&mut self, h: Handle, span: Span) -> ir::Expr {
+        let (buffer, scalar) = self.buffer(h);
+        let index = Box::new(self.item(ItemField::Index));
+        let site = self.site(span);
+        widen(
+            scalar,
+            ir::Expr::Load {
+                buffer,
+                scalar,
+                index,
+                site,
+            },
+        )
+    }
+
+    /// The work item, field by field, as a variable.
+    pub(super) fn take_record(&mut self, var: VarId) {
+        let ty = &self.f().vars[var.0].ty;
+        let dest = self.dest(ty);
+        for (field, leaf) in self.item.fields.iter_mut().zip(&dest.leaves) {
+            if let place::Storage::Local(local) = leaf {
+                *field = Some(*local);
+            }
+        }
+        self.frame().vars[var.0] = Some(Slot::Kept(dest));
+    }
+
+    /// The variable is the item's own element.
+    pub(super) fn refer(&mut self, var: VarId, first: BufferId) {
+        let ty = self.ty(&self.f().vars[var.0].ty);
+        let scalars = self.parts(&ty);
+        let leaves = (first.0..).map(BufferId).zip(scalars);
+        let leaves = leaves.map(|(b, s)| place::Storage::Own(b, s)).collect();
+        self.item(ItemField::Index);
+        self.frame().vars[var.0] = Some(Slot::Kept(Dest { ty, leaves }));
+    }
+
+    /// Some of the scalars of `points.get(i)`. Each load checks the index: the buffers have one length.
+    pub(super) fn get(&mut self, e: &'f Expr, from: usize, count: usize) -> Vec<ir::Expr> {
+        let Kind::Get {
+            records,
+            index,
+            site,
+        } = &e.kind
+        else {
+            return Vec::new();
+        };
+        let scalars = self.parts(&e.ty);
+        let (index, first) = (self.scalar(index), self.buffer(*records).0);
+        let count = count.min(scalars.len());
+        let index = if count > 1 { self.leaf(index) } else { index };
+        let site = self.site(*site);
+        let wanted = (first.0..).zip(scalars).skip(from).take(count);
+        let load = |(b, scalar)| {
+            let load = ir::Expr::Load {
+                buffer: BufferId(b),
+                scalar,
+                index: Box::new(index.clone()),
+                site,
+            };
+            widen(scalar, load)
+        };
+        wanted.map(load).collect()
+    }
+
+    /// The scalars of an item that is pushed or appended, each of its own type.
+    pub(super) fn record_fields(&mut self, value: &'f Expr) -> Vec<ir::Expr> {
+        let scalars = self.parts(&value.ty);
+        let values = self.value(value);
+        values
+            .into_iter()
+            .zip(scalars)
+            .map(|(v, s)| {
+                if s == Scalar::U8 {
+                    cast_ir(Scalar::U32, Scalar::U8, v)
+                } else {
+                    v
+                }
+            })
+            .collect()
+    }
+
+    /// The rows of bits that a handle names.
+    pub(super) fn rows(&mut self, h: Handle) -> build::Bits {
+        let (buffer, width) = match self.binding(h) {
+            Some(Binding::Bits { buffer, width }) => (buffer, width),
+            _ => {
+                self.fault("rows of bits are expected");
+                (BufferId(0), Width::Fixed(0))
+            }
+        };
+        let uniform = |u| ir::Expr::Uniform(u, Scalar::U32);
+        let width = match width {
+            Width::Fixed(n) => ir::Expr::Literal(Scalar::U32, n.into()),
+            Width::Constant(c) => uniform(Uniform::Constant(c)),
+            Width::Scalar(s) => uniform(Uniform::Scalar(s)),
+        };
+        build::Bits { buffer, width }
+    }
+
+    /// Whether a word is made of words `k` of rows as wide as these, so that it has no bits beyond their width.
+    pub(super) fn stays_within(&mut self, rows: Handle, k: &Expr, word: &Expr) -> bool {
+        match &word.kind {
+            Kind::Int(0) | Kind::Bits(0) => true,
+            Kind::Var(v) => match self.frame().lets[v.0] {
+                Some(e) => self.stays_within(rows, k, e),
+                None => false,
+            },
+            Kind::Rows {
+                rows: of,
+                method: "word" | "or_word" | "and_word",
+                args,
+                ..
+            } => {
+                let width = |b| match b {
+                    Some(Binding::Bits { width, .. }) => Some(width),
+                    _ => None,
+                };
+                let (of, own) = (width(self.binding(*of)), width(self.binding(rows)));
+                of.is_some() && of == own && self.is_same(k, &args[1])
+            }
+            Kind::Binary(BinaryOp::And, a, b) => {
+                self.stays_within(rows, k, a) || self.stays_within(rows, k, b)
+            }
+            Kind::Binary(BinaryOp::Or | BinaryOp::Xor, a, b) => {
+                self.stays_within(rows, k, a) && self.stays_within(rows, k, b)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether two expressions that are both in scope have one value, as what they name never changes.
+    pub(super) fn is_same(&mut self, a: &Expr, b: &Expr) -> bool {
+        match (&a.kind, &b.kind) {
+            (Kind::Var(a), Kind::Var(b)) => a == b && !self.f().vars[a.0].mutable,
+            (Kind::Int(a), Kind::Int(b)) => a == b,
+            (Kind::Bits(a), Kind::Bits(b)) => a == b,
+            _ => false,
+        }
+    }
+
+    /// A method of a row of bits; where the result is not wanted, an update stays one.
+    pub(super) fn bits(&mut self, e: &'f Expr, wanted: bool) -> Option<ir::Expr> {
+        let Kind::Rows {
+            rows,
+            method,
+            other,
+            args,
+            site,
+        } = &e.kind
+        else {
+            return None;
+        };
+        let refs: Vec<&Expr> = args.iter().collect();
+        let values = self.operands(&refs);
+        let values: Vec<ir::Expr> = args
+            .iter()
+            .zip(values)
+            .map(|(a, v)| self.single(v, &a.ty))
+            .collect();
+        let within = args.len() == 3 && self.stays_within(*rows, &args[1], &args[2]);
+        let word = |bits| build::RowWord { bits, within };
+        let rows = self.rows(*rows);
+        let other = other.map(|h| self.rows(h));
+        let site = self.site(*site);
+        let mut s = build::Sequence::new(&mut self.locals, &mut self.out, site);
+        let s = &mut s;
+        let mut values = values.into_iter();
+        let mut next = || values.next().unwrap_or(ir::Expr::Literal(Scalar::U32, 0));
+        let (a, b, c) = (next(), next(), next());
+        let from = other.as_ref().unwrap_or(&rows);
+        match *method {
+            "get" => Some(rows.get(s, a, b)),
+            "set" => rows.set(s, a, b, wanted),
+            "unset" => rows.unset(s, a, b, wanted),
+            "word" => Some(rows.word(s, a, b)),
+            "or_word" => rows.or_word(s, (a, b, word(c)), wanted),
+            "and_word" => rows.and_word(s, (a, b, c), wanted),
+            "count" => Some(rows.count(s, a)),
+            "width" => Some(rows.width.clone()),
+            "words" => Some(rows.words()),
+            "or" | "or_from" => rows.combine(s, RowOp::Or, a, (from, b), wanted),
+            "and" | "and_from" => rows.combine(s, RowOp::And, a, (from, b), wanted),
+            "and_not" | "and_not_from" => rows.combine(s, RowOp::AndNot, a, (from, b), wanted),
+            "clear" => {
+                rows.clear(s, a);
+                None
+            }
+            "store_word" => {
+                rows.store_word(s, a, b, word(c));
+                None
+            }
+            _ => {
+                self.fault("a method of rows of bits is expected");
+                None
+            }
+        }
+    }
+
+    pub(super) fn atomic_place(&mut self, place: &'f Expr) -> (BufferId, Scalar, ir::Expr, SiteId) {
+        let Kind::AtomicPlace {
+            buffer,
+            index,
+            site,
+        } = &place.kind
+        else {
+            self.fault("an atomic element is expected");
+            return (
+                BufferId(0),
+                Scalar::U32,
+                ir::Expr::Literal(Scalar::U32, 0),
+                SiteId(0),
+            );
+        };
+        let index = self.scalar(index);
+        let (buffer, scalar) = self.buffer(*buffer);
+        (buffer, scalar, index, self.site(*site))
+    }
+
+    /// The place and the arguments. Rust checks the index before it evaluates the arguments, IR after; where an
+    /// argument can trap or act, the index is checked by a statement of its own.
+    pub(super) fn atomic_args(
+        &mut self,
+        place: &'f Expr,
+        args: &[&'f Expr],
+    ) -> ((BufferId, Scalar, ir::Expr, SiteId), Vec<ir::Expr>) {
+        let (buffer, scalar, mut index, site) = self.atomic_place(place);
+        let before = self.out.len();
+        let values = self.operands(args);
+        let late =
+            values.iter().flatten().any(|v| !is_pure(v)) || self.out[before..].iter().any(acts);
+        if late {
+            let mut first = [vec![index]];
+            self.keep_order(before, &mut first);
+            index = first
+                .into_iter()
+                .flatten()
+                .next()
+                .unwrap_or(ir::Expr::Literal(Scalar::U32, 0));
+            let mut at = before
+                + usize::from(
+                    matches!(self.out.get(before), Some(ir::Stmt::Assign(l, _)) if ir::Expr::Local(*l) == index),
+                );
+            if !matches!(
+                index,
+                ir::Expr::Literal(..) | ir::Expr::Uniform(..) | ir::Expr::Local(_)
+            ) {
+                let t = self.temp(Scalar::U32);
+                let value = std::mem::replace(&mut index, ir::Expr::Local(t));
+                self.out.insert(at, ir::Stmt::Assign(t, value));
+                at += 1;
+            }
+            let check = ir::Stmt::CheckIndex {
+                index: index.clone(),
+                len: ir::Expr::Len(buffer),
+                site,
+            };
+            self.out.insert(at, check);
+        }
+        let values = args
+            .iter()
+            .zip(values)
+            .map(|(a, v)| self.single(v, &a.ty))
+            .collect();
+        ((buffer, scalar, index, site), values)
+    }
+
+    pub(super) fn atomic(&mut self, op: AtomicOp, place: &'f Expr, value: &'f Expr) -> ir::Expr {
+        let ((buffer, scalar, index, site), mut args) = self.atomic_args(place, &[value]);
+        let value = args.pop().unwrap_or(ir::Expr::Literal(register(scalar), 0));
+        ir::Expr::Atomic {
+            op,
+            buffer,
+            scalar,
+            index: Box::new(index),
+            value: Box::new(value),
+            site,
+        }
+    }
+}
