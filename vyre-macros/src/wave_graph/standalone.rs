@@ -95,6 +95,63 @@ fn kernel(
     let name = function.sig.ident.clone();
     let title = title_of(&function.attrs);
     let claim = pass::parse(&passes, title, &name.unraw().to_string(), &mut report);
+    let (fields, arguments, hidden) = parameters(&function, &mut report);
+    // A standalone kernel has no module of its own to hold helpers: they are written in its body.
+    let original = without_inner_devices(&function);
+    let helpers = take_helpers(&mut function);
+    let mut scope_items = vec![Item::Fn(function.clone())];
+    scope_items.extend(helpers);
+    // Helpers see the body's constants; the body itself reads them as it goes.
+    let constants = function.block.stmts.iter().filter_map(|stmt| match stmt {
+        Stmt::Item(item @ Item::Const(_)) => Some(item.clone()),
+        _ => None,
+    });
+    scope_items.extend(constants);
+    let items = &hidden.items;
+    let range: Expr = parse_quote!(#items);
+    let graph = Graph {
+        name: name.clone(),
+        options,
+        claim,
+        has_data: true,
+        fields,
+        scopes: vec![Scope {
+            in_body: true,
+            parent: None,
+            depth: 0,
+            name: name.clone(),
+            attrs: Vec::new(),
+            vis: function.vis.clone(),
+            fixpoint: None,
+            pieces: vec![Piece::Wave(0)],
+            imports_parent: true,
+            items: scope_items,
+            shown: None,
+            origin: None,
+        }],
+        waves: vec![Wave {
+            scope: 0,
+            function,
+            domain: Some(DomainArgs::Range(range)),
+            after: Vec::new(),
+            names: HashMap::new(),
+            call: None,
+            shown: None,
+            origin: None,
+        }],
+        includes: Vec::new(),
+        included: Vec::new(),
+        lost: Vec::new(),
+        clashes: Vec::new(),
+        written: Vec::new(),
+    };
+    let parsed = report.is_empty();
+    let built = build(&graph, imports, parsed, &mut report);
+    emit(&graph, &built, (&original, &arguments, &hidden), report)
+}
+
+/// The fields that parameters stand for, what `run` takes, and scalars of lengths.
+fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argument>, Hidden) {
     let taken: Vec<String> = function
         .sig
         .inputs
@@ -162,35 +219,35 @@ fn kernel(
                 FieldKind::Broken
             }
             Written::Edge => {
-                refuse("edges", &mut report);
+                refuse("edges", report);
                 FieldKind::Broken
             }
             Written::Round => {
-                refuse("rounds", &mut report);
+                refuse("rounds", report);
                 FieldKind::Broken
             }
             Written::Csr => {
-                refuse("topology", &mut report);
+                refuse("topology", report);
                 FieldKind::Broken
             }
             Written::Bits => {
-                refuse("rows of bits", &mut report);
+                refuse("rows of bits", report);
                 FieldKind::Broken
             }
             Written::Push | Written::PushItems => {
-                refuse("frontier", &mut report);
+                refuse("frontier", report);
                 FieldKind::Broken
             }
             Written::Records => {
-                refuse("buffers of structs", &mut report);
+                refuse("buffers of structs", report);
                 FieldKind::Broken
             }
             Written::Append => {
-                refuse("lists", &mut report);
+                refuse("lists", report);
                 FieldKind::Broken
             }
             Written::Reduce(..) => {
-                refuse("reductions", &mut report);
+                refuse("reductions", report);
                 FieldKind::Broken
             }
             Written::Value(scalar) => {
@@ -305,58 +362,7 @@ fn kernel(
             origin: None,
         });
     }
-    // A standalone kernel has no module of its own to hold helpers: they are written in its body.
-    let original = without_inner_devices(&function);
-    let helpers = take_helpers(&mut function);
-    let mut scope_items = vec![Item::Fn(function.clone())];
-    scope_items.extend(helpers);
-    // Helpers see the body's constants; the body itself reads them as it goes.
-    let constants = function.block.stmts.iter().filter_map(|stmt| match stmt {
-        Stmt::Item(item @ Item::Const(_)) => Some(item.clone()),
-        _ => None,
-    });
-    scope_items.extend(constants);
-    let items = &hidden.items;
-    let range: Expr = parse_quote!(#items);
-    let graph = Graph {
-        name: name.clone(),
-        options,
-        claim,
-        has_data: true,
-        fields,
-        scopes: vec![Scope {
-            in_body: true,
-            parent: None,
-            depth: 0,
-            name: name.clone(),
-            attrs: Vec::new(),
-            vis: function.vis.clone(),
-            fixpoint: None,
-            pieces: vec![Piece::Wave(0)],
-            imports_parent: true,
-            items: scope_items,
-            shown: None,
-            origin: None,
-        }],
-        waves: vec![Wave {
-            scope: 0,
-            function,
-            domain: Some(DomainArgs::Range(range)),
-            after: Vec::new(),
-            names: HashMap::new(),
-            call: None,
-            shown: None,
-            origin: None,
-        }],
-        includes: Vec::new(),
-        included: Vec::new(),
-        lost: Vec::new(),
-        clashes: Vec::new(),
-        written: Vec::new(),
-    };
-    let parsed = report.is_empty();
-    let built = build(&graph, imports, parsed, &mut report);
-    emit(&graph, &built, (&original, &arguments, &hidden), report)
+    (fields, arguments, hidden)
 }
 
 /// `T` of `&[T]` or `&mut [T]`, and whether it is written.

@@ -85,30 +85,7 @@ impl Checker<'_> {
                 return self.wrong(span);
             }
             if let Some(Ty::Struct(of)) = of {
-                let name = format!("{}::{name}", of.0.name);
-                return match helper(&name, at, self.depth, self) {
-                    Some(Found::Function(f)) => {
-                        let args = c.args.iter().map(|a| self.value(a)).collect();
-                        if f.mut_self {
-                            self.error(
-                                at,
-                                "a `&mut self` method is called as a method in the kernel language",
-                                "write `value.method(..)`",
-                            );
-                        }
-                        self.apply(f, args, (&name, None), span)
-                    }
-                    Some(Found::Failed(ty)) => Expr {
-                        ty: ty.unwrap_or(Ty::Error),
-                        ..self.wrong(span)
-                    },
-                    None => {
-                        self.leave(format!(
-                            "kernels do not see a function `{name}`: write the value out, or a function in an `impl` beside the struct"
-                        ));
-                        self.wrong(span)
-                    }
-                };
+                return self.associated(c, &format!("{}::{name}", of.0.name), at, span);
             }
             if let Some(s) = types::named_scalar(before) {
                 return self.scalar_function(s, &name, at, c, span);
@@ -156,50 +133,87 @@ impl Checker<'_> {
                     ..self.wrong(span)
                 };
             }
-            None => {
-                for a in &c.args {
-                    self.value(a);
-                }
-                if is_variant(&shown) {
-                    self.error(
-                        at,
-                        format!("`{shown}` is not in the kernel language"),
-                        NO_ENUMS,
-                    );
-                    return self.wrong(span);
-                }
-                if self.refused.contains(&name) {
-                    return self.wrong(span);
-                }
-                if outside.is_some_and(|path| self.env.helpers.unmarked.contains(&path)) {
-                    self.error(
-                        at,
-                        format!("`{shown}` is not a `#[device]` function"),
-                        format!("write `#[device]` before `fn {name}` to inline it into kernels"),
-                    );
-                    return self.wrong(span);
-                }
-                let near = did_you_mean(&name, self.env.helpers.names(self.depth));
-                let help = match near {
-                    Some(near) if is_local => {
-                        self.report.meant(at, &name, near);
-                        format!("did you mean `{near}`?")
-                    }
-                    _ if refuse::of_std(&name).is_some() => {
-                        refuse::of_std(&name).unwrap_or_default().to_owned()
-                    }
-                    _ => "kernels call `#[device] fn`s: of this module, by a path, or by a name that a `use` brings".to_owned(),
-                };
-                self.error(
-                    at,
-                    format!("`{shown}` is not a `#[device]` function in scope"),
-                    help,
-                );
-                return self.wrong(span);
-            }
+            None => return self.no_function(c, (&shown, &name, at), outside, is_local, span),
         };
         let args = c.args.iter().map(|a| self.value(a)).collect();
         self.apply(f, args, (&name, None), span)
+    }
+
+    /// `S::f(..)` of a struct.
+    fn associated(&mut self, c: &syn::ExprCall, name: &str, at: Span, span: Span) -> Expr {
+        match helper(name, at, self.depth, self) {
+            Some(Found::Function(f)) => {
+                let args = c.args.iter().map(|a| self.value(a)).collect();
+                if f.mut_self {
+                    self.error(
+                        at,
+                        "a `&mut self` method is called as a method in the kernel language",
+                        "write `value.method(..)`",
+                    );
+                }
+                self.apply(f, args, (name, None), span)
+            }
+            Some(Found::Failed(ty)) => Expr {
+                ty: ty.unwrap_or(Ty::Error),
+                ..self.wrong(span)
+            },
+            None => {
+                self.leave(format!(
+                    "kernels do not see a function `{name}`: write the value out, or a function in an `impl` beside the struct"
+                ));
+                self.wrong(span)
+            }
+        }
+    }
+
+    /// A call of a function that no kernel sees.
+    fn no_function(
+        &mut self,
+        c: &syn::ExprCall,
+        (shown, name, at): (&str, &String, Span),
+        outside: Option<String>,
+        is_local: bool,
+        span: Span,
+    ) -> Expr {
+        for a in &c.args {
+            self.value(a);
+        }
+        if is_variant(shown) {
+            self.error(
+                at,
+                format!("`{shown}` is not in the kernel language"),
+                NO_ENUMS,
+            );
+            return self.wrong(span);
+        }
+        if self.refused.contains(name) {
+            return self.wrong(span);
+        }
+        if outside.is_some_and(|path| self.env.helpers.unmarked.contains(&path)) {
+            self.error(
+                at,
+                format!("`{shown}` is not a `#[device]` function"),
+                format!("write `#[device]` before `fn {name}` to inline it into kernels"),
+            );
+            return self.wrong(span);
+        }
+        let near = did_you_mean(name, self.env.helpers.names(self.depth));
+        let help = match near {
+            Some(near) if is_local => {
+                self.report.meant(at, name, near);
+                format!("did you mean `{near}`?")
+            }
+            _ if refuse::of_std(name).is_some() => {
+                refuse::of_std(name).unwrap_or_default().to_owned()
+            }
+            _ => "kernels call `#[device] fn`s: of this module, by a path, or by a name that a `use` brings".to_owned(),
+        };
+        self.error(
+            at,
+            format!("`{shown}` is not a `#[device]` function in scope"),
+            help,
+        );
+        self.wrong(span)
     }
 
     pub(super) fn apply(
@@ -341,6 +355,21 @@ impl Checker<'_> {
         Some(said)
     }
 
+    /// An `assert` macro; `words` are the arguments of its message.
+    fn assertion(&mut self, cond: Expr, debug: bool, words: &[syn::Expr], span: Span) -> Expr {
+        let kind = Kind::Assert {
+            message: self.message(words),
+            cond: Box::new(cond),
+            debug,
+            site: span,
+        };
+        Expr {
+            kind,
+            ty: Ty::UNIT,
+            span,
+        }
+    }
+
     pub(super) fn mac(&mut self, m: &syn::Macro) -> Expr {
         use syn::parse::Parser;
         let span = first_token(&m.path);
@@ -361,17 +390,7 @@ impl Checker<'_> {
                 Ok(args) if !args.is_empty() => {
                     let cond = self.value(&args[0]);
                     self.unify(&Ty::BOOL, &cond);
-                    let message = self.message(&args[1..]);
-                    Expr {
-                        kind: Kind::Assert {
-                            cond: Box::new(cond),
-                            debug,
-                            message,
-                            site: span,
-                        },
-                        ty: Ty::UNIT,
-                        span,
-                    }
+                    self.assertion(cond, debug, &args[1..], span)
                 }
                 _ => {
                     self.leave("`assert!` takes a condition");
@@ -389,22 +408,8 @@ impl Checker<'_> {
                         CompareOp::Ne
                     };
                     let kind = Kind::Compare(op, Box::new(left), Box::new(right));
-                    let cond = Box::new(Expr {
-                        kind,
-                        ty: Ty::BOOL,
-                        span,
-                    });
-                    let message = self.message(&args[2..]);
-                    Expr {
-                        kind: Kind::Assert {
-                            cond,
-                            debug,
-                            message,
-                            site: span,
-                        },
-                        ty: Ty::UNIT,
-                        span,
-                    }
+                    let ty = Ty::BOOL;
+                    self.assertion(Expr { kind, ty, span }, debug, &args[2..], span)
                 }
                 _ => {
                     self.leave("`assert_eq!` takes two values");

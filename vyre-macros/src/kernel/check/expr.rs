@@ -303,96 +303,104 @@ impl Checker<'_> {
             );
             return self.wrong(span);
         }
-        if let Some(ident) = p.path.get_ident() {
-            let name = ident.to_string();
-            match self.lookup(ident) {
-                Some(Name::Var(id)) => {
-                    if name != "self" && self.refs.contains(&id) {
-                        self.error(
-                            span,
-                            format!(
-                                "`{name}` refers to the item's own element, and is not a value"
-                            ),
-                            format!("write `*{name}` to copy the element"),
-                        );
-                        return self.wrong(span);
-                    }
-                    return Expr {
-                        kind: Kind::Var(id),
-                        ty: self.vars[id.0].ty.clone(),
+        match p.path.get_ident() {
+            Some(ident) => self.named_value(p, ident, span),
+            None => self.qualified(p, span),
+        }
+    }
+
+    /// A variable, parameter, constant or unit struct by its name.
+    fn named_value(&mut self, p: &syn::ExprPath, ident: &syn::Ident, span: Span) -> Expr {
+        let name = ident.to_string();
+        match self.lookup(ident) {
+            Some(Name::Var(id)) => {
+                if name != "self" && self.refs.contains(&id) {
+                    self.error(
                         span,
-                    };
+                        format!("`{name}` refers to the item's own element, and is not a value"),
+                        format!("write `*{name}` to copy the element"),
+                    );
+                    return self.wrong(span);
                 }
-                Some(Name::Value(simple, s)) => {
-                    return Expr {
-                        kind: simple.kind(),
-                        ty: Ty::Scalar(s),
-                        span,
-                    };
-                }
-                Some(Name::Handle(h, ty)) => {
-                    return Expr {
-                        kind: Kind::Handle(h),
-                        ty: Ty::Handle(ty),
-                        span,
-                    };
-                }
-                None => {}
+                return Expr {
+                    kind: Kind::Var(id),
+                    ty: self.vars[id.0].ty.clone(),
+                    span,
+                };
             }
-            if name == "None" {
+            Some(Name::Value(simple, s)) => {
+                return Expr {
+                    kind: simple.kind(),
+                    ty: Ty::Scalar(s),
+                    span,
+                };
+            }
+            Some(Name::Handle(h, ty)) => {
+                return Expr {
+                    kind: Kind::Handle(h),
+                    ty: Ty::Handle(ty),
+                    span,
+                };
+            }
+            None => {}
+        }
+        if name == "None" {
+            self.error(
+                span,
+                "`Option` is not in the kernel language",
+                "use a sentinel value such as `u32::MAX`",
+            );
+            return self.wrong(span);
+        }
+        let declared = self.constant_type(&name);
+        if declared.is_none() && !self.is_brought(ident) {
+            // `P` of `struct P;`
+            if let Some(Ty::Struct(s)) = self.named(&name)
+                && s.0.fields.is_empty()
+            {
+                return Expr {
+                    kind: Kind::Tuple(Vec::new()),
+                    ty: Ty::Struct(s),
+                    span,
+                };
+            }
+            if self.role == Role::Condition && name.chars().any(char::is_lowercase) {
+                return self.unknown_in_condition(&name, span);
+            }
+            if let Some((_, ty)) = self.env.fields.iter().find(|(f, _)| *f == name) {
                 self.error(
                     span,
-                    "`Option` is not in the kernel language",
-                    "use a sentinel value such as `u32::MAX`",
+                    format!("`{name}` is a field of `Data`, and not among the parameters"),
+                    format!("add a parameter `{name}: {ty}`"),
                 );
                 return self.wrong(span);
             }
-            let declared = self.constant_type(&name);
-            if declared.is_none() && !self.is_brought(ident) {
-                // `P` of `struct P;`
-                if let Some(Ty::Struct(s)) = self.named(&name)
-                    && s.0.fields.is_empty()
-                {
-                    return Expr {
-                        kind: Kind::Tuple(Vec::new()),
-                        ty: Ty::Struct(s),
-                        span,
-                    };
-                }
-                if self.role == Role::Condition && name.chars().any(char::is_lowercase) {
-                    return self.unknown_in_condition(&name, span);
-                }
-                if let Some((_, ty)) = self.env.fields.iter().find(|(f, _)| *f == name) {
-                    self.error(
-                        span,
-                        format!("`{name}` is a field of `Data`, and not among the parameters"),
-                        format!("add a parameter `{name}: {ty}`"),
-                    );
-                    return self.wrong(span);
-                }
-                if matches!(
-                    name.as_str(),
-                    "threadIdx" | "blockIdx" | "blockDim" | "gridDim"
-                ) {
-                    self.error(
-                        span,
-                        format!("`{name}` is CUDA C's"),
-                        "vyre shares the items out: take the item as a parameter, `i: Index` of a `#[kernel]`, `v: Node` under `nodes`, `e: Edge` under `edges`",
-                    );
-                    return self.wrong(span);
-                }
-                if name.chars().any(char::is_lowercase) {
-                    self.leave(format!(
-                        "cannot find value `{name}`; write a constant from elsewhere in uppercase, or as a path, `self::{name}`"
-                    ));
-                    return self.wrong(span);
-                }
+            if matches!(
+                name.as_str(),
+                "threadIdx" | "blockIdx" | "blockDim" | "gridDim"
+            ) {
+                self.error(
+                    span,
+                    format!("`{name}` is CUDA C's"),
+                    "vyre shares the items out: take the item as a parameter, `i: Index` of a `#[kernel]`, `v: Node` under `nodes`, `e: Edge` under `edges`",
+                );
+                return self.wrong(span);
             }
-            if let Some(value) = self.constant_in_body(&name, None) {
-                return value;
+            if name.chars().any(char::is_lowercase) {
+                self.leave(format!(
+                    "cannot find value `{name}`; write a constant from elsewhere in uppercase, or as a path, `self::{name}`"
+                ));
+                return self.wrong(span);
             }
-            return self.constant(p, declared, span);
         }
+        if let Some(value) = self.constant_in_body(&name, None) {
+            return value;
+        }
+        self.constant(p, declared, span)
+    }
+
+    /// A constant by its path, or one of a type.
+    fn qualified(&mut self, p: &syn::ExprPath, span: Span) -> Expr {
         let names: Vec<String> = p
             .path
             .segments

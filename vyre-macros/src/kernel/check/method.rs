@@ -332,6 +332,38 @@ impl Checker<'_> {
         }
     }
 
+    /// A method that the handle does not have.
+    fn no_method(
+        &mut self,
+        m: &syn::ExprMethodCall,
+        h: HandleTy,
+        known: &[&str],
+        span: Span,
+    ) -> Expr {
+        let (name, site) = (m.method.to_string(), m.method.span());
+        let near = did_you_mean(&name, known.iter().copied());
+        if near.is_some() && self.role != Role::Condition {
+            // The type has no such method for rustc either, and rustc names the one meant.
+            self.arguments(m);
+            self.leave(format!("`{h}` has no method `{name}`"));
+            return self.wrong(span);
+        }
+        let help = match (near, known) {
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, []) => "use its fields".to_owned(),
+            (None, ["len", ..]) if matches!(h, HandleTy::Buf(_) | HandleTy::AtomicBuf(_)) => {
+                "write `for i in 0..xs.len()` and `xs[i]`".to_owned()
+            }
+            (None, _) => format!("it has `{}`", known.join("`, `")),
+        };
+        self.error(
+            site,
+            format!("`{h}` has no method `{name}` in the kernel language"),
+            help,
+        );
+        self.wrong(span)
+    }
+
     pub(super) fn handle_method(
         &mut self,
         m: &syn::ExprMethodCall,
@@ -345,54 +377,9 @@ impl Checker<'_> {
             return self.bits_method(m, receiver, span);
         }
         let args = self.arguments(m);
-        let known: &[&str] = match h {
-            HandleTy::Atomic(_) => methods::ATOMIC,
-            HandleTy::Buf(_) | HandleTy::AtomicBuf(_) => &["len", "is_empty"],
-            HandleTy::Csr => &["neighbors", "edges", "target", "degree"],
-            HandleTy::Push | HandleTy::PushItems(_) => &["push"],
-            HandleTy::Append(_) => &["append"],
-            HandleTy::Records(_) => &["get", "len", "is_empty"],
-            HandleTy::Reduce { count: true, .. } => &["inc"],
-            HandleTy::Reduce {
-                op: ReduceOp::Sum, ..
-            } => &["add"],
-            HandleTy::Reduce {
-                op: ReduceOp::Min, ..
-            } => &["min"],
-            HandleTy::Reduce {
-                op: ReduceOp::Max, ..
-            } => &["max"],
-            HandleTy::Reduce {
-                op: ReduceOp::Or, ..
-            } => &["or"],
-            HandleTy::Reduce {
-                op: ReduceOp::And, ..
-            } => &["and"],
-            HandleTy::Frontier | HandleTy::List => &["len", "is_empty"],
-            HandleTy::Edge | HandleTy::Own { .. } | HandleTy::Bits => &[],
-        };
+        let known = methods_of(h);
         if !known.contains(&name.as_str()) {
-            let near = did_you_mean(&name, known.iter().copied());
-            if near.is_some() && self.role != Role::Condition {
-                // The type has no such method for rustc either, and rustc names the one meant.
-                self.arguments(m);
-                self.leave(format!("`{h}` has no method `{name}`"));
-                return self.wrong(span);
-            }
-            let help = match (near, known) {
-                (Some(near), _) => format!("did you mean `{near}`?"),
-                (None, []) => "use its fields".to_owned(),
-                (None, ["len", ..]) if matches!(h, HandleTy::Buf(_) | HandleTy::AtomicBuf(_)) => {
-                    "write `for i in 0..xs.len()` and `xs[i]`".to_owned()
-                }
-                (None, _) => format!("it has `{}`", known.join("`, `")),
-            };
-            self.error(
-                site,
-                format!("`{h}` has no method `{name}` in the kernel language"),
-                help,
-            );
-            return self.wrong(span);
+            return self.no_method(m, h, known, span);
         }
         let takes = match (h, name.as_str()) {
             (HandleTy::Atomic(_), "compare_exchange") => 2,
@@ -637,5 +624,35 @@ impl Checker<'_> {
             _ => return self.wrong(span),
         };
         Expr { kind, ty, span }
+    }
+}
+
+/// Names of a handle's methods.
+fn methods_of(h: HandleTy) -> &'static [&'static str] {
+    match h {
+        HandleTy::Atomic(_) => methods::ATOMIC,
+        HandleTy::Buf(_) | HandleTy::AtomicBuf(_) => &["len", "is_empty"],
+        HandleTy::Csr => &["neighbors", "edges", "target", "degree"],
+        HandleTy::Push | HandleTy::PushItems(_) => &["push"],
+        HandleTy::Append(_) => &["append"],
+        HandleTy::Records(_) => &["get", "len", "is_empty"],
+        HandleTy::Reduce { count: true, .. } => &["inc"],
+        HandleTy::Reduce {
+            op: ReduceOp::Sum, ..
+        } => &["add"],
+        HandleTy::Reduce {
+            op: ReduceOp::Min, ..
+        } => &["min"],
+        HandleTy::Reduce {
+            op: ReduceOp::Max, ..
+        } => &["max"],
+        HandleTy::Reduce {
+            op: ReduceOp::Or, ..
+        } => &["or"],
+        HandleTy::Reduce {
+            op: ReduceOp::And, ..
+        } => &["and"],
+        HandleTy::Frontier | HandleTy::List => &["len", "is_empty"],
+        HandleTy::Edge | HandleTy::Own { .. } | HandleTy::Bits => &[],
     }
 }
