@@ -29,17 +29,24 @@
 //! - A node of a frontier that is not in the last round was evaluated after its element changed last, since that pushed
 //!   it. Hence such a sweep may take values from the element of its own node only.
 //!
+//! Whether a run traps does not depend on the order either, but for want of rounds or of room: `faults` has that
+//! argument.
+//!
 //! A value's way is known by a small type system ([`Tone`]), over the statements in order, with loops to a fixpoint.
 //! What it cannot follow is refused, with the place.
 
+mod faults;
+
 use crate::compile::ir::{
-    AtomicOp, BinaryOp, Block, Body, CompareOp, CsrQuery, Expr, LocalId, Stmt, UnaryOp,
+    Array, ArrayId, AtomicOp, BinaryOp, Block, Body, CompareOp, CsrQuery, Expr, LocalId, Stmt,
+    UnaryOp,
 };
 use crate::vir0::module::{
-    BufferId, Domain, FixpointId, FrontierId, Program, Proviso, Reason, ReduceOp, ReductionId,
-    Resource, SiteId, Uniform, WaveId, Why,
+    BufferId, Domain, Extent, FixpointId, FrontierId, Program, Proviso, Reason, ReduceOp,
+    ReductionId, Resource, SiteId, Uniform, WaveId, Why,
 };
 use crate::vir0::scalar::Scalar;
+use faults::{Below, Limit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a value moves while the fixpoint runs.
@@ -180,6 +187,8 @@ struct State<'b> {
     pending: BTreeMap<(usize, bool), Pending>,
     /// The updates that a skipping guard asked for and that were made.
     made: BTreeSet<usize>,
+    /// What indices are known to be below.
+    below: Vec<Below>,
 }
 
 /// What the guards around a statement allow.
@@ -239,6 +248,10 @@ pub(crate) fn least(
     }
     if quiet.is_empty() {
         return Err(against(Why::Until));
+    }
+    // How often it is evaluated, and on what, may differ.
+    if until.value.as_ref().is_some_and(faults::divides) {
+        return Err(against(Why::Fault));
     }
     let mut shared = Shared {
         program,
@@ -445,6 +458,8 @@ struct Walk<'s, 'p, 'b> {
     /// Of a sweep of a frontier: its node, and the frontier.
     own: Option<(Option<LocalId>, FrontierId)>,
     item: Vec<LocalId>,
+    limits: Vec<(LocalId, Extent)>,
+    arrays: &'b [Array],
     updates: Vec<Update<'b>>,
     seen: Vec<Seen<'b>>,
     skips: Vec<Skip<'b>>,
@@ -498,6 +513,8 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             wave,
             own,
             item: item.collect(),
+            limits: faults::of_items(program, &program.waves[wave.index()], body),
+            arrays: &body.arrays,
             updates: Vec::new(),
             seen: Vec::new(),
             skips: Vec::new(),
@@ -513,6 +530,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             arrays: vec![Tone::Fixed; body.arrays.len()],
             pending: BTreeMap::new(),
             made: BTreeSet::new(),
+            below: Vec::new(),
         };
         let context = Context {
             gate: Gate::Monotone,
@@ -626,7 +644,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 value,
                 site,
             } => {
-                self.fixed(index, *site, context, to)?;
+                self.check((index, self.array(*array)), *site, context, to)?;
                 let tone = self.tone_of(value, context, to)?;
                 let tone = if context.loose > 0 { Tone::Open } else { tone };
                 let all = &mut to.arrays[array.0 as usize];
@@ -685,10 +703,15 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 self.leave(&state);
                 return Ok(None);
             }
-            Stmt::Assert { cond, site, .. } => self.fixed(cond, *site, context, to)?,
+            Stmt::Assert { cond, site, .. } => {
+                self.fixed(cond, *site, context, to)?;
+                self.fault(*site, context)?;
+                self.learn_from(cond, true, to);
+            }
             Stmt::CheckIndex { index, len, site } => {
-                self.fixed(index, *site, context, to)?;
                 self.fixed(len, *site, context, to)?;
+                let limit = self.limit_of(len, to);
+                self.check((index, limit), *site, context, to)?;
             }
         }
         Ok(Some(state))
@@ -740,6 +763,10 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             if state.alias[at].is_some_and(|e| mentions(e, local)) {
                 state.alias[at] = None;
             }
+        }
+        state.below.retain(|b| !b.mentions(local));
+        if matches!(e, Expr::Local(_)) && !mentions(e, local) {
+            self.learn_copy(local, e, state);
         }
         let held: Vec<(usize, bool)> = state
             .pending
@@ -823,6 +850,9 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             arrays: arrays.map(|(a, &b)| a.join(b)).collect(),
             pending,
             made: a.made.intersection(&b.made).copied().collect(),
+            below: (a.below.iter().filter(|f| b.below.contains(f)))
+                .cloned()
+                .collect(),
         }
     }
 
@@ -883,6 +913,8 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         // What would have made the condition true, or false, has not happened.
         let mut unmet = state.clone();
         let mut met = state;
+        self.learn_from(cond, true, &mut met);
+        self.learn_from(cond, false, &mut unmet);
         let happened = |key, state: &State<'b>, walk: &Self| match cond {
             Expr::Unary(UnaryOp::Not, Scalar::Bool, x) => (false, walk.covers(x, key, state)),
             _ => match walk.changed(cond, state) {
@@ -1035,6 +1067,9 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         if !self.shared.quiet.contains(&notice) || !self.same(node, index, state) {
             return self.refuse(Why::Notice, resource, site);
         }
+        if !self.is_below(node, &Limit::Extent(Extent::Nodes), state) {
+            self.fault(site, context)?;
+        }
         self.shared.needs.insert((buffer, frontier));
         let updates = &self.updates;
         let same: Vec<(usize, bool)> = state
@@ -1120,7 +1155,16 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
         Ok(self.tone(value))
     }
 
-    /// An index, or what a fault depends on.
+    fn array(&self, array: ArrayId) -> Limit {
+        let len = self.arrays.get(array.0 as usize).map_or(0, |a| a.len);
+        Limit::Extent(Extent::Fixed(len.into()))
+    }
+
+    fn buffer(&self, buffer: BufferId) -> Limit {
+        Limit::Extent(self.shared.program.buffers[buffer.index()].extent)
+    }
+
+    /// What a fault depends on.
     fn fixed(
         &mut self,
         e: &'b Expr,
@@ -1329,16 +1373,21 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             Expr::ArrayLoad {
                 array, index, site, ..
             } => {
-                self.fixed(index, *site, context, state)?;
+                self.check((index, self.array(*array)), *site, context, state)?;
                 moves(state.arrays[array.0 as usize])
             }
             Expr::Csr {
-                of, site, query, ..
+                of,
+                site,
+                query,
+                topology,
             } => {
-                self.fixed(of, *site, context, state)?;
-                match query {
-                    CsrQuery::Begin | CsrQuery::End | CsrQuery::Target => moves(Tone::Fixed),
-                }
+                let all = match query {
+                    CsrQuery::Begin | CsrQuery::End => Extent::Nodes,
+                    CsrQuery::Target => Extent::Edges(*topology),
+                };
+                self.check((of, Limit::Extent(all)), *site, context, state)?;
+                moves(Tone::Fixed)
             }
             Expr::Load {
                 buffer,
@@ -1352,7 +1401,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 site,
                 scalar,
             } => {
-                self.fixed(index, *site, context, state)?;
+                self.check((index, self.buffer(*buffer)), *site, context, state)?;
                 self.seen((e, *buffer, index), *scalar, state)
             }
             Expr::Atomic { .. } => self.update(e, context, state),
@@ -1402,6 +1451,9 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             } => {
                 let a = self.eval(left, context, state)?;
                 let b = self.eval(right, context, state)?;
+                if faults::may_fault(*op, *scalar, right) {
+                    self.fault(*site, context)?;
+                }
                 if let (BinaryOp::Or, Scalar::Bool) = (op, *scalar) {
                     let says = |v| matches!(v, Value::False | Value::Changed { when: true, .. });
                     if says(a) && says(b) && a != b {
@@ -1528,7 +1580,7 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
             unreachable!("`eval` calls it for atomics");
         };
         let resource = Resource::Buffer(*buffer);
-        self.fixed(index, *site, context, state)?;
+        self.check((index, self.buffer(*buffer)), *site, context, state)?;
         let tone = self.tone_of(value, context, state)?;
         let way = match op {
             AtomicOp::Min => Tone::Falls,

@@ -181,6 +181,7 @@ fn because(p: &Program, reason: &Reason) -> String {
         Why::Unnoticed => {
             format!("{wave} changes {what}, and not every change reaches what {fixpoint} waits for")
         }
+        Why::Fault => format!("whether {fixpoint} traps depends on the order of items"),
         Why::Notice => {
             format!("{wave} tells {what} more than that the element it names has changed")
         }

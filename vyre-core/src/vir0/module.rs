@@ -548,8 +548,8 @@ pub enum Step {
 pub enum Agreement {
     /// Same bits, same rounds, same trap.
     Bits,
-    /// Runs that end without a trap give the same result, since these fixpoints end in their least one; rounds may
-    /// differ, and with them whether a run is stopped for want of rounds or of room in a frontier.
+    /// Same result, since these fixpoints end in their least one, or a trap in every run. Rounds may differ, and with
+    /// them whether a run is stopped for want of rounds or of room in a frontier; and which of several traps it is.
     Result(Vec<Least>),
     /// The result may differ from run to run. Why; nothing where nobody has looked.
     Open(Vec<Reason>),
@@ -629,6 +629,8 @@ pub enum Why {
     Unnoticed = 13,
     /// In a fixpoint: a push or a reduction that does not say which update changed something.
     Notice = 14,
+    /// In a fixpoint: whether what may trap is reached depends on the order of items.
+    Fault = 15,
 }
 
 /// A whole pass.

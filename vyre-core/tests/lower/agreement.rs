@@ -7,6 +7,7 @@ use std::cell::Cell;
 use vyre_core::compile::effects::agreement;
 use vyre_core::cpu::interp::Item;
 use vyre_core::vir0::module::Agreement;
+use vyre_core::vir0::trap::TrapKind;
 
 /// Locals: the edge, its source, its destination, then temporaries.
 const SRC: u32 = 1;
@@ -135,6 +136,17 @@ impl Grow<'_, '_> {
         Ok(cmp(self.compare()?, U32, self.value(1)?, self.value(1)?))
     }
 
+    /// An assertion about what does not move, under a guard that may.
+    fn assertion(&mut self) -> Result<Stmt> {
+        let (of, bound) = (self.node()?, lit(self.u.int_in_range(0..=4)?));
+        let assert = Stmt::Assert {
+            cond: cmp(self.compare()?, U32, of, bound),
+            kind: TrapKind::Assert,
+            site: SiteId(0),
+        };
+        Ok(when(self.guard()?, vec![assert]))
+    }
+
     /// A claim, or one that shows more than its index.
     fn claim(&mut self) -> Result<Block> {
         let free = lit(1_000_000 + self.u.int_in_range(0..=3)?);
@@ -163,6 +175,9 @@ impl Grow<'_, '_> {
         let ops = [AtomicOp::Min, AtomicOp::Max, AtomicOp::Or, AtomicOp::And];
         let op = *self.u.choose(&ops)?;
         let mut block = Vec::new();
+        if self.u.ratio(1, 6)? {
+            block.push(self.assertion()?);
+        }
         for _ in 0..self.u.int_in_range(1..=2)? {
             let op = if self.u.ratio(1, 10)? {
                 *self.u.choose(&ops)?
@@ -187,20 +202,22 @@ impl Grow<'_, '_> {
     }
 }
 
-/// What is left, and after how many rounds; `None` if it does not end soon, or numbers grow so large that sums may
-/// wrap.
+type Ended = std::result::Result<(Vec<u64>, u32), ()>;
+
+/// What is left, and after how many rounds, or that an item trapped; `None` if it does not end soon, or numbers grow so
+/// large that sums may wrap.
 fn run(
     b: &Body,
     (edges, start): (&[(u32, u32)], &[u64]),
     order: &mut dyn FnMut(usize) -> usize,
-) -> Option<(Vec<u64>, u32)> {
+) -> Option<Ended> {
     let mut world = World::new();
     world.buffers[usize::from(D)] = start.to_vec();
     world.pushed = vec![0, 3];
     for round in 1..=60 {
         let front = std::mem::take(&mut world.pushed);
         if front.is_empty() {
-            return Some((world.buffers[usize::from(D)].clone(), round));
+            return Some(Ok((world.buffers[usize::from(D)].clone(), round)));
         }
         let mut items = Vec::new();
         for v in front {
@@ -213,7 +230,9 @@ fn run(
         while !items.is_empty() {
             let item = items.swap_remove(order(items.len()));
             let mut oracle = Oracle::new(b, item, world);
-            oracle.run()?.ok()?;
+            if oracle.run()?.is_err() {
+                return Some(Err(()));
+            }
             world = oracle.world;
             // Four of them and a small number are the most that an item sums: the next sums may wrap, which no class
             // promises for.
@@ -231,6 +250,7 @@ fn run(
 #[test]
 fn no_order_of_items_shows_in_the_first_two_classes() {
     let (bits, result, differs) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let trapped = Cell::new(0);
     arbtest::arbtest(|u| {
         let edges: Vec<(u32, u32)> = (0..14)
             .map(|_| Ok((u.int_in_range(0..=LEN - 1)?, u.int_in_range(0..=LEN - 1)?)))
@@ -264,26 +284,25 @@ fn no_order_of_items_shows_in_the_first_two_classes() {
             runs.extend(run(&b, (&edges, &start), &mut order));
         }
         let ended = runs.first().cloned();
-        let Some((left, rounds)) = ended else {
+        let Some(ended) = ended else {
             return Ok(());
         };
+        let left = |run: &Ended| run.clone().map(|(left, _)| left);
+        trapped.set(trapped.get() + u32::from(ended.is_err()));
         match class {
             Agreement::Bits => {
                 bits.set(bits.get() + 1);
-                assert!(
-                    runs.iter().all(|r| *r == (left.clone(), rounds)),
-                    "{runs:?}\n{b:?}"
-                );
+                assert!(runs.iter().all(|r| *r == ended), "{runs:?}\n{b:?}");
             }
             Agreement::Result(_) => {
                 result.set(result.get() + 1);
                 assert!(
-                    runs.iter().all(|r| r.0 == left),
+                    runs.iter().all(|r| left(r) == left(&ended)),
                     "{runs:?}\n{edges:?}\n{b:?}"
                 );
             }
             Agreement::Open(_) => {
-                let all = runs.iter().all(|r| r.0 == left);
+                let all = runs.iter().all(|r| left(r) == left(&ended));
                 differs.set(differs.get() + u32::from(!all));
             }
         }
@@ -293,6 +312,61 @@ fn no_order_of_items_shows_in_the_first_two_classes() {
     assert!(bits.get() > 5, "{bits:?} of the first class");
     assert!(result.get() > 10, "{result:?} of the second class");
     assert!(differs.get() > 0, "nothing of the third class differed");
+    assert!(trapped.get() > 5, "{trapped:?} trapped");
+}
+
+/// The edge into node 3 looks at a bound that holds at first, and no longer when node 3 has learned of node 0.
+#[test]
+fn an_assertion_under_a_guard_that_closes_shows_an_order() {
+    let guarded = |guard: CompareOp| {
+        let here = atomic_load(D, U32, local(SRC));
+        let assert = Stmt::Assert {
+            cond: cmp(CompareOp::Lt, U32, local(SRC), lit(3)),
+            kind: TrapKind::Assert,
+            site: SiteId(0),
+        };
+        body(
+            &[U32; LOCALS],
+            vec![
+                set(3, here),
+                when(cmp(guard, U32, local(3), lit(2)), vec![assert]),
+                set(4, atomic(AtomicOp::Min, D, U32, local(DST), local(3))),
+                when(
+                    cmp(CompareOp::Lt, U32, local(3), local(4)),
+                    vec![push(local(DST))],
+                ),
+            ],
+        )
+    };
+    let until = Body {
+        item: ItemLocals::default(),
+        value: Some(cmp(
+            CompareOp::Eq,
+            U32,
+            Expr::Uniform(Uniform::FrontierLen(FrontierId(0)), U32),
+            lit(0),
+        )),
+        ..body(&[], vec![])
+    };
+    let (edges, start) = ([(0, 3), (3, 1)], [1, 9, 9, 9, 9, 9, 9, 9]);
+    let ended = |b: &Body, last: bool| {
+        let mut order = |n: usize| if last { n - 1 } else { 0 };
+        run(b, (&edges, &start), &mut order).expect("it ends")
+    };
+    let closes = guarded(CompareOp::Gt);
+    assert!(ended(&closes, false).is_ok());
+    assert!(ended(&closes, true).is_err());
+    let class = agreement(&program(&closes), &[&closes], &[&until]);
+    let Agreement::Open(reasons) = class else {
+        panic!("{class:?}");
+    };
+    assert_eq!(reasons[1].why, Why::Fault);
+    // One that opens, every order comes to.
+    let opens = guarded(CompareOp::Lt);
+    assert!(ended(&opens, false).is_err());
+    assert!(ended(&opens, true).is_err());
+    let class = agreement(&program(&opens), &[&opens], &[&until]);
+    assert!(matches!(class, Agreement::Result(_)), "{class:?}");
 }
 
 /// What an item does to elements: its own, as a rule.

@@ -15,6 +15,9 @@ const LATTICES: &str = "const NONE: u32 = 7; pub struct Data {
     #[output(per = node)] live: u64,
     #[scratch(per = node)] mark: u32,
     #[output(per = node, bits = width)] reached: Bits,
+    #[input(per = 20)] table: u32,
+    #[input(per = 9)] nine: u32,
+    #[scratch(per = 20)] slots: u32,
     #[list(capacity = 9)] log: List<u32>,
     #[reduce(or)] changed: bool,
     #[reduce(count)] changes: u64,
@@ -425,6 +428,79 @@ fn least_fixpoints_of_whole_sweeps_raise_a_flag() {
         ),
         Why::Nested
     );
+}
+
+/// A check that is made in one order of items and not in another must not be able to fail.
+#[test]
+fn whether_a_run_traps_is_part_of_the_same_result() {
+    let relax = |body: &str| {
+        format!(
+            "#[wave(edges(graph, from = front))] fn relax(e: Edge, graph: &Csr, weight: &Buf<u32>, seeds: &Buf<u32>, table: &Buf<u32>,
+                 dist: &Buf<Atomic<u32>>, far: &Buf<Atomic<i64>>, mark: &Buf<Atomic<u32>>, slots: &Buf<Atomic<u32>>, reached: &Bits,
+                 nine: &Buf<u32>, limit: u32, front: &Push) {{
+                 let here = dist[e.src].load();
+                 {body}
+                 if here < dist[e.dst].fetch_min(here) {{ front.push(e.dst); }}
+             }}"
+        )
+    };
+    let until = "front.is_empty()";
+    for same in [
+        // Asked by every run: under no guard, under one that is fixed, and under one that opens for good.
+        "assert!(weight[e.index] < limit);",
+        "if seeds[e.src] == 1 { assert!(limit > 3); }",
+        "if here < limit { assert!(seeds[e.src] > 0); }",
+        "if seeds[e.src] == 7 { let _ = table[limit]; }",
+        // What cannot fail may be asked whenever.
+        "if here > limit { let _ = seeds[e.src] + seeds[e.dst] + weight[e.index] / 3 + 9 % limit.max(1); }",
+        "if here > limit { for w in graph.neighbors(e.dst) { let _ = seeds[w]; } }",
+        "if here > limit { for i in graph.edges(e.dst) { let _ = weight[i] + seeds[graph.target(i)]; } }",
+        "if here > limit { for i in 0..nine.len() { let _ = nine[i]; } }",
+        "if here > limit && limit < table.len() { let _ = table[limit]; }",
+        "if here > limit && limit < nine.len() { let _ = table[limit]; }",
+        "if here > limit { if limit >= table.len() {} else { let _ = table[limit]; } }",
+        "if here > limit { let at = limit; if at < 9 { let _ = nine[at]; } }",
+        "let _ = table[limit]; if here > limit { let _ = table[limit]; }",
+        "assert!(limit < table.len()); if here > limit { let _ = table[limit]; }",
+        "let few = [here, 2, 3]; if here > limit { let _ = few[2]; }",
+        "if here > limit { for k in 0..reached.words() { let _ = reached.word(e.dst, k); } }",
+    ] {
+        assert_eq!(provisos(until, &relax(same)), [], "{same}");
+    }
+    for open in [
+        "if here > limit { assert!(seeds[e.src] > 0); }",
+        "if limit < here { panic!(); }",
+        "if here == 5 { assert!(limit > 3); }",
+        "if here < dist[e.dst].load() { assert!(limit > 3); }",
+        "if here > limit { let _ = table[limit]; }",
+        "if here > limit { let _ = table[seeds[e.src]]; }",
+        "if here > limit && limit < table.len() { let _ = nine[limit]; }",
+        "if here > limit && limit <= table.len() { let _ = table[limit]; }",
+        "if here > limit { let mut at = limit; if at < 9 { at += 1; let _ = nine[at]; } }",
+        "if seeds[e.src] == 1 { let _ = table[limit]; } if here > limit { let _ = table[limit]; }",
+        "if here > limit { let _ = 100 / limit; }",
+        "if here > limit { let _ = 100 % seeds[e.src]; }",
+        "if here > limit { let _ = -5 / (limit as i32); }",
+        "let few = [here, 2, 3]; if here > limit { let _ = few[limit as usize]; }",
+        "if here > limit { for w in graph.neighbors(limit) { let _ = w; } }",
+        "if here > limit { let _ = graph.target(limit); }",
+        "if here > limit { let _ = reached.get(limit, 0); }",
+        "if here > limit { let _ = reached.get(e.dst, limit); }",
+        // Of the nodes that this one shortens, not of all.
+        "if here < mark[e.dst].fetch_min(here) { front.push(e.dst); assert!(limit > 3); }",
+    ] {
+        assert_eq!(obstacle(until, &relax(open)), Why::Fault, "{open}");
+    }
+    // A slot that an update was made on need not be a node.
+    let pushes = relax("").replace(
+        "dist[e.dst].fetch_min(here)",
+        "slots[limit].fetch_min(here)",
+    );
+    let pushes = pushes.replace("front.push(e.dst)", "front.push(limit)");
+    assert_eq!(obstacle(until, &pushes), Why::Fault);
+    // A condition is evaluated once for each round, and on what that round did.
+    let divides = "front.is_empty() & (9 / front.len() < 3)";
+    assert_eq!(obstacle(divides, &relax("")), Why::Fault);
 }
 
 #[test]
