@@ -48,7 +48,8 @@
 //! around it may be the least one of monotone updates, which every order reaches: the `monotone` module has that
 //! argument. If it holds of each fixpoint with waves that break the rules above, then what such a fixpoint leaves (its
 //! frontiers empty, its flags down) is a function of what it began with, and the induction goes on, for all but the
-//! rounds inside.
+//! rounds inside. Either every run traps there or none, but for want of rounds or of room in a frontier; which of
+//! several traps is the first one to be met shows an order.
 //!
 //! ## Open
 //!
