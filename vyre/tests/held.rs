@@ -1,19 +1,15 @@
 //! What a session and the results of its runs hold: every byte that is allocated is counted, and held against the
 //! budget. Where the system has no memory left, a run ends in an error, and the session works on.
 
-#[allow(dead_code, reason = "the suite uses all of it")]
-#[path = "suite/graphs.rs"]
-mod graphs;
-#[path = "suite/passes.rs"]
-mod passes;
-
-use passes::bfs;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vyre::prelude::*;
 use vyre::{Error, Pinned};
 use vyre_core::dsl::error::RunError;
+use vyre_tests::backend_tests;
+use vyre_tests::graphs::edgeless;
+use vyre_tests::passes::{bfs, sssp};
 
 struct Counting;
 
@@ -89,15 +85,12 @@ fn peak_of<T>(f: impl FnOnce() -> T) -> (T, usize) {
     (value, PEAK.load(Relaxed) - before)
 }
 
-fn runtimes() -> [Runtime; 2] {
-    let runtimes = [Runtime::native(), Runtime::vir0()];
-    // Threads and tables of the process are there before anything is measured.
+/// Threads and tables of the process are there before anything is measured.
+fn warm(runtime: &Runtime) -> Runtime {
     let graph = edgeless(20_000);
-    for runtime in &runtimes {
-        let mut session = listed::Session::new(runtime, &graph).expect("it fits");
-        session.run(listed::Run {}).expect("no trap");
-    }
-    runtimes
+    let mut session = listed::Session::new(runtime, &graph).expect("it fits");
+    session.run(listed::Run {}).expect("no trap");
+    runtime.clone()
 }
 
 /// What a session may hold beside its budget: the program, its plan and its names, and for each thread a block of 1,024
@@ -108,10 +101,6 @@ fn allowance() -> usize {
 
 fn allowance_of(threads: usize) -> usize {
     200_000 + threads * 1_024 * 24
-}
-
-fn edgeless(nodes: usize) -> Csr {
-    Csr::from_edges(nodes, &[]).expect("there are no edges")
 }
 
 /// One item for each node.
@@ -176,42 +165,7 @@ mod pushed {
     }
 }
 
-/// Shortest paths, whose frontier holds each node once, and as much room as there are nodes.
-#[wave_graph]
-mod paths {
-    pub(crate) struct Data {
-        #[topology]
-        graph: Csr,
-        #[topology(per = edge(graph))]
-        weight: u32,
-        #[frontier(unique)]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, dist: &mut u32, front: &Push) {
-        *dist = u32::MAX;
-        if v == 0 {
-            *dist = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
-    mod rounds {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, weight: &u32, dist: &Buf<Atomic<u32>>, front: &Push) {
-            let through = dist[e.src].load() + *weight;
-            if dist[e.dst].fetch_min(through) > through {
-                front.push(e.dst);
-            }
-        }
-    }
-}
-
-/// The same with repeats; a round's frontier has room for as many items as there are edges.
+/// A search whose frontier has repeats: a round's has room for as many items as there are edges.
 #[wave_graph]
 mod repeated {
     pub(crate) struct Data {
@@ -302,49 +256,47 @@ mod rowed {
     }
 }
 
-#[test]
-fn rows_of_bits_are_held_once() {
+fn rows_of_bits_are_held_once(runtime: &Runtime) {
     let _alone = alone();
     let nodes = 40_000;
     let graph = edgeless(nodes);
     // Of the first 21 bits of a row, every third, and then the others.
     let kinds: Vec<u32> = (0..8 * nodes).map(|_| 0x0924_9249).collect();
     let others: Vec<u32> = kinds.iter().map(|word| !word).collect();
-    for runtime in runtimes() {
-        let (backend, runtime) = (runtime.backend(), runtime.with_memory(1 << 30));
-        let topology = |kinds| rowed::Topology {
-            graph: &graph,
-            kinds,
-        };
-        let ((mut session, granted), held) = peak_of(|| {
-            let mut session = rowed::Session::new(&runtime, topology(&kinds)).expect("it fits");
-            // Sessions that run beside each other look at the same rows.
-            session.submit(rowed::Run {}, 0);
-            session.submit(rowed::Run {}, 0);
-            for (_, result) in session.run_batch().expect("it runs").results {
-                assert_eq!(result.expect("no trap").ones[17], 7, "{backend}");
-            }
-            let (_, granted) = runtime.memory().expect("there is a budget");
-            (session, granted as usize)
-        });
-        assert!(
-            held <= granted + allowance(),
-            "{backend}: {held} of {granted}"
-        );
-        let (out, took) = peak_of(|| session.run(rowed::Run {}).expect("no trap"));
-        // The result, and no rows.
-        assert!(
-            took < 4 * nodes + allowance(),
-            "{backend}: a run takes {took}"
-        );
-        assert_eq!(out.ones[nodes - 1], 7, "{backend}");
-        session.update(topology(&others)).expect("it fits");
-        let out = session.run(rowed::Run {}).expect("no trap");
-        assert_eq!(out.ones[nodes - 1], 14, "{backend}");
-        session.update(topology(&others)).expect("it fits");
-        let counted = session.counters().expect("they count");
-        assert_eq!(counted.graph_uploads, 2, "{backend}");
-    }
+    let runtime = warm(runtime);
+    let (backend, runtime) = (runtime.backend(), runtime.with_memory(1 << 30));
+    let topology = |kinds| rowed::Topology {
+        graph: &graph,
+        kinds,
+    };
+    let ((mut session, granted), held) = peak_of(|| {
+        let mut session = rowed::Session::new(&runtime, topology(&kinds)).expect("it fits");
+        // Sessions that run beside each other look at the same rows.
+        session.submit(rowed::Run {}, 0);
+        session.submit(rowed::Run {}, 0);
+        for (_, result) in session.run_batch().expect("it runs").results {
+            assert_eq!(result.expect("no trap").ones[17], 7, "{backend}");
+        }
+        let (_, granted) = runtime.memory().expect("there is a budget");
+        (session, granted as usize)
+    });
+    assert!(
+        held <= granted + allowance(),
+        "{backend}: {held} of {granted}"
+    );
+    let (out, took) = peak_of(|| session.run(rowed::Run {}).expect("no trap"));
+    // The result, and no rows.
+    assert!(
+        took < 4 * nodes + allowance(),
+        "{backend}: a run takes {took}"
+    );
+    assert_eq!(out.ones[nodes - 1], 7, "{backend}");
+    session.update(topology(&others)).expect("it fits");
+    let out = session.run(rowed::Run {}).expect("no trap");
+    assert_eq!(out.ones[nodes - 1], 14, "{backend}");
+    session.update(topology(&others)).expect("it fits");
+    let counted = session.counters().expect("they count");
+    assert_eq!(counted.graph_uploads, 2, "{backend}");
 }
 
 /// Inputs and a result as large as each other.
@@ -365,82 +317,78 @@ mod given {
     }
 }
 
-#[test]
-fn inputs_of_waiting_queries_are_counted() {
+fn inputs_of_waiting_queries_are_counted(runtime: &Runtime) {
     let _alone = alone();
     let nodes = 50_000;
     let (graph, from) = (edgeless(nodes), vec![6; nodes]);
     let one = 8 * nodes as u64;
-    for runtime in runtimes() {
-        let backend = runtime.backend();
-        let probe = runtime.clone().with_memory(1 << 30);
-        let session = given::Session::new(&probe, &graph).expect("it fits");
-        let (_, takes) = probe.memory().expect("there is a budget");
-        drop(session);
-        // Two queries wait, and nothing is left for the third, nor for a second result: the first state has room for
-        // one.
-        let budget = takes + 2 * one;
-        let tight = runtime.with_memory(budget);
-        let (_, held) = peak_of(|| {
-            let mut session = given::Session::new(&tight, &graph).expect("it fits");
-            for _ in 0..3 {
-                session.submit(given::Run { from: &from }, 0);
-            }
-            assert_eq!(tight.memory(), Some((budget, budget)), "{backend}");
-            session.set_batch_limit(std::num::NonZeroUsize::new(1));
-            let batch = session.run_batch().expect("it runs");
-            assert_eq!(batch.results[0].1.as_ref().expect("fits").to[9], 7);
-            drop(batch);
-            assert_eq!(tight.memory(), Some((budget, budget - one)), "{backend}");
-            session.run_batch().expect("it runs");
-            let batch = session.run_batch().expect("it runs");
-            let refused = batch.results[0].1.as_ref().map(|_| ());
-            let says = "the inputs of the query do not fit beside the sessions; 400000 bytes are needed, 0 are available";
-            assert_eq!(refused.expect_err("there was no room").to_string(), says);
-            // Nothing waits any more.
-            assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
-        });
-        let most = budget as usize + allowance();
-        assert!(held <= most, "{backend}: {held} of {budget}");
-    }
+    let runtime = warm(runtime);
+    let backend = runtime.backend();
+    let probe = runtime.clone().with_memory(1 << 30);
+    let session = given::Session::new(&probe, &graph).expect("it fits");
+    let (_, takes) = probe.memory().expect("there is a budget");
+    drop(session);
+    // Two queries wait, and nothing is left for the third, nor for a second result: the first state has room for
+    // one.
+    let budget = takes + 2 * one;
+    let tight = runtime.with_memory(budget);
+    let (_, held) = peak_of(|| {
+        let mut session = given::Session::new(&tight, &graph).expect("it fits");
+        for _ in 0..3 {
+            session.submit(given::Run { from: &from }, 0);
+        }
+        assert_eq!(tight.memory(), Some((budget, budget)), "{backend}");
+        session.set_batch_limit(std::num::NonZeroUsize::new(1));
+        let batch = session.run_batch().expect("it runs");
+        assert_eq!(batch.results[0].1.as_ref().expect("fits").to[9], 7);
+        drop(batch);
+        assert_eq!(tight.memory(), Some((budget, budget - one)), "{backend}");
+        session.run_batch().expect("it runs");
+        let batch = session.run_batch().expect("it runs");
+        let refused = batch.results[0].1.as_ref().map(|_| ());
+        let says = "the inputs of the query do not fit beside the sessions; 400000 bytes are needed, 0 are available";
+        assert_eq!(refused.expect_err("there was no room").to_string(), says);
+        // Nothing waits any more.
+        assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+    });
+    let most = budget as usize + allowance();
+    assert!(held <= most, "{backend}: {held} of {budget}");
 }
 
-#[test]
-fn results_of_sessions_count_until_their_batch_ends() {
+fn results_of_sessions_count_until_their_batch_ends(runtime: &Runtime) {
     let _alone = alone();
     let graphs = [edgeless(100_000), edgeless(100_000)];
     // A result has 800,000 bytes; a list that is full would have 2,400,000.
-    for runtime in runtimes() {
-        let backend = runtime.backend();
-        let probe = runtime.clone().with_memory(1 << 30);
-        let sessions = listed::Sessions::new(&probe, &graphs).expect("they fit");
-        let (_, takes) = probe.memory().expect("there is a budget");
-        drop(sessions);
-        let budget = takes + 1_500_000;
-        let tight = runtime.with_memory(budget);
-        let (fit, held) = peak_of(|| {
-            let mut sessions = listed::Sessions::new(&tight, &graphs).expect("they fit");
-            for k in [0, 0, 0, 0, 1] {
-                sessions.submit(k, listed::Run {}, 0);
-            }
-            let batch = sessions.run_batch().expect("it runs");
-            let fit: Vec<bool> = batch.results.iter().map(|(_, r)| r.is_ok()).collect();
-            let refused = batch.results[3].1.as_ref().map(|_| ());
-            let refused = refused.expect_err("there is no room").to_string();
-            let says = "the results of the batch do not fit; ";
-            assert!(refused.starts_with(says), "{refused}");
-            assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
-            drop(batch);
-            sessions.submit(1, listed::Run {}, 0);
-            let batch = sessions.run_batch().expect("it runs");
-            assert_eq!(batch.results[0].1.as_ref().expect("fits").all[7], 7);
-            fit
-        });
-        // Of the first topology one, and those that the rest of the budget has room for.
-        assert_eq!(fit, [true, true, false, false, true], "{backend}");
-        let most = budget as usize + allowance();
-        assert!(held <= most, "{backend}: {held} of {budget}");
-    }
+    let runtime = warm(runtime);
+    let backend = runtime.backend();
+    let probe = runtime.clone().with_memory(1 << 30);
+    let sessions = listed::Sessions::new(&probe, &graphs).expect("they fit");
+    let (_, takes) = probe.memory().expect("there is a budget");
+    drop(sessions);
+    let budget = takes + 1_500_000;
+    let tight = runtime.with_memory(budget);
+    let (fit, held) = peak_of(|| {
+        let mut sessions = listed::Sessions::new(&tight, &graphs).expect("they fit");
+        for k in [0, 0, 0, 0, 1] {
+            sessions.submit(k, listed::Run {}, 0);
+        }
+        let batch = sessions.run_batch().expect("it runs");
+        let fit: Vec<bool> = batch.results.iter().map(|(_, r)| r.is_ok()).collect();
+        let refused = batch.results[3].1.as_ref().map(|_| ());
+        let refused = refused.expect_err("there is no room").to_string();
+        let says = "the results of the batch do not fit; ";
+        assert!(refused.starts_with(says), "{refused}");
+        assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+        drop(batch);
+        sessions.submit(1, listed::Run {}, 0);
+        let batch = sessions.run_batch().expect("it runs");
+        assert_eq!(batch.results[0].1.as_ref().expect("fits").all[7], 7);
+        fit
+    });
+    // Of the first topology one, and those that the rest of the budget has room for.
+    assert_eq!(fit, [true, true, false, false, true], "{backend}");
+    let most = budget as usize + allowance();
+    assert!(held <= most, "{backend}: {held} of {budget}");
 }
 
 /// Each node has ten successors, far and near; `both`: as many edges lead back.
@@ -461,29 +409,26 @@ fn wide(nodes: u32, both: bool) -> Csr {
 
 /// Opens a session under a budget of exactly what it asks for, and holds what it does against it, with one thread and
 /// with several. `run` opens and runs it.
-fn keeps_its_budget(name: &str, run: impl Fn(&Runtime) + Sync) {
-    for runtime in runtimes() {
-        let backend = runtime.backend();
-        let probe = runtime.clone().with_memory(1 << 32);
-        run(&probe);
-        // The interpreter has one.
-        let several: &[usize] = if backend == "vir0" { &[1] } else { &[1, 2, 5] };
-        for &threads in several {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            let pool = pool.build().expect("there are threads");
-            pool.install(|| {
-                let runtime = runtime.clone().with_memory(1 << 32);
-                let (granted, held) = peak_of(|| {
-                    run(&runtime);
-                    GRANTED.load(Relaxed)
-                });
-                let most = granted + allowance_of(threads);
-                assert!(
-                    held <= most,
-                    "{name}, {backend}, {threads} threads: {held} of {granted}"
-                );
+fn keeps_its_budget(runtime: &Runtime, name: &str, run: impl Fn(&Runtime) + Sync) {
+    let backend = runtime.backend();
+    run(&runtime.clone().with_memory(1 << 32));
+    // The interpreter has one.
+    let several: &[usize] = if backend == "vir0" { &[1] } else { &[1, 2, 5] };
+    for &threads in several {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().expect("there are threads");
+        pool.install(|| {
+            let runtime = runtime.clone().with_memory(1 << 32);
+            let (granted, held) = peak_of(|| {
+                run(&runtime);
+                GRANTED.load(Relaxed)
             });
-        }
+            let most = granted + allowance_of(threads);
+            assert!(
+                held <= most,
+                "{name}, {backend}, {threads} threads: {held} of {granted}"
+            );
+        });
     }
 }
 
@@ -495,38 +440,38 @@ fn granted(runtime: &Runtime) {
     GRANTED.store(taken as usize, Relaxed);
 }
 
-#[test]
-fn searches_hold_no_more_than_they_were_granted() {
+fn searches_hold_no_more_than_they_were_granted(runtime: &Runtime) {
     let _alone = alone();
+    let first = warm(runtime);
     for (name, graph) in [
         ("one way", wide(25_000, false)),
         ("both ways", wide(25_000, true)),
     ] {
         let weights: Vec<u32> = (0..graph.edge_count() as u32).map(|e| e % 97 + 1).collect();
-        keeps_its_budget(&format!("search, {name}"), |runtime| {
+        keeps_its_budget(&first, &format!("search, {name}"), |runtime| {
             let mut session = bfs::Session::new(runtime, &graph).expect("it fits");
             for source in 0..2 {
                 session.run(bfs::Run { source }).expect("no trap");
             }
             granted(runtime);
         });
-        keeps_its_budget(&format!("unique frontier, {name}"), |runtime| {
-            let topology = paths::Topology {
+        keeps_its_budget(&first, &format!("unique frontier, {name}"), |runtime| {
+            let topology = sssp::Topology {
                 graph: &graph,
                 weight: &weights,
             };
-            let mut session = paths::Session::new(runtime, topology).expect("it fits");
+            let mut session = sssp::Session::new(runtime, topology).expect("it fits");
             for _ in 0..2 {
-                session.run(paths::Run {}).expect("no trap");
+                session.run(sssp::Run { source: 0 }).expect("no trap");
             }
             granted(runtime);
         });
-        keeps_its_budget(&format!("repeated items, {name}"), |runtime| {
+        keeps_its_budget(&first, &format!("repeated items, {name}"), |runtime| {
             let mut session = repeated::Session::new(runtime, &graph).expect("it fits");
             session.run(repeated::Run {}).expect("no trap");
             granted(runtime);
         });
-        keeps_its_budget(&format!("pairs, {name}"), |runtime| {
+        keeps_its_budget(&first, &format!("pairs, {name}"), |runtime| {
             let mut session = paired::Session::new(runtime, &graph).expect("it fits");
             session.run(paired::Run {}).expect("no trap");
             granted(runtime);
@@ -534,105 +479,99 @@ fn searches_hold_no_more_than_they_were_granted() {
     }
 }
 
-#[test]
-fn the_result_of_a_list_is_held_once() {
+fn the_result_of_a_list_is_held_once(runtime: &Runtime) {
     let _alone = alone();
     let nodes = 250_000;
     let graph = edgeless(nodes);
     let list_bytes = 8 * nodes;
-    for runtime in runtimes() {
-        let mut session = listed::Session::new(&runtime, &graph).expect("it fits");
-        let before = LIVE.load(Relaxed);
-        let first = session.run(listed::Run {}).expect("no trap");
-        assert_eq!(first.all.len(), nodes);
-        let held = LIVE.load(Relaxed) - before;
-        let backend = runtime.backend();
-        let most = list_bytes + allowance();
-        assert!(held < most, "{backend}: {held} bytes for {list_bytes}");
-        drop(first);
-        let held = LIVE.load(Relaxed).saturating_sub(before);
-        assert!(held < allowance(), "{backend}: {held} bytes stay");
-        // The session goes on.
-        assert_eq!(session.run(listed::Run {}).expect("no trap").all[9], 9);
-    }
+    let runtime = warm(runtime);
+    let mut session = listed::Session::new(&runtime, &graph).expect("it fits");
+    let before = LIVE.load(Relaxed);
+    let first = session.run(listed::Run {}).expect("no trap");
+    assert_eq!(first.all.len(), nodes);
+    let held = LIVE.load(Relaxed) - before;
+    let backend = runtime.backend();
+    let most = list_bytes + allowance();
+    assert!(held < most, "{backend}: {held} bytes for {list_bytes}");
+    drop(first);
+    let held = LIVE.load(Relaxed).saturating_sub(before);
+    assert!(held < allowance(), "{backend}: {held} bytes stay");
+    // The session goes on.
+    assert_eq!(session.run(listed::Run {}).expect("no trap").all[9], 9);
 }
 
-#[test]
-fn a_session_with_lists_holds_no_more_than_it_was_granted() {
+fn a_session_with_lists_holds_no_more_than_it_was_granted(runtime: &Runtime) {
     let _alone = alone();
     let (graph, small) = (edgeless(300_000), edgeless(20_000));
-    for runtime in runtimes() {
-        let runtime = runtime.with_memory(1 << 30);
-        let backend = runtime.backend();
-        let ((granted, list), held) = peak_of(|| {
-            let mut session = listed::Session::new(&runtime, &graph).expect("it fits");
-            let out = session.run(listed::Run {}).expect("no trap");
-            drop(out);
-            let out = session.run_series([listed::Run {}, listed::Run {}, listed::Run {}]);
-            let (_, granted) = runtime.memory().expect("there is a budget");
-            (granted as usize, out.expect("no trap").all)
-        });
-        assert!(list.iter().copied().eq(0..300_000));
-        assert!(
-            held <= granted + allowance(),
-            "{backend}: {held} of {granted}"
-        );
-        // What is counted is needed, but for the room that the list has in the end.
-        assert!(held >= granted / 3, "{backend}: {held} of {granted}");
+    let runtime = warm(runtime);
+    let runtime = runtime.with_memory(1 << 30);
+    let backend = runtime.backend();
+    let ((granted, list), held) = peak_of(|| {
+        let mut session = listed::Session::new(&runtime, &graph).expect("it fits");
+        let out = session.run(listed::Run {}).expect("no trap");
+        drop(out);
+        let out = session.run_series([listed::Run {}, listed::Run {}, listed::Run {}]);
+        let (_, granted) = runtime.memory().expect("there is a budget");
+        (granted as usize, out.expect("no trap").all)
+    });
+    assert!(list.iter().copied().eq(0..300_000));
+    assert!(
+        held <= granted + allowance(),
+        "{backend}: {held} of {granted}"
+    );
+    // What is counted is needed, but for the room that the list has in the end.
+    assert!(held >= granted / 3, "{backend}: {held} of {granted}");
 
-        let ((granted, list), held) = peak_of(|| {
-            let mut session = grown::Session::new(&runtime, &small).expect("it fits");
-            let out = session.run(grown::Run {}).expect("no trap");
-            let (_, granted) = runtime.memory().expect("there is a budget");
-            (granted as usize, out.all)
-        });
-        let first = (0..120_000).map(|i| (1, i));
-        let again = (0..120_000).map(|i| (2, i));
-        assert!(list.iter().copied().eq(first.chain(again)));
-        assert!(
-            held <= granted + allowance(),
-            "{backend}: {held} of {granted}"
-        );
-    }
+    let ((granted, list), held) = peak_of(|| {
+        let mut session = grown::Session::new(&runtime, &small).expect("it fits");
+        let out = session.run(grown::Run {}).expect("no trap");
+        let (_, granted) = runtime.memory().expect("there is a budget");
+        (granted as usize, out.all)
+    });
+    let first = (0..120_000).map(|i| (1, i));
+    let again = (0..120_000).map(|i| (2, i));
+    assert!(list.iter().copied().eq(first.chain(again)));
+    assert!(
+        held <= granted + allowance(),
+        "{backend}: {held} of {granted}"
+    );
 }
 
-#[test]
-fn results_of_a_batch_count_until_it_ends() {
+fn results_of_a_batch_count_until_it_ends(runtime: &Runtime) {
     let _alone = alone();
     // 2,000,000 bytes of results; lists of 2,400,000 bytes.
     let nodes = 250_000;
     let graph = edgeless(nodes);
-    for runtime in runtimes() {
-        let backend = runtime.backend();
-        let probe = runtime.clone().with_memory(1 << 30);
-        let session = listed::Session::new(&probe, &graph).expect("it fits");
-        let (_, one) = probe.memory().expect("there is a budget");
-        drop(session);
-        let budget = one + 2 * 2_400_000;
-        let tight = runtime.with_memory(budget);
-        let (fit, held) = peak_of(|| {
-            let mut session = listed::Session::new(&tight, &graph).expect("it fits");
-            for _ in 0..4 {
-                session.submit(listed::Run {}, 0);
-            }
-            let batch = session.run_batch().expect("it runs");
-            let fit: Vec<bool> = batch.results.iter().map(|(_, r)| r.is_ok()).collect();
-            let refused = batch.results[3].1.as_ref().map(|_| ());
-            let refused = refused.expect_err("there is no room");
-            let says = "the results of the batch do not fit; ";
-            assert!(refused.to_string().starts_with(says), "{refused}");
-            // They are the caller's now, and the session goes on.
-            assert_eq!(tight.memory(), Some((budget, one)), "{backend}");
-            drop(batch);
+    let runtime = warm(runtime);
+    let backend = runtime.backend();
+    let probe = runtime.clone().with_memory(1 << 30);
+    let session = listed::Session::new(&probe, &graph).expect("it fits");
+    let (_, one) = probe.memory().expect("there is a budget");
+    drop(session);
+    let budget = one + 2 * 2_400_000;
+    let tight = runtime.with_memory(budget);
+    let (fit, held) = peak_of(|| {
+        let mut session = listed::Session::new(&tight, &graph).expect("it fits");
+        for _ in 0..4 {
             session.submit(listed::Run {}, 0);
-            let batch = session.run_batch().expect("it runs");
-            assert_eq!(batch.results[0].1.as_ref().expect("fits").all[7], 7);
-            fit
-        });
-        assert_eq!(fit, [true, true, true, false], "{backend}");
-        let most = budget as usize + allowance();
-        assert!(held <= most, "{backend}: {held} of {budget}");
-    }
+        }
+        let batch = session.run_batch().expect("it runs");
+        let fit: Vec<bool> = batch.results.iter().map(|(_, r)| r.is_ok()).collect();
+        let refused = batch.results[3].1.as_ref().map(|_| ());
+        let refused = refused.expect_err("there is no room");
+        let says = "the results of the batch do not fit; ";
+        assert!(refused.to_string().starts_with(says), "{refused}");
+        // They are the caller's now, and the session goes on.
+        assert_eq!(tight.memory(), Some((budget, one)), "{backend}");
+        drop(batch);
+        session.submit(listed::Run {}, 0);
+        let batch = session.run_batch().expect("it runs");
+        assert_eq!(batch.results[0].1.as_ref().expect("fits").all[7], 7);
+        fit
+    });
+    assert_eq!(fit, [true, true, true, false], "{backend}");
+    let most = budget as usize + allowance();
+    assert!(held <= most, "{backend}: {held} of {budget}");
 }
 
 /// Results of each kind, but for lists: natively, what lanes append is in blocks before it is in the list.
@@ -700,28 +639,26 @@ mod flat {
     }
 }
 
-#[test]
-fn structs_in_structs_count_as_their_scalars_do() {
+fn structs_in_structs_count_as_their_scalars_do(runtime: &Runtime) {
     let _alone = alone();
     let graph = edgeless(100_000);
-    for runtime in runtimes() {
-        let backend = runtime.backend();
-        let runtime = runtime.with_memory(1 << 30);
-        let taken = || runtime.memory().expect("there is a budget").1 as usize;
-        let session = flat::Session::new(&runtime, &graph).expect("it fits");
-        let apart = taken();
-        drop(session);
-        // The graph, 17 bytes a node in columns and 24 put together, and the chunks of the sweep.
-        assert_eq!(apart, 400_004 + 4_100_000 + 25 * 512, "{backend}");
-        let (_, held) = peak_of(|| {
-            let mut session = nested::Session::new(&runtime, &graph).expect("it fits");
-            assert_eq!(taken(), apart, "{backend}");
-            let out = session.run(nested::Run {}).expect("no trap");
-            assert_eq!(out.pair[99_999], ((1, 99_999), 2));
-        });
-        let most = apart + allowance();
-        assert!(held <= most, "{backend}: {held} of {apart}");
-    }
+    let runtime = warm(runtime);
+    let backend = runtime.backend();
+    let runtime = runtime.with_memory(1 << 30);
+    let taken = || runtime.memory().expect("there is a budget").1 as usize;
+    let session = flat::Session::new(&runtime, &graph).expect("it fits");
+    let apart = taken();
+    drop(session);
+    // The graph, 17 bytes a node in columns and 24 put together, and the chunks of the sweep.
+    assert_eq!(apart, 400_004 + 4_100_000 + 25 * 512, "{backend}");
+    let (_, held) = peak_of(|| {
+        let mut session = nested::Session::new(&runtime, &graph).expect("it fits");
+        assert_eq!(taken(), apart, "{backend}");
+        let out = session.run(nested::Run {}).expect("no trap");
+        assert_eq!(out.pair[99_999], ((1, 99_999), 2));
+    });
+    let most = apart + allowance();
+    assert!(held <= most, "{backend}: {held} of {apart}");
 }
 
 /// Structs of the topology and of each run.
@@ -758,8 +695,7 @@ fn too_large<T>(result: Result<T, Error>, says: &str) {
     }
 }
 
-#[test]
-fn structs_of_a_topology_are_taken_apart_once_it_fits() {
+fn structs_of_a_topology_are_taken_apart_once_it_fits(runtime: &Runtime) {
     let _alone = alone();
     let (graph, small) = (edgeless(100_000), edgeless(100));
     let place: Vec<(u64, u64, u8)> = (0..100_000).map(|v| (1, v, 2)).collect();
@@ -768,27 +704,25 @@ fn structs_of_a_topology_are_taken_apart_once_it_fits() {
         place: &place,
     };
     let says = "topologies, inputs and outputs do not fit";
-    for runtime in runtimes() {
-        let backend = runtime.backend();
-        let tight = runtime.with_memory(1_000_000);
-        let fits = placed::Topology {
-            graph: &small,
-            place: &place[..100],
-        };
-        let mut session = placed::Session::new(&tight, fits).expect("it fits");
-        let ((), held) = peak_of(|| {
-            too_large(placed::Session::new(&tight, large()), says);
-            too_large(placed::Sessions::new(&tight, [large()]), says);
-            too_large(session.update(large()), says);
-        });
-        assert!(held < 200_000, "{backend}: {held} bytes for nothing");
-        let run = placed::Run { given: &[], n: 0 };
-        assert_eq!(session.run(run).expect("no trap").sum, 4_950, "{backend}");
-    }
+    let runtime = warm(runtime);
+    let backend = runtime.backend();
+    let tight = runtime.with_memory(1_000_000);
+    let fits = placed::Topology {
+        graph: &small,
+        place: &place[..100],
+    };
+    let mut session = placed::Session::new(&tight, fits).expect("it fits");
+    let ((), held) = peak_of(|| {
+        too_large(placed::Session::new(&tight, large()), says);
+        too_large(placed::Sessions::new(&tight, [large()]), says);
+        too_large(session.update(large()), says);
+    });
+    assert!(held < 200_000, "{backend}: {held} bytes for nothing");
+    let run = placed::Run { given: &[], n: 0 };
+    assert_eq!(session.run(run).expect("no trap").sum, 4_950, "{backend}");
 }
 
-#[test]
-fn structs_of_a_series_count_while_they_are_there() {
+fn structs_of_a_series_count_while_they_are_there(runtime: &Runtime) {
     let _alone = alone();
     let graph = edgeless(10);
     let place = [(1, 2, 3); 10];
@@ -802,113 +736,108 @@ fn structs_of_a_series_count_while_they_are_there() {
     // In columns.
     let one = 17 * u64::from(n);
     let series = |runs| vec![placed::Run { given: &given, n }; runs];
-    for runtime in runtimes() {
-        let backend = runtime.backend();
-        let probe = runtime.clone().with_memory(1 << 30);
-        let mut session = placed::Session::new(&probe, topology()).expect("it fits");
-        session.run_series(series(1)).expect("no trap");
-        let (_, takes) = probe.memory().expect("there is a budget");
-        drop(session);
-        // The structs of one run are in what the session takes.
-        let budget = takes + 3 * one;
-        let tight = runtime.with_memory(budget);
-        let ((), held) = peak_of(|| {
-            let mut session = placed::Session::new(&tight, topology()).expect("it fits");
-            for runs in [1, 4, 5, 4] {
-                let result = session.run_series(series(runs));
-                if runs == 5 {
-                    let says = "the rows of structs of the series do not fit beside the sessions";
-                    too_large(result, says);
-                } else {
-                    assert_eq!(result.expect("no trap").sum, 20 + 5 * u64::from(n));
-                }
-                assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+    let runtime = warm(runtime);
+    let backend = runtime.backend();
+    let probe = runtime.clone().with_memory(1 << 30);
+    let mut session = placed::Session::new(&probe, topology()).expect("it fits");
+    session.run_series(series(1)).expect("no trap");
+    let (_, takes) = probe.memory().expect("there is a budget");
+    drop(session);
+    // The structs of one run are in what the session takes.
+    let budget = takes + 3 * one;
+    let tight = runtime.with_memory(budget);
+    let ((), held) = peak_of(|| {
+        let mut session = placed::Session::new(&tight, topology()).expect("it fits");
+        for runs in [1, 4, 5, 4] {
+            let result = session.run_series(series(runs));
+            if runs == 5 {
+                let says = "the rows of structs of the series do not fit beside the sessions";
+                too_large(result, says);
+            } else {
+                assert_eq!(result.expect("no trap").sum, 20 + 5 * u64::from(n));
             }
-            // A run that does not fit is not taken apart either.
-            let (given, n) = (&many, 200_000);
-            let run = placed::Run { given, n };
-            too_large(session.run(run), "the run does not fit");
+            assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+        }
+        // A run that does not fit is not taken apart either.
+        let (given, n) = (&many, 200_000);
+        let run = placed::Run { given, n };
+        too_large(session.run(run), "the run does not fit");
+    });
+    let most = budget as usize + allowance();
+    assert!(held <= most, "{backend}: {held} of {budget}");
+}
+
+fn an_update_holds_both_topologies_within_the_budget(runtime: &Runtime) {
+    let _alone = alone();
+    let (one, other) = (wide(25_000, false), wide(25_000, true));
+    let graph_bytes = 4 * (25_001 + other.edge_count() as u64);
+    let runtime = warm(runtime);
+    let backend = runtime.backend();
+    let probe = runtime.clone().with_memory(1 << 30);
+    let session = bfs::Session::new(&probe, &other).expect("it fits");
+    let (_, takes) = probe.memory().expect("there is a budget");
+    drop(session);
+    for (room, fits) in [(graph_bytes - 1, false), (graph_bytes, true)] {
+        let budget = takes + room;
+        let tight = runtime.clone().with_memory(budget);
+        let ((), held) = peak_of(|| {
+            let mut session = bfs::Session::new(&tight, &one).expect("it fits");
+            let first = session.run(bfs::Run { source: 0 }).expect("no trap");
+            let before = tight.memory();
+            drop(first);
+            if fits {
+                session.update(&other).expect("both fit");
+                assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
+            } else {
+                let says = "the topology does not fit beside the one before";
+                too_large(session.update(&other), says);
+                assert_eq!(tight.memory(), before, "{backend}");
+            }
+            session.run(bfs::Run { source: 0 }).expect("no trap");
         });
         let most = budget as usize + allowance();
         assert!(held <= most, "{backend}: {held} of {budget}");
     }
 }
 
-#[test]
-fn an_update_holds_both_topologies_within_the_budget() {
+fn warm_runs_into_a_result_take_no_memory_that_grows_with_it(runtime: &Runtime) {
     let _alone = alone();
-    let (one, other) = (wide(25_000, false), wide(25_000, true));
-    let graph_bytes = 4 * (25_001 + other.edge_count() as u64);
-    for runtime in runtimes() {
-        let backend = runtime.backend();
-        let probe = runtime.clone().with_memory(1 << 30);
-        let session = bfs::Session::new(&probe, &other).expect("it fits");
-        let (_, takes) = probe.memory().expect("there is a budget");
-        drop(session);
-        for (room, fits) in [(graph_bytes - 1, false), (graph_bytes, true)] {
-            let budget = takes + room;
-            let tight = runtime.clone().with_memory(budget);
-            let ((), held) = peak_of(|| {
-                let mut session = bfs::Session::new(&tight, &one).expect("it fits");
-                let first = session.run(bfs::Run { source: 0 }).expect("no trap");
-                let before = tight.memory();
-                drop(first);
-                if fits {
-                    session.update(&other).expect("both fit");
-                    assert_eq!(tight.memory(), Some((budget, takes)), "{backend}");
-                } else {
-                    let says = "the topology does not fit beside the one before";
-                    too_large(session.update(&other), says);
-                    assert_eq!(tight.memory(), before, "{backend}");
-                }
-                session.run(bfs::Run { source: 0 }).expect("no trap");
-            });
-            let most = budget as usize + allowance();
-            assert!(held <= most, "{backend}: {held} of {budget}");
-        }
-    }
-}
-
-#[test]
-fn warm_runs_into_a_result_take_no_memory_that_grows_with_it() {
-    let _alone = alone();
-    for runtime in runtimes() {
-        let backend = runtime.backend();
-        // What a warm run takes: the outcome's lists of columns, the schedule's counters, what is kept for `explain()`.
-        let taken = [500, 4_000].map(|nodes| {
-            let graph = edgeless(nodes);
-            let mut session = kinds::Session::new(&runtime, &graph).expect("it fits");
-            let mut out = kinds::Output::default();
-            // The session remembers its last launches, and their number is bounded.
-            for _ in 0..40 {
-                let run = kinds::Run { fails: false };
-                session.run_into(run, &mut out).expect("no trap");
-            }
-            let (live, before) = (LIVE.load(Relaxed), TAKEN.load(Relaxed));
-            for _ in 0..10 {
-                let run = kinds::Run { fails: false };
-                session.run_into(run, &mut out).expect("no trap");
-            }
-            let taken = TAKEN.load(Relaxed) - before;
-            assert_eq!(LIVE.load(Relaxed), live, "{backend}: nothing stays");
-            assert_eq!((out.sum, out.twice.len()), (nodes as u64, nodes));
-
-            // A trap costs a word about it, and no memory of the result.
-            let before = TAKEN.load(Relaxed);
-            let trapped = session.run_into(kinds::Run { fails: true }, &mut out);
-            assert!(trapped.is_err() && out.twice.is_empty());
-            drop(trapped);
+    let runtime = warm(runtime);
+    let backend = runtime.backend();
+    // What a warm run takes: the outcome's lists of columns, the schedule's counters, what is kept for `explain()`.
+    let taken = [500, 4_000].map(|nodes| {
+        let graph = edgeless(nodes);
+        let mut session = kinds::Session::new(&runtime, &graph).expect("it fits");
+        let mut out = kinds::Output::default();
+        // The session remembers its last launches, and their number is bounded.
+        for _ in 0..40 {
             let run = kinds::Run { fails: false };
             session.run_into(run, &mut out).expect("no trap");
-            assert_eq!((out.sum, out.pair.len()), (nodes as u64, nodes));
-            let taken_by_trap = TAKEN.load(Relaxed) - before;
-            assert!(taken_by_trap < 20_000, "{backend}: {taken_by_trap}");
-            taken / 10
-        });
-        // The results of the second are 100 KB larger.
-        assert!(taken[1] < taken[0] + 200, "{backend}: {taken:?}");
-        assert!(taken[0] < 4_000, "{backend}: {taken:?}");
-    }
+        }
+        let (live, before) = (LIVE.load(Relaxed), TAKEN.load(Relaxed));
+        for _ in 0..10 {
+            let run = kinds::Run { fails: false };
+            session.run_into(run, &mut out).expect("no trap");
+        }
+        let taken = TAKEN.load(Relaxed) - before;
+        assert_eq!(LIVE.load(Relaxed), live, "{backend}: nothing stays");
+        assert_eq!((out.sum, out.twice.len()), (nodes as u64, nodes));
+
+        // A trap costs a word about it, and no memory of the result.
+        let before = TAKEN.load(Relaxed);
+        let trapped = session.run_into(kinds::Run { fails: true }, &mut out);
+        assert!(trapped.is_err() && out.twice.is_empty());
+        drop(trapped);
+        let run = kinds::Run { fails: false };
+        session.run_into(run, &mut out).expect("no trap");
+        assert_eq!((out.sum, out.pair.len()), (nodes as u64, nodes));
+        let taken_by_trap = TAKEN.load(Relaxed) - before;
+        assert!(taken_by_trap < 20_000, "{backend}: {taken_by_trap}");
+        taken / 10
+    });
+    // The results of the second are 100 KB larger.
+    assert!(taken[1] < taken[0] + 200, "{backend}: {taken:?}");
+    assert!(taken[0] < 4_000, "{backend}: {taken:?}");
 }
 
 /// Runs `run` while allocations of half a megabyte and more are refused.
@@ -1013,43 +942,57 @@ fn a_sweep_without_memory_for_its_chunks_ends_in_an_error() {
     });
 }
 
-#[test]
-fn a_run_without_memory_ends_in_an_error_and_the_session_works_on() {
+fn a_run_without_memory_ends_in_an_error_and_the_session_works_on(runtime: &Runtime) {
     let _alone = alone();
     let (graph, small) = (edgeless(250_000), edgeless(20_000));
-    for runtime in runtimes() {
-        let backend = runtime.backend();
-        let mut session = listed::Session::new(&runtime, &graph).expect("it fits");
-        for _ in 0..2 {
-            let what = ran_out_of(starved(|| session.run(listed::Run {})), backend);
-            assert_eq!(what, "no memory is left for list `all`", "{backend}");
-            assert_eq!(
-                session.run(listed::Run {}).expect("no trap").all.len(),
-                250_000
-            );
-        }
-        session.submit(listed::Run {}, 0);
-        session.submit(listed::Run {}, 0);
-        let batch = starved(|| session.run_batch()).expect("it runs");
-        for (_, result) in batch.results {
-            ran_out_of(result, backend);
-        }
-
-        let mut session = grown::Session::new(&runtime, &small).expect("it fits");
-        let what = ran_out_of(starved(|| session.run(grown::Run {})), backend);
+    let runtime = warm(runtime);
+    let backend = runtime.backend();
+    let mut session = listed::Session::new(&runtime, &graph).expect("it fits");
+    for _ in 0..2 {
+        let what = ran_out_of(starved(|| session.run(listed::Run {})), backend);
         assert_eq!(what, "no memory is left for list `all`", "{backend}");
         assert_eq!(
-            session.run(grown::Run {}).expect("no trap").all.len(),
-            240_000
+            session.run(listed::Run {}).expect("no trap").all.len(),
+            250_000
         );
-
-        // An output, before the frontier.
-        let mut session = pushed::Session::new(&runtime, &graph).expect("it fits");
-        let out = session.run(pushed::Run {}).expect("no trap");
-        assert_eq!(out.twice[249_999], 499_998);
-        let what = ran_out_of(starved(|| session.run(pushed::Run {})), backend);
-        assert_eq!(what, "no memory is left for `twice`", "{backend}");
-        let out = session.run(pushed::Run {}).expect("no trap");
-        assert_eq!(out.twice[249_999], 499_998);
     }
+    session.submit(listed::Run {}, 0);
+    session.submit(listed::Run {}, 0);
+    let batch = starved(|| session.run_batch()).expect("it runs");
+    for (_, result) in batch.results {
+        ran_out_of(result, backend);
+    }
+
+    let mut session = grown::Session::new(&runtime, &small).expect("it fits");
+    let what = ran_out_of(starved(|| session.run(grown::Run {})), backend);
+    assert_eq!(what, "no memory is left for list `all`", "{backend}");
+    assert_eq!(
+        session.run(grown::Run {}).expect("no trap").all.len(),
+        240_000
+    );
+
+    // An output, before the frontier.
+    let mut session = pushed::Session::new(&runtime, &graph).expect("it fits");
+    let out = session.run(pushed::Run {}).expect("no trap");
+    assert_eq!(out.twice[249_999], 499_998);
+    let what = ran_out_of(starved(|| session.run(pushed::Run {})), backend);
+    assert_eq!(what, "no memory is left for `twice`", "{backend}");
+    let out = session.run(pushed::Run {}).expect("no trap");
+    assert_eq!(out.twice[249_999], 499_998);
 }
+
+backend_tests!(cpus:
+    rows_of_bits_are_held_once,
+    inputs_of_waiting_queries_are_counted,
+    results_of_sessions_count_until_their_batch_ends,
+    searches_hold_no_more_than_they_were_granted,
+    the_result_of_a_list_is_held_once,
+    a_session_with_lists_holds_no_more_than_it_was_granted,
+    results_of_a_batch_count_until_it_ends,
+    structs_in_structs_count_as_their_scalars_do,
+    structs_of_a_topology_are_taken_apart_once_it_fits,
+    structs_of_a_series_count_while_they_are_there,
+    an_update_holds_both_topologies_within_the_budget,
+    warm_runs_into_a_result_take_no_memory_that_grows_with_it,
+    a_run_without_memory_ends_in_an_error_and_the_session_works_on,
+);

@@ -1,21 +1,12 @@
 //! Runtimes of several sides: runs go where they are fastest, and nothing else about them changes.
 
-#[macro_use]
-#[path = "suite/backend_tests.rs"]
-mod backend_tests;
-
-#[allow(dead_code, reason = "the suite uses all of it")]
-#[path = "suite/graphs.rs"]
-mod graphs;
-#[path = "suite/passes.rs"]
-mod passes;
-
-use graphs::{UNSEEN, random_graph};
-use passes::bfs;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vyre::prelude::*;
 use vyre::{Csr, Report, Side, SideState};
+use vyre_tests::backend_tests;
+use vyre_tests::graphs::{UNSEEN, chain, random_graph};
+use vyre_tests::passes::bfs;
 
 /// Levels of a search, with the sum of the weights that it looked at.
 #[wave_graph]
@@ -585,7 +576,7 @@ fn all_of_a_topology_comes_to_the_cpu(runtime: &Runtime) {
 
 backend_tests!(
     all_of_a_topology_goes_from_the_cpu;
-    all_of_a_topology_comes_to_the_cpu
+    counting: all_of_a_topology_comes_to_the_cpu
 );
 
 #[test]
@@ -697,8 +688,7 @@ fn settles(runtime: &Runtime, graph: &Csr) -> Vec<&'static str> {
 #[ignore = "needs a CUDA device"]
 fn a_search_along_a_chain_goes_on_natively() {
     let _alone = alone();
-    let chain: Vec<(u32, u32)> = (1..20_000).map(|v| (v - 1, v)).collect();
-    let chain = Csr::from_edges(20_000, &chain).expect("a chain");
+    let chain = chain(20_000);
     let runtime = Runtime::among(Runtime::cuda().expect("a CUDA device"), [Runtime::native()]);
     let backends = settles(&runtime, &chain);
     assert_eq!(backends[..2], ["cuda", "native"]);

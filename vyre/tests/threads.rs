@@ -1,23 +1,8 @@
 //! How many threads the environment may ask for. The test runs itself again, with an environment of its own.
 
-#![allow(missing_docs)]
-
 use std::process::Command;
 use vyre::prelude::*;
-
-#[wave_graph]
-pub mod twice {
-    pub struct Data {
-        #[output(per = n)]
-        y: u32,
-        n: u32,
-    }
-
-    #[wave(range(n))]
-    fn double(i: Index, y: &mut u32) {
-        *y = 2 * i;
-    }
-}
+use vyre_tests::passes::doubled;
 
 const INSIDE: &str = "VYRE_TEST_INSIDE";
 
@@ -25,10 +10,10 @@ const INSIDE: &str = "VYRE_TEST_INSIDE";
 fn absurd_numbers_of_threads_are_errors() {
     if std::env::var_os(INSIDE).is_some() {
         for runtime in [Runtime::native(), Runtime::vir0()] {
-            match twice::Session::new(&runtime, ()) {
+            match doubled::Session::new(&runtime, ()) {
                 Ok(mut session) => {
-                    let out = session.run(twice::Run { n: 100_000 }).expect("runs");
-                    assert_eq!(out.y[99_999], 199_998);
+                    let out = session.run(doubled::Run { n: 100_000 }).expect("runs");
+                    assert_eq!(out.twice[99_999], 199_998);
                     println!("runs");
                 }
                 Err(e) => println!("{e:?}"),

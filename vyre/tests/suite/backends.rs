@@ -6,49 +6,14 @@
     reason = "the passes are public only to be like a user's"
 )]
 
-use crate::graphs::{UNSEEN, distances, random, random_graph};
-use crate::passes::bfs;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::process::Command;
 use vyre::cuda::device::{Code, NoCubin};
 use vyre::prelude::*;
 use vyre::{Error, Trap, TrapKind};
-
-#[wave_graph]
-pub mod sssp {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
-        #[topology(per = edge(graph))]
-        weight: u32,
-        #[frontier(unique)]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-        source: u32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-        *dist = UNSEEN;
-        if v == source {
-            *dist = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
-    mod relaxation {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, weight: &u32, dist: &Buf<Atomic<u32>>, front: &Push) {
-            let through = dist[e.src].load() + *weight;
-            if through < dist[e.dst].fetch_min(through) {
-                front.push(e.dst);
-            }
-        }
-    }
-}
+use vyre_tests::backend_tests;
+use vyre_tests::graphs::{UNSEEN, both_ways, distances, random_graph, shortest};
+use vyre_tests::passes::{bfs, sssp};
+use vyre_tests::random::Random;
 
 #[wave_graph]
 pub mod components {
@@ -382,37 +347,16 @@ fn bfs_agrees(runtime: &Runtime) {
 
 fn sssp_agrees(runtime: &Runtime) {
     for graph in graphs() {
-        let mut seed = 3;
-        let weight: Vec<u32> = (0..graph.edge_count())
-            .map(|_| random(&mut seed) % 100)
-            .collect();
-        let mut dist = vec![UNSEEN; graph.node_count()];
-        dist[0] = 0;
-        let mut heap = BinaryHeap::from([Reverse((0, 0))]);
-        while let Some(Reverse((d, v))) = heap.pop() {
-            for e in graph.edges(v) {
-                let (w, through) = (graph.target(e), d + weight[e as usize]);
-                if through < dist[w as usize] {
-                    dist[w as usize] = through;
-                    heap.push(Reverse((through, w)));
-                }
-            }
-        }
+        let mut random = Random(3);
+        let weight: Vec<u32> = (0..graph.edge_count()).map(|_| random.below(100)).collect();
         let topology = sssp::Topology {
             graph: &graph,
             weight: &weight,
         };
         let mut session = sssp::Session::new(runtime, topology).expect("a session");
         let out = session.run(sssp::Run { source: 0 }).expect("runs");
-        assert_eq!(out.dist, dist);
+        assert_eq!(out.dist, shortest(&graph, &weight, 0));
     }
-}
-
-fn undirected(graph: &Csr) -> Csr {
-    let edges: Vec<(u32, u32)> = (0..graph.node_count() as u32)
-        .flat_map(|v| graph.neighbors(v).flat_map(move |w| [(v, w), (w, v)]))
-        .collect();
-    Csr::from_edges(graph.node_count(), &edges).expect("edges name nodes")
 }
 
 /// The least node of each node's component.
@@ -434,7 +378,7 @@ fn component_labels(graph: &Csr) -> Vec<u32> {
 
 fn components_agree(runtime: &Runtime) {
     for directed in graphs() {
-        let graph = undirected(&directed);
+        let graph = both_ways(&directed);
         let mut session = components::Session::new(runtime, &graph).expect("a session");
         let out = session.run(components::Run {}).expect("runs");
         assert_eq!(out.label, component_labels(&graph));
@@ -498,8 +442,8 @@ fn pagerank_agrees(runtime: &Runtime) {
 
 fn kernels_agree(runtime: &Runtime) {
     for n in [0, 1, 1_000, 50_000] {
-        let mut seed = 11;
-        let x: Vec<u32> = (0..n).map(|_| random(&mut seed)).collect();
+        let mut random = Random(11);
+        let x: Vec<u32> = (0..n).map(|_| random.below(1 << 31)).collect();
         let xf: Vec<f32> = x.iter().map(|&x| x as f32 / 1024.0).collect();
         let mut y: Vec<f32> = (0..n).map(|i| i as f32).collect();
         let expected: Vec<f32> = xf.iter().zip(&y).map(|(x, y)| 2.5 * x + y).collect();
@@ -574,7 +518,7 @@ fn a_trap_leaves_slices_as_they_were(runtime: &Runtime) {
 
 fn nested_fixpoints_agree(runtime: &Runtime) {
     for directed in [random_graph(60, 40), random_graph(300, 330)] {
-        let graph = undirected(&directed);
+        let graph = both_ways(&directed);
         let label = component_labels(&graph);
         let mut session = floods::Session::new(runtime, &graph).expect("a session");
         for _ in 0..2 {
@@ -621,9 +565,9 @@ fn unequal_slices_are_refused(runtime: &Runtime) {
 
 fn reductions_agree(runtime: &Runtime) {
     for graph in graphs() {
-        let mut seed = 5;
+        let mut random = Random(5);
         let value: Vec<i32> = (0..graph.node_count())
-            .map(|_| random(&mut seed) as i32 - 100)
+            .map(|_| random.below(1 << 31) as i32 - 100)
             .collect();
         let mut session = statistics::Session::new(runtime, &graph).expect("a session");
         for value in [value, vec![7; graph.node_count()]] {
@@ -711,10 +655,10 @@ pub mod flows {
 fn flows_settle(runtime: &Runtime) {
     // Edges that lead down, so that sweeps are turned, and up, in a small graph and in one that fills all threads.
     for (nodes, down) in [(500u32, true), (20_000, true), (20_000, false)] {
-        let mut seed = 23;
+        let mut random = Random(23);
         let edges: Vec<(u32, u32)> = (0..2 * nodes)
             .map(|_| {
-                let (a, b) = (random(&mut seed) % nodes, random(&mut seed) % 50);
+                let (a, b) = (random.below(nodes), random.below(50));
                 let other = a.saturating_sub(b);
                 if down { (a, other) } else { (other, a) }
             })

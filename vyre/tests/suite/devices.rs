@@ -4,6 +4,7 @@
 
 use vyre::Error;
 use vyre::prelude::*;
+use vyre_tests::backend_tests;
 
 mod math {
     use vyre::prelude::device;

@@ -11,6 +11,7 @@
 )]
 
 use vyre::prelude::*;
+use vyre_tests::backend_tests;
 
 /// The same body as a kernel of this name and as a plain function.
 macro_rules! twice {

@@ -1,10 +1,11 @@
 //! Two passes in one launch.
 
-use crate::passes::bfs;
 use vyre::FusedSession;
 use vyre::prelude::*;
 use vyre_core::plan::check;
 use vyre_core::vir0::module::Step;
+use vyre_tests::backend_tests;
+use vyre_tests::passes::bfs;
 
 /// Degrees first, then how far the high ones are.
 #[wave_graph]

@@ -1,6 +1,7 @@
 //! Passes built from passes.
 
 use vyre::prelude::*;
+use vyre_tests::backend_tests;
 
 const UNSEEN: u32 = u32::MAX;
 

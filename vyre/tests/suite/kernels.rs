@@ -3,6 +3,8 @@
 use std::time::Instant;
 use vyre::RunError;
 use vyre::prelude::*;
+use vyre_tests::backend_tests;
+use vyre_tests::passes::doubled;
 
 #[kernel]
 fn saxpy(a: f32, x: &f32, y: &mut f32) {
@@ -84,13 +86,21 @@ fn what_waits_for_a_call_refuses_nobody(runtime: &Runtime) {
     assert_eq!(used > 0, backend == "cuda", "{used} bytes wait");
     // Another kernel, a session, a call, and a session that grows have nearly all of it in turn.
     call_double(&runtime, 350_000);
-    let mut held = held::Session::new(&runtime, ()).expect("it fits");
-    assert_eq!(held.run(held::Run { n: 1_000 }).expect("it fits").y[9], 9);
+    let mut held = doubled::Session::new(&runtime, ()).expect("it fits");
+    assert_eq!(
+        held.run(doubled::Run { n: 1_000 }).expect("it fits").twice[9],
+        18
+    );
     drop(held);
     call_saxpy(&runtime, 150_000);
-    let mut held = held::Session::new(&runtime, ()).expect("it fits");
+    let mut held = doubled::Session::new(&runtime, ()).expect("it fits");
     call_double(&runtime, 300_000);
-    assert_eq!(held.run(held::Run { n: 350_000 }).expect("it fits").y[9], 9);
+    assert_eq!(
+        held.run(doubled::Run { n: 350_000 })
+            .expect("it fits")
+            .twice[9],
+        18
+    );
     // What nobody has cannot be had.
     let mut y = vec![0; 100_000];
     let refused = double::run(&runtime, &mut y).expect_err("there is no room");
@@ -98,20 +108,6 @@ fn what_waits_for_a_call_refuses_nobody(runtime: &Runtime) {
     assert!(memory, "{refused}");
     drop(held);
     call_double(&runtime, 100_000);
-}
-
-#[wave_graph]
-mod held {
-    pub(crate) struct Data {
-        #[output(per = n)]
-        y: u32,
-        n: u32,
-    }
-
-    #[wave(range(n))]
-    fn fill(i: Index, y: &mut u32) {
-        *y = i;
-    }
 }
 
 backend_tests!(

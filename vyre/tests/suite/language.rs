@@ -6,9 +6,11 @@
     reason = "bodies are written as users write them"
 )]
 
-use crate::graphs::chain;
 use vyre::prelude::*;
 use vyre::{Error, TrapKind};
+use vyre_tests::backend_tests;
+use vyre_tests::graphs::chain;
+use vyre_tests::random::Random;
 
 /// Structs, their methods, arrays of them, and constants of all of these.
 #[wave_graph]
@@ -1796,13 +1798,8 @@ mod constants {
 
 fn constants_propagate(runtime: &Runtime) {
     use lattice::Value;
-    let mut state = 1u64;
-    let mut random = |n: u32| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        ((state >> 33) % u64::from(n)) as u32
-    };
+    let mut random = Random(1);
+    let mut random = |n: u32| random.below(n);
     let (mut known, mut many) = (0, 0);
     for _ in 0..20 {
         let n = 2 + random(200);

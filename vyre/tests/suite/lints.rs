@@ -30,6 +30,7 @@
 )]
 
 use vyre::prelude::*;
+use vyre_tests::backend_tests;
 
 mod math {
     use vyre::prelude::*;

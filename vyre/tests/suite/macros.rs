@@ -2,9 +2,10 @@
 #![deny(warnings)]
 #![deny(clippy::all, unreachable_pub, unused_qualifications)]
 
-use crate::graphs::{UNSEEN, chain, grid};
 use vyre::prelude::*;
 use vyre::{Error, TrapKind};
+use vyre_tests::backend_tests;
+use vyre_tests::graphs::{UNSEEN, chain, grid};
 
 /// Breadth-first search from one node.
 ///

@@ -1,15 +1,10 @@
-//! What a pass means, and what a session of it does, from source to results. [`backend_tests!`] runs a test on every
-//! backend.
+//! What a pass means, and what a session of it does, from source to results. [`vyre_tests::backend_tests!`] runs a
+//! test on every backend.
 
 #![allow(
     missing_docs,
     reason = "modules of tests, whose passes are public only to be like a user's"
 )]
-
-#[macro_use]
-mod backend_tests;
-mod graphs;
-mod passes;
 
 pub mod agreement;
 pub mod backends;

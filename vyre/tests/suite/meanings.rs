@@ -6,9 +6,10 @@
     reason = "an assertion of a constant is a case here"
 )]
 
-use crate::graphs::chain;
 use vyre::prelude::*;
 use vyre::{Error, TrapKind};
+use vyre_tests::backend_tests;
+use vyre_tests::graphs::chain;
 
 /// Scalars and reductions with the type word of the items beside items of any name, and waves with names of the glue's
 /// own.

@@ -6,8 +6,6 @@
     reason = "the passes are public only to be like a user's"
 )]
 
-use crate::graphs::{UNSEEN, grid};
-use crate::passes::bfs;
 use std::sync::Arc;
 use vyre::Report;
 use vyre::cuda::{Device, Megakernel};
@@ -28,6 +26,8 @@ use vyre_core::vir0::module::{
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::Site;
 use vyre_core::vir0::verify::verify;
+use vyre_tests::graphs::{UNSEEN, grid};
+use vyre_tests::passes::bfs;
 
 const X: u16 = 0;
 const OUT32: u16 = 3;

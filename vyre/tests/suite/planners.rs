@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use vyre::core::plan::route::Route;
 use vyre::prelude::*;
 use vyre::{Activity, Csr, Planning, Thresholds};
+use vyre_tests::backend_tests;
 
 const NODES: u32 = 40_009; // A prime.
 
@@ -82,26 +83,23 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     pool.expect("threads").install(work)
 }
 
-#[test]
-fn a_dense_route_sweeps_a_list_in_the_order_of_the_nodes() {
+fn a_dense_route_sweeps_a_list_in_the_order_of_the_nodes(runtime: &Runtime) {
     let graph = graph();
-    for runtime in [Runtime::native(), Runtime::vir0()] {
-        let mut session = scattered::Session::new(&runtime, &graph).expect("fits");
-        session.set_thresholds(routes("route.dense_degree = 0"));
-        assert_eq!(run(&mut session, NODES - 1).ordered, 1);
-        assert_eq!(run(&mut session, 5_000).ordered, 0);
-        session.set_thresholds(routes("route.dense_degree = 2"));
-        assert_eq!(run(&mut session, NODES - 1).ordered, 0);
-        session.set_thresholds(routes("route.dense_degree = 0\nroute.dense_density = 0.1"));
-        assert_eq!(run(&mut session, 5_000).ordered, 1);
-        let text = session.explain().to_string();
-        assert!(
-            text.contains("1 of 1 sweeps in the order of the nodes"),
-            "{text}"
-        );
-        // A short list is left alone.
-        assert_eq!(run(&mut session, 200).ordered, 0);
-    }
+    let mut session = scattered::Session::new(runtime, &graph).expect("fits");
+    session.set_thresholds(routes("route.dense_degree = 0"));
+    assert_eq!(run(&mut session, NODES - 1).ordered, 1);
+    assert_eq!(run(&mut session, 5_000).ordered, 0);
+    session.set_thresholds(routes("route.dense_degree = 2"));
+    assert_eq!(run(&mut session, NODES - 1).ordered, 0);
+    session.set_thresholds(routes("route.dense_degree = 0\nroute.dense_density = 0.1"));
+    assert_eq!(run(&mut session, 5_000).ordered, 1);
+    let text = session.explain().to_string();
+    assert!(
+        text.contains("1 of 1 sweeps in the order of the nodes"),
+        "{text}"
+    );
+    // A short list is left alone.
+    assert_eq!(run(&mut session, 200).ordered, 0);
 }
 
 #[test]
@@ -121,59 +119,53 @@ fn a_list_whose_order_a_result_shows_keeps_it() {
     );
 }
 
-#[test]
-fn the_route_that_a_wave_starts_with_is_held_near_a_threshold() {
+fn the_route_that_a_wave_starts_with_is_held_near_a_threshold(runtime: &Runtime) {
     let graph = Csr::from_edges(NODES as usize, &vec![(0, 1); 2 * NODES as usize]);
     let graph = graph.expect("a graph");
-    for runtime in [Runtime::native(), Runtime::vir0()] {
-        let mut session = scattered::Session::new(&runtime, &graph).expect("fits");
-        session.set_thresholds(routes("route.dense_degree = 1"));
-        // Dense begins at 0.70, and is held down to 0.675.
-        let between = (0.69 * f64::from(NODES)) as u32;
-        let mut after = |before| {
-            run(&mut session, before);
-            let ordered = run(&mut session, between).ordered;
-            let decision = session.decisions().last().expect("decided");
-            (decision.sweeps.route, ordered)
-        };
-        assert_eq!(after(NODES - 1), (Route::BlockDense, 1));
-        assert_eq!(after(200), (Route::WarpSparse, 0));
-    }
+    let mut session = scattered::Session::new(runtime, &graph).expect("fits");
+    session.set_thresholds(routes("route.dense_degree = 1"));
+    // Dense begins at 0.70, and is held down to 0.675.
+    let between = (0.69 * f64::from(NODES)) as u32;
+    let mut after = |before| {
+        run(&mut session, before);
+        let ordered = run(&mut session, between).ordered;
+        let decision = session.decisions().last().expect("decided");
+        (decision.sweeps.route, ordered)
+    };
+    assert_eq!(after(NODES - 1), (Route::BlockDense, 1));
+    assert_eq!(after(200), (Route::WarpSparse, 0));
 }
 
-#[test]
-fn without_room_for_a_bitmap_lists_stay_lists() {
+fn without_room_for_a_bitmap_lists_stay_lists(runtime: &Runtime) {
     let graph = Csr::from_edges(NODES as usize, &vec![(0, 1); 2 * NODES as usize]);
     let graph = graph.expect("a graph");
     let dense = routes("route.dense_degree = 1");
-    for runtime in [Runtime::native(), Runtime::vir0()] {
-        let runtime = runtime.with_thresholds(dense);
-        let whole = runtime.clone().with_memory(1 << 30);
-        let session = scattered::Session::new(&whole, &graph).expect("fits");
-        let (_, exactly) = whole.memory().expect("a budget");
-        drop(session);
-        let bitmap = 8 * u64::from(NODES.div_ceil(64));
+    let runtime = runtime.clone().with_thresholds(dense);
+    let whole = runtime.clone().with_memory(1 << 30);
+    let session = scattered::Session::new(&whole, &graph).expect("fits");
+    let (_, exactly) = whole.memory().expect("a budget");
+    drop(session);
+    let bitmap = 8 * u64::from(NODES.div_ceil(64));
 
-        let tight = runtime.clone().with_memory(exactly);
-        let mut session = scattered::Session::new(&tight, &graph).expect("fits");
-        assert_eq!(run(&mut session, NODES - 1).ordered, 0);
-        let decision = session.decisions().last().expect("decided");
-        assert_eq!(decision.sweeps.route, Route::Sparse);
-        let downgrade = decision.sweeps.downgrade.expect("block dense did not fit");
-        assert_eq!(downgrade.from, Route::BlockDense);
-        assert_eq!(downgrade.needed_bytes, exactly + bitmap);
-        let text = session.explain().to_string();
-        assert!(
-            text.contains("sweeps start sparse (block dense needs "),
-            "{text}"
-        );
+    let tight = runtime.clone().with_memory(exactly);
+    let mut session = scattered::Session::new(&tight, &graph).expect("fits");
+    assert_eq!(run(&mut session, NODES - 1).ordered, 0);
+    let decision = session.decisions().last().expect("decided");
+    assert_eq!(decision.sweeps.route, Route::Sparse);
+    let downgrade = decision.sweeps.downgrade.expect("block dense did not fit");
+    assert_eq!(downgrade.from, Route::BlockDense);
+    assert_eq!(downgrade.needed_bytes, exactly + bitmap);
+    let text = session.explain().to_string();
+    assert!(
+        text.contains("sweeps start sparse (block dense needs "),
+        "{text}"
+    );
 
-        // As much as memory is short from on, and no more, has room.
-        let roomy = runtime.with_memory(2 * exactly);
-        let mut session = scattered::Session::new(&roomy, &graph).expect("fits");
-        assert_eq!(run(&mut session, NODES - 1).ordered, 1);
-        assert_eq!(roomy.memory(), Some((2 * exactly, exactly + bitmap)));
-    }
+    // As much as memory is short from on, and no more, has room.
+    let roomy = runtime.with_memory(2 * exactly);
+    let mut session = scattered::Session::new(&roomy, &graph).expect("fits");
+    assert_eq!(run(&mut session, NODES - 1).ordered, 1);
+    assert_eq!(roomy.memory(), Some((2 * exactly, exactly + bitmap)));
 }
 
 #[test]
@@ -289,5 +281,9 @@ fn a_kernel_that_runs_again_is_not_planned_again(runtime: &Runtime) {
 
 backend_tests!(
     what_is_opened_again_takes_its_plan_from_the_runtime,
-    a_kernel_that_runs_again_is_not_planned_again,
+    a_kernel_that_runs_again_is_not_planned_again;
+    cpus:
+    a_dense_route_sweeps_a_list_in_the_order_of_the_nodes,
+    the_route_that_a_wave_starts_with_is_held_near_a_threshold,
+    without_room_for_a_bitmap_lists_stay_lists,
 );

@@ -5,76 +5,9 @@ use vyre_core::plan::check::{self, Violation};
 use vyre_core::plan::footprint::{Allocation, footprint};
 use vyre_core::vir0::module::{Program, Step, WaveId};
 use vyre_core::vir0::sizes::Sizes;
-
-/// Nested fixpoints, unordered waves beside them, scratch that lives in different phases.
-#[wave_graph]
-mod phases {
-    struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier]
-        front: Frontier,
-        #[scratch(per = node)]
-        early: u32,
-        #[scratch(per = node)]
-        late: u64,
-        #[output(per = node)]
-        seen: u32,
-        #[output(per = node)]
-        degree: u32,
-        #[reduce(count)]
-        started: u64,
-    }
-
-    #[wave(nodes)]
-    fn mark(v: Node, early: &mut u32) {
-        *early = v % 3;
-    }
-
-    #[wave(nodes)]
-    fn measure(v: Node, graph: &Csr, degree: &mut u32) {
-        *degree = graph.degree(v);
-    }
-
-    #[fixpoint(after(mark), until(started == 0), max_rounds = 100)]
-    mod starts {
-        #[wave(nodes)]
-        fn start(
-            v: Node,
-            round: Round,
-            early: &u32,
-            seen: &mut u32,
-            front: &Push,
-            started: &Reduce<Count>,
-        ) {
-            if *seen == 0 && *early == round {
-                *seen = 1;
-                front.push(v);
-                started.inc();
-            }
-        }
-
-        #[fixpoint(after(start), until(front.is_empty()), max_rounds = 1_000)]
-        mod walk {
-            #[wave(edges(graph, from = front))]
-            fn step(e: Edge, seen: &Buf<Atomic<u32>>, front: &Push) {
-                if seen[e.dst].compare_exchange(0, 2) {
-                    front.push(e.dst);
-                }
-            }
-        }
-    }
-
-    #[wave(nodes, after(starts, measure))]
-    fn square(seen: &u32, degree: &u32, late: &mut u64) {
-        *late = (*seen * *degree) as u64;
-    }
-
-    #[wave(nodes, after(square))]
-    fn finish(late: &u64, degree: &mut u32) {
-        *degree = *late as u32;
-    }
-}
+use vyre_tests::backend_tests;
+use vyre_tests::graphs::edgeless;
+use vyre_tests::passes::{phases, tight};
 
 fn program() -> Program {
     phases::PLAN.program()
@@ -124,51 +57,7 @@ fn scratch_of_different_phases_can_share_memory() {
     assert!(takes.fit(takes.peak_bytes, Allocation::Separate).is_err());
 }
 
-/// Three independent waves with scratch of their own, which do not fit side by side.
-#[wave_graph(limits(nodes = 1_000, edges = 10), budget = "21 kB")]
-mod tight {
-    struct Data {
-        #[topology]
-        graph: Csr,
-        #[scratch(per = node)]
-        a: u64,
-        #[scratch(per = node, init = 7)]
-        b: u64,
-        #[scratch(per = node)]
-        c: u64,
-        #[reduce(sum)]
-        x: u64,
-        #[reduce(sum)]
-        y: u64,
-        #[reduce(sum)]
-        z: u64,
-    }
-
-    #[wave(nodes)]
-    fn first(v: Node, a: &mut u64, x: &Reduce<Sum<u64>>) {
-        *a += v as u64;
-        x.add(*a);
-    }
-
-    #[wave(nodes)]
-    fn second(v: Node, b: &mut u64, y: &Reduce<Sum<u64>>) {
-        *b += v as u64;
-        y.add(*b);
-    }
-
-    #[wave(nodes)]
-    fn third(v: Node, c: &mut u64, z: &Reduce<Sum<u64>>) {
-        *c += v as u64;
-        z.add(*c);
-    }
-}
-
-fn edgeless(nodes: usize) -> Csr {
-    Csr::from_edges(nodes, &[]).expect("no edges")
-}
-
-#[test]
-fn a_level_over_its_budget_is_split_and_memory_is_shared() {
+fn a_level_over_its_budget_is_split_and_memory_is_shared(runtime: &Runtime) {
     let program = tight::PLAN.program();
     // 4,004 of the graph, 24 of reductions, and three times 8,000 are 28,028.
     assert_eq!(
@@ -182,36 +71,34 @@ fn a_level_over_its_budget_is_split_and_memory_is_shared() {
         ]
     );
     assert_eq!(check::program(&program), []);
-    for runtime in [Runtime::native(), Runtime::vir0()] {
-        let graph = edgeless(1_000);
-        for (memory, groups, peak) in [
-            (30_000, 2, 20_028),
-            (20_028, 2, 20_028),
-            (12_028, 3, 12_028),
-        ] {
-            let runtime = runtime.clone().with_memory(memory);
-            let mut session = tight::Session::new(&runtime, &graph).unwrap();
-            let barriers = |s: &&Step| matches!(s, Step::Barrier);
-            let schedule = &session.program().schedule;
-            assert_eq!(schedule.iter().filter(barriers).count() + 1, groups);
-            assert_eq!(check::program(session.program()), []);
-            for _ in 0..2 {
-                let out = session.run(tight::Run {}).unwrap();
-                assert_eq!((out.x, out.y, out.z), (499_500, 506_500, 499_500));
-                assert_eq!(session.peak_bytes(), Some(peak));
-            }
+    let graph = edgeless(1_000);
+    for (memory, groups, peak) in [
+        (30_000, 2, 20_028),
+        (20_028, 2, 20_028),
+        (12_028, 3, 12_028),
+    ] {
+        let runtime = runtime.clone().with_memory(memory);
+        let mut session = tight::Session::new(&runtime, &graph).unwrap();
+        let barriers = |s: &&Step| matches!(s, Step::Barrier);
+        let schedule = &session.program().schedule;
+        assert_eq!(schedule.iter().filter(barriers).count() + 1, groups);
+        assert_eq!(check::program(session.program()), []);
+        for _ in 0..2 {
+            let out = session.run(tight::Run { k: 1 }).unwrap();
+            assert_eq!((out.x, out.y, out.z), (499_500, 506_500, 499_500));
+            assert_eq!(session.peak_bytes(), Some(peak));
         }
-        let error = tight::Session::new(&runtime.clone().with_memory(12_027), &graph).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "barrier group 0 (wave `first` alone) does not fit; 12028 bytes are needed, 12027 are available"
-        );
-        let error = tight::Session::new(&runtime, &edgeless(1_001)).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the graph has 1001 nodes; the pass's limits allow 1000"
-        );
     }
+    let error = tight::Session::new(&runtime.clone().with_memory(12_027), &graph).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "barrier group 0 (wave `first` alone) does not fit; 12028 bytes are needed, 12027 are available"
+    );
+    let error = tight::Session::new(runtime, &edgeless(1_001)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the graph has 1001 nodes; the pass's limits allow 1000"
+    );
 }
 
 #[test]
@@ -253,8 +140,7 @@ mod far {
     }
 }
 
-#[test]
-fn plans_of_huge_capacities_are_shown_and_their_sessions_refused() {
+fn plans_of_huge_capacities_are_shown_and_their_sessions_refused(runtime: &Runtime) {
     // 2^61 pairs of numbers on both sides, and as many numbers.
     let bytes = [
         "73_786_976_294_838_206_464 B",
@@ -266,14 +152,12 @@ fn plans_of_huge_capacities_are_shown_and_their_sessions_refused() {
         }
     }
     assert!(far::PLAN.dot().contains("fill") && far::PLAN.mermaid().contains("fill"));
-    for runtime in [Runtime::native(), Runtime::vir0()] {
-        let runtime = runtime.with_memory(1 << 30);
-        let error = far::Session::new(&runtime, &edgeless(3)).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the pass takes 2^64 bytes or more with `front`; no memory has so many"
-        );
-    }
+    let runtime = runtime.clone().with_memory(1 << 30);
+    let error = far::Session::new(&runtime, &edgeless(3)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the pass takes 2^64 bytes or more with `front`; no memory has so many"
+    );
 }
 
 /// What a wave does to all scalars of a struct is said of the field, and what it does to one of that one.
@@ -339,3 +223,8 @@ fn plans_say_what_each_backend_takes() {
         assert!(text.contains(line), "{line}: {text}");
     }
 }
+
+backend_tests!(cpus:
+    a_level_over_its_budget_is_split_and_memory_is_shared,
+    plans_of_huge_capacities_are_shown_and_their_sessions_refused,
+);

@@ -1,13 +1,14 @@
 //! Searches that the native executor and the megakernel may turn round: which waves, when they do, and that nothing
 //! else changes.
 
-use crate::graphs::{UNSEEN, random};
-use crate::passes::bfs;
 use vyre::prelude::*;
 use vyre::{Error, Plan};
 use vyre_core::plan::pull::{Claim, Taken, claim};
 use vyre_core::vir0::module::{BufferId, Domain};
 use vyre_core::vir0::trap::TrapKind;
+use vyre_tests::graphs::UNSEEN;
+use vyre_tests::passes::bfs;
+use vyre_tests::random::Random;
 
 /// Along edges in as well as out: the pass has the reverse, so that directed graphs pull.
 #[wave_graph]
@@ -351,8 +352,8 @@ fn claims_that_store_the_free_value_do_not_hold() {
 
 /// Edges between random nodes, loops and repeats included; a third of the nodes have none.
 fn ends(nodes: u32, edges: u32, seed: u64) -> Vec<(u32, u32)> {
-    let mut seed = seed;
-    let mut end = || random(&mut seed) % (nodes - nodes / 3);
+    let mut random = Random(seed);
+    let mut end = || random.below(nodes - nodes / 3);
     (0..edges).map(|_| (end(), end())).collect()
 }
 
@@ -433,10 +434,10 @@ fn directed_graphs_pull_where_the_pass_has_the_reverse() {
     for seed in 0..4 {
         let nodes = 2_000 + 9_000 * seed as u32;
         let graph = directed(nodes, 15 * nodes, seed);
-        let mut starts = seed + 100;
+        let mut starts = Random(seed + 100);
         for every in [nodes, 200, 3] {
             let start: Vec<bool> = (0..nodes)
-                .map(|v| v == 0 || random(&mut starts).is_multiple_of(every))
+                .map(|v| v == 0 || starts.below(every) == 0)
                 .collect();
             let run = || marks::Run { start: &start };
             let mut reference = marks::Session::new(&Runtime::vir0(), &graph).expect("a session");
@@ -666,10 +667,10 @@ mod cuda {
             let graph = directed(nodes, 15 * nodes, seed);
             let mut reference = marks::Session::new(&Runtime::vir0(), &graph).expect("a session");
             let mut session = marks::Session::new(&runtime(), &graph).expect("a session");
-            let mut starts = seed + 100;
+            let mut starts = Random(seed + 100);
             for every in [nodes, 1_000, 200, nodes] {
                 let start: Vec<bool> = (0..nodes)
-                    .map(|v| v == 0 || random(&mut starts).is_multiple_of(every))
+                    .map(|v| v == 0 || starts.below(every) == 0)
                     .collect();
                 let run = || marks::Run { start: &start };
                 let expected = reference.run(run()).expect("runs");

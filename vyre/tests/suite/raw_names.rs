@@ -3,6 +3,7 @@
 
 use vyre::prelude::*;
 use vyre::{Error, TrapKind};
+use vyre_tests::backend_tests;
 
 #[kernel]
 fn r#type(i: Index, r#in: u32, r#move: &Buf<u32>, r#out: &mut u32) {

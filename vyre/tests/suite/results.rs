@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 use vyre::prelude::*;
 use vyre::{Error, Pinned, RunError, TrapKind};
+use vyre_tests::backend_tests;
 
 /// A result of each kind. Small and large ones come back in different ways from a device.
 #[wave_graph]
@@ -363,27 +364,24 @@ mod summed {
     }
 }
 
-#[test]
-fn inputs_of_a_query_take_the_place_of_a_result_that_came_back() {
+fn inputs_of_a_query_take_the_place_of_a_result_that_came_back(runtime: &Runtime) {
     let n = 5_000;
     let x: Vec<u64> = (0..u64::from(n)).collect();
-    for runtime in [Runtime::native(), Runtime::vir0()] {
-        let backend = runtime.backend();
-        // Inputs and results of the session; the result that is kept.
-        let tight = runtime.with_memory(2 * 40_000 + 8 + 40_000);
-        let mut session = summed::Session::new(&tight, ()).expect("it fits");
-        let run = || summed::Run { x: &x, n };
-        let out = session.run_pinned(run()).expect("there is room");
-        assert_eq!(out.sum, 12_497_500, "{backend}");
-        drop(out);
-        assert_eq!(tight.memory(), Some((120_008, 120_008)), "{backend}");
-        session.submit(run(), 0);
-        assert_eq!(tight.memory(), Some((120_008, 120_008)), "{backend}");
-        let batch = session.run_batch().expect("it runs");
-        let out = batch.results[0].1.as_ref().expect("there is room");
-        assert_eq!(out.sum, 12_497_500, "{backend}");
-        assert_eq!(tight.memory(), Some((120_008, 80_008)), "{backend}");
-    }
+    let backend = runtime.backend();
+    // Inputs and results of the session; the result that is kept.
+    let tight = runtime.clone().with_memory(2 * 40_000 + 8 + 40_000);
+    let mut session = summed::Session::new(&tight, ()).expect("it fits");
+    let run = || summed::Run { x: &x, n };
+    let out = session.run_pinned(run()).expect("there is room");
+    assert_eq!(out.sum, 12_497_500, "{backend}");
+    drop(out);
+    assert_eq!(tight.memory(), Some((120_008, 120_008)), "{backend}");
+    session.submit(run(), 0);
+    assert_eq!(tight.memory(), Some((120_008, 120_008)), "{backend}");
+    let batch = session.run_batch().expect("it runs");
+    let out = batch.results[0].1.as_ref().expect("there is room");
+    assert_eq!(out.sum, 12_497_500, "{backend}");
+    assert_eq!(tight.memory(), Some((120_008, 80_008)), "{backend}");
 }
 
 fn a_pool_keeps_no_more_than_eight(runtime: &Runtime) {
@@ -420,7 +418,8 @@ backend_tests!(
     memory_is_that_of_the_result_before,
     pinned_results_are_those_of_a_run,
     memory_of_pinned_results_is_used_again_and_counted,
-    a_pool_keeps_no_more_than_eight,
+    a_pool_keeps_no_more_than_eight;
+    cpus: inputs_of_a_query_take_the_place_of_a_result_that_came_back,
 );
 
 /// Prints what results cost beside the launch, with `--nocapture`.

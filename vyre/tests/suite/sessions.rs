@@ -5,13 +5,14 @@
     reason = "the passes are public only to be like a user's"
 )]
 
-use crate::graphs::{UNSEEN, distances, random_graph};
-use crate::passes::bfs;
 use std::num::{NonZeroU32, NonZeroUsize};
 use vyre::core::plan::launch::{Route, Scope, Topology};
 use vyre::core::plan::session;
 use vyre::prelude::*;
 use vyre::{Counters, Error, RunError, Thresholds};
+use vyre_tests::backend_tests;
+use vyre_tests::graphs::{UNSEEN, chain, distances, random_graph};
+use vyre_tests::passes::{bfs, doubled};
 
 /// The shape of the contract's example: 4,096 bytes in, 65,536 bytes of scratch, 2,048 bytes out.
 #[wave_graph]
@@ -93,7 +94,7 @@ backend_tests!(
     elements_of_64_bits_take_what_was_stored,
     a_long_run_tells_how_far_it_is,
     a_result_larger_than_its_declared_capacity_says_both_numbers,
-    weights_traps_and_lists_of_many_topologies_are_their_own;
+    weights_traps_and_lists_of_many_topologies_are_their_own; counting:
     what_a_series_does_is_what_its_plan_says,
     warm_runs_of_a_search_allocate_nothing,
     a_refused_run_launches_nothing_and_a_trapped_one_is_waited_for,
@@ -225,37 +226,23 @@ fn sessions_share_one_budget_and_give_it_back(runtime: &Runtime) {
     assert!(again.run(bfs::Run { source: 0 }).is_ok());
 }
 
-#[wave_graph]
-pub mod counting {
-    pub struct Data {
-        #[output(per = n)]
-        twice: u32,
-        n: u32,
-    }
-
-    #[wave(range(n))]
-    fn double(i: Index, twice: &mut u32) {
-        *twice = 2 * i;
-    }
-}
-
 fn a_run_too_long_for_the_budget_is_refused_each_time_and_others_go_on(runtime: &Runtime) {
     let runtime = runtime.clone().with_memory(400);
-    let mut session = counting::Session::new(&runtime, ()).expect("fits");
+    let mut session = doubled::Session::new(&runtime, ()).expect("fits");
     for _ in 0..2 {
-        let error = session.run(counting::Run { n: 101 }).unwrap_err();
+        let error = session.run(doubled::Run { n: 101 }).unwrap_err();
         let text = error.to_string();
         assert!(
             text.ends_with("; 404 bytes are needed, 400 are available"),
             "{text}"
         );
     }
-    let out = session.run(counting::Run { n: 100 }).expect("fits");
+    let out = session.run(doubled::Run { n: 100 }).expect("fits");
     assert_eq!(out.twice.len(), 100);
     assert_eq!(runtime.memory(), Some((400, 400)));
     // What was once taken stays: the buffer does not shrink.
     assert_eq!(
-        session.run(counting::Run { n: 3 }).expect("fits").twice,
+        session.run(doubled::Run { n: 3 }).expect("fits").twice,
         [0, 2, 4]
     );
     assert_eq!(runtime.memory(), Some((400, 400)));
@@ -682,10 +669,10 @@ fn a_batch_shares_launches_and_keeps_its_queries_apart(runtime: &Runtime) {
 }
 
 fn queries_of_other_sizes_take_launches_of_their_own(runtime: &Runtime) {
-    let mut session = counting::Session::new(runtime, ()).expect("fits");
+    let mut session = doubled::Session::new(runtime, ()).expect("fits");
     let sizes = [5, 5, 5, 0, 9_000, 9_000, 3, 0];
     for n in sizes {
-        session.submit(counting::Run { n }, 0);
+        session.submit(doubled::Run { n }, 0);
     }
     let batch = session.run_batch().expect("runs");
     for ((_, result), n) in batch.results.iter().zip(sizes) {
@@ -998,8 +985,7 @@ fn what_a_policy_calls_short_stays_on_one_cta(runtime: &Runtime) {
 
 fn a_long_run_tells_how_far_it_is(runtime: &Runtime) {
     let nodes = 100_000;
-    let chain: Vec<(u32, u32)> = (0..nodes - 1).map(|v| (v, v + 1)).collect();
-    let graph = Csr::from_edges(nodes as usize, &chain).expect("a graph");
+    let graph = chain(nodes);
     let mut session = bfs::Session::new(runtime, &graph).expect("fits");
     let progress = session.progress().expect("backends tell");
     let run = std::thread::spawn(move || session.run(bfs::Run { source: 0 }).map(|_| ()));
@@ -1274,12 +1260,7 @@ pub mod heavy {
 }
 
 fn weights_traps_and_lists_of_many_topologies_are_their_own(runtime: &Runtime) {
-    let graphs: Vec<Csr> = (0..40)
-        .map(|k| {
-            let edges: Vec<_> = (0..k).map(|v| (v, v + 1)).collect();
-            Csr::from_edges(k as usize + 1, &edges).expect("a graph")
-        })
-        .collect();
+    let graphs: Vec<Csr> = (0..40).map(|k| chain(k + 1)).collect();
     let weights: Vec<Vec<u32>> = (0..40)
         .map(|k| (0..k).map(|e| e + 100 * k).collect())
         .collect();

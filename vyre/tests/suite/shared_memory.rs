@@ -6,8 +6,6 @@
     reason = "the passes are public only to be like a user's"
 )]
 
-use arbtest::arbitrary::Unstructured;
-use generate::Generator;
 use std::sync::Arc;
 use vyre::cuda::{Device, Megakernel};
 use vyre::prelude::*;
@@ -19,11 +17,13 @@ use vyre_core::plan::footprint::Allocation;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::Executor;
 use vyre_core::run::outcome::Outcome;
-use vyre_core::vir0::module::{BufferId, Program, ReductionId, Step};
+use vyre_core::vir0::module::{BufferId, ReductionId, Step};
 use vyre_core::vir0::verify::verify;
-
-#[path = "../../../vyre-core/tests/schedules/generate.rs"]
-mod generate;
+use vyre_tests::backend_tests;
+use vyre_tests::graphs::edgeless;
+use vyre_tests::passes::tight;
+use vyre_tests::programs;
+use vyre_tests::random::cases;
 
 /// What a run leaves in whatever order: results, rounds; or that it was refused.
 type Left = Option<(
@@ -60,29 +60,17 @@ fn left(outcome: Result<Outcome, RunError>) -> Left {
     ))
 }
 
-/// As of `vyre-core/tests/schedules.rs`, those programs whose result no order of waves changes.
+/// As of `vyre/tests/schedules.rs`, those programs whose result no order of waves changes.
 #[test]
 #[ignore = "needs a CUDA device"]
 fn random_passes_run_the_same_where_memory_is_shared() {
     let device = Device::open(0).expect("a CUDA device");
-    let programs: u32 = std::env::var("VYRE_FUZZ").map_or(300, |n| n.parse().expect("a number"));
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
     let (mut ran, mut finished) = (0, 0);
-    while ran < programs {
-        let bytes: Vec<u8> = (0..256).flat_map(|_| next().to_le_bytes()).collect();
-        let mut u = Unstructured::new(&bytes);
-        let made =
-            generate::graph(&mut u).and_then(|graph| Ok((graph, Generator::program(&mut u)?)));
-        let Ok((graph, program)) = made else { continue };
+    cases(600, |u| {
+        let (graph, program) = (programs::graph(u)?, programs::program(u)?);
         assert_eq!(verify(&program), Ok(()));
         if !check::program(&program).is_empty() {
-            continue;
+            return Ok(());
         }
         ran += 1;
         let program = Arc::new(program);
@@ -112,53 +100,10 @@ fn random_passes_run_the_same_where_memory_is_shared() {
                 assert_eq!(left(got), expected, "batch, {allocation:?}: {}", text());
             }
         }
-    }
+        Ok(())
+    });
     println!("{finished} of {ran} programs finished");
-    assert!(finished > programs / 10);
-}
-
-/// Three independent waves with scratch of their own, which do not fit side by side.
-#[wave_graph(limits(nodes = 1_000, edges = 10), budget = "21 kB")]
-mod tight {
-    struct Data {
-        #[topology]
-        graph: Csr,
-        #[scratch(per = node)]
-        a: u64,
-        #[scratch(per = node, init = 7)]
-        b: u64,
-        #[scratch(per = node)]
-        c: u64,
-        k: u64,
-        #[reduce(sum)]
-        x: u64,
-        #[reduce(sum)]
-        y: u64,
-        #[reduce(sum)]
-        z: u64,
-    }
-
-    #[wave(nodes)]
-    fn first(v: Node, k: u64, a: &mut u64, x: &Reduce<Sum<u64>>) {
-        *a += v as u64 * k;
-        x.add(*a);
-    }
-
-    #[wave(nodes)]
-    fn second(v: Node, k: u64, b: &mut u64, y: &Reduce<Sum<u64>>) {
-        *b += v as u64 * k;
-        y.add(*b);
-    }
-
-    #[wave(nodes)]
-    fn third(v: Node, k: u64, c: &mut u64, z: &Reduce<Sum<u64>>) {
-        *c += v as u64 * k;
-        z.add(*c);
-    }
-}
-
-fn edgeless(nodes: usize) -> Csr {
-    Csr::from_edges(nodes, &[]).expect("no edges")
+    assert!(finished > ran / 10);
 }
 
 fn sums(k: u64) -> (u64, u64, u64) {
@@ -431,35 +376,24 @@ mod sum {
     }
 }
 
-#[test]
-fn memory_in_turn_gives_on_a_cpu_what_it_gives_apart() {
+fn memory_in_turn_gives_on_a_cpu_what_it_gives_apart(runtime: &Runtime) {
     for nodes in [50, 3_000] {
         let graph = tangle(nodes);
-        for runtime in [Runtime::native(), Runtime::vir0()] {
-            let roomy = runtime.clone().with_memory(1 << 32);
-            let mut apart = twice::Session::new(&roomy, &graph).unwrap();
-            let needs = roomy.memory().unwrap().1;
-            let short = runtime.with_memory(needs - 2 * u64::from(nodes));
-            let mut shared = twice::Session::new(&short, &graph).unwrap();
-            for source in [0, nodes / 2, nodes - 1, 0] {
-                let wanted = apart.run(twice::Run { source }).unwrap();
-                let got = shared.run(twice::Run { source }).unwrap();
-                assert_eq!((got.near, got.far), (wanted.near, wanted.far), "{nodes}");
-            }
-            assert!(shared.peak_bytes() < apart.peak_bytes(), "{nodes}");
+        let roomy = runtime.clone().with_memory(1 << 32);
+        let mut apart = twice::Session::new(&roomy, &graph).unwrap();
+        let needs = roomy.memory().unwrap().1;
+        let short = runtime.clone().with_memory(needs - 2 * u64::from(nodes));
+        let mut shared = twice::Session::new(&short, &graph).unwrap();
+        for source in [0, nodes / 2, nodes - 1, 0] {
+            let wanted = apart.run(twice::Run { source }).unwrap();
+            let got = shared.run(twice::Run { source }).unwrap();
+            assert_eq!((got.near, got.far), (wanted.near, wanted.far), "{nodes}");
         }
-        let runtime = Runtime::vir0();
-        let mut session = sum::Session::new(&runtime, &graph).unwrap();
+        assert!(shared.peak_bytes() < apart.peak_bytes(), "{nodes}");
+        let mut session = sum::Session::new(runtime, &graph).unwrap();
         let out = session.run(sum::Run { n: 1_000 }).unwrap();
         assert_eq!(out.all, (0..1_000u64).map(|i| i * i).sum::<u64>());
     }
 }
 
-/// The programs are one thing here and there.
-#[test]
-fn generated_programs_are_those_of_the_cpu() {
-    let bytes: Vec<u8> = (0..2_048u32).map(|i| (i * 37 % 251) as u8).collect();
-    let program: Program =
-        Generator::program(&mut Unstructured::new(&bytes)).expect("enough bytes");
-    assert_eq!(verify(&program), Ok(()));
-}
+backend_tests!(cpus: memory_in_turn_gives_on_a_cpu_what_it_gives_apart);

@@ -2,6 +2,7 @@
 
 use vyre::prelude::*;
 use vyre::{Error, TrapKind};
+use vyre_tests::backend_tests;
 
 /// Never ends: twelve items come back each round, and three of them change something.
 #[wave_graph]

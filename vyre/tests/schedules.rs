@@ -3,9 +3,6 @@
 //! What verifies runs the same whether each resource has memory of its own or scratch and frontiers share it by barrier
 //! group, and neither panics. `VYRE_FUZZ` is the number of programs; without it the test takes a second.
 
-use arbtest::arbitrary::{Result as Arbitrary, Unstructured};
-use arbtest::arbtest;
-use generate::{Generator, graph};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,9 +20,8 @@ use vyre_core::vir0::group::groups_of;
 use vyre_core::vir0::module::*;
 use vyre_core::vir0::trap::TrapKind;
 use vyre_core::vir0::verify::verify;
-
-#[path = "schedules/generate.rs"]
-mod generate;
+use vyre_tests::programs::{graph, program};
+use vyre_tests::random::cases;
 
 /// What a run leaves, times left out.
 type Left = Result<
@@ -127,35 +123,15 @@ fn judge_sees_the_same_groups(program: &Program) {
     }
 }
 
-fn random(test: impl FnMut(&mut Unstructured<'_>) -> Arbitrary<()>) {
-    let mut test = test;
-    match std::env::var("VYRE_FUZZ") {
-        Err(_) => {
-            arbtest(test).size_max(1 << 12).budget_ms(1_000);
-        }
-        Ok(programs) => {
-            let programs: u64 = programs.parse().expect("a number");
-            let mut state = 0x9e37_79b9_7f4a_7c15u64;
-            let mut next = || {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                state
-            };
-            for _ in 0..programs {
-                let bytes: Vec<u8> = (0..256).flat_map(|_| next().to_le_bytes()).collect();
-                let _too_few_bytes = test(&mut Unstructured::new(&bytes));
-            }
-        }
-    }
-}
+/// Without `VYRE_FUZZ`.
+const PROGRAMS: u64 = 1_000;
 
 #[test]
 fn memory_by_barrier_group_changes_no_result() {
     let seen = Seen::default();
-    random(|u| {
+    cases(PROGRAMS, |u| {
         let graph = graph(u)?;
-        let program = Generator::program(u)?;
+        let program = program(u)?;
         assert_eq!(verify(&program), Ok(()), "{}", disasm::program(&program));
         judge_sees_the_same_groups(&program);
         agree(program, &graph, &seen);
@@ -171,9 +147,9 @@ fn memory_by_barrier_group_changes_no_result() {
 #[test]
 fn schedules_with_steps_moved_are_refused_or_run_the_same() {
     let seen = Seen::default();
-    random(|u| {
+    cases(PROGRAMS, |u| {
         let graph = graph(u)?;
-        let mut program = Generator::program(u)?;
+        let mut program = program(u)?;
         for _ in 0..u.int_in_range(1..=3)? {
             let steps = &mut program.schedule;
             let at = u.choose_index(steps.len())?;

@@ -1,11 +1,123 @@
-//! Passes whose containers are changed.
+//! Passes that several files test.
 
+#![allow(missing_docs, reason = "fields of a pass are explained by its kernels")]
+
+use crate::graphs::UNSEEN;
 use vyre::prelude::*;
+
+/// Levels of a breadth-first search.
+#[wave_graph]
+pub mod bfs {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod levels {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// Lengths of shortest paths, by rounds of relaxations.
+#[wave_graph]
+pub mod sssp {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = edge(graph))]
+        weight: u32,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        source: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod relaxation {
+        #[wave(edges(graph, from = front))]
+        fn relax(e: Edge, weight: &u32, dist: &Buf<Atomic<u32>>, front: &Push) {
+            let through = dist[e.src].load() + *weight;
+            if through < dist[e.dst].fetch_min(through) {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// Three independent waves with scratch of their own, which do not fit side by side.
+#[wave_graph(limits(nodes = 1_000, edges = 10), budget = "21 kB")]
+pub mod tight {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[scratch(per = node)]
+        a: u64,
+        #[scratch(per = node, init = 7)]
+        b: u64,
+        #[scratch(per = node)]
+        c: u64,
+        k: u64,
+        #[reduce(sum)]
+        x: u64,
+        #[reduce(sum)]
+        y: u64,
+        #[reduce(sum)]
+        z: u64,
+    }
+
+    #[wave(nodes)]
+    fn first(v: Node, k: u64, a: &mut u64, x: &Reduce<Sum<u64>>) {
+        *a += v as u64 * k;
+        x.add(*a);
+    }
+
+    #[wave(nodes)]
+    fn second(v: Node, k: u64, b: &mut u64, y: &Reduce<Sum<u64>>) {
+        *b += v as u64 * k;
+        y.add(*b);
+    }
+
+    #[wave(nodes)]
+    fn third(v: Node, k: u64, c: &mut u64, z: &Reduce<Sum<u64>>) {
+        *c += v as u64 * k;
+        z.add(*c);
+    }
+}
 
 /// Fixpoints in a fixpoint, scratch of two phases, reductions of each scope.
 #[wave_graph]
 pub mod phases {
-    struct Data {
+    pub struct Data {
         #[topology]
         graph: Csr,
         #[frontier]
@@ -78,7 +190,7 @@ pub mod phases {
 /// Lists, items that are not nodes, structs, traps with messages.
 #[wave_graph]
 pub mod work {
-    struct Data {
+    pub struct Data {
         #[topology]
         graph: Csr,
         #[frontier(capacity = 40)]
@@ -96,7 +208,7 @@ pub mod work {
     }
 
     #[derive(Clone, Copy)]
-    pub(crate) struct Step {
+    pub struct Step {
         at: u32,
         left: u64,
     }
@@ -147,7 +259,7 @@ pub mod work {
 /// Rows of bits, swapped buffers, two topologies, lengths that are scalars, floats.
 #[wave_graph]
 pub mod mixed {
-    struct Data {
+    pub struct Data {
         #[topology]
         graph: Csr,
         #[topology(reverse_of = graph)]
@@ -228,5 +340,20 @@ pub mod mixed {
     #[wave(range(cells), after(fill))]
     fn fold(i: Index, cells: u32, base: &Buf<i32>, cells_of: &mut i32) {
         *cells_of = base[cells - 1 - i] / (base[i] + 8);
+    }
+}
+
+/// A result as long as a run asks for.
+#[wave_graph]
+pub mod doubled {
+    pub struct Data {
+        #[output(per = n)]
+        twice: u32,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn double(i: Index, twice: &mut u32) {
+        *twice = 2 * i;
     }
 }

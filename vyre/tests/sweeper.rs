@@ -1,18 +1,7 @@
 //! The driver of schedules ([`vyre_core::run::schedule`]) serves a backend that is nothing but memory and "interpret
 //! this kernel for one item": results, rounds and traps are those of the VIR0 executor.
 
-mod memory;
-mod sequential;
-
-#[path = "../../../vyre-core/tests/schedules/generate.rs"]
-mod generate;
-#[path = "../containers/passes.rs"]
-mod passes;
-
-use arbtest::arbitrary::Unstructured;
-use arbtest::arbtest;
-use generate::{Generator, graph};
-use sequential::Sequential;
+use arbtest::arbitrary::{self, Unstructured};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,6 +16,9 @@ use vyre_core::run::pass::Pass;
 use vyre_core::vir0::disasm;
 use vyre_core::vir0::module::{BufferId, ListId, Program, ReductionId, Role};
 use vyre_core::vir0::scalar::Scalar;
+use vyre_tests::random::cases;
+use vyre_tests::sequential::Sequential;
+use vyre_tests::{graphs, passes, programs};
 
 /// What a run leaves, raw bits, times left out.
 type Left = Result<
@@ -94,22 +86,20 @@ fn check(ends: &Ends, expected: &[&str]) {
 #[test]
 fn random_schedules_run_the_same() {
     let ends = Ends::default();
-    arbtest(|u| {
-        let graph = graph(u)?;
-        let program = Generator::program(u)?;
+    cases(500, |u| {
+        let graph = programs::graph(u)?;
+        let program = programs::program(u)?;
         let topology = TopologyArgs {
             graphs: vec![&graph],
             columns: vec![],
         };
         agree(program, &topology, &Args::default(), &ends);
         Ok(())
-    })
-    .size_max(1 << 12)
-    .budget_ms(1_000);
+    });
     check(&ends, &["finished", "FrontierOverflow", "ListOverflow"]);
 }
 
-fn value(scalar: Scalar, u: &mut Unstructured<'_>) -> arbtest::arbitrary::Result<u64> {
+fn value(scalar: Scalar, u: &mut Unstructured<'_>) -> arbitrary::Result<u64> {
     let small = u.int_in_range(0..=11)?;
     Ok(match scalar {
         Scalar::Bool => small & 1,
@@ -123,7 +113,7 @@ fn value(scalar: Scalar, u: &mut Unstructured<'_>) -> arbtest::arbitrary::Result
 fn pass_runs_the_same<P: Pass>(expected: &[&str]) {
     let ends = Ends::default();
     let program = P::PARTS.program().expect("the macro made it");
-    arbtest(|u| {
+    cases(500, |u| {
         let nodes = u.int_in_range(1..=9)?;
         let edges = (0..u.int_in_range(0..=20)?).map(|_| {
             Ok((
@@ -166,9 +156,7 @@ fn pass_runs_the_same<P: Pass>(expected: &[&str]) {
         }
         agree(program.clone(), &topology, &args, &ends);
         Ok(())
-    })
-    .size_max(1 << 12)
-    .budget_ms(500);
+    });
     check(&ends, expected);
 }
 
@@ -247,8 +235,7 @@ fn sessions_run_on_it() {
     let mut vir0 = levels::Session::new(&Runtime::vir0(), &graph).expect("it has memory");
     assert_eq!(outside, trap(vir0.run(levels::Run { source: 9 })));
     assert!(outside.contains("index 9"), "{outside}");
-    let chain: Vec<(u32, u32)> = (0..9).map(|v| (v, v + 1)).collect();
-    let chain = Csr::from_edges(10, &chain).expect("edges name nodes");
+    let chain = graphs::chain(10);
     let mut session = levels::Session::new(&runtime, &chain).expect("it has memory");
     let deep = trap(session.run(levels::Run { source: 0 }));
     assert!(deep.contains("frontier `front` holds 1 item"), "{deep}");

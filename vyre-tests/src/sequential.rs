@@ -1,7 +1,7 @@
 //! A backend that the host leads and that can do one thing: interpret a kernel for one item. What a session and a run
-//! need besides is the driver's ([`follow`]), and [`memory`](super::memory).
+//! need besides is the driver's ([`follow`]), and memory.
 
-use super::memory::{Items, State};
+use crate::memory::{Items, State};
 use std::mem::{replace, swap};
 use std::sync::Arc;
 use vyre_core::cpu::interp::{Interpreter, Item};
@@ -14,7 +14,7 @@ use vyre_core::run::schedule::*;
 use vyre_core::vir0::{module::*, sizes::Sizes};
 
 /// One item at a time.
-pub(crate) struct Sequential;
+pub struct Sequential;
 
 impl Backend for Sequential {
     fn name(&self) -> &'static str {

@@ -22,60 +22,61 @@ fn of(id: u16) -> u32 {
     u32::from(id) << 16
 }
 
-pub(crate) struct Generator<'u, 'a> {
+struct Generator<'u, 'a> {
     u: &'u mut Unstructured<'a>,
     program: Program,
 }
 
-impl Generator<'_, '_> {
-    pub(crate) fn program(u: &mut Unstructured<'_>) -> Arbitrary<Program> {
-        let buffer = |i: u16| Buffer {
-            name: format!("b{i}"),
+/// A program that verifies, of one topology and what [`graph`] makes.
+pub fn program(u: &mut Unstructured<'_>) -> Arbitrary<Program> {
+    let buffer = |i: u16| Buffer {
+        name: format!("b{i}"),
+        scalar: Scalar::U32,
+        extent: Extent::Nodes,
+        role: if i < SCRATCH {
+            Role::Scratch
+        } else {
+            Role::Output
+        },
+        init: (i % 2 == 1).then_some(ConstantId(0)),
+    };
+    let program = Program {
+        name: "random".into(),
+        topologies: vec![Topology {
+            name: "graph".into(),
+            reverse_of: None,
+        }],
+        buffers: (0..SCRATCH + OUTPUTS).map(buffer).collect(),
+        lists: vec![List {
+            name: "log".into(),
+            fields: vec![Scalar::U32],
+            capacity: Extent::Fixed(u.int_in_range(5..=200)?),
+            output: true,
+        }],
+        constants: vec![Constant {
             scalar: Scalar::U32,
-            extent: Extent::Nodes,
-            role: if i < SCRATCH {
-                Role::Scratch
-            } else {
-                Role::Output
-            },
-            init: (i % 2 == 1).then_some(ConstantId(0)),
-        };
-        let program = Program {
-            name: "random".into(),
-            topologies: vec![Topology {
-                name: "graph".into(),
-                reverse_of: None,
-            }],
-            buffers: (0..SCRATCH + OUTPUTS).map(buffer).collect(),
-            lists: vec![List {
-                name: "log".into(),
-                fields: vec![Scalar::U32],
-                capacity: Extent::Fixed(u.int_in_range(5..=200)?),
-                output: true,
-            }],
-            constants: vec![Constant {
-                scalar: Scalar::U32,
-                bits: 7,
-            }],
-            sites: vec![Site::default()],
-            ..Program::default()
-        };
-        let mut generator = Generator { u, program };
-        generator.own()?;
-        let mut schedule = Vec::new();
-        generator.scope(None, 0, &mut schedule)?;
-        schedule.push(Step::End);
-        generator.program.schedule = schedule;
-        // Conditions are numbered behind the waves.
-        let waves = generator.program.waves.len() as u16;
-        for f in 0..generator.program.fixpoints.len() as u16 {
-            let until = generator.condition(f)?;
-            generator.program.kernels.push(until);
-            generator.program.fixpoints[usize::from(f)].until = KernelId(waves + f);
-        }
-        Ok(generator.program)
+            bits: 7,
+        }],
+        sites: vec![Site::default()],
+        ..Program::default()
+    };
+    let mut generator = Generator { u, program };
+    generator.own()?;
+    let mut schedule = Vec::new();
+    generator.scope(None, 0, &mut schedule)?;
+    schedule.push(Step::End);
+    generator.program.schedule = schedule;
+    // Conditions are numbered behind the waves.
+    let waves = generator.program.waves.len() as u16;
+    for f in 0..generator.program.fixpoints.len() as u16 {
+        let until = generator.condition(f)?;
+        generator.program.kernels.push(until);
+        generator.program.fixpoints[usize::from(f)].until = KernelId(waves + f);
     }
+    Ok(generator.program)
+}
 
+impl Generator<'_, '_> {
     /// A frontier and a reduction for a scope. They are the graph's until a wave sweeps or updates them.
     fn own(&mut self) -> Arbitrary<()> {
         let i = self.program.frontiers.len();
@@ -337,7 +338,7 @@ impl Generator<'_, '_> {
 }
 
 /// A few nodes and edges.
-pub(crate) fn graph(u: &mut Unstructured<'_>) -> Arbitrary<Csr> {
+pub fn graph(u: &mut Unstructured<'_>) -> Arbitrary<Csr> {
     let nodes = u.int_in_range(4..=12u32)?;
     let edges = u.int_in_range(0..=30)?;
     let end = |u: &mut Unstructured<'_>| u.int_in_range(0..=nodes - 1);
