@@ -124,7 +124,7 @@ fn judge_sees_the_same_groups(program: &Program) {
 }
 
 /// Without `VYRE_FUZZ`.
-const PROGRAMS: u64 = 1_000;
+const PROGRAMS: u64 = 2_000;
 
 #[test]
 fn memory_by_barrier_group_changes_no_result() {

@@ -86,7 +86,7 @@ fn check(ends: &Ends, expected: &[&str]) {
 #[test]
 fn random_schedules_run_the_same() {
     let ends = Ends::default();
-    cases(500, |u| {
+    cases(1_000, |u| {
         let graph = programs::graph(u)?;
         let program = programs::program(u)?;
         let topology = TopologyArgs {
@@ -113,7 +113,7 @@ fn value(scalar: Scalar, u: &mut Unstructured<'_>) -> arbitrary::Result<u64> {
 fn pass_runs_the_same<P: Pass>(expected: &[&str]) {
     let ends = Ends::default();
     let program = P::PARTS.program().expect("the macro made it");
-    cases(500, |u| {
+    cases(1_000, |u| {
         let nodes = u.int_in_range(1..=9)?;
         let edges = (0..u.int_in_range(0..=20)?).map(|_| {
             Ok((
