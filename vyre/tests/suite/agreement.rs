@@ -206,7 +206,7 @@ fn the_plan_names_the_class_and_the_reason() {
     );
     assert_eq!(
         line(plan, 2),
-        "  claim uses which item wins a compare_exchange on parent (vyre/tests/suite/agreement.rs:82:15)"
+        "  claim uses which item wins a compare_exchange on parent (vyre/tests/suite/agreement.rs:84:15)"
     );
     // 5 is not what a minimum begins with: who waits at 5 stops what has come there for good, or only for a while.
     let plan = blocked::PLAN.to_string();

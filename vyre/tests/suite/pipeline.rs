@@ -229,25 +229,25 @@ fn what_was_measured_decides_and_what_is_prepared_costs_nothing_more() {
     pipeline
         .stage("work")
         .baseline(|ran: &mut Vec<&str>| {
-            sleep(8);
+            sleep(10);
             ran.push("baseline");
             Ok(())
         })
         .prepared(
             Choice::new("prepared"),
             || {
-                sleep(40);
+                sleep(200);
                 made.set(made.get() + 1);
                 Ok("prepared")
             },
             |name, ran| {
-                sleep(2);
+                sleep(1);
                 ran.push(name);
                 Ok(())
             },
         )
         .alternative(Choice::new("slower"), |_| {
-            sleep(16);
+            sleep(40);
             Ok(())
         });
     let runs = 5.try_into().unwrap();
@@ -257,12 +257,10 @@ fn what_was_measured_decides_and_what_is_prepared_costs_nothing_more() {
     let [prepared, slower] = &choices[..] else {
         panic!("{choices:?}");
     };
-    assert!(
-        (15_000..60_000).contains(&prepared.speedup_bps),
-        "{prepared:?}"
-    );
-    assert!((40_000_000..200_000_000).contains(&prepared.planning_cost_ns));
-    assert!((8_000_000..40_000_000).contains(&prepared.baseline_ns.unwrap()));
+    // A busy machine sleeps longer, the longer sleep longer still.
+    assert!(prepared.speedup_bps > 15_000, "{prepared:?}");
+    assert!(prepared.planning_cost_ns >= 200_000_000);
+    assert!(prepared.baseline_ns.unwrap() >= 10_000_000);
     assert!((1..10_000).contains(&slower.speedup_bps), "{slower:?}");
 
     let mut ran = |reuse, planning_budget_ns| {
@@ -277,7 +275,7 @@ fn what_was_measured_decides_and_what_is_prepared_costs_nothing_more() {
         selected.run(&mut state).unwrap();
         (state, explained, made.get())
     };
-    // One run saves some 6 ms of the 40 that preparing it takes.
+    // One run saves some 9 ms of the 200 that preparing it takes.
     let (state, explained, _) = ran(1, u64::MAX);
     assert_eq!(state, ["baseline"]);
     assert!(

@@ -988,20 +988,32 @@ fn a_long_run_tells_how_far_it_is(runtime: &Runtime) {
     let graph = chain(nodes);
     let mut session = bfs::Session::new(runtime, &graph).expect("fits");
     let progress = session.progress().expect("backends tell");
-    let run = std::thread::spawn(move || session.run(bfs::Run { source: 0 }).map(|_| ()));
-    let (mut last, mut between) = (0, 0);
-    while !run.is_finished() {
-        let rounds = progress.rounds();
-        assert!(rounds >= last, "{rounds} after {last}");
-        if rounds > last && rounds < u64::from(nodes) {
-            between += 1;
+    // A busy machine may look the other way during a run, but not during all of them.
+    let mut between = 0;
+    for _ in 0..100 {
+        std::thread::scope(|scope| {
+            let run = scope.spawn(|| session.run(bfs::Run { source: 0 }).map(|_| ()));
+            let mut last = 0;
+            while !run.is_finished() {
+                let rounds = progress.rounds();
+                assert!(
+                    rounds >= last || last == u64::from(nodes),
+                    "{rounds} after {last}"
+                );
+                if rounds > last && rounds < u64::from(nodes) {
+                    between += 1;
+                }
+                last = rounds;
+                std::thread::yield_now();
+            }
+            run.join().expect("does not panic").expect("runs");
+        });
+        assert_eq!((progress.rounds(), progress.frontier()), (nodes.into(), 0));
+        if between > 3 {
+            return;
         }
-        last = rounds;
-        std::thread::yield_now();
     }
-    run.join().expect("does not panic").expect("runs");
-    assert!(between > 3, "seen {between} times");
-    assert_eq!((progress.rounds(), progress.frontier()), (nodes.into(), 0));
+    panic!("seen {between} times");
 }
 
 #[wave_graph]
