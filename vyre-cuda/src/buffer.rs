@@ -204,6 +204,15 @@ impl Pinned {
         })
     }
 
+    /// None of it, until it grows.
+    pub(crate) fn none(device: &Arc<Device>) -> Pinned {
+        Pinned {
+            device: Arc::clone(device),
+            data: std::ptr::NonNull::dangling().as_ptr(),
+            bytes: 0,
+        }
+    }
+
     /// Makes it so large at least; what it held is lost.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), DeviceError> {
         if self.bytes < bytes {
@@ -218,7 +227,7 @@ impl Pinned {
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {
-        // SAFETY: allocated by `new`, and made of the system's pages, which have contents.
+        // SAFETY: none, or allocated by `new`, and made of the system's pages, which have contents.
         unsafe { std::slice::from_raw_parts(self.data, self.bytes) }
     }
 
@@ -236,7 +245,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        if self.device.enter().is_ok() {
+        if self.bytes > 0 && self.device.enter().is_ok() {
             // SAFETY: allocated by `new`, freed once; users wait for the stream before they drop it.
             let _ = unsafe { result::free_host(self.data.cast()) };
         }

@@ -868,6 +868,11 @@ impl Layout {
         32 * self.kernels[self.waves[wave].kernel as usize].k
     }
 
+    /// Size of [`Layout::device_words`].
+    pub(crate) fn code_bytes(&self) -> u64 {
+        self.head.code_bytes.into()
+    }
+
     /// Size of the tables.
     pub(crate) fn tables_bytes(&self) -> u64 {
         self.head.tables_bytes.into()

@@ -1,585 +1,296 @@
-//! One launch of queries, each of which runs on one CTA: on one graph, whose image the device moves on from query to
-//! query, or on graphs of their own, with an image each.
+//! The one way to the device: a [`Launch`] brings images and inputs up, the [`Launcher`] launches the megakernel on
+//! them, and the launch sends for what it leaves.
 //!
-//! What a query leaves to be read, control words and results, is one record. Two launches may be on their way: each has
-//! images, inputs and records of its own, and what only the device needs is used in the launches' order.
+//! | launch | CTAs a query | whose state | for |
+//! | --- | --- | --- | --- |
+//! | [`Series`](super::series::Series) | all, one query after another | the session's own | runs, series, large queries |
+//! | [`Sharing`](super::sharing::Sharing), one image | one | each CTA's | small queries of a batch |
+//! | [`Sharing`](super::sharing::Sharing), an image a query | one | each query's | queries on many graphs |
+//!
+//! Two launches are on their way at a time where there is something to gain ([`Batch`]). Each has a [`Flight`]: memory
+//! and events that nobody else uses until its results were taken.
 
-use super::{AT_ONCE, Needs, Places, Reader, Record, is_result, place, read_bytes, up};
-use crate::abi::{self, bytes_of};
-use crate::buffer::{Event, Memory, Pinned, Ring, Timer, slice_bytes};
+use super::sharing::Records;
+use crate::abi;
+use crate::buffer::{Event, Memory, Pinned, Ring, Timer};
 use crate::device::{Device, DeviceError};
-use crate::image::{Control, Layout};
-use rayon::prelude::*;
+use crate::image::Layout;
 use std::sync::Arc;
-use std::time::Instant;
-use vyre_core::dsl::columns::Column;
+use std::time::{Duration, Instant};
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::arena::Filling;
-use vyre_core::plan::device::{ALIGN, Shape};
+use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::session::Counters;
-use vyre_core::run::args::Args;
+use vyre_core::run::backend::Progress;
 use vyre_core::run::outcome::Outcome;
-use vyre_core::vir0::module::{BufferId, Program, Role};
-use vyre_core::vir0::sizes::Sizes;
+use vyre_core::vir0::module::Program;
 
-/// Bytes that the records of one launch's queries take at most.
-pub(super) const RECORDS_BYTES: u64 = 32 << 20;
-/// Bytes of records worth a launch of their own, so that they come back while the next one runs.
-const SHARE_BYTES: u64 = 8 << 20;
-/// Bytes of each of the two parts that large copies go through.
-pub(super) const PART_BYTES: usize = 1 << 20;
-/// Records' bytes from which several threads take them apart, and how many do.
-const UNPACK_BYTES: usize = 256 << 10;
-const UNPACKERS: usize = 16;
-
-/// Queries that are to share a launch; at least one.
-pub(super) struct Launch<'a, 'q> {
-    pub(super) started: Instant,
-    pub(super) queries: Vec<Query<'a, 'q>>,
-    /// At most one a multiprocessor.
-    pub(super) ctas: u32,
-    pub(super) flight: usize,
-    /// Another launch is on its way.
-    pub(super) beside: bool,
-    pub(super) states: States,
-}
-
-/// A query, its sizes, and how its state is laid out.
-pub(super) struct Query<'a, 'q> {
-    pub(super) args: &'a Args<'q>,
-    pub(super) sizes: Sizes,
-    pub(super) laid: Arc<Laid>,
-}
-
-/// Who has a state, and with it an image.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum States {
-    /// Each CTA: all queries are on one graph and laid out as the first one is. Its image on the first CTA is moved on.
-    Cta,
-    /// Each query.
-    Query,
-}
-
-/// A launch that is on its way.
-pub(super) struct Launched {
-    pub(super) flight: usize,
-    /// Of states, inputs and records.
-    pub(super) bytes: u64,
-    started: Instant,
-    queries: Vec<(Sizes, Arc<Laid>)>,
-    spare: Vec<Outcome>,
-}
-
-impl Launched {
-    /// Queries.
-    pub(super) fn count(&self) -> usize {
-        self.queries.len()
-    }
-}
-
-/// Memory of launches that follow each other.
-#[derive(Debug, Default)]
-pub(super) struct Launches {
-    /// What only the device needs.
-    slab: Option<Memory>,
-    /// By flight; the second where launches follow each other.
-    parts: [Option<Part>; 2],
-}
-
-/// What one launch has for itself.
+/// A pass on a device, whatever its topologies are.
 #[derive(Debug)]
-struct Part {
-    /// The batch, control words as they are before a query, scalars, images; copied as a whole.
-    head: Memory,
-    staging: Pinned,
-    inputs: Memory,
-    /// Control words and results, by query.
-    records: Memory,
-    timer: Timer,
-    /// Inputs are there.
-    ready: Event,
-    /// The launch is over.
-    done: Event,
+pub(super) struct Pass {
+    pub(super) device: Arc<Device>,
+    pub(super) program: Arc<Program>,
+    /// Scratch and frontiers share memory, or have each its own.
+    pub(super) allocation: Allocation,
+    pub(super) layout: Layout,
+    /// The layout's words.
+    pub(super) code: Memory,
+    /// Sweeps are to be timed.
+    pub(super) time_waves: bool,
 }
 
-/// Where things are in the head of a launch, and bytes of all that it takes.
-struct Bytes {
-    control_at: u64,
-    scalars_at: u64,
-    images_at: u64,
-    image: u64,
-    head: u64,
-    slab: u64,
-    inputs: u64,
-    records: u64,
+/// Launches a pass, and keeps what launches are made with.
+#[derive(Debug)]
+pub(super) struct Launcher {
+    pub(super) pass: Pass,
+    /// By number; the second one from the first time that two launches are on their way.
+    pub(super) flights: Vec<Flight>,
+    /// What only the device needs of queries with a CTA each.
+    pub(super) slab: Option<Memory>,
+    pub(super) ring: Option<Ring>,
+    pub(super) counts: Counters,
+    pub(super) progress: Arc<Progress>,
+    /// Rounds and frontier, as the device tells them.
+    pub(super) told: Pinned,
 }
 
-impl Launch<'_, '_> {
-    fn bytes(&self, (program, layout): (&Program, &Layout)) -> Bytes {
-        let sum = |of: fn(&Laid) -> u64| self.queries.iter().map(|q| of(&q.laid)).sum::<u64>();
-        let count = self.queries.len() as u64;
-        let (images, slab) = match self.states {
-            States::Cta => (1, self.queries[0].laid.slab_bytes * u64::from(self.ctas)),
-            States::Query => (count, sum(|laid| laid.slab_bytes)),
-        };
-        let control_at = up(size_of::<abi::Batch>() as u64);
-        let scalars_at = up(control_at + Control::new(program).bytes);
-        let images_at = up(scalars_at + 8 * program.scalars.len() as u64 * count);
-        let image = up(layout.tables_bytes());
-        Bytes {
-            control_at,
-            scalars_at,
-            images_at,
-            image,
-            head: images_at + image * images,
-            slab,
-            inputs: sum(|laid| laid.input_bytes),
-            records: sum(|laid| laid.record_bytes),
-        }
+/// What a launch has for itself until its results were taken.
+#[derive(Debug)]
+pub(super) struct Flight {
+    /// Images and control words on their way up.
+    pub(super) staging: Pinned,
+    /// Of a series: the control words of all runs but the last, its slab, and its results with copies of their own.
+    pub(super) controls: Pinned,
+    pub(super) slab: Pinned,
+    pub(super) outputs: Pinned,
+    pub(super) timer: Timer,
+    /// Passes when control words and slab of a series are here.
+    pub(super) told: Event,
+    /// Of results with copies of their own, in pieces: each passes when its piece is here.
+    pub(super) pieces: Vec<Event>,
+    /// Passes when the launch is over, and with it what it sent for.
+    pub(super) done: Event,
+    /// Of queries with a CTA each.
+    pub(super) records: Option<Records>,
+}
+
+/// What the driver is told to launch: on which image, of which batch (0: none), how many CTAs, and how many a cluster.
+pub(super) struct Grid {
+    pub(super) image: u64,
+    pub(super) batch: u64,
+    pub(super) ctas: u32,
+    pub(super) cluster: u32,
+}
+
+/// Queries that go to the device together.
+pub(super) trait Launch {
+    /// Whose memory and events it uses.
+    fn flight(&self) -> usize;
+
+    /// Launches of the driver; at least one.
+    fn launches(&self) -> usize;
+
+    /// Brings up what the driver's launch `nth` runs on. `None`: neither that one nor any after it is to be launched.
+    fn upload(&mut self, launcher: &mut Launcher, nth: usize) -> Result<Option<Grid>, RunError>;
+
+    /// Sends for what the driver's launch `nth` leaves, which was given to the stream.
+    fn download(&mut self, launcher: &mut Launcher, nth: usize) -> Result<(), RunError>;
+
+    /// Sends for what all of them leave, after the last one.
+    fn fetch(&mut self, launcher: &mut Launcher) -> Result<(), RunError>;
+}
+
+impl Pass {
+    /// CTAs that the device runs at once.
+    pub(super) fn slots(&self) -> u32 {
+        self.device.multiprocessors().min(abi::MAX_CTAS)
     }
 }
 
-impl Launches {
-    /// What the launch takes beyond the memory that there is.
-    pub(super) fn more(&self, of: (&Program, &Layout), launch: &Launch<'_, '_>) -> u64 {
-        let bytes = launch.bytes(of);
-        let part = self.parts[launch.flight].as_ref();
-        let grown = |memory: Option<&Memory>, bytes: u64| match memory {
-            Some(memory) if memory.bytes() >= bytes => 0,
-            _ => up(bytes),
-        };
-        grown(self.slab.as_ref(), bytes.slab)
-            + grown(part.map(|p| &p.head), bytes.head)
-            + grown(part.map(|p| &p.inputs), bytes.inputs)
-            + grown(part.map(|p| &p.records), bytes.records)
-    }
-
-    /// Makes it large enough; how often memory was allocated for that.
-    fn grow(
-        &mut self,
+impl Launcher {
+    /// Uploads the code of a pass, for which there is room. `counts`: what was done so far.
+    pub(super) fn new(
         device: &Arc<Device>,
-        flight: usize,
-        bytes: &Bytes,
-    ) -> Result<u64, DeviceError> {
-        let mut made = 0;
-        if self.slab.is_none() {
-            made += 1;
-            self.slab = Some(Memory::new(device, bytes.slab)?);
-        }
-        if self.parts[flight].is_none() {
-            made += 3;
-            self.parts[flight] = Some(Part {
-                head: Memory::new(device, bytes.head)?,
-                staging: Pinned::new(device, bytes.head as usize)?,
-                inputs: Memory::new(device, bytes.inputs)?,
-                records: Memory::new(device, bytes.records)?,
-                timer: Timer::new(device)?,
-                ready: Event::new(device)?,
-                done: Event::new(device)?,
-            });
-        }
-        let part = self.parts[flight].as_mut().expect("it was just made");
-        let slab = self.slab.as_mut().expect("it was just made");
-        for (memory, bytes) in [
-            (slab, bytes.slab),
-            (&mut part.head, bytes.head),
-            (&mut part.inputs, bytes.inputs),
-            (&mut part.records, bytes.records),
-        ] {
-            if memory.bytes() < bytes {
-                made += 1;
-                *memory = Memory::new(device, bytes)?;
-            }
-        }
-        part.staging.grow(bytes.head as usize)?;
-        Ok(made)
-    }
-
-    /// Passes when the launch of the flight is over.
-    pub(super) fn done(&self, flight: usize) -> &Event {
-        &self.part(flight).done
-    }
-
-    fn part(&self, flight: usize) -> &Part {
-        let part = self.parts[flight].as_ref();
-        part.expect("a launch of the flight was started")
-    }
-
-    /// Starts a launch. `images` writes the image of each query whose slab, inputs and record begin there, or of the
-    /// first one.
-    pub(super) fn start(
-        &mut self,
-        (device, (program, layout)): (&Arc<Device>, (&Program, &Layout)),
-        launch: Launch<'_, '_>,
-        (ring, counts): (&mut Option<Ring>, &mut Counters),
-        images: impl FnOnce(&mut [u8], &[Query<'_, '_>], &[[u64; 3]]),
-    ) -> Result<Launched, RunError> {
-        let bytes = launch.bytes((program, layout));
-        counts.allocations += self.grow(device, launch.flight, &bytes)?;
-        let largest = launch.queries.iter().map(|q| q.laid.record_bytes).max();
-        // Locking pages waits for what is on the device, so it comes before the launch.
-        let wanted = (PART_BYTES as u64).min(bytes.records);
-        let wanted = wanted.max(largest.unwrap_or(0)) as usize;
-        let held = ring_for(ring.take(), device, wanted)?;
-        let ring = ring.insert(held);
-
-        // Where each query's memory begins.
-        let part = self.parts[launch.flight].as_mut();
-        let part = part.expect("it was just made");
-        let slab = self.slab.as_ref().expect("it was just made").address();
-        let head = part.head.address();
-        let (inputs, records) = (part.inputs.address(), part.records.address());
-        let mut at = [slab, inputs, records];
-        let bases = launch.queries.iter().map(|query| {
-            let begin = at;
-            at[0] += match launch.states {
-                States::Cta => 0,
-                States::Query => query.laid.slab_bytes,
-            };
-            at[1] += query.laid.input_bytes;
-            at[2] += query.laid.record_bytes;
-            begin
-        });
-        let bases: Vec<[u64; 3]> = bases.collect();
-
-        let first = &launch.queries[0].laid;
-        let batch = abi::Batch {
-            control: head + bytes.control_at,
-            control_bytes: Control::new(program).bytes as u32,
-            scalars: head + bytes.scalars_at,
-            scalar_count: program.scalars.len() as u32,
-            queries: launch.queries.len() as u32,
-            ..Default::default()
-        };
-        let batch = match launch.states {
-            States::Cta => abi::Batch {
-                slab,
-                slab_bytes: first.slab_bytes,
-                inputs,
-                inputs_bytes: first.input_bytes,
-                results: records,
-                results_bytes: first.record_bytes,
-                ..batch
+        (program, allocation): (Arc<Program>, Allocation),
+        layout: Layout,
+        counts: Counters,
+    ) -> Result<Launcher, DeviceError> {
+        let words = layout.device_words();
+        let code = Memory::new(device, words.len() as u64)?;
+        code.upload(0, &words)?;
+        Ok(Launcher {
+            pass: Pass {
+                device: Arc::clone(device),
+                program,
+                allocation,
+                layout,
+                code,
+                time_waves: false,
             },
-            States::Query => abi::Batch {
-                image_bytes: bytes.image as u32,
-                images: head + bytes.images_at,
-                ..batch
-            },
-        };
-        let staged = &mut part.staging.as_mut_slice()[..bytes.head as usize];
-        let (front, behind) = staged.split_at_mut(bytes.images_at as usize);
-        let mut put = |at: u64, bytes: &[u8]| {
-            front[at as usize..][..bytes.len()].copy_from_slice(bytes);
-        };
-        put(0, bytes_of(&[batch]));
-        put(bytes.control_at, &layout.control(program));
-        let mut scalars_at = bytes.scalars_at;
-        for query in &launch.queries {
-            put(scalars_at, bytes_of(&query.args.scalars));
-            scalars_at += 8 * query.args.scalars.len() as u64;
-        }
-        images(behind, &launch.queries, &bases);
-        part.head.upload(0, staged)?;
-
-        let mut upload = ring.upload(&part.inputs, 0);
-        for (query, [_, input, record]) in launch.queries.iter().zip(&bases) {
-            counts.refresh_bytes += 8 * query.args.scalars.len() as u64;
-            // Inputs lie in buffer order.
-            let mut columns: Vec<_> = query.args.inputs.iter().collect();
-            columns.sort_by_key(|(id, _)| *id);
-            for (id, column) in columns {
-                counts.refresh_bytes += column.bytes();
-                match query.laid.buffers[id.index()] {
-                    At::Input(at) => {
-                        upload.skip_to(input - inputs + at)?;
-                        upload.write(slice_bytes(column))?;
-                        counts.ahead_bytes += if launch.beside { column.bytes() } else { 0 };
-                    }
-                    At::Record(at) => {
-                        let at = record - records + at;
-                        part.records.upload(at, slice_bytes(column))?;
-                    }
-                    At::Topology | At::Slab(_) => {}
-                }
-            }
-        }
-        if bytes.inputs > 0 {
-            upload.end(Some(&part.ready))?;
-            part.ready.hold(device.stream())?;
-        }
-
-        part.timer.start()?;
-        let of = [head + bytes.images_at, head];
-        // SAFETY: what the batch names belongs to the session, which waits for the launch; at most one CTA a
-        // multiprocessor.
-        unsafe { device.launch(layout.shared_bytes, of, launch.ctas, 1) }?;
-        counts.launches += 1;
-        part.timer.end()?;
-        part.done.record(device.stream())?;
-        if bytes.records >= UNPACK_BYTES as u64 {
-            // What taking the records apart needs is made while the launch runs.
-            rayon::current_num_threads();
-        }
-        let queries = launch.queries.into_iter();
-        let queries: Vec<(Sizes, Arc<Laid>)> = queries.map(|q| (q.sizes, q.laid)).collect();
-        Ok(Launched {
-            flight: launch.flight,
-            bytes: bytes.slab + bytes.inputs + bytes.records,
-            started: launch.started,
-            spare: queries.iter().map(|(s, _)| spare(program, s)).collect(),
-            queries,
+            flights: Vec::new(),
+            slab: None,
+            ring: None,
+            counts,
+            progress: Arc::default(),
+            told: Pinned::new(device, 16)?,
         })
     }
 
-    /// Takes the records of a launch that was waited for apart. `time_waves`: sweeps were timed.
-    pub(super) fn finish(
-        &self,
-        launched: Launched,
-        (device, program, time_waves): (&Arc<Device>, &Program, bool),
-        (ring, counts): (&mut Option<Ring>, &mut Counters),
-    ) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
-        let part = self.part(launched.flight);
-        let device_ns = Some(part.timer.elapsed_ns()?);
-        let lens = launched.queries.iter();
-        let lens = lens.map(|(_, laid)| laid.record_bytes as usize);
-        // Another run may have failed while it had the ring.
-        let held = ring_for(ring.take(), device, lens.clone().max().unwrap_or(0))?;
-        let ring = ring.insert(held);
-        let cuts = cuts(lens, ring.part_bytes());
-        let mut spare = launched.spare.into_iter();
-        let mut rest = launched.queries.iter();
-        let mut unpacked = Vec::with_capacity(launched.queries.len());
-        ring.download((&part.records, 0, &part.done), &cuts, |mut records| {
-            let mut answers = Vec::new();
-            while !records.is_empty() {
-                let (sizes, laid) = rest.next().expect("each record is a query's");
-                let (bytes, later) = records.split_at(laid.record_bytes as usize);
-                records = later;
-                answers.push(Answer {
-                    spare: spare.next().unwrap_or_default(),
-                    sizes,
-                    packed: &laid.packed,
-                    shapes: &laid.shapes,
-                    bytes,
-                });
+    /// Makes a flight, if it is the first time that it is needed.
+    pub(super) fn make_flight(&mut self, flight: usize) -> Result<(), DeviceError> {
+        while self.flights.len() <= flight {
+            self.flights.push(Flight::new(&self.pass.device)?);
+        }
+        Ok(())
+    }
+
+    /// Gives back the memory of queries with a CTA each. None of them is on its way.
+    pub(super) fn drop_records(&mut self) {
+        self.slab = None;
+        for flight in &mut self.flights {
+            flight.records = None;
+        }
+    }
+
+    /// Starts a launch: for each launch of the driver, what it runs on goes up, and what it leaves is sent for.
+    pub(super) fn start(&mut self, launch: &mut impl Launch) -> Result<(), RunError> {
+        let (flight, launches) = (launch.flight(), launch.launches());
+        for nth in 0..launches {
+            let Some(grid) = launch.upload(self, nth)? else {
+                break;
+            };
+            let Pass { device, layout, .. } = &self.pass;
+            let timer = &self.flights[flight].timer;
+            if nth == 0 {
+                timer.start()?;
             }
-            unpacked.append(&mut unpack(program, time_waves, answers));
-        })?;
-        let wall_ns = u64::try_from(launched.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        for outcome in unpacked.iter_mut().flatten() {
-            counts.readback_bytes += read_bytes(outcome);
-            outcome.report.wall_ns = wall_ns;
-            outcome.report.device_ns = device_ns;
+            let of = [grid.image, grid.batch];
+            // SAFETY: what image and batch name belongs to the session, which waits for the launch; so many CTAs are
+            // resident together, one a multiprocessor.
+            unsafe { device.launch(layout.shared_bytes, of, grid.ctas, grid.cluster) }?;
+            self.counts.launches += 1;
+            if nth + 1 == launches {
+                timer.end()?;
+            }
+            launch.download(self, nth)?;
         }
-        Ok(unpacked)
+        launch.fetch(self)?;
+        let done = &self.flights[flight].done;
+        Ok(done.record(self.pass.device.stream())?)
     }
-}
 
-/// A ring whose parts are so large at least: the one that there is, or another.
-pub(super) fn ring_for(
-    held: Option<Ring>,
-    device: &Arc<Device>,
-    part_bytes: usize,
-) -> Result<Ring, DeviceError> {
-    match held {
-        Some(ring) if ring.part_bytes() >= part_bytes => Ok(ring),
-        _ => Ring::new(device, part_bytes),
-    }
-}
-
-/// Queries whose records are worth a launch of their own: each CTA takes two, or the records come back as one large
-/// copy.
-pub(super) fn worth_sharing(record_bytes: u64, ctas: u64) -> u64 {
-    let most = RECORDS_BYTES / record_bytes.max(1);
-    (2 * ctas)
-        .max(SHARE_BYTES / record_bytes.max(1))
-        .min(most)
-        .max(1)
-}
-
-/// Where a query has a buffer.
-#[derive(Clone, Copy)]
-pub(super) enum At {
-    /// With the topology.
-    Topology,
-    /// So many bytes into what only the device needs, into the inputs, or into the record.
-    Slab(u64),
-    Input(u64),
-    Record(u64),
-}
-
-/// A query's state.
-pub(super) struct Laid {
-    pub(super) buffers: Vec<At>,
-    fillings: Vec<Option<Filling>>,
-    pub(super) packed: Vec<Option<u64>>,
-    /// Frontiers and lists, where they begin in the slab, and when their stamps are set; `None`: no wave uses it.
-    pub(super) shapes: Vec<Shape>,
-    queues: Vec<(u64, Option<Filling>)>,
-    pub(super) slab_bytes: u64,
-    pub(super) input_bytes: u64,
-    pub(super) record_bytes: u64,
-}
-
-impl Laid {
-    pub(super) fn new(program: &Program, needs: &Needs) -> Laid {
-        let (mut slab_bytes, mut input_bytes) = (0, 0);
-        let take = |from: &mut u64, bytes: u64| {
-            *from += bytes;
-            *from - bytes
-        };
-        let arena = take(&mut slab_bytes, needs.shared_bytes());
-        let mut buffers = Vec::new();
-        for (i, buffer) in program.buffers.iter().enumerate() {
-            let bytes = up(needs.buffers[i]);
-            buffers.push(match (buffer.role, needs.packed[i], &needs.shared) {
-                (Role::Topology, ..) => At::Topology,
-                (Role::Input, ..) => At::Input(take(&mut input_bytes, bytes)),
-                (_, Some(at), _) => At::Record(at),
-                (Role::Scratch, None, Some(shared)) => {
-                    At::Slab(arena + shared.buffers[i].map_or(0, |(at, _)| at))
-                }
-                // Of a result without elements, too.
-                (_, None, _) => At::Slab(take(&mut slab_bytes, bytes)),
-            });
+    /// Where the device tells how far it is; 0: nobody watches.
+    pub(super) fn progress_address(&self) -> u64 {
+        match Arc::strong_count(&self.progress) > 1 {
+            true => self.told.address(),
+            false => 0,
         }
-        let queues = needs.shapes.iter().enumerate().map(|(i, shape)| {
-            match needs.shared.as_ref().and_then(|s| s.frontiers.get(i)) {
-                Some(place) => place.map_or((arena, None), |(at, f)| (arena + at, Some(f))),
-                None => {
-                    let own = needs.own_queue_bytes(program, i).unwrap_or(0);
-                    let bytes = own + shape.stamps_bytes();
-                    (take(&mut slab_bytes, bytes), Some(AT_ONCE))
+    }
+
+    /// Waits for an event of a flight, and keeps those who watch informed.
+    pub(super) fn wait(
+        &mut self,
+        flight: usize,
+        event: fn(&Flight) -> &Event,
+    ) -> Result<(), RunError> {
+        self.counts.fences += 1;
+        let event = event(&self.flights[flight]);
+        if Arc::strong_count(&self.progress) > 1 {
+            let started = Instant::now();
+            while !event.has_passed()? {
+                let told = self.told.as_slice();
+                let word = |at: usize| {
+                    u64::from_le_bytes(told[at..at + 8].try_into().expect("the slice has 8 bytes"))
+                };
+                self.progress.set(word(0), word(8));
+                if started.elapsed() > Duration::from_millis(5) {
+                    std::thread::sleep(Duration::from_micros(200));
                 }
             }
-        });
-        let queues = queues.collect();
-        Laid {
-            buffers,
-            fillings: needs.fillings(),
-            packed: needs.packed.clone(),
-            shapes: needs.shapes.clone(),
-            queues,
-            slab_bytes,
-            input_bytes,
-            record_bytes: needs.slab_bytes.next_multiple_of(ALIGN),
         }
+        Ok(event.wait()?)
     }
+}
 
-    /// With slab, inputs and record there.
-    pub(super) fn places(
-        &self,
-        [slab, inputs, record]: [u64; 3],
-        topology: impl Fn(usize) -> u64,
-    ) -> Places {
-        let buffers = self.buffers.iter().enumerate();
-        // What is packed are buffers, then lists.
-        let lists_from = self.queues.len() + self.buffers.len() - self.packed.len();
-        let queues = self.shapes.iter().zip(&self.queues).enumerate();
-        Places {
-            control: record,
-            buffers: buffers
-                .map(|(i, at)| match *at {
-                    At::Topology => topology(i),
-                    At::Slab(at) => slab + at,
-                    At::Input(at) => inputs + at,
-                    At::Record(at) => record + at,
-                })
-                .collect(),
-            fillings: self.fillings.clone(),
-            queues: queues
-                .map(|(i, (shape, &(at, filling)))| {
-                    let list = usize::checked_sub(i, lists_from);
-                    let packed = list.and_then(|l| self.packed[self.buffers.len() + l]);
-                    let stamps = slab + at + shape.passing_bytes();
-                    let stamps = filling.map_or((0, AT_ONCE), |filling| (stamps, filling));
-                    place(shape, (slab + at, packed.map(|at| record + at)), stamps)
-                })
-                .collect(),
-            fresh_stamps: true,
-            turns: Vec::new(),
-            progress: 0,
+impl Flight {
+    fn new(device: &Arc<Device>) -> Result<Flight, DeviceError> {
+        Ok(Flight {
+            staging: Pinned::none(device),
+            controls: Pinned::none(device),
+            slab: Pinned::none(device),
+            outputs: Pinned::none(device),
+            timer: Timer::new(device)?,
+            told: Event::new(device)?,
+            pieces: Vec::new(),
+            done: Event::new(device)?,
+            records: None,
+        })
+    }
+}
+
+/// What runs batches of queries, launch by launch.
+pub(super) trait Batch<Q> {
+    /// A launch that is on its way.
+    type Launched;
+
+    /// Whether its results must be taken before the next launch is started.
+    fn is_alone(&self, launched: &Self::Launched) -> bool;
+
+    /// Starts a launch of the first few queries, at least one, and says how many. `beside`: another one is on its way.
+    fn start(
+        &mut self,
+        queries: &[Q],
+        flight: usize,
+        beside: bool,
+    ) -> Result<(usize, Self::Launched), RunError>;
+
+    /// Waits for a launch, and takes its results.
+    fn finish(
+        &mut self,
+        launched: Self::Launched,
+    ) -> Result<Vec<Result<Outcome, RunError>>, RunError>;
+
+    /// Runs all queries, in order. While one launch is on the device, the next is started.
+    fn run_all(&mut self, queries: &[Q]) -> Vec<Result<Outcome, RunError>> {
+        let mut results = Vec::with_capacity(queries.len());
+        // The launch that is on its way, and its queries.
+        let mut before: Option<(usize, Self::Launched)> = None;
+        let (mut started, mut flight) = (0, 0);
+        while started < queries.len() {
+            if let Some(alone) = before.take_if(|(_, launched)| self.is_alone(launched)) {
+                self.take(Some(alone), &mut results);
+                // The flight that it leaves.
+                flight ^= 1;
+            }
+            let next = self.start(&queries[started..], flight, before.is_some());
+            self.take(before.take(), &mut results);
+            match next {
+                Ok((count, launched)) => {
+                    started += count;
+                    before = Some((count, launched));
+                    flight ^= 1;
+                }
+                Err(e) => {
+                    started += 1;
+                    results.push(Err(e));
+                }
+            }
         }
+        self.take(before, &mut results);
+        results
     }
-}
 
-/// A query's record, as it came back.
-struct Answer<'a> {
-    /// Memory of its results; made anew where there is none.
-    spare: Outcome,
-    sizes: &'a Sizes,
-    packed: &'a [Option<u64>],
-    shapes: &'a [Shape],
-    bytes: &'a [u8],
-}
-
-/// Memory for a query's results. Taken on one thread while the device works: the allocator's locks would be fought over
-/// by threads that take records apart.
-fn spare(program: &Program, sizes: &Sizes) -> Outcome {
-    let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
-    let results = buffers.filter(|(_, b)| is_result(b.role));
-    let column = |(id, b): (BufferId, &vyre_core::vir0::module::Buffer)| {
-        let mut column = Column::filled(b.scalar, 0, 0);
-        // Who fills it asks again, and says where there is none.
-        let _reserved = column.reserve(sizes.resolve(program, b.extent).unwrap_or(0) as usize);
-        (id, column)
-    };
-    Outcome {
-        outputs: results.map(column).collect(),
-        ..Outcome::default()
-    }
-}
-
-/// Takes records apart, many on several threads. `time_waves`: sweeps were timed.
-fn unpack(
-    program: &Program,
-    time_waves: bool,
-    answers: Vec<Answer<'_>>,
-) -> Vec<Result<Outcome, RunError>> {
-    let one = |mut answer: Answer<'_>| {
-        let reader = Reader {
-            program,
-            sizes: answer.sizes,
-            control: Control::new(program),
-            time_waves,
+    /// The results of the launch that is on its way, if one is.
+    fn take(
+        &mut self,
+        launched: Option<(usize, Self::Launched)>,
+        results: &mut Vec<Result<Outcome, RunError>>,
+    ) {
+        let Some((count, launched)) = launched else {
+            return;
         };
-        let words = reader.words(answer.bytes)?;
-        if let Some(trap) = reader.trap(&words, true) {
-            return Err(RunError::Trap(Box::new(trap)));
+        match self.finish(launched) {
+            Ok(mut all) => results.append(&mut all),
+            Err(e) => results.extend(std::iter::repeat_n(Err(e), count)),
         }
-        let record = Record {
-            bytes: answer.bytes,
-            packed: answer.packed,
-            shapes: answer.shapes,
-        };
-        reader.outcome(&words, &record, &mut answer.spare)?;
-        Ok(answer.spare)
-    };
-    let bytes: usize = answers.iter().map(|a| a.bytes.len()).sum();
-    if bytes < UNPACK_BYTES {
-        return answers.into_iter().map(one).collect();
     }
-    let together = answers.len().div_ceil(UNPACKERS);
-    answers
-        .into_par_iter()
-        .with_min_len(together)
-        .map(one)
-        .collect()
-}
-
-/// Where to cut consecutive records so that pieces of whole ones are as large as possible, but not larger than that.
-fn cuts(records: impl Iterator<Item = usize>, most: usize) -> Vec<usize> {
-    let (mut cuts, mut from, mut end) = (Vec::new(), 0, 0);
-    for bytes in records {
-        if end + bytes - from > most && end > from {
-            cuts.push(end);
-            from = end;
-        }
-        end += bytes;
-    }
-    if end > from {
-        cuts.push(end);
-    }
-    cuts
 }

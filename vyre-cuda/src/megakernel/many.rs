@@ -4,13 +4,13 @@
 //! of its own, made by the host, and a state of its own; only code, control words as they are before a run, and the
 //! launch are shared.
 
-use super::launch::{
-    Laid, Launch, Launched, Launches, PART_BYTES, Query, RECORDS_BYTES, States, worth_sharing,
-};
-use super::{
-    Manner, Needs, Shared, Tables, average_degrees, check_args, check_topology, csr_bytes,
-    found_in, room_for, up,
-};
+use super::graph::{average_degrees, csr_bytes, found_in};
+use super::launch::{Batch, Launcher, Pass};
+use super::memory::{Manner, Needs, room_for, up};
+use super::shared::Shared;
+use super::sharing::{Laid, Query, RECORDS_BYTES, Recorded, Sharing, States, worth_sharing};
+use super::tables::Tables;
+use super::upload::{PART_BYTES, check_args, check_topology};
 use crate::abi;
 use crate::buffer::{Memory, Ring, slice_bytes};
 use crate::device::{Device, DeviceError};
@@ -36,21 +36,16 @@ const STATES_BYTES: u64 = 1 << 30;
 
 /// One pass, bound to many topologies.
 pub(crate) struct Many {
-    device: Arc<Device>,
-    program: Arc<Program>,
-    allocation: Allocation,
-    layout: Layout,
-    code: Memory,
+    launcher: Launcher,
     /// Offsets, targets and columns of all topologies; nobody reads it on the host.
     _arrays: Memory,
-    graphs: Vec<Place>,
-    launches: Launches,
-    ring: Option<Ring>,
-    counts: Counters,
+    graphs: Vec<Bound>,
+    /// Bytes that the budget has for the states, inputs and results of the current batch.
+    room: Option<u64>,
 }
 
 /// A topology.
-struct Place {
+struct Bound {
     sizes: Sizes,
     tables: Vec<abi::Topology>,
     /// By buffer; 0 of those that are not the topology's.
@@ -94,17 +89,16 @@ impl Many {
             up(4 * g.offsets().len() as u64).saturating_add(up(4 * g.targets().len() as u64))
         });
         let arrays_bytes = halves.fold(columns, u64::saturating_add);
-        let words = layout.device_words();
-        let code_bytes = words.len() as u64;
-        let needed = up(arrays_bytes).saturating_add(up(code_bytes));
+        let needed = up(arrays_bytes).saturating_add(up(layout.code_bytes()));
         room_for(device, "the topologies", needed)?;
 
-        let mut counts = Counters {
+        let counts = Counters {
             graph_uploads: u64::from(!topologies.is_empty()),
             ..Counters::default()
         };
-        let code = Memory::new(device, code_bytes)?;
-        code.upload(0, &words)?;
+        let of = (Arc::clone(&program), allocation);
+        let mut launcher = Launcher::new(device, of, layout, counts)?;
+        let counts = &mut launcher.counts;
         let arrays = Memory::new(device, arrays_bytes)?;
         let mut ring = Ring::new(device, PART_BYTES.min(up(arrays_bytes) as usize))?;
         let mut upload = ring.upload(&arrays, 0);
@@ -134,7 +128,7 @@ impl Many {
                 counts.graph_upload_bytes += column.bytes();
                 columns[id.index()] = put(slice_bytes(column))?;
             }
-            graphs.push(Place {
+            graphs.push(Bound {
                 found: found_in(&program, &csrs),
                 shared: None,
                 sizes,
@@ -144,54 +138,47 @@ impl Many {
         }
         upload.end(None)?;
         device.synchronize()?;
+        launcher.ring = Some(ring);
         Ok(Many {
-            device: Arc::clone(device),
-            program,
-            allocation,
-            layout,
-            code,
+            launcher,
             _arrays: arrays,
             graphs,
-            launches: Launches::default(),
-            ring: Some(ring),
-            counts,
+            room: None,
         })
     }
 
-    /// Starts the first few queries in one launch.
-    fn start(
+    /// The first few queries, for which there is room: at least one.
+    fn take_first<'a, 'q>(
         &mut self,
-        queries: &[(usize, Args<'_>)],
-        flight: usize,
-        room: Option<u64>,
-    ) -> Result<Launched, RunError> {
-        let started = Instant::now();
-        let program = Arc::clone(&self.program);
-        let most_ctas = self.device.multiprocessors().min(abi::MAX_CTAS);
+        queries: &'a [(usize, Args<'q>)],
+    ) -> Result<Vec<Query<'a, 'q>>, RunError> {
+        let pass = &self.launcher.pass;
+        let program = &pass.program;
         // Two launches may be on their way.
-        let most_bytes = STATES_BYTES.min(self.device.memory_bytes()?.0 / 4);
+        let most_bytes = STATES_BYTES.min(pass.device.memory_bytes()?.0 / 4);
         let mut taken: Vec<Query<'_, '_>> = Vec::new();
         let (mut states, mut inputs, mut records) = (0u64, 0u64, 0u64);
         for (graph, args) in queries {
-            let place = &mut self.graphs[*graph];
-            let sizes = match check_args(&program, &place.sizes, args) {
+            let graph = &mut self.graphs[*graph];
+            let sizes = match check_args(program, &graph.sizes, args) {
                 Ok(sizes) => sizes,
                 // What is wrong with it is said when it comes first.
                 Err(_) if !taken.is_empty() => break,
                 Err(e) => return Err(e),
             };
             let manner = Manner {
-                allocation: self.allocation,
+                allocation: pass.allocation,
                 batch: true,
                 pack_up_to_bytes: u64::MAX,
-                before: place.shared.as_ref(),
+                before: graph.shared.as_ref(),
             };
-            let needs = Needs::new(&program, (&sizes, &place.found), manner)?;
-            let laid = Laid::new(&program, &needs);
-            place.shared = needs.shared;
+            let needs = Needs::new(program, (&sizes, &graph.found), manner)?;
+            let laid = Laid::new(program, &needs);
+            graph.shared = needs.shared;
             let average = (records + laid.record_bytes) / (taken.len() as u64 + 1);
-            let enough = taken.len() as u64 >= worth_sharing(average, most_ctas.into());
+            let enough = taken.len() as u64 >= worth_sharing(average, pass.slots().into());
             let these = laid.slab_bytes + laid.input_bytes + laid.record_bytes;
+            let room = self.room;
             let too_much = records + laid.record_bytes > RECORDS_BYTES
                 || room.is_some_and(|room| states + inputs + records + these > room / 2)
                 || states + inputs + laid.slab_bytes + laid.input_bytes > most_bytes;
@@ -207,66 +194,75 @@ impl Many {
                 laid: Arc::new(laid),
             });
         }
-        let launch = Launch {
+        Ok(taken)
+    }
+}
+
+impl<'q> Batch<(usize, Args<'q>)> for Many {
+    type Launched = Recorded;
+
+    /// What takes more than half of the room is alone in it.
+    fn is_alone(&self, launched: &Recorded) -> bool {
+        self.room.is_some_and(|room| launched.bytes > room / 2)
+    }
+
+    fn start(
+        &mut self,
+        queries: &[(usize, Args<'q>)],
+        flight: usize,
+        beside: bool,
+    ) -> Result<(usize, Recorded), RunError> {
+        let started = Instant::now();
+        let taken = self.take_first(queries)?;
+        let count = taken.len();
+        let graphs = &self.graphs;
+        let sharing = Sharing {
             started,
-            ctas: most_ctas.min(taken.len() as u32),
+            ctas: self.launcher.pass.slots().min(count as u32),
             queries: taken,
             flight,
-            beside: false,
+            beside,
             states: States::Query,
-        };
-        let (layout, code, graphs) = (&self.layout, self.code.address(), &self.graphs);
-        let more = self.launches.more((&program, layout), &launch);
-        if more > 0 {
-            room_for(&self.device, "the run", more)?;
-        }
-        let image_bytes = up(layout.tables_bytes()) as usize;
-        self.launches.start(
-            (&self.device, (&program, layout)),
-            launch,
-            (&mut self.ring, &mut self.counts),
-            |images, taken, bases| {
+            images: |pass: &Pass, images: &mut [u8], taken: &[Query<'_, '_>], bases: &[_]| {
+                let image_bytes = up(pass.layout.tables_bytes()) as usize;
                 images
                     .par_chunks_mut(image_bytes)
                     .zip(queries.par_iter().zip(taken).zip(bases))
                     .with_min_len(64)
                     .for_each(|(image, (((graph, _), query), bases))| {
-                        let laid = &query.laid;
-                        let place = &graphs[*graph];
-                        let tables = Tables {
-                            program: &program,
-                            layout,
-                            code,
-                            sizes: &query.sizes,
-                            topologies: place.tables.clone(),
-                            shapes: &laid.shapes,
-                            stamps: &[],
-                            // A CTA of its own walks long ranges as it does all others.
-                            ranges: vec![Ranges::default(); layout.ranges_of.len()],
-                            time_waves: false,
-                        };
-                        let encoded = tables.encode(&laid.places(*bases, |i| place.columns[i]));
+                        let encoded = graphs[*graph].encode(pass, query, *bases);
                         image[..encoded.len()].copy_from_slice(&encoded);
                     });
             },
-        )
-    }
-
-    fn finish(&mut self, launched: Launched) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
-        self.counts.fences += 1;
-        self.launches.done(launched.flight).wait()?;
-        let of = (&self.device, &*self.program, false);
-        let to = (&mut self.ring, &mut self.counts);
-        self.launches.finish(launched, of, to)
-    }
-
-    fn land(&mut self, launched: Option<Launched>, results: &mut Vec<Result<Outcome, RunError>>) {
-        let Some(launched) = launched else { return };
-        let count = launched.count();
-        match self.finish(launched) {
-            Ok(mut all) => results.append(&mut all),
-            Err(e) => results.extend(std::iter::repeat_n(Err(e), count)),
+        };
+        let more = sharing.more(&self.launcher);
+        if more > 0 {
+            room_for(&self.launcher.pass.device, "the run", more)?;
         }
+        Ok((count, sharing.start(&mut self.launcher)?))
+    }
+
+    fn finish(&mut self, launched: Recorded) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
+        self.launcher.finish(launched)
+    }
+}
+
+impl Bound {
+    /// The image of a query on it, whose slab, inputs and record begin there.
+    fn encode(&self, pass: &Pass, query: &Query<'_, '_>, bases: [u64; 3]) -> Vec<u8> {
+        let tables = Tables {
+            program: &pass.program,
+            layout: &pass.layout,
+            code: pass.code.address(),
+            sizes: &query.sizes,
+            topologies: self.tables.clone(),
+            shapes: &query.laid.shapes,
+            stamps: &[],
+            // A CTA of its own walks long ranges as it does all others.
+            ranges: vec![Ranges::default(); pass.layout.ranges_of.len()],
+            time_waves: pass.time_waves,
+        };
+        tables.encode(&query.laid.places(bases, |i| self.columns[i]))
     }
 }
 
@@ -276,41 +272,18 @@ impl run::backend::Many for Many {
         queries: &[(usize, Args<'_>)],
         room: Option<u64>,
     ) -> Vec<Result<Outcome, RunError>> {
-        let mut results = Vec::with_capacity(queries.len());
-        let mut on_its_way: Option<Launched> = None;
-        let (mut started, mut flight) = (0, 0);
-        while started < queries.len() {
-            // What takes more than half of the room is alone in it.
-            if let Some(large) = on_its_way.take_if(|l| room.is_some_and(|r| l.bytes > r / 2)) {
-                flight = large.flight;
-                self.land(Some(large), &mut results);
-            }
-            let next = self.start(&queries[started..], flight, room);
-            self.land(on_its_way.take(), &mut results);
-            match next {
-                Ok(launched) => {
-                    started += launched.count();
-                    on_its_way = Some(launched);
-                    flight ^= 1;
-                }
-                Err(e) => {
-                    started += 1;
-                    results.push(Err(e));
-                }
-            }
-        }
-        self.land(on_its_way, &mut results);
-        results
+        self.room = room;
+        self.run_all(queries)
     }
 
     fn counters(&self) -> Option<Counters> {
-        Some(self.counts)
+        Some(self.launcher.counts)
     }
 }
 
 impl Drop for Many {
     fn drop(&mut self) {
         // What is on its way uses what is about to be freed.
-        let _ = self.device.synchronize();
+        let _ = self.launcher.pass.device.synchronize();
     }
 }

@@ -1,17 +1,9 @@
-//! Memory that scratch and frontiers share which never live at once, and what the graphs of a session decide about
-//! memory.
+//! Memory that scratch and frontiers share which never live at once.
 
-use super::{Manner, partition_bytes};
-use crate::device::Device;
-use crate::image::{ITEMS_PER_LANE, Layout};
-use crate::neighbor_loop::EdgePartition;
-use std::borrow::Cow;
-use vyre_core::dsl::error::RunError;
+use super::memory::Manner;
 use vyre_core::plan::arena::{self, Arena, Filling, Temporary};
-use vyre_core::plan::device::{ALIGN, Graphs, HUB_EDGES, Shape, swept_with};
-use vyre_core::plan::footprint::Allocation;
-use vyre_core::run::args::TopologyArgs;
-use vyre_core::vir0::module::{FrontierId, Program, Resource, TopologyId};
+use vyre_core::plan::device::{ALIGN, Shape};
+use vyre_core::vir0::module::{Program, Resource};
 
 /// One memory for temporaries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,94 +72,20 @@ impl Shared {
     }
 }
 
-/// What the shape of a session's topologies decides about its memory on a device.
-pub(crate) fn graphs_of(
-    device: &Device,
-    program: &Program,
-    topology: &TopologyArgs<'_>,
-) -> Result<Graphs, RunError> {
-    let mut graphs = topology.graphs.iter();
-    let given: Vec<_> = (program.topologies.iter())
-        .map(|t| t.reverse_of.is_none().then(|| graphs.next()).flatten())
-        .collect();
-    let degrees: Vec<f64> = (program.topologies.iter().zip(&given))
-        .map(|(t, graph)| {
-            let of = t.reverse_of.map_or(*graph, |of| given[of.index()]);
-            of.map_or(0.0, |g| {
-                g.edge_count() as f64 / (g.node_count() as f64).max(1.0)
-            })
-        })
-        .collect();
-    let of = (program, Allocation::Separate);
-    let layout = Layout::new(of, device.room(), &degrees, ITEMS_PER_LANE)
-        .map_err(|e| RunError::Backend(e.to_string()))?;
-    let offsets = |t: TopologyId| -> Cow<'_, [u32]> {
-        match (program.topologies[t.index()].reverse_of, given[t.index()]) {
-            (None, Some(graph)) => Cow::Borrowed(graph.offsets()),
-            (Some(of), _) => {
-                let targets = given[of.index()].map_or(&[][..], |g| g.targets());
-                Cow::Owned(offsets_in(
-                    targets,
-                    given[of.index()].map_or(0, |g| g.node_count()),
-                ))
-            }
-            (None, None) => Cow::Borrowed(&[]),
-        }
-    };
-    let mut found = Graphs {
-        hubs: hubs_of(program, |t| most_degree(&offsets(t)) > HUB_EDGES),
-        partition_bytes: vec![0; program.topologies.len()],
-    };
-    for (wave, t) in layout.ranges_of.iter().enumerate() {
-        if let Some(t) = t.map(TopologyId) {
-            let partition = EdgePartition::new(&offsets(t), layout.tile(wave));
-            found.partition_bytes[t.index()] += partition_bytes(&partition);
-        }
-    }
-    Ok(found)
-}
-
-/// By topology, whether hubs are listed; asked only where a frontier would list them.
-pub(super) fn hubs_of(program: &Program, has_hubs: impl Fn(TopologyId) -> bool) -> Vec<bool> {
-    let mut swept = vec![false; program.topologies.len()];
-    for (f, frontier) in (0u16..).zip(&program.frontiers) {
-        if let (Some(t), true) = (swept_with(program, FrontierId(f)), frontier.owner.is_some()) {
-            swept[t.index()] = true;
-        }
-    }
-    let swept = (0u16..).zip(swept);
-    swept
-        .map(|(t, swept)| swept && has_hubs(TopologyId(t)))
-        .collect()
-}
-
-pub(super) fn most_degree(offsets: &[u32]) -> u32 {
-    let degrees = offsets.windows(2).map(|w| w[1] - w[0]);
-    degrees.max().unwrap_or(0)
-}
-
-/// Offsets of the edges in.
-fn offsets_in(targets: &[u32], nodes: usize) -> Vec<u32> {
-    let mut offsets = vec![0u32; nodes + 1];
-    for &t in targets {
-        offsets[t as usize + 1] += 1;
-    }
-    for i in 0..nodes {
-        offsets[i + 1] += offsets[i];
-    }
-    offsets
-}
-
 #[cfg(test)]
 mod tests {
     //! Encoded images are run step by step on a memory that knows whose each word is. Nothing here asks the planner.
 
-    use super::super::{Laid, Manner, Needs, Tables};
+    use super::super::memory::{Manner, Needs};
+    use super::super::sharing::Laid;
+    use super::super::tables::Tables;
     use super::*;
     use crate::abi::{self, step};
-    use crate::image::{Ranges, Room};
+    use crate::image::{Layout, Ranges, Room};
     use crate::neighbor_loop::words::word;
     use std::collections::{HashMap, HashSet};
+    use vyre_core::plan::device::Graphs;
+    use vyre_core::plan::footprint::Allocation;
     use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE};
     use vyre_core::vir0::module::*;
     use vyre_core::vir0::scalar::Scalar;

@@ -1,0 +1,134 @@
+//! Direction: whether the next run may turn searches round, so that nodes look for an edge from the frontier instead of
+//! the frontier pushing along all of its edges.
+//!
+//! A search can be turned round where the edges in are there: the pass names a reverse, or the graph is its own. Whether
+//! it is costs a look at all edges, so the device is asked only once runs have missed as much.
+
+use super::graph::Graph;
+use super::launch::Pass;
+use super::memory::Own;
+use crate::buffer::{Event, Memory, Pinned};
+use crate::image::{Layout, Turn};
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::device::aligned;
+
+/// Whether a graph is its own reverse, so that searches in it may be turned round. The device finds out once searches
+/// have pushed along as many edges as the graph has that they would rather not have looked at.
+#[derive(Debug)]
+pub(super) enum Symmetric {
+    /// Not worth knowing yet: so many such edges.
+    Unknown(u64),
+    Asked(Question),
+    Known(bool),
+}
+
+/// What the device was asked.
+#[derive(Debug)]
+pub(super) struct Question {
+    /// Where the device puts the answer, and where it goes from there.
+    pub(super) verdict: Memory,
+    pub(super) answer: Pinned,
+    pub(super) done: Event,
+}
+
+impl Own {
+    /// How each wave that may be turned round is, in the next run.
+    pub(super) fn turns(&self, layout: &Layout) -> Vec<Option<Turn>> {
+        let pulls = layout.pulls.iter();
+        pulls
+            .map(|pull| {
+                let graph = &self.graphs[pull.topology.index()];
+                let into = match (pull.reverse, &graph.symmetric) {
+                    (Some(reverse), _) => Some(reverse),
+                    (None, Symmetric::Known(true)) => Some(pull.topology),
+                    // What is missed is counted.
+                    (None, Symmetric::Unknown(_)) => None,
+                    (None, Symmetric::Asked(_) | Symmetric::Known(false)) => return None,
+                };
+                let bits = match (into, &self.bits) {
+                    (None, _) => [0; 2],
+                    (Some(_), None) => return None,
+                    (Some(_), Some(bits)) => [
+                        bits.address(),
+                        bits.address() + aligned(bitmap_bytes(self.sizes.nodes)),
+                    ],
+                };
+                let into = into.unwrap_or(pull.topology);
+                let fits = |g: &Graph| g.can_be_pulled() && u64::from(g.nodes) == self.sizes.nodes;
+                (fits(graph) && fits(&self.graphs[into.index()])).then_some(Turn {
+                    bits,
+                    into: into.0.into(),
+                    most_degree: graph.most_degree,
+                    least: self.pull_from,
+                })
+            })
+            .collect()
+    }
+
+    /// Takes answers that have come, and memory for the bitmaps once they are of use. Where there is none, waves push.
+    pub(super) fn prepare_turns(&mut self, pass: &Pass) -> Result<(), RunError> {
+        for graph in &mut self.graphs {
+            if let Symmetric::Asked(question) = &graph.symmetric
+                && question.done.has_passed()?
+            {
+                graph.symmetric = Symmetric::Known(question.answer.as_slice()[0] != 0);
+            }
+        }
+        let graphs = &self.graphs;
+        let useful = pass.layout.pulls.iter().any(|p| {
+            let graph = &graphs[p.topology.index()];
+            p.reverse.is_some() || matches!(graph.symmetric, Symmetric::Known(true))
+        });
+        let bytes = 3 * aligned(bitmap_bytes(self.sizes.nodes));
+        if useful && self.bits.as_ref().is_none_or(|m| m.bytes() < bytes) {
+            self.bits = match pass.device.memory_bytes()?.0 < bytes {
+                true => None,
+                false => Some(Memory::new(&pass.device, bytes)?),
+            };
+        }
+        Ok(())
+    }
+
+    /// Asks whether graphs are symmetric, where that was missed often enough. Nobody waits for the answer, but what is
+    /// given to the device next.
+    pub(super) fn missed(&mut self, pass: &Pass, edges: u64) -> Result<(), RunError> {
+        if edges == 0 {
+            return Ok(());
+        }
+        for pull in pass.layout.pulls.iter().filter(|p| p.reverse.is_none()) {
+            let graph = &mut self.graphs[pull.topology.index()];
+            let Symmetric::Unknown(missed) = &mut graph.symmetric else {
+                continue;
+            };
+            *missed = missed.saturating_add(edges);
+            if *missed < u64::from(graph.edges) {
+                continue;
+            }
+            let verdict = Memory::new(&pass.device, 4)?;
+            verdict.upload(0, &[1, 0, 0, 0])?;
+            let mut question = Question {
+                answer: Pinned::new(&pass.device, 4)?,
+                done: Event::new(&pass.device)?,
+                verdict,
+            };
+            // SAFETY: the graph and the question are this session's, which waits before it frees or replaces them.
+            unsafe {
+                pass.device.start_symmetric(
+                    [graph.offsets.address(), graph.targets.address()],
+                    [graph.nodes, graph.edges],
+                    question.verdict.address(),
+                )?;
+                let answer = &mut question.answer.as_mut_slice()[..4];
+                question.verdict.download(0, answer)?;
+            }
+            question.done.record(pass.device.stream())?;
+            graph.symmetric = Symmetric::Asked(question);
+        }
+        Ok(())
+    }
+}
+
+/// A bit for each node, in whole tiles of a sweep that pulls.
+pub(super) fn bitmap_bytes(nodes: u64) -> u64 {
+    nodes.div_ceil(1024).max(1) * 128
+}

@@ -1,0 +1,403 @@
+//! A session's memory on a device: [`Needs`] says how much a state takes, [`Own`] has that of the session's own runs.
+
+use super::graph::{Graph, PartitionMemory};
+use super::launch::Pass;
+use super::readback::Left;
+use super::record::is_result;
+use super::series::CLUSTERS;
+use super::shared::Shared;
+use super::tables::AT_ONCE;
+use super::upload::Ahead;
+use crate::buffer::Memory;
+use crate::device::{Device, DeviceError};
+use crate::image::Control;
+use std::borrow::Cow;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::arena::Filling;
+use vyre_core::plan::compact::{self, Slot};
+use vyre_core::plan::device::{ALIGN, Graphs, Shape};
+use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::session::Counters;
+use vyre_core::vir0::module::{Domain, FrontierId, ListId, Program, Role};
+use vyre_core::vir0::sizes::Sizes;
+
+/// What a session has on a device for itself: its topology, and the state of the runs that have all CTAs, one after
+/// another.
+#[derive(Debug)]
+pub(super) struct Own {
+    pub(super) sizes: Sizes,
+    pub(super) graphs: Vec<Graph>,
+    /// What of them decides about memory.
+    pub(super) found: Graphs,
+    /// By wave: how its neighbour loop is shared out.
+    pub(super) partitions: Vec<Option<PartitionMemory>>,
+    /// Of the buffers that are neither in the slab nor in the arena.
+    pub(super) buffers: Vec<Option<Memory>>,
+    /// What scratch and frontiers share.
+    pub(super) arena: Option<Memory>,
+    /// Frontiers, then lists.
+    pub(super) queues: Vec<Queue>,
+    pub(super) needs: Needs,
+    /// Tables, then the slab: control words and small results.
+    pub(super) image: Memory,
+    /// For inputs that are uploaded while a launch runs.
+    pub(super) ahead: Option<Ahead>,
+    /// There is memory for a second set of inputs.
+    pub(super) second_inputs: bool,
+    /// Three bitmaps of the nodes, for waves that are turned round; none before one can be.
+    pub(super) bits: Option<Memory>,
+    pub(super) pull_from: u64,
+    /// Where the last run left its results.
+    pub(super) left: Option<Left>,
+    pub(super) pack_up_to_bytes: u64,
+    pub(super) ctas: u32,
+    /// By size of a cluster, CTAs that run together; 0: none, or no wave has narrow rounds.
+    pub(super) clustered: [u32; CLUSTERS.len()],
+    /// Which clusters the next run has.
+    pub(super) cluster: Option<usize>,
+}
+
+/// Memory of a frontier: pairs of items, edge ranges and hubs, unless that is in the arena; stamps of a unique one. Of
+/// a list, and of a frontier whose items are not nodes: an array for each field.
+#[derive(Debug)]
+pub(super) struct Queue {
+    pub(super) memory: Option<Memory>,
+    pub(super) stamps: Option<Memory>,
+    pub(super) shape: Shape,
+    /// Last stamp that a run used.
+    pub(super) stamp: u32,
+}
+
+/// Bytes of buffers, sizes of frontiers and lists, where what comes back in one copy lies behind the control words, and
+/// what shares memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Needs {
+    pub(super) buffers: Vec<u64>,
+    /// Buffers, then lists.
+    pub(super) packed: Vec<Option<u64>>,
+    pub(super) slab_bytes: u64,
+    /// Frontiers, then lists.
+    pub(super) shapes: Vec<Shape>,
+    pub(super) shared: Option<Shared>,
+}
+
+/// How a state's memory is laid out.
+#[derive(Clone, Copy)]
+pub(super) struct Manner<'a> {
+    pub(super) allocation: Allocation,
+    /// Of a batch: stamps are the state's, which begin anew, and all results are in its record.
+    pub(super) batch: bool,
+    /// Results up to this size share a copy, otherwise.
+    pub(super) pack_up_to_bytes: u64,
+    /// What an earlier run shared, which stays where this one is of the same sizes.
+    pub(super) before: Option<&'a Shared>,
+}
+
+fn index_len(name: &str, len: Option<u64>) -> Result<u64, RunError> {
+    match len {
+        Some(len) if len > u64::from(u32::MAX) => Err(RunError::TooLong {
+            name: name.to_owned(),
+            len,
+        }),
+        len => Ok(len.unwrap_or(0)),
+    }
+}
+
+impl Needs {
+    pub(super) fn new(
+        program: &Program,
+        (sizes, graphs): (&Sizes, &Graphs),
+        manner: Manner<'_>,
+    ) -> Result<Needs, RunError> {
+        let mut needs = Needs {
+            shapes: shapes_of(program, sizes, graphs),
+            ..Needs::default()
+        };
+        let align = |n| NonZeroU64::new(n).expect("alignments are not 0");
+        let mut slots = Vec::new();
+        for (i, buffer) in program.buffers.iter().enumerate() {
+            let len = index_len(buffer.field(), sizes.resolve(program, buffer.extent))?;
+            let bytes = len * buffer.scalar.size_bytes();
+            needs.buffers.push(bytes);
+            if is_result(buffer.role) {
+                slots.push(Slot {
+                    align_bytes: align(16),
+                    ..Slot::new(i as u32, bytes, bytes)
+                });
+            }
+        }
+        for wave in &program.waves {
+            if let Domain::Range(extent) = wave.domain {
+                index_len(&wave.name, sizes.resolve(program, extent))?;
+            }
+        }
+        for (i, list) in program.lists.iter().enumerate() {
+            index_len(&list.name, sizes.resolve(program, list.capacity))?;
+            if list.output {
+                let bytes = needs.shapes[program.frontiers.len() + i].items_bytes();
+                slots.push(Slot {
+                    align_bytes: align(ALIGN),
+                    ..Slot::new((program.buffers.len() + i) as u32, bytes, bytes)
+                });
+            }
+        }
+        let pack_up_to_bytes = match manner.batch {
+            true => u64::MAX,
+            false => manner.pack_up_to_bytes,
+        };
+        let plan = compact::plan(&slots, pack_up_to_bytes)
+            .map_err(|e| RunError::Backend(e.to_string()))?;
+        let control = Control::new(program).bytes.next_multiple_of(ALIGN);
+        needs.packed = vec![None; program.buffers.len() + program.lists.len()];
+        needs.slab_bytes = control;
+        for record in &plan.packed {
+            needs.packed[record.slot as usize] = Some(control + record.offset_bytes);
+            // Buffers are filled by whole units.
+            let end = control + record.offset_bytes + record.len_bytes.next_multiple_of(16);
+            needs.slab_bytes = needs.slab_bytes.max(end);
+        }
+        if manner.allocation == Allocation::Shared {
+            let of = (needs.buffers.as_slice(), needs.shapes.as_slice());
+            needs.shared = Some(Shared::new(program, of, manner));
+        }
+        Ok(needs)
+    }
+
+    /// Bytes of a buffer that has memory of its own.
+    pub(super) fn own_bytes(&self, program: &Program, buffer: usize) -> Option<u64> {
+        let shares = self.shared.is_some() && program.buffers[buffer].role == Role::Scratch;
+        let own = self.packed[buffer].is_none() && !shares;
+        own.then(|| self.buffers[buffer])
+    }
+
+    /// The same of a frontier or list, without stamps.
+    pub(super) fn own_queue_bytes(&self, program: &Program, queue: usize) -> Option<u64> {
+        let own = match queue.checked_sub(program.frontiers.len()) {
+            Some(list) => self.packed[program.buffers.len() + list].is_none(),
+            None => self.shared.is_none(),
+        };
+        own.then(|| self.shapes[queue].passing_bytes())
+    }
+
+    pub(super) fn shared_bytes(&self) -> u64 {
+        self.shared.as_ref().map_or(0, Shared::bytes)
+    }
+
+    /// When each buffer is filled that has to be.
+    pub(super) fn fillings(&self) -> Vec<Option<Filling>> {
+        let at = |i: usize| match &self.shared {
+            Some(shared) if self.packed[i].is_none() => shared.buffers[i].map(|(_, f)| f),
+            _ => Some(AT_ONCE),
+        };
+        (0..self.buffers.len()).map(at).collect()
+    }
+}
+
+/// Shapes of frontiers and lists; empty where a size is not known before the first run.
+fn shapes_of(program: &Program, sizes: &Sizes, graphs: &Graphs) -> Vec<Shape> {
+    let mut sizes = Cow::Borrowed(sizes);
+    if sizes.scalars.len() < program.scalars.len() {
+        sizes.to_mut().scalars.resize(program.scalars.len(), 0);
+    }
+    let known = "verified extents name scalars of the program";
+    let frontiers = (0u16..)
+        .zip(&program.frontiers)
+        .map(|(f, _)| Shape::of_frontier(program, FrontierId(f), (&sizes, graphs)).expect(known));
+    let lists = (0u16..).zip(&program.lists);
+    let lists = lists.map(|(l, _)| Shape::of_list(program, ListId(l), &sizes).expect(known));
+    frontiers.chain(lists).collect()
+}
+
+/// Refuses what does not fit before anything is allocated.
+pub(super) fn room_for(device: &Device, what: &str, bytes: u64) -> Result<(), RunError> {
+    let (mut free, _) = device.memory_bytes()?;
+    if bytes > free && device.give_up() {
+        (free, _) = device.memory_bytes()?;
+    }
+    if bytes > free {
+        return Err(RunError::Memory {
+            what: format!("{what} does not fit on {}", device.name()),
+            needed_bytes: bytes,
+            available_bytes: free,
+        });
+    }
+    Ok(())
+}
+
+pub(super) fn up(bytes: u64) -> u64 {
+    bytes.max(1).next_multiple_of(ALIGN)
+}
+
+impl Own {
+    /// A buffer's own memory.
+    pub(super) fn memory_of(&self, buffer: usize) -> &Memory {
+        self.buffers[buffer]
+            .as_ref()
+            .expect("buffers outside the slab have memory")
+    }
+
+    /// Gives memory to what a run needs; refused before anything is allocated.
+    pub(super) fn take(
+        &mut self,
+        pass: &Pass,
+        counts: &mut Counters,
+        needs: Needs,
+    ) -> Result<(), RunError> {
+        let Pass {
+            device, program, ..
+        } = pass;
+        let tables = pass.layout.tables_bytes().next_multiple_of(ALIGN);
+        let held = |m: &Option<Memory>| m.as_ref().map_or(0, Memory::bytes);
+        let mut more = 0u64;
+        for (i, memory) in self.buffers.iter().enumerate() {
+            if let Some(bytes) = needs.own_bytes(program, i)
+                && (memory.is_none() || bytes > held(memory))
+            {
+                more = more.saturating_add(up(bytes));
+            }
+        }
+        if tables + needs.slab_bytes > self.image.bytes() {
+            more = more.saturating_add(up(tables + needs.slab_bytes));
+        }
+        let grows = |queue: Option<&Queue>, i: usize| {
+            let own = needs.own_queue_bytes(program, i);
+            queue.is_none_or(|q| {
+                needs.shapes[i].capacity > q.shape.capacity || own.is_some() && q.memory.is_none()
+            })
+        };
+        for (i, shape) in needs.shapes.iter().enumerate() {
+            if grows(self.queues.get(i), i) {
+                let own = needs.own_queue_bytes(program, i).map_or(0, up);
+                more = more.saturating_add(own + shape.stamps_bytes());
+            }
+        }
+        if needs.shared_bytes() > held(&self.arena) {
+            more = more.saturating_add(needs.shared_bytes());
+        }
+        if more > 0 {
+            room_for(device, "the run", more)?;
+            // What is on its way may use what is given up.
+            device.synchronize()?;
+        }
+        for i in 0..self.buffers.len() {
+            let Some(bytes) = needs.own_bytes(program, i) else {
+                continue;
+            };
+            if self.buffers[i].is_none() || bytes > held(&self.buffers[i]) {
+                self.buffers[i] = Some(Memory::new(device, bytes)?);
+            }
+        }
+        for (i, buffer) in program.buffers.iter().enumerate() {
+            let shares = needs.shared.is_some() && buffer.role == Role::Scratch;
+            let is_run = buffer.role != Role::Topology && !shares;
+            let grown = needs.buffers[i] > self.needs.buffers[i];
+            counts.allocations += u64::from(is_run && grown);
+        }
+        if tables + needs.slab_bytes > self.image.bytes() {
+            self.image = Memory::new(device, tables + needs.slab_bytes)?;
+        }
+        for (i, shape) in needs.shapes.iter().enumerate() {
+            if !grows(self.queues.get(i), i) {
+                continue;
+            }
+            let own = needs.own_queue_bytes(program, i);
+            let queue = Queue::new(device, shape.clone(), own)?;
+            match self.queues.get_mut(i) {
+                Some(held) => *held = queue,
+                None => self.queues.push(queue),
+            }
+            counts.allocations += u64::from(own.is_some() || i >= program.frontiers.len());
+        }
+        for queue in &mut self.queues {
+            queue.fresh_stamps()?;
+        }
+        if needs.shared_bytes() > held(&self.arena) {
+            self.arena = Some(Memory::new(device, needs.shared_bytes())?);
+            counts.allocations += 1;
+        }
+        // Memory does not shrink.
+        let most = |(new, old): (&u64, &u64)| *new.max(old);
+        let buffers = needs.buffers.iter().zip(&self.needs.buffers);
+        self.needs = Needs {
+            buffers: buffers.map(most).collect(),
+            ..needs
+        };
+        Ok(())
+    }
+
+    /// What a run of these sizes needs; as a query of a batch, or alone.
+    pub(super) fn needs(&self, pass: &Pass, sizes: &Sizes, batch: bool) -> Result<Needs, RunError> {
+        let manner = Manner {
+            allocation: pass.allocation,
+            batch,
+            pack_up_to_bytes: self.pack_up_to_bytes,
+            before: self.needs.shared.as_ref().filter(|_| !batch),
+        };
+        Needs::new(&pass.program, (sizes, &self.found), manner)
+    }
+
+    /// Debug builds do not let a run find in shared memory what the one before left there.
+    pub(super) fn poison(&self) -> Result<(), DeviceError> {
+        match &self.arena {
+            Some(arena) if cfg!(debug_assertions) => arena.set_bytes(0xa5),
+            _ => Ok(()),
+        }
+    }
+
+    /// Frontiers and lists as a run has them; those with memory of their own never get smaller.
+    pub(super) fn shapes(&self, program: &Program) -> Vec<Shape> {
+        let queues = self.queues.iter().enumerate();
+        queues
+            .map(
+                |(i, q)| match self.packed_list(program, i).is_some() || q.memory.is_none() {
+                    true => self.needs.shapes[i].clone(),
+                    false => q.shape.clone(),
+                },
+            )
+            .collect()
+    }
+
+    /// Where a list is in the slab.
+    pub(super) fn packed_list(&self, program: &Program, queue: usize) -> Option<u64> {
+        let list = queue.checked_sub(program.frontiers.len())?;
+        self.needs.packed[self.buffers.len() + list]
+    }
+}
+
+impl Queue {
+    /// `own`: bytes of its own memory, stamps left out; `None`: that is in the arena.
+    pub(super) fn new(
+        device: &Arc<Device>,
+        shape: Shape,
+        own: Option<u64>,
+    ) -> Result<Queue, DeviceError> {
+        let memory = own.map(|bytes| Memory::new(device, bytes)).transpose()?;
+        let stamps = match shape.stamps {
+            Some(_) => Some(Memory::new(device, shape.stamps_bytes())?),
+            None => None,
+        };
+        if let Some(stamps) = &stamps {
+            stamps.set_bytes(0)?;
+        }
+        Ok(Queue {
+            memory,
+            stamps,
+            shape,
+            stamp: 0,
+        })
+    }
+
+    /// Starts the stamps over long before they wrap.
+    pub(super) fn fresh_stamps(&mut self) -> Result<(), DeviceError> {
+        if self.stamp < 1 << 31 {
+            return Ok(());
+        }
+        self.stamp = 0;
+        match &self.stamps {
+            Some(stamps) => stamps.set_bytes(0),
+            None => Ok(()),
+        }
+    }
+}

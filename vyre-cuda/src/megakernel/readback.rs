@@ -1,0 +1,293 @@
+//! Results of the session's own runs on their way back. Small ones come with the control words ([`Record`]); large ones
+//! have copies of their own, piece by piece through page-locked memory, or straight to columns whose pages are locked.
+
+use super::launch::{Flight, Launcher, Pass};
+use super::memory::Own;
+use super::record::{Reader, Record, Words, is_result, read_bytes};
+use super::series::Pending;
+use super::tables::fields_of;
+use super::upload::{Ahead, COLUMN_PART_BYTES, ring_for};
+use crate::buffer::{Event, Memory, Place, room_of, whole_pages};
+use std::ops::Range;
+use std::sync::Arc;
+use vyre_core::dsl::columns::{Column, SliceMut};
+use vyre_core::dsl::error::RunError;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::module::{Buffer, BufferId, ListId, Program};
+use vyre_core::vir0::scalar::Scalar;
+
+/// Where a run left its results.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// By buffer, which one holds what belongs to it.
+    pub(super) homes: Vec<u32>,
+    /// Which set of inputs it used.
+    pub(super) set: usize,
+}
+
+/// A result buffer with a copy of its own: where it goes.
+pub(super) struct Direct {
+    pub(super) buffer: usize,
+    pub(super) bytes: u64,
+    /// In the flight's page-locked memory.
+    pub(super) at: usize,
+    /// Of its pieces, counted through all results.
+    pub(super) first: usize,
+    /// What goes to a locked column instead.
+    pub(super) whole: Range<usize>,
+}
+
+impl Direct {
+    /// What goes to the flight's memory: all, or what is around the whole pages, then at least one piece.
+    fn pieces(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (after, end) = (self.whole.end, self.bytes as usize);
+        let behind = pieces(end - after).map(move |p| after + p.start..after + p.end);
+        let none = (!self.whole.is_empty() && after == end).then_some(end..end);
+        pieces(self.whole.start).chain(behind).chain(none)
+    }
+
+    /// Where such a piece is there.
+    fn staged(&self, piece: &Range<usize>) -> Range<usize> {
+        let gap = match piece.start < self.whole.end {
+            true => 0,
+            false => self.whole.len(),
+        };
+        self.at + piece.start - gap..self.at + piece.end - gap
+    }
+
+    pub(super) fn staged_bytes(&self) -> usize {
+        (self.bytes as usize - self.whole.len()).next_multiple_of(64)
+    }
+}
+
+/// Whether a result is the column that a device fills: `bool`s are looked at first, and structs are put together from
+/// the columns of their fields, whose memory the result does not keep.
+pub(super) fn stays(buffer: &Buffer) -> bool {
+    buffer.scalar != Scalar::Bool && buffer.of_structs().is_none()
+}
+
+/// Columns whose pages are locked.
+pub(super) fn locked(results: &mut Outcome) -> &mut [(BufferId, Column)] {
+    if results.locked {
+        &mut results.outputs
+    } else {
+        &mut []
+    }
+}
+
+/// Consecutive pieces of so many bytes that are worth telling several threads of.
+fn pieces(bytes: usize) -> impl Iterator<Item = Range<usize>> {
+    let starts = (0..bytes).step_by(COLUMN_PART_BYTES);
+    starts.map(move |at| at..bytes.min(at + COLUMN_PART_BYTES))
+}
+
+impl Own {
+    /// Result buffers with copies of their own.
+    pub(super) fn direct(
+        &self,
+        program: &Program,
+        locked: &mut [(BufferId, Column)],
+    ) -> Vec<Direct> {
+        let len = |b: &Buffer| self.sizes.resolve(program, b.extent).unwrap_or(0);
+        let buffers = program.buffers.iter().enumerate();
+        let (mut at, mut first) = (0, 0);
+        buffers
+            .filter(|(i, b)| is_result(b.role) && self.needs.packed[*i].is_none() && len(b) > 0)
+            .map(|(i, b)| {
+                let bytes = len(b) * b.scalar.size_bytes();
+                let lands = |(id, c): &&mut (BufferId, Column)| {
+                    id.index() == i && c.scalar() == b.scalar && stays(b)
+                };
+                let column = locked
+                    .iter_mut()
+                    .find(lands)
+                    .map(|(_, column)| room_of(column));
+                let room = column.filter(|room| room.len() as u64 >= bytes);
+                let whole = room.map_or(0..0, |room| {
+                    whole_pages(room.as_ptr().addr(), bytes as usize)
+                });
+                let direct = Direct {
+                    buffer: i,
+                    bytes,
+                    at,
+                    first,
+                    whole,
+                };
+                at += direct.staged_bytes();
+                first += direct.pieces().count();
+                direct
+            })
+            .collect()
+    }
+
+    /// Starts copying results into page-locked memory, piece by piece; `homes[b]`: the buffer that holds what belongs
+    /// to `b`. Whole pages of locked columns are copied to where they belong.
+    pub(super) fn fetch(
+        &self,
+        launcher: &mut Launcher,
+        direct: &[Direct],
+        (flight, set): (usize, usize),
+        (homes, locked): (Option<&[u32]>, &mut [(BufferId, Column)]),
+    ) -> Result<(), RunError> {
+        let device = &launcher.pass.device;
+        for d in direct {
+            let home = homes.map_or(d.buffer, |h| h[d.buffer] as usize);
+            let memory = match self.ahead.as_ref().filter(|_| set == 1) {
+                Some(Ahead { second, .. }) => second[home].as_ref(),
+                None => None,
+            };
+            let memory = memory.or(self.buffers[home].as_ref());
+            let memory = memory.expect("buffers outside the slab have memory");
+            let host = &mut launcher.flights[flight];
+            if !d.whole.is_empty() {
+                let column = locked.iter_mut().find(|(id, _)| id.index() == d.buffer);
+                let (_, column) = column.expect("it is there while the run is");
+                let into = &mut room_of(column)[d.whole.clone()];
+                // SAFETY: the caller leaves the column alone until the device was waited for.
+                unsafe { memory.download(d.whole.start as u64, into) }?;
+            }
+            for (count, piece) in (d.first..).zip(d.pieces()) {
+                let into = &mut host.outputs.as_mut_slice()[d.staged(&piece)];
+                // SAFETY: the page-locked target belongs to the flight, which is waited for before it is read or freed.
+                unsafe { memory.download(piece.start as u64, into) }?;
+                if host.pieces.len() == count {
+                    host.pieces.push(Event::new(device)?);
+                }
+                host.pieces[count].record(device.stream())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The results of the run that was waited for, as [`Megakernel::finish_series`](super::Megakernel::finish_series) says. After an error, too, all columns are
+    /// still in `results`: copies to those whose pages are locked may be on their way.
+    pub(super) fn read(
+        &self,
+        launcher: &mut Launcher,
+        words: &Words,
+        pending: &Pending,
+        (results, in_outs): (&mut Outcome, &mut [(BufferId, SliceMut<'_>)]),
+    ) -> Result<(), RunError> {
+        let (flight, direct) = (pending.flight, &pending.direct);
+        if !pending.fetched && pending.pinned && !direct.is_empty() {
+            let to = (Some(words.homes.as_slice()), locked(results));
+            self.fetch(launcher, direct, (flight, pending.set), to)?;
+        }
+        let record = Record {
+            bytes: launcher.flights[flight].slab.as_slice(),
+            packed: &pending.packed,
+            shapes: &pending.shapes,
+        };
+        let Pass {
+            program,
+            time_waves,
+            ..
+        } = &launcher.pass;
+        let program = Arc::clone(program);
+        let reader = Reader::new(&program, &pending.sizes, *time_waves);
+        reader.outcome(words, &record, results)?;
+        for d in direct {
+            let id = BufferId(d.buffer as u16);
+            let scalar = program.buffers[d.buffer].scalar;
+            let mut place = match in_outs.iter_mut().find(|(in_out, _)| *in_out == id) {
+                Some((_, slice)) => Place::Slice(slice.reborrow()),
+                None => Place::Column(results.output_mut(id, scalar)),
+            };
+            place.make_room((d.bytes / scalar.size_bytes()) as usize)?;
+            self.read_to(launcher, &mut place, d, (words, pending))?;
+            let read = &mut results.report.readback;
+            read.direct += u32::from(d.bytes > 0);
+            read.direct_bytes += d.bytes;
+            read.full_bytes += d.bytes;
+        }
+        results.outputs.sort_by_key(|(id, _)| *id);
+        let listed = self.read_lists(launcher, words, pending, results)?;
+        results.lists.sort_by_key(|(id, _)| *id);
+        // The host waited once more, for what the first answer said.
+        let waits = listed || !pending.fetched && !direct.is_empty();
+        launcher.counts.fences += u64::from(waits);
+        launcher.counts.readback_bytes += read_bytes(results);
+        Ok(())
+    }
+
+    /// A result with copies of its own, to where there is room for it.
+    fn read_to(
+        &self,
+        launcher: &mut Launcher,
+        place: &mut Place<'_>,
+        d: &Direct,
+        (words, pending): (&Words, &Pending),
+    ) -> Result<(), RunError> {
+        if pending.pinned {
+            return take_pieces(place, d, &launcher.flights[pending.flight]);
+        }
+        let (home, set) = (words.homes[d.buffer] as usize, pending.set);
+        let from = (self.input_of(home, set), 0);
+        bring(launcher, place, (pending.flight, d.bytes), from)
+    }
+
+    /// Large lists: only what they hold, now that it is known. Whether there is something.
+    fn read_lists(
+        &self,
+        launcher: &mut Launcher,
+        words: &Words,
+        pending: &Pending,
+        results: &mut Outcome,
+    ) -> Result<bool, RunError> {
+        let program = Arc::clone(&launcher.pass.program);
+        let mut any = false;
+        for (l, list) in program.lists.iter().enumerate() {
+            if !list.output || pending.packed[program.buffers.len() + l].is_some() {
+                continue;
+            }
+            let (len, queue) = (words.lists[l], program.frontiers.len() + l);
+            any |= len > 0;
+            let columns = results.list_mut(ListId(l as u16), &list.fields);
+            for (f, column) in columns.iter_mut().enumerate() {
+                let bytes = len * column.scalar().size_bytes();
+                let mut place = Place::Column(column);
+                place.make_room(len as usize)?;
+                let queue = &self.queues[queue];
+                let memory = queue.memory.as_ref().expect("lists have their own");
+                let from = (memory, fields_of(&queue.shape, 0)[f]);
+                bring(launcher, &mut place, (pending.flight, bytes), from)?;
+            }
+            let read = &mut results.report.readback;
+            read.direct += u32::from(len > 0);
+            read.direct_bytes += len * list.item_bytes();
+            read.full_bytes += self.queues[queue].shape.capacity * list.item_bytes();
+        }
+        Ok(any)
+    }
+}
+
+/// A result whose pieces come to page-locked memory: several threads take one while the rest is still on its way.
+fn take_pieces(place: &mut Place<'_>, d: &Direct, host: &Flight) -> Result<(), RunError> {
+    for (piece, here) in d.pieces().zip(&host.pieces[d.first..]) {
+        here.wait()?;
+        if !d.whole.is_empty() && piece.start == d.whole.end {
+            // SAFETY: the device wrote the whole pages of this column before the piece, and all before them is there.
+            unsafe { place.skip(d.whole.len()) };
+        }
+        place.take(&host.outputs.as_slice()[d.staged(&piece)]);
+    }
+    Ok(())
+}
+
+/// So many bytes of a flight that is over, from a place on the device.
+fn bring(
+    launcher: &mut Launcher,
+    to: &mut Place<'_>,
+    (flight, bytes): (usize, u64),
+    (memory, at): (&Memory, u64),
+) -> Result<(), RunError> {
+    let bytes = bytes as usize;
+    if bytes > 0 {
+        let part_bytes = COLUMN_PART_BYTES.min(bytes);
+        let ring = ring_for(&mut launcher.ring, &launcher.pass.device, part_bytes)?;
+        let cuts: Vec<usize> = pieces(bytes).map(|piece| piece.end).collect();
+        let from = (memory, at, &launcher.flights[flight].done);
+        ring.download(from, &cuts, |bytes| to.take(bytes))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,290 @@
+//! What a run leaves: [`Words`] are its control words, [`Record`] has the small results behind them, and [`Reader`] takes
+//! both apart.
+
+use super::tables::fields_of;
+use crate::abi;
+use crate::buffer::{extend, room_in};
+use crate::image::{Control, FRONTIER_CONTROL_BYTES, list_number, unordered};
+use vyre_core::dsl::columns::Column;
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::device::Shape;
+use vyre_core::run::outcome::{Activity, Outcome, Readback, Report, WaveTime};
+use vyre_core::vir0::module::{
+    BufferId, FixpointId, KernelId, ListId, Program, ReductionId, Role, Uniform,
+};
+use vyre_core::vir0::sizes::Sizes;
+use vyre_core::vir0::subject::{Failed, Seen, item_type, subject_of, unfinished};
+use vyre_core::vir0::trap::{Site, Trap, TrapKind};
+
+/// Whether a buffer's contents are a result. Buffers that trade places have one role and one size.
+pub(super) fn is_result(role: Role) -> bool {
+    matches!(role, Role::Output | Role::InOut)
+}
+
+/// What the control words say after a launch.
+#[derive(Debug)]
+pub(super) struct Words {
+    pub(super) trap_key: u64,
+    pub(super) trap_index: u64,
+    pub(super) trap_len: u64,
+    pub(super) trap_kind: u32,
+    pub(super) rounds: Vec<u64>,
+    pub(super) homes: Vec<u32>,
+    /// Items appended to each list.
+    pub(super) lists: Vec<u64>,
+    pub(super) reductions: Vec<u64>,
+    pub(super) stamps: Vec<u32>,
+    pub(super) activity: Activity,
+    /// Edges of frontiers that would have been pulled, had the edges in been known.
+    pub(super) missed: u64,
+    /// By wave; zero where nobody asked.
+    pub(super) times: Vec<WaveTime>,
+    /// Items that the next round would find.
+    pub(super) waiting: u64,
+    /// Rounds that a cluster held, or would have.
+    pub(super) fitting: u64,
+}
+
+/// Control words and small results of a run, as they came back.
+pub(super) struct Record<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Where buffers, then lists are in it.
+    pub(super) packed: &'a [Option<u64>],
+    pub(super) shapes: &'a [Shape],
+}
+
+/// Takes apart what came back.
+pub(super) struct Reader<'a> {
+    program: &'a Program,
+    sizes: &'a Sizes,
+    control: Control,
+    /// Sweeps were timed.
+    time_waves: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(program: &'a Program, sizes: &'a Sizes, time_waves: bool) -> Reader<'a> {
+        Reader {
+            program,
+            sizes,
+            control: Control::new(program),
+            time_waves,
+        }
+    }
+
+    pub(super) fn words(&self, bytes: &[u8]) -> Result<Words, RunError> {
+        let (program, layout) = (self.program, &self.control);
+        let word = |at: u64| {
+            let at = at as usize;
+            u64::from_le_bytes(bytes[at..at + 8].try_into().expect("the slice has 8 bytes"))
+        };
+        let half = |at: u64| {
+            let at = at as usize;
+            u32::from_le_bytes(bytes[at..at + 4].try_into().expect("the slice has 4 bytes"))
+        };
+        let field = |at: usize| at as u64;
+        let count = |n: usize| 0..n as u64;
+        if half(field(std::mem::offset_of!(abi::Control, finished))) == 0 {
+            return Err(RunError::Backend(
+                "the launch ended before the pass".to_owned(),
+            ));
+        }
+        Ok(Words {
+            trap_key: word(field(std::mem::offset_of!(abi::Control, trap_key))),
+            trap_index: word(field(std::mem::offset_of!(abi::Control, trap_index))),
+            trap_len: word(field(std::mem::offset_of!(abi::Control, trap_len))),
+            trap_kind: half(field(std::mem::offset_of!(abi::Control, trap_kind))),
+            activity: Activity {
+                sweeps: word(field(std::mem::offset_of!(abi::Control, sweeps))),
+                items: word(field(std::mem::offset_of!(abi::Control, items))),
+                widest: word(field(std::mem::offset_of!(abi::Control, widest))),
+                pulled: word(field(std::mem::offset_of!(abi::Control, pulled))),
+                cluster_rounds: word(field(std::mem::offset_of!(abi::Control, gathered))),
+                ordered: 0,
+                shared: 0,
+            },
+            missed: word(field(std::mem::offset_of!(abi::Control, missed))),
+            waiting: word(field(std::mem::offset_of!(abi::Control, waiting))),
+            fitting: word(field(std::mem::offset_of!(abi::Control, fitting))),
+            rounds: count(program.fixpoints.len())
+                .map(|i| word(layout.results + 8 * i))
+                .collect(),
+            homes: count(program.buffers.len())
+                .map(|i| half(layout.homes + 4 * i))
+                .collect(),
+            times: count(program.waves.len())
+                .map(|i| layout.times + 16 * i)
+                .map(|at| WaveTime {
+                    sweeps: word(at),
+                    ns: word(at + 8),
+                })
+                .collect(),
+            lists: (0u16..)
+                .zip(&program.lists)
+                .map(|(l, _)| {
+                    let number = u64::from(list_number(program, l));
+                    word(layout.frontiers + FRONTIER_CONTROL_BYTES * number)
+                })
+                .collect(),
+            reductions: count(program.reductions.len())
+                .map(|i| {
+                    let epoch = half(layout.epochs + 4 * i);
+                    word(layout.reductions + 24 * i + 8 * u64::from(epoch % 3))
+                })
+                .collect(),
+            stamps: count(program.frontiers.len() + program.lists.len())
+                .map(|i| half(layout.stamps + 4 * i))
+                .collect(),
+        })
+    }
+
+    /// Everything but what has copies of its own, in the memory of earlier results; columns of those stay as they are.
+    pub(super) fn outcome(
+        &self,
+        words: &Words,
+        record: &Record<'_>,
+        results: &mut Outcome,
+    ) -> Result<(), RunError> {
+        let program = self.program;
+        // So many elements of a column, from there on.
+        let fill = |column: &mut Column, len: u64, at: u64| -> Result<(), RunError> {
+            room_in(column, len as usize)?;
+            let bytes = (len * column.scalar().size_bytes()) as usize;
+            extend(column, &record.bytes[at as usize..][..bytes]);
+            Ok(())
+        };
+        let mut read = Readback::default();
+        for (i, buffer) in program.buffers.iter().enumerate() {
+            let len = self.sizes.resolve(program, buffer.extent).unwrap_or(0);
+            if !is_result(buffer.role) || record.packed[i].is_none() && len > 0 {
+                continue;
+            }
+            let home = words.homes[i] as usize;
+            let column = results.output_mut(BufferId(i as u16), buffer.scalar);
+            fill(column, len, record.packed[home].unwrap_or(0))?;
+            let bytes = len * buffer.scalar.size_bytes();
+            read.packed += u32::from(bytes > 0);
+            read.packed_bytes += bytes;
+            read.full_bytes += bytes;
+        }
+        for (l, list) in program.lists.iter().enumerate() {
+            let Some(at) = record.packed[program.buffers.len() + l].filter(|_| list.output) else {
+                continue;
+            };
+            let len = words.lists[l];
+            let shape = &record.shapes[program.frontiers.len() + l];
+            let columns = results.list_mut(ListId(l as u16), &list.fields);
+            for (column, at) in columns.iter_mut().zip(fields_of(shape, at)) {
+                fill(column, len, at)?;
+            }
+            read.packed += u32::from(len > 0);
+            read.packed_bytes += len * list.item_bytes();
+            read.full_bytes += shape.capacity * list.item_bytes();
+        }
+        results.rows = self.sizes.rows(program);
+        results.reductions.clear();
+        for (i, r) in program.reductions.iter().enumerate() {
+            if r.output {
+                let bits = unordered(r.op, r.scalar, words.reductions[i]);
+                results.reductions.push((ReductionId(i as u16), bits));
+            }
+        }
+        results.report = Report {
+            rounds: words.rounds.clone(),
+            activity: Some(words.activity),
+            readback: read,
+            waves: self.time_waves.then(|| words.times.clone()),
+            ..Report::default()
+        };
+        Ok(())
+    }
+
+    /// What a fixpoint's condition looks at, as far as the control words tell: of one frontier how much it holds, of
+    /// several only the sum is known. `scalars`: the reader's are those of this run.
+    fn seen(&self, words: &Words, uniform: Uniform, scalars: bool) -> Option<u64> {
+        let owned = self.program.frontiers.iter().filter(|f| f.owner.is_some());
+        match uniform {
+            Uniform::Scalar(s) if scalars => self.sizes.scalars.get(s.index()).copied(),
+            Uniform::Reduction(r) => {
+                let reduction = &self.program.reductions[r.index()];
+                let bits = words.reductions[r.index()];
+                Some(unordered(reduction.op, reduction.scalar, bits))
+            }
+            Uniform::FrontierLen(f) => (owned.count() == 1
+                && self.program.frontiers[f.index()].owner.is_some())
+            .then_some(words.waiting),
+            Uniform::ListLen(l) => Some(words.lists[l.index()]),
+            Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => None,
+        }
+    }
+
+    /// The run's trap, if it has one.
+    pub(super) fn trap(&self, words: &Words, scalars: bool) -> Option<Trap> {
+        if words.trap_key == u64::MAX {
+            return None;
+        }
+        let kind = TrapKind::from_code(words.trap_kind).expect("the device raises known traps");
+        let (kernel, item, pc) = (
+            (words.trap_key >> 48) as u32,
+            (words.trap_key >> 16) as u32,
+            (words.trap_key & 0xffff) as u32,
+        );
+        let trap = |kernel: String, site: Site, item| Trap {
+            kind,
+            kernel,
+            site,
+            item,
+            item_type: None,
+            index: words.trap_index,
+            len: words.trap_len,
+            subject: None,
+            message: None,
+            lane: None,
+        };
+        if kernel == abi::ROUND_LIMIT_KERNEL && kind == TrapKind::UnknownWord {
+            return Some(trap("schedule".to_owned(), Site::default(), None));
+        }
+        if kernel == abi::ROUND_LIMIT_KERNEL {
+            let fixpoint = &self.program.fixpoints[item as usize];
+            let site = self.program.sites.get(fixpoint.site.index());
+            let of = FixpointId(item as u16);
+            let seen = |uniform| self.seen(words, uniform, scalars);
+            return Some(Trap {
+                message: unfinished(self.program, of, seen),
+                ..trap(
+                    fixpoint.name.clone(),
+                    site.cloned().unwrap_or_default(),
+                    None,
+                )
+            });
+        }
+        let id = KernelId(kernel as u16);
+        let named = &self.program.kernels[id.index()];
+        let at = named.sites.binary_search_by_key(&pc, |&(at, _)| at);
+        let at = at.ok().map(|i| named.sites[i].1);
+        let site = at.and_then(|at| self.program.sites.get(at.index()).cloned());
+        let message = at.and_then(|at| self.program.message(at));
+        let own = kind.is_of_an_item() && id.index() < self.program.waves.len();
+        let failed = Failed {
+            kind,
+            len: words.trap_len,
+            seen: Seen::Word,
+        };
+        Some(Trap {
+            message: message.map(str::to_owned),
+            item_type: item_type(self.program, id),
+            subject: subject_of(self.program, self.sizes, (id, pc), failed),
+            ..trap(
+                named.name.clone(),
+                site.unwrap_or_default(),
+                own.then_some(item),
+            )
+        })
+    }
+}
+
+/// Bytes of results.
+pub(super) fn read_bytes(outcome: &Outcome) -> u64 {
+    let read = &outcome.report.readback;
+    read.packed_bytes + read.direct_bytes + 8 * outcome.reductions.len() as u64
+}

@@ -1,0 +1,359 @@
+//! Runs on all CTAs: a [`Series`] of queries, one after another on the session's own memory, of which the last one's
+//! results are read. Each is a launch of its own, and the host waits once for all of them, unless it must learn first
+//! how much there is to read.
+
+use super::Megakernel;
+use super::launch::{Flight, Grid, Launch, Launcher, Pass};
+use super::memory::Own;
+use super::readback::{Direct, Left};
+use super::record::Reader;
+use crate::abi;
+use crate::device::{Device, DeviceError};
+use crate::image::{Control, Layout};
+use std::time::Instant;
+use vyre_core::dsl::columns::{Column, SliceMut};
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::device::{ALIGN, Shape};
+use vyre_core::run::args::Args;
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::module::{BufferId, List, Program};
+use vyre_core::vir0::sizes::Sizes;
+
+/// Outputs together up to this size come back through page-locked memory.
+const PINNED_OUTPUT_BYTES: u64 = 64 << 20;
+
+/// Queries that have all CTAs, one after another.
+struct Series<'a, 'q> {
+    own: &'a mut Own,
+    queries: &'a [Args<'q>],
+    /// Another launch is on its way, and its host memory and inputs are not this one's.
+    beside: bool,
+    /// Columns whose pages are locked, where results go without a stop; they stay as they are until the device was
+    /// waited for.
+    locked: &'a mut [(BufferId, Column)],
+    pending: Pending,
+}
+
+/// A series that is on its way.
+pub(super) struct Pending {
+    pub(super) flight: usize,
+    pub(super) set: usize,
+    started: Instant,
+    runs: usize,
+    launched: usize,
+    /// The last run's results are wanted.
+    read: bool,
+    /// Whether the arguments of all runs were right.
+    begun: Result<(), RunError>,
+    /// Of the last run: what is needed to take its results apart.
+    pub(super) sizes: Sizes,
+    pub(super) packed: Vec<Option<u64>>,
+    pub(super) shapes: Vec<Shape>,
+    pub(super) direct: Vec<Direct>,
+    /// Results with copies of their own are on their way, to page-locked memory.
+    pub(super) fetched: bool,
+    pub(super) pinned: bool,
+}
+
+impl Pending {
+    /// Whether a launch can be started before this one's results were taken: nothing of them is left on the device.
+    pub(super) fn can_be_followed(&self, program: &Program) -> bool {
+        let lists = program.lists.iter().enumerate();
+        let large = |(l, list): (usize, &List)| {
+            list.output && self.packed[program.buffers.len() + l].is_none()
+        };
+        (self.fetched || self.direct.is_empty()) && !lists.into_iter().any(large)
+    }
+}
+
+impl Series<'_, '_> {
+    /// Makes room on the host for what goes up and for control words, and has those who watch begin.
+    fn prepare(&mut self, launcher: &mut Launcher) -> Result<(), RunError> {
+        self.own.left = None;
+        self.own.prepare_turns(&launcher.pass)?;
+        launcher.make_flight(self.pending.flight)?;
+        let (tables, control) = staged_bytes(&launcher.pass);
+        let host = &mut launcher.flights[self.pending.flight];
+        host.staging.grow(self.queries.len() * (tables + control))?;
+        host.controls.grow(self.queries.len() * control)?;
+        if !self.beside {
+            launcher.progress.begin();
+            launcher.told.as_mut_slice().fill(0);
+        }
+        Ok(())
+    }
+
+    /// The last run's results are wanted, and this is it.
+    fn is_read(&self, nth: usize) -> bool {
+        self.pending.read && nth + 1 == self.queries.len()
+    }
+}
+
+impl Launch for Series<'_, '_> {
+    fn flight(&self) -> usize {
+        self.pending.flight
+    }
+
+    fn launches(&self) -> usize {
+        self.queries.len()
+    }
+
+    fn upload(&mut self, launcher: &mut Launcher, nth: usize) -> Result<Option<Grid>, RunError> {
+        let (query, flight) = (&self.queries[nth], self.pending.flight);
+        let doubled = (self.beside || nth > 0) && self.own.make_ahead(&launcher.pass, query)?;
+        self.pending.set = if doubled { (nth + flight) % 2 } else { 0 };
+        let set = doubled.then_some(self.pending.set);
+        self.pending.begun = self.own.begin(launcher, query, set);
+        if self.pending.begun.is_err() {
+            return Ok(None);
+        }
+        let read = self.is_read(nth);
+        let progress = launcher.progress_address();
+        let Launcher { pass, flights, .. } = launcher;
+        let host = &mut flights[flight];
+        let own = &*self.own;
+        let follows = self.beside || self.queries.len() > 1;
+        let shapes = own.shapes(&pass.program);
+        let places = own.places(pass, &shapes, (self.pending.set, follows, progress));
+        let encoded = own.encode(pass, &own.sizes, &places, &shapes);
+        let (tables, control) = staged_bytes(pass);
+        let staged = &mut host.staging.as_mut_slice()[nth * (tables + control)..];
+        let staged = &mut staged[..tables + control];
+        staged[..encoded.len()].copy_from_slice(&encoded);
+        staged[tables..].copy_from_slice(&pass.layout.control(&pass.program));
+        own.image.upload(0, staged)?;
+        self.pending.shapes = shapes;
+        if read {
+            // Locking pages waits for what is on the device, so it comes before the launch.
+            host.slab.grow(own.needs.slab_bytes as usize)?;
+            let direct = own.direct(&pass.program, self.locked);
+            let total: usize = direct.iter().map(Direct::staged_bytes).sum();
+            self.pending.direct = direct;
+            self.pending.pinned = total as u64 <= PINNED_OUTPUT_BYTES;
+            if self.pending.pinned {
+                host.outputs.grow(total)?;
+            }
+        }
+        let (ctas, cluster) = own.grid(pass.slots());
+        Ok(Some(Grid {
+            image: own.image.address(),
+            batch: 0,
+            ctas,
+            cluster,
+        }))
+    }
+
+    fn download(&mut self, launcher: &mut Launcher, nth: usize) -> Result<(), RunError> {
+        self.pending.launched += 1;
+        let read = self.is_read(nth);
+        let Launcher { pass, flights, .. } = launcher;
+        let (tables, control) = staged_bytes(pass);
+        let Flight { slab, controls, .. } = &mut flights[self.pending.flight];
+        let target = if read {
+            &mut slab.as_mut_slice()[..self.own.needs.slab_bytes as usize]
+        } else {
+            &mut controls.as_mut_slice()[nth * control..][..control]
+        };
+        // SAFETY: the page-locked target belongs to the flight, which is waited for before it is read or freed.
+        unsafe { self.own.image.download(tables as u64, target) }?;
+        if let Some(ahead) = &self.own.ahead {
+            ahead.used[self.pending.set].record(pass.device.stream())?;
+        }
+        Ok(())
+    }
+
+    fn fetch(&mut self, launcher: &mut Launcher) -> Result<(), RunError> {
+        let pending = &mut self.pending;
+        // What is known to lie where it is declared is on its way before the wait.
+        let swaps = launcher.pass.program.fixpoints.iter();
+        let swaps = swaps.into_iter().any(|f| !f.swaps.is_empty());
+        pending.fetched = pending.read && pending.begun.is_ok() && pending.pinned && !swaps;
+        let (flight, set) = (pending.flight, pending.set);
+        launcher.flights[flight]
+            .told
+            .record(launcher.pass.device.stream())?;
+        if pending.fetched {
+            let to = (None, &mut *self.locked);
+            self.own
+                .fetch(launcher, &pending.direct, (flight, set), to)?;
+            if let Some(ahead) = &self.own.ahead {
+                ahead.used[set].record(launcher.pass.device.stream())?;
+            }
+        }
+        pending.sizes = self.own.sizes.clone();
+        pending.packed = self.own.needs.packed.clone();
+        Ok(())
+    }
+}
+
+/// Bytes of tables and of control words, one behind the other on their way up.
+fn staged_bytes(pass: &Pass) -> (usize, usize) {
+    let tables = pass.layout.tables_bytes().next_multiple_of(ALIGN);
+    (tables as usize, Control::new(&pass.program).bytes as usize)
+}
+
+impl Megakernel {
+    /// Starts some runs, whose last one's results are read if asked to. `beside` and `locked` are as of [`Series`].
+    pub(super) fn start_series(
+        &mut self,
+        queries: &[Args<'_>],
+        (flight, beside): (usize, bool),
+        read: bool,
+        locked: &mut [(BufferId, Column)],
+    ) -> Result<Pending, RunError> {
+        let pending = Pending {
+            flight,
+            set: 0,
+            started: Instant::now(),
+            runs: queries.len(),
+            launched: 0,
+            read,
+            begun: Ok(()),
+            sizes: Sizes::default(),
+            packed: Vec::new(),
+            shapes: Vec::new(),
+            direct: Vec::new(),
+            fetched: false,
+            pinned: true,
+        };
+        let mut series = Series {
+            own: &mut self.own,
+            queries,
+            beside,
+            locked,
+            pending,
+        };
+        series.prepare(&mut self.launcher)?;
+        self.launcher.start(&mut series)?;
+        Ok(series.pending)
+    }
+
+    /// Waits for what was started, and gives the last run's results if they were asked for: those of `in_outs` that
+    /// have copies of their own there, the others in the memory of earlier results.
+    pub(super) fn finish_series(
+        &mut self,
+        pending: Pending,
+        results: &mut Outcome,
+        in_outs: &mut [(BufferId, SliceMut<'_>)],
+    ) -> Result<(), RunError> {
+        let (launcher, own, flight) = (&mut self.launcher, &mut self.own, pending.flight);
+        if pending.launched > 0 {
+            launcher.wait(flight, |flight| &flight.told)?;
+        }
+        let pass = &launcher.pass;
+        let (_, control_bytes) = staged_bytes(pass);
+        let reader = Reader::new(&pass.program, &pending.sizes, pass.time_waves);
+        let host = &launcher.flights[flight];
+        let mut last_words = None;
+        let mut missed = 0;
+        for i in 0..pending.launched {
+            let words = if pending.read && i + 1 == pending.runs {
+                reader.words(host.slab.as_slice())
+            } else {
+                reader.words(&host.controls.as_slice()[i * control_bytes..])
+            }?;
+            // The sizes are those of the last run of a series.
+            let trap = reader.trap(&words, pending.runs == 1);
+            missed += words.missed;
+            if i + 1 == pending.launched {
+                for (queue, &stamp) in own.queues.iter_mut().zip(&words.stamps) {
+                    queue.stamp = stamp;
+                }
+            }
+            last_words = Some(words);
+            if let Some(trap) = trap {
+                // Nobody takes the results, which are still on their way.
+                host.done.wait()?;
+                return Err(RunError::Trap(Box::new(trap)));
+            }
+        }
+        pending.begun.clone()?;
+        let (Some(words), true) = (last_words, pending.read) else {
+            return Ok(());
+        };
+        launcher
+            .progress
+            .set(words.rounds.iter().sum(), words.waiting);
+        let device_ns = host.timer.elapsed_ns()?;
+        let each_ns = device_ns / pending.launched as u64;
+        own.cluster = worth_a_cluster(words.fitting, each_ns, pass.slots(), own.clustered);
+        own.read(launcher, &words, &pending, (results, in_outs))?;
+        own.left = Some(Left {
+            homes: words.homes,
+            set: pending.set,
+        });
+        let wall_ns = u64::try_from(pending.started.elapsed().as_nanos());
+        results.report.wall_ns = wall_ns.unwrap_or(u64::MAX);
+        results.report.device_ns = Some(device_ns);
+        own.missed(&launcher.pass, missed)
+    }
+}
+
+impl Own {
+    /// How many CTAs the next run has, and how many a cluster, where there are so many multiprocessors.
+    fn grid(&self, slots: u32) -> (u32, u32) {
+        match self.cluster {
+            Some(i) if self.clustered[i] > 0 && self.ctas == slots => {
+                (self.clustered[i], CLUSTERS[i].0)
+            }
+            _ => (self.ctas, 1),
+        }
+    }
+}
+
+/// Clusters that a launch may have: CTAs of one, and what a round gains when one holds it, in nanoseconds. The larger
+/// ones leave out more multiprocessors, and not all devices have them.
+pub(super) const CLUSTERS: [(u32, u64); 2] = [(16, 580), (abi::CLUSTER, 500)];
+/// What such a round takes.
+const CLUSTER_ROUND_NS: u64 = 2_700;
+
+/// By size of a cluster, how many CTAs run together, for a pass that has narrow rounds.
+pub(super) fn clustered(
+    device: &Device,
+    layout: &Layout,
+) -> Result<[u32; CLUSTERS.len()], DeviceError> {
+    let mut ctas = [0; CLUSTERS.len()];
+    if layout.quick_warps() > 0 {
+        for (ctas, (cluster, _)) in ctas.iter_mut().zip(CLUSTERS) {
+            *ctas = device.clustered_ctas(layout.shared_bytes, cluster)?;
+        }
+    }
+    Ok(ctas)
+}
+
+/// The clusters that are worth the multiprocessors that they leave out, where so many rounds of the last run fitted
+/// into one.
+fn worth_a_cluster(
+    fitting: u64,
+    device_ns: u64,
+    ctas: u32,
+    clustered: [u32; CLUSTERS.len()],
+) -> Option<usize> {
+    let others = device_ns.saturating_sub(fitting * CLUSTER_ROUND_NS);
+    let gain = |i: usize| {
+        let left_out = u64::from(ctas.saturating_sub(clustered[i]));
+        // Half of it waits for memory or for others, however many CTAs there are.
+        let lost = others * left_out / u64::from(ctas.max(1)) / 2;
+        (clustered[i] > 0).then(|| (fitting * CLUSTERS[i].1).saturating_sub(lost))
+    };
+    let gains = (0..CLUSTERS.len()).filter_map(|i| Some((gain(i)?, i)));
+    gains.max().filter(|&(gain, _)| gain > 0).map(|(_, i)| i)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_are_as_large_as_is_worth_the_ctas_that_they_leave_out() {
+        let worth = |fitting, ns| worth_a_cluster(fitting, ns, 132, [112, 120]);
+        // Nothing but narrow rounds; half of the time; a little of it; rounds that no cluster holds.
+        assert_eq!(worth(1_998, 5_500_000), Some(0));
+        assert_eq!(worth(1_874, 10_900_000), Some(1));
+        assert_eq!(worth(1_998, 40_000_000), None);
+        assert_eq!(worth(0, 2_000_000), None);
+        // A device without the larger ones, and one without any.
+        assert_eq!(worth_a_cluster(1_998, 5_500_000, 132, [0, 120]), Some(1));
+        assert_eq!(worth_a_cluster(1_998, 5_500_000, 132, [0, 0]), None);
+    }
+}

@@ -1,0 +1,316 @@
+//! The tables of a run: where everything of a state lies ([`Places`]), and the image that tells the megakernel.
+
+use super::direction::bitmap_bytes;
+use super::graph::Graph;
+use super::launch::Pass;
+use super::memory::Own;
+use crate::abi;
+use crate::buffer::Memory;
+use crate::image::{Control, FRONTIER_CONTROL_BYTES, Layout, Ranges, Run, Turn, records_of};
+use vyre_core::plan::arena::Filling;
+use vyre_core::plan::device::{ALIGN, Shape};
+use vyre_core::vir0::module::{Domain, Program, Role};
+use vyre_core::vir0::sizes::Sizes;
+use vyre_core::vir0::trap::TrapKind;
+
+/// Addresses of one state of a run.
+pub(super) struct Places {
+    pub(super) control: u64,
+    pub(super) buffers: Vec<u64>,
+    /// By buffer, when it is filled if it has to be; `None`: no wave uses it.
+    pub(super) fillings: Vec<Option<Filling>>,
+    pub(super) queues: Vec<QueuePlace>,
+    /// Stamps are what they happen to be: set them first.
+    pub(super) fresh_stamps: bool,
+    /// By wave that may be turned round.
+    pub(super) turns: Vec<Option<Turn>>,
+    pub(super) progress: u64,
+}
+
+/// What is filled before the first wave.
+pub(super) const AT_ONCE: Filling = Filling {
+    phase: 0,
+    waits: true,
+};
+
+/// Addresses of a frontier or list.
+#[derive(Clone)]
+pub(super) struct QueuePlace {
+    pub(super) items: [u64; 2],
+    pub(super) ranges: [u64; 2],
+    pub(super) hubs: [u64; 2],
+    pub(super) stamps: u64,
+    /// When stamps are set that are not those of the run before.
+    pub(super) filling: Filling,
+    /// By side, then by field.
+    pub(super) fields: Vec<u64>,
+}
+
+impl Own {
+    /// Where everything of a single run is, with the inputs of one set. `progress`: where the host looks for it, or 0.
+    pub(super) fn places(
+        &self,
+        pass: &Pass,
+        shapes: &[Shape],
+        (set, fresh_stamps, progress): (usize, bool, u64),
+    ) -> Places {
+        let program = &pass.program;
+        let slab = self.image.address() + pass.layout.tables_bytes().next_multiple_of(ALIGN);
+        let shared = self.needs.shared.as_ref();
+        let arena = self.arena.as_ref().map_or(0, Memory::address);
+        let buffers = (0..self.buffers.len())
+            .map(|i| match (self.needs.packed[i], shared) {
+                (Some(at), _) => slab + at,
+                (None, Some(shared)) if program.buffers[i].role == Role::Scratch => {
+                    shared.buffers[i].map_or(0, |(at, _)| arena + at)
+                }
+                (None, _) => self.input_of(i, set).address(),
+            })
+            .collect();
+        let queues = self.queues.iter().zip(shapes).enumerate();
+        let queues = queues.map(|(i, (queue, shape))| {
+            let stamps = queue.stamps.as_ref().map_or(0, Memory::address);
+            let at = match &queue.memory {
+                Some(memory) => memory.address(),
+                None => {
+                    let place = shared.and_then(|s| *s.frontiers.get(i)?);
+                    place.map_or(0, |(at, _)| arena + at)
+                }
+            };
+            let packed = self.packed_list(program, i).map(|at| slab + at);
+            place(shape, (at, packed), (stamps, AT_ONCE))
+        });
+        Places {
+            control: slab,
+            buffers,
+            fillings: self.needs.fillings(),
+            queues: queues.collect(),
+            fresh_stamps,
+            turns: self.turns(&pass.layout),
+            progress,
+        }
+    }
+
+    /// The tables of a run of these sizes, or of a batch's query 0 on CTA 0.
+    pub(super) fn encode(
+        &self,
+        pass: &Pass,
+        sizes: &Sizes,
+        places: &Places,
+        shapes: &[Shape],
+    ) -> Vec<u8> {
+        let stamps: Vec<u32> = self.queues.iter().map(|q| q.stamp).collect();
+        let ranges = self.partitions.iter().enumerate();
+        let ranges = ranges.map(|(wave, partition)| match partition {
+            Some(partition) => partition.place(pass.layout.tile(wave)),
+            None => Ranges::default(),
+        });
+        Tables {
+            program: &pass.program,
+            layout: &pass.layout,
+            code: pass.code.address(),
+            sizes,
+            topologies: self.graphs.iter().map(Graph::table).collect(),
+            shapes,
+            stamps: &stamps,
+            ranges: ranges.collect(),
+            time_waves: pass.time_waves,
+        }
+        .encode(places)
+    }
+}
+
+/// What the tables of a run are made from, but for where its state is.
+pub(super) struct Tables<'a> {
+    pub(super) program: &'a Program,
+    pub(super) layout: &'a Layout,
+    pub(super) code: u64,
+    pub(super) sizes: &'a Sizes,
+    pub(super) topologies: Vec<abi::Topology>,
+    /// Of frontiers, then lists.
+    pub(super) shapes: &'a [Shape],
+    /// The last that was used, likewise, where stamps are not fresh.
+    pub(super) stamps: &'a [u32],
+    pub(super) ranges: Vec<Ranges>,
+    pub(super) time_waves: bool,
+}
+
+impl Tables<'_> {
+    /// The tables of a run on these places.
+    pub(super) fn encode(&self, places: &Places) -> Vec<u8> {
+        let program = self.program;
+        let len = |extent| self.sizes.resolve(program, extent).unwrap_or(0);
+        let control = Control::new(program);
+        let mut fills = Vec::new();
+        let mut buffers = Vec::new();
+        for (i, buffer) in program.buffers.iter().enumerate() {
+            let len = len(buffer.extent);
+            let data = places.buffers[i];
+            buffers.push(abi::Buffer {
+                data,
+                len: len as u32,
+                home: i as u32,
+            });
+            if let Some(at) = places.fillings[i]
+                && len != 0
+                && matches!(buffer.role, Role::Output | Role::Scratch)
+            {
+                let bits = buffer.init.map_or(0, |c| program.constants[c.index()].bits);
+                let size = buffer.scalar.size_bytes();
+                let fill = abi::Fill {
+                    address: data,
+                    units: (len * size).div_ceil(16),
+                    pattern: repeat(size, bits),
+                    unused: 0,
+                };
+                fills.push((at, fill));
+            }
+        }
+        let lists = program.lists.iter().map(|l| l.capacity);
+        let capacities = program.frontiers.iter().map(|f| f.capacity).chain(lists);
+        let capacities: Vec<u64> = capacities.map(len).collect();
+        let mut frontiers = Vec::new();
+        for (i, (shape, place)) in self.shapes.iter().zip(&places.queues).enumerate() {
+            let declared = program.frontiers.get(i);
+            let topology = self.layout.swept_with.get(i).copied().flatten();
+            let record = records_of(program).position(|(id, _)| id == i as u32);
+            let counters = places.control + control.frontiers + FRONTIER_CONTROL_BYTES * i as u64;
+            if places.fresh_stamps && place.stamps != 0 {
+                let fill = abi::Fill {
+                    address: place.stamps,
+                    units: (4 * shape.stamps.unwrap_or(0)).div_ceil(16),
+                    ..Default::default()
+                };
+                fills.push((place.filling, fill));
+            }
+            frontiers.push(abi::Frontier {
+                items: place.items,
+                ranges: place.ranges,
+                hubs: place.hubs,
+                counters,
+                hub_counters: counters + 6 * 128,
+                stamps: place.stamps,
+                offsets: topology.map_or(0, |t| self.topologies[t as usize].offsets),
+                nodes: self.sizes.nodes as u32,
+                capacity: capacities[i].min(u64::from(u32::MAX)) as u32,
+                ranges_len: shape.ranges as u32,
+                hubs_len: shape.hubs as u32,
+                topology: topology.unwrap_or(abi::NONE),
+                owned: declared.is_some_and(|d| d.owner.is_some()).into(),
+                record: record.map_or(abi::NONE, |r| r as u32),
+                trap: match declared {
+                    Some(_) => TrapKind::FrontierOverflow as u32,
+                    None => TrapKind::ListOverflow as u32,
+                },
+                stamp: match places.fresh_stamps {
+                    true => 1,
+                    false => self.stamps[i] + 1,
+                },
+                ..Default::default()
+            });
+        }
+        // Bitmaps are full of the last run that was cut short, or of what memory held.
+        let mut bits = places.turns.iter().flatten().map(|t| t.bits[0]);
+        if let Some(address) = bits.find(|&address| address != 0) {
+            let fill = abi::Fill {
+                address,
+                units: bitmap_bytes(self.sizes.nodes) / 16,
+                ..Default::default()
+            };
+            fills.push((AT_ONCE, fill));
+        }
+        let records = records_of(program)
+            .map(|(id, fields)| {
+                let sides = self.shapes[id as usize].sides as usize;
+                let mut record = abi::Record {
+                    count: fields.len() as u32,
+                    ..Default::default()
+                };
+                for (i, field) in fields.iter().enumerate() {
+                    let size = match field.size_bytes() {
+                        1 => 0,
+                        4 => 1,
+                        _ => 2,
+                    };
+                    record.sizes |= size << (2 * i);
+                    for side in 0..2 {
+                        let at = (side % sides) * fields.len() + i;
+                        record.fields[side * 8 + i] = places.queues[id as usize].fields[at];
+                    }
+                }
+                record
+            })
+            .collect();
+        let lens = program
+            .waves
+            .iter()
+            .map(|w| match w.domain {
+                Domain::Once => 1,
+                Domain::Range(extent) => len(extent),
+                Domain::Nodes => self.sizes.nodes,
+                Domain::Items(_)
+                | Domain::ListItems(..)
+                | Domain::Edges(_)
+                | Domain::EdgesFrom(..) => 0,
+            })
+            .collect();
+        self.layout.encode(&Run {
+            program,
+            code: self.code,
+            control: places.control,
+            buffers,
+            topologies: self.topologies.clone(),
+            frontiers,
+            records,
+            fills,
+            lens,
+            ranges: self.ranges.clone(),
+            turns: places.turns.clone(),
+            scalars: &self.sizes.scalars,
+            nodes: self.sizes.nodes,
+            progress: places.progress,
+            time_waves: self.time_waves,
+        })
+    }
+}
+
+/// Where everything of a frontier or list is from `base` on; `items`: the items are elsewhere. `stamps`: where they are
+/// if it has any, and when they are set.
+pub(super) fn place(
+    shape: &Shape,
+    (base, items): (u64, Option<u64>),
+    (stamps, filling): (u64, Filling),
+) -> QueuePlace {
+    let items_at = items.unwrap_or(base);
+    let ranges = base + shape.items_bytes();
+    let hubs = ranges + 2 * shape.ranges_bytes();
+    QueuePlace {
+        items: [items_at, items_at + shape.items_bytes() / 2],
+        ranges: [ranges, ranges + shape.ranges_bytes()],
+        hubs: [hubs, hubs + shape.hubs_bytes()],
+        stamps: shape.stamps.map_or(0, |_| stamps),
+        filling,
+        fields: fields_of(shape, items_at),
+    }
+}
+
+/// Where the fields of its items are, by side, then by field.
+pub(super) fn fields_of(shape: &Shape, items: u64) -> Vec<u64> {
+    let mut at = items;
+    let sides = (0..shape.sides).flat_map(|_| &shape.fields);
+    sides
+        .map(|field| {
+            at += shape.part_bytes(*field);
+            at - shape.part_bytes(*field)
+        })
+        .collect()
+}
+
+/// An element's raw bits, as often as they fit eight bytes.
+pub(super) fn repeat(size_bytes: u64, bits: u64) -> u64 {
+    match size_bytes {
+        1 => (bits & 0xff) * 0x0101_0101_0101_0101,
+        4 => bits & 0xffff_ffff | bits << 32,
+        _ => bits,
+    }
+}
