@@ -1,6 +1,18 @@
-//! VIR0, the bytecode of vyre: instruction table, container, verifier, planners and CPU executors. No GPU here.
+//! The core of vyre: bytecode, compiler, planners and CPU backends. There is no GPU code here. Users depend on `vyre`,
+//! which re-exports what they need.
 //!
-//! Users depend on `vyre`, which re-exports what they need.
+//! The crate has rooms. Each sees only those in the rows above it:
+//!
+//! | room | holds |
+//! | --- | --- |
+//! | [`vir0`] | the bytecode: instructions, their meaning, programs, container, verifier |
+//! | [`compile`] | typed trees to bytecode: what the macros call |
+//! | [`plan`] | planners: pure functions over programs and sizes |
+//! | `dsl` | the types of kernel parameters, graphs, columns, errors of runs |
+//! | `run` | what a backend implements, and the walk over a schedule |
+//! | `cpu` | the CPU backends: the passes' own functions, and the interpreter |
+//!
+//! The last three need the feature `exec`, which macros do without.
 
 /// `Debug` of errors is what `Display` says: a `main` that returns a `Result` prints errors by `Debug`. What they hold
 /// is in their fields.

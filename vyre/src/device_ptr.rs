@@ -1,4 +1,4 @@
-//! Where a session has something on its device, for kernels of the user's own.
+//! Where a session keeps a field on its device, for kernels of the user's own.
 
 use thiserror::Error;
 use vyre_core::vir0::scalar::Scalar;

@@ -1,4 +1,4 @@
-//! Errors of runtimes, sessions and runs.
+//! Why a runtime, a session or a run failed.
 
 use thiserror::Error;
 use vyre_core::dsl::error::RunError;

@@ -1,4 +1,4 @@
-//! Calls of a `#[kernel]`: its session waits for the next call.
+//! Calls of a `#[kernel]`. Its session stays for the next call, so that a call in a loop does not open one each time.
 
 use crate::error::Error;
 use crate::runtime::Runtime;

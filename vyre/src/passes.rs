@@ -1,4 +1,4 @@
-//! The passes of a binary.
+//! The passes that a binary has, through `inventory`.
 
 use std::fmt;
 use vyre_core::plan::show::Plan;

@@ -1,4 +1,4 @@
-//! Results in memory that goes back to their session.
+//! Results whose memory goes back to their session when they are dropped.
 
 use crate::budget::Lease;
 use std::fmt;

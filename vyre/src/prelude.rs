@@ -1,4 +1,4 @@
-//! Everything a module with passes needs.
+//! What a module with passes needs: `use vyre::prelude::*;`.
 
 pub use crate::{Error, Runtime};
 pub use vyre_core::dsl::csr::Csr;

@@ -1,4 +1,4 @@
-//! Runs without their types: arguments, results, and queries that wait for a batch.
+//! Runs without their types: arguments and results by id, and queries that wait for a batch.
 
 use crate::budget::Lease;
 use crate::error::Error;

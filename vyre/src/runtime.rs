@@ -1,4 +1,4 @@
-//! Which backend runs the passes of this process.
+//! The [`Runtime`]: which backend runs the passes of this process, with what budget and which thresholds.
 
 use crate::budget::{Budget, Lease, Spare};
 use crate::costs::Costs;
@@ -150,7 +150,7 @@ impl Runtime {
         }
     }
 
-    /// The first side alone: where sessions begin, they stay. For measurements of a backend.
+    /// This runtime with its first side only, so that sessions stay where they begin. Use it to measure a backend.
     pub fn alone(self) -> Runtime {
         Runtime {
             others: Arc::default(),
@@ -172,8 +172,8 @@ impl Runtime {
         }
     }
 
-    /// The same, with why it is this backend rather than a better one, or what it has to wait for, for
-    /// [`Display`](fmt::Display).
+    /// This runtime with a reason for [`Display`](fmt::Display): why it has this backend rather than a better one, or
+    /// what it has to wait for.
     pub fn because(self, why: impl Into<String>) -> Runtime {
         Runtime {
             why: Some(why.into()),
@@ -204,9 +204,9 @@ impl Runtime {
         std::iter::once(self.backend()).chain(others).collect()
     }
 
-    /// The same, with a budget: sessions of this runtime and its clones share so much memory. What needs more than the
-    /// others leave is refused before anything is allocated. Several sides share it: another side is opened only where
-    /// it leaves as much as it takes.
+    /// This runtime with a budget of so many bytes, which its sessions and those of its clones share. A session or run
+    /// that needs more than the others leave is refused before anything is allocated. Several sides share the budget:
+    /// another side is opened only where it leaves as much as it takes.
     pub fn with_memory(self, bytes: u64) -> Runtime {
         let budget = Some(Arc::new(Budget::new(bytes)));
         let others = self.others.iter().map(|other| Runtime {
@@ -221,11 +221,12 @@ impl Runtime {
         }
     }
 
-    /// The same, remembering in a file what runs took on each side, beyond the process: the next session of the same
-    /// code on graphs of about the same size begins where it was fastest. The file and its folders are made when there
-    /// is something to write. A file of anything else is left alone, and one that cannot be read or written is no
-    /// error. Without this, and without `VYRE_COSTS` for [`auto`](Runtime::auto), nothing is written; a runtime and its
-    /// clones remember for themselves.
+    /// This runtime with a file that remembers, beyond the process, what runs took on each side. The next session of
+    /// the same code on graphs of about the same size begins where it was fastest.
+    ///
+    /// The file and its folders are made when there is something to write. A file of anything else is left alone, and
+    /// one that cannot be read or written is no error. Without this, and without `VYRE_COSTS` for
+    /// [`auto`](Runtime::auto), nothing is written, and only a runtime and its clones remember.
     pub fn with_costs(self, file: impl Into<PathBuf>) -> Runtime {
         let names = self
             .sides()
@@ -247,7 +248,8 @@ impl Runtime {
         self.backend.floor()
     }
 
-    /// The same, with thresholds that were measured: sessions load them. Of several sides, the first has them.
+    /// This runtime with other thresholds, for example measured ones, which its sessions decide by. Of several sides,
+    /// the first gets them.
     pub fn with_thresholds(self, thresholds: Thresholds) -> Runtime {
         Runtime { thresholds, ..self }
     }
@@ -257,8 +259,9 @@ impl Runtime {
         &self.thresholds
     }
 
-    /// What the plans that this runtime and its clones keep were asked for so far. A session that is opened again for
-    /// the same pass, sizes and memory takes its plan from there, and so does its first launch.
+    /// How often plans were found among those that this runtime and its clones keep, and how often they were made. A
+    /// session that is opened again for the same pass, sizes and memory takes its plan from there, and so does its
+    /// first launch.
     pub fn planning(&self) -> Planning {
         let others = self.others.iter().map(|other| other.plans.stats());
         others.fold(self.plans.stats(), Planning::plus)
@@ -278,7 +281,7 @@ impl Runtime {
         &*self.backend
     }
 
-    /// Memory that sessions share, and how much of it they took; `None` where nothing was set.
+    /// The budget, and how much of it sessions have taken, in bytes; `None` where no budget was set.
     pub fn memory(&self) -> Option<(u64, u64)> {
         let budget = self.budget.as_ref()?;
         Some(budget.bytes())

@@ -1,4 +1,4 @@
-//! A pass bound to a runtime and a topology.
+//! The [`Session`]: a pass bound to a runtime and a topology, with its memory allocated.
 
 use crate::decide::{Decider, Decision, Happened, Situation, Tuned, Tuner};
 use crate::device_ptr::{DevicePtr, DevicePtrError};
@@ -97,19 +97,20 @@ impl<P: Pass> Session<P> {
         Ok(out)
     }
 
-    /// The same in the memory of an earlier result, or of `Output::default()`, which has none: a run that needs no more
-    /// than the result before takes no memory for its own. What `out` held is gone when the run begins; after an error
-    /// it is empty, and its memory goes to the next run.
+    /// Runs the pass once, as [`run`](Session::run) does, and puts the result into the memory of an earlier result, or
+    /// of `Output::default()`, which has none. A run that needs no more than the result before allocates nothing for
+    /// its own. What `out` held is gone when the run begins. After an error it is empty, and its memory goes to the
+    /// next run.
     ///
     /// A list keeps the room that it grew to, where [`Session::run`] gives one that is just full.
     pub fn run_into(&mut self, run: P::Run<'_>, out: &mut P::Output) -> Result<(), Error> {
         self.series(&[run], out)
     }
 
-    /// The same into memory that goes back to the session when the result is dropped, and is used again. On a GPU its
-    /// pages are locked, so that the device copies large columns of scalars and rows of bits to where they stay, and
-    /// nobody copies them again; lists, whose length is known only after the run, and structs are in ordinary memory.
-    /// On a CPU all of it is.
+    /// Runs the pass once, as [`run`](Session::run) does, and puts the result into memory that goes back to the session
+    /// when the result is dropped. On a GPU its pages are locked: the device copies large columns of scalars and rows
+    /// of bits to where they stay, and nobody copies them again. Lists, whose length is known only after the run, and
+    /// structs are in ordinary memory. On a CPU everything is.
     ///
     /// Until it is freed the memory counts in the runtime's budget, lists with their whole capacity. A session keeps up
     /// to eight results that came back, and gives them up where another session needs the memory.
@@ -170,7 +171,8 @@ impl<P: Pass> Session<P> {
         Ok(out)
     }
 
-    /// The same in the memory of an earlier result, as [`Session::run_into`].
+    /// Runs a series, as [`run_series`](Session::run_series) does, and puts the last run's result into the memory of an
+    /// earlier one, as [`run_into`](Session::run_into) does.
     pub fn run_series_into<'a>(
         &mut self,
         runs: impl IntoIterator<Item = P::Run<'a>>,
@@ -349,9 +351,8 @@ impl<P: Pass> Session<P> {
     }
 
     /// Where the device has an output, a topology buffer (`weight`), or a graph (`graph.offsets`, `graph.targets`), for
-    /// kernels of your own beside the pass: on `Device::stream` of the runtime's
-    /// `cuda_device` they run after the runs before and before the runs after. Of a struct each field
-    /// has a buffer (`start.x`).
+    /// kernels of your own beside the pass. A kernel on `Device::stream` of the runtime's `cuda_device` runs after the
+    /// runs before it and before the runs after it. A buffer of structs has one buffer for each field (`start.x`).
     ///
     /// - **An output** has what the last run left, as the host got it, until the next run begins, which begins it anew.
     ///   The kernel may write to it. It may be somewhere else after each run.
@@ -362,7 +363,7 @@ impl<P: Pass> Session<P> {
     ///
     /// The address is good until the session is run, updated or dropped; ask again afterwards, which costs next to
     /// nothing. Only a session on one side stays on the device ([`Runtime::cuda`]); with [`Runtime::auto`] a run may
-    /// take it to the CPU. On another stream than the device's, order is yours to make, with events.
+    /// take it to the CPU. On another stream you have to make the order yourself, with events.
     pub fn device_ptr(&self, field: &str) -> Result<DevicePtr, DevicePtrError> {
         let (what, scalar) = (resident(&self.program, field))
             .ok_or_else(|| DevicePtrError::NoField(field.to_owned()))?;
@@ -464,17 +465,18 @@ impl<P: Pass> Session<P> {
         self.sides.set_thresholds(thresholds);
     }
 
-    /// Asks for so many workers a launch, at most as many as the backend runs at once; `None`, as it begins: that many.
-    /// Workers are the CTAs of a GPU and the threads of a CPU, whose sweeps take one or all.
+    /// Asks for so many workers a launch, at most as many as the backend runs at once. `None`, the default, asks for
+    /// that many. Workers are the CTAs of a GPU and the threads of a CPU, whose sweeps take one or all.
     pub fn set_workers(&mut self, workers: Option<NonZeroU32>) {
         self.decider.workers = workers.map(NonZeroU32::get);
     }
 
-    /// Lets the session try launches on its next runs, which should be alike, and keep the fastest: with several
-    /// numbers of workers and of items a lane where the backend can vary them, otherwise with several thresholds from
-    /// which a sweep is dense and takes all threads. Off as it begins. No choice changes a result: on a GPU, where the
-    /// order of items depends on both, nothing is tried for passes whose result is open ([`Agreement::Open`]). The
-    /// session stays on its side until all was tried.
+    /// Lets the session try several launches on its next runs, which should be alike, and keep the fastest. It tries
+    /// numbers of workers and of items a lane where the backend can vary them, otherwise thresholds from which a sweep
+    /// is dense and takes all threads. It is off by default. The session stays on its side until all was tried.
+    ///
+    /// No choice changes a result. On a GPU the order of items depends on both numbers, so nothing is tried for passes
+    /// whose result is open ([`Agreement::Open`]).
     pub fn set_autotune(&mut self, on: bool) {
         let open = matches!(self.program.agreement, Agreement::Open(_));
         self.decider.tuner = on.then(|| Tuner::new(self.executor.limits(), open));

@@ -1,4 +1,4 @@
-//! A pass bound to many topologies.
+//! [`Sessions`]: a pass bound to many topologies, whose queries share launches.
 
 use crate::error::Error;
 use crate::memory::Memory;

@@ -1,4 +1,5 @@
-//! Columns: arrays of one scalar type, owned and borrowed.
+//! Columns: arrays of one scalar type, whose type is known at run time. [`Column`] is owned, [`Slice`] and [`SliceMut`]
+//! are borrowed.
 
 use crate::vir0::scalar::{Scalar, ScalarType};
 use rayon::prelude::*;

@@ -1,4 +1,5 @@
-//! Compressed sparse row graphs.
+//! Graphs in compressed sparse row form: the edges of node `v` are `offsets[v]..offsets[v + 1]`, and `targets` has
+//! where each edge leads.
 
 use crate::dsl::fault;
 use crate::dsl::views::zeros;

@@ -1,4 +1,5 @@
-//! Why a session could not be made, or a run gave no result.
+//! Why a session could not be made, or why a run gave no result. A message has the user's names, and the actual and the
+//! allowed number.
 
 use crate::vir0::trap::Trap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The types of parameters.
+//! The types that kernels take as parameters: items, frontiers, lists, rows of bits and reductions.
 
 use crate::dsl::columns::{Element, Slice};
 use crate::dsl::fault;

@@ -1,8 +1,12 @@
 //! What a CUDA device has for a frontier besides its items, and for a topology besides its arrays.
 //!
-//! A frontier whose items' edges are swept keeps the edge range of each item beside it, so that a sweep does not look
-//! it up again, and nodes of very many edges on a list of their own, which all CTAs share out. A `unique` frontier has
-//! a stamp for each node. A neighbour loop that was lifted has lists of the long edge ranges and of chunks of nodes.
+//! | for | memory |
+//! | --- | --- |
+//! | a frontier whose items' edges are swept | the edge range of each item, so that a sweep does not look it up again |
+//! | the same, where nodes have very many edges | a list of such nodes, whose edges all CTAs take together |
+//! | a `unique` frontier | a stamp for each node |
+//! | a topology with a lifted neighbour loop | lists of its long edge ranges and of its chunks of nodes |
+//!
 //! Items of narrow rounds are kept on chip and take no memory; when they leave it, they go to the frontier's own list.
 //!
 //! The executor allocates by these figures and [`super::footprint`] counts by them, so that the two agree. What a

@@ -1,4 +1,5 @@
-//! When buffers and frontiers are used, group by group.
+//! When buffers and frontiers hold something, group by group. Memory planners place what never lives at once in the
+//! same memory.
 
 use crate::vir0::group::groups_of;
 use crate::vir0::module::{Domain, FixpointId, Program, Resource, Step, Uniform, WaveId};

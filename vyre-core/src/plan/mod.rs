@@ -1,7 +1,7 @@
 //! Planners: pure functions from values to a plan, the same answer every time, ties broken by id.
 //!
-//! The macros call them at compile time, the runtime with real sizes. No planner calls another: what one finds out
-//! ([`barrier::Levels`], for instance) is handed to the next by whoever drives them.
+//! The macros call them at compile time, the runtime with real sizes. Planners do not call each other: whoever drives
+//! them hands what one finds out ([`barrier::Levels`], for instance) to the next. Only [`fit`] drives two others.
 //!
 //! | planner | question |
 //! | --- | --- |
@@ -12,7 +12,7 @@
 //! | [`footprint`] | what does a whole program take, group by group, and does it fit? |
 //! | [`arena`] | where does what never lives at once lie in one memory, and when is it filled? |
 //! | [`device`] | what does a CUDA device have for a frontier besides its items? |
-//! | [`fit`] | which allocation, and which further barriers, bring a program under its budget? Drives the two above |
+//! | [`fit`] | which allocation, and which further barriers, bring a program under its budget? Drives [`footprint`] and [`memory`] |
 //! | [`fuse`] | how do two programs run in one launch with the fewest barriers? |
 //! | [`route`] | does a sweep over a frontier start with a list or a bitmap, on one thread or all? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |

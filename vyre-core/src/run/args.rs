@@ -1,4 +1,5 @@
-//! What a session and a run are given, and whether it fits.
+//! What a session and a run are given, and the checks that it fits the program: topologies in [`TopologyArgs`], scalars
+//! and inputs in [`Args`].
 
 use crate::dsl::columns::Slice;
 use crate::dsl::csr::Csr;

@@ -1,5 +1,8 @@
-//! What a backend implements: [`Backend`] opens an [`Executor`] for each session, and nothing else of a backend is
-//! known here.
+//! What a backend implements: a [`Backend`] opens an [`Executor`] for each session. Nothing else of a backend is known
+//! to the runtime.
+//!
+//! An executor only runs, counts, and says which hints ([`LaunchHint`]) it followed. Budgets, batches, series and
+//! launch decisions are the runtime's, so they are the same for every backend.
 
 use crate::dsl::columns::SliceMut;
 use crate::dsl::error::RunError;

@@ -1,4 +1,4 @@
-//! Arguments and results of two programs that run as one.
+//! Arguments and results of two programs that run as one ([`crate::plan::fuse`]).
 
 use crate::plan::fuse::Fused;
 use crate::run::args::Args;

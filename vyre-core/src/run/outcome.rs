@@ -1,4 +1,7 @@
-//! What a run gives back.
+//! What a run gives back: its results in an [`Outcome`], and what it did in a [`Report`].
+//!
+//! Results are exchanged, not copied: the vectors of an `Output` and the columns of an `Outcome` swap places. So the
+//! same functions give results, and lend the memory of an earlier result to the next run.
 
 use crate::dsl::Bits;
 use crate::dsl::columns::{Column, Element};

@@ -1,10 +1,15 @@
-//! The driver of backends that the host leads: [`follow`] walks a program's schedule over what such a backend
-//! implements, a [`Sweeper`]. The CPU executors are two; a device that takes a dispatch a sweep, or several devices,
-//! are others.
+//! The driver of backends that the host leads: [`follow`] walks a program's schedule and calls such a backend, a
+//! [`Sweeper`]. Both CPU executors are sweepers. A device that takes one dispatch for each sweep would be another, and
+//! so would several devices together.
 //!
-//! The driver knows the order of things: which wave comes next and in which round, where a barrier group ends, when a
-//! fixpoint goes on, how many rounds and how much work a run may take, how long its sweeps were, and which of a group's
-//! faults is the run's trap. The sweeper knows where memory is.
+//! The driver knows the order of things:
+//!
+//! - which wave comes next, and in which round;
+//! - where a barrier group ends, and when a fixpoint goes on;
+//! - how many rounds and how much work a run may take, and how long its sweeps were;
+//! - which of a group's faults is the run's trap.
+//!
+//! The sweeper knows where memory is.
 
 use crate::dsl::error::RunError;
 pub use crate::dsl::fault::Fault;

@@ -1,4 +1,5 @@
-//! Which pass a program is, as two hashes: what measurements of it are bound to.
+//! Which program a pass is, as two hashes: of its code and of the values of its constants. Measurements are bound to
+//! both ([`crate::plan::evidence`]).
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! What a pass promises and asks of the planner, and what measurements prove about it.
+//! What a pass says of itself: its name, what it asks of a planner, and what measurements prove about it. The macro
+//! makes it from `#[pass(..)]`, and the container carries it.
 
 use thiserror::Error;
 

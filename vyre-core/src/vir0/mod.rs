@@ -1,5 +1,16 @@
-//! VIR0, the ground floor: instruction table, what instructions mean and how values flow through code, module format,
-//! container, verifier and disassembler. It sees nothing else of this crate.
+//! VIR0, the bytecode. This room sees no other room of the crate.
+//!
+//! | question | answer |
+//! | --- | --- |
+//! | Which instructions are there, and what is in a word? | [`isa`] |
+//! | What does an instruction do? | [`meaning`] |
+//! | What does code read, assign and keep alive? | [`flow`] |
+//! | What is a program? | [`module`], with [`scalar`] types, [`sizes`] and the pass's [`manifest`] |
+//! | Which waves run between two barriers? Which scope owns a frontier? | [`group`], [`owner`] |
+//! | May a program run? | [`verify`] |
+//! | How is it written down, in bytes and as text? | [`container`], [`disasm`] |
+//! | How does a run stop early, and about which field? | [`trap`], [`subject`] |
+//! | Is this the program that was measured? | [`fingerprint`] |
 
 pub mod container;
 pub mod disasm;

@@ -1,7 +1,8 @@
-//! A VIR0 program: what the macro emits, the host verifies, the interpreters execute and the JIT compiles.
+//! A VIR0 program: what the macro emits, the host verifies and backends execute.
 //!
-//! [`Program`] is the decoded form; `encode` and `decode` (see [`crate::vir0::container`]) are its one byte format.
-//! Ids are indices into the program's tables, in declaration order.
+//! [`Program`] is the decoded form; [`encode`](crate::vir0::container::encode) and
+//! [`decode`](crate::vir0::container::decode) are its one byte format. An id, such as [`WaveId`] or [`BufferId`], is an
+//! index into the program's table of that kind, in the order of declaration.
 
 use crate::vir0::isa::Word;
 use crate::vir0::manifest::Manifest;

@@ -1,4 +1,4 @@
-//! The scalar types of VIR0.
+//! The scalar types of VIR0, and how their values are kept in 64 bits.
 
 /// Element type of buffers, scalars, constants and reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! What symbolic sizes stand for in a session or a run.
+//! The numbers that symbolic sizes (nodes, edges of a topology, a scalar) stand for in a session or a run.
 
 use super::module::{BufferId, Extent, Program, Width, row_words};
 

@@ -1,10 +1,12 @@
-//! What a trap was about: the fields of `Data` that the words at its position access.
+//! Which fields of `Data` a trap is about: those that the words at its position access.
 //!
-//! The interpreters know the word that failed. A native fault has a position, and which dimension of rows of bits was
-//! exceeded: every field of that length which the words of that position access may be the one, and all are named. A
-//! position is one operation of the source, so that both say the same, except where a `macro_rules!` wrote the code:
-//! there rustc gives all of it the place of the macro's call. `a.or_from(v, b, w)` is one operation on two fields: both
-//! are named everywhere.
+//! The interpreters know the word that failed. A native fault has a position, and for rows of bits which dimension was
+//! exceeded. Every field of that length that the words at the position access may be the one, and all of them are
+//! named.
+//!
+//! A position is one operation of the source, so both name the same field. There are two exceptions. rustc gives all
+//! code of a `macro_rules!` the place of the macro's call, so there a native trap may name more fields. And
+//! `a.or_from(v, b, w)` is one operation on two fields: both are named everywhere.
 
 use crate::vir0::isa::{IMM, Imm, Kind, MAX_DIRECT_UNIFORMS, Op, UNIFORM_BASE, Word};
 use crate::vir0::module::{

@@ -1,4 +1,5 @@
-//! Traps: runs stopped by a checked fault.
+//! Traps: runs that a checked fault has stopped. A [`Fault`] is what a lane reports; a [`Trap`] is what the user gets,
+//! with kernel, source position, item and field.
 
 use crate::vir0::scalar::Scalar;
 use std::fmt;
