@@ -22,16 +22,16 @@ use vyre_core::vir0::module::Program;
 /// Decisions that a session remembers.
 const REMEMBERED: usize = 16;
 
-/// One decision.
+/// What was decided before one launch, and what came of it.
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// Counts the session's launches, from 1.
     pub number: u64,
     /// Queries of the launch.
     pub queries: u64,
-    /// What was known.
+    /// What was known before the launch.
     pub request: Request,
-    /// The topology of the launch before, which is held near a threshold.
+    /// The frontier's shape in the launch before, which is kept near a threshold.
     pub previous: Option<Topology>,
     /// What was decided.
     pub launch: Recommendation,
@@ -41,7 +41,7 @@ pub struct Decision {
     pub parallel_from: u64,
     /// Items that a lane was to take at a time, at most.
     pub items_per_lane: u32,
-    /// What the executor made of it.
+    /// Which parts of the decision the executor followed.
     pub followed: Followed,
     /// What came of it; `None` when the launch failed.
     pub outcome: Option<Happened>,
@@ -335,7 +335,7 @@ fn refused(e: LaunchError) -> RunError {
     }
 }
 
-/// What autotuning chose, or tries; `None`: left as it is.
+/// What autotuning chose, or tries now. A field that is `None` is left as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuned {
     /// Workers of a launch.

@@ -59,11 +59,12 @@ pub struct Choice {
     pub min_reuse: u64,
     /// Smallest avoided readback worth it.
     pub min_readback_bytes: u64,
-    /// Measured speedup over the baseline, in basis points; 0: nothing is proved. It is selected from above 10,000 on.
+    /// Measured speedup over the baseline, in basis points; 0 means that nothing is proved. An alternative is selected
+    /// only above 10,000.
     pub speedup_bps: u64,
-    /// Time that one run of its stage's baseline takes, where that was measured; otherwise the sample's counts.
+    /// Time that one run of its stage's baseline takes, where that was measured. Otherwise the sample's time counts.
     pub baseline_ns: Option<u64>,
-    /// Time that preparing it takes, once. While it is prepared, it counts as nothing.
+    /// Time that preparing it takes, once. Once it is prepared, this counts as 0.
     pub planning_cost_ns: u64,
     /// Device memory that it takes.
     pub scratch_bytes: u64,
@@ -230,7 +231,7 @@ pub struct Stage<'p, T> {
 }
 
 impl<'p, T> Stage<'p, T> {
-    /// What runs when no alternative is selected; without it, nothing does.
+    /// Sets the work that runs when no alternative is selected. Without a baseline, nothing runs then.
     pub fn baseline(
         &mut self,
         work: impl FnMut(&mut T) -> Result<(), Error> + 'p,
@@ -239,7 +240,7 @@ impl<'p, T> Stage<'p, T> {
         self
     }
 
-    /// What may run instead.
+    /// Adds work that may run instead of the baseline.
     pub fn alternative(
         &mut self,
         choice: Choice,
@@ -249,8 +250,8 @@ impl<'p, T> Stage<'p, T> {
         self
     }
 
-    /// What may run instead, and first makes what all its runs use: another layout of the graph, a session of its own.
-    /// That is made when it is selected and runs, and then kept.
+    /// Adds work that may run instead of the baseline, and that first makes what all its runs use: another layout of
+    /// the graph, or a session of its own. That is made when the alternative is selected and runs, and then kept.
     pub fn prepared<S: 'p>(
         &mut self,
         choice: Choice,
@@ -266,7 +267,7 @@ impl<'p, T> Stage<'p, T> {
         self
     }
 
-    /// What would be an alternative, but is not there; never selected, and explained.
+    /// Adds an alternative that this build or device does not have. It is never selected, and the explanation says why.
     pub fn unavailable(&mut self, choice: Choice, why: impl Into<String>) -> &mut Stage<'p, T> {
         self.unavailable.push((choice, why.into()));
         self
@@ -316,7 +317,7 @@ impl<T> Default for Pipeline<'_, T> {
 }
 
 impl<'p, T> Pipeline<'p, T> {
-    /// One without stages.
+    /// A pipeline without stages.
     pub fn new() -> Pipeline<'p, T> {
         Pipeline::default()
     }
@@ -327,7 +328,7 @@ impl<'p, T> Pipeline<'p, T> {
         self.ranking = ranking;
     }
 
-    /// Another stage, after all others.
+    /// Adds a stage after all others.
     pub fn stage(&mut self, name: impl Into<String>) -> &mut Stage<'p, T> {
         self.stages.push(Stage {
             name: name.into(),
@@ -338,11 +339,12 @@ impl<'p, T> Pipeline<'p, T> {
         self.stages.last_mut().expect("just pushed")
     }
 
-    /// Measures every alternative of a stage that has a baseline, on this state: by the median of so many timed runs of
-    /// each, in turn after an untimed one, how long the baseline takes and how much faster the alternative is; by one
-    /// try, how long it takes to prepare. That replaces what the choices claimed. What was prepared for it is given up
-    /// again, so that a selection weighs what preparing it costs. Each stage sees the state as the baselines before it
-    /// leave it.
+    /// Measures every alternative of the stages that have a baseline, on this state.
+    ///
+    /// How long the baseline takes, and how much faster the alternative is, are medians of so many timed runs of each,
+    /// in turn, after an untimed one. How long preparing takes is measured once. The figures replace what the choices
+    /// claimed. What was prepared is given up again, so that a selection weighs what preparing costs. Each stage sees
+    /// the state as the baselines before it leave it.
     pub fn measure(&mut self, runs: NonZeroUsize, state: &mut T) -> Result<(), Error> {
         let mut stages = self.stages.iter_mut();
         stages.try_for_each(|stage| stage.measure(runs, state))
@@ -356,8 +358,8 @@ impl<'p, T> Pipeline<'p, T> {
         })
     }
 
-    /// Decides what runs on such a sample: of each stage the selected alternative that ranks first. What is outranked
-    /// in its stage leaves its part of the budgets to others.
+    /// Decides what runs on such a sample: in each stage, the selected alternative that ranks first. An alternative
+    /// that is outranked in its stage leaves its part of the budgets to others.
     pub fn select(&mut self, sample: &Sample) -> Result<Selected<'_, 'p, T>, PassError> {
         let mut verdicts: Vec<Vec<Option<Verdict>>> = self
             .stages

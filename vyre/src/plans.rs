@@ -14,7 +14,8 @@ use vyre_core::run::pass::Pass;
 use vyre_core::vir0::module::Program;
 use vyre_core::vir0::sizes::Sizes;
 
-/// What the plans that a runtime keeps were asked for so far ([`Runtime::planning`](crate::Runtime::planning)).
+/// How often a runtime found a plan among those that it keeps, and how often it made one
+/// ([`Runtime::planning`](crate::Runtime::planning)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Planning {
     /// Plans of sessions: the assembled and verified program with the barriers that its budget takes, how memory is

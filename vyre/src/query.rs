@@ -117,10 +117,10 @@ impl Query {
     }
 }
 
-/// What a batch gave.
+/// The results of a batch.
 #[derive(Debug)]
 pub struct Batch<T> {
-    /// By query.
+    /// Each query's result, in the order of submission.
     pub results: Vec<(QueryId, Result<T, Error>)>,
     /// The order in which queries were handed to the executor.
     pub order: Vec<QueryId>,

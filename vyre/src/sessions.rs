@@ -15,9 +15,9 @@ use vyre_core::run::backend::Many;
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::vir0::module::Program;
 
-/// A pass with many topologies uploaded, whose queries share launches where the backend can: on CUDA a query takes one
-/// CTA, so that as many small graphs are worked on at a time as the device has multiprocessors. For graphs that are
-/// worth the whole device, take a [`Session`](crate::Session) each.
+/// A pass with many topologies uploaded, whose queries share launches where the backend can. On CUDA a query takes one
+/// CTA, so that the device works on as many small graphs at a time as it has multiprocessors. A graph that is worth the
+/// whole device should have a [`Session`](crate::Session) of its own.
 ///
 /// `#[wave_graph] mod bfs` defines `bfs::Sessions` as an alias of this.
 pub struct Sessions<P> {
@@ -70,19 +70,19 @@ impl<P: Pass> Sessions<P> {
         })
     }
 
-    /// Topologies.
+    /// Number of topologies.
     pub fn len(&self) -> usize {
         self.memories.len()
     }
 
-    /// There are none.
+    /// Whether there are no topologies.
     pub fn is_empty(&self) -> bool {
         self.memories.is_empty()
     }
 
-    /// Puts a query on a topology, counted from 0, in line for the next batch, higher priorities first. Inputs are
-    /// copied, and on a CPU count as memory until the query has run; what is wrong with them, or that there is no
-    /// memory for them, is said when it runs.
+    /// Puts a query on a topology, counted from 0, in line for the next batch. Higher priorities go first. Inputs are
+    /// copied; on a CPU the copies count as memory until the query has run. If the inputs are wrong, or there is no
+    /// memory for them, the query fails when it runs.
     pub fn submit(&mut self, topology: usize, run: P::Run<'_>, priority: i32) -> QueryId {
         let id = QueryId(self.next_query);
         self.next_query += 1;
@@ -176,8 +176,8 @@ impl<P: Pass> Sessions<P> {
         }
     }
 
-    /// What was uploaded, allocated, waited for, read back and launched since they were made; `None` where the backend
-    /// does not count.
+    /// What was uploaded, allocated, waited for, read back and launched since these sessions were made; `None` where
+    /// the backend does not count.
     pub fn counters(&self) -> Option<Counters> {
         self.resident.counters()
     }

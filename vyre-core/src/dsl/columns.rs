@@ -119,7 +119,7 @@ macro_rules! columns {
             pub(crate) fn address(&self) -> usize { match self { $(Slice::$variant(v) => v.as_ptr().addr(),)* } }
             /// Copies it.
             pub fn to_column(&self) -> Column { match self { $(Slice::$variant(v) => Column::$variant(v.to_vec()),)* } }
-            /// The same; `None` where there is no memory.
+            /// A copy, or `None` where there is no memory.
             pub fn try_to_column(&self) -> Option<Column> {
                 match self { $(Slice::$variant(v) => {
                     let mut values = Vec::new();

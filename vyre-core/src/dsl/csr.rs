@@ -159,8 +159,8 @@ impl Csr {
         Ok((Csr { offsets, targets }, origin))
     }
 
-    /// The graph with more edges, each after those its source has; also, for each edge of the new graph, its number
-    /// before: edges of this graph count from 0, the appended ones go on after them (to permute weights).
+    /// The graph with more edges, each behind those that its source has. Also returns where each edge of the new graph
+    /// comes from, to permute weights: edges of this graph count from 0, and the appended edges continue after them.
     ///
     /// ```
     /// use vyre_core::dsl::csr::Csr;
@@ -201,13 +201,13 @@ impl Csr {
         self.reversed_in(vec![0; offsets], vec![0; targets])
     }
 
-    /// The same; `None` where there is no memory.
+    /// [`reverse`](Csr::reverse), or `None` where there is no memory.
     pub(crate) fn try_reverse(&self) -> Option<Csr> {
         let (offsets, targets) = (zeros(self.offsets.len())?, zeros(self.targets.len())?);
         Some(self.reversed_in(offsets, targets))
     }
 
-    /// The same in arrays of zeros, one as long as the offsets and one as long as the targets.
+    /// [`reverse`](Csr::reverse) into arrays of zeros, one as long as the offsets and one as long as the targets.
     fn reversed_in(&self, mut offsets: Vec<u32>, mut targets: Vec<u32>) -> Csr {
         let n = self.node_count();
         for &t in &self.targets {

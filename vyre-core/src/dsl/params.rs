@@ -77,7 +77,7 @@ impl<'a, T: Record> Records<'a, T> {
         self.fields.len() as u32
     }
 
-    /// Has no elements.
+    /// Whether it has no elements.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.fields.len() == 0
@@ -106,9 +106,9 @@ impl<T: Record + std::fmt::Debug> std::fmt::Debug for Records<'_, T> {
 ///
 /// In `Data`, `#[output(per = node, bits = width)] rows: Bits` declares it; kernels take `&Bits`. The words of a row
 /// are u32, because 32-bit atomics are native everywhere; row `v` is words `v * words() .. (v + 1) * words()`, and bit
-/// `b` is bit `b % 32` of word `b / 32`. What each method is in a body, [`Bits`](crate::compile::ir::build::Bits) of
-/// `ir::build` says, under the same name. A node that is none traps first, then a bit or word outside the row. A row
-/// has no bits but its `width`: what else a word would bring to its last word is dropped.
+/// `b` is bit `b % 32` of word `b / 32`. [`Bits`](crate::compile::ir::build::Bits) of `ir::build` says, under the same
+/// name, what each method is in a body. A node outside of the node set traps first, then a bit or word outside the row.
+/// A row has no bits beyond its `width`: where a word would set one, it is dropped.
 ///
 /// ```
 /// use vyre_core::dsl::Bits;
@@ -341,8 +341,8 @@ impl Bits {
         self.row(v).iter().map(|w| w.load().count_ones()).sum()
     }
 
-    /// The set bits of a row, in order. A word of the row is read when the bits before it are through, so that what is
-    /// set or cleared meanwhile counts from the next word on.
+    /// The set bits of a row, in order. A word of the row is read after the bits of the words before it, so a bit that
+    /// is set or cleared meanwhile counts from the next word on.
     #[track_caller]
     pub fn ones(&self, v: Node) -> impl Iterator<Item = u32> + '_ {
         let mut words = (0u32..).zip(self.row(v));

@@ -131,7 +131,7 @@ impl Levels {
         })
     }
 
-    /// The same groups with other edges, all of which lead to a later group. The groups may no longer be the fewest.
+    /// These groups with other edges, all of which lead to a later group. The groups may no longer be the fewest.
     pub(super) fn with_edges(&self, edges: &[Edge]) -> Levels {
         debug_assert!(
             edges

@@ -65,7 +65,7 @@ pub struct Fused {
     pub program: Program,
     /// Barriers in the schedule, ends of rounds not counted.
     pub barriers: usize,
-    /// The same with one program after the other.
+    /// Barriers if one program ran after the other.
     pub barriers_before: usize,
     pub(crate) scalars: usize,
     pub(crate) reductions: usize,

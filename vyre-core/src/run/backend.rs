@@ -28,7 +28,7 @@ pub trait Backend: Any + Send + Sync {
     /// What it runs on: a device's name, or how many threads.
     fn device(&self) -> String;
 
-    /// What tells its costs from those of other machines and builds.
+    /// A text that tells its costs from those of other machines and builds.
     fn identity(&self) -> String {
         let (name, version, device) = (self.name(), env!("CARGO_PKG_VERSION"), self.device());
         let arch = std::env::consts::ARCH;
@@ -39,20 +39,20 @@ pub trait Backend: Any + Send + Sync {
         format!("{name} {version}, {arch}, {device}, {build}")
     }
 
-    /// Which of several devices.
+    /// The number of its device, where there are several.
     fn ordinal(&self) -> u32 {
         0
     }
 
-    /// The least that a run can take here.
+    /// The least time that a run can take here.
     fn floor(&self) -> Floor;
 
-    /// What sessions decide by until something was measured.
+    /// The thresholds that sessions decide by until something was measured.
     fn thresholds(&self) -> Thresholds {
         Thresholds::default()
     }
 
-    /// It runs bytecode as it is, without the functions of a pass.
+    /// Whether it runs bytecode as it is, without the functions of a pass.
     fn runs_bytecode(&self) -> bool {
         true
     }
@@ -60,22 +60,23 @@ pub trait Backend: Any + Send + Sync {
     /// Whose memory a session of the pass takes.
     fn holder(&self, program: &Program, topology: &TopologyArgs<'_>) -> Result<Holder, RunError>;
 
-    /// What waits for a batch on the host is in its memory, and counts there.
+    /// Whether inputs that wait for a batch are in the backend's memory, and count there.
     fn is_host(&self) -> bool;
 
-    /// All of its memory, in bytes, where sessions of kernels may wait in a part of it for their next call; `None`:
-    /// they are made anew.
+    /// All of its memory, in bytes, if sessions of kernels may wait in a part of it for their next call; `None` if they
+    /// are made anew for each call.
     fn waiting_room_bytes(&self) -> Result<Option<u64>, RunError> {
         Ok(None)
     }
 
-    /// There is memory for later, which goes before something is refused.
+    /// Tells the backend who has memory for later that can be freed before something is refused.
     fn register(&self, _spare: Weak<dyn GiveUp>) {}
 
     /// Uploads the topology and allocates once for all runs.
     fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Executor>, RunError>;
 
-    /// The same for one pass on many topologies. Where queries on several of them can share launches, its own.
+    /// Opens one pass on many topologies. A backend implements it where queries on several topologies can share
+    /// launches; by default each topology has an executor.
     fn open_many(&self, openings: Vec<Opening<'_>>) -> Result<Box<dyn Many>, RunError> {
         let executors = openings.into_iter().map(|opening| self.open(opening));
         apart(executors)
@@ -90,7 +91,7 @@ pub type OpenNative =
 pub struct Opening<'a> {
     /// The program as this session runs it.
     pub program: Arc<Program>,
-    /// On what.
+    /// The session's topology.
     pub topology: &'a TopologyArgs<'a>,
     /// Whether temporaries that never live at once share memory.
     pub allocation: Allocation,
@@ -108,7 +109,7 @@ pub enum Holder {
 }
 
 impl Holder {
-    /// As planners take it.
+    /// This memory as planners see it.
     pub fn target(&self) -> Target<'_> {
         match self {
             Holder::Host => Target::Cpu,
@@ -116,7 +117,7 @@ impl Holder {
         }
     }
 
-    /// What is held beside the plan.
+    /// Bytes that are held beside the plan.
     pub fn beside_bytes(&self, program: &Program, sizes: &Sizes) -> u64 {
         match self {
             Holder::Host => beside_bytes(program, sizes),
@@ -125,9 +126,9 @@ impl Holder {
     }
 }
 
-/// Has memory for later.
+/// Someone who keeps memory for later.
 pub trait GiveUp: Send + Sync {
-    /// Frees it; whether there was some.
+    /// Frees that memory, and returns whether there was some.
     fn give_up(&self) -> bool;
 }
 
@@ -233,7 +234,7 @@ pub struct Limits {
 /// How the next launches should be. Results never depend on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaunchHint {
-    /// Workers.
+    /// Number of workers.
     pub workers: u32,
     /// The caller asked for so many, and did not leave it to the policy.
     pub asked: bool,
@@ -279,7 +280,7 @@ pub struct Sweeps {
 }
 
 impl Default for Sweeps {
-    /// Lists, until somebody plans.
+    /// Sweeps that start with lists, for a session that was not planned.
     fn default() -> Sweeps {
         Sweeps {
             start: route::Route::Sparse,
@@ -295,15 +296,15 @@ impl Default for Sweeps {
 pub struct Followed {
     /// Workers.
     pub workers: u32,
-    /// What executes the code.
+    /// The code that runs: the passes' functions, or interpreted bytecode.
     pub code: &'static str,
     /// What sweeps over frontiers start with, where routes choose that.
     pub sweeps: Option<route::Route>,
-    /// What it did otherwise, and why.
+    /// Parts of the hint that it did not follow, and why.
     pub notes: Vec<&'static str>,
 }
 
-/// Keeps pages locked.
+/// Keeps pages locked until it is dropped.
 pub type Lock = Box<dyn Send + Sync>;
 
 /// What may stay on a device between runs.
@@ -332,20 +333,20 @@ pub trait Executor: Send {
         Ok(results)
     }
 
-    /// Runs the pass several times and reads back after the last run only; the first error ends it. `results` has
-    /// memory of earlier results, which those of the last run are made in where it suffices, and has these results
-    /// afterwards: after an error, anything.
+    /// Runs the pass several times and reads back after the last run only. The first error ends the series. `results`
+    /// has the memory of earlier results, in which those of the last run are made where it suffices. Afterwards it has
+    /// these results; after an error its contents are unspecified.
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError>;
 
-    /// Gives output buffers that a backend would copy from a device memory whose pages are locked as long as what is
-    /// returned lives, in `results`; it must not be dropped after that memory. `None` where there is nothing to lock,
-    /// or where pages cannot be locked.
+    /// Gives the output buffers in `results` memory whose pages are locked, for buffers that are copied from a device.
+    /// The pages stay locked as long as the returned value lives, which must be dropped before the memory. `None` where
+    /// there is nothing to lock, or where pages cannot be locked.
     fn lock(&mut self, _sizes: &Sizes, _results: &mut Outcome) -> Result<Option<Lock>, RunError> {
         Ok(None)
     }
 
-    /// Runs the pass once on in-out buffers that are the caller's: `args` has the inputs only. What the run leaves in
-    /// the in-out buffers is there afterwards, and not in the outcome. After an error they are as before, but for what
+    /// Runs the pass once on in-out buffers that are the caller's; `args` has the inputs only. Afterwards the in-out
+    /// buffers have what the run leaves, and the outcome does not. After an error they are as before, except for what
     /// `may_trap` says.
     ///
     /// `may_trap`: the pass's functions were built with checks that the bytecode does not have (overflow).
@@ -373,8 +374,8 @@ pub trait Executor: Send {
         Ok(outcome)
     }
 
-    /// Runs independent queries, first things first. May take only the first few: the caller comes back with the rest.
-    /// Takes at least one.
+    /// Runs independent queries in this order. It may take only the first few, at least one: the caller comes back with
+    /// the rest.
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
         queries.iter().map(|args| self.run(args)).collect()
     }
@@ -384,8 +385,8 @@ pub trait Executor: Send {
         1
     }
 
-    /// Takes another topology, uploading only what differs, and keeps everything else. False where the backend cannot:
-    /// the caller makes a new executor. After an error nothing has changed.
+    /// Takes another topology, uploads only what differs, and keeps everything else. Returns false where the backend
+    /// cannot; the caller then makes a new executor. After an error nothing has changed.
     fn update(&mut self, _topology: &TopologyArgs<'_>) -> Result<bool, RunError> {
         Ok(false)
     }
@@ -399,18 +400,18 @@ pub trait Executor: Send {
         Ok(false)
     }
 
-    /// Where something is on the backend's device until the next run: the address of its first element, and how many
-    /// there are. `None` for what does not stay there, and for results where the last call did not leave any.
+    /// Where something is on the backend's device until the next run: the address of its first element, and the number
+    /// of elements. `None` for what does not stay there, and for results if the last call did not leave any.
     fn resident(&self, _what: Resident) -> Option<(u64, u64)> {
         None
     }
 
-    /// What it did since it was made. A backend that does not count says nothing.
+    /// What it did since it was made; `None` for a backend that does not count.
     fn counters(&self) -> Option<Counters> {
         None
     }
 
-    /// What it can vary.
+    /// What it can vary from launch to launch.
     fn limits(&self) -> Limits {
         Limits {
             max_workers: 1,

@@ -21,7 +21,7 @@ pub struct Outcome {
     pub lists: Vec<(ListId, Vec<Column>)>,
     /// Raw bits of the output reductions.
     pub reductions: Vec<(ReductionId, u64)>,
-    /// What happened.
+    /// Rounds, times and counts of the run.
     pub report: Report,
     /// The pages of the outputs' memory are locked ([`Executor::lock`](super::backend::Executor::lock)): it is neither
     /// grown nor freed.
@@ -32,15 +32,15 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Swaps the values of an output buffer with these, memory included. An outcome without the buffer has none of it,
-    /// so that one which is empty takes memory over.
+    /// Swaps the values of an output buffer with these, memory included. An outcome that does not have the buffer
+    /// counts as one with an empty buffer, so an empty outcome takes the memory over.
     pub fn exchange<T: Element>(&mut self, id: BufferId, values: &mut Vec<T>) {
         let column = entry(&mut self.outputs, id, || T::column(Vec::new()));
         let column = T::in_column_mut(column).expect("the output has its declared type");
         std::mem::swap(column, values);
     }
 
-    /// The same for an output buffer of bit rows.
+    /// [`exchange`](Outcome::exchange) for an output buffer of bit rows.
     pub fn exchange_bits(&mut self, id: BufferId, bits: &mut Bits) {
         let mut words = std::mem::take(bits).into_words();
         self.exchange(id, &mut words);
@@ -52,14 +52,14 @@ impl Outcome {
         *bits = Bits::clean(words, nodes, width);
     }
 
-    /// The same for an output list. Items of several scalars are put together in the memory of `items`, and the outcome
-    /// keeps the columns that they came from.
+    /// [`exchange`](Outcome::exchange) for an output list. Items of several scalars are put together in the memory of
+    /// `items`, and the outcome keeps the columns that they came from.
     pub fn exchange_list<T: Record>(&mut self, id: ListId, items: &mut Vec<T>) {
         let columns = entry(&mut self.lists, id, Vec::new);
         self.starved_bytes = self.starved_bytes.max(exchange_columns(columns, items));
     }
 
-    /// The same for an output of rows of structs, which lie in consecutive buffers.
+    /// [`exchange`](Outcome::exchange) for an output of rows of structs, which lie in consecutive buffers.
     pub fn exchange_rows<T: Record>(&mut self, first: BufferId, scalars: u16, rows: &mut Vec<T>) {
         let ids = first.0..first.0 + scalars;
         let of = |(id, _): &(BufferId, Column)| ids.contains(&id.0);

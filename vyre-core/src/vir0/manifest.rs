@@ -33,7 +33,7 @@ pub struct Manifest {
     pub stale: Option<Stale>,
     /// Largest graph that it was planned for, in nodes.
     pub max_nodes: Option<u64>,
-    /// The same in edges, of each topology.
+    /// Largest graph that it was planned for, in edges of each topology.
     pub max_edges: Option<u64>,
     /// Memory that a run may take.
     pub budget_bytes: Option<u64>,

@@ -16,9 +16,9 @@ use vyre_core::run::outcome::{Outcome, Report};
 use vyre_core::run::pass::Pass;
 
 impl<P: Pass> Session<P> {
-    /// Puts a query in line for the next batch, higher priorities first. Inputs are copied, and on a CPU count as
-    /// memory until the query has run; what is wrong with them, or that there is no memory for them, is said when it
-    /// runs.
+    /// Puts a query in line for the next batch. Higher priorities go first. Inputs are copied; on a CPU the copies
+    /// count as memory until the query has run. If the inputs are wrong, or there is no memory for them, the query
+    /// fails when it runs.
     pub fn submit(&mut self, run: P::Run<'_>, priority: i32) -> QueryId {
         let id = QueryId(self.next_query);
         self.next_query += 1;
@@ -27,8 +27,8 @@ impl<P: Pass> Session<P> {
         id
     }
 
-    /// Makes two waiting queries siblings: in the next batches their priorities draw near each other, so that what
-    /// belongs together does not come back far apart. Each batch moves both ends by a fourth of their difference
+    /// Makes two waiting queries siblings: in the next batches their priorities draw near each other, so that their
+    /// results do not come back far apart. Each batch moves both ends by a fourth of their difference
     /// ([`diffuse`](vyre_core::plan::launch::diffuse)), less where one has many siblings.
     pub fn relate(&mut self, a: QueryId, b: QueryId) {
         self.siblings.push((a, b));
@@ -39,14 +39,15 @@ impl<P: Pass> Session<P> {
         self.waiting.len()
     }
 
-    /// How many queries a batch takes at most; `None`, as it begins: all. Those left over grow older, and from an age
-    /// of the policy's `promote_age` on they go before any priority.
+    /// How many queries a batch takes at most; `None`, the default, means all. The others stay in line and grow older.
+    /// From an age of the policy's `promote_age` on they go before any priority.
     pub fn set_batch_limit(&mut self, limit: Option<NonZeroUsize>) {
         self.batch_limit = limit;
     }
 
-    /// Runs the waiting queries, independently of each other: aged ones first, then by priority, then as they were
-    /// submitted. Backends share a launch between as many as they can. A query that fails leaves the others alone.
+    /// Runs the waiting queries, independently of each other: aged ones first, then by priority, then in the order in
+    /// which they were submitted. A backend runs as many as it can in one launch. A query that fails leaves the others
+    /// alone.
     pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
         let started = Instant::now();
         // Its states have columns of their own.
