@@ -237,7 +237,7 @@ impl Layout {
             pulls: Vec::new(),
         };
         for wave in &program.waves {
-            if let Domain::EdgesFrom(t, f) = wave.domain {
+            if let (Some(t), Some(f)) = (wave.domain.topology(), wave.domain.frontier()) {
                 layout.swept_with[f.index()].get_or_insert(t.0.into());
             }
         }
@@ -245,24 +245,19 @@ impl Layout {
             layout.kernel(program, kernel);
         }
         for wave in &program.waves {
-            let (domain, topology, frontier) = match wave.domain {
-                Domain::Once => (0, NONE, NONE),
-                Domain::Range(_) => (1, NONE, NONE),
-                Domain::Nodes => (2, NONE, NONE),
-                Domain::Items(f) => (3, NONE, f.0.into()),
-                Domain::Edges(t) => (4, t.0.into(), NONE),
-                Domain::EdgesFrom(t, f) => (5, t.0.into(), f.0.into()),
-                Domain::ListItems(l, _) => (6, NONE, list_number(program, l.0)),
-            };
+            let topology = wave.domain.topology().map_or(NONE, |t| t.0.into());
+            let frontier = wave.domain.frontier().map(|f| f.0.into());
+            let list = wave.domain.list();
+            let swept = frontier.or(list.map(|(l, _)| list_number(program, l.0)));
             let average = degree.get(topology as usize).copied().unwrap_or(1.0);
             layout.waves.push(abi::Wave {
                 len: 0,
                 kernel: wave.kernel.0.into(),
-                domain,
+                domain: domain_tag(wave.domain).into(),
                 topology,
-                frontier,
+                frontier: swept.unwrap_or(NONE),
                 narrow: (32.0 / average.max(1.0)).round().clamp(1.0, 32.0) as u32,
-                fresh: matches!(wave.domain, Domain::ListItems(_, true)).into(),
+                fresh: list.is_some_and(|(_, new)| new).into(),
                 pull: NONE,
                 ..Default::default()
             });
@@ -290,15 +285,8 @@ impl Layout {
         let (mut rows, mut item_row) = (u32::from(kernel.rows).max(1), NONE);
         if is_wave && faults {
             // An item with fields is named by the first of them, which the kernel may not use.
-            let records = match program.waves[self.kernels.len()].domain {
-                Domain::ListItems(..) => true,
-                Domain::Items(f) => !program.frontiers[f.index()].fields.is_empty(),
-                Domain::Once
-                | Domain::Range(_)
-                | Domain::Nodes
-                | Domain::Edges(_)
-                | Domain::EdgesFrom(..) => false,
-            };
+            let domain = program.waves[self.kernels.len()].domain;
+            let records = !domain.fields(program).is_empty();
             item_row = match kernel.item.index {
                 Some(row) if !records && !kernel.code.iter().any(|w| writes(w).has(row)) => {
                     row.into()

@@ -59,8 +59,8 @@
 use crate::compile::ir::{AtomicOp, BinaryOp, Block, Body, Expr, LocalId, Stmt, UnaryOp};
 use crate::compile::monotone;
 use crate::vir0::module::{
-    Agreement, BufferId, Domain, Extent, FixpointId, FrontierId, Least, ListId, Mode, Program,
-    Reason, ReduceOp, ReductionId, Resource, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
+    Agreement, BufferId, Extent, FixpointId, FrontierId, Least, ListId, Mode, Program, Reason,
+    ReduceOp, ReductionId, Resource, SiteId, Uniform, UpdateOp, Wave, WaveId, Why,
 };
 use crate::vir0::scalar::Scalar;
 use std::collections::BTreeMap;
@@ -172,7 +172,7 @@ pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> A
             });
             continue;
         }
-        let once = declared.is_some_and(|wave| sweeps_once(program, wave));
+        let once = declared.is_some_and(|wave| wave.domain.owns_indices(program));
         let first = accesses.list.iter().find_map(|(&resource, list)| {
             let (why, site) = match resource {
                 Resource::Topology(_) | Resource::Frontier(_) => None,
@@ -238,26 +238,10 @@ pub fn agreement(program: &Program, bodies: &[&Body], conditions: &[&Body]) -> A
 /// A wave over a list or over items that are not nodes sees no positions, and its traps name the item: all of it, so it
 /// is one word.
 fn sweeps_in_any_order(program: &Program, wave: Option<&Wave>, body: &Body) -> bool {
-    let fields = match wave.map(|w| w.domain) {
-        Some(Domain::Items(f)) => program.frontiers.get(f.index()).map(|f| &f.fields),
-        Some(Domain::ListItems(l, _)) => program.lists.get(l.index()).map(|l| &l.fields),
-        _ => return true,
-    };
-    match fields.map(Vec::as_slice) {
-        None | Some([]) => true,
-        Some([field]) => field.rows() == 1 && body.item.index.is_none(),
-        Some(_) => false,
-    }
-}
-
-/// Whether no two items of a sweep have one index.
-fn sweeps_once(program: &Program, wave: &Wave) -> bool {
-    match wave.domain {
-        Domain::Nodes | Domain::Range(_) | Domain::Edges(_) => true,
-        Domain::Items(f) | Domain::EdgesFrom(_, f) => {
-            program.frontiers.get(f.index()).is_some_and(|f| f.unique)
-        }
-        Domain::Once | Domain::ListItems(..) => false,
+    match wave.map_or(&[][..], |w| w.domain.fields(program)) {
+        [] => true,
+        [field] => field.rows() == 1 && body.item.index.is_none(),
+        [_, _, ..] => false,
     }
 }
 

@@ -42,7 +42,7 @@ use crate::compile::ir::{
     UnaryOp,
 };
 use crate::vir0::module::{
-    BufferId, Domain, Extent, FixpointId, FrontierId, Program, Proviso, Reason, ReduceOp,
+    BufferId, Extent, FixpointId, FrontierId, Program, Proviso, Reason, ReduceOp,
     ReductionId, Resource, SiteId, Uniform, WaveId, Why,
 };
 use crate::vir0::scalar::Scalar;
@@ -486,22 +486,21 @@ impl<'s, 'p, 'b> Walk<'s, 'p, 'b> {
                 why,
             })
         };
-        let own = match program.waves[wave.index()].domain {
-            Domain::Once
-            | Domain::Range(_)
-            | Domain::Nodes
-            | Domain::Edges(_)
-            | Domain::ListItems(_, false) => None,
-            Domain::ListItems(list, true) => return against(Resource::List(list), Why::Notice),
-            Domain::Items(f) | Domain::EdgesFrom(_, f) => {
+        let domain = program.waves[wave.index()].domain;
+        if let Some((list, true)) = domain.list() {
+            return against(Resource::List(list), Why::Notice);
+        }
+        let own = match domain.frontier() {
+            None => None,
+            Some(f) => {
                 let declared = &program.frontiers[f.index()];
                 let owned = declared.owner == Some(shared.fixpoint) && declared.fields.is_empty();
                 if !owned || !shared.quiet.contains(&Notice::Frontier(f)) {
                     return against(Resource::Frontier(f), Why::Until);
                 }
-                let node = match program.waves[wave.index()].domain {
-                    Domain::Items(_) => body.item.index,
-                    _ => body.item.src,
+                let node = match domain.topology() {
+                    None => body.item.index,
+                    Some(_) => body.item.src,
                 };
                 Some((node, f))
             }

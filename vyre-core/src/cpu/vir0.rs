@@ -167,11 +167,11 @@ impl Bodies for Vir0<'_> {
             wave,
         };
         let span = match domain {
-            Domain::Once => 1,
-            Domain::Nodes => state.sizes.nodes as usize,
-            Domain::Range(extent) => state
-                .len_of("range", extent)
-                .expect("ranges were checked when the run began"),
+            Domain::Once | Domain::Nodes | Domain::Range(_) => {
+                let len = domain.count().expect("these are numbers");
+                let len = state.len_of("range", len);
+                len.expect("ranges were checked when the run began")
+            }
             Domain::ListItems(..) => {
                 let (list, range) = state.list_items(wave);
                 for at in range {

@@ -12,7 +12,7 @@
 //! The executor allocates by these figures and [`super::footprint`] counts by them, so that the two agree. What a
 //! launch has for itself is in neither: its tables and code, which fit a CTA's shared memory, and its control words.
 
-use crate::vir0::module::{Domain, Extent, FrontierId, ListId, Program, TopologyId};
+use crate::vir0::module::{Extent, FrontierId, ListId, Program, TopologyId, Wave};
 use crate::vir0::scalar::Scalar;
 use crate::vir0::sizes::Sizes;
 
@@ -46,10 +46,9 @@ impl Graphs {
 
 /// The topology along which a frontier's edges are swept, whose ranges its items carry.
 pub fn swept_with(program: &Program, frontier: FrontierId) -> Option<TopologyId> {
-    program.waves.iter().find_map(|wave| match wave.domain {
-        Domain::EdgesFrom(t, f) if f == frontier => Some(t),
-        _ => None,
-    })
+    let sweeps = |wave: &&Wave| wave.domain.frontier() == Some(frontier);
+    let sweeps = program.waves.iter().filter(sweeps);
+    sweeps.filter_map(|wave| wave.domain.topology()).next()
 }
 
 /// Sizes of a frontier's memory, or of a list's.

@@ -373,18 +373,8 @@ pub fn beside_bytes(program: &Program, sizes: &Sizes) -> u64 {
         }
         _ => 0,
     });
-    let swept = program.waves.iter().map(|wave| match wave.domain {
-        Domain::Once => 1,
-        Domain::Nodes => sizes.nodes,
-        Domain::Range(extent) => len(extent),
-        Domain::Items(f) => len(program.frontiers[f.index()].capacity),
-        Domain::ListItems(l, _) => len(program.lists[l.index()].capacity),
-        Domain::Edges(t) => len(Extent::Edges(t)),
-        Domain::EdgesFrom(t, f) => {
-            let items = len(program.frontiers[f.index()].capacity);
-            items.saturating_add(len(Extent::Edges(t)))
-        }
-    });
+    let waves = program.waves.iter();
+    let swept = waves.map(|wave| wave.domain.most_items(program, len));
     let shared = swept.filter(|&lanes| lanes > ALONE as u64).max();
     let chunks = shared.unwrap_or(0).div_ceil(CHUNK as u64);
     let buffers = program.buffers.iter();

@@ -140,13 +140,7 @@ impl Shift {
     }
 
     fn domain(&self, d: Domain) -> Domain {
-        match d {
-            Domain::Once | Domain::Nodes | Domain::Edges(_) => d,
-            Domain::Range(n) => Domain::Range(self.extent(n)),
-            Domain::Items(x) => Domain::Items(self.frontier(x)),
-            Domain::ListItems(l, new) => Domain::ListItems(self.list(l), new),
-            Domain::EdgesFrom(t, x) => Domain::EdgesFrom(t, self.frontier(x)),
-        }
+        d.renumbered(|e| self.extent(e), |f| self.frontier(f), |l| self.list(l))
     }
 
     fn uniform(&self, u: Uniform) -> Uniform {

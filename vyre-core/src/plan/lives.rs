@@ -2,7 +2,7 @@
 //! same memory.
 
 use crate::vir0::group::groups_of;
-use crate::vir0::module::{Domain, FixpointId, Program, Resource, Step, Uniform, WaveId};
+use crate::vir0::module::{FixpointId, Program, Resource, Step, Uniform, WaveId};
 
 /// When a resource holds something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,13 +120,9 @@ impl Lives {
     }
 }
 
-/// Everything a wave touches: its accesses and the frontier that it sweeps.
+/// Everything a wave touches: its accesses and what it sweeps.
 pub(super) fn uses(program: &Program, wave: WaveId) -> impl Iterator<Item = Resource> {
     let wave = &program.waves[wave.index()];
-    let swept = match wave.domain {
-        Domain::Items(f) | Domain::EdgesFrom(_, f) => Some(Resource::Frontier(f)),
-        Domain::ListItems(l, _) => Some(Resource::List(l)),
-        Domain::Once | Domain::Range(_) | Domain::Nodes | Domain::Edges(_) => None,
-    };
-    wave.accesses.iter().map(|a| a.resource).chain(swept)
+    let accesses = wave.accesses.iter().map(|a| a.resource);
+    accesses.chain(wave.domain.reads())
 }

@@ -33,7 +33,7 @@
 //! ```
 
 use super::memory::{Scratch, WaveBytes};
-use crate::vir0::module::{Agreement, Domain, Program, Wave};
+use crate::vir0::module::{Agreement, Program, Wave};
 use std::fmt;
 use thiserror::Error;
 
@@ -70,7 +70,7 @@ impl fmt::Display for Route {
 /// Whether the order in which a wave takes the items of its frontier can be seen in no result, so that a dense route
 /// may sweep them in the order of the nodes.
 pub fn may_order(program: &Program, wave: &Wave) -> bool {
-    let (Domain::Items(f) | Domain::EdgesFrom(_, f)) = wave.domain else {
+    let Some(f) = wave.domain.frontier() else {
         return false;
     };
     let of_nodes = |f: &crate::vir0::module::Frontier| f.fields.is_empty();

@@ -491,21 +491,7 @@ fn access(name: &str, a: &Access) -> Option<String> {
 }
 
 pub(super) fn domain(p: &Program, d: Domain) -> String {
-    let graph = |t: TopologyId| &p.topologies[t.index()].name;
-    match d {
-        Domain::Once => "once".to_owned(),
-        Domain::Range(n) => format!("range({})", extent(p, n)),
-        Domain::Nodes => "nodes".to_owned(),
-        Domain::ListItems(l, false) => format!("items({})", p.lists[l.index()].name),
-        Domain::ListItems(l, true) => format!("items({}, new)", p.lists[l.index()].name),
-        Domain::Items(x) => format!("items({})", p.frontiers[x.index()].name),
-        Domain::Edges(t) => format!("edges({})", graph(t)),
-        Domain::EdgesFrom(t, x) => format!(
-            "edges({}, from = {})",
-            graph(t),
-            p.frontiers[x.index()].name
-        ),
-    }
+    d.written(|r| p.name_of(r).to_owned(), |e| extent(p, e))
 }
 
 fn extent(p: &Program, e: Extent) -> String {

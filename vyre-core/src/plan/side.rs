@@ -29,7 +29,7 @@
 //! assert_eq!(next(&[33_000_000], &[3_000_000], 1), (1, Why::Held));
 //! ```
 
-use crate::vir0::module::{Domain, Program};
+use crate::vir0::module::Program;
 use crate::vir0::sizes::Sizes;
 
 /// Runs that a cost is the median of.
@@ -130,17 +130,17 @@ pub fn swept_items(program: &Program, sizes: &Sizes, rounds: &[u64], frontier_it
     let mut degree = 1;
     let mut items = 0u64;
     for wave in &program.waves {
-        let each = match wave.domain {
-            Domain::Once => 1,
-            Domain::Nodes => sizes.nodes,
-            Domain::Edges(t) => sizes.edges[t.index()],
-            Domain::Range(extent) => sizes.resolve(program, extent).unwrap_or(0),
-            Domain::EdgesFrom(t, _) => {
+        let each = match (wave.domain.topology(), wave.domain.frontier()) {
+            (Some(t), None) => sizes.edges[t.index()],
+            (Some(t), Some(_)) => {
                 degree = degree.max(sizes.edges[t.index()] / sizes.nodes.max(1));
                 0
             }
             // Frontiers tell; nobody counts what lists held.
-            Domain::Items(_) | Domain::ListItems(..) => 0,
+            (None, _) => {
+                let len = wave.domain.count();
+                len.map_or(0, |len| sizes.resolve(program, len).unwrap_or(0))
+            }
         };
         let times = wave.fixpoint.and_then(|f| rounds.get(f.index()));
         items = items.saturating_add(each.saturating_mul(times.copied().unwrap_or(1)));

@@ -4,7 +4,7 @@
 use crate::dsl::columns::Slice;
 use crate::dsl::csr::Csr;
 use crate::dsl::error::RunError;
-use crate::vir0::module::{BufferId, Domain, Extent, Program, Role, Topology, row_words};
+use crate::vir0::module::{BufferId, Extent, Program, Role, Topology, row_words};
 use crate::vir0::sizes::Sizes;
 
 /// What a session is created from.
@@ -166,8 +166,8 @@ pub fn check_run(program: &Program, sizes: &Sizes, args: &Args<'_>) -> Result<()
         check_type(program, *id, values)?;
     }
     for wave in &program.waves {
-        if let Domain::Range(extent) = wave.domain {
-            fits(&wave.name, extent)?;
+        if let Some(len) = wave.domain.count() {
+            fits(&wave.name, len)?;
         }
     }
     Ok(())

@@ -677,6 +677,13 @@ enums! {
     Step "step" { 0 => Wave(id), 1 => Barrier, 2 => Loop(id), 3 => Until(id), 4 => End }
 }
 
+/// The byte of [`TAGS`] for a domain: what a device calls it.
+pub fn domain_tag(domain: Domain) -> u8 {
+    let mut out = Vec::new();
+    domain.put(&mut out);
+    out[0]
+}
+
 impl Codec for bool {
     fn put(&self, out: &mut Vec<u8>) {
         out.push((*self).into());

@@ -28,7 +28,7 @@
 use crate::vir0::isa::{IMM, Imm, Kind, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word};
 use crate::vir0::module::{
     Agreement, BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, Kernel, KernelId,
-    ListId, Program, ReductionId, ScalarId, Step, TopologyId, Uniform, Width,
+    ListId, Program, ReductionId, Resource, ScalarId, Step, TopologyId, Uniform, Width,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::TrapKind;
@@ -323,20 +323,18 @@ fn bits(program: &Program, width: Width) -> String {
     }
 }
 
-fn domain(program: &Program, domain: Domain) -> String {
-    match domain {
-        Domain::Once => "once".into(),
-        Domain::Range(len) => format!("range({})", extent(program, len)),
-        Domain::Nodes => "nodes".into(),
-        Domain::Items(f) => format!("items({})", frontier(program, f)),
-        Domain::ListItems(l, false) => format!("items({})", list(program, l)),
-        Domain::ListItems(l, true) => format!("items({}, new)", list(program, l)),
-        Domain::Edges(t) => format!("edges({})", topology(program, t)),
-        Domain::EdgesFrom(t, f) => {
-            let (t, f) = (topology(program, t), frontier(program, f));
-            format!("edges({t}, from = {f})")
-        }
+fn resource(program: &Program, resource: Resource) -> String {
+    match resource {
+        Resource::Topology(id) => topology(program, id),
+        Resource::Buffer(id) => buffer(program, id),
+        Resource::Frontier(id) => frontier(program, id),
+        Resource::Reduction(id) => reduction(program, id),
+        Resource::List(id) => list(program, id),
     }
+}
+
+fn domain(program: &Program, domain: Domain) -> String {
+    domain.written(|r| resource(program, r), |len| extent(program, len))
 }
 
 macro_rules! names {

@@ -421,6 +421,139 @@ pub enum Domain {
     EdgesFrom(TopologyId, FrontierId),
 }
 
+/// What the rest of the house knows about domains. A new one answers here, and then only what sweeps it needs more.
+impl Domain {
+    /// The size of a sweep of consecutive numbers from 0 on; `None` where a frontier, a list or a topology has the
+    /// items.
+    pub fn count(self) -> Option<Extent> {
+        match self {
+            Domain::Once => Some(Extent::Fixed(1)),
+            Domain::Range(len) => Some(len),
+            Domain::Nodes => Some(Extent::Nodes),
+            Domain::Items(_) | Domain::ListItems(..) | Domain::Edges(_) | Domain::EdgesFrom(..) => {
+                None
+            }
+        }
+    }
+
+    /// The topology whose edges are the items.
+    pub fn topology(self) -> Option<TopologyId> {
+        match self {
+            Domain::Edges(t) | Domain::EdgesFrom(t, _) => Some(t),
+            Domain::Once
+            | Domain::Range(_)
+            | Domain::Nodes
+            | Domain::Items(_)
+            | Domain::ListItems(..) => None,
+        }
+    }
+
+    /// The frontier that is swept: its items, or the edges out of them.
+    pub fn frontier(self) -> Option<FrontierId> {
+        match self {
+            Domain::Items(f) | Domain::EdgesFrom(_, f) => Some(f),
+            Domain::Once
+            | Domain::Range(_)
+            | Domain::Nodes
+            | Domain::ListItems(..)
+            | Domain::Edges(_) => None,
+        }
+    }
+
+    /// The list that is swept, and whether only what this wave has not swept.
+    pub fn list(self) -> Option<(ListId, bool)> {
+        match self {
+            Domain::ListItems(l, new) => Some((l, new)),
+            Domain::Once
+            | Domain::Range(_)
+            | Domain::Nodes
+            | Domain::Items(_)
+            | Domain::Edges(_)
+            | Domain::EdgesFrom(..) => None,
+        }
+    }
+
+    /// What a sweep reads to find its items: the topology, then the frontier or list.
+    pub fn reads(self) -> impl Iterator<Item = Resource> {
+        let topology = self.topology().map(Resource::Topology);
+        let frontier = self.frontier().map(Resource::Frontier);
+        let list = self.list().map(|(l, _)| Resource::List(l));
+        topology.into_iter().chain(frontier).chain(list)
+    }
+
+    /// Types of the fields of an item; none where the items are numbers or edges.
+    pub fn fields(self, program: &Program) -> &[Scalar] {
+        let frontier = self.frontier().filter(|_| self.topology().is_none());
+        let frontier = frontier.and_then(|f| program.frontiers.get(f.index()));
+        let list = self.list().and_then(|(l, _)| program.lists.get(l.index()));
+        match (frontier, list) {
+            (Some(frontier), _) => &frontier.fields,
+            (None, Some(list)) => &list.fields,
+            (None, None) => &[],
+        }
+    }
+
+    /// Whether an index belongs to one item of a sweep. The one lane of `once` has the index of no element.
+    pub fn owns_indices(self, program: &Program) -> bool {
+        match self {
+            Domain::Range(_) | Domain::Nodes | Domain::Edges(_) => true,
+            Domain::Items(f) | Domain::EdgesFrom(_, f) => {
+                program.frontiers.get(f.index()).is_some_and(|f| f.unique)
+            }
+            Domain::Once | Domain::ListItems(..) => false,
+        }
+    }
+
+    /// Most items of a sweep: `len` gives the value of each of these extents, and their sum is the answer.
+    pub fn most_items(self, program: &Program, len: impl Fn(Extent) -> u64) -> u64 {
+        let edges = self.topology().map(Extent::Edges);
+        let frontier = self
+            .frontier()
+            .map(|f| program.frontiers[f.index()].capacity);
+        let list = self.list().map(|(l, _)| program.lists[l.index()].capacity);
+        let parts = [self.count(), edges, frontier, list].into_iter().flatten();
+        parts.map(len).fold(0, u64::saturating_add)
+    }
+
+    /// The same domain where frontiers, lists and scalars have other numbers.
+    pub fn renumbered(
+        self,
+        extent: impl Fn(Extent) -> Extent,
+        frontier: impl Fn(FrontierId) -> FrontierId,
+        list: impl Fn(ListId) -> ListId,
+    ) -> Domain {
+        match self {
+            Domain::Once | Domain::Nodes | Domain::Edges(_) => self,
+            Domain::Range(len) => Domain::Range(extent(len)),
+            Domain::Items(f) => Domain::Items(frontier(f)),
+            Domain::ListItems(l, new) => Domain::ListItems(list(l), new),
+            Domain::EdgesFrom(t, f) => Domain::EdgesFrom(t, frontier(f)),
+        }
+    }
+
+    /// As `#[wave(..)]` has it, with these words for what it names.
+    pub fn written(
+        self,
+        name: impl Fn(Resource) -> String,
+        extent: impl Fn(Extent) -> String,
+    ) -> String {
+        let (topology, frontier) = (
+            |t| name(Resource::Topology(t)),
+            |f| name(Resource::Frontier(f)),
+        );
+        match self {
+            Domain::Once => "once".to_owned(),
+            Domain::Range(len) => format!("range({})", extent(len)),
+            Domain::Nodes => "nodes".to_owned(),
+            Domain::Items(f) => format!("items({})", frontier(f)),
+            Domain::ListItems(l, false) => format!("items({})", name(Resource::List(l))),
+            Domain::ListItems(l, true) => format!("items({}, new)", name(Resource::List(l))),
+            Domain::Edges(t) => format!("edges({})", topology(t)),
+            Domain::EdgesFrom(t, f) => format!("edges({}, from = {})", topology(t), frontier(f)),
+        }
+    }
+}
+
 /// A named resource of the pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Resource {

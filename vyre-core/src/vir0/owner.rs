@@ -19,7 +19,7 @@
 //!
 //! This is the one definition: the macros call it with source places at hand, the verifier for bytecode.
 
-use crate::vir0::module::{Domain, FixpointId, Mode, Program, Resource, WaveId};
+use crate::vir0::module::{FixpointId, Mode, Program, Resource, WaveId};
 
 /// Who owns a frontier or a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub fn owners(program: &Program) -> Owners {
                 (Some(_), Owner::Scope(_) | Owner::Split(..)) => {}
             }
         };
-        if let Domain::Items(f) | Domain::EdgesFrom(_, f) = wave.domain {
+        if let Some(f) = wave.domain.frontier() {
             let at = f.index();
             decides(frontiers.get_mut(at), owners.frontiers.get_mut(at));
         }

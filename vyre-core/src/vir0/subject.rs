@@ -10,8 +10,8 @@
 
 use crate::vir0::isa::{IMM, Imm, Kind, MAX_DIRECT_UNIFORMS, Op, UNIFORM_BASE, Word};
 use crate::vir0::module::{
-    BufferId, Domain, Extent, FixpointId, FrontierId, Kernel, KernelId, ListId, Program, Resource,
-    SiteId, TopologyId, Uniform, Width, row_words,
+    BufferId, Extent, FixpointId, FrontierId, Kernel, KernelId, ListId, Program, Resource, SiteId,
+    TopologyId, Uniform, Width, row_words,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::sizes::Sizes;
@@ -248,16 +248,7 @@ fn capacity(program: &Program, resource: Resource) -> Option<String> {
 /// The type of the first field of the items that a kernel sweeps, where they have fields.
 pub fn item_type(program: &Program, kernel: KernelId) -> Option<Scalar> {
     let wave = program.waves.iter().find(|w| w.kernel == kernel)?;
-    let fields = match wave.domain {
-        Domain::Items(f) => &program.frontiers[f.index()].fields,
-        Domain::ListItems(l, _) => &program.lists[l.index()].fields,
-        Domain::Once
-        | Domain::Range(_)
-        | Domain::Nodes
-        | Domain::Edges(_)
-        | Domain::EdgesFrom(..) => return None,
-    };
-    fields.first().copied()
+    wave.domain.fields(program).first().copied()
 }
 
 /// What the condition of a fixpoint looks at, in words, when its rounds ran out. `value`: raw bits of a uniform, or

@@ -22,10 +22,10 @@ mod code;
 use crate::vir0::group::{Misplaced, misplaced};
 use crate::vir0::isa::{Kind, MAX_CODE_WORDS, MAX_FRAMES, MAX_ROWS};
 use crate::vir0::module::{
-    Access, Agreement, Buffer, BufferId, ConstantId, Domain, Extent, Fixpoint, FixpointId,
-    Frontier, FrontierId, KernelId, List, ListId, MAX_FIELDS, NodeRef, Program, Proviso, ReduceOp,
-    Reduction, ReductionId, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId, Uniform,
-    Wave, WaveId, Width,
+    Access, Agreement, Buffer, BufferId, ConstantId, Extent, Fixpoint, FixpointId, Frontier,
+    FrontierId, KernelId, List, ListId, MAX_FIELDS, NodeRef, Program, Proviso, ReduceOp, Reduction,
+    ReductionId, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId, Uniform, Wave,
+    WaveId, Width,
 };
 use crate::vir0::owner::{Owner, Owners, may_ask, owners};
 use crate::vir0::scalar::Scalar;
@@ -420,17 +420,6 @@ fn find(listed: &[Access], resource: Resource) -> Option<&Access> {
     at.ok().map(|at| &listed[at])
 }
 
-/// The topology and the items that a sweep reads.
-fn swept(domain: Domain) -> (Option<Resource>, Option<Resource>) {
-    match domain {
-        Domain::Once | Domain::Range(_) | Domain::Nodes => (None, None),
-        Domain::Items(f) => (None, Some(Resource::Frontier(f))),
-        Domain::ListItems(l, _) => (None, Some(Resource::List(l))),
-        Domain::Edges(t) => (Some(Resource::Topology(t)), None),
-        Domain::EdgesFrom(t, f) => (Some(Resource::Topology(t)), Some(Resource::Frontier(f))),
-    }
-}
-
 struct Verifier<'p> {
     program: &'p Program,
     /// Place of the next errors.
@@ -717,21 +706,15 @@ impl<'p> Verifier<'p> {
         for (i, wave) in (0..=u16::MAX).zip(&p.waves) {
             self.at = Place::Wave(WaveId(i));
             self.kernel_order(wave.kernel, usize::from(i));
-            match wave.domain {
-                Domain::Once | Domain::Nodes => {}
-                Domain::Range(extent) => self.extent(extent),
-                Domain::Items(f) => {
-                    self.frontier(f);
+            wave.domain.count().map(|len| self.extent(len));
+            wave.domain.list().map(|(l, _)| self.list(l));
+            match (wave.domain.topology(), wave.domain.frontier()) {
+                (None, frontier) => {
+                    frontier.map(|f| self.frontier(f));
                 }
-                Domain::ListItems(l, _) => {
-                    self.list(l);
-                }
-                Domain::Edges(t) => {
+                (Some(t), frontier) => {
                     self.topology(t);
-                }
-                Domain::EdgesFrom(t, f) => {
-                    self.topology(t);
-                    self.node_frontier(f);
+                    frontier.map(|f| self.node_frontier(f));
                 }
             }
             for access in &wave.accesses {
@@ -740,8 +723,7 @@ impl<'p> Verifier<'p> {
             match listed(wave) {
                 None => self.fail(Rule::AccessOrder),
                 Some(listed) => {
-                    let (topology, items) = swept(wave.domain);
-                    for resource in topology.into_iter().chain(items) {
+                    for resource in wave.domain.reads() {
                         let found = find(listed, resource).is_some();
                         self.require(found, || Rule::Unlisted(resource));
                     }

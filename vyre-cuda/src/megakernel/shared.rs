@@ -442,12 +442,8 @@ mod tests {
                     }
                     step::WAVE => {
                         let wave = &self.program.waves[step.id as usize];
-                        let swept = match wave.domain {
-                            Domain::EdgesFrom(_, f) => Some(Resource::Frontier(f)),
-                            _ => None,
-                        };
                         let accesses = wave.accesses.iter().map(|a| a.resource);
-                        for resource in accesses.chain(swept) {
+                        for resource in accesses.chain(wave.domain.reads()) {
                             self.uses(resource)?;
                         }
                     }

@@ -4,7 +4,7 @@
 use super::HostState;
 use crate::plan::route::{self, Route};
 use crate::run::backend::Sweeps;
-use crate::vir0::module::{Domain, FrontierId, Program, WaveId};
+use crate::vir0::module::{FrontierId, Program, WaveId};
 use rayon::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -121,8 +121,7 @@ impl Iterator for Ones {
 impl HostState {
     /// Counts what a sweep over a frontier finds.
     pub(super) fn note_sweep(&mut self, wave: WaveId) {
-        let (Domain::Items(f) | Domain::EdgesFrom(_, f)) = self.program.waves[wave.index()].domain
-        else {
+        let Some(f) = self.program.waves[wave.index()].domain.frontier() else {
             return;
         };
         let frontier = &mut self.frontiers[f.index()];
@@ -145,10 +144,10 @@ impl HostState {
     fn take_route(&mut self, wave: WaveId, f: FrontierId, items: u64) {
         let now = &self.routes[wave.index()];
         let nodes = self.sizes.nodes.max(1) as f64;
-        let edges = match self.program.waves[wave.index()].domain {
-            Domain::EdgesFrom(t, _) => self.sizes.edges.get(t.index()),
+        let edges = match self.program.waves[wave.index()].domain.topology() {
+            Some(t) => self.sizes.edges.get(t.index()),
             // Its kernel may look at the neighbours.
-            _ => self.sizes.edges.iter().max(),
+            None => self.sizes.edges.iter().max(),
         };
         let sample = route::Sample {
             memory_bps: self.sweeps.memory_bps,
@@ -180,8 +179,8 @@ impl HostState {
     /// Items or edges from which threads share a sweep.
     pub(crate) fn shared_from(&self, wave: WaveId) -> u64 {
         let (from, margin) = (self.parallel_from, self.parallel_from / 4);
-        match self.program.waves[wave.index()].domain {
-            Domain::Items(_) | Domain::EdgesFrom(..) => match self.routes[wave.index()].get() {
+        match self.program.waves[wave.index()].domain.frontier() {
+            Some(_) => match self.routes[wave.index()].get() {
                 Route::WarpSparse => from.saturating_add(margin),
                 Route::Sparse
                 | Route::Hybrid
@@ -189,11 +188,7 @@ impl HostState {
                 | Route::BlockDense
                 | Route::FusedWave => from - margin,
             },
-            Domain::Once
-            | Domain::Nodes
-            | Domain::Range(_)
-            | Domain::Edges(_)
-            | Domain::ListItems(..) => from,
+            None => from,
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::run::args::{Args, check_columns, check_type, given, index_len};
 use crate::run::outcome::{Activity, Outcome, Readback, Report};
 use crate::run::schedule::{Failures, Meter, Overflow, Pending, Sweeper, Verdict, follow, lowest};
 use crate::vir0::module::{
-    Buffer, BufferId, Domain, Extent, FixpointId, FrontierId, ListId, ReductionId, Resource, Role,
-    Uniform, WaveId,
+    Buffer, BufferId, Extent, FixpointId, FrontierId, ListId, ReductionId, Resource, Role, Uniform,
+    WaveId,
 };
 use crate::vir0::sizes::Sizes;
 use std::num::NonZeroU64;
@@ -158,8 +158,8 @@ impl HostState {
         self.lent_bytes = lent.iter().map(|(_, values)| values.bytes()).sum();
         self.counts.refresh_bytes += self.lent_bytes;
         for wave in &program.waves {
-            if let Domain::Range(extent) = wave.domain {
-                self.len_of(&wave.name, extent)?;
+            if let Some(len) = wave.domain.count() {
+                self.len_of(&wave.name, len)?;
             }
         }
         for (state, frontier) in self.frontiers.iter_mut().zip(&program.frontiers) {
@@ -305,7 +305,7 @@ impl HostState {
 
     /// Positions of the list items that a wave sweeps now; it has swept them then.
     pub(crate) fn list_items(&self, wave: WaveId) -> (ListId, std::ops::Range<usize>) {
-        let Domain::ListItems(list, new) = self.program.waves[wave.index()].domain else {
+        let Some((list, new)) = self.program.waves[wave.index()].domain.list() else {
             unreachable!("the wave sweeps a list");
         };
         let end = self.lists[list.index()].items.borrow().len();
@@ -471,17 +471,22 @@ impl HostState {
                 None => frontier.items.borrow().len(),
             }
         };
-        match self.program.waves[wave.index()].domain {
-            Domain::Once => 1,
-            Domain::Nodes => self.sizes.nodes,
-            Domain::Range(extent) => self.sizes.resolve(&self.program, extent).unwrap_or(0),
-            Domain::Items(f) => from(f) as u64,
-            Domain::ListItems(l, _) => self.lists[l.index()].items.borrow().len() as u64,
-            Domain::Edges(t) => self.graphs[t.index()].csr.edge_count() as u64,
-            Domain::EdgesFrom(t, f) => {
+        let domain = self.program.waves[wave.index()].domain;
+        if let Some((l, _)) = domain.list() {
+            return self.lists[l.index()].items.borrow().len() as u64;
+        }
+        match (domain.topology(), domain.frontier()) {
+            (None, Some(f)) => from(f) as u64,
+            (Some(t), None) => self.graphs[t.index()].csr.edge_count() as u64,
+            (Some(t), Some(f)) => {
                 let csr = &self.graphs[t.index()].csr;
                 let items = self.frontiers[f.index()].items.borrow();
                 items.iter().map(|&v| u64::from(csr.degree(v)) + 1).sum()
+            }
+            (None, None) => {
+                let len = domain.count();
+                let len = len.and_then(|len| self.sizes.resolve(&self.program, len));
+                len.unwrap_or(0)
             }
         }
     }

@@ -7,8 +7,8 @@ use crate::vir0::isa::{
     MAX_FRAMES, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word,
 };
 use crate::vir0::module::{
-    Access, BufferId, Domain, FrontierId, Kernel, KernelId, ListId, Mode, ReductionId, Resource,
-    Role, TopologyId, Uniform, Wave,
+    Access, BufferId, FrontierId, Kernel, KernelId, ListId, Mode, ReductionId, Resource, Role,
+    TopologyId, Uniform, Wave,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::TrapKind;
@@ -103,8 +103,7 @@ impl<'p> Verifier<'p> {
 
     /// Checks the item rows; they are the registers assigned at the start.
     fn item_rows(&mut self, kernel: &Kernel, wave: Option<&Wave>) -> Rows {
-        let edges =
-            wave.is_some_and(|w| matches!(w.domain, Domain::Edges(_) | Domain::EdgesFrom(_, _)));
+        let edges = wave.is_some_and(|w| w.domain.topology().is_some());
         let mut assigned = Rows::NONE;
         let item = kernel.item;
         for (row, exists) in [
@@ -118,17 +117,7 @@ impl<'p> Verifier<'p> {
             self.require(exists, || Rule::ItemDomain(row));
             assigned.add(row);
         }
-        let fields: &[Scalar] = match wave.map(|w| w.domain) {
-            Some(Domain::Items(f)) => {
-                let frontier = self.program.frontiers.get(f.index());
-                frontier.map_or(&[], |f| &f.fields)
-            }
-            Some(Domain::ListItems(l, _)) => {
-                let list = self.program.lists.get(l.index());
-                list.map_or(&[], |l| &l.fields)
-            }
-            _ => &[],
-        };
+        let fields = wave.map_or(&[][..], |w| w.domain.fields(self.program));
         for (field, first) in item.fields.into_iter().enumerate() {
             let Some(first) = first else { continue };
             let Some(scalar) = fields.get(field) else {
