@@ -13,6 +13,7 @@ use thiserror::Error;
 use vyre_core::plan::arena::{Filling, phases};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::pull::{self, Taken};
+use vyre_core::vir0::container::domain_tag;
 use vyre_core::vir0::flow::{op, writes};
 use vyre_core::vir0::group::ended_at;
 use vyre_core::vir0::isa::{

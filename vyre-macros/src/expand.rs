@@ -21,7 +21,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::AttrStyle;
 use syn::ext::IdentExt;
-use vyre_core::vir0::module::{Domain, Extent, Program, ReduceOp, Role, Uniform};
+use vyre_core::vir0::module::{Extent, Program, ReduceOp, Role, Uniform};
 use vyre_core::vir0::scalar::Scalar;
 
 mod glue;

@@ -389,11 +389,8 @@ fn sweep_glue(
             ParamKind::Index => *args.last_mut().expect("just pushed") = quote! { lane.index },
             ParamKind::Record => {
                 *args.last_mut().expect("just pushed") = Ident::new("item", here).to_token_stream();
-                let of = match sweep.domain {
-                    Domain::Items(f) => Some(Slot::Frontier(f)),
-                    Domain::ListItems(l, ..) => Some(Slot::List(l)),
-                    _ => None,
-                };
+                let list = sweep.domain.list().map(|(l, _)| Slot::List(l));
+                let of = sweep.domain.frontier().map(Slot::Frontier).or(list);
                 swept = of.and_then(|slot| fields.item_type(slot));
             }
             ParamKind::Edge => *args.last_mut().expect("just pushed") = quote! { lane.edge() },
@@ -499,18 +496,7 @@ fn sweep_glue(
             let ty = swept.map(|ty| quote! { : #ty });
             quote! { #item #ty, }
         });
-    let records = item.is_some();
-    let method = match sweep.domain {
-        Domain::Once => "once",
-        Domain::Range(_) => "range",
-        Domain::Nodes => "nodes",
-        Domain::Items(_) if records => "records",
-        Domain::Items(_) => "items",
-        Domain::ListItems(..) => "records",
-        Domain::Edges(_) => "edges",
-        Domain::EdgesFrom(..) => "edges_from",
-    };
-    let method = Ident::new(method, Span::call_site());
+    let method = Ident::new(sweep.method(), Span::call_site());
     let (columns, names) = (tuple(columns), tuple(names));
     // What profilers show: a symbol with the function's name. The type is out of sight where the function is called.
     let named = quote! {

@@ -611,22 +611,15 @@ fn domain_uses(domain: Domain, args: Option<&DomainArgs>) -> Vec<Use> {
         via: Via::Domain,
         span,
     };
-    let (first, second) = match args {
-        Some(DomainArgs::Items { of, .. }) => (Some(of), None),
-        Some(DomainArgs::Edges { graph, from }) => (Some(graph), from.as_ref()),
-        _ => (None, None),
-    };
-    let span = |ident: Option<&Ident>| ident.map_or_else(Span::call_site, Ident::span);
-    match domain {
-        Domain::Once | Domain::Range(_) | Domain::Nodes => Vec::new(),
-        Domain::Items(f) => vec![read(Resource::Frontier(f), span(first))],
-        Domain::ListItems(l, _) => vec![read(Resource::List(l), span(first))],
-        Domain::Edges(t) => vec![read(Resource::Topology(t), span(first))],
-        Domain::EdgesFrom(t, f) => vec![
-            read(Resource::Topology(t), span(first)),
-            read(Resource::Frontier(f), span(second)),
-        ],
-    }
+    let names = args.into_iter().flat_map(DomainArgs::reads);
+    let spans = names
+        .map(Ident::span)
+        .chain(std::iter::repeat(Span::call_site()));
+    domain
+        .reads()
+        .zip(spans)
+        .map(|(r, span)| read(r, span))
+        .collect()
 }
 
 fn binding(kind: ParamKind) -> Binding {

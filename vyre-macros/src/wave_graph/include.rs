@@ -10,8 +10,8 @@ use super::build::build;
 use super::check::describe;
 use super::check::written::{Written, same_item, written};
 use super::graph::{
-    DomainArgs, Field, FieldKind, FixpointArgs, Graph, Host, IncludeArgs, Included, IncludedUntil,
-    Origin, Per, Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed,
+    Field, FieldKind, FixpointArgs, Graph, Host, IncludeArgs, Included, IncludedUntil, Origin, Per,
+    Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed,
 };
 use super::syntax;
 use crate::args::ident_of;
@@ -258,7 +258,7 @@ impl Merger<'_> {
             self.graph.waves.push(Wave {
                 scope: scope_here(wave.scope),
                 function,
-                domain: wave.domain.map(|d| renamed_domain(d, &names)),
+                domain: wave.domain.map(|d| d.renamed(|g| renamed(g, &names))),
                 after: after_here(&self, &wave.after, wave.scope == 0),
                 names: names.clone(),
                 call: Some(quote! { #path::#original }),
@@ -641,23 +641,6 @@ fn has_structs(kind: &FieldKind) -> bool {
         TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     };
     item.is_some_and(|t| any_token(t.to_token_stream(), &is_struct))
-}
-
-fn renamed_domain(domain: DomainArgs, names: &HashMap<String, Ident>) -> DomainArgs {
-    match domain {
-        DomainArgs::Once => DomainArgs::Once,
-        // A length stays as it is written: only there is it known which names are fields.
-        DomainArgs::Range(e) => DomainArgs::Range(e),
-        DomainArgs::Nodes(g) => DomainArgs::Nodes(g.map(|g| renamed(&g, names))),
-        DomainArgs::Items { of, new } => DomainArgs::Items {
-            of: renamed(&of, names),
-            new,
-        },
-        DomainArgs::Edges { graph, from } => DomainArgs::Edges {
-            graph: renamed(&graph, names),
-            from: from.map(|f| renamed(&f, names)),
-        },
-    }
 }
 
 fn renamed_per(per: &Per, names: &HashMap<String, Ident>) -> Per {

@@ -614,7 +614,6 @@ impl Taker<'_> {
     }
 
     fn wave(&mut self, attr: &Attribute, name: &Ident) -> (Option<DomainArgs>, Vec<Ident>) {
-        const DOMAINS: [&str; 5] = ["once", "range", "nodes", "items", "edges"];
         let errors = self.report.len();
         let mut domain: Option<(DomainArgs, Ident)> = None;
         let mut after = Vec::new();
@@ -622,7 +621,7 @@ impl Taker<'_> {
             let word = arg.name.to_string();
             if word == "after" {
                 after = self.after(arg);
-            } else if DOMAINS.contains(&word.as_str()) {
+            } else if DomainArgs::WORDS.contains(&word.as_str()) {
                 let at = arg.name.clone();
                 if let Some((_, first)) = &domain {
                     self.report.error(
@@ -635,11 +634,11 @@ impl Taker<'_> {
                     domain = Some((d, at));
                 }
             } else {
-                let known = ["once", "range", "nodes", "items", "edges", "after"];
+                let known = DomainArgs::WORDS.into_iter().chain(["after"]);
                 let message = format!("`{word}` is not a domain of a wave");
                 let help = match did_you_mean(&word, known) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => "a wave sweeps `once`, `range(n)`, `nodes`, `items(frontier)`, `edges(graph)` or `edges(graph, from = frontier)`".to_owned(),
+                    None => format!("a wave sweeps {}", DomainArgs::ALL),
                 };
                 self.report.error_help(arg.name.span(), message, help);
             }
@@ -648,7 +647,7 @@ impl Taker<'_> {
             self.report.error_help(
                 attr.path().span(),
                 format!("wave `{name}` has no domain"),
-                "say what it sweeps: `once`, `range(n)`, `nodes`, `items(frontier)`, `edges(graph)` or `edges(graph, from = frontier)`",
+                format!("say what it sweeps: {}", DomainArgs::ALL),
             );
         }
         (domain.map(|(d, _)| d), after)
@@ -712,7 +711,7 @@ impl Taker<'_> {
                     }
                 }
             }
-            _ => {
+            "edges" => {
                 let (at, inner) = arg.list("edges(graph)", self.report)?;
                 let errors = self.report.len();
                 let args = parse_args(inner, self.report);
@@ -760,6 +759,7 @@ impl Taker<'_> {
                     }
                 }
             }
+            word => unreachable!("`{word}` is none of `DomainArgs::WORDS`"),
         }
     }
 

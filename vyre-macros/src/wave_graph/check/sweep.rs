@@ -190,7 +190,7 @@ impl<'g> Fields<'g> {
             Some(item) => same_item(ty, item),
             None => {
                 let word = matches!(written(ty), Written::Node | Written::Index | Written::Edge);
-                word && domain.is_some_and(|d| item_type(d).is_some())
+                word && domain.is_some_and(|d| d.item_type().is_some())
             }
         }
     }
@@ -207,7 +207,7 @@ impl<'g> Fields<'g> {
         let record = domain.and_then(|d| self.item(d)).map(show);
         let item = record
             .clone()
-            .or(domain.and_then(item_type).map(str::to_owned));
+            .or(domain.and_then(DomainArgs::item_type).map(str::to_owned));
         let (what, how) = match written(ty) {
             Written::Round => ("round", "round: Round".to_owned()),
             _ => (
@@ -290,7 +290,7 @@ impl<'g> Fields<'g> {
                     Some(name) => {
                         // A scalar in first place is most likely meant as the item.
                         if let (Written::Value(Scalar::U32), Some(item), None) =
-                            (&form, domain.and_then(item_type), &item_seen)
+                            (&form, domain.and_then(DomainArgs::item_type), &item_seen)
                         {
                             let names: Vec<String> =
                                 self.fields.iter().map(|f| f.name.to_string()).collect();
@@ -307,7 +307,9 @@ impl<'g> Fields<'g> {
                         }
                         let shown = show(ty);
                         let referred = shown.trim_start_matches("&mut ").trim_start_matches('&');
-                        if Some(referred) == domain.and_then(item_type) && item_seen.is_none() {
+                        if Some(referred) == domain.and_then(DomainArgs::item_type)
+                            && item_seen.is_none()
+                        {
                             report.error_help(
                                 ty.span(),
                                 "the item is taken by value",
@@ -346,7 +348,7 @@ impl<'g> Fields<'g> {
             None => Ident::new("_item", at),
         });
         let domain = domain?;
-        match (item_type(domain), &form) {
+        match (domain.item_type(), &form) {
             (Some("Node"), Written::Node)
             | (Some("Index"), Written::Index)
             | (Some("Edge"), Written::Edge) => Some(kind),
@@ -693,14 +695,8 @@ impl<'g> Fields<'g> {
             );
             return None;
         }
-        let repeated = match domain {
-            Domain::Items(f) | Domain::EdgesFrom(_, f) if mutable => {
-                let frontier = &program.frontiers[f.index()];
-                (!frontier.unique).then_some(frontier)
-            }
-            _ => None,
-        };
-        if let Some(frontier) = repeated {
+        let frontier = domain.frontier().map(|f| &program.frontiers[f.index()]);
+        if let Some(frontier) = frontier.filter(|f| mutable && !f.unique) {
             report.error_help(
                 b.ty.span(),
                 format!(
@@ -752,6 +748,23 @@ impl<'g> Fields<'g> {
     }
 }
 
+impl Sweep {
+    /// The method of the native sweep's context that runs the wave.
+    pub(crate) fn method(&self) -> &'static str {
+        let takes_whole = self.params.iter().any(|p| p.kind == ParamKind::Record);
+        match self.domain {
+            Domain::Once => "once",
+            Domain::Range(_) => "range",
+            Domain::Nodes => "nodes",
+            Domain::Items(_) if takes_whole => "records",
+            Domain::Items(_) => "items",
+            Domain::ListItems(..) => "records",
+            Domain::Edges(_) => "edges",
+            Domain::EdgesFrom(..) => "edges_from",
+        }
+    }
+}
+
 /// A parameter as written, and the field it is named after.
 struct Taken<'g, 'w> {
     /// `None` for `_`.
@@ -767,14 +780,4 @@ struct Bound<'a> {
     slot: Slot,
     ty: &'a Type,
     domain: Option<&'a (Domain, Option<Length>)>,
-}
-
-/// The item's type under a domain; `once` has none.
-fn item_type(domain: &DomainArgs) -> Option<&'static str> {
-    match domain {
-        DomainArgs::Once => None,
-        DomainArgs::Range(_) => Some("Index"),
-        DomainArgs::Nodes(_) | DomainArgs::Items { .. } => Some("Node"),
-        DomainArgs::Edges { .. } => Some("Edge"),
-    }
 }
