@@ -7,12 +7,13 @@
 
 use crate::arrays::{added, added_inside, array_names, arrays, constant_value};
 use crate::editor;
+use crate::kernel::ParamKind;
 use crate::kernel::types::{scalar_type, type_word};
 use crate::report::Report;
 use crate::tables::{Home, ModuleTables, NamedConstant, Tables, entry};
 use crate::tokens::{first_token, generated, source_text};
 use crate::wave_graph::build::Built;
-use crate::wave_graph::check::{Fields, Param, ParamKind, Slot, Sweep};
+use crate::wave_graph::check::{Fields, Param, Slot, Sweep};
 use crate::wave_graph::graph::{
     Field, FieldKind, FixpointArgs, GENERATED, Graph, Host, Included, MaxRounds, Piece, Same, What,
     condition_name, max_rounds_name, visible_to_graphs,
@@ -21,7 +22,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::AttrStyle;
 use syn::ext::IdentExt;
-use vyre_core::vir0::module::{Extent, Program, ReduceOp, Role, Uniform};
+use vyre_core::vir0::module::{Extent, Program, ReduceOp, Role};
 use vyre_core::vir0::scalar::Scalar;
 
 mod glue;

@@ -42,8 +42,8 @@ use crate::compile::ir::{
     UnaryOp,
 };
 use crate::vir0::module::{
-    BufferId, Extent, FixpointId, FrontierId, Program, Proviso, Reason, ReduceOp,
-    ReductionId, Resource, SiteId, Uniform, WaveId, Why,
+    BufferId, Extent, FixpointId, FrontierId, Program, Proviso, Reason, ReduceOp, ReductionId,
+    Resource, SiteId, Uniform, WaveId, Why,
 };
 use crate::vir0::scalar::Scalar;
 use faults::{Below, Limit};

@@ -395,22 +395,14 @@ fn sweep_glue(
             }
             ParamKind::Edge => *args.last_mut().expect("just pushed") = quote! { lane.edge() },
             ParamKind::Round => lets.push(quote! { let #p = cx.round(); }),
-            ParamKind::Uniform(Uniform::Scalar(s), scalar) => {
+            ParamKind::Scalar(s, scalar) => {
                 let (id, ty) = (s.0, scalar_type(scalar));
                 lets.push(quote! { let #p = cx.scalar::<#ty>(#id); });
             }
-            ParamKind::Uniform(Uniform::Reduction(r), scalar) => {
+            ParamKind::Reduced(r, scalar) => {
                 let (id, ty) = (r.0, scalar_type(scalar));
                 lets.push(quote! { let #p = cx.reduction::<#ty>(#id); });
             }
-            ParamKind::Uniform(
-                Uniform::Constant(_)
-                | Uniform::Round
-                | Uniform::FrontierLen(_)
-                | Uniform::ListLen(_)
-                | Uniform::Nodes,
-                _,
-            ) => unreachable!("a parameter is a scalar or a reduction"),
             ParamKind::Own {
                 buffer,
                 scalar,
@@ -448,7 +440,7 @@ fn sweep_glue(
                 let of = of(Slot::Frontier(f));
                 column(quote! { cx.push_items #of (#id) });
             }
-            ParamKind::OwnRows {
+            ParamKind::OwnRecord {
                 first,
                 count,
                 mutable,
@@ -485,6 +477,7 @@ fn sweep_glue(
                 let (id, marker) = (id.0, reduce_marker(op, scalar, count, private));
                 column(quote! { cx.reduce::<#marker>(#id) });
             }
+            ParamKind::Frontier(_) | ParamKind::List(_) => unreachable!("only `until` names these"),
         }
     }
     let item = sweep

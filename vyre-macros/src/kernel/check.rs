@@ -10,10 +10,11 @@ mod place;
 mod ty;
 
 use super::hir::{
-    Arm, Binding, Block, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param,
-    Pat, Place, Projection, Role, Source, Stmt, Test, Var, VarId,
+    Arm, Block, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param, Pat,
+    Place, Projection, Role, Source, Stmt, Test, Var, VarId,
 };
 use super::methods::{self, As, On};
+use super::param::{self, Meaning, ParamKind};
 use super::record::{Part, Record, RecordStruct, Shape, derives};
 use super::refuse;
 use super::scope::{At, Env, Helpers, Resolved};
@@ -51,7 +52,7 @@ pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Optio
         );
     }
     let mut params = Vec::new();
-    for (name, binding) in env.bindings {
+    for (name, kind) in env.bindings {
         let written = f.sig.inputs.iter().find_map(|i| match i {
             syn::FnArg::Typed(t) => match &*t.pat {
                 syn::Pat::Ident(p) if same_name(&p.ident, name) => {
@@ -61,27 +62,25 @@ pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Optio
             },
             syn::FnArg::Receiver(_) => None,
         });
-        match (binding, written) {
-            (Binding::Record, Some((ty, mutable))) => {
+        match (kind.meaning(), written) {
+            (Meaning::Struct, Some((ty, mutable))) => {
                 let ty = c.ty(ty);
                 let id = c.declare(name, ty, mutable);
                 params.push(Param::Copy(id, Kind::Record));
             }
-            (Binding::OwnRecord { first, mutable }, Some((syn::Type::Reference(r), _))) => {
+            (Meaning::OwnStruct { first, mutable }, Some((syn::Type::Reference(r), _))) => {
                 let ty = c.ty(&r.elem);
-                let id = c.declare(name, ty, *mutable);
+                let id = c.declare(name, ty, mutable);
                 c.refs.push(id);
-                params.push(Param::Own(id, *first));
+                params.push(Param::Own(id, first));
             }
-            (
-                Binding::PushItems(_) | Binding::Append(_) | Binding::Records { .. },
-                Some((ty, _)),
-            ) => {
+            (Meaning::HandleOfStructs, Some((ty, _))) => {
                 if let Some(of) = c.handle(ty) {
-                    c.name(name, Name::Handle(Handle::Bound(*binding), of));
+                    c.name(name, Name::Handle(Handle::Bound(*kind), of));
                 }
             }
-            _ => c.bind(name, *binding),
+            (Meaning::Struct | Meaning::OwnStruct { .. } | Meaning::HandleOfStructs, _) => {}
+            (Meaning::Index | Meaning::Uniform(..) | Meaning::Handle(_), _) => c.bind(name, *kind),
         }
     }
     for input in &f.sig.inputs {
@@ -200,8 +199,8 @@ pub(super) fn condition(
     let depth = env.helpers.modules.len();
     let mut c = Checker::new(*env, report, Role::Condition, depth);
     c.result = Ty::BOOL;
-    for (name, binding) in env.bindings {
-        c.bind(name, *binding);
+    for (name, kind) in env.bindings {
+        c.bind(name, *kind);
         c.everywhere();
     }
     let body = c.value(e);
@@ -650,32 +649,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn bind(&mut self, name: &syn::Ident, binding: Binding) {
-        let h = Handle::Bound(binding);
-        let what = match binding {
-            Binding::Item(f) => Name::Value(Simple::Item(f), Scalar::U32),
-            Binding::EdgeItem => Name::Handle(h, HandleTy::Edge),
-            Binding::Scalar(u, s) => Name::Value(Simple::Uniform(u), s),
-            Binding::Round => Name::Value(Simple::Uniform(Uniform::Round), Scalar::U32),
-            Binding::Own {
-                scalar, mutable, ..
-            } => Name::Handle(h, HandleTy::Own { scalar, mutable }),
-            Binding::Buf { scalar, .. } => Name::Handle(h, HandleTy::Buf(scalar)),
-            Binding::AtomicBuf { scalar, .. } => Name::Handle(h, HandleTy::AtomicBuf(scalar)),
-            Binding::Csr(_) => Name::Handle(h, HandleTy::Csr),
-            Binding::Bits { .. } => Name::Handle(h, HandleTy::Bits),
-            Binding::Push(_) => Name::Handle(h, HandleTy::Push),
-            // Their types are in the signature.
-            Binding::PushItems(_)
-            | Binding::Append(_)
-            | Binding::Records { .. }
-            | Binding::OwnRecord { .. }
-            | Binding::Record => return,
-            Binding::Reduce {
-                op, scalar, count, ..
-            } => Name::Handle(h, HandleTy::Reduce { op, scalar, count }),
-            Binding::Frontier(_) => Name::Handle(h, HandleTy::Frontier),
-            Binding::List(_) => Name::Handle(h, HandleTy::List),
+    fn bind(&mut self, name: &syn::Ident, kind: ParamKind) {
+        let what = match kind.meaning() {
+            Meaning::Index => Name::Value(Simple::Item(ItemField::Index), Scalar::U32),
+            Meaning::Uniform(u, scalar) => Name::Value(Simple::Uniform(u), scalar),
+            Meaning::Handle(of) => Name::Handle(Handle::Bound(kind), of),
+            // Only a signature has their types.
+            Meaning::Struct | Meaning::OwnStruct { .. } | Meaning::HandleOfStructs => return,
         };
         self.name(name, what);
     }

@@ -1,15 +1,13 @@
 //! The typed tree between inference and lowering. Types can still be variables; [`Function::types`] resolves them.
 
 use super::methods::Code;
+use super::param::ParamKind;
 use super::types::{HandleTy, Ty, Unifier};
 use crate::tables::ModuleTables;
 use proc_macro2::{Span, TokenStream};
 use std::rc::Rc;
 use vyre_core::compile::ir::{AtomicOp, BinaryOp, CompareOp, CsrQuery, UnaryOp};
-use vyre_core::vir0::module::{
-    BufferId, FrontierId, ListId, ReduceOp, ReductionId, TopologyId, Uniform, Width,
-};
-use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::module::{BufferId, Uniform};
 
 /// Which part of the work item a parameter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,56 +18,6 @@ pub(crate) enum ItemField {
     Src,
     /// Destination of an edge.
     Dst,
-}
-
-/// What a parameter's name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Binding {
-    /// `v: Node`, `i: Index`: the item as a u32.
-    Item(ItemField),
-    /// `e: Edge`: the fields `src`, `dst`, `index`.
-    EdgeItem,
-    /// A uniform value of the run: a scalar, a finished reduction.
-    Scalar(Uniform, Scalar),
-    /// `round: Round`.
-    Round,
-    /// `x: &T`, `x: &mut T`: the item's own element (index: the item).
-    Own {
-        buffer: BufferId,
-        scalar: Scalar,
-        mutable: bool,
-    },
-    /// `xs: &Buf<T>`.
-    Buf { buffer: BufferId, scalar: Scalar },
-    /// `xs: &Buf<Atomic<T>>`.
-    AtomicBuf { buffer: BufferId, scalar: Scalar },
-    /// `g: &Csr`.
-    Csr(TopologyId),
-    /// `out: &Push`.
-    Push(FrontierId),
-    /// `out: &Push<T>` of a frontier whose items are not nodes.
-    PushItems(FrontierId),
-    /// `log: &Append<T>`.
-    Append(ListId),
-    /// `p: &T`, `p: &mut T` of a struct: the item's own element, its scalars in consecutive buffers.
-    OwnRecord { first: BufferId, mutable: bool },
-    /// `ps: &Records<T>`.
-    Records { first: BufferId },
-    /// `rows: &Bits`.
-    Bits { buffer: BufferId, width: Width },
-    /// An item of such a frontier, or of a list.
-    Record,
-    /// `s: &Reduce<..>`; `count` for `Count`.
-    Reduce {
-        id: ReductionId,
-        op: ReduceOp,
-        scalar: Scalar,
-        count: bool,
-    },
-    /// A frontier in an `until` condition: `len()`, `is_empty()`.
-    Frontier(FrontierId),
-    /// A list in an `until` condition: `len()`, `is_empty()`.
-    List(ListId),
 }
 
 /// A local variable of a function: index into [`Function::vars`].
@@ -146,7 +94,7 @@ pub(super) enum Param {
 /// A buffer or the like: the wave's own, or the handle that the caller passed for a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Handle {
-    Bound(Binding),
+    Bound(ParamKind),
     Param(usize),
 }
 

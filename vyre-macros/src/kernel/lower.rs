@@ -15,11 +15,12 @@ mod tree;
 mod value;
 
 use super::hir::{
-    Arm, Binding, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param, Pat,
-    Place, Projection, Role, Source, Stmt, Test, VarId,
+    Arm, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param, Pat, Place,
+    Projection, Role, Source, Stmt, Test, VarId,
 };
 use super::methods::Code;
-use super::types::{HandleTy, Ty, is_float, is_int, is_signed};
+use super::param::ParamKind;
+use super::types::{Ty, is_float, is_int, is_signed};
 use crate::report::Report;
 use crate::tables::{Home, Tables, entry};
 use proc_macro2::{Span, TokenStream};
@@ -29,9 +30,7 @@ use vyre_core::compile::ir::build::{self, RowOp};
 use vyre_core::compile::ir::{
     self, ArrayId, AtomicOp, BinaryOp, CompareOp, CsrQuery, ItemLocals, LocalId, UnaryOp,
 };
-use vyre_core::vir0::module::{
-    BufferId, ConstantId, FrontierId, ListId, ReductionId, SiteId, TopologyId, Uniform, Width,
-};
+use vyre_core::vir0::module::{BufferId, ConstantId, SiteId, TopologyId, Uniform, Width};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::TrapKind;
 
@@ -130,43 +129,9 @@ pub(super) fn alone(f: &Function, tables: &mut Tables) {
         fault: None,
         depth: f.depth,
     };
-    let any = f.handles.iter().map(|h| h.map(any_binding));
+    let any = f.handles.iter().map(|h| h.map(ParamKind::any));
     l.frames.push(Frame::new(f, any.collect()));
     l.inlined(f);
-}
-
-/// Something that such a handle can stand for.
-fn any_binding(h: HandleTy) -> Binding {
-    let buffer = BufferId(0);
-    match h {
-        HandleTy::Edge => Binding::EdgeItem,
-        HandleTy::Own { scalar, mutable } => Binding::Own {
-            buffer,
-            scalar,
-            mutable,
-        },
-        HandleTy::Buf(scalar) => Binding::Buf { buffer, scalar },
-        HandleTy::AtomicBuf(scalar) | HandleTy::Atomic(scalar) => {
-            Binding::AtomicBuf { buffer, scalar }
-        }
-        HandleTy::Csr => Binding::Csr(TopologyId(0)),
-        HandleTy::Push => Binding::Push(FrontierId(0)),
-        HandleTy::PushItems(_) => Binding::PushItems(FrontierId(0)),
-        HandleTy::Append(_) => Binding::Append(ListId(0)),
-        HandleTy::Records(_) => Binding::Records { first: buffer },
-        HandleTy::Bits => Binding::Bits {
-            buffer,
-            width: Width::Fixed(32),
-        },
-        HandleTy::Reduce { op, scalar, count } => Binding::Reduce {
-            id: ReductionId(0),
-            op,
-            scalar,
-            count,
-        },
-        HandleTy::Frontier => Binding::Frontier(FrontierId(0)),
-        HandleTy::List => Binding::List(ListId(0)),
-    }
 }
 
 enum Fault {
@@ -181,7 +146,7 @@ struct Frame<'f> {
     vars: Vec<Option<Slot>>,
     /// What a variable that is never assigned again was bound to.
     lets: Vec<Option<&'f Expr>>,
-    handles: Vec<Option<Binding>>,
+    handles: Vec<Option<ParamKind>>,
     /// Per loop of the function: how many IR loops are outside it, and where a break's value goes.
     loops: Vec<Option<(u32, Dest)>>,
     /// Where `return` goes in a helper that returns early.
@@ -189,7 +154,7 @@ struct Frame<'f> {
 }
 
 impl<'f> Frame<'f> {
-    fn new(f: &'f Function, handles: Vec<Option<Binding>>) -> Frame<'f> {
+    fn new(f: &'f Function, handles: Vec<Option<ParamKind>>) -> Frame<'f> {
         Frame {
             f,
             vars: f.vars.iter().map(|_| None).collect(),
@@ -370,7 +335,7 @@ impl<'f> Lowerer<'_, 'f> {
         }
     }
 
-    fn binding(&mut self, h: Handle) -> Option<Binding> {
+    fn binding(&mut self, h: Handle) -> Option<ParamKind> {
         match h {
             Handle::Bound(b) => Some(b),
             Handle::Param(i) => self.frame().handles.get(i).copied().flatten(),
@@ -380,12 +345,12 @@ impl<'f> Lowerer<'_, 'f> {
     fn buffer(&mut self, h: Handle) -> (BufferId, Scalar) {
         match self.binding(h) {
             Some(
-                Binding::Buf { buffer, scalar }
-                | Binding::AtomicBuf { buffer, scalar }
-                | Binding::Own { buffer, scalar, .. },
+                ParamKind::Buf { buffer, scalar }
+                | ParamKind::AtomicBuf { buffer, scalar }
+                | ParamKind::Own { buffer, scalar, .. },
             ) => (buffer, scalar),
             // All of its buffers have one length.
-            Some(Binding::Records { first }) => (first, Scalar::U32),
+            Some(ParamKind::Records { first, .. }) => (first, Scalar::U32),
             _ => {
                 self.fault("a buffer is expected");
                 (BufferId(0), Scalar::U32)
@@ -395,7 +360,7 @@ impl<'f> Lowerer<'_, 'f> {
 
     fn graph(&mut self, h: Handle) -> TopologyId {
         match self.binding(h) {
-            Some(Binding::Csr(t)) => t,
+            Some(ParamKind::Csr(t)) => t,
             _ => {
                 self.fault("a graph is expected");
                 TopologyId(0)

@@ -16,6 +16,7 @@ mod check;
 mod hir;
 mod lower;
 mod methods;
+pub(crate) mod param;
 mod record;
 mod refuse;
 mod scope;
@@ -24,7 +25,7 @@ mod tests;
 pub(crate) mod types;
 
 pub(crate) use check::function::{compile_device_module, compile_package};
-pub(crate) use hir::{Binding, ItemField};
+pub(crate) use param::ParamKind;
 pub(crate) use record::{Part, Record, RecordStruct, derives};
 pub(crate) use scope::{Env, Helpers, Root};
 

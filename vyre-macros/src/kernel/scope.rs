@@ -1,7 +1,8 @@
 //! What is in scope of a body: the `#[device]` functions, structs and constants of the modules around it, and what has
 //! arrived from others.
 
-use super::hir::{self, Binding};
+use super::hir;
+use super::param::ParamKind;
 use super::types::{self, Ty};
 use crate::attributes::is_device;
 use crate::names::{self, Meaning, Names, Space, joined};
@@ -20,7 +21,7 @@ pub(super) type At<'a> = (usize, &'a [syn::Ident]);
 #[derive(Clone, Copy)]
 pub(crate) struct Env<'a> {
     /// Parameters (of a condition: the fields of `Data`), by name.
-    pub(crate) bindings: &'a [(syn::Ident, Binding)],
+    pub(crate) bindings: &'a [(syn::Ident, ParamKind)],
     /// `#[device]` functions and constants of the module and those around it.
     pub(crate) helpers: &'a Helpers,
     /// Fields of `Data`, each with the type of a parameter that takes it.

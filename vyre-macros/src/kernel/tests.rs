@@ -214,7 +214,7 @@ fn graph() -> Csr {
     Csr::from_edges(NODES as usize, &edges).unwrap()
 }
 
-fn bindings() -> Vec<(syn::Ident, Binding)> {
+fn bindings() -> Vec<(syn::Ident, ParamKind)> {
     let scalars = [
         ("a", Scalar::U32),
         ("b", Scalar::U32),
@@ -227,20 +227,20 @@ fn bindings() -> Vec<(syn::Ident, Binding)> {
         ("z", Scalar::F64),
         ("t", Scalar::Bool),
     ];
-    let mut all: Vec<(syn::Ident, Binding)> = scalars
+    let mut all: Vec<(syn::Ident, ParamKind)> = scalars
         .iter()
         .enumerate()
         .map(|(n, &(name, scalar))| {
-            let uniform = Uniform::Scalar(ScalarId(n as u16));
+            let id = ScalarId(n as u16);
             (
                 quote::format_ident!("{name}"),
-                Binding::Scalar(uniform, scalar),
+                ParamKind::Scalar(id, scalar),
             )
         })
         .collect();
     all.push((
         parse_quote!(result),
-        Binding::Own {
+        ParamKind::Own {
             buffer: BufferId(0),
             scalar: Scalar::U64,
             mutable: true,
@@ -248,27 +248,27 @@ fn bindings() -> Vec<(syn::Ident, Binding)> {
     ));
     all.push((
         parse_quote!(xs),
-        Binding::Buf {
+        ParamKind::Buf {
             buffer: BufferId(1),
             scalar: Scalar::U32,
         },
     ));
     all.push((
         parse_quote!(at),
-        Binding::AtomicBuf {
+        ParamKind::AtomicBuf {
             buffer: BufferId(2),
             scalar: Scalar::U32,
         },
     ));
     all.push((
         parse_quote!(bytes),
-        Binding::Buf {
+        ParamKind::Buf {
             buffer: BufferId(3),
             scalar: Scalar::U8,
         },
     ));
-    all.push((parse_quote!(g), Binding::Csr(TopologyId(0))));
-    all.push((parse_quote!(out), Binding::Push(FrontierId(0))));
+    all.push((parse_quote!(g), ParamKind::Csr(TopologyId(0))));
+    all.push((parse_quote!(out), ParamKind::Push(FrontierId(0))));
     all
 }
 

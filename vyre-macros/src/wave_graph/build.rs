@@ -1,10 +1,10 @@
 //! From a graph to a verified program: its bodies are compiled, ordered, scheduled and encoded.
 
-use super::check::{self, Fields, ParamKind, Slot, Sweep};
+use super::check::{self, Fields, Slot, Sweep};
 use super::graph::{DomainArgs, FixpointArgs, Graph, MaxRounds, Origin, Piece, renamed_expr};
 use super::order::{self, Use, Uses, Via};
 use crate::args::ident_of;
-use crate::kernel::{Binding, Env, Helpers, ItemField, Root, compile_condition, compile_wave};
+use crate::kernel::{Env, Helpers, ParamKind, Root, compile_condition, compile_wave};
 use crate::package::Imports;
 use crate::pass;
 use crate::report::{Report, listed};
@@ -25,7 +25,7 @@ use vyre_core::plan::lives::Life;
 use vyre_core::vir0::container::{encode, program_hash};
 use vyre_core::vir0::module::{
     Access, BufferId, Constant, Domain, Fixpoint, Kernel, KernelId, MAX_ROUNDS, Mode, Program,
-    Resource, Role, SiteId, Uniform, Wave,
+    Resource, Role, SiteId, Wave,
 };
 use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::verify::verify;
@@ -195,10 +195,10 @@ impl Builder<'_, '_> {
         let sweep = fields.sweep(wave, &self.program, &mut self.tables, self.report);
         let Some(sweep) = sweep else { return };
         let names = fields.parameters(&self.program);
-        let bindings: Vec<(Ident, Binding)> = sweep
+        let bindings: Vec<(Ident, ParamKind)> = sweep
             .params
             .iter()
-            .filter_map(|p| Some((p.name.clone()?, binding(p.kind))))
+            .filter_map(|p| Some((p.name.clone()?, p.kind)))
             .collect();
         let env = Env {
             bindings: &bindings,
@@ -218,7 +218,7 @@ impl Builder<'_, '_> {
     fn read_only_rows(&mut self, w: usize, sweep: &Sweep) {
         let Some(body) = &self.bodies[w] else { return };
         for u in effects::uses(body) {
-            let param = sweep.params.iter().find(|p| takes(p.kind, u.resource));
+            let param = sweep.params.iter().find(|p| p.kind.takes(u.resource));
             let Some(check::Param {
                 name: Some(name),
                 kind: ParamKind::Bits { buffer, .. },
@@ -527,7 +527,7 @@ impl Builder<'_, '_> {
             if let (Some(sweep), Some(body)) = (&self.sweeps[w], &self.bodies[w]) {
                 list.extend(domain_uses(sweep.domain, wave.domain.as_ref()));
                 for u in effects::uses(body) {
-                    let param = sweep.params.iter().find(|p| takes(p.kind, u.resource));
+                    let param = sweep.params.iter().find(|p| p.kind.takes(u.resource));
                     let span = param
                         .and_then(|p| p.name.as_ref())
                         .map_or_else(|| wave.name().span(), Ident::span);
@@ -622,69 +622,6 @@ fn domain_uses(domain: Domain, args: Option<&DomainArgs>) -> Vec<Use> {
         .collect()
 }
 
-fn binding(kind: ParamKind) -> Binding {
-    match kind {
-        ParamKind::Index => Binding::Item(ItemField::Index),
-        ParamKind::Record => Binding::Record,
-        ParamKind::PushItems(f) => Binding::PushItems(f),
-        ParamKind::Append(l) => Binding::Append(l),
-        ParamKind::OwnRows { first, mutable, .. } => Binding::OwnRecord { first, mutable },
-        ParamKind::Records { first, .. } => Binding::Records { first },
-        ParamKind::Bits { buffer, width } => Binding::Bits { buffer, width },
-        ParamKind::Edge => Binding::EdgeItem,
-        ParamKind::Round => Binding::Round,
-        ParamKind::Uniform(u, scalar) => Binding::Scalar(u, scalar),
-        ParamKind::Own {
-            buffer,
-            scalar,
-            mutable,
-        } => Binding::Own {
-            buffer,
-            scalar,
-            mutable,
-        },
-        ParamKind::Buf { buffer, scalar } => Binding::Buf { buffer, scalar },
-        ParamKind::AtomicBuf { buffer, scalar } => Binding::AtomicBuf { buffer, scalar },
-        ParamKind::Csr(t) => Binding::Csr(t),
-        ParamKind::Push(f) => Binding::Push(f),
-        ParamKind::Reduce {
-            id,
-            op,
-            scalar,
-            count,
-        } => Binding::Reduce {
-            id,
-            op,
-            scalar,
-            count,
-        },
-    }
-}
-
-/// Whether a parameter is how a wave gets at a resource.
-fn takes(kind: ParamKind, resource: Resource) -> bool {
-    let buffers = |first: BufferId, count: u16| match resource {
-        Resource::Buffer(b) => (first.0..first.0 + count).contains(&b.0),
-        _ => false,
-    };
-    match kind {
-        ParamKind::Index | ParamKind::Edge | ParamKind::Record | ParamKind::Round => false,
-        ParamKind::Uniform(Uniform::Reduction(r), _) => resource == Resource::Reduction(r),
-        ParamKind::Uniform(..) => false,
-        ParamKind::Own { buffer, .. }
-        | ParamKind::Buf { buffer, .. }
-        | ParamKind::Bits { buffer, .. }
-        | ParamKind::AtomicBuf { buffer, .. } => buffers(buffer, 1),
-        ParamKind::OwnRows { first, count, .. } | ParamKind::Records { first, count } => {
-            buffers(first, count)
-        }
-        ParamKind::Csr(t) => resource == Resource::Topology(t),
-        ParamKind::Push(f) | ParamKind::PushItems(f) => resource == Resource::Frontier(f),
-        ParamKind::Append(l) => resource == Resource::List(l),
-        ParamKind::Reduce { id, .. } => resource == Resource::Reduction(id),
-    }
-}
-
 /// A condition for the plan, with the fields as they are named here.
 fn condition_text(args: &FixpointArgs) -> String {
     match (&args.until, &args.included) {
@@ -700,21 +637,17 @@ fn condition_bindings(
     args: &FixpointArgs,
     fields: &Fields<'_>,
     program: &Program,
-) -> Vec<(Ident, Binding)> {
+) -> Vec<(Ident, ParamKind)> {
     let binding = |slot: Slot| {
         Some(match slot {
-            Slot::Frontier(f) => Binding::Frontier(f),
-            Slot::Reduction(r) => {
-                Binding::Scalar(Uniform::Reduction(r), program.reductions[r.index()].scalar)
-            }
-            Slot::Scalar(s) => {
-                Binding::Scalar(Uniform::Scalar(s), program.scalars[s.index()].scalar)
-            }
-            Slot::List(l) => Binding::List(l),
+            Slot::Frontier(f) => ParamKind::Frontier(f),
+            Slot::Reduction(r) => ParamKind::Reduced(r, program.reductions[r.index()].scalar),
+            Slot::Scalar(s) => ParamKind::Scalar(s, program.scalars[s.index()].scalar),
+            Slot::List(l) => ParamKind::List(l),
             Slot::Csr(_) | Slot::Buffer(_) | Slot::Rows(..) | Slot::Broken => return None,
         })
     };
-    let round = (Ident::new("round", Span::call_site()), Binding::Round);
+    let round = (Ident::new("round", Span::call_site()), ParamKind::Round);
     let named: Vec<(Ident, Slot)> = match &args.included {
         None => fields
             .iter()

@@ -1,9 +1,10 @@
 //! Second stage: names and kinds. Fields get ids, parameters are matched with fields and domain (DESIGN 2.2), and what
 //! does not fit is reported at the token that shows it.
 
-use self::written::{Written, reduce_type, written};
 use super::graph::{DomainArgs, Field, FieldKind, Graph, Host, Included, Per, Scope, Wave};
 use crate::args::{ident_of, int_literal};
+use crate::kernel::ParamKind;
+use crate::kernel::param::{Written, reduce_type, same_item, written, written_item};
 use crate::kernel::types::type_word;
 use crate::kernel::{self, Helpers};
 use crate::names::{self, Names};
@@ -17,13 +18,11 @@ use syn::spanned::Spanned;
 use syn::{Expr, FnArg, Ident, Item, Pat, Type};
 use vyre_core::vir0::module::{
     Buffer, BufferId, ConstantId, Domain, Extent, FixpointId, Frontier, FrontierId, List, ListId,
-    Program, ReduceOp, Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId,
-    Uniform, Width,
+    Program, Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId, Width,
 };
 use vyre_core::vir0::scalar::Scalar;
 
 mod sweep;
-pub(crate) mod written;
 
 /// What a field became.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,57 +86,6 @@ pub(crate) struct Param {
     pub(crate) kind: ParamKind,
     /// Where its type is written.
     pub(crate) at: Span,
-}
-
-/// What a parameter is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ParamKind {
-    /// `v: Node`, `i: Index`.
-    Index,
-    /// `e: Edge`.
-    Edge,
-    Round,
-    Uniform(Uniform, Scalar),
-    Own {
-        buffer: BufferId,
-        scalar: Scalar,
-        mutable: bool,
-    },
-    Buf {
-        buffer: BufferId,
-        scalar: Scalar,
-    },
-    AtomicBuf {
-        buffer: BufferId,
-        scalar: Scalar,
-    },
-    Csr(TopologyId),
-    Push(FrontierId),
-    PushItems(FrontierId),
-    Append(ListId),
-    /// `&T`, `&mut T` of a struct.
-    OwnRows {
-        first: BufferId,
-        count: u16,
-        mutable: bool,
-    },
-    /// `&Records<T>`
-    Records {
-        first: BufferId,
-        count: u16,
-    },
-    Bits {
-        buffer: BufferId,
-        width: Width,
-    },
-    /// The item of such a frontier or of a list.
-    Record,
-    Reduce {
-        id: ReductionId,
-        op: ReduceOp,
-        scalar: Scalar,
-        count: bool,
-    },
 }
 
 impl Slot {

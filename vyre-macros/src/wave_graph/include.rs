@@ -8,13 +8,13 @@
 
 use super::build::build;
 use super::check::describe;
-use super::check::written::{Written, same_item, written};
 use super::graph::{
     Field, FieldKind, FixpointArgs, Graph, Host, IncludeArgs, Included, IncludedUntil, Origin, Per,
     Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed,
 };
 use super::syntax;
 use crate::args::ident_of;
+use crate::kernel::param::{Written, same_item, written};
 use crate::kernel::types::scalar_of;
 use crate::package::{Imports, Package};
 use crate::report::{Report, did_you_mean, listed};

@@ -2,13 +2,13 @@
 //! the parameters, and takes the same way through the stages.
 
 use super::build::{Built, build};
-use super::check::written::{Written, written};
 use super::graph::{DomainArgs, Field, FieldKind, Graph, Host, Per, Piece, Scope, Wave};
 use super::syntax::{is_struct_word, options};
 use crate::args::{take_attrs, title_of};
 use crate::arrays::{array_names, bound_names, constant_values, site_values};
 use crate::attributes::{is_device, without_inner_devices};
 use crate::expand::{Expansion, many_arguments};
+use crate::kernel::param::{Written, written};
 use crate::kernel::types::{scalar_of, scalar_type, type_word};
 use crate::package::Imports;
 use crate::report::Report;

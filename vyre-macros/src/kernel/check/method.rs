@@ -569,8 +569,8 @@ impl Checker<'_> {
             };
             other = Some(*h);
             if let (
-                Handle::Bound(Binding::Bits { width: a, .. }),
-                Handle::Bound(Binding::Bits { width: b, .. }),
+                Handle::Bound(ParamKind::Bits { width: a, .. }),
+                Handle::Bound(ParamKind::Bits { width: b, .. }),
             ) = (rows, *h)
                 && a != b
             {

@@ -5,15 +5,11 @@ use super::*;
 impl Checker<'_> {
     /// The handle type that a parameter's type names.
     pub(super) fn handle(&mut self, ty: &syn::Type) -> Option<HandleTy> {
-        let Some((of, handle)) = types::items(ty) else {
-            return types::handle(ty);
+        let written = param::written_of_helper(ty);
+        let Some(handle) = written.of_items() else {
+            return written.handle();
         };
-        if let HandleTy::PushItems(_) = handle(0)
-            && matches!(of, syn::Type::Path(p) if p.path.is_ident("Node"))
-        {
-            return Some(HandleTy::Push);
-        }
-        let of = self.ty(of);
+        let of = self.ty(param::written_item(ty)?);
         let mut records = self.env.helpers.records.borrow_mut();
         let id = match records.iter().position(|t| *t == of) {
             Some(id) => id,

@@ -63,7 +63,7 @@ impl<'f> Lowerer<'_, 'f> {
                 site,
             } => {
                 let frontier = match self.binding(*frontier) {
-                    Some(Binding::PushItems(frontier)) => {
+                    Some(ParamKind::PushItems(frontier)) => {
                         let fields = self.record_fields(value);
                         let site = self.site(*site);
                         return self.emit(ir::Stmt::PushItem {
@@ -72,7 +72,7 @@ impl<'f> Lowerer<'_, 'f> {
                             site,
                         });
                     }
-                    Some(Binding::Push(frontier)) => frontier,
+                    Some(ParamKind::Push(frontier)) => frontier,
                     _ => return self.fault("a frontier is expected"),
                 };
                 let value = self.scalar(value);
@@ -85,7 +85,7 @@ impl<'f> Lowerer<'_, 'f> {
             }
             Kind::Reduce(handle, value) => {
                 let value = value.as_ref().map(|v| self.scalar(v));
-                let Some(Binding::Reduce { id, scalar, .. }) = self.binding(*handle) else {
+                let Some(ParamKind::Reduce { id, scalar, .. }) = self.binding(*handle) else {
                     return self.fault("a reduction is expected");
                 };
                 let value = value.unwrap_or(ir::Expr::Literal(scalar, 1));

@@ -88,7 +88,7 @@ impl<'f> Lowerer<'_, 'f> {
     /// The rows of bits that a handle names.
     pub(super) fn rows(&mut self, h: Handle) -> build::Bits {
         let (buffer, width) = match self.binding(h) {
-            Some(Binding::Bits { buffer, width }) => (buffer, width),
+            Some(ParamKind::Bits { buffer, width }) => (buffer, width),
             _ => {
                 self.fault("rows of bits are expected");
                 (BufferId(0), Width::Fixed(0))
@@ -118,7 +118,7 @@ impl<'f> Lowerer<'_, 'f> {
                 ..
             } => {
                 let width = |b| match b {
-                    Some(Binding::Bits { width, .. }) => Some(width),
+                    Some(ParamKind::Bits { width, .. }) => Some(width),
                     _ => None,
                 };
                 let (of, own) = (width(self.binding(*of)), width(self.binding(rows)));

@@ -42,7 +42,7 @@ impl<'f> Lowerer<'_, 'f> {
             }
             Kind::Item(f) => self.item(*f),
             Kind::EdgeField(h, f) => match self.binding(*h) {
-                Some(Binding::EdgeItem) => self.item(*f),
+                Some(ParamKind::Edge) => self.item(*f),
                 _ => {
                     self.fault("an edge is expected");
                     return Vec::new();
@@ -94,7 +94,7 @@ impl<'f> Lowerer<'_, 'f> {
             }
             Kind::Append { list, value, site } => {
                 let fields = self.record_fields(value);
-                let Some(Binding::Append(list)) = self.binding(*list) else {
+                let Some(ParamKind::Append(list)) = self.binding(*list) else {
                     self.fault("a list is expected");
                     return Vec::new();
                 };
@@ -132,10 +132,10 @@ impl<'f> Lowerer<'_, 'f> {
                 }
             }
             Kind::FrontierLen(h, empty) => match self.binding(*h) {
-                Some(of @ (Binding::Frontier(_) | Binding::List(_))) => {
+                Some(of @ (ParamKind::Frontier(_) | ParamKind::List(_))) => {
                     let len = match of {
-                        Binding::List(l) => Uniform::ListLen(l),
-                        Binding::Frontier(f) => Uniform::FrontierLen(f),
+                        ParamKind::List(l) => Uniform::ListLen(l),
+                        ParamKind::Frontier(f) => Uniform::FrontierLen(f),
                         _ => unreachable!("the pattern has no others"),
                     };
                     let len = ir::Expr::Uniform(len, Scalar::U32);

@@ -1,6 +1,5 @@
 //! What a wave sweeps, and what its parameters are.
 
-use super::written::{same_item, written_item};
 use super::*;
 
 impl<'g> Fields<'g> {
@@ -465,7 +464,7 @@ impl<'g> Fields<'g> {
             Slot::Scalar(id) => {
                 let scalar = program.scalars[id.index()].scalar;
                 match form.value() {
-                    Some(s) if s == scalar => Some(ParamKind::Uniform(Uniform::Scalar(id), scalar)),
+                    Some(s) if s == scalar => Some(ParamKind::Scalar(id, scalar)),
                     _ => {
                         if matches!(form, Written::Ref(_) | Written::RefMut(_)) {
                             report.error_help(
@@ -494,9 +493,7 @@ impl<'g> Fields<'g> {
                             count,
                         })
                     }
-                    ref f if f.value() == Some(r.scalar) => {
-                        Some(ParamKind::Uniform(Uniform::Reduction(id), r.scalar))
-                    }
+                    ref f if f.value() == Some(r.scalar) => Some(ParamKind::Reduced(id, r.scalar)),
                     _ => {
                         let update = format!("&Reduce<{}>", reduce_type(r.op, r.scalar, count));
                         self.mismatch(b, &[update, r.scalar.name().to_owned()], report);
@@ -651,7 +648,7 @@ impl<'g> Fields<'g> {
             format!("take `{name}: &Records<{t}>` to read any element")
         };
         self.check_own(b, first, (mutable, instead), program, report)?;
-        Some(ParamKind::OwnRows {
+        Some(ParamKind::OwnRecord {
             first,
             count,
             mutable,
