@@ -40,8 +40,11 @@
 
 mod build;
 mod fold;
+mod operations;
 mod rows;
 mod select;
+mod value;
+mod words;
 
 use crate::compile::ir::Body;
 use crate::vir0::isa::{

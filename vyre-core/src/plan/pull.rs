@@ -13,6 +13,7 @@
 //! anew, so it need not look. Nothing in such a kernel can trap: the destination is a node, and the buffer has an
 //! element for each.
 
+use crate::vir0::flow::{BlockKind, Rows, blocks, writes};
 use crate::vir0::isa::{IMM, Op, UNIFORM_BASE, Word};
 use crate::vir0::module::{
     Access, BufferId, Domain, Extent, FrontierId, Kernel, Mode, Program, Resource, TopologyId,
@@ -54,7 +55,7 @@ impl Claim {
     }
 }
 
-/// How a wave claims nodes, if its sweep may be turned round.
+/// How a wave of a verified program claims nodes, if its sweep may be turned round.
 pub fn claim(program: &Program, wave: &Wave) -> Option<Claim> {
     let Domain::EdgesFrom(_, frontier) = wave.domain else {
         return None;
@@ -111,7 +112,7 @@ enum Value {
     Claimed,
 }
 
-/// Follows the code once from top to bottom: no kernel with a loop or an `else` qualifies.
+/// Follows verified code once from top to bottom: no kernel with a loop or an `else` qualifies.
 fn read(program: &Program, kernel: &Kernel, frontier: FrontierId) -> Option<Claim> {
     let item = &kernel.item;
     if item.index.is_some() || item.src.is_some() {
@@ -119,15 +120,22 @@ fn read(program: &Program, kernel: &Kernel, frontier: FrontierId) -> Option<Clai
     }
     let mut file = vec![None; kernel.rows as usize];
     *file.get_mut(item.dst? as usize)? = Some(Value::Destination);
-    // Of each `if` around a word: its condition, and the registers that were written behind it.
-    let mut open: Vec<(Value, Vec<u8>)> = Vec::new();
+    let blocks = blocks(&kernel.code);
+    if blocks
+        .iter()
+        .any(|b| b.kind == BlockKind::Loop || b.otherwise.is_some())
+    {
+        return None;
+    }
+    // Conditions of the `if`s around a word.
+    let mut open: Vec<Value> = Vec::new();
     let mut claim: Option<Claim> = None;
     // `if`s that were open when it was made; pushes, and whether one depends on more than the claim.
     let mut looks = 0;
     let (mut pushed, mut depends) = (0, false);
-    for word in &kernel.code {
+    for (pc, word) in kernel.code.iter().enumerate() {
         let at = |operand: u8| value(program, kernel, &file, (word, operand));
-        let claimed = open.iter().any(|(c, _)| *c == Value::Claimed);
+        let claimed = open.contains(&Value::Claimed);
         let mut result = None;
         match Op::from_code(word.op)? {
             Op::Mov32 => result = Some(at(word.a)?),
@@ -167,7 +175,7 @@ fn read(program: &Program, kernel: &Kernel, frontier: FrontierId) -> Option<Clai
                 };
                 let buffer = BufferId(word.resource());
                 // Looking before claiming changes nothing.
-                if !open.iter().all(|(c, _)| *c == Value::Has(buffer, free)) {
+                if !open.iter().all(|c| *c == Value::Has(buffer, free)) {
                     return None;
                 }
                 looks = open.len();
@@ -180,17 +188,16 @@ fn read(program: &Program, kernel: &Kernel, frontier: FrontierId) -> Option<Clai
                 result = Some(Value::Claimed);
             }
             Op::If => match at(word.a)? {
-                condition @ (Value::Has(..) | Value::Claimed) => open.push((condition, Vec::new())),
+                condition @ (Value::Has(..) | Value::Claimed) => open.push(condition),
                 _ => return None,
             },
             Op::EndIf => {
                 // After it, they hold one thing or the other.
-                let (_, written) = open.pop()?;
-                for &row in &written {
+                open.pop()?;
+                let inside = &kernel.code[blocks.iter().find(|b| b.end == pc)?.at..pc];
+                let written = inside.iter().map(writes).fold(Rows::NONE, Rows::or);
+                for row in written.iter() {
                     *file.get_mut(row as usize)? = None;
-                }
-                if let Some((_, outer)) = open.last_mut() {
-                    outer.extend(written);
                 }
             }
             Op::Push
@@ -201,7 +208,7 @@ fn read(program: &Program, kernel: &Kernel, frontier: FrontierId) -> Option<Clai
                 pushed += 1;
                 // The looks before the claim may have been left since: then what is open was opened after it.
                 let after = open.iter().skip(looks.min(open.len()));
-                depends |= after.into_iter().any(|(c, _)| *c != Value::Claimed);
+                depends |= after.into_iter().any(|c| *c != Value::Claimed);
             }
             Op::Ret => {}
             _ => return None,
@@ -210,9 +217,6 @@ fn read(program: &Program, kernel: &Kernel, frontier: FrontierId) -> Option<Clai
             && word.d != IMM
         {
             *file.get_mut(word.d as usize)? = Some(result);
-            if let Some((_, written)) = open.last_mut() {
-                written.push(word.d);
-            }
         }
     }
     claim.map(|claim| Claim {

@@ -2,7 +2,8 @@
 
 use crate::dsl::fault::Fault;
 use crate::run::schedule::Pending;
-use crate::vir0::isa::{Faults, IMM, Op, Slot, Word};
+use crate::vir0::flow::writes;
+use crate::vir0::isa::{Faults, IMM, Op, Word};
 use crate::vir0::module::{Domain, Kernel, KernelId, Program, SiteId, Wave, WaveId};
 use crate::vir0::trap::TrapKind;
 
@@ -133,14 +134,7 @@ pub(super) fn can_trap(program: &Program, wave: &Wave) -> bool {
             return false;
         };
         // Where the index's row becomes something else, it is no index any more.
-        let keeps = |row: u8| {
-            let last = match op.row().d {
-                Slot::N => return true,
-                Slot::W | Slot::OptW => word.d,
-                Slot::D | Slot::OptD => word.d.saturating_add(1),
-            };
-            !(word.d..=last).contains(&row)
-        };
+        let keeps = |row: u8| !writes(word).has(row);
         match (op, own) {
             (Op::RowFill32 | Op::RowFill64, _) => false,
             (Op::Ld8 | Op::Ld32 | Op::Ld64 | Op::St8 | Op::St32 | Op::St64, Some((len, row))) => {
