@@ -504,6 +504,18 @@ impl Domain {
         }
     }
 
+    /// What has an element for each index that an item can have; `None` where that is no node, edge or number of a
+    /// range.
+    pub fn indices(self, program: &Program) -> Option<Extent> {
+        match self {
+            Domain::Nodes => Some(Extent::Nodes),
+            Domain::Range(len) => Some(len),
+            Domain::Edges(t) | Domain::EdgesFrom(t, _) => Some(Extent::Edges(t)),
+            Domain::Items(_) if self.fields(program).is_empty() => Some(Extent::Nodes),
+            Domain::Items(_) | Domain::Once | Domain::ListItems(..) => None,
+        }
+    }
+
     /// Most items of a sweep: `len` gives the value of each of these extents, and their sum is the answer.
     pub fn most_items(self, program: &Program, len: impl Fn(Extent) -> u64) -> u64 {
         let edges = self.topology().map(Extent::Edges);

@@ -8,7 +8,7 @@
 
 use super::{Context, Gate, Reason, State, Walk, Why, is_float, mentions, resolve};
 use crate::compile::ir::{BinaryOp, Body, CompareOp, CsrQuery, Expr, LocalId, UnaryOp};
-use crate::vir0::module::{Domain, Extent, Program, SiteId, Uniform, Wave};
+use crate::vir0::module::{Extent, Program, SiteId, Uniform, Wave};
 use crate::vir0::scalar::Scalar;
 
 /// What an index has to be below.
@@ -37,13 +37,7 @@ impl Below {
 
 /// What a wave's item locals are below.
 pub(super) fn of_items(program: &Program, wave: &Wave, body: &Body) -> Vec<(LocalId, Extent)> {
-    let index = match wave.domain {
-        Domain::Nodes => Some(Extent::Nodes),
-        Domain::Range(extent) => Some(extent),
-        Domain::Edges(t) | Domain::EdgesFrom(t, _) => Some(Extent::Edges(t)),
-        Domain::Items(f) if program.frontiers[f.index()].fields.is_empty() => Some(Extent::Nodes),
-        Domain::Items(_) | Domain::Once | Domain::ListItems(..) => None,
-    };
+    let index = wave.domain.indices(program);
     let ends = [body.item.src, body.item.dst].into_iter().flatten();
     (body.item.index.into_iter().zip(index))
         .chain(ends.map(|end| (end, Extent::Nodes)))
