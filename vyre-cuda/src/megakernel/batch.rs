@@ -12,7 +12,7 @@ use std::time::Instant;
 use vyre_core::dsl::error::RunError;
 use vyre_core::run::args::Args;
 use vyre_core::run::outcome::Outcome;
-use vyre_core::vir0::module::{Domain, Program};
+use vyre_core::vir0::module::Program;
 use vyre_core::vir0::sizes::Sizes;
 
 /// Nodes and edges up to which two queries are worth sharing a launch; above, an eighth of the multiprocessors must get
@@ -196,10 +196,7 @@ fn lens(program: &Program, sizes: &Sizes) -> Vec<Option<u64>> {
     let buffers = program.buffers.iter().map(|b| b.extent);
     let queues = program.frontiers.iter().map(|f| f.capacity);
     let queues = queues.chain(program.lists.iter().map(|l| l.capacity));
-    let waves = program.waves.iter().filter_map(|w| match w.domain {
-        Domain::Range(extent) => Some(extent),
-        _ => None,
-    });
+    let waves = program.waves.iter().filter_map(|w| w.domain.count());
     let extents = buffers.chain(queues).chain(waves);
     extents.map(|e| sizes.resolve(program, e)).collect()
 }

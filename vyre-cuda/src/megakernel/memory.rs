@@ -20,7 +20,7 @@ use vyre_core::plan::compact::{self, Slot};
 use vyre_core::plan::device::{ALIGN, Graphs, Shape};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::session::Counters;
-use vyre_core::vir0::module::{Domain, FrontierId, ListId, Program, Role};
+use vyre_core::vir0::module::{FrontierId, ListId, Program, Role};
 use vyre_core::vir0::sizes::Sizes;
 
 /// What a session has on a device for itself: its topology, and the state of the runs that have all CTAs, one after
@@ -129,8 +129,8 @@ impl Needs {
             }
         }
         for wave in &program.waves {
-            if let Domain::Range(extent) = wave.domain {
-                index_len(&wave.name, sizes.resolve(program, extent))?;
+            if let Some(len) = wave.domain.count() {
+                index_len(&wave.name, sizes.resolve(program, len))?;
             }
         }
         for (i, list) in program.lists.iter().enumerate() {

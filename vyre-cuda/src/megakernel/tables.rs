@@ -9,7 +9,7 @@ use crate::buffer::Memory;
 use crate::image::{Control, FRONTIER_CONTROL_BYTES, Layout, Ranges, Run, Turn, records_of};
 use vyre_core::plan::arena::Filling;
 use vyre_core::plan::device::{ALIGN, Shape};
-use vyre_core::vir0::module::{Domain, Program, Role};
+use vyre_core::vir0::module::{Program, Role};
 use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::trap::TrapKind;
 
@@ -244,15 +244,7 @@ impl Tables<'_> {
         let lens = program
             .waves
             .iter()
-            .map(|w| match w.domain {
-                Domain::Once => 1,
-                Domain::Range(extent) => len(extent),
-                Domain::Nodes => self.sizes.nodes,
-                Domain::Items(_)
-                | Domain::ListItems(..)
-                | Domain::Edges(_)
-                | Domain::EdgesFrom(..) => 0,
-            })
+            .map(|w| w.domain.count().map_or(0, len))
             .collect();
         self.layout.encode(&Run {
             program,
