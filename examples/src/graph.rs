@@ -48,7 +48,7 @@ pub enum GraphSpec {
         /// Seed; 1 unless given.
         seed: u64,
     },
-    /// `rmat:nodes=N,edges=M[,seed=S]`: the first edges of the R-MAT stream (parameters as above) of the next power of
+    /// `rmat:nodes=N,edges=M[,seed=S]`: the first edges of the R-MAT sequence (parameters as above) of the next power of
     /// two whose ends are among the first N nodes, made symmetric, without self loops and duplicates, until there are
     /// exactly M, each direction counted.
     RmatExactly {
@@ -104,14 +104,14 @@ pub enum SpecError {
         /// What the system has left.
         available_bytes: u64,
     },
-    /// The stream repeats itself too often.
+    /// The sequence repeats itself too often.
     #[error("`{spec}`: only {found} different edges were found in {drawn} drawn; ask for fewer")]
     TooDense {
         /// What was given.
         spec: String,
         /// Different ones.
         found: usize,
-        /// Edges of the stream that were looked at.
+        /// Edges of the sequence that were looked at.
         drawn: u64,
     },
 }
@@ -479,15 +479,15 @@ pub fn chain(nodes: u32) -> Result<Csr, CsrError> {
 pub fn rmat(scale: u32, edge_factor: u32, seed: u64) -> Result<Csr, CsrError> {
     let nodes = 1usize << scale;
     let edges = u64::from(edge_factor) << scale;
-    let stream = mix(seed);
+    let key = mix(seed);
 
     // Edges are cheap to draw, so they are drawn twice rather than kept: once to count, once to place. Each part of the
-    // stream has counters of its own: the hubs' would be fought over.
+    // sequence has counters of its own: the hubs' would be fought over.
     let parts = rayon::current_num_threads().min(edge_factor as usize) as u64;
     let ends = |part: u64| {
-        let stream = (edges * part / parts..edges * (part + 1) / parts)
-            .map(move |i| rmat_edge(scale, stream, i));
-        stream.filter(|(src, dst)| src != dst)
+        let part_edges = (edges * part / parts..edges * (part + 1) / parts)
+            .map(move |i| rmat_edge(scale, key, i));
+        part_edges.filter(|(src, dst)| src != dst)
     };
     let mut counts: Vec<Vec<u32>> = (0..parts)
         .into_par_iter()
@@ -532,12 +532,12 @@ pub fn rmat(scale: u32, edge_factor: u32, seed: u64) -> Result<Csr, CsrError> {
 /// Edges of [`GraphSpec::RmatExactly`], sorted; how many were found among how many, when those are too few.
 fn rmat_exactly(nodes: u32, edges: u32, seed: u64) -> Result<Vec<(u32, u32)>, (usize, u64)> {
     let scale = nodes.next_power_of_two().trailing_zeros();
-    let stream = mix(seed);
+    let key = mix(seed);
     let wanted = edges as usize;
     let most = 64 * u64::from(edges);
     let mut found = std::collections::HashSet::with_capacity(wanted);
     for i in 0..most {
-        let (src, dst) = rmat_edge(scale, stream, i);
+        let (src, dst) = rmat_edge(scale, key, i);
         if src != dst && src.max(dst) < nodes && found.insert((src, dst)) {
             found.insert((dst, src));
             if found.len() == wanted {
@@ -620,13 +620,13 @@ fn cut<T>(mut slice: &mut [T], lens: impl Iterator<Item = usize>) -> Vec<&mut [T
     .collect()
 }
 
-/// Edge `i` of the R-MAT stream: one 32-bit draw a level chooses the quadrant.
-fn rmat_edge(scale: u32, stream: u64, i: u64) -> (u32, u32) {
+/// Edge `i` of the R-MAT sequence: one 32-bit draw a level chooses the quadrant.
+fn rmat_edge(scale: u32, key: u64, i: u64) -> (u32, u32) {
     const UNIT: f64 = 4_294_967_296.0;
     const A: u32 = (0.57 * UNIT) as u32;
     const AB: u32 = (0.76 * UNIT) as u32;
     const ABC: u32 = (0.95 * UNIT) as u32;
-    let mut state = mix(stream ^ i);
+    let mut state = mix(key ^ i);
     let (mut src, mut dst) = (0, 0);
     let mut descend = |draw: u32| {
         // Comparisons as numbers: a branch on a random draw is mispredicted half the time.

@@ -437,7 +437,7 @@ fn parallel(problem: &Problem) -> Ready<'_> {
             let blocks = cfg.uses.len();
             let waits: Vec<AtomicU32> = (0..blocks).map(|_| AtomicU32::new(0)).collect();
             let mut stamp = 0;
-            let mut gather = Gather::default();
+            let mut chunked = ChunkedSweep::default();
             counted(move || {
                 let live: Vec<AtomicU64> =
                     cfg.uses.par_iter().map(|&u| AtomicU64::new(u)).collect();
@@ -446,7 +446,7 @@ fn parallel(problem: &Problem) -> Ready<'_> {
                 while !front.is_empty() {
                     stamp += 1;
                     rounds += 1;
-                    front = gather.sweep(front, |&block, next| {
+                    front = chunked.sweep(front, |&block, next| {
                         let here = live[block as usize].load(Relaxed);
                         for &p in row(predecessors, block) {
                             let through = here & !cfg.defs[p as usize];
@@ -490,11 +490,11 @@ const ALONE: usize = 1024;
 
 /// Parallel sweeps over a frontier with a buffer of new items for each task; buffers are kept.
 #[derive(Default)]
-struct Gather {
+struct ChunkedSweep {
     spare: Mutex<Vec<Vec<u32>>>,
 }
 
-impl Gather {
+impl ChunkedSweep {
     fn spare(&self) -> Vec<u32> {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         spare.pop().unwrap_or_default()
@@ -540,7 +540,7 @@ impl Gather {
 struct Search<'w> {
     graph: &'w Csr,
     symmetric: bool,
-    gather: Gather,
+    chunked: ChunkedSweep,
     nodes: Vec<u32>,
 }
 
@@ -552,7 +552,7 @@ impl<'w> Search<'w> {
         Search {
             graph,
             symmetric,
-            gather: Gather::default(),
+            chunked: ChunkedSweep::default(),
             nodes: Vec::new(),
         }
     }
@@ -565,7 +565,7 @@ impl<'w> Search<'w> {
             .map(|_| AtomicU32::new(UNREACHED))
             .collect();
         dist[0].store(0, Relaxed);
-        let mut front = self.gather.spare();
+        let mut front = self.chunked.spare();
         front.push(0);
         let mut unexplored = graph.edge_count();
         let mut pulling = false;
@@ -590,10 +590,10 @@ impl<'w> Search<'w> {
             front = if pulling {
                 self.nodes.clear();
                 self.nodes.extend((0..nodes as u32).step_by(BLOCK));
-                self.gather.give_back(front);
+                self.chunked.give_back(front);
                 let blocks = std::mem::take(&mut self.nodes);
                 let parts = blocks.par_iter().fold(
-                    || self.gather.spare(),
+                    || self.chunked.spare(),
                     |mut part, &first| {
                         for v in first..(first + BLOCK as u32).min(nodes as u32) {
                             if dist[v as usize].load(Relaxed) == UNREACHED
@@ -608,16 +608,16 @@ impl<'w> Search<'w> {
                         part
                     },
                 );
-                let mut next = self.gather.spare();
+                let mut next = self.chunked.spare();
                 for part in parts.collect::<Vec<_>>() {
                     next.extend_from_slice(&part);
-                    self.gather.give_back(part);
+                    self.chunked.give_back(part);
                 }
                 self.nodes = blocks;
                 next
             } else if front.len() <= ALONE {
                 // Nobody else is here, so a load and a store do.
-                self.gather.sweep(front, |&v, next| {
+                self.chunked.sweep(front, |&v, next| {
                     for &t in row(graph, v) {
                         let d = &dist[t as usize];
                         if d.load(Relaxed) == UNREACHED {
@@ -627,7 +627,7 @@ impl<'w> Search<'w> {
                     }
                 })
             } else {
-                self.gather.sweep(front, |&v, next| {
+                self.chunked.sweep(front, |&v, next| {
                     for &t in row(graph, v) {
                         let d = &dist[t as usize];
                         if d.load(Relaxed) == UNREACHED
@@ -640,7 +640,7 @@ impl<'w> Search<'w> {
                 })
             };
         }
-        self.gather.give_back(front);
+        self.chunked.give_back(front);
         (
             Values::U32(dist.into_iter().map(AtomicU32::into_inner).collect()),
             u64::from(level),
