@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::memory::{Memory, legal};
+use crate::plans::Planned;
 use crate::query::{args, made, slices};
 use crate::runtime::Runtime;
 use std::fmt;
@@ -9,8 +10,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::fuse::{Fused, Link, fuse};
-use vyre_core::run::args::Args;
-use vyre_core::run::backend::Executor;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::{Executor, OpenNative, Opening};
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::vir0::module::{BufferId, Program};
@@ -26,6 +27,7 @@ use vyre_core::vir0::verify::verify;
 /// Like a session's, its memory is checked against limits and budgets before anything is allocated.
 pub struct FusedSession<A, B> {
     fused: Fused,
+    program: Arc<Program>,
     links: Vec<Link>,
     how: How,
     backend: &'static str,
@@ -45,6 +47,26 @@ struct One {
 }
 
 impl One {
+    fn open(
+        runtime: &Runtime,
+        (planned, memory): (Planned, Memory),
+        topology: &TopologyArgs<'_>,
+        native: Option<OpenNative>,
+    ) -> Result<One, RunError> {
+        let program = planned.program;
+        let opening = Opening {
+            program: Arc::clone(&program),
+            topology,
+            allocation: memory.allocation,
+            native,
+        };
+        Ok(One {
+            executor: runtime.the_backend().open(opening)?,
+            program,
+            memory,
+        })
+    }
+
     fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
         self.memory.check(&self.program, args)?;
         self.executor.run(args)
@@ -91,54 +113,32 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         if !alike {
             return Err(invalid(&"fused passes work on one topology").into());
         }
-        let how = if runtime.runs_bytecode() {
-            let program = std::mem::take(&mut fused.program);
-            let (planned, memory) = Memory::settle(program, &first, runtime)?;
-            let program = planned.program;
-            fused.program = Program::clone(&program);
+        let fused_program = std::mem::take(&mut fused.program);
+        let (program, how) = if runtime.the_backend().runs_bytecode() {
+            let (planned, memory) = Memory::settle(fused_program, &first, runtime)?;
             taken = rows()?;
             let mut both = first;
             both.columns.extend(slices(&taken.0));
             let moved = second.columns.into_iter().chain(slices(&taken.1));
             let moved = moved.map(|(id, column)| (fused.second_buffer(id), column));
             both.columns.extend(moved);
-            let executor =
-                runtime.program_executor(Arc::clone(&program), &both, memory.allocation)?;
-            How::Together(Box::new(One {
-                program,
-                executor,
-                memory,
-            }))
+            let both = One::open(runtime, (planned, memory), &both, None)?;
+            (Arc::clone(&both.program), How::Together(Box::new(both)))
         } else {
-            let (a, first_memory) = Memory::settle(a, &first, runtime)?;
-            let (b, second_memory) = Memory::settle(b, &second, runtime)?;
-            let (a, b) = (a.program, b.program);
+            let a = Memory::settle(a, &first, runtime)?;
+            let b = Memory::settle(b, &second, runtime)?;
             taken = rows()?;
             first.columns.extend(slices(&taken.0));
             second.columns.extend(slices(&taken.1));
-            How::InTurn(Box::new([
-                One {
-                    executor: runtime.executor::<A>(
-                        Arc::clone(&a),
-                        &first,
-                        first_memory.allocation,
-                    )?,
-                    program: a,
-                    memory: first_memory,
-                },
-                One {
-                    executor: runtime.executor::<B>(
-                        Arc::clone(&b),
-                        &second,
-                        second_memory.allocation,
-                    )?,
-                    program: b,
-                    memory: second_memory,
-                },
-            ]))
+            let both = [
+                One::open(runtime, a, &first, Some(A::NATIVE))?,
+                One::open(runtime, b, &second, Some(B::NATIVE))?,
+            ];
+            (Arc::new(fused_program), How::InTurn(Box::new(both)))
         };
         Ok(FusedSession {
             fused,
+            program,
             links,
             how,
             backend: runtime.backend(),
@@ -148,7 +148,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
 
     /// Both programs as one.
     pub fn program(&self) -> &Program {
-        &self.fused.program
+        &self.program
     }
 
     /// Barriers of the one schedule, and of one schedule after the other.
@@ -202,7 +202,7 @@ fn output(outcome: &Outcome, id: BufferId) -> &(BufferId, vyre_core::dsl::column
 impl<A, B> fmt::Debug for FusedSession<A, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FusedSession")
-            .field("program", &self.fused.program.name)
+            .field("program", &self.program.name)
             .finish_non_exhaustive()
     }
 }

@@ -10,14 +10,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vyre_core::cpu::{Native, Vir0, native};
-use vyre_core::dsl::error::RunError;
-use vyre_core::plan::footprint::Allocation;
-use vyre_core::plan::side::Floor;
 use vyre_core::plan::thresholds::Thresholds;
-use vyre_core::run::args::TopologyArgs;
-use vyre_core::run::backend::{Backend, Executor, Holder, Many, Opening};
-use vyre_core::run::pass::Pass;
-use vyre_core::vir0::module::Program;
+use vyre_core::run::backend::Backend;
 #[cfg(feature = "cuda")]
 use vyre_cuda::Cuda;
 
@@ -243,11 +237,6 @@ impl Runtime {
         &self.costs
     }
 
-    /// The least that a run can take here.
-    pub(crate) fn floor(&self) -> Floor {
-        self.backend.floor()
-    }
-
     /// This runtime with other thresholds, for example measured ones, which its sessions decide by. Of several sides,
     /// the first gets them.
     pub fn with_thresholds(self, thresholds: Thresholds) -> Runtime {
@@ -269,11 +258,6 @@ impl Runtime {
 
     pub(crate) fn plans(&self) -> &Arc<Plans> {
         &self.plans
-    }
-
-    /// Which of several devices; 0 on the CPU.
-    pub(crate) fn ordinal(&self) -> u32 {
-        self.backend.ordinal()
     }
 
     /// The backend itself; of several sides, the one where sessions begin.
@@ -305,69 +289,9 @@ impl Runtime {
         &self.spare
     }
 
-    /// Whose memory a session takes.
-    pub(crate) fn holder(
-        &self,
-        program: &Program,
-        topology: &TopologyArgs<'_>,
-    ) -> Result<Holder, RunError> {
-        self.backend.holder(program, topology)
-    }
-
     /// What the backend runs on.
     pub fn device(&self) -> String {
         self.backend.device()
-    }
-
-    /// Whether a program runs as it is, without the functions of a pass.
-    pub(crate) fn runs_bytecode(&self) -> bool {
-        self.backend.runs_bytecode()
-    }
-
-    /// An executor of a program that no pass's functions belong to.
-    pub(crate) fn program_executor(
-        &self,
-        program: Arc<Program>,
-        topology: &TopologyArgs<'_>,
-        allocation: Allocation,
-    ) -> Result<Box<dyn Executor>, RunError> {
-        self.backend.open(Opening {
-            program,
-            topology,
-            allocation,
-            native: None,
-        })
-    }
-
-    /// Executors of a pass, by topology: its program as each runs it, topology, and allocation.
-    pub(crate) fn resident<P: Pass>(
-        &self,
-        programs: &[Arc<Program>],
-        topologies: &[TopologyArgs<'_>],
-        allocations: &[Allocation],
-    ) -> Result<Box<dyn Many>, RunError> {
-        let each = programs.iter().zip(topologies).zip(allocations);
-        let openings = each.map(|((program, topology), &allocation)| Opening {
-            program: Arc::clone(program),
-            topology,
-            allocation,
-            native: Some(P::NATIVE),
-        });
-        self.backend.open_many(openings.collect())
-    }
-
-    pub(crate) fn executor<P: Pass>(
-        &self,
-        program: Arc<Program>,
-        topology: &TopologyArgs<'_>,
-        allocation: Allocation,
-    ) -> Result<Box<dyn Executor>, RunError> {
-        self.backend.open(Opening {
-            program,
-            topology,
-            allocation,
-            native: Some(P::NATIVE),
-        })
     }
 }
 

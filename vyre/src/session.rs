@@ -21,7 +21,7 @@ use vyre_core::plan::launch::WAITING;
 use vyre_core::plan::session::{Counters, Profile, Readback};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::Args;
-use vyre_core::run::backend::{Executor, Holder, Progress, Resident};
+use vyre_core::run::backend::{Executor, Holder, Opening, Progress, Resident};
 use vyre_core::run::outcome::{Outcome, Report, give};
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::vir0::module::{
@@ -282,7 +282,7 @@ impl<P: Pass> Session<P> {
     /// Takes note of a run, or a series of so many.
     fn ended(&mut self, started: Instant, results: &mut Outcome, runs: u64) {
         let did = self.did(&results.report).times(runs);
-        self.ran(started.elapsed(), did, runs);
+        self.sides.ran(started.elapsed(), did, runs);
         results.report.backend = self.backend();
         self.decider
             .happened(Happened::of(&self.program, &results.report));
@@ -305,7 +305,7 @@ impl<P: Pass> Session<P> {
                 self.memory = memory;
                 self.kept = Outcome::default();
                 self.decider.forget();
-                self.sides.renew(self.memory.sizes());
+                self.sides.renew(&self.memory.sizes);
                 Ok(())
             }
             Err(e) => {
@@ -327,13 +327,13 @@ impl<P: Pass> Session<P> {
         // made anew.
         let mut both = runtime.lease();
         let more = match same {
-            true => memory.resident_bytes + had.saturating_sub(memory.bytes()),
+            true => memory.resident_bytes + had.saturating_sub(memory.lease.bytes()),
             false => had,
         };
         if memory.holder == Holder::Host && !both.take(more) {
             return Err(RunError::Memory {
                 what: "the topology does not fit beside the one before".to_owned(),
-                needed_bytes: memory.bytes().saturating_add(more),
+                needed_bytes: memory.lease.bytes().saturating_add(more),
                 available_bytes: memory.lease.available_bytes().unwrap_or(0),
             }
             .into());
@@ -342,7 +342,12 @@ impl<P: Pass> Session<P> {
         topology.columns.extend(slices(&rows));
         if !(same && self.executor.update(&topology)?) {
             let program = planned.program;
-            let made = runtime.executor::<P>(Arc::clone(&program), &topology, memory.allocation)?;
+            let made = runtime.the_backend().open(Opening {
+                program: Arc::clone(&program),
+                topology: &topology,
+                allocation: memory.allocation,
+                native: Some(P::NATIVE),
+            })?;
             let before = std::mem::replace(&mut self.executor, made);
             self.counted = self.counted.plus(&before.counters().unwrap_or_default());
             self.program = program;

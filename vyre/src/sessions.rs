@@ -11,7 +11,7 @@ use std::time::Instant;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::session::Counters;
 use vyre_core::run::args::{Args, TopologyArgs};
-use vyre_core::run::backend::Many;
+use vyre_core::run::backend::{Many, Opening};
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::vir0::module::Program;
 
@@ -58,9 +58,15 @@ impl<P: Pass> Sessions<P> {
         for (topology, rows) in topologies.iter_mut().zip(&rows) {
             topology.columns.extend(slices(rows));
         }
-        let allocations: Vec<_> = memories.iter().map(|m| m.allocation).collect();
+        let each = programs.into_iter().zip(&topologies).zip(&memories);
+        let openings = each.map(|((program, topology), memory)| Opening {
+            program,
+            topology,
+            allocation: memory.allocation,
+            native: Some(P::NATIVE),
+        });
         Ok(Sessions {
-            resident: runtime.resident::<P>(&programs, &topologies, &allocations)?,
+            resident: runtime.the_backend().open_many(openings.collect())?,
             runtime: runtime.clone(),
             program: whole,
             memories,

@@ -22,7 +22,7 @@ use vyre_core::plan::session::Counters;
 use vyre_core::plan::side::{self, Offer, Policy, Why, Work};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::TopologyArgs;
-use vyre_core::run::backend::Executor;
+use vyre_core::run::backend::{Executor, Opening};
 use vyre_core::run::pass::Pass;
 use vyre_core::vir0::module::{Agreement, Program};
 use vyre_core::vir0::sizes::Sizes;
@@ -76,7 +76,7 @@ impl Parked {
     ) -> Result<Parked, Error> {
         let (planned, memory) = plan::<P>(runtime, topology)?;
         if spare && let Some(left) = memory.left_bytes() {
-            let needed_bytes = memory.bytes();
+            let needed_bytes = memory.lease.bytes();
             if left < needed_bytes {
                 return Err(RunError::Memory {
                     what: "another side has to leave as much as it takes".to_owned(),
@@ -108,7 +108,12 @@ impl Parked {
     ) -> Result<Parked, Error> {
         let program = planned.program;
         Ok(Parked {
-            executor: runtime.executor::<P>(Arc::clone(&program), topology, memory.allocation)?,
+            executor: runtime.the_backend().open(Opening {
+                program: Arc::clone(&program),
+                topology,
+                allocation: memory.allocation,
+                native: Some(P::NATIVE),
+            })?,
             program,
             memory,
             decider: Decider::new(*runtime.thresholds(), runtime.plans(), planned.start),
@@ -247,21 +252,19 @@ impl Sides {
         }
     }
 
-    fn may_change(&self) -> bool {
+    /// Whether runs may go to another side.
+    pub(crate) fn may_change(&self) -> bool {
         let wanted = self.changes.unwrap_or(self.agreement != Alike::Nothing);
         self.all.len() > 1 && wanted
     }
 
-    /// Chooses the side that is to have the next run; `None` where the session stays where it is, unasked.
+    /// Chooses the side that is to have the next run, where the session [may change](Sides::may_change).
     pub(crate) fn choose(
         &mut self,
         program: &Program,
         sizes: &Sizes,
         queries: u64,
-    ) -> Option<(usize, Why)> {
-        if !self.may_change() {
-            return None;
-        }
+    ) -> (usize, Why) {
         self.work = Work::new(longest(program, sizes), queries, 0);
         let before = self.costs.before(self.subject, Some(self.work));
         let offers = self.all.iter().zip(&before.seen).enumerate();
@@ -273,13 +276,17 @@ impl Sides {
                     true => 0,
                     false => open_ns(program, sizes),
                 },
-                floor_ns: one.runtime.floor().of(before.did.rounds, before.did.items),
+                floor_ns: one
+                    .runtime
+                    .the_backend()
+                    .floor()
+                    .of(before.did.rounds, before.did.items),
             })
         });
         let offers: Vec<Option<Offer>> = offers.collect();
         let (items, spent_ns) = (before.did.items, before.spent_ns);
         let chosen = side::choose(&Policy::default(), self.at, items, spent_ns, &offers);
-        Some(chosen.unwrap_or((self.at, Why::Only)))
+        chosen.unwrap_or((self.at, Why::Only))
     }
 
     /// The session is on the side that was chosen, and why; `None`: it could not go there.

@@ -200,7 +200,7 @@ impl<P: Pass> Session<P> {
         if done < queries {
             self.sides.forget_run();
         }
-        self.ran(took, did, 1);
+        self.sides.ran(took, did, 1);
         Ok(failed)
     }
 

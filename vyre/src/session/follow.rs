@@ -5,7 +5,6 @@ use crate::costs::Did;
 use crate::sides::{FIRST, Parked, Side};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::side::swept_items;
 use vyre_core::run::outcome::{Outcome, Report};
@@ -63,33 +62,26 @@ impl<P: Pass> Session<P> {
     /// Goes to the side that is to have the next run.
     pub(super) fn take_side(&mut self, scalars: &[u64], queries: u64) {
         self.sides.forget_run();
-        if self.decider.is_measuring() {
+        if self.decider.is_measuring() || !self.sides.may_change() {
             return;
         }
-        let mut sizes = self.memory.sizes().clone();
+        let mut sizes = self.memory.sizes.clone();
         if scalars.len() == self.program.scalars.len() {
             sizes.scalars = scalars.to_vec();
         }
-        if let Some((side, why)) = self.sides.choose(&self.program, &sizes, queries) {
-            let gone = self.go(side);
-            self.sides.chose(gone.then_some(why));
-        }
+        let (side, why) = self.sides.choose(&self.program, &sizes, queries);
+        let gone = self.go(side);
+        self.sides.chose(gone.then_some(why));
     }
 
     /// How much the run of this report did.
     pub(super) fn did(&self, report: &Report) -> Did {
         let frontier_items = report.activity.map_or(0, |a| a.items);
-        let sizes = self.memory.sizes();
+        let sizes = &self.memory.sizes;
         Did {
             rounds: report.total_rounds(),
             items: swept_items(&self.program, sizes, &report.rounds, frontier_items),
         }
-    }
-
-    /// What one run, a series of equal ones, or a batch took and did on the side where the session is.
-    /// `runs`: of the series.
-    pub(super) fn ran(&mut self, wall: Duration, did: Did, runs: u64) {
-        self.sides.ran(wall, did, runs);
     }
 
     /// Goes to the first side after an error elsewhere; whether it is there now, and was not.
