@@ -10,15 +10,21 @@
 use std::time::{Duration, Instant};
 use vyre::prelude::*;
 
-/// Each node's own element, read and written.
-#[wave_graph]
-mod own_structs {
+#[device]
+pub mod shapes {
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Point {
         pub x: f32,
         pub y: f32,
         pub w: u32,
     }
+}
+use shapes::Point;
+
+/// Each node's own element, read and written.
+#[wave_graph]
+mod own_structs {
+    use crate::shapes::Point;
 
     pub struct Data {
         #[topology]
@@ -87,174 +93,104 @@ mod own_arrays {
     }
 }
 
-/// Whole records of a node's neighbours.
-#[wave_graph]
-mod whole_structs {
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct Point {
-        pub x: f32,
-        pub y: f32,
-        pub w: u32,
-    }
-
-    pub struct Data {
-        #[topology]
-        graph: Csr,
-        #[topology(per = node)]
-        points: Point,
-        #[scratch(per = node)]
-        to: u32,
-        #[reduce(sum)]
-        sum: u64,
-        rounds: u32,
-    }
-
-    #[fixpoint(until(round + 1 >= rounds))]
-    mod turns {
-        #[wave(nodes)]
-        fn turn(v: Node, graph: &Csr, points: &Records<Point>, to: &mut u32) {
-            let mut sum_x = 0.0;
-            let mut sum_y = 0.0;
-            let mut sum_w = 0;
-            for n in graph.neighbors(v) {
-                let p = points.get(n);
-                sum_x += p.x;
-                sum_y += p.y;
-                sum_w += p.w;
+/// Passes that look at each node's neighbours, again and again.
+macro_rules! neighbours {
+    ($($(#[$about:meta])* $name:ident { $($data:tt)* } ($($parameters:tt)*) $body:block)*) => {$(
+        $(#[$about])*
+        #[wave_graph]
+        mod $name {
+            pub struct Data {
+                #[topology]
+                graph: Csr,
+                $($data)*
+                #[scratch(per = node)]
+                to: u32,
+                #[reduce(sum)]
+                sum: u64,
+                rounds: u32,
             }
-            *to = sum_w + sum_x as u32 + sum_y as u32;
-        }
-    }
 
-    #[wave(nodes, after(turns))]
-    fn end(to: &u32, sum: &Reduce<Sum<u64>>) {
-        sum.add(u64::from(*to));
-    }
+            #[fixpoint(until(round + 1 >= rounds))]
+            mod turns {
+                #[wave(nodes)]
+                fn turn($($parameters)*) $body
+            }
+
+            #[wave(nodes, after(turns))]
+            fn end(to: &u32, sum: &Reduce<Sum<u64>>) {
+                sum.add(u64::from(*to));
+            }
+        }
+    )*};
 }
 
-/// Whole records of a node's neighbours.
-#[wave_graph]
-mod whole_arrays {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
+neighbours! {
+    /// Whole records.
+    whole_structs {
+        #[topology(per = node)]
+        points: crate::shapes::Point,
+    } (v: Node, graph: &Csr, points: &Records<crate::shapes::Point>, to: &mut u32) {
+        let mut sum_x = 0.0;
+        let mut sum_y = 0.0;
+        let mut sum_w = 0;
+        for n in graph.neighbors(v) {
+            let p = points.get(n);
+            sum_x += p.x;
+            sum_y += p.y;
+            sum_w += p.w;
+        }
+        *to = sum_w + sum_x as u32 + sum_y as u32;
+    }
+
+    /// The same of arrays.
+    whole_arrays {
         #[topology(per = node)]
         x: f32,
         #[topology(per = node)]
         y: f32,
         #[topology(per = node)]
         w: u32,
-        #[scratch(per = node)]
-        to: u32,
-        #[reduce(sum)]
-        sum: u64,
-        rounds: u32,
-    }
-
-    #[fixpoint(until(round + 1 >= rounds))]
-    mod turns {
-        #[wave(nodes)]
-        fn turn(v: Node, graph: &Csr, x: &Buf<f32>, y: &Buf<f32>, w: &Buf<u32>, to: &mut u32) {
-            let mut sum_x = 0.0;
-            let mut sum_y = 0.0;
-            let mut sum_w = 0;
-            for n in graph.neighbors(v) {
-                sum_x += x[n];
-                sum_y += y[n];
-                sum_w += w[n];
-            }
-            *to = sum_w + sum_x as u32 + sum_y as u32;
+    } (v: Node, graph: &Csr, x: &Buf<f32>, y: &Buf<f32>, w: &Buf<u32>, to: &mut u32) {
+        let mut sum_x = 0.0;
+        let mut sum_y = 0.0;
+        let mut sum_w = 0;
+        for n in graph.neighbors(v) {
+            sum_x += x[n];
+            sum_y += y[n];
+            sum_w += w[n];
         }
+        *to = sum_w + sum_x as u32 + sum_y as u32;
     }
 
-    #[wave(nodes, after(turns))]
-    fn end(to: &u32, sum: &Reduce<Sum<u64>>) {
-        sum.add(u64::from(*to));
-    }
-}
-
-/// One field of a node's neighbours.
-#[wave_graph]
-mod one_structs {
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct Point {
-        pub x: f32,
-        pub y: f32,
-        pub w: u32,
-    }
-
-    pub struct Data {
-        #[topology]
-        graph: Csr,
+    /// One field.
+    one_structs {
         #[topology(per = node)]
-        points: Point,
-        #[scratch(per = node)]
-        to: u32,
-        #[reduce(sum)]
-        sum: u64,
-        rounds: u32,
-    }
-
-    #[fixpoint(until(round + 1 >= rounds))]
-    mod turns {
-        #[wave(nodes)]
-        fn turn(v: Node, graph: &Csr, points: &Records<Point>, to: &mut u32) {
-            let mut sum_w = 0;
-            for n in graph.neighbors(v) {
-                sum_w += points.get(n).w;
-            }
-            *to = sum_w;
+        points: crate::shapes::Point,
+    } (v: Node, graph: &Csr, points: &Records<crate::shapes::Point>, to: &mut u32) {
+        let mut sum_w = 0;
+        for n in graph.neighbors(v) {
+            sum_w += points.get(n).w;
         }
+        *to = sum_w;
     }
 
-    #[wave(nodes, after(turns))]
-    fn end(to: &u32, sum: &Reduce<Sum<u64>>) {
-        sum.add(u64::from(*to));
-    }
-}
-
-/// One field of a node's neighbours.
-#[wave_graph]
-mod one_arrays {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
+    /// One array.
+    one_arrays {
         #[topology(per = node)]
         w: u32,
-        #[scratch(per = node)]
-        to: u32,
-        #[reduce(sum)]
-        sum: u64,
-        rounds: u32,
-    }
-
-    #[fixpoint(until(round + 1 >= rounds))]
-    mod turns {
-        #[wave(nodes)]
-        fn turn(v: Node, graph: &Csr, w: &Buf<u32>, to: &mut u32) {
-            let mut sum_w = 0;
-            for n in graph.neighbors(v) {
-                sum_w += w[n];
-            }
-            *to = sum_w;
+    } (v: Node, graph: &Csr, w: &Buf<u32>, to: &mut u32) {
+        let mut sum_w = 0;
+        for n in graph.neighbors(v) {
+            sum_w += w[n];
         }
-    }
-
-    #[wave(nodes, after(turns))]
-    fn end(to: &u32, sum: &Reduce<Sum<u64>>) {
-        sum.add(u64::from(*to));
+        *to = sum_w;
     }
 }
 
 /// Rows that a run is given.
 #[wave_graph]
 mod given_structs {
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct Point {
-        pub x: f32,
-        pub y: f32,
-        pub w: u32,
-    }
+    use crate::shapes::Point;
 
     pub struct Data {
         #[input(per = n)]
@@ -294,12 +230,7 @@ mod given_arrays {
 /// Rows that a run returns.
 #[wave_graph]
 mod returned_structs {
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct Point {
-        pub x: f32,
-        pub y: f32,
-        pub w: u32,
-    }
+    use crate::shapes::Point;
 
     pub struct Data {
         #[output(per = n)]
@@ -369,21 +300,17 @@ fn structs_cost_what_separate_arrays_cost() {
     let x: Vec<f32> = (0..NODES).map(|v| (mix(v) % 64) as f32).collect();
     let y: Vec<f32> = (0..NODES).map(|v| (mix(v + 7) % 64) as f32).collect();
     let w: Vec<u32> = (0..NODES).map(|v| mix(v) % 1024).collect();
-    macro_rules! points {
-        ($of:ident) => {{
-            let rows = (0..NODES as usize).map(|v| $of::Point {
-                x: x[v],
-                y: y[v],
-                w: w[v],
-            });
-            rows.collect::<Vec<_>>()
-        }};
-    }
+    let points: Vec<Point> = (0..NODES as usize)
+        .map(|v| Point {
+            x: x[v],
+            y: y[v],
+            w: w[v],
+        })
+        .collect();
     let fits = "it fits";
     let mut ratios = Vec::new();
     let rounds = ROUNDS;
 
-    let points = points!(own_structs);
     let topology = own_structs::Topology {
         graph: &graph,
         from: &points,
@@ -407,7 +334,6 @@ fn structs_cost_what_separate_arrays_cost() {
         || arrays.run(own_arrays::Run { rounds }).expect("no trap").sum,
     ));
 
-    let points = points!(whole_structs);
     let topology = whole_structs::Topology {
         graph: &graph,
         points: &points,
@@ -436,7 +362,6 @@ fn structs_cost_what_separate_arrays_cost() {
         },
     ));
 
-    let points = points!(one_structs);
     let topology = one_structs::Topology {
         graph: &graph,
         points: &points,
@@ -458,7 +383,6 @@ fn structs_cost_what_separate_arrays_cost() {
         || arrays.run(one_arrays::Run { rounds }).expect("no trap").sum,
     ));
 
-    let points = points!(given_structs);
     let n = NODES;
     let mut structs = given_structs::Session::new(&native, ()).expect(fits);
     let mut arrays = given_arrays::Session::new(&native, ()).expect(fits);
@@ -506,7 +430,7 @@ fn structs_cost_what_separate_arrays_cost() {
         arrays.run_into(run, &mut columns).expect("no trap");
         if together {
             rows.clear();
-            rows.extend((0..n as usize).map(|i| returned_structs::Point {
+            rows.extend((0..n as usize).map(|i| Point {
                 x: columns.to_x[i],
                 y: columns.to_y[i],
                 w: columns.to_w[i],

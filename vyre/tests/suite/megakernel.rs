@@ -742,37 +742,51 @@ fn skewed_and_split_frontiers_agree() {
     }
 }
 
-#[wave_graph]
-#[pass(id = "test.tight", unproven)]
-pub mod tight {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier(capacity = 200)]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-        source: u32,
-    }
+/// Breadth-first searches, which differ in the room of their frontier and in their limit of rounds.
+macro_rules! searches {
+    ($($(#[$about:meta])* $name:ident(#[$frontier:meta], $rounds:literal);)*) => {$(
+        #[wave_graph]
+        $(#[$about])*
+        pub mod $name {
+            pub struct Data {
+                #[topology]
+                graph: Csr,
+                #[$frontier]
+                front: Frontier,
+                #[output(per = node)]
+                dist: u32,
+                source: u32,
+            }
 
-    #[wave(nodes)]
-    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-        *dist = UNSEEN;
-        if v == source {
-            *dist = 0;
-            front.push(v);
-        }
-    }
+            #[wave(nodes)]
+            fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
+                *dist = UNSEEN;
+                if v == source {
+                    *dist = 0;
+                    front.push(v);
+                }
+            }
 
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_000_000_000)]
-    mod levels {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
-                front.push(e.dst);
+            #[fixpoint(after(init), until(front.is_empty()), max_rounds = $rounds)]
+            mod levels {
+                #[wave(edges(graph, from = front))]
+                fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
+                    if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                        front.push(e.dst);
+                    }
+                }
             }
         }
-    }
+    )*};
+}
+
+searches! {
+    #[pass(id = "test.tight", unproven)]
+    tight(#[frontier(capacity = 200)], 4_000_000_000);
+
+    /// Stops in the middle of narrow rounds.
+    #[pass(id = "test.short", unproven)]
+    short(#[frontier], 150);
 }
 
 /// Shortest paths, so that nodes come back, with steps that differ; `limits` has no element for rounds past its end.
@@ -835,40 +849,6 @@ pub mod paths {
     #[wave(items(far), after(relaxation))]
     fn mark(v: Node, seen: &Buf<Atomic<u64>>) {
         seen[v].fetch_or(1 << 63);
-    }
-}
-
-/// The same search, which stops in the middle of narrow rounds.
-#[wave_graph]
-#[pass(id = "test.short", unproven)]
-pub mod short {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
-        #[frontier]
-        front: Frontier,
-        #[output(per = node)]
-        dist: u32,
-        source: u32,
-    }
-
-    #[wave(nodes)]
-    fn init(v: Node, source: u32, dist: &mut u32, front: &Push) {
-        *dist = UNSEEN;
-        if v == source {
-            *dist = 0;
-            front.push(v);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 150)]
-    mod levels {
-        #[wave(edges(graph, from = front))]
-        fn relax(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push) {
-            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
-                front.push(e.dst);
-            }
-        }
     }
 }
 
