@@ -73,11 +73,17 @@ impl Rows {
     }
 }
 
+impl FromIterator<u8> for Rows {
+    fn from_iter<I: IntoIterator<Item = u8>>(of: I) -> Rows {
+        let mut rows = Rows::NONE;
+        of.into_iter().for_each(|row| rows.add(row));
+        rows
+    }
+}
+
 impl From<Range<u8>> for Rows {
     fn from(range: Range<u8>) -> Rows {
-        let mut rows = Rows::NONE;
-        range.for_each(|row| rows.add(row));
-        rows
+        range.collect()
     }
 }
 
@@ -206,31 +212,41 @@ pub fn blocks(code: &[Word]) -> Vec<Block> {
 /// is its branch as well as its end, and a `break` leads to both ends of every loop around it.
 pub fn live_in(code: &[Word]) -> Vec<Rows> {
     let blocks = blocks(code);
-    let next: Vec<Vec<usize>> = (code.iter().enumerate())
-        .map(|(pc, word)| {
-            let op = op(word);
-            let mut next = Vec::new();
-            if !matches!(op, Op::Ret | Op::RetV | Op::Trap) {
-                next.push(pc + 1);
-            }
-            if op.row().imm == Imm::Target {
-                next.push(word.imm as usize);
-            }
-            if op.row().imm == Imm::Depth {
-                let around = (blocks.iter()).filter(|b| b.kind == BlockKind::Loop && b.holds(pc));
-                next.extend(around.flat_map(|b| [b.at, b.end + 1]));
-            }
-            next
-        })
-        .collect();
-    let mut live = vec![Rows::NONE; code.len() + 1];
+    let next = |pc: usize| {
+        let op = op(&code[pc]);
+        let mut next = Vec::new();
+        if !matches!(op, Op::Ret | Op::RetV | Op::Trap) {
+            next.push(pc + 1);
+        }
+        if op.row().imm == Imm::Target {
+            next.push(code[pc].imm as usize);
+        }
+        if op.row().imm == Imm::Depth {
+            let around = (blocks.iter()).filter(|b| b.kind == BlockKind::Loop && b.holds(pc));
+            next.extend(around.flat_map(|b| [b.at, b.end + 1]));
+        }
+        next
+    };
+    live_through(code.len(), next, |pc| (uses(&code[pc]), defs(&code[pc])))
+}
+
+/// The same of whatever has so many places in a row: where each leads, the end included, and which rows it reads and
+/// then assigns.
+pub fn live_through(
+    len: usize,
+    next: impl Fn(usize) -> Vec<usize>,
+    rows: impl Fn(usize) -> (Rows, Rows),
+) -> Vec<Rows> {
+    let next: Vec<Vec<usize>> = (0..len).map(next).collect();
+    let mut live = vec![Rows::NONE; len + 1];
     loop {
         let mut changed = false;
-        for (pc, word) in code.iter().enumerate().rev() {
-            let after = (next[pc].iter()).fold(Rows::NONE, |rows, &to| rows.or(live[to]));
-            let now = after.without(defs(word)).or(uses(word));
-            changed |= now != live[pc];
-            live[pc] = now;
+        for at in (0..len).rev() {
+            let after = (next[at].iter()).fold(Rows::NONE, |rows, &to| rows.or(live[to]));
+            let (uses, defs) = rows(at);
+            let now = after.without(defs).or(uses);
+            changed |= now != live[at];
+            live[at] = now;
         }
         if !changed {
             return live;
