@@ -1,0 +1,259 @@
+//! The tables of one run, and its control words: what a [`Layout`] leaves open, filled in.
+
+use super::{FRONTIER_CONTROL_BYTES, Layout, list_number, ordered, reduction_kind};
+use crate::abi::{self, Pod, bytes_of};
+use vyre_core::plan::arena::Filling;
+use vyre_core::vir0::module::{FixpointId, Program, Uniform};
+
+/// How a run's wave is turned round: the first two of three bitmaps (0: only what is missed is counted), the topology
+/// with the edges in, and when it is worth it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) bits: [u64; 2],
+    pub(crate) into: u32,
+    pub(crate) most_degree: u32,
+    pub(crate) least: u64,
+}
+
+/// Addresses and sizes of one run.
+pub(crate) struct Run<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) code: u64,
+    /// Where the control words will be.
+    pub(crate) control: u64,
+    pub(crate) buffers: Vec<abi::Buffer>,
+    pub(crate) topologies: Vec<abi::Topology>,
+    pub(crate) frontiers: Vec<abi::Frontier>,
+    pub(crate) records: Vec<abi::Record>,
+    /// When memory is set, and what to.
+    pub(crate) fills: Vec<(Filling, abi::Fill)>,
+    /// Items of each wave's domain, where they are known before the launch.
+    pub(crate) lens: Vec<u64>,
+    /// Long ranges of the waves that have some in [`Layout::ranges_of`].
+    pub(crate) ranges: Vec<Ranges>,
+    /// By wave of [`Layout::pulls`]; those that are missing push.
+    pub(crate) turns: Vec<Option<Turn>>,
+    /// Raw bits of the scalars.
+    pub(crate) scalars: &'a [u64],
+    pub(crate) nodes: u64,
+    /// Where the host looks for progress, or 0.
+    pub(crate) progress: u64,
+    /// The sweeps of each wave are to be timed.
+    pub(crate) time_waves: bool,
+}
+
+/// The long edge ranges of a wave, and its nodes in chunks: addresses of the lists and of the parts' sums, how many
+/// there are of each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ranges {
+    pub(crate) list: u64,
+    pub(crate) parts: u64,
+    pub(crate) sums: u64,
+    pub(crate) chunks: u64,
+    pub(crate) count: u32,
+    pub(crate) part_count: u32,
+    pub(crate) chunk_count: u32,
+}
+
+/// Where things are in the control words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Control {
+    pub(crate) results: u64,
+    pub(crate) homes: u64,
+    pub(crate) epochs: u64,
+    pub(crate) stamps: u64,
+    /// Of each wave, its sweeps and their time in nanoseconds.
+    pub(crate) times: u64,
+    pub(crate) reductions: u64,
+    pub(crate) frontiers: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Control {
+    pub(crate) fn new(program: &Program) -> Control {
+        let count = |n: usize| n as u64;
+        let results = size_of::<abi::Control>() as u64;
+        let homes = results + 8 * count(program.fixpoints.len());
+        let epochs = homes + 4 * count(program.buffers.len());
+        let stamps = epochs + 4 * count(program.reductions.len());
+        let queues = program.frontiers.len() + program.lists.len();
+        let times = (stamps + 4 * count(queues)).next_multiple_of(8);
+        let reductions = (times + 16 * count(program.waves.len())).next_multiple_of(128);
+        let frontiers = (reductions + 24 * count(program.reductions.len())).next_multiple_of(128);
+        Control {
+            results,
+            homes,
+            epochs,
+            stamps,
+            times,
+            reductions,
+            frontiers,
+            bytes: frontiers + FRONTIER_CONTROL_BYTES * count(queues),
+        }
+    }
+}
+
+impl Layout {
+    /// The tables of one run, ready to be copied to the device.
+    pub(crate) fn encode(&self, run: &Run<'_>) -> Vec<u8> {
+        let program = run.program;
+        let control = Control::new(program);
+        let mut head = self.head;
+        head.code = run.code;
+        head.control = run.control;
+        head.results = run.control + control.results;
+        head.fill_count = run.fills.len() as u32;
+        head.progress = run.progress;
+        if run.time_waves {
+            head.times = (control.times - control.results) as u32;
+        }
+        let mut out = vec![0; head.tables_bytes as usize];
+        put(&mut out, 0, &[head]);
+        let mut steps = self.steps.clone();
+        for step in &mut steps {
+            // Plain rounds do not look whether other frontiers overflow: they must not be able to.
+            let others = (1..step.pushed_count).map(|i| self.lists[(step.pushed + 3 * i) as usize]);
+            let mut capacities = others.filter_map(|f| run.frontiers.get(f as usize));
+            if capacities.any(|f| u64::from(f.capacity) < run.nodes) {
+                step.plain = 0;
+            }
+        }
+        let mut fills: Vec<abi::Fill> = Vec::new();
+        for (phase, &at) in (0u32..).zip(&self.fills) {
+            let here = || run.fills.iter().filter(move |(at, _)| at.phase == phase);
+            steps[at].pushed = fills.len() as u32;
+            fills.extend(here().map(|(_, fill)| fill));
+            steps[at].pushed_count = fills.len() as u32 - steps[at].pushed;
+            if here().any(|(at, _)| at.waits) {
+                steps[at + 1].kind = abi::step::BARRIER;
+            }
+        }
+        debug_assert_eq!(fills.len(), run.fills.len(), "fills have steps");
+        put(&mut out, head.steps, &steps);
+        let mut waves = self.waves.clone();
+        for (wave, &len) in waves.iter_mut().zip(&run.lens) {
+            wave.len = len;
+        }
+        for (wave, ranges) in waves.iter_mut().zip(&run.ranges) {
+            wave.ranges = ranges.list;
+            wave.sums = ranges.sums;
+            wave.range_count = ranges.count;
+            wave.parts = ranges.parts;
+            wave.part_count = ranges.part_count;
+            wave.chunks = ranges.chunks;
+            wave.chunk_count = ranges.chunk_count;
+        }
+        let mut pulls = Vec::new();
+        for (i, pull) in self.pulls.iter().enumerate() {
+            let turn = run.turns.get(i).copied().flatten();
+            if turn.is_some() {
+                waves[pull.wave].pull = i as u32;
+            }
+            let turn = turn.unwrap_or_default();
+            pulls.push(abi::Pull {
+                bits: turn.bits,
+                into: turn.into,
+                most_degree: turn.most_degree,
+                least: turn.least,
+                ..pull.entry
+            });
+        }
+        put(&mut out, head.pulls, &pulls);
+        put(&mut out, head.waves, &waves);
+        put(&mut out, head.kernels, &self.kernels);
+        let values: Vec<abi::Value> = program
+            .kernels
+            .iter()
+            .enumerate()
+            .flat_map(|(k, kernel)| kernel.uniforms.iter().map(move |u| (k, u)))
+            .map(|(k, u)| {
+                let mut value = value_of(program, u, run.scalars, run.nodes);
+                if value.kind == abi::value::ROUND {
+                    match innermost(program, k) {
+                        Some(f) => value.id = f.0.into(),
+                        None => value.kind = abi::value::BITS,
+                    }
+                }
+                value
+            })
+            .collect();
+        put(&mut out, head.values, &values);
+        put(&mut out, head.buffers, &run.buffers);
+        put(&mut out, head.topologies, &run.topologies);
+        put(&mut out, head.frontiers, &run.frontiers);
+        put(&mut out, head.records, &run.records);
+        let reductions: Vec<abi::Reduction> = (0u64..)
+            .zip(&program.reductions)
+            .map(|(i, r)| abi::Reduction {
+                slots: run.control + control.reductions + 24 * i,
+                identity: r.op.identity(r.scalar),
+                kind: reduction_kind(r.op, r.scalar),
+                ..Default::default()
+            })
+            .collect();
+        put(&mut out, head.reductions, &reductions);
+        put(&mut out, head.fixpoints, &self.fixpoints);
+        put(&mut out, head.lists, &self.lists);
+        put(&mut out, head.fills, &fills);
+        out
+    }
+
+    /// The control words of one run, as they are before the launch.
+    pub(crate) fn control(&self, program: &Program) -> Vec<u8> {
+        let control = Control::new(program);
+        let mut out = vec![0; control.bytes as usize];
+        let words = abi::Control {
+            trap_key: u64::MAX,
+            ..Default::default()
+        };
+        put(&mut out, 0, &[words]);
+        for (i, r) in program.reductions.iter().enumerate() {
+            let identity = ordered(r.op, r.scalar, r.op.identity(r.scalar));
+            put(
+                &mut out,
+                (control.reductions + 24 * i as u64) as u32,
+                &[identity; 3],
+            );
+        }
+        out
+    }
+}
+
+fn put<T: Pod>(out: &mut [u8], at: u32, values: &[T]) {
+    let bytes = bytes_of(values);
+    out[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+}
+
+/// The innermost fixpoint around a kernel, whose round it sees.
+fn innermost(program: &Program, kernel: usize) -> Option<FixpointId> {
+    match program.waves.get(kernel) {
+        Some(wave) => wave.fixpoint,
+        None => Some(FixpointId((kernel - program.waves.len()) as u16)),
+    }
+}
+
+pub(super) fn value_of(
+    program: &Program,
+    uniform: &Uniform,
+    scalars: &[u64],
+    nodes: u64,
+) -> abi::Value {
+    use abi::value;
+    let (kind, id, bits) = match *uniform {
+        Uniform::Scalar(s) => {
+            let bits = scalars.get(s.index()).copied().unwrap_or(0);
+            (value::BITS, s.0 + 1, bits)
+        }
+        Uniform::Constant(c) => (value::BITS, 0, program.constants[c.index()].bits),
+        Uniform::Nodes => (value::BITS, 0, nodes),
+        Uniform::Round => (value::ROUND, 0, 0),
+        Uniform::Reduction(r) => (value::REDUCTION, r.0, 0),
+        Uniform::FrontierLen(f) => (value::FRONTIER, f.0, 0),
+        Uniform::ListLen(l) => (value::FRONTIER, list_number(program, l.0) as u16, 0),
+    };
+    abi::Value {
+        bits,
+        kind,
+        id: id.into(),
+    }
+}

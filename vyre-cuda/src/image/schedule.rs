@@ -1,0 +1,258 @@
+//! The schedule's steps, and what each barrier has to settle.
+
+use super::{Layout, Pulling, list_number};
+use crate::abi::{self, NONE};
+use vyre_core::plan::arena::phases;
+use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::pull::{self, Taken};
+use vyre_core::vir0::flow::op;
+use vyre_core::vir0::group::ended_at;
+use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE};
+use vyre_core::vir0::module::{Domain, FixpointId, Kernel, Program, Step, Uniform};
+
+impl Layout {
+    /// Fixpoints and steps, once the kernels are known.
+    pub(super) fn schedule(&mut self, program: &Program, allocation: Allocation) {
+        for (f, fixpoint) in program.fixpoints.iter().enumerate() {
+            let owner = Some(FixpointId(f as u16));
+            let owned = |owners: Vec<Option<FixpointId>>| -> Vec<u32> {
+                (0u32..)
+                    .zip(owners)
+                    .filter(|&(_, o)| o == owner)
+                    .map(|(i, _)| i)
+                    .collect()
+            };
+            let frontiers = owned(program.frontiers.iter().map(|x| x.owner).collect());
+            let reductions = owned(program.reductions.iter().map(|x| x.owner).collect());
+            let swaps: Vec<u32> = fixpoint
+                .swaps
+                .iter()
+                .flat_map(|(a, b)| [a.0.into(), b.0.into()])
+                .collect();
+            let described = abi::Fixpoint {
+                max_rounds: fixpoint.max_rounds,
+                until_kernel: fixpoint.until.0.into(),
+                until_frontier: empty_frontier(&program.kernels[fixpoint.until.index()]),
+                frontier_count: frontiers.len() as u32,
+                frontiers: self.list(&frontiers),
+                reduction_count: reductions.len() as u32,
+                reductions: self.list(&reductions),
+                swap_count: fixpoint.swaps.len() as u32,
+                swaps: self.list(&swaps),
+                ..Default::default()
+            };
+            self.fixpoints.push(described);
+        }
+        let mut looked: Vec<u32> = Vec::new();
+        self.fills_here();
+        let phases = phases(&program.schedule);
+        let mut phases = phases.iter().skip(1).map(|p| p.step).peekable();
+        for (at, step) in program.schedule.iter().enumerate() {
+            if phases.next_if_eq(&at).is_some() && allocation == Allocation::Shared {
+                self.fills_here();
+            }
+            let id = match *step {
+                Step::Wave(w) => w.0,
+                Step::Loop(f) | Step::Until(f) => f.0,
+                Step::Barrier | Step::End => 0,
+            };
+            let plain = |kind| abi::Step {
+                kind,
+                id: id.into(),
+                carried: NONE,
+                ..Default::default()
+            };
+            match *step {
+                Step::Wave(w) => {
+                    if self.ranges_of[w.index()].is_some() {
+                        self.steps.push(plain(abi::step::HUBS));
+                    }
+                    self.steps.push(plain(abi::step::WAVE));
+                }
+                Step::Loop(f) => {
+                    self.steps.push(plain(abi::step::LOOP));
+                    self.fixpoints[f.index()].body = self.steps.len() as u32;
+                    self.steps.push(plain(abi::step::ROUND));
+                }
+                Step::Barrier => {
+                    let step = self.barrier(program, at, plain(abi::step::BARRIER), &mut looked);
+                    self.steps.push(step);
+                }
+                Step::Until(f) => {
+                    let mut step = self.barrier(program, at, plain(abi::step::UNTIL), &mut looked);
+                    step.settle = unsettled(program, f).into();
+                    step.plain = self.is_plain(program, at, f, &step).into();
+                    if step.plain != 0 && step.pushed_count == 1 {
+                        self.pulls.extend(pulling(program, at - 1));
+                    }
+                    self.steps.push(step);
+                }
+                Step::End => {
+                    let step = self.barrier(program, at, plain(abi::step::BARRIER), &mut looked);
+                    if step.pushed_count != 0 {
+                        self.steps.push(step);
+                    }
+                    self.steps.push(plain(abi::step::END));
+                }
+            }
+        }
+        looked.sort_unstable();
+        looked.dedup();
+        self.looked = (self.list(&looked), looked.len() as u32);
+    }
+
+    /// The steps of a phase's fills. Before a run says what they fill, there is nothing to fill and to wait for.
+    fn fills_here(&mut self) {
+        self.fills.push(self.steps.len());
+        self.steps.extend([NOTHING; 2]);
+    }
+
+    /// Whether the fixpoint that ends at `at` is the common kind that the device has a short way for.
+    fn is_plain(&self, program: &Program, at: usize, f: FixpointId, until: &abi::Step) -> bool {
+        let [.., Step::Loop(start), Step::Wave(wave)] = program.schedule[..at] else {
+            return false;
+        };
+        let wave = &program.waves[wave.index()];
+        let Domain::EdgesFrom(topology, frontier) = wave.domain else {
+            return false;
+        };
+        let described = &self.fixpoints[f.index()];
+        let kernel = &self.kernels[wave.kernel.index()];
+        let uniforms = &program.kernels[wave.kernel.index()].uniforms;
+        start == f
+            && described.until_frontier == u32::from(frontier.0)
+            && until.carried == u32::from(frontier.0)
+            && (until.pushed_count == 1 || self.quick[wave.kernel.index()].is_some())
+            && self.swept_with[frontier.index()] == Some(topology.0.into())
+            && (described.frontier_count, described.reduction_count) == (1, 0)
+            && described.swap_count == 0
+            && kernel.reduction_count == 0
+            && kernel.dynamic_count <= 32
+            && uniforms.iter().all(|u| match u {
+                // What a loop around this one has found stays.
+                Uniform::Reduction(r) => program.reductions[r.index()].owner != Some(f),
+                Uniform::FrontierLen(_) | Uniform::ListLen(_) => false,
+                Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Nodes | Uniform::Round => true,
+            })
+    }
+
+    /// Which frontiers the group that the step at `at` ends pushes to, and whom to blame for an overflow. The first one
+    /// that the barrier's fixpoint owns travels in the barrier word.
+    fn barrier(
+        &mut self,
+        program: &Program,
+        at: usize,
+        mut step: abi::Step,
+        looked: &mut Vec<u32>,
+    ) -> abi::Step {
+        let mut pushed: Vec<[u32; 3]> = Vec::new();
+        for wave in ended_at(&program.schedule, at) {
+            let kernel = program.waves[wave.index()].kernel;
+            let code = &program.kernels[kernel.index()].code;
+            for (pc, word) in (0u32..).zip(code) {
+                let id = if op(word) == Op::Append {
+                    list_number(program, word.resource())
+                } else if matches!(op(word), Op::Push | Op::PushItem) {
+                    word.resource().into()
+                } else {
+                    continue;
+                };
+                let entry = [id, kernel.0.into(), pc];
+                match pushed.iter_mut().find(|e| e[0] == entry[0]) {
+                    Some(e) => *e = (*e).min(entry),
+                    None => pushed.push(entry),
+                }
+            }
+        }
+        pushed.sort_unstable();
+        let fixpoint = (step.kind == abi::step::UNTIL).then_some(FixpointId(step.id as u16));
+        if let Some(first) = pushed
+            .iter()
+            .position(|e| {
+                let frontier = program.frontiers.get(e[0] as usize);
+                fixpoint.is_some() && frontier.is_some_and(|f| f.owner == fixpoint)
+            })
+            .or((!pushed.is_empty()).then_some(0))
+        {
+            pushed[..=first].rotate_right(1);
+            step.carried = pushed[0][0];
+            looked.extend(pushed[1..].iter().map(|e| e[0]));
+        }
+        step.pushed_count = pushed.len() as u32;
+        step.pushed = self.list(pushed.as_flattened());
+        step
+    }
+}
+
+/// A step that fills nothing, as all are before a run says otherwise.
+const NOTHING: abi::Step = abi::Step {
+    kind: abi::step::FILL,
+    id: 0,
+    carried: NONE,
+    pushed: 0,
+    pushed_count: 0,
+    settle: 0,
+    plain: 0,
+    unused: 0,
+};
+
+/// The wave at this step of the schedule, the only one of a plain fixpoint, if it may be turned round without running
+/// its kernel.
+fn pulling(program: &Program, at: usize) -> Option<Pulling> {
+    let Step::Wave(id) = program.schedule[at] else {
+        return None;
+    };
+    let wave = &program.waves[id.index()];
+    let Domain::EdgesFrom(topology, _) = wave.domain else {
+        return None;
+    };
+    let claim = pull::claim(program, wave).filter(|c| c.pushes)?;
+    let (taken, by_round) = match claim.taken {
+        Taken::Constant(taken) => (taken, 0),
+        Taken::Round(more) => (more, 1),
+    };
+    Some(Pulling {
+        wave: id.index(),
+        topology,
+        reverse: pull::reverse(program, topology),
+        entry: abi::Pull {
+            buffer: claim.buffer.0.into(),
+            free: claim.free,
+            taken,
+            by_round,
+            ..Default::default()
+        },
+    })
+}
+
+/// The frontier whose emptiness a condition tests, when that is all it does.
+fn empty_frontier(until: &Kernel) -> u32 {
+    let [test, ret] = until.code.as_slice() else {
+        return NONE;
+    };
+    let operands = match (test.a, test.b) {
+        (a, IMM) => Some(a),
+        (IMM, b) => Some(b),
+        _ => None,
+    };
+    let slot = operands.and_then(|o| o.checked_sub(UNIFORM_BASE));
+    let uniform = slot.and_then(|s| until.uniforms.get(usize::from(s)));
+    match uniform {
+        Some(Uniform::FrontierLen(f))
+            if op(test) == Op::Eq32 && test.imm == 0 && op(ret) == Op::RetV && ret.a == test.d =>
+        {
+            f.0.into()
+        }
+        _ => NONE,
+    }
+}
+
+/// Whether a fixpoint's condition reads something that the waves after it may change while slower CTAs still evaluate
+/// it: a reduction that the next round does not reset.
+fn unsettled(program: &Program, f: FixpointId) -> bool {
+    let until = &program.kernels[program.fixpoints[f.index()].until.index()];
+    until.uniforms.iter().any(|u| match u {
+        Uniform::Reduction(r) => program.reductions[r.index()].owner != Some(f),
+        _ => false,
+    })
+}
