@@ -1,7 +1,7 @@
 //! The arrays of constants and positions that stand beside the user's functions, and what rustc is to look at there.
 
 use crate::kernel::types::scalar_type;
-use crate::tables::{Bound, Home, ModuleTables, NamedConstant, Site};
+use crate::tables::{Assumed, Assumption, Home, ModuleTables, NamedConstant, Site};
 use crate::tokens::{first_token, generated};
 use crate::wave_graph::graph::visible_to_graphs;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
@@ -26,22 +26,72 @@ pub(crate) fn arrays(tables: &ModuleTables, private: &TokenStream) -> TokenStrea
             #vis const __VYRE_SITES: &[&::core::panic::Location<'static>] = &[#(#places),*];
         }
     });
-    let bound = bound_names(&tables.bound, &[], private);
-    quote! { #constants #sites #bound }
+    let looks = looks(&tables.assumed, &[], private);
+    quote! { #constants #sites #looks }
 }
 
-/// Has rustc look whether a name that a pattern binds is a constant, unit struct or variant where the pattern stands,
-/// in these `#[device] mod`s: it binds the name once more, to something of a type that none of them has.
-pub(crate) fn bound_names(bound: &[Bound], inside: &[Ident], private: &TokenStream) -> TokenStream {
+/// Has rustc look whether names mean what the functions of these `#[device] mod`s were compiled as.
+pub(crate) fn looks(assumed: &[Assumed], inside: &[Ident], private: &TokenStream) -> TokenStream {
+    let here = assumed.iter().filter(|a| a.inside == inside);
     let mut seen = HashSet::new();
-    let here = bound.iter().filter(|b| b.inside == inside);
-    let names = here.filter(|b| seen.insert(b.name.to_string()));
-    let looks = names.map(|Bound { name, .. }| {
-        let mut name = name.clone();
-        name.set_span(generated(name.span()));
-        quote! { const _: fn(#private::ANewNameOrAnUppercaseConstant) = |#name| {}; }
+    let looks = here.filter_map(|a| {
+        let (kind, name, look) = match &a.what {
+            Assumption::New(name) => ("new", name.to_string(), new_name(name, private)),
+            Assumption::Function(path, serial) => {
+                let look = called_function(path, *serial, private);
+                ("function", path.to_string(), look)
+            }
+            Assumption::Struct(path, serial) => {
+                let look = quote! { const _: () = #private::known_struct::<#serial, #path>(); };
+                ("struct", path.to_string(), look)
+            }
+        };
+        seen.insert((kind, name)).then_some(look)
     });
     looks.collect()
+}
+
+/// Whether a name that a pattern binds is a constant, unit struct or variant where the pattern stands: it binds the
+/// name once more, to something of a type that none of them has.
+fn new_name(name: &Ident, private: &TokenStream) -> TokenStream {
+    let mut name = name.clone();
+    name.set_span(generated(name.span()));
+    quote! { const _: fn(#private::ANewNameOrAnUppercaseConstant) = |#name| {}; }
+}
+
+/// Whether a path calls the function whose source has come by the macro of that path. A glob may bring the macro, and a
+/// `use` or an item that shadows the glob another function. Then the glob has brought the function by its other name
+/// too, and the two are not one. Where it has not, that name is the one given to it around the inner block.
+fn called_function(path: &TokenStream, serial: u32, private: &TokenStream) -> TokenStream {
+    let mut words: Vec<TokenTree> = path.clone().into_iter().collect();
+    let Some(TokenTree::Ident(name)) = words.pop() else {
+        return TokenStream::new();
+    };
+    let other_name = other_name(&name, serial);
+    let module = match words.is_empty() {
+        true => quote! { self:: },
+        false => words.into_iter().collect(),
+    };
+    let at = generated(name.span());
+    let compare = respan(quote! { #private::same_function(__vyre_both) }, at);
+    quote! {
+        const _: fn() = || {
+            #[allow(unused_imports)]
+            use #private::Unseen as #other_name;
+            let __vyre_called = #path;
+            {
+                #[allow(unused_imports)]
+                use #module *;
+                let __vyre_both = (#other_name, __vyre_called);
+                #compare;
+            }
+        };
+    }
+}
+
+/// The name by which a glob brings a function once more.
+pub(crate) fn other_name(function: &Ident, serial: u32) -> Ident {
+    format_ident!("__vyre_{}_{serial}", function, span = Span::call_site())
 }
 
 /// What is added to a `#[device] mod` of a module.
@@ -75,11 +125,11 @@ pub(crate) fn added<'t>(
             continue;
         }
         let mut seen = HashSet::new();
-        let insides = tables.bound.iter().map(|b| &b.inside);
+        let insides = tables.assumed.iter().map(|a| &a.inside);
         for inside in insides.filter(|i| !i.is_empty() && seen.insert(*i)) {
             all.push(Added {
                 inside: inside.clone(),
-                tokens: bound_names(&tables.bound, inside, private),
+                tokens: looks(&tables.assumed, inside, private),
             });
         }
     }

@@ -1,6 +1,6 @@
 //! `#[device]` on a function or module outside every graph and kernel: it stays as it is, and hands its source out.
 
-use crate::arrays::{add_inside, added, array_names, bound_names, constant_values, site_values};
+use crate::arrays::{add_inside, added, array_names, constant_values, looks, other_name, site_values};
 use crate::attributes::{self, unmark};
 use crate::calls::is_type_name;
 use crate::kernel;
@@ -52,14 +52,11 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
     let mut source = function.clone();
     source.attrs.clear();
     source.vis = syn::Visibility::Inherited;
-    let package = Package {
-        item: Item::Fn(source),
-        imports,
-    };
+    let package = Package::new(Item::Fn(source), imports);
     let tables = kernel::compile_package(&package, &mut report);
-    let bound = tables
+    let looks = tables
         .as_ref()
-        .map(|t| bound_names(&t.bound, &[], &quote! { #krate::__private }));
+        .map(|t| looks(&t.assumed, &[], &quote! { #krate::__private }));
     let arrays = tables.filter(|t| !t.sites.is_empty() || !t.constants.is_empty());
     let arrays = arrays.map(|t| {
         let (constants, sites) = (
@@ -80,8 +77,24 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
     });
     let errors = report.errors();
     let travels = package.travels(name, &krate);
+    let other_name = once_more(&function, package.serial);
     let function = report.mended(function.to_token_stream());
-    quote! { #function #errors #arrays #bound #travels }
+    quote! { #function #errors #arrays #looks #other_name #travels }
+}
+
+/// The function by its other name, where its own is seen: see [`looks`].
+fn once_more(function: &syn::ItemFn, serial: u32) -> TokenStream {
+    let name = &function.sig.ident;
+    let other_name = other_name(name, serial);
+    let vis = match &function.vis {
+        syn::Visibility::Public(_) => quote! { pub(crate) },
+        vis => vis.to_token_stream(),
+    };
+    quote! {
+        #[doc(hidden)]
+        #[allow(unused_imports)]
+        #vis use #name as #other_name;
+    }
 }
 
 /// Expands `#[device]` on a module: each of its structs and functions hands the whole module out.
@@ -94,10 +107,7 @@ fn device_module(
     let mut source = module.clone();
     source.attrs = vec![syn::parse_quote!(#[device])];
     source.vis = syn::Visibility::Inherited;
-    let package = Package {
-        item: Item::Mod(source),
-        imports,
-    };
+    let package = Package::new(Item::Mod(source), imports);
     let compiled = kernel::compile_device_module(&package, &mut report);
     let Some((_, items)) = &mut module.content else {
         report.error_help(
@@ -133,7 +143,15 @@ fn device_module(
             pub(crate) const __VYRE_SITES: &[#location] = &[#(#sites),*];
         };
         add_inside(items, &[], &added([(0, &compiled.tables)], &private));
-        let bound = bound_names(&compiled.tables.bound, &[], &private);
+        let looks = looks(&compiled.tables.assumed, &[], &private);
+        let functions_here = items.iter().filter_map(|item| match item {
+            Item::Fn(f) if compiled.functions.iter().any(|name| f.sig.ident == name) => Some(f),
+            _ => None,
+        });
+        let other_names: TokenStream = functions_here
+            .map(|f| once_more(f, package.serial))
+            .collect();
+        let serial = package.serial;
         let hidden = format_ident!("__vyre_source_of_{}", module.ident);
         let structs: Vec<Ident> = compiled
             .structs
@@ -175,8 +193,10 @@ fn device_module(
                     pub(crate) use super::{__VYRE_CONSTANTS as CONSTANTS, __VYRE_SITES as SITES};
                 }
             )*
+            #(impl #private::KnownStruct<#serial> for #structs {})*
             #(#records)*
-            #bound
+            #looks
+            #other_names
             #macros
         }));
     }

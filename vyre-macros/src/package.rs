@@ -6,6 +6,7 @@ use crate::tokens::{any_token, generated};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::Item;
+use std::sync::atomic::{AtomicU32, Ordering};
 use syn::parse::{Parse, ParseStream, Parser};
 
 /// Functions from other modules.
@@ -29,6 +30,8 @@ pub(crate) struct Imports {
 pub(crate) struct Package {
     /// A function, or the module of a wave graph.
     pub(crate) item: Item,
+    /// The number of its expansion: what stands beside it says by it whose it is.
+    pub(crate) serial: u32,
     pub(crate) imports: Imports,
 }
 
@@ -44,13 +47,28 @@ impl Imports {
     }
 }
 
-/// A package is `{ fn .. } { {key} {PACKAGE} .. }`, with what is wrong behind it.
+impl Package {
+    /// With a serial number of its own.
+    pub(crate) fn new(item: Item, imports: Imports) -> Package {
+        static SERIAL: AtomicU32 = AtomicU32::new(0);
+        Package {
+            item,
+            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+            imports,
+        }
+    }
+}
+
+/// A package is `{ fn .. } SERIAL { {key} {PACKAGE} .. }`, with what is wrong behind it.
 impl Parse for Package {
     fn parse(input: ParseStream<'_>) -> syn::Result<Package> {
-        let (item, have) = (braced(input)?, braced(input)?);
+        let item = braced(input)?;
+        let serial: syn::LitInt = input.parse()?;
+        let have = braced(input)?;
         let broken: Option<syn::LitStr> = input.parse()?;
         Ok(Package {
             item: syn::parse2(item)?,
+            serial: serial.base10_parse()?,
             imports: Imports {
                 have: packages.parse2(have)?,
                 broken: broken.map(|b| b.value()),
@@ -62,12 +80,12 @@ impl Parse for Package {
 
 impl ToTokens for Package {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let item = &self.item;
+        let (item, serial) = (&self.item, self.serial);
         let imports = self.imports.have.iter().map(|(key, package)| {
             quote! { {#key} {#package} }
         });
         let broken = self.imports.broken.iter();
-        tokens.extend(quote! { {#item} {#(#imports)*} #(#broken)* });
+        tokens.extend(quote! { {#item} #serial {#(#imports)*} #(#broken)* });
     }
 }
 

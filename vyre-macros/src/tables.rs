@@ -8,13 +8,23 @@ use std::rc::Rc;
 use vyre_core::vir0::module::{ConstantId, SiteId};
 use vyre_core::vir0::scalar::Scalar;
 
-/// A name that a function binds in a `match`. It would be a constant to rustc, if one of that name were in scope where
-/// the function stands, which the macro does not see: the expansion has rustc look.
+/// What a function was compiled as, where names of its scope that the macro does not see could mean something else to
+/// rustc: the expansion has rustc look.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound {
-    pub(crate) name: syn::Ident,
+pub(crate) struct Assumed {
+    pub(crate) what: Assumption,
     /// `#[device] mod`s between the module and the function.
     pub(crate) inside: Vec<syn::Ident>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Assumption {
+    /// A name that a `match` binds is not that of a constant.
+    New(syn::Ident),
+    /// A path calls the function of another module that has travelled with this number.
+    Function(TokenStream, u32),
+    /// A path names the struct of another module that has travelled with this number.
+    Struct(TokenStream, u32),
 }
 
 /// Where a constant means what it does: in these `#[device] mod`s of a module that is so many up.
@@ -52,8 +62,8 @@ pub(crate) struct ModuleTables {
     pub(crate) sites: Vec<Site>,
     /// Named constants.
     pub(crate) constants: Vec<NamedConstant>,
-    /// What its functions bind.
-    pub(crate) bound: Vec<Bound>,
+    /// What its functions were compiled as.
+    pub(crate) assumed: Vec<Assumed>,
     /// Ids of the first of each.
     first_site: usize,
     pub(crate) first_constant: usize,
@@ -145,9 +155,9 @@ impl Tables {
         self.modules.pop().unwrap_or_default()
     }
 
-    /// The functions of a module bind these.
-    pub(crate) fn binds(&mut self, module: usize, bound: Vec<Bound>) {
-        self.modules[module].bound = bound;
+    /// What the functions of a module were compiled as.
+    pub(crate) fn assumes(&mut self, module: usize, assumed: Vec<Assumed>) {
+        self.modules[module].assumed = assumed;
     }
 
     /// What was recorded, by module.

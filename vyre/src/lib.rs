@@ -105,6 +105,35 @@ pub mod __private {
     /// What the macros say that a lowercase name in a pattern is; where it is not, rustc quotes this type's name.
     pub struct ANewNameOrAnUppercaseConstant;
 
+    /// Stands for a function that no glob has brought by its other name.
+    pub struct Unseen;
+
+    /// The function whose source a kernel was given is the one that rustc calls, or was not seen.
+    #[diagnostic::on_unimplemented(
+        message = "this calls `{F}`, and its bytecode would have `{Self}`",
+        label = "one name stands for two functions",
+        note = "a glob brings a `#[device]` function of this name, and a `use` or an item here takes its place",
+        note = "mark the function that is meant with `#[device]`, or give one of the two another name"
+    )]
+    pub trait IsFunction<F, Seen> {}
+    impl<F> IsFunction<F, ((),)> for F {}
+    impl<F> IsFunction<F, ()> for Unseen {}
+
+    /// Compiles if `other_name` is the same function, or was not seen.
+    pub fn same_function<A: IsFunction<F, Seen>, F, Seen>(_other_name_and_called: (A, F)) {}
+
+    /// A struct of the `#[device] mod` with this number.
+    #[diagnostic::on_unimplemented(
+        message = "this is `{Self}`, and its bytecode would have a struct of a `#[device] mod`",
+        label = "one name stands for two structs",
+        note = "a glob brings a struct of a `#[device] mod` by this name, and a `use` or an item takes its place",
+        note = "write `#[device]` before the module of the struct that is meant, or give one of the two another name"
+    )]
+    pub trait KnownStruct<const SERIAL: u32> {}
+
+    /// Compiles if the type is a struct of that module.
+    pub const fn known_struct<const SERIAL: u32, T: KnownStruct<SERIAL>>() {}
+
     /// The number of elements of a slice that a kernel is given.
     pub fn length(name: &str, len: usize) -> Result<u32, crate::Error> {
         u32::try_from(len).map_err(|_| {

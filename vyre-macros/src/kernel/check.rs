@@ -19,9 +19,10 @@ use super::record::{Part, Record, RecordStruct, Shape, derives};
 use super::refuse;
 use super::scope::{At, Env, Helpers, Resolved};
 use super::types::{self, HandleTy, Struct, StructDef, Ty, Unifier};
+use crate::calls::Scan;
 use crate::names;
 use crate::report::{Report, did_you_mean};
-use crate::tables::Bound;
+use crate::tables::{Assumed, Assumption};
 use crate::tokens::{context, first_token, same_context, start};
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -94,6 +95,7 @@ pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Optio
         }
     }
     let body = c.body(&f.block);
+    c.structs(f);
     c.finish(f.sig.ident.unraw().to_string(), params, body)
 }
 
@@ -216,6 +218,7 @@ pub(super) fn condition(
     } else {
         c.unify(&Ty::BOOL, &body);
     }
+    c.structs(e);
     c.finish(name.to_owned(), Vec::new(), body)
 }
 
@@ -316,8 +319,8 @@ struct Checker<'a> {
     mut_self: bool,
     /// Variables that stand for the body's own constants.
     body_constants: Vec<VarId>,
-    /// See [`Bound`].
-    bound: Vec<syn::Ident>,
+    /// Has rustc look.
+    assumptions: Vec<Assumption>,
     /// `#[device] mod`s between the function and its module.
     inside: Vec<syn::Ident>,
     /// Values of the body's own integer constants.
@@ -355,7 +358,7 @@ impl<'a> Checker<'a> {
             refs: Vec::new(),
             mut_self: false,
             body_constants: Vec::new(),
-            bound: Vec::new(),
+            assumptions: Vec::new(),
             inside: Vec::new(),
             const_values: Vec::new(),
             refused: Vec::new(),
@@ -477,7 +480,25 @@ impl<'a> Checker<'a> {
         }
         self.quiet = false;
         let body = self.body(&f.block);
+        self.structs(f);
         self.finish(f.sig.ident.unraw().to_string(), params, body)
+    }
+
+    /// Structs of other modules that some code of this function names: rustc looks whether they are those.
+    fn structs(&mut self, code: &impl ToTokens) {
+        let mut scan = Scan::default();
+        scan.code(code.to_token_stream());
+        let helpers = self.env.helpers;
+        for path in &scan.types {
+            let written = names::joined(path);
+            let name = helpers.struct_name(&written, (self.depth, &self.inside));
+            let here = helpers.structure(&name, self.depth).is_some();
+            let of = helpers.mods.iter().find(|m| m.structs.contains(&name));
+            if let (false, Some(of)) = (here || helpers.alias(&name, self.depth).is_some(), of) {
+                let path = quote::quote!(#(#path)::*);
+                self.assumptions.push(Assumption::Struct(path, of.serial));
+            }
+        }
     }
 
     /// A function's body; a `return` at its very end is just its value.
@@ -539,15 +560,15 @@ impl<'a> Checker<'a> {
             return None;
         }
         if let Some(of) = self.depth.checked_sub(1) {
-            let (inside, names) = (self.inside.clone(), self.bound);
-            let bound = names.into_iter().map(|name| Bound {
-                name,
+            let inside = self.inside.clone();
+            let assumed = self.assumptions.into_iter().map(|what| Assumed {
+                what,
                 inside: inside.clone(),
             });
             self.env.helpers.modules[of]
-                .bound
+                .assumed
                 .borrow_mut()
-                .extend(bound);
+                .extend(assumed);
         }
         Some(Function {
             name,

@@ -7,7 +7,7 @@ use super::types::{self, Ty};
 use crate::attributes::is_device;
 use crate::names::{self, Meaning, Names, Space, joined};
 use crate::package::Package;
-use crate::tables::Bound;
+use crate::tables::Assumed;
 use proc_macro2::TokenStream;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -54,8 +54,10 @@ pub(crate) struct Helpers {
 }
 
 pub(super) struct DeviceMod {
-    /// Its source.
-    pub(super) source: String,
+    /// Its package's.
+    pub(super) serial: u32,
+    /// Those that are not in a module of its own.
+    pub(super) structs: Vec<String>,
     pub(super) paths: Vec<String>,
     pub(super) helpers: Helpers,
 }
@@ -76,8 +78,8 @@ pub(super) struct HelperModule {
     pub(super) structs: HashMap<String, StructItem>,
     /// Names of structs of which there are several.
     pub(super) twice: Vec<String>,
-    /// Of the functions checked so far.
-    pub(super) bound: RefCell<Vec<Bound>>,
+    /// What the functions checked so far were compiled as.
+    pub(super) assumed: RefCell<Vec<Assumed>>,
 }
 
 #[derive(Clone)]
@@ -154,11 +156,11 @@ impl Helpers {
         self.modules.push(module);
     }
 
-    /// Leaves the module entered last, and gives what its functions bind.
-    pub(crate) fn leave(&mut self) -> Vec<Bound> {
+    /// Leaves the module entered last, and gives what its functions were compiled as.
+    pub(crate) fn leave(&mut self) -> Vec<Assumed> {
         self.names.pop();
         let left = self.modules.pop().unwrap_or_default();
-        left.bound.into_inner()
+        left.assumed.into_inner()
     }
 
     /// The function that a path means in a module, with the number of modules around it.

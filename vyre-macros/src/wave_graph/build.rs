@@ -161,9 +161,9 @@ impl Builder<'_, '_> {
 
     /// Leaves the module that was entered last.
     fn leave(&mut self, entered: &mut Vec<usize>, helpers: &mut Helpers) {
-        let bound = helpers.leave();
+        let assumed = helpers.leave();
         if let Some(s) = entered.pop() {
-            self.tables.binds(s, bound);
+            self.tables.assumes(s, assumed);
         }
     }
 

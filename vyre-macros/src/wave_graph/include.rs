@@ -47,6 +47,7 @@ pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
                 Package {
                     item: Item::Mod(module),
                     imports,
+                    ..
                 },
             )) => {
                 let mut unseen = Report::default();

@@ -33,10 +33,7 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
     }
     match parsed {
         Ok(Item::Mod(module)) => {
-            let mut package = Package {
-                item: Item::Mod(module.clone()),
-                imports: imports.clone(),
-            };
+            let mut package = Package::new(Item::Mod(module.clone()), imports.clone());
             let mut graph = syntax::graph(attr, module, &mut report);
             include::merge(&mut graph, &imports, &mut report);
             let parsed = report.is_empty();

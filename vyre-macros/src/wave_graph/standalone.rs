@@ -5,7 +5,7 @@ use super::build::{Built, build};
 use super::graph::{DomainArgs, Field, FieldKind, Graph, Host, Per, Piece, Scope, Wave};
 use super::syntax::{is_struct_word, options};
 use crate::args::{take_attrs, title_of};
-use crate::arrays::{array_names, bound_names, constant_values, site_values};
+use crate::arrays::{array_names, constant_values, looks, site_values};
 use crate::attributes::{is_device, without_inner_devices};
 use crate::expand::{Expansion, many_arguments};
 use crate::kernel::param::{Written, written};
@@ -443,8 +443,8 @@ fn emit(
                 const #sites_name: &[&::core::panic::Location<'static>] = &[#(#sites),*];
             }
         });
-        let bound = bound_names(&tables.bound, &[], &private);
-        quote! { #constants #sites #bound }
+        let looks = looks(&tables.assumed, &[], &private);
+        quote! { #constants #sites #looks }
     });
 
     let (mut params, mut inputs) = (Vec::new(), Vec::new());

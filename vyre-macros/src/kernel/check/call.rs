@@ -121,7 +121,7 @@ impl Checker<'_> {
         let is_local = modules.is_none_or(|path| self.is_module(path));
         let outside = (self.env.helpers).outside(&shown, (self.depth, &self.inside));
         let found =
-            helper(&shown, at, self.depth, self).or_else(|| import(outside.as_deref()?, self));
+            helper(&shown, at, self.depth, self).or_else(|| import(outside.as_deref()?, &p.path, self));
         let f = match found {
             Some(Found::Function(f)) => f,
             Some(Found::Failed(ty)) => {

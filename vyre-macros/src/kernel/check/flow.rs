@@ -116,7 +116,7 @@ impl Checker<'_> {
             syn::Pat::Wild(_) => Test::Any,
             syn::Pat::Ident(i) if i.by_ref.is_none() && !self.is_constant(i) => {
                 if may_be_constant(i) {
-                    self.bound.push(i.ident.clone());
+                    self.assumptions.push(Assumption::New(i.ident.clone()));
                 }
                 let id = self.declare(&i.ident, of.clone(), i.mutability.is_some());
                 binds.push((id, path.clone()));
@@ -194,7 +194,7 @@ impl Checker<'_> {
 
     /// Whether a name in a pattern is that of a constant or unit struct, as rustc decides it: by what is in scope. The
     /// macro does not see all that is: out of its sight, names without small letters are constants. The others, which
-    /// it takes for new ones, are in [`Bound`](Bound), for rustc to look at.
+    /// it takes for new ones, are [`Assumption`]s, for rustc to look at.
     fn is_constant(&mut self, p: &syn::PatIdent) -> bool {
         if !may_be_constant(p) {
             return false;

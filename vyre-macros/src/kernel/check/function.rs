@@ -6,7 +6,7 @@ use crate::kernel::lower;
 use crate::kernel::record::{RecordStruct, derives};
 use crate::kernel::scope::{Checked, DeviceMod, Import, Root};
 use crate::package::{Imports, Package};
-use crate::tables::{Bound, ModuleTables, Tables};
+use crate::tables::{Assumed, ModuleTables, Tables};
 use proc_macro2::TokenStream;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -45,8 +45,8 @@ impl Helpers {
 
     /// A `#[device] mod` of another module, of which this path names something.
     fn add_mod(&mut self, path: &TokenStream, name: String, package: &Package) {
-        let source = module_id(package);
-        if let Some(known) = self.mods.iter_mut().find(|m| m.source == source) {
+        let serial = package.serial;
+        if let Some(known) = self.mods.iter_mut().find(|m| m.serial == serial) {
             known.paths.push(name);
             return;
         }
@@ -59,6 +59,7 @@ impl Helpers {
         };
         // Its own expansion reports what is wrong with it.
         let compiled = compile_device_module(package, &mut Report::default());
+        let structs = compiled.as_ref().map(|c| c.structs.clone());
         let last = name.rsplit("::").next().unwrap_or_default();
         let arrays = if last.starts_with(char::is_uppercase) {
             ["__VYRE_CONSTANTS", "__VYRE_SITES"]
@@ -76,7 +77,8 @@ impl Helpers {
         };
         helpers.enter(items);
         self.mods.push(DeviceMod {
-            source,
+            serial,
+            structs: structs.unwrap_or_default(),
             paths: vec![name],
             helpers,
         });
@@ -207,7 +209,7 @@ fn packaged(
     package: &Package,
     records: &Rc<RefCell<Vec<Ty>>>,
     report: &mut Report,
-) -> Option<(Function, Vec<Bound>)> {
+) -> Option<(Function, Vec<Assumed>)> {
     let syn::Item::Fn(function) = &package.item else {
         return None;
     };
@@ -228,25 +230,29 @@ fn packaged(
     match found {
         Some(Found::Function(f)) => {
             // The one in scope is the other owner.
-            let bound = helpers.leave();
-            Some((Rc::into_inner(f)?, bound))
+            let assumed = helpers.leave();
+            Some((Rc::into_inner(f)?, assumed))
         }
         _ => None,
     }
 }
 
-/// Checks a function of another module, once. Its own module reports what is wrong with it.
-pub(super) fn import(path: &str, c: &mut Checker<'_>) -> Option<Found> {
+/// Checks a function of another module, once; `written` calls it. Its own module reports what is wrong with it.
+pub(super) fn import(path: &str, written: &syn::Path, c: &mut Checker<'_>) -> Option<Found> {
     if c.env.helpers.expected.iter().any(|p| p == path) {
         c.leave(format!("`{path}` has not arrived"));
         return Some(Found::Failed(None));
     }
     let modules = &c.env.helpers.mods;
     if let Some(of) = modules.iter().find(|m| m.paths.iter().any(|p| p == path)) {
+        let assumption = Assumption::Function(written.to_token_stream(), of.serial);
+        c.assumptions.push(assumption);
         let name = path.rsplit("::").next().unwrap_or(path);
         return of_module(&of.helpers, name, Span::call_site(), c);
     }
     let import = c.env.helpers.imports.get(path)?;
+    let assumption = Assumption::Function(written.to_token_stream(), import.package.serial);
+    c.assumptions.push(assumption);
     let result = match &import.package.item {
         syn::Item::Fn(f) => match &f.sig.output {
             syn::ReturnType::Default => Some(Ty::UNIT),
@@ -298,12 +304,12 @@ pub(crate) struct DeviceModule {
 /// Compiles a function that travels, and gives what its module has to name for it. `None` when an error was reported.
 pub(crate) fn compile_package(package: &Package, report: &mut Report) -> Option<ModuleTables> {
     let records = Rc::default();
-    let (f, bound) = packaged(package, &records, report)?;
+    let (f, assumed) = packaged(package, &records, report)?;
     let mut tables = Tables::default();
     tables.begin_module();
     lower::alone(&f, &mut tables);
     let mut tables = tables.into_module();
-    tables.bound = bound;
+    tables.assumed = assumed;
     Some(tables)
 }
 
@@ -347,22 +353,11 @@ pub(crate) fn compile_device_module(
     let marked = marked.filter(|(_, f)| f.device && f.owner.is_none());
     let functions: BTreeSet<String> = marked.map(|(_, f)| f.item.sig.ident.to_string()).collect();
     let mut tables = tables.into_module();
-    tables.bound = module.bound.take();
+    tables.assumed = module.assumed.take();
     Some(DeviceModule {
         tables,
         records: records.collect(),
         functions: functions.into_iter().collect(),
         structs,
     })
-}
-
-/// The source of a module, and where it stands.
-fn module_id(package: &Package) -> String {
-    let at = match &package.item {
-        syn::Item::Mod(m) => format!("{:?}", m.ident.span()),
-        _ => String::new(),
-    };
-    // The same tokens have another context in each macro that hands them on.
-    let bytes = at.find("bytes(").map_or("", |i| &at[i..]);
-    format!("{bytes} {}", package.to_token_stream())
 }
