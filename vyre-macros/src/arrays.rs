@@ -68,19 +68,18 @@ fn called_function(path: &TokenStream, serial: u32, private: &TokenStream) -> To
         return TokenStream::new();
     };
     let other_name = other_name(&name, serial);
+    // No lint looks at what the macro has written.
+    let at = generated(name.span());
     let module = match words.is_empty() {
         true => quote! { self:: },
-        false => words.into_iter().collect(),
+        false => respan(words.into_iter().collect(), at),
     };
-    let at = generated(name.span());
     let compare = respan(quote! { #private::same_function(__vyre_both) }, at);
     quote! {
         const _: fn() = || {
-            #[allow(unused_imports)]
             use #private::Unseen as #other_name;
             let __vyre_called = #path;
             {
-                #[allow(unused_imports)]
                 use #module *;
                 let __vyre_both = (#other_name, __vyre_called);
                 #compare;

@@ -144,15 +144,18 @@ impl CallsOfModule {
         let mut scan = Scan::default();
         scan.code(code);
         for path in &scan.calls {
-            let (from_here, brought) = match self.meaning(path, inside, Space::Values) {
-                Meaning::Outside(from_here) => (from_here, true),
+            let own = path.len() == 1 && scan.declared.contains(&path[0].to_string());
+            let (from_here, brought, own) = match self.meaning(path, inside, Space::Values) {
+                Meaning::Outside(from_here) => (from_here, true, false),
                 Meaning::Unknown(from_here) => {
                     let brought = from_here != *path;
-                    (from_here, brought)
+                    let declared = self.declared.declared.contains(&path[0].to_string());
+                    (from_here, brought, !brought && (own || declared))
                 }
+                Meaning::Globbed(from_here) => (from_here, false, own),
                 Meaning::Here(..) | Meaning::Nothing => continue,
             };
-            if is_plain_call(&from_here) && (brought || !self.is_own(path, &scan)) {
+            if is_plain_call(&from_here) && !own {
                 self.want(path, &from_here, brought);
             }
         }
@@ -167,12 +170,6 @@ impl CallsOfModule {
 
     fn meaning(&self, path: &[Ident], inside: &[Ident], space: Space) -> Meaning {
         names::resolve(&self.modules, (self.modules.len(), inside), path, space)
-    }
-
-    /// Whether the code declares the first name of a path.
-    fn is_own(&self, path: &[Ident], scan: &Scan) -> bool {
-        let first = path[0].to_string();
-        self.declared.declared.contains(&first) || path.len() == 1 && scan.declared.contains(&first)
     }
 
     fn want(&mut self, written: &[Ident], from_here: &[Ident], brought: bool) {
@@ -202,6 +199,8 @@ pub(crate) struct Scan {
     /// Paths of what is named like a type.
     pub(crate) types: Vec<Vec<Ident>>,
     pub(crate) declared: HashSet<String>,
+    /// Of variables: `let mix = mix(x);` calls a function, as no variable is one.
+    pub(crate) variables: HashSet<String>,
 }
 
 impl Scan {
@@ -236,13 +235,11 @@ impl Scan {
                     let second = begin.checked_sub(2).map(|b| &tokens[b]);
                     let let_mut = after_word("mut")
                         && matches!(second, Some(TokenTree::Ident(b)) if b == "let");
-                    if ["fn", "mod", "let", "struct", "use"]
-                        .iter()
-                        .any(|w| after_word(w))
-                        || let_mut
-                    {
-                        let name = path[path.len() - 1].to_string();
-                        self.declared.insert(name);
+                    let name = || path[path.len() - 1].to_string();
+                    if ["fn", "mod", "struct", "use"].iter().any(|w| after_word(w)) {
+                        self.declared.insert(name());
+                    } else if after_word("let") || let_mut {
+                        self.variables.insert(name());
                     } else if let Some(at) = path.iter().position(is_type_name) {
                         let declares = ["enum", "trait", "type", "union", "impl", "dyn"];
                         if !declares.iter().any(|w| after_word(w)) {

@@ -1,6 +1,8 @@
 //! `#[device]` on a function or module outside every graph and kernel: it stays as it is, and hands its source out.
 
-use crate::arrays::{add_inside, added, array_names, constant_values, looks, other_name, site_values};
+use crate::arrays::{
+    add_inside, added, array_names, constant_values, looks, other_name, site_values,
+};
 use crate::attributes::{self, unmark};
 use crate::calls::is_type_name;
 use crate::kernel;
@@ -92,7 +94,6 @@ fn once_more(function: &syn::ItemFn, serial: u32) -> TokenStream {
     };
     quote! {
         #[doc(hidden)]
-        #[allow(unused_imports)]
         #vis use #name as #other_name;
     }
 }

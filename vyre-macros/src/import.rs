@@ -311,7 +311,7 @@ fn with_includes(
         wanted.retain(|w| {
             let name = w.key.to_string();
             w.brought
-                || !misspelled(&name, &own.declared)
+                || !misspelled(&name, &own.declared) && !misspelled(&name, &own.variables)
                 || around.as_ref().is_some_and(|a| a.has(&name))
         });
     }

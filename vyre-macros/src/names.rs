@@ -28,6 +28,9 @@ pub(crate) enum Meaning {
     Outside(Vec<Ident>),
     /// A path that begins with a crate, or with what only a glob or the module around the macro's item can bring.
     Unknown(Vec<Ident>),
+    /// A path that begins with what only the one glob of a module that is not there can bring: its path through that
+    /// module, from the module around the macro's item.
+    Globbed(Vec<Ident>),
     /// Something that no kernel names: the path leads into a module that the macro does not look into, or to nothing.
     Nothing,
 }
@@ -227,13 +230,17 @@ pub(crate) fn resolve(
         space,
         known: HashMap::new(),
         following: Vec::new(),
+        globs: Vec::new(),
     };
     let at = Place {
         depth,
         inside: inside.to_vec(),
     };
     let found = search.path(&at, path, None);
-    found.unwrap_or_else(|| Meaning::Unknown(path.to_vec()))
+    found.unwrap_or_else(|| match &search.globs[..] {
+        [module] if !module.is_empty() => Meaning::Globbed([module, path].concat()),
+        _ => Meaning::Unknown(path.to_vec()),
+    })
 }
 
 /// Whether a name in a module is declared there, or brought by a `use` that names it.
@@ -242,7 +249,7 @@ pub(crate) fn is_named(modules: &[Names], at: (usize, &[Ident]), name: &Ident) -
     match resolve(modules, at, name, Space::Values) {
         Meaning::Here(..) | Meaning::Outside(_) => true,
         Meaning::Unknown(path) => path != name,
-        Meaning::Nothing => false,
+        Meaning::Globbed(_) | Meaning::Nothing => false,
     }
 }
 
@@ -272,6 +279,8 @@ struct Search<'a> {
     known: HashMap<String, Option<Meaning>>,
     /// No `use` leads through itself.
     following: Vec<&'a Use>,
+    /// Modules that are not there, of whose globs one may bring the first word.
+    globs: Vec<Vec<Ident>>,
 }
 
 impl<'a> Search<'a> {
@@ -375,8 +384,13 @@ impl<'a> Search<'a> {
                         return found;
                     }
                 }
-                Some(Meaning::Outside(module)) => around |= module.is_empty(),
-                Some(Meaning::Unknown(_) | Meaning::Nothing) | None => {}
+                Some(Meaning::Outside(module)) => {
+                    around |= module.is_empty();
+                    if !self.globs.contains(&module) {
+                        self.globs.push(module);
+                    }
+                }
+                Some(Meaning::Unknown(_) | Meaning::Globbed(_) | Meaning::Nothing) | None => {}
             }
         }
         // Written as a path from here, it is nowhere else.

@@ -5,8 +5,8 @@ use crate::report::Report;
 use crate::tokens::{any_token, generated};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::Item;
 use std::sync::atomic::{AtomicU32, Ordering};
+use syn::Item;
 use syn::parse::{Parse, ParseStream, Parser};
 
 /// Functions from other modules.

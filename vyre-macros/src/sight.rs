@@ -10,6 +10,7 @@ use quote::ToTokens;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use syn::ext::IdentExt;
 use syn::{Attribute, Item, ItemUse, UseTree};
 
 /// What is certain about a function or struct of another module.
@@ -91,17 +92,38 @@ impl Around {
     /// Looks a path up from the module around the item, which one of our attributes marks.
     pub(crate) fn look(&self, path: &TokenStream) -> Sight {
         let names = path.clone().into_iter().filter_map(|t| match t {
-            TokenTree::Ident(i) => Some(i.to_string()),
+            TokenTree::Ident(i) => Some(i.unraw().to_string()),
             _ => None,
         });
         let names: Vec<String> = names.skip_while(|n| n == "self").collect();
-        if names.iter().any(|n| n == "super" || n == "crate") || plainly_open(&self.text, &names) {
+        let ups = names.iter().take_while(|n| *n == "super").count();
+        let from_crate = names.first().is_some_and(|n| n == "crate");
+        let rest = &names[ups + usize::from(from_crate)..];
+        if plainly_open(&self.text, rest) {
             return Sight::Open;
+        }
+        if ups > 0 || from_crate {
+            return self.look_around(rest, (!from_crate).then_some(ups));
         }
         let said = self
             .parsed()
             .and_then(|f| of_items(&f.items, &self.item, &names));
         said.unwrap_or(Sight::Open)
+    }
+
+    /// Looks a path up from a module of this file around the item's module, the crate's if that is not said.
+    fn look_around(&self, names: &[String], ups: Option<usize>) -> Sight {
+        let Some((chain, _)) = self.home() else {
+            return Sight::Open;
+        };
+        let is_root = ["main", "lib"]
+            .iter()
+            .any(|r| self.file.file_stem().is_some_and(|stem| stem == *r));
+        let at = match ups {
+            Some(ups) => (chain.len() - 1).checked_sub(ups),
+            None => (is_root || chain[0].iter().any(is_main)).then_some(0),
+        };
+        at.map_or(Sight::Open, |at| resolve(chain[at], names, true))
     }
 
     /// Whether a function of this name is certainly beside the item: marked, unmarked, or brought by a `use` of its
@@ -523,6 +545,13 @@ fn plainly_open(text: &str, names: &[String]) -> bool {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         line.split(|c| !is_part(c)).any(|w| w == name)
     };
+    let mut text = text;
+    for m in modules {
+        match text.find(&format!("mod {m} {{")) {
+            Some(at) => text = &text[at..],
+            None => return true,
+        }
+    }
     let mut marked = false;
     for line in text.lines().map(str::trim) {
         if line.starts_with("#[") {
@@ -539,11 +568,13 @@ fn plainly_open(text: &str, names: &[String]) -> bool {
             if declares && (marked || word(line, "device")) {
                 return true;
             }
+            if declares && !modules.is_empty() {
+                return false;
+            }
             marked = false;
         }
     }
-    let inline = |m: &String| text.contains(&format!("mod {m} {{"));
-    !modules.iter().all(inline)
+    false
 }
 
 /// What all modules say that have the item; `None` if there is none.
@@ -578,30 +609,24 @@ fn resolve(items: &[Item], names: &[String], device: bool) -> Sight {
     };
     if !rest.is_empty() {
         let inner = items.iter().find_map(|i| match i {
-            Item::Mod(m) if m.ident == first => {
+            Item::Mod(m) if m.ident.unraw() == first => {
                 let device = marked(&m.attrs, &["device", "cfg_attr"]);
                 m.content.as_ref().map(|(_, items)| (items, device))
             }
             _ => None,
         });
-        return inner.map_or(Sight::Open, |(items, device)| {
-            match resolve(items, rest, device) {
-                // rustc knows best what else a module could have.
-                Sight::Absent => Sight::Open,
-                sight => sight,
-            }
-        });
+        return inner.map_or(Sight::Open, |(items, device)| resolve(items, rest, device));
     }
     let mut found = Sight::Absent;
     for i in items {
         match i {
-            Item::Fn(f) if f.sig.ident == first => {
+            Item::Fn(f) if f.sig.ident.unraw() == first => {
                 if marked(&f.attrs, &["device", "cfg_attr"]) {
                     return Sight::Open;
                 }
                 found = Sight::Unmarked;
             }
-            Item::Struct(s) if s.ident == first => {
+            Item::Struct(s) if s.ident.unraw() == first => {
                 return if device { Sight::Open } else { Sight::Unmarked };
             }
             Item::Use(u) if brings(&u.tree, first) => return Sight::Open,
@@ -625,8 +650,8 @@ fn brings(tree: &UseTree, name: &str) -> bool {
     match tree {
         UseTree::Path(p) if p.ident == "prelude" && matches!(*p.tree, UseTree::Glob(_)) => false,
         UseTree::Path(p) => brings(&p.tree, name),
-        UseTree::Name(n) => n.ident == name,
-        UseTree::Rename(r) => r.rename == name,
+        UseTree::Name(n) => n.ident.unraw() == name,
+        UseTree::Rename(r) => r.rename.unraw() == name,
         UseTree::Glob(_) => true,
         UseTree::Group(g) => g.items.iter().any(|t| brings(t, name)),
     }

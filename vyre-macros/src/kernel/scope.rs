@@ -207,7 +207,9 @@ impl Helpers {
     /// The path, from the module around the macro's item, of a function that is not in a module that the macro sees.
     pub(super) fn outside(&self, path: &str, at: At<'_>) -> Option<String> {
         match names::resolve(&self.names, at, &names::words(path), Space::Values) {
-            Meaning::Outside(words) | Meaning::Unknown(words) => Some(joined(&words)),
+            Meaning::Outside(words) | Meaning::Unknown(words) | Meaning::Globbed(words) => {
+                Some(joined(&words))
+            }
             Meaning::Here(..) | Meaning::Nothing => None,
         }
     }
@@ -216,7 +218,10 @@ impl Helpers {
     pub(super) fn struct_name(&self, path: &str, at: At<'_>) -> String {
         let words = names::words(path);
         let meant = match names::resolve(&self.names, at, &words, Space::Types) {
-            Meaning::Here(_, meant) | Meaning::Outside(meant) | Meaning::Unknown(meant) => meant,
+            Meaning::Here(_, meant)
+            | Meaning::Outside(meant)
+            | Meaning::Unknown(meant)
+            | Meaning::Globbed(meant) => meant,
             Meaning::Nothing => words,
         };
         meant.last().map(ToString::to_string).unwrap_or_default()

@@ -1310,7 +1310,106 @@ fn waves_and_items_are_shown_as_what_they_are(runtime: &Runtime) {
     }
 }
 
+/// Globs, and names that take the place of what they bring.
+mod shadows {
+    use vyre::prelude::*;
+
+    pub(crate) mod halves {
+        use vyre::prelude::*;
+
+        const MORE: u32 = 5;
+
+        #[device]
+        pub(crate) fn part(x: u32) -> u32 {
+            x / 2 + MORE
+        }
+
+        #[device]
+        pub(crate) fn rest(x: u32) -> u32 {
+            x % 2
+        }
+    }
+
+    mod thirds {
+        use vyre::prelude::*;
+
+        #[device]
+        pub(crate) fn part(x: u32) -> u32 {
+            x / 3
+        }
+    }
+
+    mod both {
+        pub(crate) use super::halves::*;
+        pub(crate) use super::thirds::part;
+    }
+
+    /// A name that a `use` brings before one of a glob, and a variable named like the function that it is given by.
+    pub(crate) mod named {
+        use super::halves::*;
+        use super::thirds::part;
+        use vyre::prelude::*;
+
+        #[kernel]
+        pub(crate) fn parts(i: Index, out: &mut u32) {
+            let rest = rest(i);
+            let part = part(i);
+            *out = 100 * part + rest + 1_000 * super::both::part(i) + 10 * super::both::rest(i);
+        }
+    }
+
+    /// Functions by a glob: in the graph, in what it calls, in a `#[device] mod` and in a condition.
+    #[wave_graph]
+    pub(crate) mod graph {
+        use super::halves::*;
+
+        pub(crate) struct Data {
+            #[output(per = 4)]
+            out: u32,
+        }
+
+        #[wave(range(4))]
+        fn first(i: Index, out: &mut u32) {
+            *out = part(i) + 10 * twice(i) + 100 * inner::remains(i);
+        }
+
+        #[device]
+        fn twice(x: u32) -> u32 {
+            part(part(x))
+        }
+
+        #[device]
+        mod inner {
+            use super::super::halves::*;
+
+            #[device]
+            pub(crate) fn remains(x: u32) -> u32 {
+                rest(x)
+            }
+        }
+
+        #[fixpoint(after(first), until(part(round) == 6))]
+        mod rounds {
+            #[wave(range(4))]
+            fn more(i: Index, out: &mut u32) {
+                *out += 1_000 * part(i);
+            }
+        }
+    }
+}
+
+fn names_take_the_place_of_what_globs_bring(runtime: &Runtime) {
+    let mut out = [0; 7];
+    shadows::named::parts::run(runtime, &mut out).expect("a run");
+    assert_eq!(out, [0, 11, 0, 1_111, 1_100, 1_111, 2_200]);
+    let mut session = shadows::graph::Session::new(runtime, ()).expect("a session");
+    let out = session.run(shadows::graph::Run {}).expect("a run");
+    assert_eq!(out.report.rounds, [3]);
+    assert_eq!(out.out, [15_075, 15_175, 18_086, 18_186]);
+}
+
 backend_tests!(
+    names_take_the_place_of_what_globs_bring,
     waves_and_items_are_shown_as_what_they_are,
     names_mean_what_is_in_scope,
     names_are_brought_as_rust_brings_them,

@@ -120,8 +120,8 @@ impl Checker<'_> {
         let modules = shown.rsplit_once("::").map(|(modules, _)| modules);
         let is_local = modules.is_none_or(|path| self.is_module(path));
         let outside = (self.env.helpers).outside(&shown, (self.depth, &self.inside));
-        let found =
-            helper(&shown, at, self.depth, self).or_else(|| import(outside.as_deref()?, &p.path, self));
+        let found = helper(&shown, at, self.depth, self)
+            .or_else(|| import(outside.as_deref()?, &p.path, self));
         let f = match found {
             Some(Found::Function(f)) => f,
             Some(Found::Failed(ty)) => {
