@@ -48,9 +48,9 @@ pub enum GraphSpec {
         /// Seed; 1 unless given.
         seed: u64,
     },
-    /// `rmat:nodes=N,edges=M[,seed=S]`: the first edges of the R-MAT sequence (parameters as above) of the next power of
-    /// two whose ends are among the first N nodes, made symmetric, without self loops and duplicates, until there are
-    /// exactly M, each direction counted.
+    /// `rmat:nodes=N,edges=M[,seed=S]`: the first edges of the R-MAT sequence (parameters as above) of the next power
+    /// of two whose ends are among the first N nodes, made symmetric, without self loops and duplicates, until there
+    /// are exactly M, each direction counted.
     RmatExactly {
         /// Nodes.
         nodes: u32,

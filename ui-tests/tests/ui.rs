@@ -1,7 +1,8 @@
-//! Every file in `fail/` must be refused with exactly the message beside it; every file in `pass/` must compile and run.
+//! Every file in `fail/` must be refused with exactly the message beside it; every file in `pass/` must compile and
+//! run.
 //!
-//! The expected output depends on the toolchain, which `rust-toolchain.toml` pins. After a deliberate change of a message:
-//! `TRYBUILD=overwrite cargo test -p ui-tests`, and review the difference.
+//! The expected output depends on the toolchain, which `rust-toolchain.toml` pins. After a deliberate change of a
+//! message: `TRYBUILD=overwrite cargo test -p ui-tests`, and review the difference.
 
 #[test]
 fn messages() {

@@ -10,8 +10,8 @@
 //! | runs at up to `reach` times the best cost | when the trial is paid for |
 //! | it costs less, by more than `hold` | from now on |
 //!
-//! A trial is paid for when it takes at most `trial_fraction` of the time that runs took since the last trial. So whatever
-//! the other sides turn out to cost, trials after the first ones add no more than that fraction.
+//! A trial is paid for when it takes at most `trial_fraction` of the time that runs took since the last trial. So
+//! whatever the other sides turn out to cost, trials after the first ones add no more than that fraction.
 //!
 //! ```
 //! use vyre_core::plan::side::{Offer, Policy, Seen, Why, choose};
@@ -203,8 +203,8 @@ pub struct Policy {
     pub reach: f64,
     /// Fraction of the time since the last trial that the next trial may take.
     pub trial_fraction: f64,
-    /// How many times longer than the best a run on a side that was never tried may take, where a fraction is to pay for
-    /// it.
+    /// How many times longer than the best a run on a side that was never tried may take, where a fraction is to pay
+    /// for it.
     pub guess: f64,
 }
 

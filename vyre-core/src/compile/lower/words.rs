@@ -1,5 +1,5 @@
-//! Words over virtual registers, and what is known while they are written: which value each local has, which loads can be
-//! used again.
+//! Words over virtual registers, and what is known while they are written: which value each local has, which loads can
+//! be used again.
 
 use super::{Arg, Code, Inst, LowerError, Reg};
 use crate::compile::ir::{Body, Expr, LocalId, Stmt};

@@ -1,10 +1,10 @@
 //! The native executor: waves run the user's own functions, in parallel where a sweep is large enough to pay for it.
 //!
-//! The macros' glue (an implementation of [`Functions`]) asks the [`Sweep`] for one [`LaneArg`] per parameter and sweeps
-//! them over the wave's domain with a closure that calls the user's function. A sweep is cut into chunks whose borders
-//! depend on the data alone, never on the number of threads, and what chunks push and reduce is merged in chunk order:
-//! results do not depend on the machine. A chunk has local state for each argument, so that a lane costs no lock and no
-//! shared counter.
+//! The macros' glue (an implementation of [`Functions`]) asks the [`Sweep`] for one [`LaneArg`] per parameter and
+//! sweeps them over the wave's domain with a closure that calls the user's function. A sweep is cut into chunks whose
+//! borders depend on the data alone, never on the number of threads, and what chunks push and reduce is merged in chunk
+//! order: results do not depend on the machine. A chunk has local state for each argument, so that a lane costs no lock
+//! and no shared counter.
 //!
 //! A faulting lane unwinds to its chunk, which notes the fault and goes on with the next lane.
 
