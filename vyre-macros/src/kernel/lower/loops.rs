@@ -74,7 +74,6 @@ impl<'f> Lowerer<'_, 'f> {
         source: &'f Source,
         body: &'f Expr,
     ) {
-        // `step` moves on to the next turn; `item` is what the body sees of the counter.
         let (s, counter, last, up) = match source {
             Source::Range {
                 start,
@@ -116,20 +115,7 @@ impl<'f> Lowerer<'_, 'f> {
                 }
             }
             Source::Ones { rows, of, site } => {
-                let of = self.scalar(of);
-                let rows = self.rows(*rows);
-                let site = self.site(*site);
-                let mut s = build::Sequence::new(&mut self.locals, &mut self.out, site);
-                let (head, bit) = rows.ones(&mut s, of);
-                self.enter(id, Dest::unit());
-                let (block, ()) = self.block(|l| {
-                    l.out = head;
-                    if let Some(var) = var {
-                        l.bind(var, vec![ir::Expr::Local(bit)]);
-                    }
-                    l.discard(body);
-                });
-                return self.leave_loop(block);
+                return self.ones(id, var, (*rows, &**of, *site), body);
             }
             Source::Adjacent {
                 graph, of, site, ..
@@ -149,9 +135,6 @@ impl<'f> Lowerer<'_, 'f> {
                 (Scalar::U32, first, end, true)
             }
         };
-        let reg = register(s);
-        let one = int_literal(s, 1);
-        let now = ir::Expr::Local(counter);
         let target = match source {
             Source::Adjacent {
                 graph,
@@ -161,6 +144,46 @@ impl<'f> Lowerer<'_, 'f> {
             } => Some((self.graph(*graph), self.site(*site))),
             _ => None,
         };
+        self.counted(id, var, (s, counter, last, up), target, body);
+    }
+
+    /// A loop over the bits that are set in a row.
+    fn ones(
+        &mut self,
+        id: LoopId,
+        var: Option<VarId>,
+        (rows, of, site): (Handle, &'f Expr, Span),
+        body: &'f Expr,
+    ) {
+        let of = self.scalar(of);
+        let rows = self.rows(rows);
+        let site = self.site(site);
+        let mut s = build::Sequence::new(&mut self.locals, &mut self.out, site);
+        let (head, bit) = rows.ones(&mut s, of);
+        self.enter(id, Dest::unit());
+        let (block, ()) = self.block(|l| {
+            l.out = head;
+            if let Some(var) = var {
+                l.bind(var, vec![ir::Expr::Local(bit)]);
+            }
+            l.discard(body);
+        });
+        self.leave_loop(block);
+    }
+
+    /// A loop whose counter moves by one towards `last`. The body sees the counter, or with a `target` the node that
+    /// this edge of the topology leads to.
+    fn counted(
+        &mut self,
+        id: LoopId,
+        var: Option<VarId>,
+        (s, counter, last, up): (Scalar, LocalId, ir::Expr, bool),
+        target: Option<(TopologyId, SiteId)>,
+        body: &'f Expr,
+    ) {
+        let reg = register(s);
+        let one = int_literal(s, 1);
+        let now = ir::Expr::Local(counter);
         let at = self.enter(id, Dest::unit());
         let (block, ()) = self.block(|l| {
             let more = if up {
