@@ -253,3 +253,23 @@ pub(crate) fn title_of(attrs: &[Attribute]) -> String {
         .find(|line| !line.is_empty())
         .unwrap_or_default()
 }
+
+/// Exactly N names in parentheses.
+pub(crate) fn some_names<const N: usize>(
+    span: Span,
+    tokens: TokenStream,
+    shape: &str,
+    report: &mut Report,
+) -> Option<[Ident; N]> {
+    let parse = |tokens| Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens);
+    let names = parse_named(tokens, parse, report)
+        .ok()
+        .map(|p| p.into_iter().collect::<Vec<_>>());
+    match names.map(<[Ident; N]>::try_from) {
+        Some(Ok(names)) => Some(names),
+        _ => {
+            report.error(span, format!("write `{shape}`"));
+            None
+        }
+    }
+}

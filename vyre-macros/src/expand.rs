@@ -8,7 +8,8 @@
 use crate::arrays::{added, added_inside, array_names, arrays, constant_value};
 use crate::editor;
 use crate::kernel::ParamKind;
-use crate::kernel::types::{scalar_type, type_word};
+use crate::kernel::param::type_word;
+use crate::kernel::types::scalar_type;
 use crate::report::Report;
 use crate::tables::{Home, ModuleTables, NamedConstant, Tables, entry};
 use crate::tokens::{first_token, generated, source_text};

@@ -3,6 +3,7 @@
 //! function's or graph's name; rustc says that there is no such macro, and drops the item. The files are looked into
 //! before that, and what is certain is said in our words.
 
+use crate::kernel::param::WORDS;
 use crate::report::did_you_mean;
 use crate::source;
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -55,12 +56,6 @@ pub(crate) struct Lacking {
     /// No item before it in its module lacks one.
     pub(crate) first: bool,
 }
-
-/// The words of the kernel language, which the prelude brings.
-const WORDS: [&str; 20] = [
-    "And", "Append", "Atomic", "Bits", "Buf", "Count", "Csr", "Edge", "Frontier", "Index", "List",
-    "Max", "Min", "Node", "Or", "Push", "Records", "Reduce", "Round", "Sum",
-];
 
 /// The source file around an item.
 pub(crate) struct Around {

@@ -8,7 +8,7 @@
 //! bytecode. They are taken away in the syntax tree: an expression gets parentheses where it is an operand, everything
 //! else stands as it is. Tokens alone do not tell an expression from a type, a visibility or a statement.
 
-use crate::kernel::types::scalar_of;
+use crate::kernel::param::scalar_of;
 use crate::report::Report;
 use crate::tokens::generated;
 use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};

@@ -176,28 +176,17 @@ impl Generator<'_, '_> {
             }
         };
         let mut item = ItemRows::default();
-        match domain {
-            Domain::Items(f) => {
-                uses(Resource::Frontier(f), Mode::Read);
-                self.program.frontiers[f.index()].owner = scope;
-            }
-            Domain::EdgesFrom(t, f) => {
-                uses(Resource::Topology(t), Mode::Read);
-                uses(Resource::Frontier(f), Mode::Read);
-                self.program.frontiers[f.index()].owner = scope;
-            }
-            Domain::ListItems(l, _) => uses(Resource::List(l), Mode::Read),
-            Domain::Once | Domain::Range(_) | Domain::Nodes | Domain::Edges(_) => {}
+        for resource in domain.reads() {
+            uses(resource, Mode::Read);
+        }
+        if let Some(f) = domain.frontier() {
+            self.program.frontiers[f.index()].owner = scope;
         }
         // Row 0 is the node that the lane is about.
-        match domain {
-            Domain::EdgesFrom(..) => item.dst = Some(0),
-            Domain::ListItems(..) => item.fields[0] = Some(0),
-            Domain::Once
-            | Domain::Range(_)
-            | Domain::Nodes
-            | Domain::Items(_)
-            | Domain::Edges(_) => item.index = Some(0),
+        match (domain.frontier().and(domain.topology()), domain.list()) {
+            (Some(_), _) => item.dst = Some(0),
+            (None, Some(_)) => item.fields[0] = Some(0),
+            (None, None) => item.index = Some(0),
         }
         let mut uniforms = vec![Uniform::Nodes];
         if scope.is_some() {

@@ -423,8 +423,8 @@ pub enum Domain {
 
 /// What the rest of the house knows about domains. A new one answers here, and then only what sweeps it needs more.
 impl Domain {
-    /// The size of a sweep of consecutive numbers from 0 on; `None` where a frontier, a list or a topology has the
-    /// items.
+    /// How many consecutive numbers from 0 on a sweep goes through; `None` where a frontier, a list or a topology has
+    /// the items. Every domain has one or the other.
     pub fn count(self) -> Option<Extent> {
         match self {
             Domain::Once => Some(Extent::Fixed(1)),

@@ -14,11 +14,11 @@ use super::hir::{
     Place, Projection, Role, Source, Stmt, Test, Var, VarId,
 };
 use super::methods::{self, As, On};
-use super::param::{self, Meaning, ParamKind};
+use super::param::{self, HandleTy, Meaning, ParamKind};
 use super::record::{Part, Record, RecordStruct, Shape, derives};
 use super::refuse;
 use super::scope::{At, Env, Helpers, Resolved};
-use super::types::{self, HandleTy, Struct, StructDef, Ty, Unifier};
+use super::types::{self, Struct, StructDef, Ty, Unifier};
 use crate::calls::Scan;
 use crate::names;
 use crate::report::{Report, did_you_mean};

@@ -1,8 +1,9 @@
 //! The typed tree between inference and lowering. Types can still be variables; [`Function::types`] resolves them.
 
 use super::methods::Code;
+use super::param::HandleTy;
 use super::param::ParamKind;
-use super::types::{HandleTy, Ty, Unifier};
+use super::types::{Ty, Unifier};
 use crate::tables::ModuleTables;
 use proc_macro2::{Span, TokenStream};
 use std::rc::Rc;

@@ -5,14 +5,20 @@
 //! wants to know of a kind is a method here, so that a new kind is one row in each, and then the code that it alone
 //! needs.
 
-use super::types::{HandleTy, scalar_of, type_word};
 use crate::tokens::show;
+use std::fmt;
 use syn::{GenericArgument, PathArguments, Type};
 use vyre_core::vir0::module::{
     BufferId, FrontierId, ListId, ReduceOp, ReductionId, Resource, ScalarId, TopologyId, Uniform,
     Width,
 };
 use vyre_core::vir0::scalar::Scalar;
+
+/// The words of the kernel language, which the prelude brings: types of parameters, and of fields of `Data`.
+pub(crate) const WORDS: [&str; 20] = [
+    "And", "Append", "Atomic", "Bits", "Buf", "Count", "Csr", "Edge", "Frontier", "Index", "List",
+    "Max", "Min", "Node", "Or", "Push", "Records", "Reduce", "Round", "Sum",
+];
 
 /// What a parameter of a wave is, or a name in an `until` condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +170,63 @@ impl ParamKind {
             },
             HandleTy::Frontier => ParamKind::Frontier(FrontierId(0)),
             HandleTy::List => ParamKind::List(ListId(0)),
+        }
+    }
+}
+
+/// The type of something that is not a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum HandleTy {
+    Edge,
+    Own {
+        scalar: Scalar,
+        mutable: bool,
+    },
+    Buf(Scalar),
+    AtomicBuf(Scalar),
+    /// An element of an atomic buffer.
+    Atomic(Scalar),
+    Csr,
+    Push,
+    /// Of items of a type that [`super::Helpers`] numbers.
+    PushItems(usize),
+    Append(usize),
+    Records(usize),
+    Bits,
+    Reduce {
+        op: ReduceOp,
+        scalar: Scalar,
+        count: bool,
+    },
+    Frontier,
+    List,
+}
+
+impl fmt::Display for HandleTy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HandleTy::Edge => write!(f, "Edge"),
+            HandleTy::Own {
+                scalar,
+                mutable: false,
+            } => write!(f, "&{}", scalar.name()),
+            HandleTy::Own {
+                scalar,
+                mutable: true,
+            } => write!(f, "&mut {}", scalar.name()),
+            HandleTy::Buf(s) => write!(f, "&Buf<{}>", s.name()),
+            HandleTy::AtomicBuf(s) => write!(f, "&Buf<Atomic<{}>>", s.name()),
+            HandleTy::Atomic(s) => write!(f, "Atomic<{}>", s.name()),
+            HandleTy::Csr => write!(f, "&Csr"),
+            HandleTy::Push => write!(f, "&Push"),
+            HandleTy::PushItems(_) => write!(f, "&Push<_>"),
+            HandleTy::Append(_) => write!(f, "&Append<_>"),
+            HandleTy::Records(_) => write!(f, "&Records<_>"),
+            HandleTy::Bits => write!(f, "&Bits"),
+            HandleTy::Reduce { count: true, .. } => write!(f, "&Reduce<Count>"),
+            HandleTy::Reduce { op, scalar, .. } => write!(f, "&Reduce<{op:?}<{}>>", scalar.name()),
+            HandleTy::Frontier => write!(f, "Frontier"),
+            HandleTy::List => write!(f, "List"),
         }
     }
 }
@@ -416,4 +479,42 @@ pub(crate) fn reduce_type(op: ReduceOp, scalar: Scalar, count: bool) -> String {
         ReduceOp::And => "And",
     };
     format!("{word}<{}>", scalar.name())
+}
+
+/// Last segment of a type without arguments: `Csr` of `vyre::prelude::Csr`.
+pub(crate) fn type_word(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Path(p) if p.qself.is_none() => {
+            let last = p.path.segments.last()?;
+            last.arguments.is_none().then(|| last.ident.to_string())
+        }
+        Type::Paren(p) => type_word(&p.elem),
+        _ => None,
+    }
+}
+
+/// `T` of `Word<T>`.
+pub(crate) fn item_of<'t>(ty: &'t Type, word: &str) -> Option<&'t Type> {
+    let Type::Path(p) = ty else { return None };
+    let last = p.path.segments.last()?;
+    let PathArguments::AngleBracketed(args) = &last.arguments else {
+        return None;
+    };
+    match args.args.first() {
+        Some(GenericArgument::Type(t)) if last.ident == word && args.args.len() == 1 => Some(t),
+        _ => None,
+    }
+}
+
+/// The scalar type that a type names; `Node`, `Index` and `Round` are u32.
+pub(crate) fn scalar_of(ty: &Type) -> Option<Scalar> {
+    named_scalar(&type_word(ty)?)
+}
+
+/// The scalar type with this name.
+pub(crate) fn named_scalar(name: &str) -> Option<Scalar> {
+    match name {
+        "Node" | "Index" | "Round" => Some(Scalar::U32),
+        _ => Scalar::ALL.into_iter().find(|s| s.name() == name),
+    }
 }

@@ -2,7 +2,7 @@
 //! arrived from others.
 
 use super::hir;
-use super::param::ParamKind;
+use super::param::{self, ParamKind};
 use super::types::{self, Ty};
 use crate::attributes::is_device;
 use crate::names::{self, Meaning, Names, Space, joined};
@@ -278,7 +278,7 @@ impl HelperModule {
                     self.constants.insert(key(inside, &c.ident), constant);
                 }
                 syn::Item::Type(t) => {
-                    if let Some(scalar) = types::scalar_of(&t.ty) {
+                    if let Some(scalar) = param::scalar_of(&t.ty) {
                         self.aliases.insert(t.ident.to_string(), scalar);
                     }
                 }

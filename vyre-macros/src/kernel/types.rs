@@ -1,56 +1,15 @@
 //! The types of the kernel language and their inference by unification.
 
+use super::param::HandleTy;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use std::fmt;
 use std::rc::Rc;
-use vyre_core::vir0::module::ReduceOp;
 use vyre_core::vir0::scalar::Scalar;
-
-/// Last segment of a type without arguments: `Csr` of `vyre::prelude::Csr`.
-pub(crate) fn type_word(ty: &syn::Type) -> Option<String> {
-    match ty {
-        syn::Type::Path(p) if p.qself.is_none() => {
-            let last = p.path.segments.last()?;
-            last.arguments.is_none().then(|| last.ident.to_string())
-        }
-        syn::Type::Paren(p) => type_word(&p.elem),
-        _ => None,
-    }
-}
-
-/// `T` of `Word<T>`.
-pub(crate) fn item_of<'t>(ty: &'t syn::Type, word: &str) -> Option<&'t syn::Type> {
-    let syn::Type::Path(p) = ty else { return None };
-    let last = p.path.segments.last()?;
-    let syn::PathArguments::AngleBracketed(args) = &last.arguments else {
-        return None;
-    };
-    match args.args.first() {
-        Some(syn::GenericArgument::Type(t)) if last.ident == word && args.args.len() == 1 => {
-            Some(t)
-        }
-        _ => None,
-    }
-}
-
-/// The scalar type that a type names; `Node`, `Index` and `Round` are u32.
-pub(crate) fn scalar_of(ty: &syn::Type) -> Option<Scalar> {
-    named_scalar(&type_word(ty)?)
-}
 
 /// `u32` by a path that nothing can shadow.
 pub(crate) fn scalar_type(scalar: Scalar) -> TokenStream {
     let name = Ident::new(scalar.name(), Span::call_site());
     quote! { ::core::primitive::#name }
-}
-
-/// The scalar type with this name.
-pub(crate) fn named_scalar(name: &str) -> Option<Scalar> {
-    match name {
-        "Node" | "Index" | "Round" => Some(Scalar::U32),
-        _ => Scalar::ALL.into_iter().find(|s| s.name() == name),
-    }
 }
 
 /// A scalar type of Rust's that lanes do not have.
@@ -156,63 +115,6 @@ impl StructDef {
             syn::Member::Unnamed(i) => i.index.to_string(),
         };
         self.fields.iter().position(|(n, _)| *n == name)
-    }
-}
-
-/// The type of something that is not a value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum HandleTy {
-    Edge,
-    Own {
-        scalar: Scalar,
-        mutable: bool,
-    },
-    Buf(Scalar),
-    AtomicBuf(Scalar),
-    /// An element of an atomic buffer.
-    Atomic(Scalar),
-    Csr,
-    Push,
-    /// Of items of a type that [`super::Helpers`] numbers.
-    PushItems(usize),
-    Append(usize),
-    Records(usize),
-    Bits,
-    Reduce {
-        op: ReduceOp,
-        scalar: Scalar,
-        count: bool,
-    },
-    Frontier,
-    List,
-}
-
-impl fmt::Display for HandleTy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HandleTy::Edge => write!(f, "Edge"),
-            HandleTy::Own {
-                scalar,
-                mutable: false,
-            } => write!(f, "&{}", scalar.name()),
-            HandleTy::Own {
-                scalar,
-                mutable: true,
-            } => write!(f, "&mut {}", scalar.name()),
-            HandleTy::Buf(s) => write!(f, "&Buf<{}>", s.name()),
-            HandleTy::AtomicBuf(s) => write!(f, "&Buf<Atomic<{}>>", s.name()),
-            HandleTy::Atomic(s) => write!(f, "Atomic<{}>", s.name()),
-            HandleTy::Csr => write!(f, "&Csr"),
-            HandleTy::Push => write!(f, "&Push"),
-            HandleTy::PushItems(_) => write!(f, "&Push<_>"),
-            HandleTy::Append(_) => write!(f, "&Append<_>"),
-            HandleTy::Records(_) => write!(f, "&Records<_>"),
-            HandleTy::Bits => write!(f, "&Bits"),
-            HandleTy::Reduce { count: true, .. } => write!(f, "&Reduce<Count>"),
-            HandleTy::Reduce { op, scalar, .. } => write!(f, "&Reduce<{op:?}<{}>>", scalar.name()),
-            HandleTy::Frontier => write!(f, "Frontier"),
-            HandleTy::List => write!(f, "List"),
-        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! From a graph to a verified program: its bodies are compiled, ordered, scheduled and encoded.
 
 use super::check::{self, Fields, Slot, Sweep};
-use super::graph::{DomainArgs, FixpointArgs, Graph, MaxRounds, Origin, Piece, renamed_expr};
+use super::domain::DomainArgs;
+use super::graph::{FixpointArgs, Graph, MaxRounds, Origin, Piece, renamed_expr};
 use super::order::{self, Use, Uses, Via};
 use crate::args::ident_of;
 use crate::kernel::{Env, Helpers, ParamKind, Root, compile_condition, compile_wave};

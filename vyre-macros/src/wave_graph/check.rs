@@ -1,11 +1,12 @@
 //! Second stage: names and kinds. Fields get ids, parameters are matched with fields and domain (DESIGN 2.2), and what
 //! does not fit is reported at the token that shows it.
 
-use super::graph::{DomainArgs, Field, FieldKind, Graph, Host, Included, Per, Scope, Wave};
+use super::domain::DomainArgs;
+use super::graph::{Field, FieldKind, Graph, Host, Included, Per, Scope, Wave};
 use crate::args::{ident_of, int_literal};
 use crate::kernel::ParamKind;
+use crate::kernel::param::type_word;
 use crate::kernel::param::{Written, reduce_type, same_item, written, written_item};
-use crate::kernel::types::type_word;
 use crate::kernel::{self, Helpers};
 use crate::names::{self, Names};
 use crate::report::{Report, did_you_mean, listed};

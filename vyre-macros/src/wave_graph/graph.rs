@@ -1,5 +1,6 @@
 //! A wave graph as its module says it, which every stage reads.
 
+use super::domain::DomainArgs;
 use crate::package::Imports;
 use crate::pass::Claim;
 use crate::tables::ModuleTables;
@@ -206,77 +207,6 @@ impl Wave {
 
     pub(crate) fn name(&self) -> &Ident {
         &self.function.sig.ident
-    }
-}
-
-/// The domain of `#[wave(...)]`.
-pub(crate) enum DomainArgs {
-    Once,
-    Range(Expr),
-    Nodes(Option<Ident>),
-    /// The items of a frontier or list; `new`: only those of a list that this wave has not swept.
-    Items {
-        of: Ident,
-        new: bool,
-    },
-    Edges {
-        graph: Ident,
-        from: Option<Ident>,
-    },
-}
-
-/// What the stages know about a domain before its names are resolved.
-impl DomainArgs {
-    /// The words of all of them.
-    pub(crate) const WORDS: [&str; 5] = ["once", "range", "nodes", "items", "edges"];
-
-    /// What a wave sweeps, for who wrote something else.
-    pub(crate) const ALL: &str = "`once`, `range(n)`, `nodes`, `items(frontier)`, `edges(graph)` or `edges(graph, from = frontier)`";
-
-    /// The type of an item, where the program does not say it; `once` has none.
-    pub(crate) fn item_type(&self) -> Option<&'static str> {
-        match self {
-            DomainArgs::Once => None,
-            DomainArgs::Range(_) => Some("Index"),
-            DomainArgs::Nodes(_) | DomainArgs::Items { .. } => Some("Node"),
-            DomainArgs::Edges { .. } => Some("Edge"),
-        }
-    }
-
-    /// The fields that a sweep reads, in the order of [`Domain::reads`](vyre_core::vir0::module::Domain::reads).
-    pub(crate) fn reads(&self) -> impl Iterator<Item = &Ident> {
-        let (first, second) = match self {
-            DomainArgs::Once | DomainArgs::Range(_) | DomainArgs::Nodes(_) => (None, None),
-            DomainArgs::Items { of, new: _ } => (Some(of), None),
-            DomainArgs::Edges { graph, from } => (Some(graph), from.as_ref()),
-        };
-        first.into_iter().chain(second)
-    }
-
-    /// The domain of a wave of an included graph, whose fields have other names here.
-    pub(crate) fn renamed(self, name: impl Fn(&Ident) -> Ident) -> DomainArgs {
-        match self {
-            DomainArgs::Once => DomainArgs::Once,
-            // A length stays as it is written: only there is it known which names are fields.
-            DomainArgs::Range(e) => DomainArgs::Range(e),
-            DomainArgs::Nodes(g) => DomainArgs::Nodes(g.map(|g| name(&g))),
-            DomainArgs::Items { of, new } => DomainArgs::Items { of: name(&of), new },
-            DomainArgs::Edges { graph, from } => DomainArgs::Edges {
-                graph: name(&graph),
-                from: from.map(|f| name(&f)),
-            },
-        }
-    }
-
-    /// As the user writes it, for messages.
-    pub(crate) fn word(&self) -> &'static str {
-        match self {
-            DomainArgs::Once => "once",
-            DomainArgs::Range(_) => "range",
-            DomainArgs::Nodes(_) => "nodes",
-            DomainArgs::Items { .. } => "items",
-            DomainArgs::Edges { .. } => "edges",
-        }
     }
 }
 

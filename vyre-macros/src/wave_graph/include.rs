@@ -14,8 +14,8 @@ use super::graph::{
 };
 use super::syntax;
 use crate::args::ident_of;
+use crate::kernel::param::scalar_of;
 use crate::kernel::param::{Written, same_item, written};
-use crate::kernel::types::scalar_of;
 use crate::package::{Imports, Package};
 use crate::report::{Report, did_you_mean, listed};
 use crate::tables::ModuleTables;

@@ -2,14 +2,16 @@
 //! the parameters, and takes the same way through the stages.
 
 use super::build::{Built, build};
-use super::graph::{DomainArgs, Field, FieldKind, Graph, Host, Per, Piece, Scope, Wave};
+use super::domain::DomainArgs;
+use super::graph::{Field, FieldKind, Graph, Host, Per, Piece, Scope, Wave};
 use super::syntax::{is_struct_word, options};
 use crate::args::{take_attrs, title_of};
 use crate::arrays::{array_names, constant_values, looks, site_values};
 use crate::attributes::{is_device, without_inner_devices};
 use crate::expand::{Expansion, many_arguments};
 use crate::kernel::param::{Written, written};
-use crate::kernel::types::{scalar_of, scalar_type, type_word};
+use crate::kernel::param::{scalar_of, type_word};
+use crate::kernel::types::scalar_type;
 use crate::package::Imports;
 use crate::report::Report;
 use crate::tokens::show;

@@ -1,16 +1,17 @@
 //! First stage: what the annotated module says. Names are not resolved here, and the user's items are taken apart so
 //! that the expansion can put them together again without the helper attributes.
 
+use super::domain::DomainArgs;
 use super::graph::{
-    DomainArgs, Field, FieldKind, FixpointArgs, GENERATED, Graph, Host, IncludeArgs, MaxRounds,
-    Options, Per, Piece, Scope, Wave, visible_to_graphs,
+    Field, FieldKind, FixpointArgs, GENERATED, Graph, Host, IncludeArgs, MaxRounds, Options, Per,
+    Piece, Scope, Wave, visible_to_graphs,
 };
 use crate::args::{
-    Arg, Form, attribute_args, ident_of, int_literal, is_keyword, keyword_as_name, parse_args,
-    parse_named, str_literal, take_attrs, title_of, unknown_arg,
+    Arg, Form, attribute_args, ident_of, int_literal, parse_args, parse_named, some_names,
+    str_literal, take_attrs, title_of, unknown_arg,
 };
 use crate::attributes::unmark;
-use crate::kernel::types::{item_of, scalar_of, type_word};
+use crate::kernel::param::{item_of, scalar_of, type_word};
 use crate::names;
 use crate::pass;
 use crate::report::{Report, did_you_mean};
@@ -630,7 +631,7 @@ impl Taker<'_> {
                     );
                     continue;
                 }
-                if let Some(d) = self.domain(arg) {
+                if let Some(d) = DomainArgs::parse(arg, self.report) {
                     domain = Some((d, at));
                 }
             } else {
@@ -651,136 +652,6 @@ impl Taker<'_> {
             );
         }
         (domain.map(|(d, _)| d), after)
-    }
-
-    fn domain(&mut self, arg: Arg) -> Option<DomainArgs> {
-        let word = arg.name.to_string();
-        let span = arg.name.span();
-        match word.as_str() {
-            "once" => {
-                arg.flag(self.report);
-                Some(DomainArgs::Once)
-            }
-            "range" => {
-                let (span, inner) = arg.list("range(n)", self.report)?;
-                match parse_named(inner, syn::parse2::<Expr>, self.report) {
-                    Ok(e) => Some(DomainArgs::Range(e)),
-                    Err(_) => {
-                        self.report.error_help(
-                            span,
-                            "`range` takes the number of indices",
-                            "write `range(n)` with a u32 scalar of `Data`, a constant or a literal",
-                        );
-                        None
-                    }
-                }
-            }
-            "nodes" => match arg.form {
-                Form::Flag => Some(DomainArgs::Nodes(None)),
-                Form::List(at, inner) => {
-                    let [graph] = self.names(at, inner, "nodes(graph)")?;
-                    Some(DomainArgs::Nodes(Some(graph)))
-                }
-                Form::Value(_) => {
-                    self.report.error(span, "write `nodes` or `nodes(graph)`");
-                    None
-                }
-            },
-            "items" => {
-                let (at, inner) = arg.list("items(frontier)", self.report)?;
-                let parse =
-                    |tokens| Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens);
-                let names = parse_named(inner, parse, self.report)
-                    .ok()
-                    .map(|p| p.into_iter().collect::<Vec<_>>());
-                match names.as_deref() {
-                    Some([of]) => Some(DomainArgs::Items {
-                        of: of.clone(),
-                        new: false,
-                    }),
-                    Some([of, new]) if new == "new" => Some(DomainArgs::Items {
-                        of: of.clone(),
-                        new: true,
-                    }),
-                    _ => {
-                        self.report.error(
-                            at,
-                            "write `items(frontier)`, `items(list)` or `items(list, new)`",
-                        );
-                        None
-                    }
-                }
-            }
-            "edges" => {
-                let (at, inner) = arg.list("edges(graph)", self.report)?;
-                let errors = self.report.len();
-                let args = parse_args(inner, self.report);
-                if self.report.len() > errors {
-                    return None;
-                }
-                let mut graph = None;
-                let mut from = None;
-                for arg in args {
-                    match arg.form {
-                        Form::Flag if graph.is_none() => {
-                            if is_keyword(&arg.name) {
-                                keyword_as_name(&arg.name, self.report);
-                                return None;
-                            }
-                            graph = Some(arg.name);
-                        }
-                        Form::Value(ref value) if arg.name == "from" => match ident_of(value) {
-                            Some(f) => from = Some(f.clone()),
-                            None => {
-                                self.report
-                                    .error(value.span(), "`from` is the name of a frontier");
-                                return None;
-                            }
-                        },
-                        _ => {
-                            self.report.error_help(
-                                arg.name.span(),
-                                format!("`edges` has no argument `{}`", arg.name),
-                                "write `edges(graph)` or `edges(graph, from = frontier)`",
-                            );
-                            return None;
-                        }
-                    }
-                }
-                match graph {
-                    Some(graph) => Some(DomainArgs::Edges { graph, from }),
-                    None => {
-                        self.report.error_help(
-                            at,
-                            "`edges` takes a topology",
-                            "write `edges(graph)` or `edges(graph, from = frontier)`",
-                        );
-                        None
-                    }
-                }
-            }
-            word => unreachable!("`{word}` is none of `DomainArgs::WORDS`"),
-        }
-    }
-
-    /// Exactly N names in parentheses.
-    fn names<const N: usize>(
-        &mut self,
-        span: Span,
-        tokens: TokenStream,
-        shape: &str,
-    ) -> Option<[Ident; N]> {
-        let parse = |tokens| Punctuated::<Ident, Token![,]>::parse_terminated.parse2(tokens);
-        let names = parse_named(tokens, parse, self.report)
-            .ok()
-            .map(|p| p.into_iter().collect::<Vec<_>>());
-        match names.map(<[Ident; N]>::try_from) {
-            Some(Ok(names)) => Some(names),
-            _ => {
-                self.report.error(span, format!("write `{shape}`"));
-                None
-            }
-        }
     }
 
     fn after(&mut self, arg: Arg) -> Vec<Ident> {
@@ -859,7 +730,7 @@ impl Taker<'_> {
                     let Some((span, inner)) = arg.list("swap(a, b)", self.report) else {
                         continue;
                     };
-                    if let Some([a, b]) = self.names(span, inner, "swap(a, b)") {
+                    if let Some([a, b]) = some_names(span, inner, "swap(a, b)", self.report) {
                         args.swaps.push((a, b));
                     }
                 }

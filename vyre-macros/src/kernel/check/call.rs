@@ -87,7 +87,7 @@ impl Checker<'_> {
             if let Some(Ty::Struct(of)) = of {
                 return self.associated(c, &format!("{}::{name}", of.0.name), at, span);
             }
-            if let Some(s) = types::named_scalar(before) {
+            if let Some(s) = param::named_scalar(before) {
                 return self.scalar_function(s, &name, at, c, span);
             }
             if before == "cmp" && matches!(name.as_str(), "min" | "max") && c.args.len() == 2 {

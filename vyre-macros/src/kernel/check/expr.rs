@@ -188,7 +188,7 @@ impl Checker<'_> {
         let suffixed = |c: &mut Self, suffix: &str| match suffix {
             "" => None,
             "usize" => Some(Ty::Size),
-            name => Some(match types::named_scalar(name) {
+            name => Some(match param::named_scalar(name) {
                 Some(s) if types::is_int(s) || types::is_float(s) => Ty::Scalar(s),
                 _ => {
                     let advice = match name {
@@ -411,7 +411,7 @@ impl Checker<'_> {
             [.., before, last] => (last.as_str(), before.as_str()),
             _ => return self.wrong(span),
         };
-        if let Some(s) = types::named_scalar(before)
+        if let Some(s) = param::named_scalar(before)
             && let Some((s, bits)) = methods::constant(s, last)
         {
             return Expr {
@@ -473,7 +473,7 @@ impl Checker<'_> {
                 .iter()
                 .rev()
                 .nth(2)
-                .and_then(|n| types::named_scalar(n))
+                .and_then(|n| param::named_scalar(n))
                 .map(Ty::Scalar)
         } else {
             self.constant_type(&names.join("::"))

@@ -154,7 +154,7 @@ impl Checker<'_> {
                     .then(|| Ty::Array(Box::new(element), n as u32))
             }
             other => {
-                if let Some(s) = types::scalar_of(other).or_else(|| self.alias(other)) {
+                if let Some(s) = param::scalar_of(other).or_else(|| self.alias(other)) {
                     return Some(Ty::Scalar(s));
                 }
                 let syn::Type::Path(p) = other else {
