@@ -26,9 +26,9 @@ pub(super) enum Symmetric {
 #[derive(Debug)]
 pub(super) struct Question {
     /// Where the device puts the answer, and where it goes from there.
-    pub(super) verdict: Memory,
-    pub(super) answer: Pinned,
-    pub(super) done: Event,
+    verdict: Memory,
+    answer: Pinned,
+    done: Event,
 }
 
 impl Own {

@@ -27,14 +27,14 @@ pub(super) struct Left {
 
 /// A result buffer with a copy of its own: where it goes.
 pub(super) struct Direct {
-    pub(super) buffer: usize,
-    pub(super) bytes: u64,
+    buffer: usize,
+    bytes: u64,
     /// In the flight's page-locked memory.
-    pub(super) at: usize,
+    at: usize,
     /// Of its pieces, counted through all results.
-    pub(super) first: usize,
+    first: usize,
     /// What goes to a locked column instead.
-    pub(super) whole: Range<usize>,
+    whole: Range<usize>,
 }
 
 impl Direct {

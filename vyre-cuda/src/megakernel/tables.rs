@@ -9,7 +9,8 @@ use crate::buffer::Memory;
 use crate::image::{Control, FRONTIER_CONTROL_BYTES, Layout, Ranges, Run, Turn, records_of};
 use vyre_core::plan::arena::Filling;
 use vyre_core::plan::device::{ALIGN, Shape};
-use vyre_core::vir0::module::{Program, Role};
+use vyre_core::vir0::module::{ConstantId, Extent, Program, Role};
+use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::trap::TrapKind;
 
@@ -36,14 +37,14 @@ pub(super) const AT_ONCE: Filling = Filling {
 /// Addresses of a frontier or list.
 #[derive(Clone)]
 pub(super) struct QueuePlace {
-    pub(super) items: [u64; 2],
-    pub(super) ranges: [u64; 2],
-    pub(super) hubs: [u64; 2],
-    pub(super) stamps: u64,
+    items: [u64; 2],
+    ranges: [u64; 2],
+    hubs: [u64; 2],
+    stamps: u64,
     /// When stamps are set that are not those of the run before.
-    pub(super) filling: Filling,
+    filling: Filling,
     /// By side, then by field.
-    pub(super) fields: Vec<u64>,
+    fields: Vec<u64>,
 }
 
 impl Own {
@@ -135,16 +136,56 @@ pub(super) struct Tables<'a> {
     pub(super) time_waves: bool,
 }
 
+/// What is filled when.
+type Fills = Vec<(Filling, abi::Fill)>;
+
 impl Tables<'_> {
     /// The tables of a run on these places.
     pub(super) fn encode(&self, places: &Places) -> Vec<u8> {
         let program = self.program;
-        let len = |extent| self.sizes.resolve(program, extent).unwrap_or(0);
-        let control = Control::new(program);
-        let mut fills = Vec::new();
+        let mut fills = Fills::new();
+        let buffers = self.buffers(places, &mut fills);
+        let frontiers = self.frontiers(places, &mut fills);
+        // Bitmaps are full of the last run that was cut short, or of what memory held.
+        let mut bits = places.turns.iter().flatten().map(|t| t.bits[0]);
+        if let Some(address) = bits.find(|&address| address != 0) {
+            let fill = abi::Fill {
+                address,
+                units: bitmap_bytes(self.sizes.nodes) / 16,
+                ..Default::default()
+            };
+            fills.push((AT_ONCE, fill));
+        }
+        let waves = program.waves.iter();
+        let lens = waves.map(|w| w.domain.count().map_or(0, |extent| self.len(extent)));
+        self.layout.encode(&Run {
+            program,
+            code: self.code,
+            control: places.control,
+            buffers,
+            topologies: self.topologies.clone(),
+            frontiers,
+            records: self.records(places),
+            fills,
+            lens: lens.collect(),
+            ranges: self.ranges.clone(),
+            turns: places.turns.clone(),
+            scalars: &self.sizes.scalars,
+            nodes: self.sizes.nodes,
+            progress: places.progress,
+            time_waves: self.time_waves,
+        })
+    }
+
+    fn len(&self, extent: Extent) -> u64 {
+        self.sizes.resolve(self.program, extent).unwrap_or(0)
+    }
+
+    /// Buffers, and what fills them.
+    fn buffers(&self, places: &Places, fills: &mut Fills) -> Vec<abi::Buffer> {
         let mut buffers = Vec::new();
-        for (i, buffer) in program.buffers.iter().enumerate() {
-            let len = len(buffer.extent);
+        for (i, buffer) in self.program.buffers.iter().enumerate() {
+            let len = self.len(buffer.extent);
             let data = places.buffers[i];
             buffers.push(abi::Buffer {
                 data,
@@ -155,22 +196,29 @@ impl Tables<'_> {
                 && len != 0
                 && matches!(buffer.role, Role::Output | Role::Scratch)
             {
-                let bits = buffer.init.map_or(0, |c| program.constants[c.index()].bits);
+                let constant = |c: ConstantId| self.program.constants[c.index()].bits;
                 let size = buffer.scalar.size_bytes();
                 let fill = abi::Fill {
                     address: data,
                     units: (len * size).div_ceil(16),
-                    pattern: repeat(size, bits),
+                    pattern: repeat(size, buffer.init.map_or(0, constant)),
                     unused: 0,
                 };
                 fills.push((at, fill));
             }
         }
+        buffers
+    }
+
+    /// Frontiers, then lists, and what sets their stamps.
+    fn frontiers(&self, places: &Places, fills: &mut Fills) -> Vec<abi::Frontier> {
+        let program = self.program;
+        let control = Control::new(program);
         let lists = program.lists.iter().map(|l| l.capacity);
         let capacities = program.frontiers.iter().map(|f| f.capacity).chain(lists);
-        let capacities: Vec<u64> = capacities.map(len).collect();
+        let of = self.shapes.iter().zip(&places.queues).zip(capacities);
         let mut frontiers = Vec::new();
-        for (i, (shape, place)) in self.shapes.iter().zip(&places.queues).enumerate() {
+        for (i, ((shape, place), capacity)) in of.enumerate() {
             let declared = program.frontiers.get(i);
             let topology = self.layout.swept_with.get(i).copied().flatten();
             let record = records_of(program).position(|(id, _)| id == i as u32);
@@ -192,7 +240,7 @@ impl Tables<'_> {
                 stamps: place.stamps,
                 offsets: topology.map_or(0, |t| self.topologies[t as usize].offsets),
                 nodes: self.sizes.nodes as u32,
-                capacity: capacities[i].min(u64::from(u32::MAX)) as u32,
+                capacity: self.len(capacity).min(u64::from(u32::MAX)) as u32,
                 ranges_len: shape.ranges as u32,
                 hubs_len: shape.hubs as u32,
                 topology: topology.unwrap_or(abi::NONE),
@@ -209,60 +257,32 @@ impl Tables<'_> {
                 ..Default::default()
             });
         }
-        // Bitmaps are full of the last run that was cut short, or of what memory held.
-        let mut bits = places.turns.iter().flatten().map(|t| t.bits[0]);
-        if let Some(address) = bits.find(|&address| address != 0) {
-            let fill = abi::Fill {
-                address,
-                units: bitmap_bytes(self.sizes.nodes) / 16,
+        frontiers
+    }
+
+    /// Fields of the items that are not nodes.
+    fn records(&self, places: &Places) -> Vec<abi::Record> {
+        let record = |(id, fields): (u32, &[Scalar])| {
+            let sides = self.shapes[id as usize].sides as usize;
+            let mut record = abi::Record {
+                count: fields.len() as u32,
                 ..Default::default()
             };
-            fills.push((AT_ONCE, fill));
-        }
-        let records = records_of(program)
-            .map(|(id, fields)| {
-                let sides = self.shapes[id as usize].sides as usize;
-                let mut record = abi::Record {
-                    count: fields.len() as u32,
-                    ..Default::default()
+            for (i, field) in fields.iter().enumerate() {
+                let size = match field.size_bytes() {
+                    1 => 0,
+                    4 => 1,
+                    _ => 2,
                 };
-                for (i, field) in fields.iter().enumerate() {
-                    let size = match field.size_bytes() {
-                        1 => 0,
-                        4 => 1,
-                        _ => 2,
-                    };
-                    record.sizes |= size << (2 * i);
-                    for side in 0..2 {
-                        let at = (side % sides) * fields.len() + i;
-                        record.fields[side * 8 + i] = places.queues[id as usize].fields[at];
-                    }
+                record.sizes |= size << (2 * i);
+                for side in 0..2 {
+                    let at = (side % sides) * fields.len() + i;
+                    record.fields[side * 8 + i] = places.queues[id as usize].fields[at];
                 }
-                record
-            })
-            .collect();
-        let lens = program
-            .waves
-            .iter()
-            .map(|w| w.domain.count().map_or(0, len))
-            .collect();
-        self.layout.encode(&Run {
-            program,
-            code: self.code,
-            control: places.control,
-            buffers,
-            topologies: self.topologies.clone(),
-            frontiers,
-            records,
-            fills,
-            lens,
-            ranges: self.ranges.clone(),
-            turns: places.turns.clone(),
-            scalars: &self.sizes.scalars,
-            nodes: self.sizes.nodes,
-            progress: places.progress,
-            time_waves: self.time_waves,
-        })
+            }
+            record
+        };
+        records_of(self.program).map(record).collect()
     }
 }
 
@@ -299,7 +319,7 @@ pub(super) fn fields_of(shape: &Shape, items: u64) -> Vec<u64> {
 }
 
 /// An element's raw bits, as often as they fit eight bytes.
-pub(super) fn repeat(size_bytes: u64, bits: u64) -> u64 {
+fn repeat(size_bytes: u64, bits: u64) -> u64 {
     match size_bytes {
         1 => (bits & 0xff) * 0x0101_0101_0101_0101,
         4 => bits & 0xffff_ffff | bits << 32,
