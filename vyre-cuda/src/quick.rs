@@ -6,21 +6,21 @@
 //! next word, complements and tests go into the word that needs them, and what nobody reads is not computed. Words keep
 //! the pc of the program, so that a trap names it.
 
+mod draft;
 mod encode;
 mod improve;
-mod step;
 #[cfg(test)]
 mod tests;
 mod translate;
 
-pub(crate) use encode::place;
 #[cfg(test)]
-pub(crate) use step::words;
+pub(crate) use draft::words;
+pub(crate) use encode::place;
 
 use crate::abi::{self, NONE, fill};
 use encode::words_of;
 use improve::improved;
-use translate::{Ask, File, adds_to_round, asked_before, steps_of};
+use translate::{Ask, File, adds_to_round, asked_before, drafts_of};
 use vyre_core::vir0::isa::{IMM, UNIFORM_BASE, Word};
 use vyre_core::vir0::module::{Kernel, Uniform};
 
@@ -113,8 +113,8 @@ fn translated(
     };
     let lay_out = |asks: &[Ask], file: &mut File<'_>, before: usize| {
         let made = |w: &Word| (adds_to_round(w, is_round) && w.imm == next.1).then_some(next.0);
-        let steps = steps_of(kernel, (file, unused), asks, &made, push)?;
-        (file.next <= ROWS).then(|| words_of(improved(steps, file), before))
+        let drafts = drafts_of(kernel, (file, unused), asks, &made, push)?;
+        (file.next <= ROWS).then(|| words_of(improved(drafts, file), before))
     };
     let quick = lay_out(&asks, &mut file, SLOTS)?;
     let plain = if asks.is_empty() {

@@ -1,4 +1,4 @@
-use super::step::{COPY, OR, XOR};
+use super::draft::{COPY, OR, XOR};
 use super::*;
 use crate::neighbor_loop::words::word_of as word;
 use vyre_core::vir0::flow::op;

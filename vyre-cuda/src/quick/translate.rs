@@ -1,8 +1,8 @@
-//! From the words of a kernel to steps: every operand gets its row of the [`File`], and what is known to be loaded before
-//! the first word is copied from there.
+//! From the words of a kernel to drafts: every operand gets its row of the [`File`], and what is known to be loaded
+//! before the first word is copied from there.
 
 use super::DEPTH;
-use super::step::{COMPUTED, COPY, Does, ELEMENTS, OR, Step, XOR, computes, of_halves};
+use super::draft::{COMPUTED, COPY, Does, Draft, ELEMENTS, OR, XOR, computes, of_halves};
 use crate::abi::{self, fill};
 use vyre_core::vir0::flow::{op, writes};
 use vyre_core::vir0::isa::{IMM, Imm, Kind, Op, Slot, UNIFORM_BASE, Word};
@@ -150,14 +150,14 @@ pub(super) fn adds_to_round(word: &Word, is_round: impl Fn(u8) -> bool) -> bool 
 
 /// The words of a kernel, one by one. `unused`: a row that nobody reads; `made`: the row that has a word's result
 /// already.
-pub(super) fn steps_of(
+pub(super) fn drafts_of(
     kernel: &Kernel,
     (file, unused): (&mut File<'_>, u32),
     asks: &[Ask],
     made: &dyn Fn(&Word) -> Option<u32>,
     push: &dyn Fn(u16) -> Option<bool>,
-) -> Option<Vec<Step>> {
-    let mut steps = Vec::new();
+) -> Option<Vec<Draft>> {
+    let mut drafts = Vec::new();
     let mut depth = 0usize;
     let mut pc = 0;
     while pc < kernel.code.len() {
@@ -167,17 +167,17 @@ pub(super) fn steps_of(
         let a = file.source(row.a, word.a, word.imm);
         let b = file.source(row.b, word.b, word.imm);
         let d = if word.d == IMM { unused } else { word.d.into() };
-        let base = Step {
+        let base = Draft {
             d,
             a,
             b,
-            ..Step::new(Does::EndIf, pc)
+            ..Draft::new(Does::EndIf, pc)
         };
-        let compute = |bits, d, a, b| Step {
+        let compute = |bits, d, a, b| Draft {
             d,
             a,
             b,
-            ..Step::new(Does::Computes(bits), pc)
+            ..Draft::new(Does::Computes(bits), pc)
         };
         let copy = |d, a| compute(COPY, d, a, a);
         let asked = known_place(kernel, pc).and_then(|(buffer, place, wide)| {
@@ -185,37 +185,37 @@ pub(super) fn steps_of(
                 .find(|x| (x.buffer, x.place, x.wide) == (buffer, place, wide))
         });
         if let Some(row) = made(word) {
-            steps.push(copy(d, row));
+            drafts.push(copy(d, row));
         } else if let Some(ask) = asked {
-            steps.push(copy(d, ask.row));
+            drafts.push(copy(d, ask.row));
             if ask.wide {
-                steps.push(copy(d + 1, ask.row + 1));
+                drafts.push(copy(d + 1, ask.row + 1));
             }
         } else if let Some(bits) = computes(op) {
             let b = if row.b == Slot::N { a } else { b };
-            steps.push(compute(bits, d, a, b));
+            drafts.push(compute(bits, d, a, b));
         } else if let Some(bits) = of_halves(op) {
             let b = if row.b == Slot::N { a } else { b };
             let low = compute(bits, d, a, b);
             let high = compute(bits, d + 1, a + 1, b + 1);
             if d != a + 1 && d != b + 1 {
-                steps.extend([low, high]);
+                drafts.extend([low, high]);
             } else if d + 1 != a && d + 1 != b {
-                steps.extend([high, low]);
+                drafts.extend([high, low]);
             } else {
                 let kept = file.take(1);
-                steps.extend([compute(bits, kept, a, b), high, copy(d, kept)]);
+                drafts.extend([compute(bits, kept, a, b), high, copy(d, kept)]);
             }
         } else {
             match op {
-                Op::LdU32 => steps.push(copy(d, file.uniform(word.imm, false))),
+                Op::LdU32 => drafts.push(copy(d, file.uniform(word.imm, false))),
                 Op::LdU64 => {
                     let from = file.uniform(word.imm, true);
-                    steps.extend([copy(d, from), copy(d + 1, from + 1)]);
+                    drafts.extend([copy(d, from), copy(d + 1, from + 1)]);
                 }
                 Op::Zext64 => {
                     let zero = file.literal(0);
-                    steps.extend([copy(d, a), copy(d + 1, zero)]);
+                    drafts.extend([copy(d, a), copy(d + 1, zero)]);
                 }
                 Op::Eq64 | Op::Ne64 => {
                     let zero = file.literal(0);
@@ -224,30 +224,30 @@ pub(super) fn steps_of(
                     if is_zero(b) || is_zero(a) {
                         let of = if is_zero(b) { a } else { b };
                         let any = file.take(1);
-                        steps.push(compute(OR, any, of, of + 1));
-                        steps.push(compute(bits, d, any, zero));
+                        drafts.push(compute(OR, any, of, of + 1));
+                        drafts.push(compute(bits, d, any, zero));
                     } else {
                         let low = file.take(2);
-                        steps.push(compute(XOR, low, a, b));
-                        steps.push(compute(XOR, low + 1, a + 1, b + 1));
-                        steps.push(compute(OR, low, low, low + 1));
-                        steps.push(compute(bits, d, low, zero));
+                        drafts.push(compute(XOR, low, a, b));
+                        drafts.push(compute(XOR, low + 1, a + 1, b + 1));
+                        drafts.push(compute(OR, low, low, low + 1));
+                        drafts.push(compute(bits, d, low, zero));
                     }
                 }
-                op if COMPUTED.contains(&op) => steps.push(Step {
+                op if COMPUTED.contains(&op) => drafts.push(Draft {
                     does: Does::Op(op, 0, None),
                     ..base
                 }),
-                Op::Sel32 => steps.push(Step {
+                Op::Sel32 => drafts.push(Draft {
                     does: Does::Op(op, 0, None),
                     c: file.source(row.b, word.third(), 0),
                     ..base
                 }),
-                op if ELEMENTS.contains(&op) => steps.push(Step {
+                op if ELEMENTS.contains(&op) => drafts.push(Draft {
                     does: Does::Op(op, 0, Some(word.resource())),
                     ..base
                 }),
-                Op::AtomCas32 => steps.push(Step {
+                Op::AtomCas32 => drafts.push(Draft {
                     does: Does::Op(op, 0, Some(word.resource())),
                     c: file.source(row.b, word.third(), 0),
                     ..base
@@ -259,45 +259,45 @@ pub(super) fn steps_of(
                     let to = inner.resource();
                     if self::op(inner) == Op::Push && self::op(end) == Op::EndIf {
                         let own = push(to)?;
-                        steps.push(Step {
+                        drafts.push(Draft {
                             a,
                             b: file.source(Slot::W, inner.a, inner.imm),
-                            ..Step::new(Does::Push(pushed(to, own)), pc + 1)
+                            ..Draft::new(Does::Push(pushed(to, own)), pc + 1)
                         });
                         pc += 3;
                         continue;
                     }
                     depth += 1;
-                    steps.push(Step {
+                    drafts.push(Draft {
                         does: Does::If(word.imm),
                         ..base
                     });
                 }
-                Op::Else => steps.push(Step {
+                Op::Else => drafts.push(Draft {
                     does: Does::Else(word.imm),
                     ..base
                 }),
                 Op::EndIf => {
                     depth -= 1;
-                    steps.push(base);
+                    drafts.push(base);
                 }
                 Op::Push => {
                     let to = word.resource();
                     let own = push(to)?;
-                    steps.push(Step {
+                    drafts.push(Draft {
                         a: file.literal(1),
                         b: a,
-                        ..Step::new(Does::Push(pushed(to, own)), pc)
+                        ..Draft::new(Does::Push(pushed(to, own)), pc)
                     });
                 }
                 Op::Ret if depth == 0 => {
-                    steps.push(Step::new(Does::End, pc));
+                    drafts.push(Draft::new(Does::End, pc));
                     // Nothing comes after it.
                     if pc + 1 != kernel.code.len() {
                         return None;
                     }
                 }
-                Op::Ret => steps.push(Step::new(Does::Return, pc)),
+                Op::Ret => drafts.push(Draft::new(Does::Return, pc)),
                 _ => return None,
             }
         }
@@ -306,7 +306,7 @@ pub(super) fn steps_of(
         }
         pc += 1;
     }
-    Some(steps)
+    Some(drafts)
 }
 
 /// The immediate of a push.

@@ -1,10 +1,10 @@
-//! Steps of quick code: a word before it is laid out, with places that are rows of the file.
+//! Drafts of quick code: words before they are laid out, with places that are rows of the file.
 
 use crate::abi;
 use vyre_core::vir0::flow::Rows;
 use vyre_core::vir0::isa::{Imm, Op, Slot};
 
-/// What a step does with its operands.
+/// What a draft does with its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Does {
     /// The bits say what.
@@ -23,7 +23,7 @@ pub(super) enum Does {
 
 /// A word before it is laid out.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct Draft {
     pub(super) does: Does,
     pub(super) pc: u32,
     pub(super) d: u32,
@@ -32,9 +32,9 @@ pub(super) struct Step {
     pub(super) c: u32,
 }
 
-impl Step {
-    pub(super) fn new(does: Does, pc: usize) -> Step {
-        Step {
+impl Draft {
+    pub(super) fn new(does: Does, pc: usize) -> Draft {
+        Draft {
             does,
             pc: pc as u32,
             d: 0,
