@@ -7,6 +7,7 @@
 use crate::attributes::is_device;
 use crate::tokens::ident;
 use proc_macro2::{Ident, Span};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use syn::{Item, UseTree, Visibility};
 
@@ -41,15 +42,16 @@ pub(crate) struct Names {
     /// By the path from the module. The number says where a name is seen: in the module that so many words of its path
     /// lead to.
     declared: HashMap<(Space, String), usize>,
-    uses: Vec<Use>,
+    /// By the `#[device] mod`s that they stand in.
+    uses: HashMap<String, Vec<Use>>,
+    /// What paths mean in it that were looked up.
+    known: RefCell<HashMap<(Space, String, String), Meaning>>,
     /// It is the body of a function, which is in the module around the macro's item.
     body: bool,
 }
 
 /// What a `use` brings.
 struct Use {
-    /// The `#[device] mod`s that it stands in.
-    inside: Vec<Ident>,
     /// `None` for all.
     name: Option<Ident>,
     path: Vec<Ident>,
@@ -68,8 +70,7 @@ impl Names {
     /// A fixpoint: the expansion has it see what is around it.
     pub(crate) fn of_fixpoint(items: &[Item]) -> Names {
         let mut names = Names::of_module(items);
-        names.uses.push(Use {
-            inside: Vec::new(),
+        names.uses.entry(String::new()).or_default().push(Use {
             name: None,
             path: vec![Ident::new("super", Span::call_site())],
             seen: 0,
@@ -112,13 +113,11 @@ impl Names {
                 }
                 Item::Use(u) => {
                     let seen = seen(&u.vis, inside.len());
+                    let uses = uses(u).into_iter();
                     self.uses
-                        .extend(uses(u).into_iter().map(|(name, path)| Use {
-                            inside: inside.to_vec(),
-                            name,
-                            path,
-                            seen,
-                        }));
+                        .entry(joined(inside))
+                        .or_default()
+                        .extend(uses.map(|(name, path)| Use { name, path, seen }));
                     continue;
                 }
                 _ => continue,
@@ -225,6 +224,11 @@ pub(crate) fn resolve(
     path: &[Ident],
     space: Space,
 ) -> Meaning {
+    let key = (space, joined(inside), joined(path));
+    let known = depth.checked_sub(1).map(|at| &modules[at].known);
+    if let Some(meaning) = known.and_then(|k| k.borrow().get(&key).cloned()) {
+        return meaning;
+    }
     let mut search = Search {
         modules,
         space,
@@ -237,10 +241,14 @@ pub(crate) fn resolve(
         inside: inside.to_vec(),
     };
     let found = search.path(&at, path, None);
-    found.unwrap_or_else(|| match &search.globs[..] {
+    let meaning = found.unwrap_or_else(|| match &search.globs[..] {
         [module] if !module.is_empty() => Meaning::Globbed([module, path].concat()),
         _ => Meaning::Unknown(path.to_vec()),
-    })
+    });
+    if let Some(known) = known {
+        known.borrow_mut().insert(key, meaning.clone());
+    }
+    meaning
 }
 
 /// Whether a name in a module is declared there, or brought by a `use` that names it.
@@ -352,9 +360,10 @@ impl<'a> Search<'a> {
         if is_type && (!rest.is_empty() || self.space == Space::Types) {
             return Some(Meaning::Nothing);
         }
-        let uses = names.uses.iter().filter(|u| u.inside == at.inside);
+        let uses = names.uses.get(&joined(&at.inside));
+        let uses = uses.map_or(&[][..], Vec::as_slice);
         let mut named = None;
-        for u in uses.clone() {
+        for u in uses {
             if u.name.as_ref() == Some(first) && is_seen(u.seen) {
                 let path = [&u.path[..], rest].concat();
                 let meaning = self.through(u, |search| {
@@ -372,7 +381,7 @@ impl<'a> Search<'a> {
             return named;
         }
         let mut around = false;
-        for u in uses.filter(|u| u.name.is_none() && is_seen(u.seen)) {
+        for u in uses.iter().filter(|u| u.name.is_none() && is_seen(u.seen)) {
             let space = std::mem::replace(&mut self.space, Space::Modules);
             let module = self.through(u, |search| search.path(&at, &u.path, None));
             self.space = space;

@@ -360,9 +360,7 @@ impl<'f> Lowerer<'_, 'f> {
         };
         if conds.len() > LINEAR {
             let half = conds.len() / 2;
-            let any = others[..half - 1].iter().fold(first.clone(), |any, c| {
-                binary(BinaryOp::Or, Scalar::Bool, any, c.clone())
-            });
+            let any = any_of(conds[..half].to_vec());
             let (then, ()) = self.block(|l| {
                 l.chain(
                     &conds[..half - 1],
@@ -463,6 +461,24 @@ impl<'f> Lowerer<'_, 'f> {
         });
         self.kept(&to)
     }
+}
+
+/// Whether one of these conditions holds, of which there is one at least and which cost nothing to compute early. It
+/// does not nest as deeply as there are conditions: a `match` can have thousands.
+pub(super) fn any_of(mut conds: Vec<ir::Expr>) -> ir::Expr {
+    const SIDE_BY_SIDE: usize = 16;
+    let or = |a, b| binary(BinaryOp::Or, Scalar::Bool, a, b);
+    while conds.len() > SIDE_BY_SIDE {
+        let mut some = Vec::new();
+        let mut all = conds.into_iter();
+        while let Some(first) = all.next() {
+            let beside = all.by_ref().take(SIDE_BY_SIDE - 1);
+            some.push(beside.fold(first, or));
+        }
+        conds = some;
+    }
+    let any = conds.into_iter().reduce(or);
+    any.unwrap_or(ir::Expr::Literal(Scalar::Bool, 0))
 }
 
 fn conjuncts<'f>(e: &'f Expr, to: &mut Vec<&'f Expr>) {

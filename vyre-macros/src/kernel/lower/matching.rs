@@ -1,5 +1,6 @@
 //! `match`: arms, guards and what patterns test.
 
+use super::flow::any_of;
 use super::*;
 
 impl<'f> Lowerer<'_, 'f> {
@@ -115,6 +116,12 @@ impl<'f> Lowerer<'_, 'f> {
         to: &Dest,
     ) {
         let mut rest = rest;
+        if conds.len() > LINEAR {
+            let (last, before) = (bodies.len() - 1, &conds[..conds.len() - 1]);
+            let (then, ()) =
+                self.block(|l| l.chain(before, &bodies[..last], Some(bodies[last]), to));
+            return self.emit_if(any_of(conds.to_vec()), then, rest);
+        }
         for (cond, body) in conds.iter().zip(bodies).rev() {
             let (then, ()) = self.block(|l| l.arm_body(body, to));
             rest = vec![ir::Stmt::If {
@@ -143,9 +150,7 @@ impl<'f> Lowerer<'_, 'f> {
             Test::Either(tests) => {
                 let tests: Vec<_> = tests.iter().map(|t| self.test(v, t)).collect();
                 let tests: Option<Vec<_>> = tests.into_iter().collect();
-                return tests?
-                    .into_iter()
-                    .reduce(|a, b| binary(BinaryOp::Or, Scalar::Bool, a, b));
+                return tests.filter(|t| !t.is_empty()).map(any_of);
             }
             Test::Fields(tests) => {
                 return tests
