@@ -655,6 +655,31 @@ mod tests {
         expanding.expect("a thread").join().expect("nothing panics");
     }
 
+    /// What stands side by side does not nest, however much of it there is.
+    #[test]
+    fn many_arms_fit_the_stack() {
+        let numbers = |sep: &str| {
+            (0..1_200)
+                .map(|n| n.to_string())
+                .collect::<Vec<_>>()
+                .join(sep)
+        };
+        let arms = format!("{} => 1, _ => 2", numbers(" => 0, "));
+        let guarded = format!("{} => 1, n if n / i > 3 => 4, _ => 2", numbers(" => 0, "));
+        let alternatives = format!("{} => 1, _ => 2", numbers(" | "));
+        let expanding = std::thread::Builder::new()
+            .stack_size(2 << 20)
+            .spawn(move || {
+                for arms in [arms, guarded, alternatives] {
+                    let arms: TokenStream = arms.parse().expect("tokens");
+                    let item =
+                        quote! { fn flat(i: Index, out: &mut u32) { *out = match i { #arms }; } };
+                    assert!(!expand(Asker::Kernel, TokenStream::new(), item).is_empty());
+                }
+            });
+        expanding.expect("a thread").join().expect("nothing panics");
+    }
+
     /// rustc takes more from a macro than syn does: what is left fails the build.
     #[test]
     fn what_a_macro_writes_is_parsed_or_reported() {

@@ -1408,7 +1408,125 @@ fn names_take_the_place_of_what_globs_bring(runtime: &Runtime) {
     assert_eq!(out.out, [15_075, 15_175, 18_086, 18_186]);
 }
 
+/// More arms, before and after a guard that can trap, and more alternatives than stand side by side in bytecode.
+fn one_of_many(i: u32, by: &[u32]) -> u32 {
+    let first = match i {
+        0 => 5,
+        1 => 42,
+        2 => 79,
+        3 => 15,
+        4 => 52,
+        5 => 89,
+        6 => 25,
+        7 => 62,
+        8 => 99,
+        9 => 35,
+        10 => 72,
+        11 => 8,
+        12 => 45,
+        13 => 82,
+        14 => 18,
+        15 => 55,
+        16 => 92,
+        17 => 28,
+        18 => 65,
+        19 => 1,
+        20 => 38,
+        21 => 75,
+        n if 100 / by[n as usize % by.len()] == 20 => n,
+        n @ 24..30 => n * 2,
+        _ => 1_000,
+    };
+    let even = matches!(
+        i,
+        0 | 2
+            | 4
+            | 6
+            | 8
+            | 10
+            | 12
+            | 14
+            | 16
+            | 18
+            | 20
+            | 22
+            | 24
+            | 26
+            | 28
+            | 30
+            | 32
+            | 34
+            | 36
+            | 38
+    );
+    first + 10_000 * u32::from(even)
+}
+
+#[kernel]
+fn many(i: Index, by: &Buf<u32>, out: &mut u32) {
+    let first = match i {
+        0 => 5,
+        1 => 42,
+        2 => 79,
+        3 => 15,
+        4 => 52,
+        5 => 89,
+        6 => 25,
+        7 => 62,
+        8 => 99,
+        9 => 35,
+        10 => 72,
+        11 => 8,
+        12 => 45,
+        13 => 82,
+        14 => 18,
+        15 => 55,
+        16 => 92,
+        17 => 28,
+        18 => 65,
+        19 => 1,
+        20 => 38,
+        21 => 75,
+        n if 100 / by[n % by.len()] == 20 => n,
+        n @ 24..30 => n * 2,
+        _ => 1_000,
+    };
+    let even = matches!(
+        i,
+        0 | 2
+            | 4
+            | 6
+            | 8
+            | 10
+            | 12
+            | 14
+            | 16
+            | 18
+            | 20
+            | 22
+            | 24
+            | 26
+            | 28
+            | 30
+            | 32
+            | 34
+            | 36
+            | 38
+    );
+    *out = first + 10_000 * u32::from(even);
+}
+
+fn of_many_arms_the_first_that_fits_is_taken(runtime: &Runtime) {
+    let by = [4, 5, 6];
+    let mut out = [0; 50];
+    many::run(runtime, &by, &mut out).expect("a run");
+    for (i, value) in out.into_iter().enumerate() {
+        assert_eq!(value, one_of_many(i as u32, &by), "{i}");
+    }
+}
+
 backend_tests!(
+    of_many_arms_the_first_that_fits_is_taken,
     names_take_the_place_of_what_globs_bring,
     waves_and_items_are_shown_as_what_they_are,
     names_mean_what_is_in_scope,
