@@ -25,6 +25,7 @@ impl<'f> Lowerer<'_, 'f> {
         self.apply(code, s, [x, y, z], (args, at))
     }
 
+    /// What a method becomes. One arm a method, none of which knows another: a table in all but its syntax, and as long.
     pub(super) fn apply(
         &mut self,
         code: Code,
