@@ -8,7 +8,7 @@
 // comes back.
 #pragma once
 
-#include "operators.cuh"
+#include "barrier.cuh"
 
 // Tiles of edges of a portion; one with more is left to the general way, which takes more of them at once.
 #define VYRE_QUICK_TURNS 8u

@@ -1,0 +1,320 @@
+// The steps of the schedule, by the control warp of each CTA, and the loop over them.
+#pragma once
+
+#include <cstddef>
+#ifdef VYRE_PROFILE
+#include <cstdio>
+#endif
+
+#include "pull.cuh"
+
+// The condition of a fixpoint, by the control warp; sets `stop` when it traps.
+__device__ __forceinline__ bool finished(const Fixpoint& fixpoint) {
+    if (fixpoint.until_frontier != VYRE_NONE)
+        return table<Frontier>(image().frontiers, fixpoint.until_frontier)->pushed == 0;
+    const u32 id = fixpoint.until_kernel;
+    const Kernel& kernel = *table<Kernel>(image().kernels, id);
+    stage_uniforms(id);
+    const u32 code = kernel.code_at;
+    const u32 regs = shared_address(image().registers_shared) + lane_id() * 4;
+    const u32 value = interpret<1>(code, regs, shared_address(kernel.uniforms_shared), lane_id() == 0, id);
+    __syncwarp();
+    if (lane_id() == 0 && vyre_state.trapped != 0) vyre_state.stop = 1;
+    __syncwarp();
+    return __shfl_sync(VYRE_FULL, value, 0) != 0;
+}
+
+// Leaves the launch: CTA 0 writes what the host wants to know.
+__device__ __forceinline__ void leave() {
+    __syncwarp();
+    if (lane_id() == 0) vyre_state.wave = VYRE_NONE;
+    if (vyre_state.cta != 0) return;
+#ifdef VYRE_PROFILE
+    MARK(0);
+    WIDTH(0);
+    if (lane_id() == 0) {
+        for (u32 i = 0; i < 128; i++)
+            if (vyre_profile_count[i] != 0) printf("phase %u cycles %llu times %u\n", i, vyre_profile[i], vyre_profile_count[i]);
+        for (u32 i = 0; i < 34; i++)
+            if (vyre_profile_width[0][i] != 0)
+                printf("width below 2^%u rounds %llu cycles %llu items %llu\n", i, vyre_profile_width[0][i],
+                       vyre_profile_width[1][i], vyre_profile_width[2][i]);
+        u64 time;
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+        printf("phase end, clock %u, ns %llu\n", static_cast<u32>(clock()), time);
+    }
+#endif
+    const u64 results = image().results;
+    for (u32 i = lane_id(); i < image().fixpoint_count; i += 32)
+        store_global64(results + i * 8, table<Fixpoint>(image().fixpoints, i)->rounds);
+    const u64 homes = results + image().fixpoint_count * 8ull;
+    for (u32 i = lane_id(); i < image().buffer_count; i += 32)
+        store_global(homes + i * 4, table<Buffer>(image().buffers, i)->home);
+    const u64 epochs = homes + image().buffer_count * 4ull;
+    for (u32 i = lane_id(); i < image().reduction_count; i += 32)
+        store_global(epochs + i * 4, table<Reduction>(image().reductions, i)->epoch);
+    const u64 stamps = epochs + image().reduction_count * 4ull;
+    for (u32 i = lane_id(); i < image().frontier_count; i += 32)
+        store_global(stamps + i * 4, table<Frontier>(image().frontiers, i)->stamp);
+    if (lane_id() == 0) {
+        store_global64(VYRE_CONTROL(sweeps), vyre_state.sweeps);
+        store_global64(VYRE_CONTROL(items), vyre_state.items);
+        store_global64(VYRE_CONTROL(widest), vyre_state.widest);
+        store_global64(VYRE_CONTROL(pulled), vyre_state.pulled);
+        store_global64(VYRE_CONTROL(missed), vyre_state.missed);
+        store_global64(VYRE_CONTROL(gathered), vyre_state.gathered);
+        store_global64(VYRE_CONTROL(fitting), vyre_state.fitting);
+        u64 waiting = 0;
+        for (u32 i = 0; i < image().frontier_count; i++) {
+            const Frontier& f = *table<Frontier>(image().frontiers, i);
+            if (f.owned != 0) waiting += f.pushed;
+        }
+        store_global64(VYRE_CONTROL(waiting), waiting);
+        store_global(VYRE_CONTROL(finished), 1);
+    }
+    __syncwarp();
+}
+
+// Hands out a wave's work: how many warps of a CTA have any, and a frontier's items in what portions.
+__device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
+    const bool edges = wave.domain == VYRE_DOMAIN_EdgesFrom;
+    u64 n = wave.len;
+    bool hubs = wave.domain == VYRE_DOMAIN_Edges;
+    if (wave.frontier != VYRE_NONE) {
+        const Frontier& f = *table<Frontier>(image().frontiers, wave.frontier);
+        n = f.swept;
+        hubs = f.swept_hubs != 0;
+        if (wave.domain != VYRE_DOMAIN_ListItems) {
+            WIDTH(n);
+            vyre_state.sweeps += 1;
+            vyre_state.items += n;
+            vyre_state.widest = max(vyre_state.widest, n);
+        }
+    }
+    if (wave.fresh != 0) {
+        wave.from = wave.swept_to;
+        wave.swept_to = n;
+        n -= wave.from;
+    }
+    u32 each = edges ? wave.narrow : 32;
+    const u32 first = each * vyre_state.ctas;  // what the first warps of all CTAs take
+    if (edges && n > static_cast<u64>(first) * kernel.warps) {
+        const u64 warps = static_cast<u64>(kernel.warps) * vyre_state.ctas;
+        each = n > 31 * warps ? 32 : (static_cast<u32>(n) + static_cast<u32>(warps) - 1) / static_cast<u32>(warps);
+    }
+    // Where an item has few edges, a warp takes so many items that they fill its tiles.
+    if (edges && each == 32 && kernel.k == 4 && wave.narrow >= VYRE_MORE_ITEMS) {
+        const u32 more = wave.narrow >= 24 ? 96 : 64;
+        if (n > static_cast<u64>(more) * kernel.warps * vyre_state.ctas) each = more;
+    }
+    // Warps without a tile need not begin.
+    const u32 most = each * vyre_state.ctas;
+    const bool all = hubs || wave.chunk_count != 0 || n > static_cast<u64>(most) * kernel.warps;
+    const u32 active = all ? kernel.warps : max(1u, (static_cast<u32>(n) + most - 1) / most);
+    vyre_state.each = each;
+    vyre_state.active = active;
+    vyre_state.taken = 0;
+}
+
+// Takes the partials of the wave before into the grid's reductions.
+__device__ __noinline__ void contribute_all(const Kernel& kernel) {
+    for (u32 i = 0; i < kernel.reduction_count; i++) {
+        const Reduction& r = *table<Reduction>(image().reductions, *table<u32>(image().lists, kernel.reductions + i));
+        u64 total = *table<u64>(image().partials_shared, i * VYRE_WARPS + lane_id());
+#pragma unroll 1
+        for (u32 step = 16; step > 0; step >>= 1) total = combine(r.kind, total, __shfl_xor_sync(VYRE_FULL, total, step));
+        if (lane_id() == 0) contribute(r.kind, reduction_slot(r, r.epoch), total);
+    }
+    __syncwarp();
+}
+
+// A round's end of a plain fixpoint that goes on: the same as the general way, in few steps. False when it does not
+// apply, with nothing changed.
+__device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
+    Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
+    Frontier& f = *table<Frontier>(image().frontiers, step.carried);
+    const u64 count = seen & (VYRE_ATTENTION - 1), round = fixpoint.round + 1;
+    if (seen >> 40 != static_cast<u64>(vyre_state.ctas) << 16 || count == 0 || count > f.capacity ||
+        round >= fixpoint.max_rounds)
+        return false;
+    Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
+    const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
+    __syncwarp();
+    if (lane_id() < kernel.dynamic_count) {
+        const u32 slot = *table<u32>(image().lists, kernel.dynamic + lane_id());
+        if (is_round(kernel, slot)) stage(kernel, slot, round);
+    }
+    const u32* entries = table<u32>(image().lists, step.pushed);
+    for (u32 i = 1 + lane_id(); i < step.pushed_count; i += 32) {
+        const Frontier& other = *table<Frontier>(image().frontiers, entries[i * 3]);
+        settle(entries + i * 3, load_relaxed64(sum_address(other, after(after(vyre_state.phase)))), true);
+    }
+    if (lane_id() == 0) {
+        f.local = f.local_high = 0;
+        f.pushed = 0;
+        flip(f, count, 0);
+        fixpoint.round = round;
+        fixpoint.rounds += 1;
+        if (image().progress != 0) tell(count);
+        hand_out(wave, kernel);
+    }
+    __syncwarp();
+    return true;
+}
+
+// Runs the schedule up to the next wave, which `vyre_state.wave` names afterwards, or up to fills.
+__device__ __forceinline__ void advance(u32& abort) {
+    if (vyre_state.quick == VYRE_FILLS) {
+        __syncwarp();
+        if (lane_id() == 0) vyre_state.quick = 0;
+    } else if (vyre_state.wave != VYRE_NONE && vyre_state.quick == 0) {
+        const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
+        if (vyre_state.each == 0)
+            grid_barrier(0, abort);  // all parts of long ranges are there; traps and pushes stay for the group's barrier
+        else if (kernel.reduction_count != 0)
+            contribute_all(kernel);
+    }
+    u32 pc = vyre_state.pc;
+    u64 seen_last = 0;
+    for (;;) {
+        __syncwarp();
+        const Step& step = *table<Step>(image().steps, pc);
+        if (step.kind == VYRE_DO_UNTIL || step.kind == VYRE_DO_BARRIER) {
+            u64 seen;
+            // What came before was narrow rounds, rounds that pulled, or a sweep.
+            const u32 before = vyre_state.quick;
+            if (before == VYRE_NARROW) {
+                seen = end_narrow(step, abort);
+            } else if (before == VYRE_PULL) {
+                seen = end_pull(step, abort);
+            } else {
+                seen = arrive(step, abort);
+            }
+            u32 special = 0;
+            if (step.plain != 0 && before != VYRE_NARROW && goes_narrow(step, seen)) {
+                begin_narrow(step, seen, abort);
+                special = VYRE_NARROW;
+            } else if (step.plain != 0 && before != VYRE_PULL && may_pull(step, seen)) {
+                begin_pull(seen, abort);
+                special = VYRE_PULL;
+            }
+            __syncwarp();
+            if ((before | special) != 0) {
+                if (lane_id() == 0) {
+                    vyre_state.quick = special;
+                    vyre_state.pc = pc;
+                }
+                __syncwarp();
+                if (special != 0) return;
+            }
+            if (step.plain != 0) {
+                if (next_plain_round(step, seen)) return;
+            }
+            seen_last = seen;
+            if (settle_all(step, seen)) return leave();
+        }
+        switch (step.kind) {
+            case VYRE_DO_WAVE: {
+                Wave& wave = *table<Wave>(image().waves, step.id);
+                stage_uniforms(wave.kernel);
+                if (lane_id() == 0) {
+                    vyre_state.wave = step.id;
+                    vyre_state.kernel = wave.kernel;
+                    vyre_state.pc = pc + 1;
+                    hand_out(wave, *table<Kernel>(image().kernels, wave.kernel));
+                }
+                __syncwarp();
+                return;
+            }
+            case VYRE_DO_HUBS: {
+                Wave& wave = *table<Wave>(image().waves, step.id);
+                pc++;
+                if (wave.range_count == 0) break;
+                if (vyre_state.ctas != gridDim.x) {
+                    // The sums are the grid's: a CTA of its own walks long ranges as it does all others.
+                    __syncwarp();
+                    if (lane_id() == 0) wave.range_count = 0;
+                    break;
+                }
+                stage_uniforms(wave.kernel);
+                if (lane_id() == 0) {
+                    vyre_state.wave = step.id;
+                    vyre_state.kernel = wave.kernel;
+                    vyre_state.pc = pc;
+                    vyre_state.each = 0;
+                    vyre_state.taken = 0;
+                    vyre_state.active = table<Kernel>(image().kernels, wave.kernel)->warps;
+                }
+                __syncwarp();
+                return;
+            }
+            case VYRE_DO_BARRIER: {
+                pc++;
+                break;
+            }
+            case VYRE_DO_FILL: {
+                pc++;
+                if (step.pushed_count == 0) break;
+                if (lane_id() == 0) {
+                    vyre_state.quick = VYRE_FILLS;
+                    vyre_state.pc = pc;
+                    vyre_state.wave = 0;
+                }
+                __syncwarp();
+                return;
+            }
+            case VYRE_DO_LOOP: {
+                if (lane_id() == 0) table<Fixpoint>(image().fixpoints, step.id)->round = 0;
+                pc++;
+                break;
+            }
+            case VYRE_DO_ROUND: {
+                start_round(*table<Fixpoint>(image().fixpoints, step.id));
+                pc++;
+                break;
+            }
+            case VYRE_DO_UNTIL: {
+                Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
+                if (lane_id() == 0) {
+                    fixpoint.rounds += 1;
+                    if (image().progress != 0)
+                        tell(step.carried == VYRE_NONE ? 0 : seen_last & (VYRE_ATTENTION - 1));
+                    for (u32 i = 0; i < fixpoint.swap_count; i++) {
+                        const u32* pair = table<u32>(image().lists, fixpoint.swaps + 2 * i);
+                        Buffer &a = *table<Buffer>(image().buffers, pair[0]),
+                               &b = *table<Buffer>(image().buffers, pair[1]);
+                        const Buffer t = a;
+                        a = b;
+                        b = t;
+                    }
+                }
+                __syncwarp();
+                const bool done = finished(fixpoint);
+                if (step.settle != 0) grid_barrier(0, abort);
+                if (vyre_state.stop != 0) return leave();
+                if (done) {
+                    pc++;
+                    break;
+                }
+                const u64 round = fixpoint.round + 1;
+                if (round >= fixpoint.max_rounds) {
+                    if (lane_id() == 0)
+                        raise(trap_key(VYRE_ROUND_LIMIT_KERNEL, step.id, 0), VYRE_TRAP_RoundLimit, fixpoint.max_rounds,
+                              fixpoint.max_rounds);
+                    return leave();
+                }
+                __syncwarp();
+                if (lane_id() == 0) fixpoint.round = round;
+                __syncwarp();
+                pc = fixpoint.body;
+                break;
+            }
+            case VYRE_DO_END: return leave();
+            default: {
+                if (lane_id() == 0)
+                    raise(trap_key(VYRE_ROUND_LIMIT_KERNEL, VYRE_WHOLE_WAVE, 0), VYRE_TRAP_UnknownWord, step.kind, 0);
+                return leave();
+            }
+        }
+    }
+}
