@@ -25,7 +25,7 @@ struct Timing {
 };
 __shared__ Timing vyre_timing;
 
-__device__ __forceinline__ void note_time() {
+__device__ __noinline__ void note_time() {
     u64 now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
     Timing& timing = vyre_timing;
@@ -113,34 +113,8 @@ __device__ __noinline__ void take_query(const Batch& batch) {
     __syncthreads();
 }
 
-// `batch`: many queries, or null and the image is that of the one run.
-extern "C" __global__ void __launch_bounds__(VYRE_THREADS, 1) vyre_megakernel(const Image* source, Batch* batch) {
-    u32 query = 0;
-next_query:
-    if (batch != nullptr) {
-        if (threadIdx.x == 0) vyre_state.query = static_cast<u32>(atomic_add64(reinterpret_cast<u64>(&batch->next), 1));
-        __syncthreads();
-        query = vyre_state.query;
-        if (query >= batch->queries) return;
-        // Queries on graphs of their own have images of their own.
-        if (batch->images != 0) source = reinterpret_cast<const Image*>(batch->images + query * batch->image_bytes);
-        __syncthreads();
-    }
-#ifdef VYRE_PROFILE
-    if (threadIdx.x < 128) {
-        vyre_profile[threadIdx.x] = 0;
-        vyre_profile_count[threadIdx.x] = 0;
-        vyre_profile_last = vyre_profile_width_last = clock();
-        vyre_profile_width_at = 0;
-        if (threadIdx.x < 102) vyre_profile_width[threadIdx.x / 34][threadIdx.x % 34] = 0;
-        if (threadIdx.x == 0 && blockIdx.x == 0) {
-            u64 time;
-            asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
-            printf("phase start, clock %u, ns %llu\n", vyre_profile_last, time);
-        }
-    }
-#endif
-    // Tables and code.
+// Tables and code of the pass, or of a batch's query, by all warps.
+__device__ __noinline__ void begin(const Image* source, Batch* batch, u32 query) {
     {
         const uint4* from = reinterpret_cast<const uint4*>(source);
         uint4* to = reinterpret_cast<uint4*>(vyre_shared);
@@ -187,12 +161,38 @@ next_query:
     }
     if (image().quick_warps != 0) {
         __syncthreads();
-        for (u32 i = 0; i < image().kernel_count; i++) {
-            const Kernel& kernel = *table<Kernel>(image().kernels, i);
-            if (kernel.quick != 0 && warp_id() < image().quick_warps)
-                fill_quick(kernel, warp_id(), 0, kernel.quick_fill_count - kernel.quick_dynamic);
+        fill_all_quick();
+    }
+}
+
+// `batch`: many queries, or null and the image is that of the one run.
+extern "C" __global__ void __launch_bounds__(VYRE_THREADS, 1) vyre_megakernel(const Image* source, Batch* batch) {
+    u32 query = 0;
+next_query:
+    if (batch != nullptr) {
+        if (threadIdx.x == 0) vyre_state.query = static_cast<u32>(atomic_add64(reinterpret_cast<u64>(&batch->next), 1));
+        __syncthreads();
+        query = vyre_state.query;
+        if (query >= batch->queries) return;
+        // Queries on graphs of their own have images of their own.
+        if (batch->images != 0) source = reinterpret_cast<const Image*>(batch->images + query * batch->image_bytes);
+        __syncthreads();
+    }
+#ifdef VYRE_PROFILE
+    if (threadIdx.x < 128) {
+        vyre_profile[threadIdx.x] = 0;
+        vyre_profile_count[threadIdx.x] = 0;
+        vyre_profile_last = vyre_profile_width_last = clock();
+        vyre_profile_width_at = 0;
+        if (threadIdx.x < 102) vyre_profile_width[threadIdx.x / 34][threadIdx.x % 34] = 0;
+        if (threadIdx.x == 0 && blockIdx.x == 0) {
+            u64 time;
+            asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+            printf("phase start, clock %u, ns %llu\n", vyre_profile_last, time);
         }
     }
+#endif
+    begin(source, batch, query);
     // The first step; `vyre_state.pc` is behind it.
     fill(*table<Step>(image().steps, 0));
     u32 abort = 0;

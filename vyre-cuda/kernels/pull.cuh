@@ -47,10 +47,10 @@ __device__ __forceinline__ u64 pull_from(const Pull& pull, const Topology& topol
     return max(max(left / VYRE_PULL_SHARE, static_cast<u64>(topology.nodes / VYRE_PULL_NODES)), pull.least);
 }
 
-// Whether the round after a barrier is worth a look, by the control warp.
-__device__ __forceinline__ bool may_pull(const Step& step, u64 seen) {
+// Whether the round after a barrier is worth a look, by the control warp; its wave may be turned round.
+__device__ __noinline__ bool may_pull(const Step& step, u64 seen) {
     const Wave& wave = *table<Wave>(image().waves, vyre_state.wave);
-    if (wave.pull == VYRE_NONE || vyre_state.ctas != gridDim.x || gridDim.x == 1 || (seen >> 48 & 255) != 0) return false;
+    if (vyre_state.ctas != gridDim.x || gridDim.x == 1 || (seen >> 48 & 255) != 0) return false;
     const Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
     Pull& pull = *table<Pull>(image().pulls, wave.pull);
     const u64 count = seen & (VYRE_ATTENTION - 1), round = fixpoint.round + 1;
@@ -447,12 +447,6 @@ __device__ __noinline__ void run_pull() {
         if (p.go == 0) break;
     }
     pull_spread(step.carried, pull, topology.nodes);
-}
-
-// After `run_pull`, by the control warp: the word of the barrier whose round comes next.
-__device__ __forceinline__ u64 end_pull(const Step& step, u32& abort) {
-    abort = vyre_pull.abort;
-    return vyre_pull.pulled != 0 ? arrive(step, abort) : vyre_pull.seen;
 }
 
 // First edge of a range, whose targets ascend, that does not lead below x.

@@ -51,6 +51,15 @@ __device__ __forceinline__ void fill_quick(const Kernel& kernel, u32 warp, u32 f
     __syncwarp();
 }
 
+// All of them that stay as they are, when the pass begins, by all warps.
+__device__ __noinline__ void fill_all_quick() {
+    if (warp_id() >= image().quick_warps) return;
+    for (u32 i = 0; i < image().kernel_count; i++) {
+        const Kernel& kernel = *table<Kernel>(image().kernels, i);
+        if (kernel.quick != 0) fill_quick(kernel, warp_id(), 0, kernel.quick_fill_count - kernel.quick_dynamic);
+    }
+}
+
 // What a warp leaves behind when the general way has to do a portion of a round, and the trap that it met.
 struct QuickWarp {
     u64 key;  // of the trap with the lowest one, or all ones
@@ -1021,7 +1030,7 @@ __device__ __forceinline__ bool goes_narrow(const Step& step, u64 seen) {
 }
 
 // Before narrow rounds, by the control warp: what all warps that take part need.
-__device__ __forceinline__ void begin_narrow(const Step& step, u64 seen, u32 abort) {
+__device__ __noinline__ void begin_narrow(const Step& step, u64 seen, u32 abort) {
     const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
     vyre_quick_warps[lane_id()].portion = VYRE_NONE;
     vyre_quick_warps[lane_id()].key = ~0ull;
@@ -1046,7 +1055,7 @@ __device__ __forceinline__ void begin_narrow(const Step& step, u64 seen, u32 abo
         vyre_quick.each = 1u << (31 - __clz(wave.narrow));
         // As many as the cluster's warps take at once. Other warps than those of wider rounds may have no registers to interpret.
         const bool gathers = vyre_state.cluster > 1 && kernel.warps >= warps;
-                vyre_quick.fits = kernel.warps >= warps ? min(vyre_quick.limit, VYRE_CLUSTER * vyre_quick.each * warps) : 0;
+        vyre_quick.fits = kernel.warps >= warps ? min(vyre_quick.limit, VYRE_CLUSTER * vyre_quick.each * warps) : 0;
         vyre_quick.limits = make_uint4(gathers ? min(vyre_quick.limit, vyre_state.cluster * vyre_quick.each * warps) : 0,
                                        vyre_quick.each * warps, vyre_quick.left, vyre_quick.each);
         vyre_quick.back = gathers ? vyre_quick.limits.x / 2 : vyre_quick.each / 4;
@@ -1134,9 +1143,8 @@ __device__ __noinline__ void run_narrow() {
 }
 
 // After narrow rounds, by the control warp; returns the word of the first barrier whose round is not of this kind.
-__device__ __forceinline__ u64 end_narrow(const Step& step, u32& abort) {
+__device__ __noinline__ u64 end_narrow(const Step& step) {
     const u64 seen = vyre_quick.word;
-    abort = vyre_quick.abort;
     for (u32 warp = 0; warp < image().quick_warps; warp++) {
         const QuickWarp& of = vyre_quick_warps[warp];
         if (lane_id() == 0 && of.key != ~0ull) raise(of.key, of.kind, of.index, of.len);
@@ -1157,6 +1165,9 @@ __device__ __forceinline__ u64 end_narrow(const Step& step, u32& abort) {
         other.pushed = load_relaxed64(other.counters + other.third * 128);
     }
     __syncwarp();
+    u32 abort = vyre_quick.abort;
     grid_barrier(0, abort);
+    if (lane_id() == 0) vyre_quick.abort = abort;
+    __syncwarp();
     return seen;
 }

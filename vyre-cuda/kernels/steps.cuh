@@ -8,11 +8,8 @@
 
 #include "pull.cuh"
 
-// The condition of a fixpoint, by the control warp; sets `stop` when it traps.
-__device__ __forceinline__ bool finished(const Fixpoint& fixpoint) {
-    if (fixpoint.until_frontier != VYRE_NONE)
-        return table<Frontier>(image().frontiers, fixpoint.until_frontier)->pushed == 0;
-    const u32 id = fixpoint.until_kernel;
+// The condition of a fixpoint that is a kernel; sets `stop` when it traps.
+__device__ __noinline__ bool condition(u32 id) {
     const Kernel& kernel = *table<Kernel>(image().kernels, id);
     stage_uniforms(id);
     const u32 code = kernel.code_at;
@@ -25,7 +22,7 @@ __device__ __forceinline__ bool finished(const Fixpoint& fixpoint) {
 }
 
 // Leaves the launch: CTA 0 writes what the host wants to know.
-__device__ __forceinline__ void leave() {
+__device__ __noinline__ void leave() {
     __syncwarp();
     if (lane_id() == 0) vyre_state.wave = VYRE_NONE;
     if (vyre_state.cta != 0) return;
@@ -162,8 +159,120 @@ __device__ __forceinline__ bool next_plain_round(const Step& step, u64 seen) {
     return true;
 }
 
-// Runs the schedule up to the next wave, which `vyre_state.wave` names afterwards, or up to fills.
-__device__ __forceinline__ void advance(u32& abort) {
+// Each step gives the number of the one that comes next, or none: then `vyre_state` says what all warps are to do.
+
+__device__ __forceinline__ u32 step_wave(const Step& step, u32 next) {
+    Wave& wave = *table<Wave>(image().waves, step.id);
+    stage_uniforms(wave.kernel);
+    if (lane_id() == 0) {
+        vyre_state.wave = step.id;
+        vyre_state.kernel = wave.kernel;
+        vyre_state.pc = next;
+        hand_out(wave, *table<Kernel>(image().kernels, wave.kernel));
+    }
+    __syncwarp();
+    return VYRE_NONE;
+}
+
+// The long ranges of the wave that comes next are summed up before it.
+__device__ __noinline__ u32 sum_first(const Step& step, u32 next) {
+    Wave& wave = *table<Wave>(image().waves, step.id);
+    if (vyre_state.ctas != gridDim.x) {
+        // The sums are the grid's: a CTA of its own walks long ranges as it does all others.
+        __syncwarp();
+        if (lane_id() == 0) wave.range_count = 0;
+        return next;
+    }
+    stage_uniforms(wave.kernel);
+    if (lane_id() == 0) {
+        vyre_state.wave = step.id;
+        vyre_state.kernel = wave.kernel;
+        vyre_state.pc = next;
+        vyre_state.each = 0;
+        vyre_state.taken = 0;
+        vyre_state.active = table<Kernel>(image().kernels, wave.kernel)->warps;
+    }
+    __syncwarp();
+    return VYRE_NONE;
+}
+
+__device__ __forceinline__ u32 step_hubs(const Step& step, u32 next) {
+    return table<Wave>(image().waves, step.id)->range_count == 0 ? next : sum_first(step, next);
+}
+
+__device__ __forceinline__ u32 step_fill(const Step& step, u32 next) {
+    if (step.pushed_count == 0) return next;
+    if (lane_id() == 0) {
+        vyre_state.quick = VYRE_FILLS;
+        vyre_state.pc = next;
+        vyre_state.wave = 0;
+    }
+    __syncwarp();
+    return VYRE_NONE;
+}
+
+__device__ __forceinline__ u32 step_loop(const Step& step, u32 next) {
+    if (lane_id() == 0) table<Fixpoint>(image().fixpoints, step.id)->round = 0;
+    return next;
+}
+
+__device__ __forceinline__ u32 step_round(const Step& step, u32 next) {
+    start_round(*table<Fixpoint>(image().fixpoints, step.id));
+    return next;
+}
+
+// Exchanges the buffers that a fixpoint swaps after a round, by one lane.
+__device__ __noinline__ void swap_buffers(const Fixpoint& fixpoint) {
+    for (u32 i = 0; i < fixpoint.swap_count; i++) {
+        const u32* pair = table<u32>(image().lists, fixpoint.swaps + 2 * i);
+        Buffer &a = *table<Buffer>(image().buffers, pair[0]), &b = *table<Buffer>(image().buffers, pair[1]);
+        const Buffer t = a;
+        a = b;
+        b = t;
+    }
+}
+
+// `seen`: the word of the barrier that was passed.
+__device__ __forceinline__ u32 step_until(const Step& step, u32 next, u64 seen, u32& abort) {
+    Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
+    if (lane_id() == 0) {
+        fixpoint.rounds += 1;
+        if (image().progress != 0) tell(step.carried == VYRE_NONE ? 0 : seen & (VYRE_ATTENTION - 1));
+        if (fixpoint.swap_count != 0) swap_buffers(fixpoint);
+    }
+    __syncwarp();
+    const bool done = fixpoint.until_frontier != VYRE_NONE
+                          ? table<Frontier>(image().frontiers, fixpoint.until_frontier)->pushed == 0
+                          : condition(fixpoint.until_kernel);
+    if (step.settle != 0) grid_barrier(0, abort);
+    if (vyre_state.stop != 0) {
+        leave();
+        return VYRE_NONE;
+    }
+    if (done) return next;
+    const u64 round = fixpoint.round + 1;
+    if (round >= fixpoint.max_rounds) {
+        if (lane_id() == 0)
+            raise(trap_key(VYRE_ROUND_LIMIT_KERNEL, step.id, 0), VYRE_TRAP_RoundLimit, fixpoint.max_rounds,
+                  fixpoint.max_rounds);
+        leave();
+        return VYRE_NONE;
+    }
+    __syncwarp();
+    if (lane_id() == 0) fixpoint.round = round;
+    __syncwarp();
+    return fixpoint.body;
+}
+
+__device__ __noinline__ u32 step_unknown(const Step& step) {
+    if (lane_id() == 0)
+        raise(trap_key(VYRE_ROUND_LIMIT_KERNEL, VYRE_WHOLE_WAVE, 0), VYRE_TRAP_UnknownWord, step.kind, 0);
+    leave();
+    return VYRE_NONE;
+}
+
+// What was handed out last is over for this CTA.
+__device__ __forceinline__ void end_sweep(u32& abort) {
     if (vyre_state.quick == VYRE_FILLS) {
         __syncwarp();
         if (lane_id() == 0) vyre_state.quick = 0;
@@ -174,147 +283,71 @@ __device__ __forceinline__ void advance(u32& abort) {
         else if (kernel.reduction_count != 0)
             contribute_all(kernel);
     }
+}
+
+// Passes the barrier of a step, whose word is `seen`; false where the schedule stops at it: for rounds of another kind, for
+// the next round of a plain fixpoint, which is handed out here, or for good.
+__device__ __forceinline__ bool pass_barrier(const Step& step, u32 pc, u64& seen, u32& abort) {
+    // What came before was narrow rounds, rounds that pulled, or a sweep.
+    const u32 before = vyre_state.quick;
+    if (before == VYRE_NARROW) {
+        seen = end_narrow(step);
+        abort = vyre_quick.abort;
+    } else {
+        if (before == VYRE_PULL) abort = vyre_pull.abort;
+        // Rounds that were not worth turning round have their barrier behind them.
+        seen = before == VYRE_PULL && vyre_pull.pulled == 0 ? vyre_pull.seen : arrive(step, abort);
+    }
+    u32 special = 0;
+    if (step.plain != 0 && before != VYRE_NARROW && goes_narrow(step, seen)) {
+        begin_narrow(step, seen, abort);
+        special = VYRE_NARROW;
+    } else if (step.plain != 0 && before != VYRE_PULL &&
+               table<Wave>(image().waves, vyre_state.wave)->pull != VYRE_NONE && may_pull(step, seen)) {
+        begin_pull(seen, abort);
+        special = VYRE_PULL;
+    }
+    __syncwarp();
+    if ((before | special) != 0) {
+        if (lane_id() == 0) {
+            vyre_state.quick = special;
+            vyre_state.pc = pc;
+        }
+        __syncwarp();
+        if (special != 0) return false;
+    }
+    if (step.plain != 0 && next_plain_round(step, seen)) return false;
+    if (!settle_all(step, seen)) return true;
+    leave();
+    return false;
+}
+
+// Runs the schedule up to the next wave, which `vyre_state.wave` names afterwards, or up to fills, or rounds of another kind.
+//
+// What lies between any two rounds is inlined here: a function that is called keeps registers on the stack, whose cache
+// lines a barrier drops. What only some passes reach, or few rounds, is a function, so that a module can leave it out
+// (scripts/build-ptx --without).
+__device__ __forceinline__ void advance(u32& abort) {
+    end_sweep(abort);
     u32 pc = vyre_state.pc;
-    u64 seen_last = 0;
-    for (;;) {
+    do {
         __syncwarp();
         const Step& step = *table<Step>(image().steps, pc);
+        u64 seen = 0;
         if (step.kind == VYRE_DO_UNTIL || step.kind == VYRE_DO_BARRIER) {
-            u64 seen;
-            // What came before was narrow rounds, rounds that pulled, or a sweep.
-            const u32 before = vyre_state.quick;
-            if (before == VYRE_NARROW) {
-                seen = end_narrow(step, abort);
-            } else if (before == VYRE_PULL) {
-                seen = end_pull(step, abort);
-            } else {
-                seen = arrive(step, abort);
-            }
-            u32 special = 0;
-            if (step.plain != 0 && before != VYRE_NARROW && goes_narrow(step, seen)) {
-                begin_narrow(step, seen, abort);
-                special = VYRE_NARROW;
-            } else if (step.plain != 0 && before != VYRE_PULL && may_pull(step, seen)) {
-                begin_pull(seen, abort);
-                special = VYRE_PULL;
-            }
-            __syncwarp();
-            if ((before | special) != 0) {
-                if (lane_id() == 0) {
-                    vyre_state.quick = special;
-                    vyre_state.pc = pc;
-                }
-                __syncwarp();
-                if (special != 0) return;
-            }
-            if (step.plain != 0) {
-                if (next_plain_round(step, seen)) return;
-            }
-            seen_last = seen;
-            if (settle_all(step, seen)) return leave();
+            if (!pass_barrier(step, pc, seen, abort)) return;
         }
+        const u32 next = pc + 1;
         switch (step.kind) {
-            case VYRE_DO_WAVE: {
-                Wave& wave = *table<Wave>(image().waves, step.id);
-                stage_uniforms(wave.kernel);
-                if (lane_id() == 0) {
-                    vyre_state.wave = step.id;
-                    vyre_state.kernel = wave.kernel;
-                    vyre_state.pc = pc + 1;
-                    hand_out(wave, *table<Kernel>(image().kernels, wave.kernel));
-                }
-                __syncwarp();
-                return;
-            }
-            case VYRE_DO_HUBS: {
-                Wave& wave = *table<Wave>(image().waves, step.id);
-                pc++;
-                if (wave.range_count == 0) break;
-                if (vyre_state.ctas != gridDim.x) {
-                    // The sums are the grid's: a CTA of its own walks long ranges as it does all others.
-                    __syncwarp();
-                    if (lane_id() == 0) wave.range_count = 0;
-                    break;
-                }
-                stage_uniforms(wave.kernel);
-                if (lane_id() == 0) {
-                    vyre_state.wave = step.id;
-                    vyre_state.kernel = wave.kernel;
-                    vyre_state.pc = pc;
-                    vyre_state.each = 0;
-                    vyre_state.taken = 0;
-                    vyre_state.active = table<Kernel>(image().kernels, wave.kernel)->warps;
-                }
-                __syncwarp();
-                return;
-            }
-            case VYRE_DO_BARRIER: {
-                pc++;
-                break;
-            }
-            case VYRE_DO_FILL: {
-                pc++;
-                if (step.pushed_count == 0) break;
-                if (lane_id() == 0) {
-                    vyre_state.quick = VYRE_FILLS;
-                    vyre_state.pc = pc;
-                    vyre_state.wave = 0;
-                }
-                __syncwarp();
-                return;
-            }
-            case VYRE_DO_LOOP: {
-                if (lane_id() == 0) table<Fixpoint>(image().fixpoints, step.id)->round = 0;
-                pc++;
-                break;
-            }
-            case VYRE_DO_ROUND: {
-                start_round(*table<Fixpoint>(image().fixpoints, step.id));
-                pc++;
-                break;
-            }
-            case VYRE_DO_UNTIL: {
-                Fixpoint& fixpoint = *table<Fixpoint>(image().fixpoints, step.id);
-                if (lane_id() == 0) {
-                    fixpoint.rounds += 1;
-                    if (image().progress != 0)
-                        tell(step.carried == VYRE_NONE ? 0 : seen_last & (VYRE_ATTENTION - 1));
-                    for (u32 i = 0; i < fixpoint.swap_count; i++) {
-                        const u32* pair = table<u32>(image().lists, fixpoint.swaps + 2 * i);
-                        Buffer &a = *table<Buffer>(image().buffers, pair[0]),
-                               &b = *table<Buffer>(image().buffers, pair[1]);
-                        const Buffer t = a;
-                        a = b;
-                        b = t;
-                    }
-                }
-                __syncwarp();
-                const bool done = finished(fixpoint);
-                if (step.settle != 0) grid_barrier(0, abort);
-                if (vyre_state.stop != 0) return leave();
-                if (done) {
-                    pc++;
-                    break;
-                }
-                const u64 round = fixpoint.round + 1;
-                if (round >= fixpoint.max_rounds) {
-                    if (lane_id() == 0)
-                        raise(trap_key(VYRE_ROUND_LIMIT_KERNEL, step.id, 0), VYRE_TRAP_RoundLimit, fixpoint.max_rounds,
-                              fixpoint.max_rounds);
-                    return leave();
-                }
-                __syncwarp();
-                if (lane_id() == 0) fixpoint.round = round;
-                __syncwarp();
-                pc = fixpoint.body;
-                break;
-            }
-            case VYRE_DO_END: return leave();
-            default: {
-                if (lane_id() == 0)
-                    raise(trap_key(VYRE_ROUND_LIMIT_KERNEL, VYRE_WHOLE_WAVE, 0), VYRE_TRAP_UnknownWord, step.kind, 0);
-                return leave();
-            }
+            case VYRE_DO_WAVE: pc = step_wave(step, next); break;
+            case VYRE_DO_HUBS: pc = step_hubs(step, next); break;
+            case VYRE_DO_BARRIER: pc = next; break;
+            case VYRE_DO_FILL: pc = step_fill(step, next); break;
+            case VYRE_DO_LOOP: pc = step_loop(step, next); break;
+            case VYRE_DO_ROUND: pc = step_round(step, next); break;
+            case VYRE_DO_UNTIL: pc = step_until(step, next, seen, abort); break;
+            case VYRE_DO_END: leave(); return;
+            default: pc = step_unknown(step);
         }
-    }
+    } while (pc != VYRE_NONE);
 }
