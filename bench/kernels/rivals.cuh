@@ -6,7 +6,7 @@
 // queued launches and the nodes of a CUDA graph run one step a kernel; the persistent kernel runs all of them.
 //
 // With programmatic dependent launch the CTAs of a step are there while the one before runs. The text is for devices that do
-// not have it: its instructions are comments, which the host takes away on others (vyre-cuda/src/device.rs). Where a launch
+// not have it: its instructions are comments, which the host takes away on others (vyre-cuda/src/code.rs). Where a launch
 // does not ask for it, they do nothing.
 #pragma once
 

@@ -7,67 +7,159 @@ typedef int i32;
 typedef unsigned long long u64;
 typedef long long i64;
 
+// A field that does not apply.
 #define VYRE_NONE 4294967295u
+// Threads of a CTA; one CTA runs on each multiprocessor.
 #define VYRE_THREADS 1024u
+// Warps of a CTA.
 #define VYRE_WARPS 32u
+// Most CTAs of a launch: the barrier word counts arrivals in 8 bits.
 #define VYRE_MAX_CTAS 255u
-#define VYRE_HUB_EDGES 512u
-#define VYRE_WORD_BYTES 32u
-#define VYRE_FIXED 2146435072u
-#define VYRE_UNIFORM_BYTES 32u
-#define VYRE_STAGING_BYTES 528u
-#define VYRE_MORE_ITEMS 18u
+// Barrier words, used in turn.
 #define VYRE_BARRIER_WORDS 3u
-#define VYRE_RANGE_HUB 256u
-#define VYRE_RANGE_PART 1024u
-#define VYRE_OP_NEIGHBORS 240u
-#define VYRE_OP_END_NEIGHBORS 241u
-#define VYRE_OP_WAIT 242u
-#define VYRE_OP_NUMBER 243u
-#define VYRE_TILE_LOADS 246u
-#define VYRE_TILE_END 247u
-#define VYRE_TILE_EXIT 248u
-#define VYRE_TILE_EXIT_LT 249u
-#define VYRE_TILE_EXIT_LE 250u
-#define VYRE_TILE_EXIT_EQ 251u
-#define VYRE_TILE_EXIT_NE 252u
-#define VYRE_TILE_EXIT_NE64 253u
-#define VYRE_TILE_PUSH 254u
-#define VYRE_TILE_WITHOUT 255u
-#define VYRE_TILE_KNOWN 1u
-#define VYRE_QUICK_WARPS 4u
-#define VYRE_QUICK_PUSH 244u
-#define VYRE_QUICK_RETURN 245u
-#define VYRE_QUICK_WRITES 1073741824u
-#define VYRE_QUICK_READS 2147483648u
+// CTAs of a cluster.
 #define VYRE_CLUSTER 8u
+// Warps of a CTA at most that take part in rounds which a cluster holds.
 #define VYRE_CLUSTER_WARPS 16u
-#define VYRE_QUICK_DECIDES 256u
-#define VYRE_QUICK_IF 512u
-#define VYRE_QUICK_HANDED_A 1024u
-#define VYRE_QUICK_HANDED_B 2048u
-#define VYRE_QUICK_DROPS 4096u
-#define VYRE_QUICK_WIDE 8192u
-#define VYRE_QUICK_COMPUTES 16384u
-#define VYRE_QUICK_PLACED 32768u
-#define VYRE_QUICK_FLIP 128u
-#define VYRE_QUICK_BITS 8u
-#define VYRE_QUICK_BOTH 32768u
-#define VYRE_QUICK_ODD 8388608u
-#define VYRE_QUICK_COMPARES 16u
-#define VYRE_QUICK_BELOW 1u
-#define VYRE_QUICK_SAME 2u
-#define VYRE_QUICK_ABOVE 4u
-#define VYRE_QUICK_PICKS 32u
-#define VYRE_QUICK_SIGNED 2147483648u
-#define VYRE_QUICK_OWN 512u
-#define VYRE_QUICK_LAST 256u
-#define VYRE_SLOT_USED 2147483648u
-#define VYRE_SLOT_EDGE 1073741824u
+// Warps of a CTA that take part in narrow rounds.
+#define VYRE_QUICK_WARPS 4u
+// Out-degree above which a frontier item is split into chunks of this many edges.
+#define VYRE_HUB_EDGES 512u
+// Edges above which a neighbour loop's range is summed up before the wave.
+#define VYRE_RANGE_HUB 256u
+// Edges of one part of such a range.
+#define VYRE_RANGE_PART 1024u
+// Items that a warp must take to fill the lanes' first edges for it to take more than it has lanes.
+#define VYRE_MORE_ITEMS 18u
+// Bytes of a word of code as the device has it.
+#define VYRE_WORD_BYTES 32u
+// What the device adds to the place of an operand that is the same for all lanes, besides the address of the word.
+#define VYRE_FIXED 2146435072u
+// Bytes of a staged uniform slot: the low half four times, then the high half four times.
+#define VYRE_UNIFORM_BYTES 32u
+// Bytes of a warp's stash where a balanced edge tile finds its items: 32 of them, or 96 where edges are few.
+#define VYRE_STASH_BYTES 256u
+// Those after them for what the warp pushes to two frontiers until it is appended to them: no multiple of the
+// others.
+#define VYRE_STAGING_BYTES 528u
+// Kernel part of a round limit's trap key; the item part is the fixpoint.
+#define VYRE_ROUND_LIMIT_KERNEL 65535u
+// In the immediate of an atomic in tile code: its element was just loaded.
+#define VYRE_TILE_KNOWN 1u
+// Opcode of a map's code: wait for what was loaded.
+#define VYRE_OP_WAIT 242u
+// Opcode of a map's code: the item's number.
+#define VYRE_OP_NUMBER 243u
+// Beside a map's opcode: operand a is what was computed last, and still at hand.
 #define VYRE_MAP_A_LAST 256u
+// Beside a map's opcode: the same of operand b.
 #define VYRE_MAP_B_LAST 512u
+// Beside a map's opcode: the result is not put in a row.
 #define VYRE_MAP_NOT_KEPT 1024u
+// Beside a map's opcode: it does not compute.
 #define VYRE_MAP_MOVES 2048u
+// Opcode of quick code: a conditional push to a frontier.
+#define VYRE_QUICK_PUSH 244u
+// Opcode of quick code: the end of some items within an `if`.
+#define VYRE_QUICK_RETURN 245u
+// Flags of a word of quick code, beside its opcode: the next word is a push, and the result says whether.
+#define VYRE_QUICK_DECIDES 256u
+// Items whose result is 0 stop here, as at an `if`.
+#define VYRE_QUICK_IF 512u
+// The first operand is the result of the word before.
+#define VYRE_QUICK_HANDED_A 1024u
+// The second one is.
+#define VYRE_QUICK_HANDED_B 2048u
+// Nobody reads the result from its row.
+#define VYRE_QUICK_DROPS 4096u
+// The result is of 64 bits.
+#define VYRE_QUICK_WIDE 8192u
+// The word has no opcode: the bits of its immediate, below, say what it makes of its operands.
+#define VYRE_QUICK_COMPUTES 16384u
+// The immediate is the place of a buffer's entry.
+#define VYRE_QUICK_PLACED 32768u
+// In the immediate of a word that computes: whether the first operand (not complemented) is below the second.
+#define VYRE_QUICK_BELOW 1u
+// Whether they are the same.
+#define VYRE_QUICK_SAME 2u
+// Whether the first one is above the second.
+#define VYRE_QUICK_ABOVE 4u
+// Not the sum, but bits of both, of one, or of either.
+#define VYRE_QUICK_BITS 8u
+// The result is whether one of the three relations holds that are asked for.
+#define VYRE_QUICK_COMPARES 16u
+// The first operand if that holds, or else the second.
+#define VYRE_QUICK_PICKS 32u
+// The second operand's complement is taken, and a sum has one more: a difference.
+#define VYRE_QUICK_FLIP 128u
+// Bits that both operands have.
+#define VYRE_QUICK_BOTH 32768u
+// Bits that one operand has and the other has not.
+#define VYRE_QUICK_ODD 8388608u
+// Operands compare as signed.
+#define VYRE_QUICK_SIGNED 2147483648u
+// In the immediate of a push in quick code: the kernel ends after it.
+#define VYRE_QUICK_LAST 256u
+// In the immediate of a push in quick code: it is to the frontier that is swept.
+#define VYRE_QUICK_OWN 512u
+// Beside the length of quick code: it stores otherwise than by exchanges, so that barriers have to order that.
+#define VYRE_QUICK_WRITES 1073741824u
+// Beside the length of quick code: it loads what may change past the first-level cache.
+#define VYRE_QUICK_READS 2147483648u
+// Of what a tile loads before its first word: its place is the number of an edge.
+#define VYRE_SLOT_EDGE 1073741824u
+// Of what a tile loads before its first word: it is used.
+#define VYRE_SLOT_USED 2147483648u
+
+// A neighbour loop that is shared out.
+#define VYRE_OP_NEIGHBORS 240u
+// The end of its body.
+#define VYRE_OP_END_NEIGHBORS 241u
+// Tile code: loads that are asked for together, as many words as the immediate says in its low byte, of 64
+// bits if the next byte is one.
+#define VYRE_TILE_LOADS 246u
+// The end of tile code.
+#define VYRE_TILE_END 247u
+// Items leave for which operand a is 0.
+#define VYRE_TILE_EXIT 248u
+// Items leave for which a < b does not hold.
+#define VYRE_TILE_EXIT_LT 249u
+// Items leave for which a <= b does not hold.
+#define VYRE_TILE_EXIT_LE 250u
+// Items leave for which a = b does not hold.
+#define VYRE_TILE_EXIT_EQ 251u
+// Items leave for which a != b does not hold.
+#define VYRE_TILE_EXIT_NE 252u
+// The same of operands of 64 bits.
+#define VYRE_TILE_EXIT_NE64 253u
+// A push of a under the condition b, or its opposite if the lowest bit of the immediate is 0.
+#define VYRE_TILE_PUSH 254u
+// a and not b.
+#define VYRE_TILE_WITHOUT 255u
+
+// A step that only the device has: the start of a fixpoint's round.
+#define VYRE_STEP_ROUND 5u
+// A step that only the device has: a wave's long ranges are summed up before it.
+#define VYRE_STEP_HUBS 6u
+// A step that only the device has: memory is set.
+#define VYRE_STEP_FILL 7u
+
+// A uniform slot is bits that are known before the run.
+#define VYRE_VALUE_BITS 0u
+// A uniform slot is a fixpoint's round.
+#define VYRE_VALUE_ROUND 1u
+// A uniform slot is a reduction.
+#define VYRE_VALUE_REDUCTION 2u
+// A uniform slot is the length of a frontier or list.
+#define VYRE_VALUE_FRONTIER 3u
+
+// A row of quick code is filled with a literal.
+#define VYRE_FILL_LITERAL 0u
+// A row of quick code is filled with the low half of a staged uniform.
+#define VYRE_FILL_LOW 1u
+// A row of quick code is filled with the high half of a staged uniform.
+#define VYRE_FILL_HIGH 2u
+
 // Besides VYRE_OPS, what the general interpreter has.
 #define VYRE_INTERPRETER_OPS(DO) \
     DO(NEIGHBORS, VYRE_OP_NEIGHBORS) \
@@ -240,22 +332,6 @@ typedef long long i64;
     DO(MaxU32, VYRE_OP_MaxU32) \
     DO(Or32, VYRE_OP_Or32) \
     DO(AddF32, VYRE_OP_AddF32)
-#define VYRE_DO_WAVE 0u
-#define VYRE_DO_BARRIER 1u
-#define VYRE_DO_LOOP 2u
-#define VYRE_DO_ROUND 3u
-#define VYRE_DO_UNTIL 4u
-#define VYRE_DO_END 5u
-#define VYRE_DO_HUBS 6u
-#define VYRE_DO_FILL 7u
-#define VYRE_VALUE_BITS 0u
-#define VYRE_VALUE_ROUND 1u
-#define VYRE_VALUE_REDUCTION 2u
-#define VYRE_VALUE_FRONTIER 3u
-#define VYRE_FILL_LITERAL 0u
-#define VYRE_FILL_LOW 1u
-#define VYRE_FILL_HIGH 2u
-#define VYRE_ROUND_LIMIT_KERNEL 65535u
 
 struct Image {
     u64 code;

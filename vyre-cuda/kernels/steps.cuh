@@ -334,19 +334,19 @@ __device__ __forceinline__ void advance(u32& abort) {
         __syncwarp();
         const Step& step = *table<Step>(image().steps, pc);
         u64 seen = 0;
-        if (step.kind == VYRE_DO_UNTIL || step.kind == VYRE_DO_BARRIER) {
+        if (step.kind == VYRE_STEP_Until || step.kind == VYRE_STEP_Barrier) {
             if (!pass_barrier(step, pc, seen, abort)) return;
         }
         const u32 next = pc + 1;
         switch (step.kind) {
-            case VYRE_DO_WAVE: pc = step_wave(step, next); break;
-            case VYRE_DO_HUBS: pc = step_hubs(step, next); break;
-            case VYRE_DO_BARRIER: pc = next; break;
-            case VYRE_DO_FILL: pc = step_fill(step, next); break;
-            case VYRE_DO_LOOP: pc = step_loop(step, next); break;
-            case VYRE_DO_ROUND: pc = step_round(step, next); break;
-            case VYRE_DO_UNTIL: pc = step_until(step, next, seen, abort); break;
-            case VYRE_DO_END: leave(); return;
+            case VYRE_STEP_Wave: pc = step_wave(step, next); break;
+            case VYRE_STEP_HUBS: pc = step_hubs(step, next); break;
+            case VYRE_STEP_Barrier: pc = next; break;
+            case VYRE_STEP_FILL: pc = step_fill(step, next); break;
+            case VYRE_STEP_Loop: pc = step_loop(step, next); break;
+            case VYRE_STEP_ROUND: pc = step_round(step, next); break;
+            case VYRE_STEP_Until: pc = step_until(step, next, seen, abort); break;
+            case VYRE_STEP_End: leave(); return;
             default: pc = step_unknown(step);
         }
     } while (pc != VYRE_NONE);

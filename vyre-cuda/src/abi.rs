@@ -1,5 +1,6 @@
-//! Structs that the host writes and the megakernel reads, defined once: the macro below makes both the `#[repr(C)]`
-//! Rust struct and the text of `kernels/abi.h`. A test compares the checked-in header with it.
+//! Constants and structs that the host writes and the megakernel reads, each defined once: the macros below make both
+//! the Rust items and the text of `kernels/abi.h`. What the device shares with VIR0 itself (instructions, trap kinds,
+//! tags) comes from its tables, as `kernels/isa.h`. Tests compare the checked-in headers with both.
 //!
 //! All addresses are device addresses. `*_shared` fields are byte offsets into a CTA's shared memory. Table fields of
 //! [`Image`] are byte offsets from the start of the image. Every CTA copies the tables into its shared memory, so
@@ -10,134 +11,202 @@
     reason = "fields are described where their struct is declared"
 )]
 
-/// A field that does not apply.
-pub(crate) const NONE: u32 = u32::MAX;
-/// Threads of a CTA; one CTA runs on each multiprocessor.
-pub(crate) const THREADS: u32 = 1024;
-/// Warps of a CTA.
-pub(crate) const WARPS: u32 = 32;
-/// Most CTAs of a launch: the barrier word counts arrivals in 8 bits.
-pub(crate) const MAX_CTAS: u32 = 255;
-/// Out-degree above which a frontier item is split into chunks of this many edges.
-pub(crate) const HUB_EDGES: u32 = vyre_core::plan::device::HUB_EDGES;
-/// Edges above which a neighbour loop's range is summed up before the wave, and edges of one part of it.
-pub(crate) const RANGE_HUB: u32 = 256;
-/// See [`RANGE_HUB`].
-pub(crate) const RANGE_PART: u32 = 1024;
-/// Opcodes that only the device has: a lifted neighbour loop, and the end of its body.
-pub(crate) const OP_NEIGHBORS: u32 = 0xf0;
-/// See [`OP_NEIGHBORS`].
-pub(crate) const OP_END_NEIGHBORS: u32 = 0xf1;
-/// Opcode of a map's code: wait for what was loaded.
-pub(crate) const OP_WAIT: u32 = 0xf2;
-/// Opcode of a map's code: the item's number.
-pub(crate) const OP_NUMBER: u32 = 0xf3;
-/// Opcodes of tile code: loads that are asked for together, as many words as the immediate says in its low byte, of 64
-/// bits if the next byte is one; the end; items leave for which operand a is 0, or a comparison of a and b does not
-/// hold; a push of a under the condition b, or its opposite if the lowest bit of the immediate is 0; a and not b.
-pub(crate) const TILE_LOADS: u32 = 0xf6;
-/// See [`TILE_LOADS`].
-pub(crate) const TILE_END: u32 = 0xf7;
-/// See [`TILE_LOADS`].
-pub(crate) const TILE_EXIT: u32 = 0xf8;
-/// See [`TILE_LOADS`].
-pub(crate) const TILE_EXIT_LT: u32 = 0xf9;
-/// See [`TILE_LOADS`].
-pub(crate) const TILE_EXIT_LE: u32 = 0xfa;
-/// See [`TILE_LOADS`].
-pub(crate) const TILE_EXIT_EQ: u32 = 0xfb;
-/// See [`TILE_LOADS`].
-pub(crate) const TILE_EXIT_NE: u32 = 0xfc;
-/// See [`TILE_LOADS`].
-pub(crate) const TILE_EXIT_NE64: u32 = 0xfd;
-/// See [`TILE_LOADS`].
-pub(crate) const TILE_PUSH: u32 = 0xfe;
-/// See [`TILE_LOADS`].
-pub(crate) const TILE_WITHOUT: u32 = 0xff;
-/// In the immediate of an atomic in tile code: its element was just loaded.
-pub(crate) const TILE_KNOWN: u32 = 1;
-/// Beside a map's opcode: operand a is what was computed last, and still at hand.
-pub(crate) const MAP_A_LAST: u32 = 1 << 8;
-/// The same of operand b.
-pub(crate) const MAP_B_LAST: u32 = 1 << 9;
-/// The result is not put in a row.
-pub(crate) const MAP_NOT_KEPT: u32 = 1 << 10;
-/// It does not compute.
-pub(crate) const MAP_MOVES: u32 = 1 << 11;
-/// Bytes of a word of code as the device has it.
-pub(crate) const WORD_BYTES: u32 = 32;
-/// What the device adds to the place of an operand that is the same for all lanes, besides the address of the word.
-pub(crate) const FIXED: u32 = (1 << 31) - (1 << 20);
-/// Opcodes of quick code: a conditional push to a frontier, and the end of some items within an `if`.
-pub(crate) const QUICK_PUSH: u32 = 0xf4;
-/// See [`QUICK_PUSH`].
-pub(crate) const QUICK_RETURN: u32 = 0xf5;
-/// Flags of a word of quick code, beside its opcode: the next word is a push, and the result says whether.
-pub(crate) const QUICK_DECIDES: u32 = 1 << 8;
-/// Items whose result is 0 stop here, as at an `if`.
-pub(crate) const QUICK_IF: u32 = 1 << 9;
-/// The first operand is the result of the word before.
-pub(crate) const QUICK_HANDED_A: u32 = 1 << 10;
-/// The second one is.
-pub(crate) const QUICK_HANDED_B: u32 = 1 << 11;
-/// Nobody reads the result from its row.
-pub(crate) const QUICK_DROPS: u32 = 1 << 12;
-/// The result is of 64 bits.
-pub(crate) const QUICK_WIDE: u32 = 1 << 13;
-/// The word has no opcode: the bits below, in its immediate, say what it makes of its operands.
-pub(crate) const QUICK_COMPUTES: u32 = 1 << 14;
-/// The immediate is the place of a buffer's entry.
-pub(crate) const QUICK_PLACED: u32 = 1 << 15;
-/// The second operand's complement is taken, and a sum has one more: a difference.
-pub(crate) const QUICK_FLIP: u32 = 1 << 7;
-/// Not the sum, but bits of both, of one, or of either.
-pub(crate) const QUICK_BITS: u32 = 1 << 3;
-/// See [`QUICK_BITS`].
-pub(crate) const QUICK_BOTH: u32 = 1 << 15;
-/// See [`QUICK_BITS`].
-pub(crate) const QUICK_ODD: u32 = 1 << 23;
-/// Whether the first operand (not complemented) is below, the same, or above.
-pub(crate) const QUICK_COMPARES: u32 = 1 << 4;
-/// See [`QUICK_COMPARES`].
-pub(crate) const QUICK_BELOW: u32 = 1 << 0;
-/// See [`QUICK_COMPARES`].
-pub(crate) const QUICK_SAME: u32 = 1 << 1;
-/// See [`QUICK_COMPARES`].
-pub(crate) const QUICK_ABOVE: u32 = 1 << 2;
-/// The first operand if that holds, or else the second.
-pub(crate) const QUICK_PICKS: u32 = 1 << 5;
-/// Operands compare as signed.
-pub(crate) const QUICK_SIGNED: u32 = 1 << 31;
-/// In the immediate of a push in quick code: it is to the frontier that is swept.
-pub(crate) const QUICK_OWN: u32 = 1 << 9;
-/// The kernel ends after the push.
-pub(crate) const QUICK_LAST: u32 = 1 << 8;
-/// Of what a tile loads before its first word: it is used; its place is the number of an edge.
-pub(crate) const SLOT_USED: u32 = 1 << 31;
-/// See [`SLOT_USED`].
-pub(crate) const SLOT_EDGE: u32 = 1 << 30;
-/// Warps of a CTA that take part in narrow rounds.
-pub(crate) const QUICK_WARPS: u32 = 4;
-/// Beside the length of quick code: it stores otherwise than by exchanges, or loads what may change past the
-/// first-level cache, so that barriers have to order that.
-pub(crate) const QUICK_WRITES: u32 = 1 << 30;
-/// See [`QUICK_WRITES`].
-pub(crate) const QUICK_READS: u32 = 1 << 31;
-/// CTAs of a cluster.
-pub(crate) const CLUSTER: u32 = 8;
-/// Warps of a CTA at most that take part in rounds which a cluster holds.
-pub(crate) const CLUSTER_WARPS: u32 = 16;
-/// Bytes of a staged uniform slot: the low half four times, then the high half four times.
-pub(crate) const UNIFORM_BYTES: u32 = 32;
-/// Items that a warp must take to fill the lanes' first edges for it to take more than it has lanes.
-pub(crate) const MORE_ITEMS: u32 = 18;
-/// Bytes of a warp's stash where a balanced edge tile finds its items: 32 of them, or 96 where edges are few.
-pub(crate) const STASH_BYTES: u32 = 256;
-/// Those after them for what the warp pushes to two frontiers until it is appended to them: no multiple of the others.
-pub(crate) const STAGING_BYTES: u32 = 16 + 2 * 256;
-/// Barrier words, used in turn; the host only lays them out.
-#[cfg(test)]
-pub(crate) const BARRIER_WORDS: u32 = 3;
+/// Constants of the device, one row each: its name, its value and what it is. Makes the Rust constants, and for the C
+/// header their list.
+macro_rules! constants {
+    ($($(#[doc = $doc:literal])+ $name:ident = $value:expr;)+) => {
+        $($(#[doc = $doc])+ pub(crate) const $name: u32 = $value;)+
+        /// Name, value and description of each of these.
+        #[cfg(test)]
+        pub(super) const ROWS: &[(&str, u32, &[&str])] = &[$((stringify!($name), $name, &[$($doc),+])),+];
+    };
+}
+
+constants! {
+    /// A field that does not apply.
+    NONE = u32::MAX;
+    /// Threads of a CTA; one CTA runs on each multiprocessor.
+    THREADS = 1024;
+    /// Warps of a CTA.
+    WARPS = 32;
+    /// Most CTAs of a launch: the barrier word counts arrivals in 8 bits.
+    MAX_CTAS = 255;
+    /// Barrier words, used in turn.
+    BARRIER_WORDS = 3;
+    /// CTAs of a cluster.
+    CLUSTER = 8;
+    /// Warps of a CTA at most that take part in rounds which a cluster holds.
+    CLUSTER_WARPS = 16;
+    /// Warps of a CTA that take part in narrow rounds.
+    QUICK_WARPS = 4;
+    /// Out-degree above which a frontier item is split into chunks of this many edges.
+    HUB_EDGES = vyre_core::plan::device::HUB_EDGES;
+    /// Edges above which a neighbour loop's range is summed up before the wave.
+    RANGE_HUB = 256;
+    /// Edges of one part of such a range.
+    RANGE_PART = 1024;
+    /// Items that a warp must take to fill the lanes' first edges for it to take more than it has lanes.
+    MORE_ITEMS = 18;
+    /// Bytes of a word of code as the device has it.
+    WORD_BYTES = 32;
+    /// What the device adds to the place of an operand that is the same for all lanes, besides the address of the word.
+    FIXED = (1 << 31) - (1 << 20);
+    /// Bytes of a staged uniform slot: the low half four times, then the high half four times.
+    UNIFORM_BYTES = 32;
+    /// Bytes of a warp's stash where a balanced edge tile finds its items: 32 of them, or 96 where edges are few.
+    STASH_BYTES = 256;
+    /// Those after them for what the warp pushes to two frontiers until it is appended to them: no multiple of the
+    /// others.
+    STAGING_BYTES = 16 + 2 * 256;
+    /// Kernel part of a round limit's trap key; the item part is the fixpoint.
+    ROUND_LIMIT_KERNEL = 0xffff;
+
+    /// In the immediate of an atomic in tile code: its element was just loaded.
+    TILE_KNOWN = 1;
+
+    /// Opcode of a map's code: wait for what was loaded.
+    OP_WAIT = 0xf2;
+    /// Opcode of a map's code: the item's number.
+    OP_NUMBER = 0xf3;
+    /// Beside a map's opcode: operand a is what was computed last, and still at hand.
+    MAP_A_LAST = 1 << 8;
+    /// Beside a map's opcode: the same of operand b.
+    MAP_B_LAST = 1 << 9;
+    /// Beside a map's opcode: the result is not put in a row.
+    MAP_NOT_KEPT = 1 << 10;
+    /// Beside a map's opcode: it does not compute.
+    MAP_MOVES = 1 << 11;
+
+    /// Opcode of quick code: a conditional push to a frontier.
+    QUICK_PUSH = 0xf4;
+    /// Opcode of quick code: the end of some items within an `if`.
+    QUICK_RETURN = 0xf5;
+    /// Flags of a word of quick code, beside its opcode: the next word is a push, and the result says whether.
+    QUICK_DECIDES = 1 << 8;
+    /// Items whose result is 0 stop here, as at an `if`.
+    QUICK_IF = 1 << 9;
+    /// The first operand is the result of the word before.
+    QUICK_HANDED_A = 1 << 10;
+    /// The second one is.
+    QUICK_HANDED_B = 1 << 11;
+    /// Nobody reads the result from its row.
+    QUICK_DROPS = 1 << 12;
+    /// The result is of 64 bits.
+    QUICK_WIDE = 1 << 13;
+    /// The word has no opcode: the bits of its immediate, below, say what it makes of its operands.
+    QUICK_COMPUTES = 1 << 14;
+    /// The immediate is the place of a buffer's entry.
+    QUICK_PLACED = 1 << 15;
+    /// In the immediate of a word that computes: whether the first operand (not complemented) is below the second.
+    QUICK_BELOW = 1 << 0;
+    /// Whether they are the same.
+    QUICK_SAME = 1 << 1;
+    /// Whether the first one is above the second.
+    QUICK_ABOVE = 1 << 2;
+    /// Not the sum, but bits of both, of one, or of either.
+    QUICK_BITS = 1 << 3;
+    /// The result is whether one of the three relations holds that are asked for.
+    QUICK_COMPARES = 1 << 4;
+    /// The first operand if that holds, or else the second.
+    QUICK_PICKS = 1 << 5;
+    /// The second operand's complement is taken, and a sum has one more: a difference.
+    QUICK_FLIP = 1 << 7;
+    /// Bits that both operands have.
+    QUICK_BOTH = 1 << 15;
+    /// Bits that one operand has and the other has not.
+    QUICK_ODD = 1 << 23;
+    /// Operands compare as signed.
+    QUICK_SIGNED = 1 << 31;
+    /// In the immediate of a push in quick code: the kernel ends after it.
+    QUICK_LAST = 1 << 8;
+    /// In the immediate of a push in quick code: it is to the frontier that is swept.
+    QUICK_OWN = 1 << 9;
+    /// Beside the length of quick code: it stores otherwise than by exchanges, so that barriers have to order that.
+    QUICK_WRITES = 1 << 30;
+    /// Beside the length of quick code: it loads what may change past the first-level cache.
+    QUICK_READS = 1 << 31;
+    /// Of what a tile loads before its first word: its place is the number of an edge.
+    SLOT_EDGE = 1 << 30;
+    /// Of what a tile loads before its first word: it is used.
+    SLOT_USED = 1 << 31;
+}
+
+pub(crate) use interpreted::*;
+/// Opcodes that the general interpreter has besides those of VIR0.
+mod interpreted {
+    constants! {
+        /// A neighbour loop that is shared out.
+        OP_NEIGHBORS = 0xf0;
+        /// The end of its body.
+        OP_END_NEIGHBORS = 0xf1;
+        /// Tile code: loads that are asked for together, as many words as the immediate says in its low byte, of 64
+        /// bits if the next byte is one.
+        TILE_LOADS = 0xf6;
+        /// The end of tile code.
+        TILE_END = 0xf7;
+        /// Items leave for which operand a is 0.
+        TILE_EXIT = 0xf8;
+        /// Items leave for which a < b does not hold.
+        TILE_EXIT_LT = 0xf9;
+        /// Items leave for which a <= b does not hold.
+        TILE_EXIT_LE = 0xfa;
+        /// Items leave for which a = b does not hold.
+        TILE_EXIT_EQ = 0xfb;
+        /// Items leave for which a != b does not hold.
+        TILE_EXIT_NE = 0xfc;
+        /// The same of operands of 64 bits.
+        TILE_EXIT_NE64 = 0xfd;
+        /// A push of a under the condition b, or its opposite if the lowest bit of the immediate is 0.
+        TILE_PUSH = 0xfe;
+        /// a and not b.
+        TILE_WITHOUT = 0xff;
+    }
+}
+
+/// Kinds of [`Step`]. What is a step of VIR0 has the number that it has there.
+pub(crate) mod step {
+    use vyre_core::vir0::module::{FixpointId, Step, WaveId};
+
+    pub(crate) const WAVE: u32 = Step::Wave(WaveId(0)).tag() as u32;
+    pub(crate) const BARRIER: u32 = Step::Barrier.tag() as u32;
+    pub(crate) const LOOP: u32 = Step::Loop(FixpointId(0)).tag() as u32;
+    pub(crate) const UNTIL: u32 = Step::Until(FixpointId(0)).tag() as u32;
+    pub(crate) const END: u32 = Step::End.tag() as u32;
+    constants! {
+        /// A step that only the device has: the start of a fixpoint's round.
+        ROUND = END + 1;
+        /// A step that only the device has: a wave's long ranges are summed up before it.
+        HUBS = END + 2;
+        /// A step that only the device has: memory is set.
+        FILL = END + 3;
+    }
+}
+
+/// Kinds of [`Value`].
+pub(crate) mod value {
+    constants! {
+        /// A uniform slot is bits that are known before the run.
+        BITS = 0;
+        /// A uniform slot is a fixpoint's round.
+        ROUND = 1;
+        /// A uniform slot is a reduction.
+        REDUCTION = 2;
+        /// A uniform slot is the length of a frontier or list.
+        FRONTIER = 3;
+    }
+}
+
+/// What a row of quick code is filled with.
+pub(crate) mod fill {
+    constants! {
+        /// A row of quick code is filled with a literal.
+        LITERAL = 0;
+        /// A row of quick code is filled with the low half of a staged uniform.
+        LOW = 1;
+        /// A row of quick code is filled with the high half of a staged uniform.
+        HIGH = 2;
+    }
+}
 
 /// A plain struct without padding, shared with the device.
 ///
@@ -182,30 +251,18 @@ macro_rules! abi {
             let mut out = String::from("// Generated from vyre-cuda/src/abi.rs; do not edit.\n#pragma once\n\n");
             out.push_str("typedef unsigned char u8;\ntypedef unsigned int u32;\ntypedef int i32;\n");
             out.push_str("typedef unsigned long long u64;\ntypedef long long i64;\n\n");
-            for (name, value) in [
-                ("NONE", NONE), ("THREADS", THREADS), ("WARPS", WARPS), ("MAX_CTAS", MAX_CTAS),
-                ("HUB_EDGES", HUB_EDGES), ("WORD_BYTES", WORD_BYTES), ("FIXED", FIXED), ("UNIFORM_BYTES", UNIFORM_BYTES), ("STAGING_BYTES", STAGING_BYTES),
-                ("MORE_ITEMS", MORE_ITEMS),
-                ("BARRIER_WORDS", BARRIER_WORDS), ("RANGE_HUB", RANGE_HUB), ("RANGE_PART", RANGE_PART),
-                ("OP_NEIGHBORS", OP_NEIGHBORS), ("OP_END_NEIGHBORS", OP_END_NEIGHBORS),
-                ("OP_WAIT", OP_WAIT), ("OP_NUMBER", OP_NUMBER),
-                ("TILE_LOADS", TILE_LOADS), ("TILE_END", TILE_END), ("TILE_EXIT", TILE_EXIT),
-                ("TILE_EXIT_LT", TILE_EXIT_LT), ("TILE_EXIT_LE", TILE_EXIT_LE), ("TILE_EXIT_EQ", TILE_EXIT_EQ),
-                ("TILE_EXIT_NE", TILE_EXIT_NE), ("TILE_EXIT_NE64", TILE_EXIT_NE64), ("TILE_PUSH", TILE_PUSH),
-                ("TILE_WITHOUT", TILE_WITHOUT), ("TILE_KNOWN", TILE_KNOWN),
-                ("QUICK_WARPS", QUICK_WARPS), ("QUICK_PUSH", QUICK_PUSH), ("QUICK_RETURN", QUICK_RETURN),
-                ("QUICK_WRITES", QUICK_WRITES), ("QUICK_READS", QUICK_READS), ("CLUSTER", CLUSTER), ("CLUSTER_WARPS", CLUSTER_WARPS),
-                ("QUICK_DECIDES", QUICK_DECIDES), ("QUICK_IF", QUICK_IF), ("QUICK_HANDED_A", QUICK_HANDED_A),
-                ("QUICK_HANDED_B", QUICK_HANDED_B), ("QUICK_DROPS", QUICK_DROPS), ("QUICK_WIDE", QUICK_WIDE),
-                ("QUICK_COMPUTES", QUICK_COMPUTES), ("QUICK_PLACED", QUICK_PLACED), ("QUICK_FLIP", QUICK_FLIP), ("QUICK_BITS", QUICK_BITS),
-                ("QUICK_BOTH", QUICK_BOTH), ("QUICK_ODD", QUICK_ODD), ("QUICK_COMPARES", QUICK_COMPARES),
-                ("QUICK_BELOW", QUICK_BELOW), ("QUICK_SAME", QUICK_SAME), ("QUICK_ABOVE", QUICK_ABOVE),
-                ("QUICK_PICKS", QUICK_PICKS), ("QUICK_SIGNED", QUICK_SIGNED), ("QUICK_OWN", QUICK_OWN),
-                ("QUICK_LAST", QUICK_LAST), ("SLOT_USED", SLOT_USED), ("SLOT_EDGE", SLOT_EDGE),
-                ("MAP_A_LAST", MAP_A_LAST), ("MAP_B_LAST", MAP_B_LAST), ("MAP_NOT_KEPT", MAP_NOT_KEPT),
-                ("MAP_MOVES", MAP_MOVES),
-            ] {
-                writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
+            let groups = [
+                ("", ROWS), ("", interpreted::ROWS), ("STEP_", step::ROWS), ("VALUE_", value::ROWS),
+                ("FILL_", fill::ROWS),
+            ];
+            for (group, rows) in groups {
+                for (name, value, docs) in rows {
+                    for doc in *docs {
+                        writeln!(out, "//{doc}").expect("writing to a string succeeds");
+                    }
+                    writeln!(out, "#define VYRE_{group}{name} {value}u").expect("writing to a string succeeds");
+                }
+                out.push('\n');
             }
             for (name, what, words) in words() {
                 write!(out, "// {what}\n#define VYRE_{name}(DO)").expect("writing to a string succeeds");
@@ -213,9 +270,6 @@ macro_rules! abi {
                     write!(out, " \\\n    DO({word})").expect("writing to a string succeeds");
                 }
                 out.push('\n');
-            }
-            for (name, value) in TAGS {
-                writeln!(out, "#define VYRE_{name} {value}u").expect("writing to a string succeeds");
             }
             $(
                 writeln!(out, "\nstruct {} {{", stringify!($name)).expect("writing to a string succeeds");
@@ -234,28 +288,11 @@ macro_rules! abi {
     (@c $field:ident [u64; $n:literal]) => { concat!("u64 ", stringify!($field), "[", stringify!($n), "]") };
 }
 
-/// Opcodes that the general interpreter has besides those of VIR0.
-#[cfg(test)]
-const INTERPRETED: [(&str, u32); 12] = [
-    ("OP_NEIGHBORS", OP_NEIGHBORS),
-    ("OP_END_NEIGHBORS", OP_END_NEIGHBORS),
-    ("TILE_LOADS", TILE_LOADS),
-    ("TILE_END", TILE_END),
-    ("TILE_EXIT", TILE_EXIT),
-    ("TILE_EXIT_LT", TILE_EXIT_LT),
-    ("TILE_EXIT_LE", TILE_EXIT_LE),
-    ("TILE_EXIT_EQ", TILE_EXIT_EQ),
-    ("TILE_EXIT_NE", TILE_EXIT_NE),
-    ("TILE_EXIT_NE64", TILE_EXIT_NE64),
-    ("TILE_PUSH", TILE_PUSH),
-    ("TILE_WITHOUT", TILE_WITHOUT),
-];
-
 /// The bytes that are no opcode of the general interpreter. With them its cases are all 256, so that its jump table
 /// needs no look at its bounds.
 #[cfg(test)]
 fn uninterpreted() -> impl Iterator<Item = u32> {
-    let own = |code: u32| INTERPRETED.iter().any(|&(_, known)| known == code);
+    let own = |code: u32| interpreted::ROWS.iter().any(|row| row.1 == code);
     (0..256).filter(move |&c| vyre_core::vir0::isa::Op::from_code(c as u8).is_none() && !own(c))
 }
 
@@ -279,7 +316,7 @@ fn words() -> Vec<(&'static str, &'static str, Vec<String>)> {
         (
             "INTERPRETER_OPS",
             "Besides VYRE_OPS, what the general interpreter has.",
-            INTERPRETED.iter().map(|&(name, _)| own(name)).collect(),
+            interpreted::ROWS.iter().map(|row| own(row.0)).collect(),
         ),
         (
             "NO_INTERPRETER_OPS",
@@ -299,57 +336,6 @@ fn words() -> Vec<(&'static str, &'static str, Vec<String>)> {
             those(crate::neighbor_loop::gathers),
         ),
     ]
-}
-
-/// Tags of device tables that are not tags of VIR0.
-#[cfg(test)]
-const TAGS: [(&str, u32); 16] = [
-    ("DO_WAVE", step::WAVE),
-    ("DO_BARRIER", step::BARRIER),
-    ("DO_LOOP", step::LOOP),
-    ("DO_ROUND", step::ROUND),
-    ("DO_UNTIL", step::UNTIL),
-    ("DO_END", step::END),
-    ("DO_HUBS", step::HUBS),
-    ("DO_FILL", step::FILL),
-    ("VALUE_BITS", value::BITS),
-    ("VALUE_ROUND", value::ROUND),
-    ("VALUE_REDUCTION", value::REDUCTION),
-    ("VALUE_FRONTIER", value::FRONTIER),
-    ("FILL_LITERAL", fill::LITERAL),
-    ("FILL_LOW", fill::LOW),
-    ("FILL_HIGH", fill::HIGH),
-    ("ROUND_LIMIT_KERNEL", ROUND_LIMIT_KERNEL),
-];
-
-/// Kernel part of a round limit's trap key; the item part is the fixpoint.
-pub(crate) const ROUND_LIMIT_KERNEL: u32 = 0xffff;
-
-/// Kinds of [`Step`].
-pub(crate) mod step {
-    pub(crate) const WAVE: u32 = 0;
-    pub(crate) const BARRIER: u32 = 1;
-    pub(crate) const LOOP: u32 = 2;
-    pub(crate) const ROUND: u32 = 3;
-    pub(crate) const UNTIL: u32 = 4;
-    pub(crate) const END: u32 = 5;
-    pub(crate) const HUBS: u32 = 6;
-    pub(crate) const FILL: u32 = 7;
-}
-
-/// Kinds of [`Value`].
-pub(crate) mod value {
-    pub(crate) const BITS: u32 = 0;
-    pub(crate) const ROUND: u32 = 1;
-    pub(crate) const REDUCTION: u32 = 2;
-    pub(crate) const FRONTIER: u32 = 3;
-}
-
-/// What a row of quick code is filled with: a literal, or half of a staged uniform.
-pub(crate) mod fill {
-    pub(crate) const LITERAL: u32 = 0;
-    pub(crate) const LOW: u32 = 1;
-    pub(crate) const HIGH: u32 = 2;
 }
 
 abi! {
@@ -676,6 +662,11 @@ abi! {
     }
 }
 
+const _: () = assert!(
+    std::mem::offset_of!(Control, trap_key) == BARRIER_WORDS as usize * 128,
+    "each barrier word has a line of its own"
+);
+
 #[cfg(test)]
 mod tests {
     use vyre_core::vir0::isa::*;
@@ -684,7 +675,7 @@ mod tests {
     /// codes and the tags of [`vyre_core::vir0::container`].
     fn instruction_header() -> String {
         let mut out = String::from(
-            "// Generated from vyre-core's instruction table (isa::cuda_header); do not edit.\n#pragma once\n\n",
+            "// Generated by vyre-cuda/src/abi.rs from the tables of VIR0; do not edit.\n#pragma once\n\n",
         );
         let mut define = |name: &str, value: u32| {
             out.push_str(&format!("#define VYRE_{name} {value}u\n"));
@@ -726,7 +717,10 @@ mod tests {
         }
         out.push_str("};\n");
         let mut open = "";
-        for &(ty, variant, tag) in vyre_core::vir0::container::TAGS {
+        // Only those that device code looks at, or else it would have to be compiled anew for each change of another one.
+        let looked_at = ["Scalar", "ReduceOp", "Domain", "Step"];
+        let tags = vyre_core::vir0::container::TAGS.iter();
+        for &(ty, variant, tag) in tags.filter(|tag| looked_at.contains(&tag.0)) {
             if ty != open {
                 let end = if open.is_empty() { "" } else { "};\n" };
                 out.push_str(&format!("{end}\nenum Vyre{ty} {{\n"));
@@ -764,7 +758,7 @@ mod tests {
         let ops = vyre_core::vir0::isa::Op::ALL
             .iter()
             .map(|&op| u32::from(op as u8));
-        let own = super::INTERPRETED.iter().map(|&(_, code)| code);
+        let own = super::interpreted::ROWS.iter().map(|row| row.1);
         let mut cases: Vec<u32> = ops.chain(own).chain(super::uninterpreted()).collect();
         cases.sort_unstable();
         assert_eq!(cases, (0..256).collect::<Vec<_>>());

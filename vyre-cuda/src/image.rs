@@ -20,7 +20,6 @@ use crate::tile;
 use run::value_of;
 use thiserror::Error;
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::vir0::container::domain_tag;
 use vyre_core::vir0::flow::{op, writes};
 use vyre_core::vir0::isa::{Imm, Op, Word};
 use vyre_core::vir0::module::{Domain, Kernel, Program, ReduceOp, Role, TopologyId};
@@ -169,7 +168,7 @@ impl Layout {
             layout.waves.push(abi::Wave {
                 len: 0,
                 kernel: wave.kernel.0.into(),
-                domain: domain_tag(wave.domain).into(),
+                domain: wave.domain.tag().into(),
                 topology,
                 frontier: swept.unwrap_or(NONE),
                 narrow: (32.0 / average.max(1.0)).round().clamp(1.0, 32.0) as u32,
@@ -443,10 +442,10 @@ impl Layout {
         at += partials.unwrap_or(0) * abi::WARPS * 8;
         head.stash_shared = at;
         let pushes = |k: &Kernel| k.code.iter().any(|w| op(w) == Op::Push);
-        let many = self
-            .waves
-            .iter()
-            .any(|w| w.domain == 5 && w.narrow >= abi::MORE_ITEMS);
+        let mut waves = program.waves.iter().zip(&self.waves);
+        let many = waves.any(|(wave, described)| {
+            matches!(wave.domain, Domain::EdgesFrom(..)) && described.narrow >= abi::MORE_ITEMS
+        });
         head.stash_bytes = abi::STASH_BYTES * if many { 3 } else { 1 };
         if program.kernels.iter().any(pushes) {
             head.stash_bytes += abi::STAGING_BYTES;
@@ -586,7 +585,7 @@ pub(crate) fn records_of(program: &Program) -> impl Iterator<Item = (u32, &[Scal
 
 /// `op * 8 + scalar`, as the device switches on it.
 fn reduction_kind(op: ReduceOp, scalar: Scalar) -> u32 {
-    op as u32 * 8 + scalar as u32
+    u32::from(op.tag()) * 8 + u32::from(scalar.tag())
 }
 
 /// A reduction's value as its slot keeps it: float minima and maxima as integers of the same order.

@@ -615,11 +615,20 @@ structs! {
 macro_rules! enums {
     ($($ty:ident $what:literal { $($tag:literal => $variant:ident $(($($field:ident),*))?),* $(,)? })*) => {
         $(
+            impl $ty {
+                /// The byte that stands for this variant, in the container and for devices.
+                pub const fn tag(&self) -> u8 {
+                    match self {
+                        $($ty::$variant { .. } => $tag,)*
+                    }
+                }
+            }
+
             impl Codec for $ty {
                 fn put(&self, out: &mut Vec<u8>) {
+                    out.push(self.tag());
                     match self {
                         $($ty::$variant $(($($field),*))? => {
-                            out.push($tag);
                             $($($field.put(out);)*)?
                         })*
                     }
@@ -675,13 +684,6 @@ enums! {
         15 => Fault,
     }
     Step "step" { 0 => Wave(id), 1 => Barrier, 2 => Loop(id), 3 => Until(id), 4 => End }
-}
-
-/// The byte of [`TAGS`] for a domain: what a device calls it.
-pub fn domain_tag(domain: Domain) -> u8 {
-    let mut out = Vec::new();
-    domain.put(&mut out);
-    out[0]
 }
 
 impl Codec for bool {
