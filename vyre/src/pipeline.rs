@@ -43,9 +43,9 @@
 use crate::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::time::Instant;
 use vyre_core::plan::passes::{self, Candidate, PassError, Ranking, Sample, Skip};
 use vyre_core::plan::show::Plan;
+use vyre_core::run::clock::Instant;
 use vyre_core::vir0::manifest::Manifest;
 
 /// What an alternative claims and costs.

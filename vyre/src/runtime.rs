@@ -100,8 +100,8 @@ impl Runtime {
         Some(backend.downcast_ref::<Cuda>()?.device())
     }
 
-    /// The CPU, running the passes' own functions on all threads. Where the program is built with `panic = "abort"`, a
-    /// trap aborts the process.
+    /// The CPU, running the passes' own functions on all threads. Where the program is built with `panic = "abort"`, as
+    /// it is for wasm32, a trap aborts the process.
     pub fn native() -> Runtime {
         Runtime::on(Arc::new(Native))
     }

@@ -14,7 +14,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Weak};
-use std::time::Instant;
 use vyre_core::dsl::columns::SliceMut;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::launch::WAITING;
@@ -22,6 +21,7 @@ use vyre_core::plan::session::{Counters, Profile, Readback};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::Args;
 use vyre_core::run::backend::{Executor, Holder, Opening, Progress, Resident};
+use vyre_core::run::clock::Instant;
 use vyre_core::run::outcome::{Outcome, Report, give};
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::vir0::module::{

@@ -7,11 +7,11 @@ use crate::runtime::Runtime;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::Instant;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::session::Counters;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::{Many, Opening};
+use vyre_core::run::clock::Instant;
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::vir0::module::Program;
 

@@ -14,6 +14,7 @@
 
 pub mod args;
 pub mod backend;
+pub mod clock;
 mod fused;
 pub mod outcome;
 pub mod pass;

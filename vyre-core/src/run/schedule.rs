@@ -14,6 +14,7 @@
 use crate::dsl::error::RunError;
 pub use crate::dsl::fault::Fault;
 use crate::run::backend::Progress;
+use crate::run::clock::Instant;
 use crate::run::outcome::WaveTime;
 use crate::vir0::group::{ended_at, groups_of};
 use crate::vir0::isa::{Op, Word};
@@ -24,7 +25,6 @@ use crate::vir0::sizes::Sizes;
 use crate::vir0::subject::{Failed, Seen, item_type, subject_of, unfinished};
 use crate::vir0::trap::{self, Site, Trap, TrapKind, WHOLE_WAVE};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// What the host tells a backend to do, step by step. [`follow`] calls it in the order of the schedule.
 ///

@@ -8,10 +8,11 @@ use crate::query::{Batch, Query, QueryId, made};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::launch::{self, Diffusion, LaunchError, diffuse};
 use vyre_core::run::args::Args;
+use vyre_core::run::clock::Instant;
 use vyre_core::run::outcome::{Outcome, Report};
 use vyre_core::run::pass::Pass;
 

@@ -7,6 +7,7 @@ use crate::dsl::error::RunError;
 use crate::dsl::record::Rows;
 use crate::plan::compact::{self, CompactError, Slot};
 use crate::run::args::{Args, check_columns, check_type, given, index_len};
+use crate::run::clock::Instant;
 use crate::run::outcome::{Activity, Outcome, Readback, Report};
 use crate::run::schedule::{Failures, Meter, Overflow, Pending, Sweeper, Verdict, follow, lowest};
 use crate::vir0::module::{
@@ -16,7 +17,6 @@ use crate::vir0::module::{
 use crate::vir0::sizes::Sizes;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::time::Instant;
 
 impl HostState {
     /// Copies a run's input.
