@@ -6,7 +6,7 @@
 use crate::files;
 use crate::formats::{self, FormatError, VecValue};
 use crate::graph::{Graph, GraphError, GraphSpec};
-use serde_json::Value;
+use crate::json::Value;
 use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};

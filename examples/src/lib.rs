@@ -13,5 +13,6 @@ pub mod elf;
 pub mod files;
 pub mod formats;
 pub mod graph;
+pub mod json;
 pub mod oracle;
 pub mod passes;

@@ -28,6 +28,7 @@ macro_rules! debug_is_display {
     )*};
 }
 
+#[cfg(feature = "compile")]
 pub mod compile;
 #[cfg(feature = "exec")]
 pub mod cpu;

@@ -147,19 +147,6 @@ impl Shape {
     }
 }
 
-/// What a plan that is shown says of a frontier besides its items, at any size: as for graphs of 65,536 nodes and more,
-/// none of them a hub.
-pub(super) fn besides(program: &Program, id: FrontierId, sizes: &Sizes) -> Option<u64> {
-    let frontier = &program.frontiers[id.index()];
-    let carried = match (swept_with(program, id), frontier.capacity) {
-        (None, _) => 0,
-        (Some(_), Extent::NodesPlusEdges | Extent::Edges(_)) => sizes.nodes,
-        (Some(_), capacity) => sizes.resolve(program, capacity)?,
-    };
-    let stamps = if frontier.unique { sizes.nodes } else { 0 };
-    carried.checked_mul(16)?.checked_add(stamps.checked_mul(4)?)
-}
-
 /// Bytes of a part.
 pub fn aligned(bytes: u64) -> u64 {
     bytes.checked_next_multiple_of(ALIGN).unwrap_or(u64::MAX)

@@ -44,25 +44,35 @@
 
 pub mod arena;
 pub mod barrier;
+#[cfg(feature = "exec")]
 pub mod cache;
 pub mod check;
+#[cfg(feature = "exec")]
 pub mod compact;
 pub mod device;
 pub mod evidence;
 pub mod fit;
 pub mod footprint;
+#[cfg(feature = "exec")]
 pub mod fuse;
 pub mod hazard;
+#[cfg(feature = "exec")]
 pub mod launch;
 pub mod lives;
 pub mod memory;
+#[cfg(feature = "exec")]
 pub mod passes;
+#[cfg(feature = "exec")]
 pub mod picture;
 pub mod pull;
+#[cfg(feature = "exec")]
 pub mod route;
 pub mod session;
+#[cfg(feature = "exec")]
 pub mod show;
+#[cfg(feature = "exec")]
 pub mod side;
+#[cfg(feature = "exec")]
 pub mod thresholds;
 
 use std::fmt;

@@ -352,7 +352,7 @@ impl Backend {
     fn all(self, p: &Program, sizes: &Sizes, wide: &Wide) -> u128 {
         let planned: u128 = wide.items.iter().map(|&(_, bytes, _)| bytes).sum();
         let frontiers = (0u16..).zip(&p.frontiers);
-        let besides = |f| device::besides(p, FrontierId(f), sizes).unwrap_or(u64::MAX);
+        let besides = |f| besides(p, FrontierId(f), sizes).unwrap_or(u64::MAX);
         match self {
             Backend::Cpu => planned,
             Backend::Cuda => planned + frontiers.map(|(f, _)| u128::from(besides(f))).sum::<u128>(),
@@ -731,4 +731,17 @@ pub(super) fn thousands(n: impl Into<u128>) -> String {
         out.push(c);
     }
     out
+}
+
+/// Bytes that a CUDA device has for a frontier besides its items, at any size: as for graphs of 65,536 nodes and more,
+/// none of them a hub.
+fn besides(program: &Program, id: FrontierId, sizes: &Sizes) -> Option<u64> {
+    let frontier = &program.frontiers[id.index()];
+    let carried = match (device::swept_with(program, id), frontier.capacity) {
+        (None, _) => 0,
+        (Some(_), Extent::NodesPlusEdges | Extent::Edges(_)) => sizes.nodes,
+        (Some(_), capacity) => sizes.resolve(program, capacity)?,
+    };
+    let stamps = if frontier.unique { sizes.nodes } else { 0 };
+    carried.checked_mul(16)?.checked_add(stamps.checked_mul(4)?)
 }

@@ -1,5 +1,5 @@
 //! Breadth-first search as wasm32, for a page or for Node: `scripts/check-wasm` builds it without the feature `cuda`, and
-//! `wasm.mjs`, which calls it, compares with a search of its own. A caller adds edges, runs, and reads distances.
+//! `check.mjs`, which calls it, compares with a search of its own. A caller adds edges, runs, and reads distances.
 
 use std::sync::{Mutex, PoisonError};
 use vyre::prelude::*;

@@ -1,5 +1,5 @@
-// Runs wasm.rs under Node and compares it with a breadth-first search of its own.
-// usage: node wasm.mjs FILE.wasm
+// Runs lib.rs, built as wasm32, under Node, and compares it with a breadth-first search of its own.
+// usage: node check.mjs FILE.wasm
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
