@@ -61,7 +61,7 @@ impl One {
             native,
         };
         Ok(One {
-            executor: runtime.the_backend().open(opening)?,
+            executor: runtime.implementation().open(opening)?,
             program,
             memory,
         })
@@ -75,6 +75,10 @@ impl One {
 
 impl<A: Pass, B: Pass> FusedSession<A, B> {
     /// Uploads the topology. `links` are pairs of field names: an output of the first, an input of the second.
+    ///
+    /// # Errors
+    /// A link names no buffer, or two that do not fit together; the passes are given different topologies; their memory
+    /// does not fit in the budget or on the backend.
     pub fn new<'a>(
         runtime: &Runtime,
         (first, second): (
@@ -114,7 +118,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             return Err(invalid(&"fused passes work on one topology").into());
         }
         let fused_program = std::mem::take(&mut fused.program);
-        let (program, how) = if runtime.the_backend().runs_bytecode() {
+        let (program, how) = if runtime.implementation().runs_bytecode() {
             let (planned, memory) = Memory::settle(fused_program, &first, runtime)?;
             taken = rows()?;
             let mut both = first;
@@ -162,6 +166,9 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
     }
 
     /// Runs both.
+    ///
+    /// # Errors
+    /// The first trap of either pass, an argument that does not fit, or no memory. Both can run again.
     pub fn run(
         &mut self,
         first: A::Run<'_>,

@@ -21,7 +21,7 @@ pub(crate) fn run<P>(
 where
     P: for<'a> Pass<Topology<'a> = ()>,
 {
-    let (backend, spare) = (runtime.the_backend(), runtime.spare());
+    let (backend, spare) = (runtime.implementation(), runtime.spare());
     let Some(memory_bytes) = backend.waiting_room_bytes()? else {
         return Session::<P>::new(runtime, ())?.run_in_place(args, in_outs, may_trap);
     };

@@ -48,6 +48,8 @@
 //! A checked fault (an index out of bounds, a division by zero, an overflowed frontier, too many rounds) stops the run
 //! with a [`Trap`] that names the field, the kernel, the source position and the item; the session stays usable.
 
+#![warn(clippy::missing_errors_doc)]
+
 mod budget;
 mod costs;
 mod decide;
@@ -93,7 +95,9 @@ pub use vyre_core::plan::thresholds::{Thresholds, ThresholdsError};
 pub use vyre_core::run::backend::Progress;
 pub use vyre_core::run::outcome::{Activity, Readback, Report, WaveTime};
 pub use vyre_core::vir0::trap::{Subject, Trap, TrapKind};
-pub use vyre_macros::*;
+#[doc(hidden)]
+pub use vyre_macros::wavegraph;
+pub use vyre_macros::{device, fixpoint, kernel, pass, wave, wave_graph};
 
 /// What expanded code names. Not for anyone else.
 #[doc(hidden)]
@@ -135,6 +139,9 @@ pub mod __private {
     pub const fn known_struct<const SERIAL: u32, T: KnownStruct<SERIAL>>() {}
 
     /// The number of elements of a slice that a kernel is given.
+    ///
+    /// # Errors
+    /// There are more than 32 bits count.
     pub fn length(name: &str, len: usize) -> Result<u32, crate::Error> {
         u32::try_from(len).map_err(|_| {
             crate::Error::from(RunError::TooLong {
@@ -146,6 +153,9 @@ pub mod __private {
 
     /// What a kernel's `run` does: on the CPU it reads and writes the caller's slices where they are; on a GPU its
     /// session stays for the next call.
+    ///
+    /// # Errors
+    /// As [`Session::run`](crate::Session::run).
     pub fn run_in_place<P>(
         runtime: &crate::Runtime,
         args: &Args<'_>,

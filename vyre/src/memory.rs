@@ -82,12 +82,12 @@ impl Memory {
             let plan = Memory::plan(program()?, topology, (available, pressure), runtime);
             Ok(plan?)
         };
-        let of = (runtime.the_backend().ordinal(), pressure);
+        let of = (runtime.implementation().ordinal(), pressure);
         let mut planned = runtime.plans().session(layout, of, make)?;
         // Plans are kept by sizes. On a device a graph's shape decides, too, where a budget asks.
         if !made.get()
             && planned.holder != Holder::Host
-            && runtime.the_backend().holder(&planned.program, topology)? != planned.holder
+            && runtime.implementation().holder(&planned.program, topology)? != planned.holder
         {
             planned = make()?;
         }
@@ -153,7 +153,7 @@ impl Memory {
         let budgets = [program.manifest.budget_bytes, available_bytes];
         let mut need = None;
         if let Some(available) = budgets.into_iter().flatten().min() {
-            holder = runtime.the_backend().holder(&program, topology)?;
+            holder = runtime.implementation().holder(&program, topology)?;
             let beside = holder.beside_bytes(&program, &sizes);
             let room = available.saturating_sub(beside);
             let fitted = fit_on(&program, &sizes, (room, holder.target()));

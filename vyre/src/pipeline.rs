@@ -345,6 +345,9 @@ impl<'p, T> Pipeline<'p, T> {
     /// in turn, after an untimed one. How long preparing takes is measured once. The figures replace what the choices
     /// claimed. What was prepared is given up again, so that a selection weighs what preparing costs. Each stage sees
     /// the state as the baselines before it leave it.
+    ///
+    /// # Errors
+    /// The first that preparing or running anything gives. What was measured before it stays.
     pub fn measure(&mut self, runs: NonZeroUsize, state: &mut T) -> Result<(), Error> {
         let mut stages = self.stages.iter_mut();
         stages.try_for_each(|stage| stage.measure(runs, state))
@@ -360,6 +363,9 @@ impl<'p, T> Pipeline<'p, T> {
 
     /// Decides what runs on such a sample: in each stage, the selected alternative that ranks first. An alternative
     /// that is outranked in its stage leaves its part of the budgets to others.
+    ///
+    /// # Errors
+    /// Two alternatives have one id, or one has none; a mandatory one does not fit in the sample's budgets; a sum overflows.
     pub fn select(&mut self, sample: &Sample) -> Result<Selected<'_, 'p, T>, PassError> {
         let mut verdicts: Vec<Vec<Option<Verdict>>> = self
             .stages
@@ -491,6 +497,9 @@ impl<T> Selected<'_, '_, T> {
     }
 
     /// Runs what was decided, stage by stage; the first error ends it.
+    ///
+    /// # Errors
+    /// The first that a stage gives, which ends it.
     pub fn run(&mut self, state: &mut T) -> Result<(), Error> {
         for (stage, first) in self.pipeline.stages.iter_mut().zip(&self.first) {
             match (first, &mut stage.baseline) {

@@ -72,7 +72,7 @@ impl Query {
         let inputs = rows.and_then(|rows| {
             let given = args.inputs.iter().copied().chain(slices(&rows));
             let bytes = given.map(|(_, s)| s.bytes()).sum();
-            if runtime.the_backend().is_host() && !lease.take(bytes) {
+            if runtime.implementation().is_host() && !lease.take(bytes) {
                 return Err(RunError::Memory {
                     what: "the inputs of the query do not fit beside the sessions".to_owned(),
                     needed_bytes: bytes,

@@ -260,8 +260,8 @@ impl Runtime {
         &self.plans
     }
 
-    /// The backend itself; of several sides, the one where sessions begin.
-    pub fn the_backend(&self) -> &dyn Backend {
+    /// What opens sessions: of several sides, the one where they begin.
+    pub(crate) fn implementation(&self) -> &dyn Backend {
         &*self.backend
     }
 

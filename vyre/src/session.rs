@@ -56,7 +56,11 @@ pub struct Session<P: Pass> {
 }
 
 impl<P: Pass> Session<P> {
-    /// Uploads the topology. Fails when its parts do not fit together, or when the backend cannot hold them.
+    /// Uploads the topology.
+    ///
+    /// # Errors
+    /// The parts of the topology do not fit together (a column is not as long as its graph has nodes, or edges), the
+    /// session does not fit in the budget or on the backend, or the device fails.
     pub fn new<'a>(
         runtime: &Runtime,
         topology: impl IntoTopology<P::Topology<'a>>,
@@ -90,7 +94,11 @@ impl<P: Pass> Session<P> {
         self.executor.peak_bytes()
     }
 
-    /// Runs the pass once. After a trap or a refused argument the session is as before and can run again.
+    /// Runs the pass once.
+    ///
+    /// # Errors
+    /// [`Error::Trap`] for a checked fault; [`Error::Run`] for an argument of a wrong length, for memory that there is not,
+    /// and for a device that fails. After a trap or a refused argument the session is as before and can run again.
     pub fn run(&mut self, run: P::Run<'_>) -> Result<P::Output, Error> {
         let mut out = P::Output::default();
         self.run_into(run, &mut out)?;
@@ -103,6 +111,9 @@ impl<P: Pass> Session<P> {
     /// next run.
     ///
     /// A list keeps the room that it grew to, where [`Session::run`] gives one that is just full.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
     pub fn run_into(&mut self, run: P::Run<'_>, out: &mut P::Output) -> Result<(), Error> {
         self.series(&[run], out)
     }
@@ -160,8 +171,10 @@ impl<P: Pass> Session<P> {
         Ok(pinned)
     }
 
-    /// Runs the pass several times, one after another, and reads back what the last run leaves. The first error ends
-    /// it. No runs at all are an error.
+    /// Runs the pass several times, one after another, and reads back what the last run leaves.
+    ///
+    /// # Errors
+    /// As [`Session::run`], of the first run that has one; it ends the series. No runs at all are an error, too.
     pub fn run_series<'a>(
         &mut self,
         runs: impl IntoIterator<Item = P::Run<'a>>,
@@ -173,6 +186,9 @@ impl<P: Pass> Session<P> {
 
     /// Runs a series, as [`run_series`](Session::run_series) does, and puts the last run's result into the memory of an
     /// earlier one, as [`run_into`](Session::run_into) does.
+    ///
+    /// # Errors
+    /// As [`Session::run_series`].
     pub fn run_series_into<'a>(
         &mut self,
         runs: impl IntoIterator<Item = P::Run<'a>>,
@@ -230,7 +246,7 @@ impl<P: Pass> Session<P> {
         go_on: impl FnOnce(&mut Self, &[Args<'_>]) -> Result<T, RunError>,
     ) -> Result<T, RunError> {
         let mut lease = self.sides.runtime().lease();
-        let counts = self.sides.runtime().the_backend().is_host();
+        let counts = self.sides.runtime().implementation().is_host();
         let (mut all, mut before_bytes) = (Vec::new(), 0);
         for (run, args) in runs.iter().zip(plain) {
             self.memory.check(&self.program, args)?;
@@ -289,7 +305,10 @@ impl<P: Pass> Session<P> {
     }
 
     /// Takes another topology: edges appended (see [`Csr::append`](crate::Csr::append)), weights replaced, another
-    /// graph. What is equal to what is there is not uploaded again. After an error the session is as before.
+    /// graph. What is equal to what is there is not uploaded again.
+    ///
+    /// # Errors
+    /// As [`Session::new`]. The session is then as before, and can run on the topology that it has.
     pub fn update<'a>(
         &mut self,
         topology: impl IntoTopology<P::Topology<'a>>,
@@ -342,7 +361,7 @@ impl<P: Pass> Session<P> {
         topology.columns.extend(slices(&rows));
         if !(same && self.executor.update(&topology)?) {
             let program = planned.program;
-            let made = runtime.the_backend().open(Opening {
+            let made = runtime.implementation().open(Opening {
                 program: Arc::clone(&program),
                 topology: &topology,
                 allocation: memory.allocation,
@@ -369,6 +388,10 @@ impl<P: Pass> Session<P> {
     /// The address is good until the session is run, updated or dropped; ask again afterwards, which costs next to
     /// nothing. Only a session on one side stays on the device ([`Runtime::cuda`]); with [`Runtime::auto`] a run may
     /// take it to the CPU. On another stream you have to make the order yourself, with events.
+    ///
+    /// # Errors
+    /// The pass has no such field, the field does not stay on the device, the session is on a CPU, or an output has no
+    /// result.
     pub fn device_ptr(&self, field: &str) -> Result<DevicePtr, DevicePtrError> {
         let (what, scalar) = (resident(&self.program, field))
             .ok_or_else(|| DevicePtrError::NoField(field.to_owned()))?;
@@ -380,7 +403,7 @@ impl<P: Pass> Session<P> {
             return Err(DevicePtrError::DoesNotStay(field.to_owned()));
         }
         let runtime = self.sides.runtime();
-        if runtime.the_backend().is_host() {
+        if runtime.implementation().is_host() {
             return Err(DevicePtrError::NoDevice(runtime.backend()));
         }
         let (address, len) = (self.executor.resident(what))

@@ -32,8 +32,10 @@ pub struct Sessions<P> {
 }
 
 impl<P: Pass> Sessions<P> {
-    /// Uploads the topologies. Fails when the parts of one do not fit together, or when the backend cannot hold them
-    /// all.
+    /// Uploads the topologies.
+    ///
+    /// # Errors
+    /// The parts of a topology do not fit together, or all of them do not fit in the budget or on the backend.
     pub fn new<'a, T: IntoTopology<P::Topology<'a>>>(
         runtime: &Runtime,
         topologies: impl IntoIterator<Item = T>,
@@ -66,7 +68,7 @@ impl<P: Pass> Sessions<P> {
             native: Some(P::NATIVE),
         });
         Ok(Sessions {
-            resident: runtime.the_backend().open_many(openings.collect())?,
+            resident: runtime.implementation().open_many(openings.collect())?,
             runtime: runtime.clone(),
             program: whole,
             memories,
@@ -104,6 +106,9 @@ impl<P: Pass> Sessions<P> {
 
     /// Runs the waiting queries, independently of each other: by priority, then as they were submitted. A query that
     /// fails leaves the others alone.
+    ///
+    /// # Errors
+    /// None yet: what fails is a query, whose error is in [`Batch::results`].
     pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
         let started = Instant::now();
         let before = self.counters().map(|c| c.launches);

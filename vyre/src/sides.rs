@@ -108,7 +108,7 @@ impl Parked {
     ) -> Result<Parked, Error> {
         let program = planned.program;
         Ok(Parked {
-            executor: runtime.the_backend().open(Opening {
+            executor: runtime.implementation().open(Opening {
                 program: Arc::clone(&program),
                 topology,
                 allocation: memory.allocation,
@@ -278,7 +278,7 @@ impl Sides {
                 },
                 floor_ns: one
                     .runtime
-                    .the_backend()
+                    .implementation()
                     .floor()
                     .of(before.did.rounds, before.did.items),
             })

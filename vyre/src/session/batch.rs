@@ -49,6 +49,10 @@ impl<P: Pass> Session<P> {
     /// Runs the waiting queries, independently of each other: aged ones first, then by priority, then in the order in
     /// which they were submitted. A backend runs as many as it can in one launch. A query that fails leaves the others
     /// alone.
+    ///
+    /// # Errors
+    /// What concerns no single query: the backend takes none of them, which then go on waiting. Errors of queries are in
+    /// [`Batch::results`].
     pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
         let started = Instant::now();
         // Its states have columns of their own.
