@@ -87,7 +87,10 @@ impl Memory {
         // Plans are kept by sizes. On a device a graph's shape decides, too, where a budget asks.
         if !made.get()
             && planned.holder != Holder::Host
-            && runtime.implementation().holder(&planned.program, topology)? != planned.holder
+            && runtime
+                .implementation()
+                .holder(&planned.program, topology)?
+                != planned.holder
         {
             planned = make()?;
         }
