@@ -184,9 +184,9 @@ impl Example for Calibrate {
                     best = (ns, if ctas == all { u32::MAX } else { ctas });
                 }
             }
-            thresholds.launch.sparse_ctas = best.1;
+            thresholds.launch.sparse_workers = best.1;
             // Where all sweeps are short, one CTA needs no barrier that leaves it.
-            thresholds.launch.cta_items = 0;
+            thresholds.launch.lone_worker_items = 0;
             for n in SHORT {
                 let spec = format!("rmat:nodes={},edges={n}", n / 4);
                 let bad = |e: &dyn std::fmt::Display| Failure::Other(e.to_string());
@@ -207,7 +207,7 @@ impl Example for Calibrate {
                 if alone >= 0.98 * together {
                     break;
                 }
-                thresholds.launch.cta_items = n.into();
+                thresholds.launch.lone_worker_items = n.into();
             }
         } else {
             text += "# nothing is measured on this backend yet: these are the thresholds as they were\n";
@@ -216,8 +216,8 @@ impl Example for Calibrate {
         write!(text, "{written}").expect("writing to a string does not fail");
         job.say_time();
         job.figure("parallel_from", thresholds.parallel_from);
-        job.figure("sparse_ctas", thresholds.launch.sparse_ctas);
-        job.figure("cta_items", thresholds.launch.cta_items);
+        job.figure("sparse_workers", thresholds.launch.sparse_workers);
+        job.figure("lone_worker_items", thresholds.launch.lone_worker_items);
         match &self.file {
             Some(path) => {
                 let done = std::fs::write(path, text);

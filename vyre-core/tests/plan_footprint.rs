@@ -182,7 +182,7 @@ fn a_device_has_places_of_whole_parts_and_more_for_a_frontier_whose_edges_are_sw
         hubs: vec![true],
         partition_bytes: vec![300],
     };
-    let ask = |program: &Program| footprint_on(program, &sizes(), Target::Cuda(&graphs)).unwrap();
+    let ask = |program: &Program| footprint_on(program, &sizes(), Target::Device(&graphs)).unwrap();
     let takes = ask(&program);
     // In phases, a barrier group or a fixpoint: 1,024; twice 512 and two sides of 2,048; 1,024. A buffer that nobody
     // uses: 256.

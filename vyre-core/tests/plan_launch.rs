@@ -130,52 +130,52 @@ fn the_previous_topology_is_held_near_a_threshold() {
 }
 
 #[test]
-fn ctas_shrink_under_pressure_and_with_sparse_frontiers() {
-    let ctas = |ctas, density, pressure| {
+fn workers_shrink_under_pressure_and_with_sparse_frontiers() {
+    let workers = |asked, density, pressure| {
         let request = Request {
-            requested_ctas: Some(ctas),
-            max_ctas: 1_000,
+            requested_workers: Some(asked),
+            max_workers: 1_000,
             density_bps: Some(density),
             pressure_bps: Some(pressure),
             ..QUIET
         };
-        ask(request, None).ctas
+        ask(request, None).workers
     };
-    assert_eq!(ctas(128, 5_000, 10_000), 64);
-    assert_eq!(ctas(128, 5_000, 8_500), 96);
-    assert_eq!(ctas(1, 5_000, 10_000), 1);
-    assert_eq!(ctas(256, 100, 0), 51);
-    assert_eq!(ctas(256, 1, 0), 32);
-    assert_eq!(ctas(8, 1, 0), 8);
-    assert_eq!(ctas(256, 5_000, 0), 256);
-    assert_eq!(ctas(2_000, 5_000, 0), 1_000);
-    assert_eq!(ask(QUIET, Some(Topology::Hybrid)).ctas, 32);
+    assert_eq!(workers(128, 5_000, 10_000), 64);
+    assert_eq!(workers(128, 5_000, 8_500), 96);
+    assert_eq!(workers(1, 5_000, 10_000), 1);
+    assert_eq!(workers(256, 100, 0), 51);
+    assert_eq!(workers(256, 1, 0), 32);
+    assert_eq!(workers(8, 1, 0), 8);
+    assert_eq!(workers(256, 5_000, 0), 256);
+    assert_eq!(workers(2_000, 5_000, 0), 1_000);
+    assert_eq!(ask(QUIET, Some(Topology::Hybrid)).workers, 32);
 }
 
 #[test]
 fn where_every_sweep_is_short_barriers_stay_in_one_cta() {
     let policy = Policy {
-        cta_items: 2_048,
+        lone_worker_items: 2_048,
         ..Policy::default()
     };
-    let launch = |longest_sweep, requested_ctas| {
+    let launch = |longest_sweep, requested_workers| {
         let request = Request {
             longest_sweep,
-            requested_ctas,
+            requested_workers,
             density_bps: Some(5_000),
             ..QUIET
         };
         let got = recommend(&policy, &request, None).unwrap();
-        (got.ctas, got.scope)
+        (got.workers, got.scope)
     };
-    assert_eq!(launch(Some(2_048), None), (1, Scope::Cta));
-    assert_eq!(launch(Some(2_049), None), (128, Scope::Grid));
-    assert_eq!(launch(None, None), (128, Scope::Grid));
+    assert_eq!(launch(Some(2_048), None), (1, Scope::One));
+    assert_eq!(launch(Some(2_049), None), (128, Scope::All));
+    assert_eq!(launch(None, None), (128, Scope::All));
     // Who asks for CTAs gets them.
-    assert_eq!(launch(Some(2_048), Some(4)), (4, Scope::Grid));
-    assert_eq!(launch(Some(9_999), Some(1)), (1, Scope::Cta));
+    assert_eq!(launch(Some(2_048), Some(4)), (4, Scope::All));
+    assert_eq!(launch(Some(9_999), Some(1)), (1, Scope::One));
     // By default nothing is short enough.
-    assert_eq!(ask(QUIET, None).scope, Scope::Grid);
+    assert_eq!(ask(QUIET, None).scope, Scope::All);
 }
 
 #[test]
@@ -340,11 +340,11 @@ fn requests_that_make_no_sense_are_refused() {
     );
     assert_eq!(
         error(Request {
-            max_ctas: 0,
+            max_workers: 0,
             ..QUIET
         })
         .to_string(),
-        "max_ctas is 0"
+        "max_workers is 0"
     );
     let dense = Request {
         density_bps: Some(10_001),

@@ -77,7 +77,7 @@ impl Backend for Cuda {
     /// CTAs, and those of a few thousand items are slower (docs/PERFORMANCE.md).
     fn thresholds(&self) -> Thresholds {
         let mut thresholds = Thresholds::default();
-        thresholds.launch.sparse_ctas = u32::MAX;
+        thresholds.launch.sparse_workers = u32::MAX;
         thresholds
     }
 

@@ -186,8 +186,8 @@ impl Decider {
         let parallel_from = tuned.parallel_from.unwrap_or(self.thresholds.parallel_from);
         let items_per_lane = tuned.items_per_lane.unwrap_or(limits.items_per_lane);
         let followed = executor.follow(&LaunchHint {
-            workers: launch.ctas,
-            asked: request.requested_ctas.is_some(),
+            workers: launch.workers,
+            asked: request.requested_workers.is_some(),
             shared: situation.shared,
             items_per_lane,
             topology: launch.topology,
@@ -243,7 +243,7 @@ impl Decider {
             graph_edges: s.edges,
             // Queries that share a launch have a worker each as it is.
             longest_sweep: (!s.shared).then_some(s.longest),
-            requested_ctas: (self.tuner.as_ref())
+            requested_workers: (self.tuner.as_ref())
                 .and_then(|tuner| tuner.now().workers)
                 .or(self.workers),
             pressure_bps,
@@ -507,8 +507,8 @@ impl fmt::Display for Decision {
             QueuePressure::Saturated => "saturated",
         };
         let scope = match launch.scope {
-            Scope::Cta => "CTA",
-            Scope::Grid => "grid",
+            Scope::One => "CTA",
+            Scope::All => "grid",
         };
         let route = match launch.route {
             Route::Interpreter => "interpreter",
@@ -521,7 +521,7 @@ impl fmt::Display for Decision {
         write!(
             f,
             ": {topology}, {} of {} workers, {scope} barriers, queue {queue}, {route}",
-            launch.ctas, request.max_ctas
+            launch.workers, request.max_workers
         )?;
         if launch.promote {
             write!(f, ", waiting work first")?;

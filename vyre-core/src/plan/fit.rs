@@ -123,7 +123,7 @@ fn named(names: &[String]) -> String {
 
 /// A schedule and an allocation under the budget, on a CPU.
 pub fn fit(program: &Program, sizes: &Sizes, budget_bytes: u64) -> Result<Fit, FitError> {
-    fit_on(program, sizes, (budget_bytes, Target::Cpu))
+    fit_on(program, sizes, (budget_bytes, Target::Host))
 }
 
 /// A schedule and an allocation under the budget.

@@ -64,11 +64,11 @@ pub struct Group {
 /// Whose memory is counted.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'a> {
-    /// A CPU's, which takes memory and gives it back while the schedule runs.
-    Cpu,
-    /// A CUDA device's, with what its graphs decide: frontiers have more than their items, and what shares memory has a
+    /// The host's, where memory is taken and given back while the schedule runs.
+    Host,
+    /// A device's, with what its graphs decide: frontiers have more than their items, and what shares memory has a
     /// place in one allocation ([`super::arena`]), where gaps may be left.
-    Cuda(&'a device::Graphs),
+    Device(&'a device::Graphs),
 }
 
 /// What a program takes.
@@ -143,7 +143,7 @@ const REDUCTION_BYTES: u64 = 8;
 
 /// What the program takes on a CPU with these sizes. The program must verify.
 pub fn footprint(program: &Program, sizes: &Sizes) -> Result<Footprint, FootprintError> {
-    footprint_on(program, sizes, Target::Cpu)
+    footprint_on(program, sizes, Target::Host)
 }
 
 /// What the program takes with these sizes. The program must verify.
@@ -177,8 +177,8 @@ pub fn footprint_on(
         takes.groups.push(Group { waves, live_bytes });
     }
     takes.shared_bytes = match target {
-        Target::Cpu => takes.peak_bytes,
-        Target::Cuda(_) => {
+        Target::Host => takes.peak_bytes,
+        Target::Device(_) => {
             let arena = packed_bytes(program, &takes.items);
             takes.resident_bytes.saturating_add(arena)
         }
@@ -221,8 +221,8 @@ pub(super) fn wide(
     target: Target<'_>,
 ) -> Result<Wide, FootprintError> {
     let lives = match target {
-        Target::Cpu => Lives::of(program),
-        Target::Cuda(_) => Lives::in_place(program),
+        Target::Host => Lives::of(program),
+        Target::Device(_) => Lives::in_place(program),
     };
     let mut takes = Wide::default();
     let mut push = |resource, len: u64, bytes_each: u64, life| {
@@ -235,7 +235,7 @@ pub(super) fn wide(
         let offsets = sizes.nodes.saturating_add(1);
         let entries = offsets.saturating_add(edges);
         push(Resource::Topology(id), entries, INDEX_BYTES, Life::Run);
-        if let Target::Cuda(graphs) = target {
+        if let Target::Device(graphs) = target {
             let partition = graphs.partition_bytes.get(i).copied().unwrap_or(0);
             push(
                 Resource::Topology(id),
@@ -253,11 +253,11 @@ pub(super) fn wide(
         };
         let id = Resource::Buffer(BufferId(i as u16));
         match target {
-            Target::Cuda(_) if b.role == Role::Scratch => {
+            Target::Device(_) if b.role == Role::Scratch => {
                 let bytes = len.saturating_mul(b.scalar.size_bytes());
                 push(id, device::aligned(bytes), 1, life);
             }
-            Target::Cuda(_) | Target::Cpu => push(id, len, b.scalar.size_bytes(), life),
+            Target::Device(_) | Target::Host => push(id, len, b.scalar.size_bytes(), life),
         }
     }
     for (i, x) in program.frontiers.iter().enumerate() {
@@ -265,8 +265,8 @@ pub(super) fn wide(
         let frontier = FrontierId(i as u16);
         let id = Resource::Frontier(frontier);
         match target {
-            Target::Cpu => push(id, len, 2 * x.item_bytes(), lives.frontiers[i]),
-            Target::Cuda(graphs) => {
+            Target::Host => push(id, len, 2 * x.item_bytes(), lives.frontiers[i]),
+            Target::Device(graphs) => {
                 let shape = Shape::of_frontier(program, frontier, (sizes, graphs));
                 let shape = shape.ok_or_else(|| FootprintError::Unknown {
                     name: x.name.clone(),

@@ -35,12 +35,12 @@ use thiserror::Error;
 pub struct Request {
     /// Items waiting.
     pub queue_len: u64,
-    /// CTAs asked for; otherwise as many as the device runs at once.
-    pub requested_ctas: Option<u32>,
-    /// CTAs that the device runs at once.
-    pub max_ctas: u32,
-    /// Lanes of a CTA.
-    pub lanes_per_cta: u32,
+    /// Workers asked for; otherwise as many as the backend runs at once.
+    pub requested_workers: Option<u32>,
+    /// Workers that the backend runs at once: CTAs of a GPU, threads of a CPU.
+    pub max_workers: u32,
+    /// Lanes of a worker.
+    pub lanes_per_worker: u32,
     /// Hits to make room for, if that is known. Waits for relations: sessions give 0.
     pub hit_capacity: Option<u64>,
     /// Hits that an item is expected to give.
@@ -70,13 +70,13 @@ pub struct Request {
 }
 
 impl Request {
-    /// An empty request to a device: CTAs it runs at once, lanes of each, bytes allowed.
-    pub const fn on(max_ctas: u32, lanes_per_cta: u32, budget_bytes: u64) -> Request {
+    /// An empty request to a backend: workers that it runs at once, lanes of each, bytes allowed.
+    pub const fn on(max_workers: u32, lanes_per_worker: u32, budget_bytes: u64) -> Request {
         Request {
             queue_len: 0,
-            requested_ctas: None,
-            max_ctas,
-            lanes_per_cta,
+            requested_workers: None,
+            max_workers,
+            lanes_per_worker,
             hit_capacity: None,
             hits_per_item: 1,
             hot_opcodes: 0,
@@ -107,14 +107,14 @@ pub struct Policy {
     pub hysteresis_bps: u32,
     /// From this many edges on, hot dense sweeps are fused.
     pub fused_edges: u64,
-    /// CTAs shed when memory gets short.
+    /// Workers shed when memory gets short.
     pub shed_bps: u32,
-    /// CTAs shed in addition as pressure rises to 10,000.
+    /// Workers shed in addition as pressure rises to 10,000.
     pub shed_rise_bps: u32,
-    /// CTAs that a sparse frontier keeps.
-    pub sparse_ctas: u32,
-    /// Where no sweep has more items, one CTA does everything, and no barrier leaves it. 0: never.
-    pub cta_items: u64,
+    /// Workers that a sparse frontier keeps.
+    pub sparse_workers: u32,
+    /// Where no sweep has more items, one worker does everything, and no barrier leaves it. 0: never.
+    pub lone_worker_items: u64,
     /// Queued items for each lane from which the queue is saturated.
     pub saturated_per_lane: u64,
     /// Least room for hits.
@@ -143,8 +143,8 @@ impl Default for Policy {
             fused_edges: 65_536,
             shed_bps: 2_500,
             shed_rise_bps: 2_500,
-            sparse_ctas: 32,
-            cta_items: 0,
+            sparse_workers: 32,
+            lone_worker_items: 0,
             saturated_per_lane: 4,
             min_hits: 1_024,
             hit_slack: 2,
@@ -170,7 +170,7 @@ pub enum Topology {
     Dense,
     /// Many are, and the code is hot enough to fuse its sweeps. Waits for compiled passes: no session has hot code.
     FusedDense,
-    /// Memory is short: fewer CTAs and no slack.
+    /// Memory is short: fewer workers and no slack.
     MemoryConstrained,
 }
 
@@ -190,10 +190,10 @@ pub enum QueuePressure {
 /// Whom a barrier waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// The threads of one CTA.
-    Cta,
-    /// All CTAs of the launch.
-    Grid,
+    /// The threads of the only worker.
+    One,
+    /// All workers of the launch.
+    All,
 }
 
 /// What executes the code.
@@ -210,11 +210,11 @@ pub enum Route {
 pub struct Recommendation {
     /// Shape.
     pub topology: Topology,
-    /// CTAs to launch.
-    pub ctas: u32,
+    /// Workers to launch.
+    pub workers: u32,
     /// Whom barriers wait for.
     pub scope: Scope,
-    /// How full the queue is, for the lanes of these CTAs. Waits for compiled passes.
+    /// How full the queue is, for the lanes of these workers. Waits for compiled passes.
     pub queue: QueuePressure,
     /// Hits to make room for. Waits for relations.
     pub hit_capacity: u64,
@@ -288,11 +288,11 @@ pub fn recommend(
     previous: Option<Topology>,
 ) -> Result<Recommendation, LaunchError> {
     for (field, value) in [
-        ("max_ctas", u64::from(request.max_ctas)),
-        ("lanes_per_cta", u64::from(request.lanes_per_cta)),
+        ("max_workers", u64::from(request.max_workers)),
+        ("lanes_per_worker", u64::from(request.lanes_per_worker)),
         (
-            "requested_ctas",
-            request.requested_ctas.map_or(1, u64::from),
+            "requested_workers",
+            request.requested_workers.map_or(1, u64::from),
         ),
         ("budget_bytes", request.budget_bytes),
     ] {
@@ -318,12 +318,12 @@ pub fn recommend(
         .expect("the budget is not 0");
     let topology = policy.topology(request, density_bps, pressure_bps, previous);
     let short = topology == Topology::MemoryConstrained;
-    let tiny = (request.longest_sweep).is_some_and(|items| items <= policy.cta_items);
-    let ctas = match request.requested_ctas {
+    let tiny = (request.longest_sweep).is_some_and(|items| items <= policy.lone_worker_items);
+    let workers = match request.requested_workers {
         None if tiny => 1,
-        _ => policy.ctas(request, topology, density_bps, pressure_bps),
+        _ => policy.workers(request, topology, density_bps, pressure_bps),
     };
-    let lanes = u64::from(ctas) * u64::from(request.lanes_per_cta);
+    let lanes = u64::from(workers) * u64::from(request.lanes_per_worker);
     let overflow = |field| LaunchError::Overflow { field };
 
     let hit_capacity = match request.hit_capacity {
@@ -362,8 +362,8 @@ pub fn recommend(
         || topology == Topology::FusedDense;
     Ok(Recommendation {
         topology,
-        ctas,
-        scope: if ctas == 1 { Scope::Cta } else { Scope::Grid },
+        workers,
+        scope: if workers == 1 { Scope::One } else { Scope::All },
         queue,
         hit_capacity,
         peak_bytes,
@@ -441,7 +441,7 @@ impl Policy {
         }
     }
 
-    fn ctas(
+    fn workers(
         &self,
         request: &Request,
         topology: Topology,
@@ -449,8 +449,8 @@ impl Policy {
         pressure_bps: u32,
     ) -> u32 {
         let all = request
-            .requested_ctas
-            .map_or(request.max_ctas, |n| n.min(request.max_ctas));
+            .requested_workers
+            .map_or(request.max_workers, |n| n.min(request.max_workers));
         let scaled = |by: u64, of: u64| (u64::from(all) * by / of.max(1)) as u32;
         match topology {
             Topology::MemoryConstrained => {
@@ -463,7 +463,7 @@ impl Policy {
             Topology::Sparse => {
                 let density = u64::from(density_bps.unwrap_or(self.sparse_bps));
                 let limit = u64::from(self.sparse_bps).max(1);
-                scaled(density.min(limit), limit).max(all.min(self.sparse_ctas))
+                scaled(density.min(limit), limit).max(all.min(self.sparse_workers))
             }
             Topology::Empty | Topology::Hybrid | Topology::Dense | Topology::FusedDense => all,
         }

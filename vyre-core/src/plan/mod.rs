@@ -17,7 +17,7 @@
 //! | [`route`] | does a sweep over a frontier start with a list or a bitmap, on one thread or all? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
 //! | [`evidence`] | what do measurements prove? |
-//! | [`launch`] | how many CTAs, which frontier form, interpreter or JIT, how much room for results? |
+//! | [`launch`] | how many workers, which frontier form, interpreter or JIT, how much room for results? |
 //! | [`pull`] | may a sweep over a frontier's edges be turned round? |
 //! | [`compact`] | which results are read back, and how? |
 //! | [`session`] | what does keeping the graph resident take and avoid? |

@@ -366,8 +366,8 @@ impl Backend {
         };
         let graphs = device::Graphs::unknown(p);
         let target = match self {
-            Backend::Cpu => Target::Cpu,
-            Backend::Cuda => Target::Cuda(&graphs),
+            Backend::Cpu => Target::Host,
+            Backend::Cuda => Target::Device(&graphs),
         };
         let Ok(takes) = footprint_on(p, &sizes, target) else {
             return String::new();
@@ -580,7 +580,7 @@ impl Symbolic {
             scalars: vec![0; p.scalars.len()],
         };
         let ask = |sizes: &Sizes| {
-            let wide = wide(p, sizes, Target::Cpu).unwrap_or_default();
+            let wide = wide(p, sizes, Target::Host).unwrap_or_default();
             let all = [Backend::Cpu, Backend::Cuda].map(|b| b.all(p, sizes, &wide));
             Probe { wide, all }
         };

@@ -116,8 +116,8 @@ keys! {
     "launch.fused_edges" launch.fused_edges;
     "launch.shed_bps" launch.shed_bps;
     "launch.shed_rise_bps" launch.shed_rise_bps;
-    "launch.sparse_ctas" launch.sparse_ctas;
-    "launch.cta_items" launch.cta_items;
+    "launch.sparse_workers" launch.sparse_workers;
+    "launch.lone_worker_items" launch.lone_worker_items;
     "launch.saturated_per_lane" launch.saturated_per_lane;
     "launch.min_hits" launch.min_hits;
     "launch.hit_slack" launch.hit_slack;

@@ -21,6 +21,60 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 /// What runs passes: a device, or the CPU.
+///
+/// `vyre::Runtime::on` takes any backend. These six functions are all that it has to write:
+///
+/// | function | says |
+/// | --- | --- |
+/// | [`name`](Backend::name), [`device`](Backend::device) | what reports, errors and figures call it |
+/// | [`floor`](Backend::floor) | what a run takes at least, so that a session is not moved here in vain |
+/// | [`holder`](Backend::holder), [`is_host`](Backend::is_host) | whose memory budgets count, and in which layout |
+/// | [`open`](Backend::open) | the executor of a session |
+///
+/// The others have defaults that are right for a backend without several devices, memory of its own for later, or
+/// launches that sessions can share. An executor has to write [`run_series`](Executor::run_series) alone; what it can
+/// vary between launches it states in [`limits`](Executor::limits), and what it makes of a [`LaunchHint`] in
+/// [`follow`](Executor::follow). Where the host leads, [`schedule::follow`](super::schedule::follow) walks the program,
+/// and the executor is a [`Sweeper`](super::schedule::Sweeper), as `vyre-tests/src/sequential.rs` shows in less than
+/// 200 lines.
+///
+/// Results, traps and rounds are the program's, whatever runs it: every backend passes the suite in `vyre/tests/suite`.
+///
+/// ```
+/// use vyre_core::cpu::Vir0;
+/// use vyre_core::dsl::error::RunError;
+/// use vyre_core::plan::side::Floor;
+/// use vyre_core::run::args::TopologyArgs;
+/// use vyre_core::run::backend::{Backend, Executor, Holder, Opening};
+/// use vyre_core::vir0::module::Program;
+///
+/// /// The interpreter, under a name of its own.
+/// struct Reference;
+///
+/// impl Backend for Reference {
+///     fn name(&self) -> &'static str {
+///         "reference"
+///     }
+///     fn device(&self) -> String {
+///         "1 thread".to_owned()
+///     }
+///     fn floor(&self) -> Floor {
+///         Floor { run_ns: 500.0, round_ns: 20.0, item_ns: 2.0 }
+///     }
+///     fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
+///         Ok(Holder::Host)
+///     }
+///     fn is_host(&self) -> bool {
+///         true
+///     }
+///     fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Executor>, RunError> {
+///         Vir0.open(opening)
+///     }
+/// }
+///
+/// assert!(Reference.runs_bytecode());
+/// assert_eq!(Reference.ordinal(), 0);
+/// ```
 pub trait Backend: Any + Send + Sync {
     /// `"cuda"`, `"native"`, `"vir0"`.
     fn name(&self) -> &'static str;
@@ -112,8 +166,8 @@ impl Holder {
     /// This memory as planners see it.
     pub fn target(&self) -> Target<'_> {
         match self {
-            Holder::Host => Target::Cpu,
-            Holder::Device(graphs) => Target::Cuda(graphs),
+            Holder::Host => Target::Host,
+            Holder::Device(graphs) => Target::Device(graphs),
         }
     }
 

@@ -514,7 +514,7 @@ mod tests {
                 hubs: vec![false],
                 partition_bytes: vec![0],
             };
-            let target = vyre_core::plan::footprint::Target::Cuda(&graphs);
+            let target = vyre_core::plan::footprint::Target::Device(&graphs);
             let takes = vyre_core::plan::footprint::footprint_on(&program, &sizes, target).unwrap();
             let stamps = program.frontiers.iter().filter(|f| f.unique).count() as u64;
             let stamps = stamps * (4 * sizes.nodes).next_multiple_of(ALIGN);

@@ -196,7 +196,7 @@ fn the_scope_of_barriers_and_asked_ctas_decide_who_sweeps() {
         let graph = graph();
         let mut session = scattered::Session::new(&Runtime::native(), &graph).expect("fits");
         assert_eq!(run(&mut session, NODES - 1).shared, 2);
-        session.set_thresholds(routes("launch.cta_items = 50_000"));
+        session.set_thresholds(routes("launch.lone_worker_items = 50_000"));
         assert_eq!(run(&mut session, NODES - 1).shared, 0);
         session.set_thresholds(Thresholds::default());
         session.set_workers(NonZeroU32::new(1));

@@ -834,8 +834,8 @@ fn launches_have_as_many_ctas_as_are_asked_for(runtime: &Runtime) {
         let out = session.run(bfs::Run { source: 17 }).expect("runs");
         assert_eq!(out.dist, expected);
         let decision = session.decisions().last().expect("decided");
-        let wanted = asked.unwrap_or(u32::MAX).min(decision.request.max_ctas);
-        assert_eq!(decision.launch.ctas, wanted);
+        let wanted = asked.unwrap_or(u32::MAX).min(decision.request.max_workers);
+        assert_eq!(decision.launch.workers, wanted);
         if varies {
             assert_eq!(decision.followed.workers, wanted);
         }
@@ -967,7 +967,7 @@ fn what_a_policy_calls_short_stays_on_one_cta(runtime: &Runtime) {
     let large = random_graph(200, 801);
     let mut session = bfs::Session::new(runtime, &small).expect("fits");
     let mut thresholds = Thresholds::default();
-    thresholds.launch.cta_items = 800;
+    thresholds.launch.lone_worker_items = 800;
     session.set_thresholds(thresholds);
     let scopes = |session: &mut bfs::Session, graph: &Csr| {
         let out = session.run(bfs::Run { source: 3 }).expect("runs");
@@ -975,11 +975,11 @@ fn what_a_policy_calls_short_stays_on_one_cta(runtime: &Runtime) {
         let decision = session.decisions().last().expect("decided");
         (decision.launch.scope, decision.followed.workers == 1)
     };
-    assert_eq!(scopes(&mut session, &small), (Scope::Cta, true));
+    assert_eq!(scopes(&mut session, &small), (Scope::One, true));
     assert!(session.explain().to_string().contains("CTA barriers"));
     session.update(&large).expect("fits");
-    let alone = session.decisions().all(|d| d.request.max_ctas == 1);
-    let scope = if alone { Scope::Cta } else { Scope::Grid };
+    let alone = session.decisions().all(|d| d.request.max_workers == 1);
+    let scope = if alone { Scope::One } else { Scope::All };
     assert_eq!(scopes(&mut session, &large), (scope, alone));
 }
 
