@@ -186,6 +186,6 @@ pub mod __private {
         BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, ScalarId, TopologyId, WaveId,
         here,
     };
-    pub use vyre_core::vir0::scalar::{Scalar, ScalarType};
+    pub use vyre_core::vir0::scalar::ScalarType;
     pub use vyre_macros::{import, written};
 }

@@ -85,6 +85,9 @@ pub trait Shape: Scalars + Send + Sync + PartialEq + 'static {
     /// All zero.
     #[doc(hidden)]
     const ZERO: Self;
+    /// Tells the type of each scalar, in the order of the arrays.
+    #[doc(hidden)]
+    fn each_scalar(tell: &mut impl FnMut(Scalar));
     /// Parts of arrays that nobody else has.
     #[doc(hidden)]
     type Parts<'a>: Send;
@@ -144,6 +147,7 @@ macro_rules! scalars {
 
         impl Shape for $ty {
             const ZERO: $ty = $zero;
+            fn each_scalar(tell: &mut impl FnMut(Scalar)) { tell(<$ty as ScalarType>::SCALAR); }
             type Parts<'a> = &'a mut [$ty];
             type Cells<'a> = &'a Buf<Atomic<$ty>>;
             fn parts<'a>(from: &mut impl Iterator<Item = SliceMut<'a>>) -> &'a mut [$ty] {
@@ -187,6 +191,7 @@ macro_rules! tuples {
         #[allow(non_snake_case, reason = "named after the types")]
         impl<$($ty: Shape),+> Shape for ($($ty,)+) {
             const ZERO: Self = ($($ty::ZERO,)+);
+            fn each_scalar(tell: &mut impl FnMut(Scalar)) { $($ty::each_scalar(tell);)+ }
             type Parts<'a> = ($($ty::Parts<'a>,)+);
             type Cells<'a> = ($($ty::Cells<'a>,)+);
             fn parts<'a>(from: &mut impl Iterator<Item = SliceMut<'a>>) -> Self::Parts<'a> { ($($ty::parts(from),)+) }
@@ -329,9 +334,10 @@ impl Rows {
 pub fn columns_of<T: Record>(
     rows: &[T],
     first: BufferId,
-    scalars: &[Scalar],
 ) -> Result<Vec<(BufferId, Column)>, RunError> {
-    let mut taken = Rows::new(scalars);
+    let mut scalars = Vec::new();
+    T::Shape::each_scalar(&mut |scalar| scalars.push(scalar));
+    let mut taken = Rows::new(&scalars);
     if !taken.make_room(rows.len(), rows.len()) {
         let bytes: u64 = scalars.iter().map(|s| s.size_bytes()).sum();
         let bytes = rows.len() as u64 * bytes;

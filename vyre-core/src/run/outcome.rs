@@ -6,7 +6,7 @@
 use crate::dsl::Bits;
 use crate::dsl::columns::{Column, Element};
 use crate::dsl::error::RunError;
-use crate::dsl::record::Record;
+use crate::dsl::record::{Record, Shape};
 use crate::vir0::module::{BufferId, FixpointId, ListId, ReductionId, row_words};
 use crate::vir0::scalar::Scalar;
 
@@ -60,8 +60,9 @@ impl Outcome {
     }
 
     /// [`exchange`](Outcome::exchange) for an output of rows of structs, which lie in consecutive buffers.
-    pub fn exchange_rows<T: Record>(&mut self, first: BufferId, scalars: u16, rows: &mut Vec<T>) {
-        let ids = first.0..first.0 + scalars;
+    pub fn exchange_rows<T: Record>(&mut self, first: BufferId, rows: &mut Vec<T>) {
+        let mut ids = first.0..first.0;
+        T::Shape::each_scalar(&mut |_| ids.end += 1);
         let of = |(id, _): &(BufferId, Column)| ids.contains(&id.0);
         let mut taken: Vec<(BufferId, Column)> = self.outputs.extract_if(.., |o| of(o)).collect();
         taken.sort_by_key(|(id, _)| *id);

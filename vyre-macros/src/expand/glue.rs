@@ -226,24 +226,14 @@ impl Expansion<'_> {
         let private = self.private();
         let of = |role: Role, given: &TokenStream| {
             let rows = self.fields.iter().filter_map(|(field, slot)| {
-                let Slot::Rows(first, count) = slot else {
+                let Slot::Rows(first, _) = slot else {
                     return None;
                 };
                 if self.program.buffers[first.index()].role != role {
                     return None;
                 }
-                let buffers = &self.program.buffers[first.index()..][..usize::from(count)];
-                let scalars = buffers
-                    .iter()
-                    .map(|b| format_ident!("{}", format!("{:?}", b.scalar)));
                 let (name, first) = (&field.name, first.0);
-                Some(quote! {
-                    #private::columns_of(
-                        #given.#name,
-                        #private::BufferId(#first),
-                        &[#(#private::Scalar::#scalars),*],
-                    )
-                })
+                Some(quote! { #private::columns_of(#given.#name, #private::BufferId(#first)) })
             });
             let mut rows = rows.peekable();
             rows.peek().is_some().then(|| {
@@ -334,13 +324,11 @@ impl Expansion<'_> {
                         }
                     })
                 }
-                Slot::Rows(first, count) => {
+                Slot::Rows(first, _) => {
                     let id = first.0;
                     let role = self.program.buffers[first.index()].role;
                     (role == Role::Output).then(|| {
-                        quote! {
-                            results.exchange_rows(#private::BufferId(#id), #count, &mut out.#name);
-                        }
+                        quote! { results.exchange_rows(#private::BufferId(#id), &mut out.#name); }
                     })
                 }
                 Slot::Reduction(r) => {
