@@ -11,8 +11,12 @@ use vyre_core::run::outcome::Report;
 use vyre_core::run::pass::Pass;
 use vyre_core::vir0::module::BufferId;
 
-/// Runs a `#[kernel]`'s pass. On a GPU its session stays for the next call.
-pub(crate) fn run<P>(
+/// What a `#[kernel]`'s `run` does: on the CPU it reads and writes the caller's slices where they are; on a GPU its
+/// session stays for the next call.
+///
+/// # Errors
+/// As [`Session::run`](crate::Session::run).
+pub fn run_in_place<P>(
     runtime: &Runtime,
     args: &Args<'_>,
     in_outs: &mut [(BufferId, SliceMut<'_>)],

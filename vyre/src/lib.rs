@@ -151,23 +151,7 @@ pub mod __private {
         })
     }
 
-    /// What a kernel's `run` does: on the CPU it reads and writes the caller's slices where they are; on a GPU its
-    /// session stays for the next call.
-    ///
-    /// # Errors
-    /// As [`Session::run`](crate::Session::run).
-    pub fn run_in_place<P>(
-        runtime: &crate::Runtime,
-        args: &Args<'_>,
-        in_outs: &mut [(BufferId, SliceMut<'_>)],
-        may_trap: bool,
-    ) -> Result<Report, crate::Error>
-    where
-        P: for<'a> Pass<Topology<'a> = ()>,
-    {
-        crate::kernel::run::<P>(runtime, args, in_outs, may_trap)
-    }
-
+    pub use crate::kernel::run_in_place;
     pub use crate::passes::RegisteredPass;
     pub use inventory;
     pub use vyre_core::cpu::native::{
