@@ -65,14 +65,15 @@ pub struct Happened {
 impl Happened {
     /// Of a single run, or the last of a series.
     pub(crate) fn of(program: &Program, report: &Report) -> Happened {
-        let names = program.waves.iter().map(|w| w.name.clone());
-        let times = report.waves.iter().flatten().copied();
+        let timed = report.waves.iter().flatten().zip(&program.waves);
         Happened {
             wall_ns: report.wall_ns,
             rounds: report.total_rounds(),
             activity: report.activity,
             readback: report.readback,
-            waves: names.zip(times).collect(),
+            waves: timed
+                .map(|(time, wave)| (wave.name.clone(), *time))
+                .collect(),
         }
     }
 
@@ -228,10 +229,7 @@ impl Decider {
 
     fn request(&self, s: &Situation, limits: Limits) -> Request {
         let seen = self.last.filter(|a| a.sweeps > 0);
-        let pressure_bps = s.budget_bytes.map(|budget| {
-            let bps = u128::from(s.used_bytes) * 10_000 / u128::from(budget.max(1));
-            bps.min(10_000) as u32
-        });
+        let pressure_bps = s.budget_bytes.map(|budget| used_bps(s.used_bytes, budget));
         Request {
             // One launch runs all rounds, so the widest counts; the density follows from it.
             queue_len: seen.map_or(s.widest, |a| a.widest.max(1)),
@@ -286,6 +284,12 @@ impl Decider {
     pub(crate) fn forget(&mut self) {
         self.last = None;
     }
+}
+
+/// The part of a budget that is used, in hundredths of a percent.
+pub(crate) fn used_bps(used_bytes: u64, budget_bytes: u64) -> u32 {
+    let bps = u128::from(used_bytes) * 10_000 / u128::from(budget_bytes.max(1));
+    bps.min(10_000) as u32
 }
 
 /// What a route is chosen from. One launch runs all rounds, so that nothing is dispatched or read back between sweeps,

@@ -1,7 +1,7 @@
 //! The memory of a session: what it may take, and how it hands that out.
 
 use crate::budget::Lease;
-use crate::decide::quiet;
+use crate::decide::{quiet, used_bps};
 use crate::error::Error;
 use crate::plans::{Layout, Planned};
 use crate::runtime::Runtime;
@@ -114,10 +114,8 @@ impl Memory {
 
     /// What is known before the first run: as long as no frontier was seen, all nodes may be in one.
     fn pressure(topology: &TopologyArgs<'_>, runtime: &Runtime) -> Result<Pressure, RunError> {
-        let memory_bps = runtime.memory().map_or(0, |(total, used)| {
-            let bps = u128::from(used) * 10_000 / u128::from(total.max(1));
-            bps.min(10_000) as u32
-        });
+        let memory = runtime.memory();
+        let memory_bps = memory.map_or(0, |(total, used)| used_bps(used, total));
         let graph = topology.graphs.first();
         let degree = graph.map_or(0.0, |g| {
             g.edge_count() as f64 / g.node_count().max(1) as f64
