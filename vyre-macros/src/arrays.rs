@@ -116,8 +116,21 @@ pub(crate) fn added<'t>(
                     #[doc(hidden)]
                     #vis const #name: ::core::primitive::u64 = #value;
                 };
-                let inside = c.home.inside.clone();
-                all.push(Added { inside, tokens });
+                let inside = &c.home.inside;
+                all.push(Added {
+                    inside: inside.clone(),
+                    tokens,
+                });
+                // A module in one of these may be private to it: each hands the constant on to the one around it.
+                for (at, inner) in inside.iter().enumerate().skip(1) {
+                    all.push(Added {
+                        inside: inside[..at].to_vec(),
+                        tokens: quote! {
+                            #[doc(hidden)]
+                            #vis use self::#inner::#name;
+                        },
+                    });
+                }
             }
         }
         if depth > 0 {
@@ -167,11 +180,11 @@ pub(crate) fn constant_values(tables: &ModuleTables) -> Vec<TokenStream> {
     let constants = tables.constants.iter().enumerate();
     let values = constants.map(|(i, c)| {
         let Home { up, inside } = &c.home;
-        if inside.is_empty() {
+        let Some(first) = inside.first() else {
             return constant_value(c);
-        }
+        };
         let (supers, name) = (vec![quote! { super:: }; *up], inner_name(tables, i));
-        quote! { self::#(#supers)* #(#inside::)* #name }
+        quote! { self::#(#supers)* #first::#name }
     });
     values.collect()
 }

@@ -233,10 +233,20 @@ fn split_includes(items: &mut Vec<Item>, report: &mut Report) -> bool {
     let mut changed = false;
     let mut all = Vec::new();
     for item in std::mem::take(items) {
-        let uses = match &item {
-            Item::Use(u) if u.attrs.iter().any(is_include) => named(u),
-            _ => Vec::new(),
+        let includes = match &item {
+            Item::Use(u) if u.attrs.iter().any(is_include) => Some(u),
+            _ => None,
         };
+        let uses = includes.map(named).unwrap_or_default();
+        if let Some(u) = includes.filter(|u| is_glob(&u.tree)) {
+            report.error_help(
+                u.tree.span(),
+                "`#[include]` takes one graph, and this may bring any",
+                "name the graph, as in `use super::search::bfs;`",
+            );
+            changed = true;
+            continue;
+        }
         let (Item::Use(u), true) = (&item, uses.len() > 1) else {
             all.push(item);
             continue;
@@ -256,6 +266,16 @@ fn split_includes(items: &mut Vec<Item>, report: &mut Report) -> bool {
     }
     *items = all;
     changed
+}
+
+/// Whether a `use` brings what it does not name.
+fn is_glob(tree: &syn::UseTree) -> bool {
+    match tree {
+        syn::UseTree::Path(p) => is_glob(&p.tree),
+        syn::UseTree::Group(g) => g.items.iter().any(is_glob),
+        syn::UseTree::Glob(_) => true,
+        syn::UseTree::Name(_) | syn::UseTree::Rename(_) => false,
+    }
 }
 
 /// Takes the braces from around a single name.

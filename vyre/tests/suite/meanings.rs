@@ -1525,7 +1525,45 @@ fn of_many_arms_the_first_that_fits_is_taken(runtime: &Runtime) {
     }
 }
 
+/// Constants of modules that are private to private modules.
+#[device]
+mod nested {
+    #[device]
+    mod inner {
+        const MORE: u32 = 40;
+
+        #[device]
+        mod innermost {
+            const PARTS: u32 = 4;
+
+            #[device]
+            pub(super) fn part(x: u32) -> u32 {
+                x / PARTS
+            }
+        }
+
+        #[device]
+        pub(crate) fn more(x: u32) -> u32 {
+            innermost::part(x) + MORE
+        }
+    }
+
+    pub(crate) use inner::more;
+}
+
+#[kernel]
+fn of_nested(i: Index, out: &mut u32) {
+    *out = nested::more(i);
+}
+
+fn constants_stay_in_the_modules_that_they_are_private_to(runtime: &Runtime) {
+    let mut out = [0; 5];
+    of_nested::run(runtime, &mut out).expect("a run");
+    assert_eq!(out, [40, 40, 40, 40, 41]);
+}
+
 backend_tests!(
+    constants_stay_in_the_modules_that_they_are_private_to,
     of_many_arms_the_first_that_fits_is_taken,
     names_take_the_place_of_what_globs_bring,
     waves_and_items_are_shown_as_what_they_are,
