@@ -193,9 +193,9 @@ impl Megakernel {
 
 impl Executor for Megakernel {
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
-        let mut chunks = series.chunks(SERIES).peekable();
-        while let Some(chunk) = chunks.next() {
-            let read = chunks.peek().is_none();
+        let first = (0..).step_by(SERIES);
+        for (first, chunk) in first.zip(series.chunks(SERIES)) {
+            let read = first + chunk.len() == series.len();
             let lands = results.locked;
             for (_, column) in locked(results) {
                 column.reset(0, 0);
@@ -207,7 +207,13 @@ impl Executor for Megakernel {
                 // What is on its way to the caller's memory.
                 self.launcher.pass.device.synchronize()?;
             }
-            ran?;
+            ran.map_err(|e| match e {
+                RunError::Trap(trap) => {
+                    let run = first + trap.run.unwrap_or(0) as usize;
+                    RunError::Trap(trap).of_run(run, series.len())
+                }
+                e => e,
+            })?;
         }
         Ok(())
     }

@@ -169,9 +169,10 @@ impl Sweeper for State {
 impl Executor for State {
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
         let program = Arc::clone(&self.program);
-        for args in series {
+        for (i, args) in series.iter().enumerate() {
             self.begin(args)?;
-            let rounds = follow(&program, self)?;
+            let ran = follow(&program, self);
+            let rounds = ran.map_err(|e| e.of_run(i, series.len()))?;
             results.clear();
             results.report.rounds = rounds;
             results.report.waves = self.meter.wave_times();

@@ -281,6 +281,7 @@ impl<P: Pass> Session<P> {
             return Err(RunError::Length {
                 name: "runs".to_owned(),
                 expected: 1,
+                size: String::new(),
                 actual: 0,
             });
         }
@@ -306,6 +307,9 @@ impl<P: Pass> Session<P> {
 
     /// Takes another topology: edges appended (see [`Csr::append`](crate::Csr::append)), weights replaced, another
     /// graph. What is equal to what is there is not uploaded again.
+    ///
+    /// Queries that were submitted wait for the next batch as before, and run on the topology that is there then; one
+    /// whose inputs do not fit it any more says so in its result.
     ///
     /// # Errors
     /// As [`Session::new`]. The session is then as before, and can run on the topology that it has.

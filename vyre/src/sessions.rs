@@ -118,10 +118,10 @@ impl<P: Pass> Sessions<P> {
         waiting.retain(|(topology, query)| {
             let checked = match self.memories.get_mut(*topology) {
                 Some(memory) => query.check(memory, &self.program),
-                None => Err(RunError::Invalid(format!(
-                    "there is no topology {topology}; there are {}",
-                    self.memories.len()
-                ))),
+                None => Err(RunError::NoTopology {
+                    topology: *topology,
+                    topologies: self.memories.len(),
+                }),
             };
             match checked {
                 Ok(()) => true,

@@ -1,6 +1,7 @@
 //! Why a session could not be made, or why a run gave no result. A message has the user's names, and the actual and the
 //! allowed number.
 
+use crate::vir0::subject::counted;
 use crate::vir0::trap::Trap;
 use std::fmt;
 use thiserror::Error;
@@ -24,14 +25,24 @@ pub enum RunError {
         actual: u64,
     },
     /// An argument has the wrong number of elements.
-    #[error("`{name}` has {actual} elements; the pass needs {expected}")]
+    #[error("`{name}` has {}; the pass needs {expected}{}", counted(*actual, "element"), bracketed(size))]
     Length {
         /// Field name.
         name: String,
         /// Needed.
         expected: u64,
+        /// How that length is declared, with its value: `per = n, n = 3`. Empty where it is a number.
+        size: String,
         /// Given.
         actual: u64,
+    },
+    /// A query asks for a topology that sessions do not have.
+    #[error("there is no topology {topology}; {} counted from 0", there_are(*topologies))]
+    NoTopology {
+        /// Asked for.
+        topology: usize,
+        /// So many there are.
+        topologies: usize,
     },
     /// A row of bits is given with a bit beyond its width.
     #[error("bit {bit} of row {row} of `{name}` is set; its rows have {width} bits")]
@@ -114,7 +125,29 @@ pub enum RunError {
 
 crate::debug_is_display!(RunError);
 
+fn bracketed(size: &str) -> String {
+    match size {
+        "" => String::new(),
+        size => format!(" ({size})"),
+    }
+}
+
+fn there_are(topologies: usize) -> String {
+    match topologies {
+        1 => "there is 1,".to_owned(),
+        n => format!("there are {n},"),
+    }
+}
+
 impl RunError {
+    /// The same, as that of run `run` of a series of so many. One run is no series.
+    pub fn of_run(mut self, run: usize, runs: usize) -> RunError {
+        if let RunError::Trap(trap) = &mut self {
+            trap.run = (runs > 1).then_some(run as u64);
+        }
+        self
+    }
+
     /// The system has no memory left for something of so many bytes.
     #[cold]
     pub fn no_memory(what: impl fmt::Display, needed_bytes: u64) -> RunError {

@@ -6,6 +6,7 @@ use crate::dsl::csr::Csr;
 use crate::dsl::error::RunError;
 use crate::vir0::module::{BufferId, Extent, Program, Role, Topology, row_words};
 use crate::vir0::sizes::Sizes;
+use crate::vir0::subject::declared_size;
 
 /// What a session is created from.
 #[derive(Clone, Debug, Default)]
@@ -113,11 +114,7 @@ pub fn check_columns(
         let buffer = &program.buffers[id.index()];
         let expected = sizes.resolve(program, buffer.extent).unwrap_or(0);
         if column.len() as u64 != expected {
-            return Err(RunError::Length {
-                name: buffer.field().to_owned(),
-                expected,
-                actual: column.len() as u64,
-            });
+            return Err(wrong_length(program, sizes, *id, column.len()));
         }
         if let Extent::NodeBits(width) = buffer.extent
             && let Some(width) = sizes.width(program, width)
@@ -145,6 +142,7 @@ pub fn check_run(program: &Program, sizes: &Sizes, args: &Args<'_>) -> Result<()
         return Err(RunError::Length {
             name: "scalars".to_owned(),
             expected: program.scalars.len() as u64,
+            size: String::new(),
             actual: args.scalars.len() as u64,
         });
     }
@@ -202,11 +200,19 @@ pub(crate) fn given(
     if expected == 0 || columns.iter().any(|(b, _)| *b == id) {
         return Ok(());
     }
-    Err(RunError::Length {
+    Err(wrong_length(program, sizes, id, 0))
+}
+
+/// A buffer was given so many elements, which is another number than it has.
+#[cold]
+pub fn wrong_length(program: &Program, sizes: &Sizes, id: BufferId, actual: usize) -> RunError {
+    let buffer = &program.buffers[id.index()];
+    RunError::Length {
         name: buffer.field().to_owned(),
-        expected,
-        actual: 0,
-    })
+        expected: sizes.resolve(program, buffer.extent).unwrap_or(0),
+        size: declared_size(program, sizes, buffer.extent),
+        actual: actual as u64,
+    }
 }
 
 /// A length of a run, which must fit u32 indices.

@@ -389,7 +389,8 @@ pub trait Executor: Send {
 
     /// Runs the pass several times and reads back after the last run only. The first error ends the series. `results`
     /// has the memory of earlier results, in which those of the last run are made where it suffices. Afterwards it has
-    /// these results; after an error its contents are unspecified.
+    /// these results; after an error its contents are unspecified. A trap says which run it is of
+    /// ([`RunError::of_run`]).
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError>;
 
     /// Gives the output buffers in `results` memory whose pages are locked, for buffers that are copied from a device.

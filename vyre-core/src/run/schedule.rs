@@ -19,7 +19,8 @@ use crate::run::outcome::WaveTime;
 use crate::vir0::group::{ended_at, groups_of};
 use crate::vir0::isa::{Op, Word};
 use crate::vir0::module::{
-    BufferId, FixpointId, FrontierId, Kernel, KernelId, Program, Resource, Step, Uniform, WaveId,
+    BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, Program, Resource, Step, Uniform,
+    Wave, WaveId,
 };
 use crate::vir0::sizes::Sizes;
 use crate::vir0::subject::{Failed, Seen, item_type, subject_of, unfinished};
@@ -359,8 +360,8 @@ fn failed(program: &Program, sizes: &Sizes, at: usize, failures: Failures) -> Ru
     let lowest = overflows.fold(failures.fault, lowest);
     let Pending { key, fault } = *lowest.expect("a group fails with a fault or an overflow");
     let (wave, item, pc) = key;
-    let item = fault.kind.is_of_an_item().then_some(item);
-    let kernel = program.waves[wave.index()].kernel;
+    let Wave { kernel, domain, .. } = program.waves[wave.index()];
+    let item = (fault.kind.is_of_an_item() && domain != Domain::Once).then_some(item);
     trap(program, sizes, (kernel, pc), (item, fault))
 }
 
@@ -418,6 +419,7 @@ fn trap(
         index: fault.index,
         len: fault.len,
         message: fault.message,
+        run: None,
         lane: None,
     }))
 }
@@ -444,6 +446,7 @@ fn round_limit<S: Sweeper>(program: &Program, sweeper: &S, f: FixpointId) -> Run
         len: fixpoint.max_rounds,
         subject: None,
         message: unfinished(program, f, value),
+        run: None,
         lane: None,
     }))
 }

@@ -205,7 +205,12 @@ fn length(
     if dimension.is_of_bits() {
         return None;
     }
-    (sizes.resolve(program, extent)? == len).then(|| match extent {
+    (sizes.resolve(program, extent)? == len).then(|| declared(program, extent, len))
+}
+
+/// How a length is declared that is not one of rows of bits, with its value.
+fn declared(program: &Program, extent: Extent, len: u64) -> String {
+    match extent {
         Extent::Fixed(_) => format!("per = {len}"),
         Extent::Constant(_) | Extent::NodesPlusEdges | Extent::NodeBits(_) => {
             counted(len, "element")
@@ -221,10 +226,27 @@ fn length(
             let graph = &program.topologies[t.index()].name;
             format!("per = edge({graph}), {}", counted(len, "edge"))
         }
-    })
+    }
 }
 
-fn counted(n: u64, what: &str) -> String {
+/// How the length of a buffer is declared, with its value; nothing where the number says it all.
+pub fn declared_size(program: &Program, sizes: &Sizes, extent: Extent) -> String {
+    let len = sizes.resolve(program, extent).unwrap_or(0);
+    match extent {
+        Extent::Fixed(_) | Extent::Constant(_) => String::new(),
+        Extent::Scalar(s) if program.scalars[s.index()].is_length() => String::new(),
+        Extent::NodeBits(width) => {
+            let words = sizes.width(program, width).map_or(0, row_words);
+            let (nodes, words) = (counted(sizes.nodes, "node"), counted(words.into(), "word"));
+            format!("per = node, {nodes} of {words}")
+        }
+        Extent::Scalar(_) | Extent::Nodes | Extent::Edges(_) | Extent::NodesPlusEdges => {
+            declared(program, extent, len)
+        }
+    }
+}
+
+pub(crate) fn counted(n: u64, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 

@@ -27,9 +27,9 @@ pub enum TrapKind {
     DivideOverflow = 3,
     /// `assert!` failed.
     Assert = 4,
-    /// A frontier needed `index` items in one round; its capacity is `len`.
+    /// A frontier needed at least `index` items in one round; its capacity is `len`.
     FrontierOverflow = 5,
-    /// A list needed `index` items; its capacity is `len`.
+    /// A list needed at least `index` items; its capacity is `len`.
     ListOverflow = 6,
     /// A fixpoint ran `len` rounds and its condition still did not hold.
     RoundLimit = 7,
@@ -133,11 +133,13 @@ pub struct Trap {
     pub kernel: String,
     /// Where.
     pub site: Site,
-    /// Work item: node, index, frontier item or edge index; `None` for overflows and round limits.
+    /// Work item: node, index, frontier item or edge index; `None` for overflows and round limits, and in waves that run
+    /// once.
     pub item: Option<u32>,
     /// The type of the item's first field, where items have fields; of a field of 64 bits, `item` is the lower half.
     pub item_type: Option<Scalar>,
-    /// The faulting index, or the needed number of items.
+    /// The faulting index. Of an overflow, how many items were needed as far as the run got: later sweeps and rounds
+    /// might have added more.
     pub index: u64,
     /// The length or capacity that was exceeded, or the round limit.
     pub len: u64,
@@ -146,6 +148,8 @@ pub struct Trap {
     /// What the user's assert or panic says; of a native panic that VIR0 does not have, rustc's text; of a round limit,
     /// what the condition looks at, as the last round left it.
     pub message: Option<String>,
+    /// Of a series, which run it stopped, counted from 0.
+    pub run: Option<u64>,
     /// Lane that saw it, informative only.
     pub lane: Option<u32>,
 }
@@ -167,7 +171,7 @@ impl fmt::Display for Trap {
                 if let Some(of) = &self.subject {
                     write!(f, " {of}")?;
                 }
-                write!(f, " needs {i} items; its capacity is {n}")?;
+                write!(f, " needs at least {i} items; its capacity is {n}")?;
                 match &self.subject {
                     Some(of) if !of.size.is_empty() => write!(f, " ({})", of.size)?,
                     _ => {}
@@ -198,6 +202,9 @@ impl fmt::Display for Trap {
                 }
                 Some(Scalar::U8 | Scalar::U32) | None => write!(f, " at item {item}")?,
             }
+        }
+        if let Some(run) = self.run {
+            write!(f, " in run {run} of the series")?;
         }
         write!(
             f,

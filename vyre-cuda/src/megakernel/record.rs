@@ -10,7 +10,7 @@ use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::Shape;
 use vyre_core::run::outcome::{Activity, Outcome, Readback, Report, WaveTime};
 use vyre_core::vir0::module::{
-    BufferId, FixpointId, KernelId, ListId, Program, ReductionId, Role, Uniform,
+    BufferId, Domain, FixpointId, KernelId, ListId, Program, ReductionId, Role, Uniform,
 };
 use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::subject::{Failed, Seen, item_type, subject_of, unfinished};
@@ -239,6 +239,7 @@ impl<'a> Reader<'a> {
             len: words.trap_len,
             subject: None,
             message: None,
+            run: None,
             lane: None,
         };
         if kernel == abi::ROUND_LIMIT_KERNEL && kind == TrapKind::UnknownWord {
@@ -264,7 +265,8 @@ impl<'a> Reader<'a> {
         let at = at.ok().map(|i| named.sites[i].1);
         let site = at.and_then(|at| self.program.sites.get(at.index()).cloned());
         let message = at.and_then(|at| self.program.message(at));
-        let own = kind.is_of_an_item() && id.index() < self.program.waves.len();
+        let wave = self.program.waves.get(id.index());
+        let own = kind.is_of_an_item() && wave.is_some_and(|w| w.domain != Domain::Once);
         let failed = Failed {
             kind,
             len: words.trap_len,

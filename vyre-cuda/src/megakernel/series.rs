@@ -264,7 +264,7 @@ impl Megakernel {
             if let Some(trap) = trap {
                 // Nobody takes the results, which are still on their way.
                 host.done.wait()?;
-                return Err(RunError::Trap(Box::new(trap)));
+                return Err(RunError::Trap(Box::new(trap)).of_run(i, pending.runs));
             }
         }
         pending.begun.clone()?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use vyre_core::dsl::columns::Slice;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::ALIGN;
-use vyre_core::run::args::{Args, TopologyArgs, check_columns};
+use vyre_core::run::args::{Args, TopologyArgs, check_columns, wrong_length};
 use vyre_core::vir0::module::{BufferId, Program, Role};
 use vyre_core::vir0::sizes::Sizes;
 
@@ -163,11 +163,7 @@ fn given(
             buffer.scalar.name(),
             column.scalar().name()
         ))),
-        None if expected != 0 => Err(RunError::Length {
-            name: buffer.field().to_owned(),
-            expected,
-            actual: 0,
-        }),
+        None if expected != 0 => Err(wrong_length(program, sizes, id, 0)),
         Some(_) | None => Ok(()),
     }
 }
@@ -182,6 +178,7 @@ pub(super) fn check_args(
         return Err(RunError::Length {
             name: "scalars".to_owned(),
             expected: program.scalars.len() as u64,
+            size: String::new(),
             actual: args.scalars.len() as u64,
         });
     }

@@ -1094,17 +1094,17 @@ fn traps_name_the_fields_that_they_are_about(runtime: &Runtime) {
         (
             12,
             0,
-            "frontier `pairs` needs 4 items; its capacity is 3 (room) in `pushes`",
+            "frontier `pairs` needs at least 4 items; its capacity is 3 (room) in `pushes`",
         ),
         (
             13,
             0,
-            "list `log` needs 4 items; its capacity is 3 (room) in `pushes`",
+            "list `log` needs at least 4 items; its capacity is 3 (room) in `pushes`",
         ),
         (
             14,
             0,
-            "list `short` needs 4 items; its capacity is 2 in `pushes`",
+            "list `short` needs at least 4 items; its capacity is 2 in `pushes`",
         ),
     ] {
         let error = session

@@ -1047,12 +1047,12 @@ fn a_result_larger_than_its_declared_capacity_says_both_numbers(runtime: &Runtim
     let mut hits = |n| session.run(listing::Run { n });
     assert_eq!(hits(16).expect("fits").hits.len(), 8);
     let text = hits(19).unwrap_err().to_string();
-    let says = "list `hits` needs 10 items; its capacity is 8 in `find` (";
+    let says = "list `hits` needs at least 10 items; its capacity is 8 in `find` (";
     assert!(text.contains(says), "{}: {text}", runtime.backend());
     assert!(text.contains("sessions.rs:"), "{text}");
     // Both overflow: the first push in the kernel's order counts.
     let text = hits(101).unwrap_err().to_string();
-    let says = "list `hits` needs 51 items; its capacity is 8 in `find` (";
+    let says = "list `hits` needs at least 51 items; its capacity is 8 in `find` (";
     assert!(text.contains(says), "{}: {text}", runtime.backend());
     assert_eq!(hits(16).expect("fits").last, [15]);
 }
@@ -1292,7 +1292,7 @@ fn weights_traps_and_lists_of_many_topologies_are_their_own(runtime: &Runtime) {
     for (k, (_, result)) in (0u32..).zip(&batch.results) {
         if k == 30 {
             let text = result.as_ref().unwrap_err().to_string();
-            let says = "list `heavy` needs 30 items; its capacity is 6 in `list` (";
+            let says = "list `heavy` needs at least 30 items; its capacity is 6 in `list` (";
             assert!(text.contains(says), "{text}");
             continue;
         }

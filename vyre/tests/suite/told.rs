@@ -192,6 +192,12 @@ backend_tests!(
     what_a_macro_wrote_is_told_apart_or_not_guessed,
     an_item_of_any_number_is_named,
     errors_name_what_the_caller_wrote,
+    lengths_say_how_they_are_declared,
+    a_wave_that_runs_once_has_no_item,
+    a_trap_says_which_run_of_a_series_it_is_of,
+    an_overflow_tells_what_was_needed_until_then,
+    sessions_name_a_topology_that_they_do_not_have,
+    queries_run_on_the_topology_that_is_there_then,
 );
 
 /// Keeps two numbers and looks at them.
@@ -274,8 +280,267 @@ fn errors_name_what_the_caller_wrote(runtime: &Runtime) {
     let error = session.run(run).expect_err("one is missing");
     assert_eq!(
         error.to_string(),
-        "`block` has 2 elements; the pass needs 3"
+        "`block` has 2 elements; the pass needs 3 (per = count, count = 3)"
     );
+}
+
+/// One input of each way to declare a length.
+#[wave_graph]
+mod lengths {
+    pub(crate) const SIX: u32 = 6;
+
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = n)]
+        named: u32,
+        #[input(per = 4)]
+        fixed: u32,
+        #[input(per = SIX)]
+        constant: u32,
+        #[input(per = node)]
+        nodes: u32,
+        #[input(per = edge(graph))]
+        edges: u32,
+        #[input(per = node, bits = 33)]
+        rows: Bits,
+        n: u32,
+        #[output(per = 1)]
+        sum: u32,
+    }
+
+    #[wave(once)]
+    fn add(
+        named: &Buf<u32>,
+        fixed: &Buf<u32>,
+        constant: &Buf<u32>,
+        nodes: &Buf<u32>,
+        edges: &Buf<u32>,
+        rows: &Bits,
+        sum: &Buf<Atomic<u32>>,
+    ) {
+        let all = named[0] + fixed[0] + constant[0] + nodes[0] + edges[0] + rows.word(0, 0);
+        sum[0].store(all);
+    }
+}
+
+fn lengths_say_how_they_are_declared(runtime: &Runtime) {
+    let graph = Csr::from_edges(3, &[(0, 1), (1, 2)]).expect("a graph");
+    let mut session = lengths::Session::new(runtime, &graph).expect("it fits");
+    let right = lengths::Run {
+        named: &[1; 5],
+        fixed: &[1; 4],
+        constant: &[1; 6],
+        nodes: &[1; 3],
+        edges: &[1; 2],
+        rows: &[1; 6],
+        n: 5,
+    };
+    assert_eq!(session.run(right).expect("all fit").sum, [6]);
+    for (wrong, says) in [
+        (
+            lengths::Run {
+                named: &[1],
+                ..right
+            },
+            "`named` has 1 element; the pass needs 5 (per = n, n = 5)",
+        ),
+        (
+            lengths::Run { n: 0, ..right },
+            "`named` has 5 elements; the pass needs 0 (per = n, n = 0)",
+        ),
+        (
+            lengths::Run {
+                fixed: &[],
+                ..right
+            },
+            "`fixed` has 0 elements; the pass needs 4",
+        ),
+        (
+            lengths::Run {
+                constant: &[1; 7],
+                ..right
+            },
+            "`constant` has 7 elements; the pass needs 6",
+        ),
+        (
+            lengths::Run {
+                nodes: &[1; 4],
+                ..right
+            },
+            "`nodes` has 4 elements; the pass needs 3 (per = node, 3 nodes)",
+        ),
+        (
+            lengths::Run {
+                edges: &[1; 3],
+                ..right
+            },
+            "`edges` has 3 elements; the pass needs 2 (per = edge(graph), 2 edges)",
+        ),
+        (
+            lengths::Run {
+                rows: &[1; 3],
+                ..right
+            },
+            "`rows` has 3 elements; the pass needs 6 (per = node, 3 nodes of 2 words)",
+        ),
+    ] {
+        let error = session.run(wrong).expect_err("one does not fit");
+        assert_eq!(error.to_string(), says);
+    }
+}
+
+/// Fails where it is told to.
+#[wave_graph]
+mod picky {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = node)]
+        x: u32,
+        #[frontier(capacity = 1)]
+        front: Frontier,
+        #[output(per = node)]
+        y: u32,
+        way: u32,
+    }
+
+    #[wave(once)]
+    fn at_once(way: u32, y: &Buf<Atomic<u32>>) {
+        assert!(way != 1, "at once");
+        if way == 2 {
+            y[way + 90].store(1);
+        }
+    }
+
+    #[wave(nodes, after(at_once))]
+    fn each(v: Node, way: u32, x: &u32, y: &mut u32) {
+        assert!(way != 3 || v < 2, "each");
+        *y = *x + v;
+    }
+
+    #[wave(nodes, after(at_once))]
+    fn first(v: Node, way: u32, front: &Push) {
+        if way == 4 {
+            front.push(v);
+        }
+    }
+
+    #[wave(nodes, after(each))]
+    fn second(v: Node, way: u32, y: &u32, front: &Push) {
+        if way == 4 && *y > 0 {
+            front.push(v);
+        }
+    }
+}
+
+const WAYS: [u32; 3] = [10, 20, 30];
+
+fn picks(way: u32) -> picky::Run<'static> {
+    picky::Run { x: &WAYS, way }
+}
+
+fn picked(runtime: &Runtime) -> picky::Session {
+    let graph = Csr::from_edges(3, &[]).expect("a graph");
+    picky::Session::new(runtime, &graph).expect("it fits")
+}
+
+/// There is nothing that an item's number would tell.
+fn a_wave_that_runs_once_has_no_item(runtime: &Runtime) {
+    let mut session = picked(runtime);
+    for (way, item, says) in [
+        (1, None, "assertion failed: at once in `at_once` ("),
+        (
+            2,
+            None,
+            "index 92 is outside of `y` (per = node, 3 nodes) in `at_once` (",
+        ),
+        (3, Some(2), "assertion failed: each in `each` at item 2 ("),
+    ] {
+        let error = session.run(picks(way)).expect_err("it traps");
+        assert!(error.to_string().starts_with(says), "{error}");
+        assert_eq!(error.trap().and_then(|trap| trap.item), item);
+    }
+}
+
+fn a_trap_says_which_run_of_a_series_it_is_of(runtime: &Runtime) {
+    let mut session = picked(runtime);
+    // More runs than a device is given at once.
+    let series = |fails: usize| (0..300).map(move |i| picks(if i == fails { 3 } else { 0 }));
+    for fails in [0, 7, 255, 256, 299] {
+        let error = session.run_series(series(fails)).expect_err("one traps");
+        let says =
+            format!("assertion failed: each in `each` at item 2 in run {fails} of the series (");
+        assert!(error.to_string().starts_with(&says), "{error}");
+        assert_eq!(error.trap().and_then(|trap| trap.run), Some(fails as u64));
+    }
+    let out = session.run_series(series(300)).expect("none traps");
+    assert_eq!(out.y, [10, 21, 32]);
+    // One run is none of a series, and neither is a query of a batch.
+    for error in [
+        session.run(picks(3)).expect_err("it traps"),
+        session.run_series([picks(3)]).expect_err("it traps"),
+    ] {
+        assert_eq!(error.trap().and_then(|trap| trap.run), None);
+    }
+    let ids = [0, 3].map(|way| session.submit(picks(way), 0));
+    let results = session.run_batch().expect("a batch").results;
+    assert_eq!(results[1].0, ids[1]);
+    let trap = results[1].1.as_ref().err().and_then(Error::trap);
+    assert_eq!(
+        trap.map(|trap| (trap.run, trap.item)),
+        Some((None, Some(2)))
+    );
+}
+
+/// The wave that is too much for the frontier ends the run, so that nobody knows what the next one would have added.
+fn an_overflow_tells_what_was_needed_until_then(runtime: &Runtime) {
+    let error = picked(runtime).run(picks(4)).expect_err("it is too short");
+    let says = "frontier `front` needs at least 3 items; its capacity is 1 in `first` (";
+    assert!(error.to_string().starts_with(says), "{error}");
+    let trap = error.trap().expect("an overflow is a trap");
+    assert_eq!((trap.index, trap.len, trap.item), (3, 1, None));
+}
+
+fn sessions_name_a_topology_that_they_do_not_have(runtime: &Runtime) {
+    let graph = Csr::from_edges(3, &[]).expect("a graph");
+    for (graphs, says) in [
+        (2, "there is no topology 2; there are 2, counted from 0"),
+        (1, "there is no topology 2; there is 1, counted from 0"),
+    ] {
+        let graphs = std::iter::repeat_n(&graph, graphs);
+        let mut sessions = picky::Sessions::new(runtime, graphs).expect("they fit");
+        let (right, wrong) = (
+            sessions.submit(0, picks(0), 0),
+            sessions.submit(2, picks(0), 0),
+        );
+        let results = sessions.run_batch().expect("a batch").results;
+        assert_eq!([results[0].0, results[1].0], [right, wrong]);
+        assert_eq!(results[0].1.as_ref().expect("it runs").y, [10, 21, 32]);
+        let error = results[1].1.as_ref().expect_err("there is no such graph");
+        assert_eq!(error.to_string(), says);
+    }
+}
+
+fn queries_run_on_the_topology_that_is_there_then(runtime: &Runtime) {
+    let mut session = picked(runtime);
+    let three = session.submit(picks(0), 0);
+    let run = picky::Run { x: &[1; 4], way: 0 };
+    let four = session.submit(run, 0);
+    let graph = Csr::from_edges(4, &[]).expect("a graph");
+    session.update(&graph).expect("it fits");
+    assert_eq!(session.waiting(), 2);
+    let results = session.run_batch().expect("a batch").results;
+    assert_eq!([results[0].0, results[1].0], [three, four]);
+    let error = results[0]
+        .1
+        .as_ref()
+        .expect_err("it is of the graph before");
+    assert_eq!(
+        error.to_string(),
+        "`x` has 3 elements; the pass needs 4 (per = node, 4 nodes)"
+    );
+    assert_eq!(results[1].1.as_ref().expect("it fits").y, [1, 2, 3, 4]);
 }
 
 /// Rows of as many bits as there are nodes, or of one word where there is one node.

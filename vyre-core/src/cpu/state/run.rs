@@ -91,6 +91,7 @@ impl HostState {
             return Err(RunError::Length {
                 name: "scalars".to_owned(),
                 expected: program.scalars.len() as u64,
+                size: String::new(),
                 actual: args.scalars.len() as u64,
             });
         }
@@ -457,7 +458,7 @@ impl HostState {
             let result = self.run(args, bodies, read.then_some(&mut *results));
             self.counts.launches += u64::from(was_launched(&result));
             self.counts.fences += u64::from(was_launched(&result) && (read || result.is_err()));
-            result?;
+            result.map_err(|e| e.of_run(i, series.len()))?;
         }
         Ok(())
     }
