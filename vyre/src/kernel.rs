@@ -25,6 +25,32 @@ pub fn run_in_place<P>(
 where
     P: for<'a> Pass<Topology<'a> = ()>,
 {
+    ran::<P>(runtime, args, in_outs, may_trap).map_err(|e| match e {
+        // The caller declares no lengths: all slices have that of the first.
+        Error::Run(RunError::Length {
+            name,
+            expected,
+            actual,
+            ..
+        }) => Error::Run(RunError::Length {
+            name,
+            expected,
+            size: String::new(),
+            actual,
+        }),
+        e => e,
+    })
+}
+
+fn ran<P>(
+    runtime: &Runtime,
+    args: &Args<'_>,
+    in_outs: &mut [(BufferId, SliceMut<'_>)],
+    may_trap: bool,
+) -> Result<Report, Error>
+where
+    P: for<'a> Pass<Topology<'a> = ()>,
+{
     let (backend, spare) = (runtime.implementation(), runtime.spare());
     let Some(memory_bytes) = backend.waiting_room_bytes()? else {
         return Session::<P>::new(runtime, ())?.run_in_place(args, in_outs, may_trap);

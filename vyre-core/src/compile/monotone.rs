@@ -252,8 +252,11 @@ pub(crate) fn least(
         return Err(against(Why::Until));
     }
     // How often it is evaluated, and on what, may differ.
-    if until.value.as_ref().is_some_and(faults::divides) {
-        return Err(against(Why::Fault));
+    if let Some(site) = until.value.as_ref().and_then(faults::division_in) {
+        return Err(Reason {
+            site: Some(site),
+            ..against(Why::NotMonotone)
+        });
     }
     let mut shared = Shared {
         program,

@@ -173,7 +173,7 @@ fn because(p: &Program, reason: &Reason) -> String {
         Why::Until => format!("{fixpoint} may end while values still change"),
         Why::Nested => format!("{fixpoint} swaps buffers or has a fixpoint in it"),
         Why::NotMonotone if reason.resource.is_none() => {
-            format!("{wave} does what is not known to be monotone")
+            format!("{wave} does or checks what is not known to be monotone")
         }
         Why::NotMonotone => {
             format!("{wave} changes {what} in a way that is not known to be monotone")
@@ -181,7 +181,6 @@ fn because(p: &Program, reason: &Reason) -> String {
         Why::Unnoticed => {
             format!("{wave} changes {what}, and not every change reaches what {fixpoint} waits for")
         }
-        Why::Fault => format!("whether {fixpoint} traps depends on the order of items"),
         Why::Notice => {
             format!("{wave} tells {what} more than that the element it names has changed")
         }

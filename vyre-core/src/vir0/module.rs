@@ -769,14 +769,12 @@ pub enum Why {
     Until = 10,
     /// A fixpoint with fixpoints in it, or swaps.
     Nested = 11,
-    /// In a fixpoint: what is written is no monotone function of what is loaded.
+    /// In a fixpoint: what is written, or whether something traps, is no monotone function of what is loaded.
     NotMonotone = 12,
     /// In a fixpoint: an update that changes something tells nobody.
     Unnoticed = 13,
     /// In a fixpoint: a push or a reduction that does not say which update changed something.
     Notice = 14,
-    /// In a fixpoint: whether what may trap is reached depends on the order of items.
-    Fault = 15,
 }
 
 /// A whole pass.

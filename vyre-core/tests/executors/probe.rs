@@ -351,7 +351,7 @@ fn arguments_of_the_wrong_length_are_refused_by_name() {
     let error = run(&[1.0; 6]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`loads` has 6 elements; the pass needs 7"
+        "`loads` has 6 elements; the pass needs 7 (per = node, 7 nodes)"
     );
     assert_eq!(run(&[1.0; 7]), Ok(()));
 }

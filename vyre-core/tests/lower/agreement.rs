@@ -372,7 +372,8 @@ fn an_assertion_under_a_guard_that_closes_shows_an_order() {
     let Agreement::Open(reasons) = class else {
         panic!("{class:?}");
     };
-    assert_eq!(reasons[1].why, Why::Fault);
+    assert_eq!(reasons[1].why, Why::NotMonotone);
+    assert_eq!(reasons[1].resource, None);
     // One that opens, every order comes to.
     let opens = guarded(CompareOp::Lt);
     assert!(ended(&opens, false).is_err());

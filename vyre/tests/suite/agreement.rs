@@ -212,7 +212,7 @@ fn the_plan_names_the_class_and_the_reason() {
     let plan = blocked::PLAN.to_string();
     assert_eq!(
         line(plan, 2),
-        "  relax does what is not known to be monotone"
+        "  relax does or checks what is not known to be monotone"
     );
 }
 

@@ -479,7 +479,10 @@ fn buffers_hold_structs(runtime: &Runtime) {
         rounds,
     };
     let error = session.run(short).expect_err("too short").to_string();
-    assert_eq!(error, "`given` has 39 elements; the pass needs 40");
+    assert_eq!(
+        error,
+        "`given` has 39 elements; the pass needs 40 (per = node, 40 nodes)"
+    );
 }
 
 /// Grows a list round by round, until it is long enough.
@@ -1138,7 +1141,7 @@ fn traps_name_the_fields_that_they_are_about(runtime: &Runtime) {
     let error = error.expect_err("a column is missing");
     assert_eq!(
         format!("{error:?}"),
-        "`dist` has 0 elements; the pass needs 6"
+        "`dist` has 0 elements; the pass needs 6 (per = n, n = 6)"
     );
 }
 

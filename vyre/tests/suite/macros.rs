@@ -201,7 +201,10 @@ fn a_diamond_runs_in_three_groups(runtime: &Runtime) {
         scale: 1,
     };
     let error = session.run(short).expect_err("too short");
-    assert_eq!(error.to_string(), "`bias` has 1 elements; the pass needs 4");
+    assert_eq!(
+        error.to_string(),
+        "`bias` has 1 element; the pass needs 4 (per = node, 4 nodes)"
+    );
     let schedule = &diamond::PLAN.program().schedule;
     let barriers = schedule
         .iter()

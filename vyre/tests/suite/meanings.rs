@@ -1579,4 +1579,116 @@ backend_tests!(
     sizes_are_the_scalars_of_their_names,
     owners_flip_and_reset_in_their_own_rounds,
     included_graphs_keep_their_names_and_wait_for_each_other,
+    shifts_take_any_amount_of_any_type,
 );
+
+macro_rules! shifting {
+    ($($name:ident $ty:ident;)*) => {$(
+        mod $name {
+            use vyre::prelude::*;
+
+            #[wave_graph]
+            pub(super) mod counted {
+                pub(crate) struct Data {
+                    #[input(per = n)]
+                    x: $ty,
+                    #[input(per = n)]
+                    by: u32,
+                    #[output(per = n)]
+                    left: $ty,
+                    #[output(per = n)]
+                    right: $ty,
+                    #[output(per = n)]
+                    turned_left: $ty,
+                    #[output(per = n)]
+                    turned_right: $ty,
+                    n: u32,
+                }
+
+                #[wave(range(n))]
+                fn shift(
+                    x: &$ty,
+                    by: &u32,
+                    left: &mut $ty,
+                    right: &mut $ty,
+                    turned_left: &mut $ty,
+                    turned_right: &mut $ty,
+                ) {
+                    *left = x.wrapping_shl(*by);
+                    *right = x.wrapping_shr(*by);
+                    *turned_left = x.rotate_left(*by);
+                    *turned_right = x.rotate_right(*by);
+                }
+            }
+
+            shifting!(@literal $ty 0 1 7 8 9 15 16 17 24 31 32 33 40 63 64 65 127 128 255);
+
+            pub(super) fn check(runtime: &Runtime) {
+                let patterns = [1, $ty::MAX, $ty::MIN, 0x5a5a_a5a5_u32 as $ty];
+                let all = patterns.into_iter().flat_map(|x| (0..=255).map(move |by| (x, by)));
+                let (x, by): (Vec<$ty>, Vec<u32>) = all.unzip();
+                let run = counted::Run { n: x.len() as u32, x: &x, by: &by };
+                let mut session = counted::Session::new(runtime, ()).expect("it fits");
+                let out = session.run(run).expect("no shift by any amount traps");
+                for (i, (x, by)) in x.into_iter().zip(by).enumerate() {
+                    let shifted = [out.left[i], out.right[i], out.turned_left[i], out.turned_right[i]];
+                    let by_rust = [
+                        x.wrapping_shl(by),
+                        x.wrapping_shr(by),
+                        x.rotate_left(by),
+                        x.rotate_right(by),
+                    ];
+                    assert_eq!(shifted, by_rust, "{x}_{} by {by}", stringify!($ty));
+                }
+                let mut session = literal::Session::new(runtime, ()).expect("it fits");
+                let out = session.run(literal::Run {}).expect("no shift by any amount traps");
+                assert_eq!(out.at, literals());
+            }
+        }
+    )*};
+    (@literal $ty:ident $($by:literal)*) => {
+        /// Of a number that is known, by amounts that are.
+        #[wave_graph]
+        pub(super) mod literal {
+            pub(crate) struct Data {
+                #[output(per = 1024)]
+                at: u64,
+            }
+
+            #[wave(once)]
+            fn shift(at: &Buf<Atomic<u64>>) {
+                $(
+                    at[4 * $by].store((0xa5 as $ty).wrapping_shl($by) as u64);
+                    at[4 * $by + 1].store((0xa5 as $ty).wrapping_shr($by) as u64);
+                    at[4 * $by + 2].store((0xa5 as $ty).rotate_left($by) as u64);
+                    at[4 * $by + 3].store((0xa5 as $ty).rotate_right($by) as u64);
+                )*
+            }
+        }
+
+        fn literals() -> Vec<u64> {
+            let mut all = vec![0; 1024];
+            let x = 0xa5 as $ty;
+            for by in [$($by),*] {
+                let at = 4 * by as usize;
+                all[at..at + 4].copy_from_slice(&[
+                    x.wrapping_shl(by) as u64,
+                    x.wrapping_shr(by) as u64,
+                    x.rotate_left(by) as u64,
+                    x.rotate_right(by) as u64,
+                ]);
+            }
+            all
+        }
+    };
+}
+shifting! { bytes u8; words u32; signed_words i32; longs u64; signed_longs i64; }
+
+/// As Rust's `wrapping_shl` and its likes: by the amount modulo the bits of the type.
+fn shifts_take_any_amount_of_any_type(runtime: &Runtime) {
+    bytes::check(runtime);
+    words::check(runtime);
+    signed_words::check(runtime);
+    longs::check(runtime);
+    signed_longs::check(runtime);
+}

@@ -298,7 +298,7 @@ fn only_what_differs_is_uploaded_and_a_wrong_update_changes_nothing(runtime: &Ru
     let error = session.update(topology(&[1, 2])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`weight` has 2 elements; the pass needs 3"
+        "`weight` has 2 elements; the pass needs 3 (per = edge(graph), 3 edges)"
     );
     assert_eq!(session.run(weigh::Run {}).expect("runs").sum, [30, 0, 40]);
 }
@@ -1209,7 +1209,7 @@ fn many_small_graphs_share_launches_and_keep_apart(runtime: &Runtime) {
     assert_eq!(batch.results[0].0, none);
     let text = batch.results[0].1.as_ref().unwrap_err().to_string();
     assert!(
-        text.ends_with("there is no topology 500; there are 500"),
+        text.ends_with("there is no topology 500; there are 500, counted from 0"),
         "{text}"
     );
 

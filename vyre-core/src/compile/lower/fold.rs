@@ -86,13 +86,16 @@ pub(super) fn unary(op: UnaryOp, scalar: Scalar, x: u64) -> Option<u64> {
 }
 
 pub(super) fn binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
-    // Bytes are words below 256; their shifts and rotations are not those of words.
-    let (words, shifts) = match op {
-        BinaryOp::Shl | BinaryOp::Shr | BinaryOp::RotateLeft => (scalar, scalar == Scalar::U8),
-        _ if scalar == Scalar::U8 => (Scalar::U32, false),
-        _ => (scalar, false),
+    // Bytes are words below 256. Their shifts and rotations are not those of words: a front end masks the amount.
+    let words = match (scalar, op) {
+        (
+            Scalar::U8,
+            BinaryOp::Shl | BinaryOp::Shr | BinaryOp::RotateLeft | BinaryOp::RotateRight,
+        ) => return None,
+        (Scalar::U8, _) => Scalar::U32,
+        _ => scalar,
     };
-    if let Some(code) = binary_op(op, words).filter(|_| !shifts) {
+    if let Some(code) = binary_op(op, words) {
         return value(code, [a, b, 0]).map(|bits| canonical(scalar, bits));
     }
     by_scalar!(scalar,
@@ -106,12 +109,10 @@ pub(super) fn binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Option<u64
             BinaryOp::SaturatingSub => x.saturating_sub(y),
             BinaryOp::SaturatingMul => x.saturating_mul(y),
             BinaryOp::AbsDiff => x.abs_diff(y) as T,
-            BinaryOp::Shl => x.wrapping_shl(amount),
-            BinaryOp::Shr => x.wrapping_shr(amount),
-            BinaryOp::RotateLeft => x.rotate_left(amount % T::BITS),
             BinaryOp::RotateRight => x.rotate_right(amount % T::BITS),
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::And
-            | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Min | BinaryOp::Max => return None,
+            | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Min | BinaryOp::Max | BinaryOp::Shl | BinaryOp::Shr
+            | BinaryOp::RotateLeft => return None,
         }.to_bits64())
     },
     float T => None,
@@ -146,5 +147,42 @@ pub(super) fn cast(from: Scalar, to: Scalar, x: u64) -> u64 {
             canonical(to, bits)
         }
         (None, _) => canonical(to, x),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By every amount, of which Rust takes as many bits as count bits of the type.
+    #[test]
+    fn shifts_and_rotations_are_those_of_rust() {
+        macro_rules! check {
+            ($($ty:ty: $scalar:expr;)*) => {$(
+                for x in [1, <$ty>::MAX, <$ty>::MIN, 0x5a5a_a5a5_u32 as $ty] {
+                    for amount in 0..=255 {
+                        for (op, expected) in [
+                            (BinaryOp::Shl, x.wrapping_shl(amount)),
+                            (BinaryOp::Shr, x.wrapping_shr(amount)),
+                            (BinaryOp::RotateLeft, x.rotate_left(amount % <$ty>::BITS)),
+                            (BinaryOp::RotateRight, x.rotate_right(amount % <$ty>::BITS)),
+                        ] {
+                            let folded = binary(op, $scalar, x.to_bits64(), amount.into());
+                            assert_eq!(folded, Some(expected.to_bits64()), "{x} {op:?} {amount}");
+                        }
+                    }
+                }
+            )*};
+        }
+        check! { u32: Scalar::U32; i32: Scalar::I32; u64: Scalar::U64; i64: Scalar::I64; }
+        for op in [
+            BinaryOp::Shl,
+            BinaryOp::Shr,
+            BinaryOp::RotateLeft,
+            BinaryOp::RotateRight,
+        ] {
+            assert_eq!(binary(op, Scalar::U8, 0xa5, 9), None, "{op:?}");
+            assert_eq!(binary_op(op, Scalar::U8), None, "{op:?}");
+        }
     }
 }

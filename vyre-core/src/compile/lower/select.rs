@@ -74,12 +74,17 @@ pub(super) fn binary_op(op: BinaryOp, scalar: Scalar) -> Option<Op> {
     let narrow = matches!(scalar, Scalar::Bool | Scalar::U8);
     let bits = |w: Op, d: Op| [Some(w), Some(w), Some(d), Some(d), None, None];
     let ops = match op {
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl | BinaryOp::RotateLeft
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mul
+        | BinaryOp::Shl
+        | BinaryOp::Shr
+        | BinaryOp::RotateLeft
             if narrow =>
         {
             return None;
         }
-        BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shr if scalar == Scalar::Bool => return None,
+        BinaryOp::Div | BinaryOp::Rem if scalar == Scalar::Bool => return None,
         BinaryOp::Add => all(Op::Add32, Op::Add64, Op::AddF32, Op::AddF64),
         BinaryOp::Sub => all(Op::Sub32, Op::Sub64, Op::SubF32, Op::SubF64),
         BinaryOp::Mul => all(Op::Mul32, Op::Mul64, Op::MulF32, Op::MulF64),

@@ -71,16 +71,20 @@ pub(super) fn may_fault(op: BinaryOp, scalar: Scalar, divisor: &Expr) -> bool {
     }
 }
 
-/// Whether evaluating a condition may trap.
-pub(super) fn divides(e: &Expr) -> bool {
-    let mut may = match e {
+/// Where evaluating a condition may trap.
+pub(super) fn division_in(e: &Expr) -> Option<SiteId> {
+    let mut found = match e {
         Expr::Binary {
-            op, scalar, right, ..
-        } => may_fault(*op, *scalar, right),
-        _ => false,
+            op,
+            scalar,
+            right,
+            site,
+            ..
+        } if may_fault(*op, *scalar, right) => *site,
+        _ => None,
     };
-    e.each_operand(&mut |x| may = may || divides(x));
-    may
+    e.each_operand(&mut |x| found = found.or_else(|| division_in(x)));
+    found
 }
 
 impl<'b> Walk<'_, '_, 'b> {
@@ -92,7 +96,9 @@ impl<'b> Walk<'_, '_, 'b> {
     ) -> Result<(), Reason> {
         match context.gate {
             Gate::Monotone => Ok(()),
-            Gate::Changed(_) | Gate::Would(_) | Gate::Closed => self.refuse(Why::Fault, None, site),
+            Gate::Changed(_) | Gate::Would(_) | Gate::Closed => {
+                self.refuse(Why::NotMonotone, None, site)
+            }
         }
     }
 
