@@ -1682,13 +1682,13 @@ macro_rules! shifting {
         }
     };
 }
-shifting! { bytes u8; words u32; signed_words i32; longs u64; signed_longs i64; }
+shifting! { of_u8 u8; of_u32 u32; of_i32 i32; of_u64 u64; of_i64 i64; }
 
 /// As Rust's `wrapping_shl` and its likes: by the amount modulo the bits of the type.
 fn shifts_take_any_amount_of_any_type(runtime: &Runtime) {
-    bytes::check(runtime);
-    words::check(runtime);
-    signed_words::check(runtime);
-    longs::check(runtime);
-    signed_longs::check(runtime);
+    of_u8::check(runtime);
+    of_u32::check(runtime);
+    of_i32::check(runtime);
+    of_u64::check(runtime);
+    of_i64::check(runtime);
 }
