@@ -66,11 +66,6 @@ impl One {
             memory,
         })
     }
-
-    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
-        self.memory.check(&self.program, args)?;
-        self.executor.run(args)
-    }
 }
 
 impl<A: Pass, B: Pass> FusedSession<A, B> {
@@ -174,16 +169,29 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         first: A::Run<'_>,
         second: B::Run<'_>,
     ) -> Result<(A::Output, B::Output), Error> {
+        // What a run needs has room before its rows of structs are taken apart.
+        let (a, b) = (A::args(&first), B::args(&second));
+        match &mut self.how {
+            How::Together(both) => {
+                let args = self.fused.args(&a, &b);
+                both.memory.check(&both.program, &args)?;
+            }
+            How::InTurn(both) => {
+                let [one, two] = &mut **both;
+                one.memory.check(&one.program, &a)?;
+                two.memory.check(&two.program, &b)?;
+            }
+        }
         let rows = (A::rows(&first)?, B::rows(&second)?);
         let (a, b) = (args::<A>(&first, &rows.0), args::<B>(&second, &rows.1));
         let (mut first, mut second) = match &mut self.how {
             How::Together(both) => {
                 let args = self.fused.args(&a, &b);
-                self.fused.outcomes(both.run(&args)?)
+                self.fused.outcomes(both.executor.run(&args)?)
             }
             How::InTurn(both) => {
                 let [one, two] = &mut **both;
-                let first = one.run(&a)?;
+                let first = one.executor.run(&a)?;
                 let mut args = b.clone();
                 let linked = |id: BufferId| self.links.iter().any(|l| l.to == id);
                 args.inputs.retain(|(id, _)| !linked(*id));
@@ -191,7 +199,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
                     let (_, column) = output(&first, link.from);
                     args.inputs.push((link.to, column.as_slice()));
                 }
-                let second = two.run(&args)?;
+                let second = two.executor.run(&args)?;
                 (first, second)
             }
         };

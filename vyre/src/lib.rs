@@ -159,7 +159,7 @@ pub mod __private {
     };
     pub use vyre_core::dsl::columns::{Element, Slice, SliceMut};
     pub use vyre_core::dsl::error::RunError;
-    pub use vyre_core::dsl::record::{Record, columns_of};
+    pub use vyre_core::dsl::record::{Record, columns_bytes, columns_of};
     pub use vyre_core::dsl::*;
     pub use vyre_core::record;
     pub use vyre_core::run::args::{Args, TopologyArgs};

@@ -67,18 +67,18 @@ impl Query {
         runtime: &Runtime,
     ) -> Query {
         let mut lease = runtime.lease();
-        let rows = P::rows(&run);
         let args = P::args(&run);
-        let inputs = rows.and_then(|rows| {
-            let given = args.inputs.iter().copied().chain(slices(&rows));
-            let bytes = given.map(|(_, s)| s.bytes()).sum();
-            if runtime.implementation().is_host() && !lease.take(bytes) {
-                return Err(RunError::Memory {
-                    what: "the inputs of the query do not fit beside the sessions".to_owned(),
-                    needed_bytes: bytes,
-                    available_bytes: lease.available_bytes().unwrap_or(0),
-                });
-            }
+        let given: u64 = args.inputs.iter().map(|(_, s)| s.bytes()).sum();
+        let bytes = given.saturating_add(P::rows_bytes(&run));
+        let room = match runtime.implementation().is_host() && !lease.take(bytes) {
+            true => Err(RunError::Memory {
+                what: "the inputs of the query do not fit beside the sessions".to_owned(),
+                needed_bytes: bytes,
+                available_bytes: lease.available_bytes().unwrap_or(0),
+            }),
+            false => Ok(()),
+        };
+        let inputs = room.and_then(|()| P::rows(&run)).and_then(|rows| {
             let copies = args.inputs.iter().map(|(id, s)| {
                 let what = "the inputs of the query";
                 let copy = s.try_to_column();

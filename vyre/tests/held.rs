@@ -722,6 +722,60 @@ fn structs_of_a_topology_are_taken_apart_once_it_fits(runtime: &Runtime) {
     assert_eq!(session.run(run).expect("no trap").sum, 4_950, "{backend}");
 }
 
+/// Two passes on structs of a run's.
+#[wave_graph]
+mod sums {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[input(per = n)]
+        terms: (u64, u64, u8),
+        #[output(per = 1)]
+        sum: u64,
+        n: u32,
+    }
+
+    #[wave(range(n))]
+    fn add(terms: &(u64, u64, u8), sum: &Buf<Atomic<u64>>) {
+        sum[0].fetch_add(terms.0);
+    }
+}
+
+fn structs_are_taken_apart_once_there_is_room_for_them(runtime: &Runtime) {
+    let _alone = alone();
+    let graph = edgeless(10);
+    let (few, many) = (vec![(4, 5, 1); 100], vec![(4, 5, 1); 200_000]);
+    let runtime = warm(runtime);
+    let backend = runtime.backend();
+    let tight = runtime.with_memory(1_000_000);
+    let run = |terms| sums::Run {
+        terms,
+        n: <[_]>::len(terms) as u32,
+    };
+    let mut session = sums::Session::new(&tight, &graph).expect("it fits");
+    let mut sessions = sums::Sessions::new(&tight, [&graph]).expect("it fits");
+    let mut both = vyre::FusedSession::<sums::Pass, sums::Pass>::new(&tight, (&graph, &graph), &[])
+        .expect("both fit");
+    let ((), held) = peak_of(|| {
+        session.submit(run(&many), 0);
+        sessions.submit(0, run(&many), 0);
+        for batch in [session.run_batch(), sessions.run_batch()] {
+            let (_, result) = batch.expect("it runs").results.swap_remove(0);
+            too_large(
+                result,
+                "the inputs of the query do not fit beside the sessions",
+            );
+        }
+        too_large(both.run(run(&few), run(&many)), "the run does not fit");
+    });
+    assert!(held < 200_000, "{backend}: {held} bytes for nothing");
+    session.submit(run(&few), 0);
+    let (_, result) = session.run_batch().expect("it runs").results.swap_remove(0);
+    assert_eq!(result.expect("no trap").sum, [400]);
+    let (one, two) = both.run(run(&few), run(&few[..50])).expect("no trap");
+    assert_eq!((one.sum, two.sum), (vec![400], vec![200]));
+}
+
 fn structs_of_a_series_count_while_they_are_there(runtime: &Runtime) {
     let _alone = alone();
     let graph = edgeless(10);
@@ -991,6 +1045,7 @@ backend_tests!(cpus:
     results_of_a_batch_count_until_it_ends,
     structs_in_structs_count_as_their_scalars_do,
     structs_of_a_topology_are_taken_apart_once_it_fits,
+    structs_are_taken_apart_once_there_is_room_for_them,
     structs_of_a_series_count_while_they_are_there,
     an_update_holds_both_topologies_within_the_budget,
     warm_runs_into_a_result_take_no_memory_that_grows_with_it,

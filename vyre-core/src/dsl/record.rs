@@ -329,6 +329,13 @@ impl Rows {
     }
 }
 
+/// Bytes of rows of structs that were taken apart.
+pub fn columns_bytes<T: Record>(rows: &[T]) -> u64 {
+    let mut bytes = 0;
+    T::Shape::each_scalar(&mut |scalar| bytes += scalar.size_bytes());
+    rows.len() as u64 * bytes
+}
+
 /// Takes rows of structs apart: a column for each scalar, in consecutive buffers. An error where there is no memory for
 /// them.
 pub fn columns_of<T: Record>(
@@ -339,8 +346,7 @@ pub fn columns_of<T: Record>(
     T::Shape::each_scalar(&mut |scalar| scalars.push(scalar));
     let mut taken = Rows::new(&scalars);
     if !taken.make_room(rows.len(), rows.len()) {
-        let bytes: u64 = scalars.iter().map(|s| s.size_bytes()).sum();
-        let bytes = rows.len() as u64 * bytes;
+        let bytes = columns_bytes(rows);
         return Err(RunError::no_memory("rows of structs", bytes));
     }
     taken.extend(rows);

@@ -50,6 +50,10 @@ pub trait Pass: 'static {
     fn rows(_: &Self::Run<'_>) -> Result<Vec<(BufferId, Column)>, RunError> {
         Ok(Vec::new())
     }
+    /// Bytes of [`Pass::rows`].
+    fn rows_bytes(_: &Self::Run<'_>) -> u64 {
+        0
+    }
     /// Swaps an outcome with its typed form, memory included ([`Outcome::exchange`]): gives results, or takes over the
     /// memory of earlier ones. Left out where runs give nothing.
     fn exchange(_results: &mut Outcome, _out: &mut Self::Output) {}

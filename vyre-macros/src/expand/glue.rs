@@ -225,32 +225,37 @@ impl Expansion<'_> {
     fn rows_glue(&self) -> TokenStream {
         let private = self.private();
         let of = |role: Role, given: &TokenStream| {
-            let rows = self.fields.iter().filter_map(|(field, slot)| {
+            let (mut rows, mut bytes) = (Vec::new(), Vec::new());
+            for (field, slot) in &self.fields {
                 let Slot::Rows(first, _) = slot else {
-                    return None;
+                    continue;
                 };
                 if self.program.buffers[first.index()].role != role {
-                    return None;
+                    continue;
                 }
                 let (name, first) = (&field.name, first.0);
-                Some(quote! { #private::columns_of(#given.#name, #private::BufferId(#first)) })
-            });
-            let mut rows = rows.peekable();
-            rows.peek().is_some().then(|| {
-                quote! {
+                rows.push(quote! { #private::columns_of(#given.#name, #private::BufferId(#first)) });
+                bytes.push(quote! { #private::columns_bytes(#given.#name) });
+            }
+            (!rows.is_empty()).then(|| {
+                let rows = quote! {
                     let mut all = ::std::vec::Vec::new();
                     #(all.extend(#rows?);)*
                     ::std::result::Result::Ok(all)
-                }
+                };
+                (rows, quote! { 0 #(+ #bytes)* })
             })
         };
-        let topology = of(Role::Topology, &quote! { topology }).map(|body| {
+        let topology = of(Role::Topology, &quote! { topology }).map(|(body, _)| {
             quote! {
                 fn topology_rows(topology: &Self::Topology<'_>) -> #private::Columns { #body }
             }
         });
-        let run = of(Role::Input, &quote! { run }).map(|body| {
-            quote! { fn rows(run: &Self::Run<'_>) -> #private::Columns { #body } }
+        let run = of(Role::Input, &quote! { run }).map(|(body, bytes)| {
+            quote! {
+                fn rows(run: &Self::Run<'_>) -> #private::Columns { #body }
+                fn rows_bytes(run: &Self::Run<'_>) -> ::core::primitive::u64 { #bytes }
+            }
         });
         quote! { #topology #run }
     }
