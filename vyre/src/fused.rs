@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::fuse::{Fused, Link, fuse};
-use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::args::TopologyArgs;
 use vyre_core::run::backend::{Executor, OpenNative, Opening};
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::pass::{IntoTopology, Pass};
