@@ -226,7 +226,7 @@ impl Expansion<'_> {
         let private = self.private();
         let of = |role: Role, given: &TokenStream| {
             let (mut rows, mut bytes) = (Vec::new(), Vec::new());
-            for (field, slot) in &self.fields {
+            for (field, slot) in self.fields.iter() {
                 let Slot::Rows(first, _) = slot else {
                     continue;
                 };
@@ -234,7 +234,9 @@ impl Expansion<'_> {
                     continue;
                 }
                 let (name, first) = (&field.name, first.0);
-                rows.push(quote! { #private::columns_of(#given.#name, #private::BufferId(#first)) });
+                rows.push(
+                    quote! { #private::columns_of(#given.#name, #private::BufferId(#first)) },
+                );
                 bytes.push(quote! { #private::columns_bytes(#given.#name) });
             }
             (!rows.is_empty()).then(|| {
