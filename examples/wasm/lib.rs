@@ -1,7 +1,7 @@
 //! Breadth-first search as wasm32, for a page or for Node: `scripts/check-wasm` builds it without the feature `cuda`, and
 //! `check.mjs`, which calls it, compares with a search of its own. A caller adds edges, runs, and reads distances.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use vyre::prelude::*;
 use vyre::{RunError, TrapKind};
 
@@ -40,29 +40,34 @@ mod bfs {
     }
 }
 
-/// The edges so far, and the distances of the last run.
-static STATE: Mutex<(Vec<(u32, u32)>, Vec<u32>)> = Mutex::new((Vec::new(), Vec::new()));
+/// The edges so far.
+static EDGES: Mutex<Vec<(u32, u32)>> = Mutex::new(Vec::new());
+
+/// Distances of the last run.
+static FOUND: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// No edges.
 #[unsafe(no_mangle)]
 pub extern "C" fn clear() {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner).0 = Vec::new();
+    lock(&EDGES).clear();
 }
 
 /// One more edge.
 #[unsafe(no_mangle)]
 pub extern "C" fn add_edge(from: u32, to: u32) {
-    let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
-    state.0.push((from, to));
+    lock(&EDGES).push((from, to));
 }
 
 /// Searches from a node, on the backend that `auto` takes, or on the native one. Gives the rounds that it took; -1: too
 /// many; -2: another error.
 #[unsafe(no_mangle)]
 pub extern "C" fn search(nodes: u32, source: u32, native: bool) -> i32 {
-    let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
     let searched = || -> Result<bfs::Output, Error> {
-        let graph = Csr::from_edges(nodes as usize, &state.0)
+        let graph = Csr::from_edges(nodes as usize, &lock(&EDGES))
             .map_err(|e| Error::from(RunError::Invalid(e.to_string())))?;
         let runtime = match native {
             true => Runtime::native(),
@@ -72,7 +77,7 @@ pub extern "C" fn search(nodes: u32, source: u32, native: bool) -> i32 {
     };
     match searched() {
         Ok(out) => {
-            state.1 = out.dist;
+            *lock(&FOUND) = out.dist;
             out.report.total_rounds() as i32
         }
         Err(e) if e.trap().is_some_and(|t| t.kind == TrapKind::RoundLimit) => -1,
@@ -83,6 +88,6 @@ pub extern "C" fn search(nodes: u32, source: u32, native: bool) -> i32 {
 /// A node's distance in the last run; `u32::MAX` where no path leads, or there is no such node.
 #[unsafe(no_mangle)]
 pub extern "C" fn distance(node: u32) -> u32 {
-    let state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
-    state.1.get(node as usize).copied().unwrap_or(UNSEEN)
+    let found = lock(&FOUND);
+    found.get(node as usize).copied().unwrap_or(UNSEEN)
 }

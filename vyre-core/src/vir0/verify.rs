@@ -706,7 +706,9 @@ impl<'p> Verifier<'p> {
         for (i, wave) in (0..=u16::MAX).zip(&p.waves) {
             self.at = Place::Wave(WaveId(i));
             self.kernel_order(wave.kernel, usize::from(i));
-            wave.domain.count().map(|len| self.extent(len));
+            if let Some(len) = wave.domain.count() {
+                self.extent(len);
+            }
             wave.domain.list().map(|(l, _)| self.list(l));
             match (wave.domain.topology(), wave.domain.frontier()) {
                 (None, frontier) => {
@@ -714,7 +716,9 @@ impl<'p> Verifier<'p> {
                 }
                 (Some(t), frontier) => {
                     self.topology(t);
-                    frontier.map(|f| self.node_frontier(f));
+                    if let Some(f) = frontier {
+                        self.node_frontier(f);
+                    }
                 }
             }
             for access in &wave.accesses {
