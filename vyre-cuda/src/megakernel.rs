@@ -14,7 +14,7 @@
 //!
 //! | module | idea |
 //! | --- | --- |
-//! | `launch` | the one way to the device, for all of these |
+//! | `pass`, `launch` | what is launched, and the one way to the device, for all of these |
 //! | `series`, `sharing` | the two kinds of launches: all CTAs a query, or one |
 //! | `batch`, `many` | which queries share a launch: of a session, of many graphs |
 //! | `memory`, `shared` | how much a state takes, what a session has, what of it is shared |
@@ -27,6 +27,7 @@ mod graph;
 mod launch;
 mod many;
 mod memory;
+mod pass;
 mod readback;
 mod record;
 mod series;
@@ -45,12 +46,13 @@ use crate::device::{Device, DeviceError};
 use crate::image::{ITEMS_PER_LANE, Layout};
 use graph::{
     Graph, PartitionMemory, average_degrees, csr_bytes, found_in, partitions_bytes, partitions_of,
+    up,
 };
 use launch::{Batch, Launcher};
-use memory::{Manner, Needs, Own, room_for, up};
+use memory::{CLUSTERS, Needs, Own, clustered, room_for};
 use readback::{locked, stays};
 use record::is_result;
-use series::{CLUSTERS, clustered};
+use shared::Manner;
 use std::sync::Arc;
 use upload::check_topology;
 use vyre_core::dsl::columns::{Column, SliceMut};

@@ -1,9 +1,10 @@
 //! Batches of queries on a session's graph: small ones share launches, with a CTA each, large ones have all CTAs.
 
 use super::Megakernel;
-use super::launch::{Batch, Pass};
-use super::memory::up;
-use super::series::Pending;
+use super::graph::up;
+use super::launch::Batch;
+use super::pass::Pass;
+use super::readback::Pending;
 use super::sharing::{Laid, Query, RECORDS_BYTES, Recorded, Sharing, States, worth_sharing};
 use super::upload::check_args;
 use crate::image::Control;

@@ -4,32 +4,13 @@
 //! A search can be turned round where the edges in are there: the pass names a reverse, or the graph is its own. Whether
 //! it is costs a look at all edges, so the device is asked only once runs have missed as much.
 
-use super::graph::Graph;
-use super::launch::Pass;
+use super::graph::{Graph, Question, Symmetric};
 use super::memory::Own;
+use super::pass::Pass;
 use crate::buffer::{Event, Memory, Pinned};
 use crate::image::{Layout, Turn};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::aligned;
-
-/// Whether a graph is its own reverse, so that searches in it may be turned round. The device finds out once searches
-/// have pushed along as many edges as the graph has that they would rather not have looked at.
-#[derive(Debug)]
-pub(super) enum Symmetric {
-    /// Not worth knowing yet: so many such edges.
-    Unknown(u64),
-    Asked(Question),
-    Known(bool),
-}
-
-/// What the device was asked.
-#[derive(Debug)]
-pub(super) struct Question {
-    /// Where the device puts the answer, and where it goes from there.
-    verdict: Memory,
-    answer: Pinned,
-    done: Event,
-}
 
 impl Own {
     /// How each wave that may be turned round is, in the next run.

@@ -1,9 +1,8 @@
-//! Graphs on a device, and what their shape decides: whether hubs are listed, and how neighbour loops are shared out.
+//! Graphs on a device, and what their shape decides: whether hubs are listed, how neighbour loops are shared out, and
+//! whether a graph is its own reverse.
 
-use super::direction::Symmetric;
-use super::memory::up;
 use crate::abi;
-use crate::buffer::{Memory, slice_bytes};
+use crate::buffer::{Event, Memory, Pinned, slice_bytes};
 use crate::device::{Device, DeviceError};
 use crate::image::{ITEMS_PER_LANE, Layout, Ranges};
 use crate::neighbor_loop::EdgePartition;
@@ -12,7 +11,7 @@ use std::sync::Arc;
 use vyre_core::dsl::columns::{Column, Slice};
 use vyre_core::dsl::csr::{Csr, CsrError};
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::{Graphs, HUB_EDGES, swept_with};
+use vyre_core::plan::device::{ALIGN, Graphs, HUB_EDGES, swept_with};
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::run::args::TopologyArgs;
 use vyre_core::vir0::module::{FrontierId, Program, TopologyId};
@@ -39,6 +38,29 @@ pub(super) struct Graph {
     pub(super) edges: u32,
     pub(super) most_degree: u32,
     pub(super) symmetric: Symmetric,
+}
+
+/// Whether a graph is its own reverse, so that searches in it may be turned round. The device finds out once searches
+/// have pushed along as many edges as the graph has that they would rather not have looked at.
+#[derive(Debug)]
+pub(super) enum Symmetric {
+    /// Not worth knowing yet: so many such edges.
+    Unknown(u64),
+    Asked(Question),
+    Known(bool),
+}
+
+/// What the device was asked.
+#[derive(Debug)]
+pub(super) struct Question {
+    /// Where the device puts the answer, and where it goes from there.
+    pub(super) verdict: Memory,
+    pub(super) answer: Pinned,
+    pub(super) done: Event,
+}
+
+pub(super) fn up(bytes: u64) -> u64 {
+    bytes.max(1).next_multiple_of(ALIGN)
 }
 
 pub(super) fn average_degrees<'a>(graphs: impl Iterator<Item = &'a Csr>) -> Vec<f64> {

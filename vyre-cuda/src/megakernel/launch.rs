@@ -10,8 +10,7 @@
 //! Two launches are on their way at a time where there is something to gain ([`Batch`]). Each has a [`Flight`]: memory
 //! and events that nobody else uses until its results were taken.
 
-use super::sharing::Records;
-use crate::abi;
+use super::pass::Pass;
 use crate::buffer::{Event, Memory, Pinned, Ring, Timer};
 use crate::device::{Device, DeviceError};
 use crate::image::Layout;
@@ -23,20 +22,6 @@ use vyre_core::plan::session::Counters;
 use vyre_core::run::backend::Progress;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::module::Program;
-
-/// A pass on a device, whatever its topologies are.
-#[derive(Debug)]
-pub(super) struct Pass {
-    pub(super) device: Arc<Device>,
-    pub(super) program: Arc<Program>,
-    /// Scratch and frontiers share memory, or have each its own.
-    pub(super) allocation: Allocation,
-    pub(super) layout: Layout,
-    /// The layout's words.
-    pub(super) code: Memory,
-    /// Sweeps are to be timed.
-    pub(super) time_waves: bool,
-}
 
 /// Launches a pass, and keeps what launches are made with.
 #[derive(Debug)]
@@ -73,6 +58,18 @@ pub(super) struct Flight {
     pub(super) records: Option<Records>,
 }
 
+/// What queries that share a launch have on the device, but for the slab.
+#[derive(Debug)]
+pub(super) struct Records {
+    /// The batch, control words as they are before a query, scalars, images; copied as a whole.
+    pub(super) head: Memory,
+    pub(super) inputs: Memory,
+    /// Control words and results, by query.
+    pub(super) records: Memory,
+    /// Inputs are there.
+    pub(super) ready: Event,
+}
+
 /// What the driver is told to launch: on which image, of which batch (0: none), how many CTAs, and how many a cluster.
 pub(super) struct Grid {
     pub(super) image: u64,
@@ -97,13 +94,6 @@ pub(super) trait Launch {
 
     /// Sends for what all of them leave, after the last one.
     fn fetch(&mut self, launcher: &mut Launcher) -> Result<(), RunError>;
-}
-
-impl Pass {
-    /// CTAs that the device runs at once.
-    pub(super) fn slots(&self) -> u32 {
-        self.device.multiprocessors().min(abi::MAX_CTAS)
-    }
 }
 
 impl Launcher {

@@ -4,10 +4,11 @@
 //! of its own, made by the host, and a state of its own; only code, control words as they are before a run, and the
 //! launch are shared.
 
-use super::graph::{average_degrees, csr_bytes, found_in};
-use super::launch::{Batch, Launcher, Pass};
-use super::memory::{Manner, Needs, room_for, up};
-use super::shared::Shared;
+use super::graph::{average_degrees, csr_bytes, found_in, up};
+use super::launch::{Batch, Launcher};
+use super::memory::{Needs, room_for};
+use super::pass::Pass;
+use super::shared::{Manner, Shared};
 use super::sharing::{Laid, Query, RECORDS_BYTES, Recorded, Sharing, States, worth_sharing};
 use super::tables::Tables;
 use super::upload::{PART_BYTES, check_args, check_topology};

@@ -1,16 +1,14 @@
-//! A session's memory on a device: [`Needs`] says how much a state takes, [`Own`] has that of the session's own runs.
+//! A session's memory on a device: [`Needs`] says how much a state takes, [`Own`] has that of the session's own runs,
+//! with what is known from the last one.
 
-use super::graph::{Graph, PartitionMemory};
-use super::launch::Pass;
-use super::readback::Left;
+use super::graph::{Graph, PartitionMemory, up};
+use super::pass::Pass;
 use super::record::is_result;
-use super::series::CLUSTERS;
-use super::shared::Shared;
-use super::tables::AT_ONCE;
-use super::upload::Ahead;
-use crate::buffer::Memory;
+use super::shared::{AT_ONCE, Manner, Shared};
+use crate::abi;
+use crate::buffer::{Event, Memory};
 use crate::device::{Device, DeviceError};
-use crate::image::Control;
+use crate::image::{Control, Layout};
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -59,6 +57,25 @@ pub(super) struct Own {
     pub(super) cluster: Option<usize>,
 }
 
+/// A second set of inputs.
+#[derive(Debug)]
+pub(super) struct Ahead {
+    /// By buffer.
+    pub(super) second: Vec<Option<Memory>>,
+    /// By set: its inputs are there; the last launch that uses it is over.
+    pub(super) ready: [Event; 2],
+    pub(super) used: [Event; 2],
+}
+
+/// Where a run left its results.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// By buffer, which one holds what belongs to it.
+    pub(super) homes: Vec<u32>,
+    /// Which set of inputs it used.
+    pub(super) set: usize,
+}
+
 /// Memory of a frontier: pairs of items, edge ranges and hubs, unless that is in the arena; stamps of a unique one. Of
 /// a list, and of a frontier whose items are not nodes: an array for each field.
 #[derive(Debug)]
@@ -69,6 +86,10 @@ pub(super) struct Queue {
     /// Last stamp that a run used.
     pub(super) stamp: u32,
 }
+
+/// Clusters that a launch may have: CTAs of one, and what a round gains when one holds it, in nanoseconds. The larger
+/// ones leave out more multiprocessors, and not all devices have them.
+pub(super) const CLUSTERS: [(u32, u64); 2] = [(16, 580), (abi::CLUSTER, 500)];
 
 /// Bytes of buffers, sizes of frontiers and lists, where what comes back in one copy lies behind the control words, and
 /// what shares memory.
@@ -81,18 +102,6 @@ pub(super) struct Needs {
     /// Frontiers, then lists.
     pub(super) shapes: Vec<Shape>,
     pub(super) shared: Option<Shared>,
-}
-
-/// How a state's memory is laid out.
-#[derive(Clone, Copy)]
-pub(super) struct Manner<'a> {
-    pub(super) allocation: Allocation,
-    /// Of a batch: stamps are the state's, which begin anew, and all results are in its record.
-    pub(super) batch: bool,
-    /// Results up to this size share a copy, otherwise.
-    pub(super) pack_up_to_bytes: u64,
-    /// What an earlier run shared, which stays where this one is of the same sizes.
-    pub(super) before: Option<&'a Shared>,
 }
 
 fn index_len(name: &str, len: Option<u64>) -> Result<u64, RunError> {
@@ -226,8 +235,18 @@ pub(super) fn room_for(device: &Device, what: &str, bytes: u64) -> Result<(), Ru
     Ok(())
 }
 
-pub(super) fn up(bytes: u64) -> u64 {
-    bytes.max(1).next_multiple_of(ALIGN)
+/// By size of a cluster, how many CTAs run together, for a pass that has narrow rounds.
+pub(super) fn clustered(
+    device: &Device,
+    layout: &Layout,
+) -> Result<[u32; CLUSTERS.len()], DeviceError> {
+    let mut ctas = [0; CLUSTERS.len()];
+    if layout.quick_warps() > 0 {
+        for (ctas, (cluster, _)) in ctas.iter_mut().zip(CLUSTERS) {
+            *ctas = device.clustered_ctas(layout.shared_bytes, cluster)?;
+        }
+    }
+    Ok(ctas)
 }
 
 impl Own {

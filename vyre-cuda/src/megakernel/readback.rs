@@ -1,28 +1,53 @@
 //! Results of the session's own runs on their way back. Small ones come with the control words ([`Record`]); large ones
 //! have copies of their own, piece by piece through page-locked memory, or straight to columns whose pages are locked.
 
-use super::launch::{Flight, Launcher, Pass};
-use super::memory::Own;
-use super::record::{Reader, Record, Words, is_result, read_bytes};
-use super::series::Pending;
-use super::tables::fields_of;
-use super::upload::{Ahead, COLUMN_PART_BYTES, ring_for};
+use super::launch::{Flight, Launcher};
+use super::memory::{Ahead, Own};
+use super::pass::Pass;
+use super::record::{Reader, Record, Words, fields_of, is_result, read_bytes};
+use super::upload::{COLUMN_PART_BYTES, ring_for};
 use crate::buffer::{Event, Memory, Place, room_of, whole_pages};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 use vyre_core::dsl::columns::{Column, SliceMut};
 use vyre_core::dsl::error::RunError;
+use vyre_core::plan::device::Shape;
 use vyre_core::run::outcome::Outcome;
-use vyre_core::vir0::module::{Buffer, BufferId, ListId, Program};
+use vyre_core::vir0::module::{Buffer, BufferId, List, ListId, Program};
 use vyre_core::vir0::scalar::Scalar;
+use vyre_core::vir0::sizes::Sizes;
 
-/// Where a run left its results.
-#[derive(Debug)]
-pub(super) struct Left {
-    /// By buffer, which one holds what belongs to it.
-    pub(super) homes: Vec<u32>,
-    /// Which set of inputs it used.
+/// A series that is on its way.
+pub(super) struct Pending {
+    pub(super) flight: usize,
     pub(super) set: usize,
+    pub(super) started: Instant,
+    pub(super) runs: usize,
+    pub(super) launched: usize,
+    /// The last run's results are wanted.
+    pub(super) read: bool,
+    /// Whether the arguments of all runs were right.
+    pub(super) begun: Result<(), RunError>,
+    /// Of the last run: what is needed to take its results apart.
+    pub(super) sizes: Sizes,
+    pub(super) packed: Vec<Option<u64>>,
+    pub(super) shapes: Vec<Shape>,
+    pub(super) direct: Vec<Direct>,
+    /// Results with copies of their own are on their way, to page-locked memory.
+    pub(super) fetched: bool,
+    pub(super) pinned: bool,
+}
+
+impl Pending {
+    /// Whether a launch can be started before this one's results were taken: nothing of them is left on the device.
+    pub(super) fn can_be_followed(&self, program: &Program) -> bool {
+        let lists = program.lists.iter().enumerate();
+        let large = |(l, list): (usize, &List)| {
+            list.output && self.packed[program.buffers.len() + l].is_none()
+        };
+        (self.fetched || self.direct.is_empty()) && !lists.into_iter().any(large)
+    }
 }
 
 /// A result buffer with a copy of its own: where it goes.

@@ -1,7 +1,6 @@
 //! What a run leaves: [`Words`] are its control words, [`Record`] has the small results behind them, and [`Reader`] takes
 //! both apart.
 
-use super::tables::fields_of;
 use crate::abi;
 use crate::buffer::{extend, room_in};
 use crate::image::{Control, FRONTIER_CONTROL_BYTES, list_number, unordered};
@@ -289,4 +288,16 @@ impl<'a> Reader<'a> {
 pub(super) fn read_bytes(outcome: &Outcome) -> u64 {
     let read = &outcome.report.readback;
     read.packed_bytes + read.direct_bytes + 8 * outcome.reductions.len() as u64
+}
+
+/// Where the fields of its items are, by side, then by field.
+pub(super) fn fields_of(shape: &Shape, items: u64) -> Vec<u64> {
+    let mut at = items;
+    let sides = (0..shape.sides).flat_map(|_| &shape.fields);
+    sides
+        .map(|field| {
+            at += shape.part_bytes(*field);
+            at - shape.part_bytes(*field)
+        })
+        .collect()
 }

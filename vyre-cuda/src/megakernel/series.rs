@@ -3,20 +3,19 @@
 //! how much there is to read.
 
 use super::Megakernel;
-use super::launch::{Flight, Grid, Launch, Launcher, Pass};
-use super::memory::Own;
-use super::readback::{Direct, Left};
+use super::launch::{Flight, Grid, Launch, Launcher};
+use super::memory::{CLUSTERS, Left, Own};
+use super::pass::Pass;
+use super::readback::{Direct, Pending};
 use super::record::Reader;
-use crate::abi;
-use crate::device::{Device, DeviceError};
-use crate::image::{Control, Layout};
+use crate::image::Control;
 use std::time::Instant;
 use vyre_core::dsl::columns::{Column, SliceMut};
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::device::{ALIGN, Shape};
+use vyre_core::plan::device::ALIGN;
 use vyre_core::run::args::Args;
 use vyre_core::run::outcome::Outcome;
-use vyre_core::vir0::module::{BufferId, List, Program};
+use vyre_core::vir0::module::BufferId;
 use vyre_core::vir0::sizes::Sizes;
 
 /// Outputs together up to this size come back through page-locked memory.
@@ -32,38 +31,6 @@ struct Series<'a, 'q> {
     /// waited for.
     locked: &'a mut [(BufferId, Column)],
     pending: Pending,
-}
-
-/// A series that is on its way.
-pub(super) struct Pending {
-    pub(super) flight: usize,
-    pub(super) set: usize,
-    started: Instant,
-    runs: usize,
-    launched: usize,
-    /// The last run's results are wanted.
-    read: bool,
-    /// Whether the arguments of all runs were right.
-    begun: Result<(), RunError>,
-    /// Of the last run: what is needed to take its results apart.
-    pub(super) sizes: Sizes,
-    pub(super) packed: Vec<Option<u64>>,
-    pub(super) shapes: Vec<Shape>,
-    pub(super) direct: Vec<Direct>,
-    /// Results with copies of their own are on their way, to page-locked memory.
-    pub(super) fetched: bool,
-    pub(super) pinned: bool,
-}
-
-impl Pending {
-    /// Whether a launch can be started before this one's results were taken: nothing of them is left on the device.
-    pub(super) fn can_be_followed(&self, program: &Program) -> bool {
-        let lists = program.lists.iter().enumerate();
-        let large = |(l, list): (usize, &List)| {
-            list.output && self.packed[program.buffers.len() + l].is_none()
-        };
-        (self.fetched || self.direct.is_empty()) && !lists.into_iter().any(large)
-    }
 }
 
 impl Series<'_, '_> {
@@ -301,25 +268,8 @@ impl Own {
     }
 }
 
-/// Clusters that a launch may have: CTAs of one, and what a round gains when one holds it, in nanoseconds. The larger
-/// ones leave out more multiprocessors, and not all devices have them.
-pub(super) const CLUSTERS: [(u32, u64); 2] = [(16, 580), (abi::CLUSTER, 500)];
 /// What such a round takes.
 const CLUSTER_ROUND_NS: u64 = 2_700;
-
-/// By size of a cluster, how many CTAs run together, for a pass that has narrow rounds.
-pub(super) fn clustered(
-    device: &Device,
-    layout: &Layout,
-) -> Result<[u32; CLUSTERS.len()], DeviceError> {
-    let mut ctas = [0; CLUSTERS.len()];
-    if layout.quick_warps() > 0 {
-        for (ctas, (cluster, _)) in ctas.iter_mut().zip(CLUSTERS) {
-            *ctas = device.clustered_ctas(layout.shared_bytes, cluster)?;
-        }
-    }
-    Ok(ctas)
-}
 
 /// The clusters that are worth the multiprocessors that they leave out, where so many rounds of the last run fitted
 /// into one.

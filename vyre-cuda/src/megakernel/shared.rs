@@ -1,8 +1,9 @@
-//! Memory that scratch and frontiers share which never live at once.
+//! Memory that scratch and frontiers share which never live at once ([`Shared`]), and how a state is laid out
+//! ([`Manner`]).
 
-use super::memory::Manner;
 use vyre_core::plan::arena::{self, Arena, Filling, Temporary};
 use vyre_core::plan::device::{ALIGN, Shape};
+use vyre_core::plan::footprint::Allocation;
 use vyre_core::vir0::module::{Program, Resource};
 
 /// One memory for temporaries.
@@ -14,6 +15,24 @@ pub(super) struct Shared {
     pub(super) buffers: Vec<Option<(u64, Filling)>>,
     pub(super) frontiers: Vec<Option<(u64, Filling)>>,
 }
+
+/// How a state's memory is laid out.
+#[derive(Clone, Copy)]
+pub(super) struct Manner<'a> {
+    pub(super) allocation: Allocation,
+    /// Of a batch: stamps are the state's, which begin anew, and all results are in its record.
+    pub(super) batch: bool,
+    /// Results up to this size share a copy, otherwise.
+    pub(super) pack_up_to_bytes: u64,
+    /// What an earlier run shared, which stays where this one is of the same sizes.
+    pub(super) before: Option<&'a Shared>,
+}
+
+/// What is filled before the first wave.
+pub(super) const AT_ONCE: Filling = Filling {
+    phase: 0,
+    waits: true,
+};
 
 impl Shared {
     /// Places for a run with these bytes of buffers and shapes of frontiers. Stamps of unique frontiers are shared with
@@ -76,7 +95,7 @@ impl Shared {
 mod tests {
     //! Encoded images are run step by step on a memory that knows whose each word is. Nothing here asks the planner.
 
-    use super::super::memory::{Manner, Needs};
+    use super::super::memory::Needs;
     use super::super::sharing::Laid;
     use super::super::tables::Tables;
     use super::*;
@@ -85,7 +104,6 @@ mod tests {
     use crate::neighbor_loop::words::word;
     use std::collections::{HashMap, HashSet};
     use vyre_core::plan::device::Graphs;
-    use vyre_core::plan::footprint::Allocation;
     use vyre_core::vir0::isa::{IMM, Op, UNIFORM_BASE};
     use vyre_core::vir0::module::*;
     use vyre_core::vir0::scalar::Scalar;

@@ -4,10 +4,13 @@
 //! What a query leaves to be read, control words and results, is one record. Each launch has images, inputs and records
 //! of its own; what only the device needs is used in the launches' order.
 
-use super::launch::{Flight, Grid, Launch, Launcher, Pass};
-use super::memory::{Needs, up};
+use super::graph::up;
+use super::launch::{Flight, Grid, Launch, Launcher, Records};
+use super::memory::Needs;
+use super::pass::Pass;
 use super::record::{Reader, Record, is_result, read_bytes};
-use super::tables::{AT_ONCE, Places, place};
+use super::shared::AT_ONCE;
+use super::tables::{Places, place};
 use super::upload::{PART_BYTES, ring_for};
 use crate::abi::{self, bytes_of};
 use crate::buffer::{Event, Memory, slice_bytes};
@@ -71,18 +74,6 @@ pub(super) struct Recorded {
     started: Instant,
     queries: Vec<(Sizes, Arc<Laid>)>,
     spare: Vec<Outcome>,
-}
-
-/// What queries that share a launch have on the device, but for the slab.
-#[derive(Debug)]
-pub(super) struct Records {
-    /// The batch, control words as they are before a query, scalars, images; copied as a whole.
-    head: Memory,
-    inputs: Memory,
-    /// Control words and results, by query.
-    records: Memory,
-    /// Inputs are there.
-    ready: Event,
 }
 
 /// Where things are in the head of a launch, and bytes of all that it takes.

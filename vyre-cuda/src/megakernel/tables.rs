@@ -2,8 +2,10 @@
 
 use super::direction::bitmap_bytes;
 use super::graph::Graph;
-use super::launch::Pass;
 use super::memory::Own;
+use super::pass::Pass;
+use super::record::fields_of;
+use super::shared::AT_ONCE;
 use crate::abi;
 use crate::buffer::Memory;
 use crate::image::{Control, FRONTIER_CONTROL_BYTES, Layout, Ranges, Run, Turn, records_of};
@@ -27,12 +29,6 @@ pub(super) struct Places {
     pub(super) turns: Vec<Option<Turn>>,
     pub(super) progress: u64,
 }
-
-/// What is filled before the first wave.
-pub(super) const AT_ONCE: Filling = Filling {
-    phase: 0,
-    waits: true,
-};
 
 /// Addresses of a frontier or list.
 #[derive(Clone)]
@@ -304,18 +300,6 @@ pub(super) fn place(
         filling,
         fields: fields_of(shape, items_at),
     }
-}
-
-/// Where the fields of its items are, by side, then by field.
-pub(super) fn fields_of(shape: &Shape, items: u64) -> Vec<u64> {
-    let mut at = items;
-    let sides = (0..shape.sides).flat_map(|_| &shape.fields);
-    sides
-        .map(|field| {
-            at += shape.part_bytes(*field);
-            at - shape.part_bytes(*field)
-        })
-        .collect()
 }
 
 /// An element's raw bits, as often as they fit eight bytes.

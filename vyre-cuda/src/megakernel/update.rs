@@ -3,9 +3,10 @@
 use super::Megakernel;
 use super::graph::{
     Graph, PartitionMemory, average_degrees, csr_bytes, found_in, partitions_bytes, partitions_of,
+    up,
 };
-use super::memory::{Manner, Needs, Queue, room_for, up};
-use super::series::clustered;
+use super::memory::{Needs, Queue, clustered, room_for};
+use super::shared::Manner;
 use super::upload::check_topology;
 use crate::buffer::slice_bytes;
 use crate::device::DeviceError;

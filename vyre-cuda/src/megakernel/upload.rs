@@ -1,8 +1,10 @@
 //! What a run is given: arguments are checked and inputs go up, where that pays into a second set of them while the
 //! launch before is on the device.
 
-use super::launch::{Launcher, Pass};
-use super::memory::{Own, up};
+use super::graph::up;
+use super::launch::Launcher;
+use super::memory::{Ahead, Own};
+use super::pass::Pass;
 use crate::buffer::{Event, Memory, Ring, slice_bytes};
 use crate::device::{Device, DeviceError};
 use std::sync::Arc;
@@ -20,16 +22,6 @@ pub(super) const COLUMN_PART_BYTES: usize = 4 << 20;
 pub(super) const PART_BYTES: usize = 1 << 20;
 /// Inputs from this size on are uploaded while the run before is on the device.
 const AHEAD_BYTES: u64 = 64 << 10;
-
-/// A second set of inputs.
-#[derive(Debug)]
-pub(super) struct Ahead {
-    /// By buffer.
-    pub(super) second: Vec<Option<Memory>>,
-    /// By set: its inputs are there; the last launch that uses it is over.
-    pub(super) ready: [Event; 2],
-    pub(super) used: [Event; 2],
-}
 
 impl Own {
     /// Checks the arguments, gives memory to what depends on them, uploads the inputs: beside the launch before, when a
