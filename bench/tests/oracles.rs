@@ -4,6 +4,7 @@ use petgraph::algo::{connected_components, dijkstra};
 use petgraph::graph::{DiGraph, NodeIndex};
 use vyre::Csr;
 use vyre_examples::oracle::{self, PageRank, UNREACHED};
+use vyre_tests::random::cases;
 
 fn random(
     u: &mut arbtest::arbitrary::Unstructured<'_>,
@@ -34,7 +35,7 @@ fn to_petgraph(csr: &Csr, weights: &[u32]) -> DiGraph<(), u32> {
 
 #[test]
 fn shortest_paths_agree() {
-    arbtest::arbtest(|u| {
+    cases(100, |u| {
         let (csr, weights) = random(u)?;
         let theirs = to_petgraph(&csr, &weights);
         let distances = |cost: fn(u32) -> u32| -> Vec<u32> {
@@ -52,7 +53,7 @@ fn shortest_paths_agree() {
 
 #[test]
 fn components_agree() {
-    arbtest::arbtest(|u| {
+    cases(100, |u| {
         let (csr, weights) = random(u)?;
         let labels = oracle::components(&csr);
         let roots = (0u32..)
@@ -74,7 +75,7 @@ fn components_agree() {
 /// petgraph's `page_rank` leaves the restart term out along edges, so the defining equation is the judge.
 #[test]
 fn ranks_solve_their_equation() {
-    arbtest::arbtest(|u| {
+    cases(100, |u| {
         let (csr, _) = random(u)?;
         let rank = oracle::pagerank(
             &csr,

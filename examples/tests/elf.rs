@@ -6,6 +6,7 @@ use std::path::Path;
 use vyre_examples::elf::{call_graph, call_graph_of};
 use vyre_examples::graph::{Functions, Graph};
 use vyre_examples::oracle::{UNREACHED, bfs};
+use vyre_tests::random::cases;
 
 /// A piece of a hand-made program.
 #[derive(Clone, Copy)]
@@ -297,7 +298,7 @@ fn damaged_programs_never_panic() {
     ];
     let good = program(&code, &data, &[("entry", "f"), ("f", "end")]);
     assert_eq!(call_graph_of(&good).unwrap().csr.edge_count(), 3);
-    arbtest::arbtest(|u| {
+    cases(300, |u| {
         let mut bytes = good.clone();
         for _ in 0..u.int_in_range(1..=8)? {
             let at = u.choose_index(bytes.len())?;

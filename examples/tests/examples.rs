@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use vyre::Runtime;
 use vyre_examples::cli::{self, Example};
 use vyre_examples::passes;
+use vyre_tests::random::cases;
 
 macro_rules! examples {
     ($($name:ident $path:literal;)*) => {$(
@@ -148,7 +149,7 @@ fn each_example_says_how_far_its_runs_agree() {
 #[test]
 fn components_are_those_of_union_find_on_random_graphs() {
     use passes::components::{Run, Session};
-    arbtest::arbtest(|u| {
+    cases(60, |u| {
         // Sampled nodes lie two apart in the largest graphs.
         let nodes = [1, 3, 40, 900, 1024, 2500][u.choose_index(6)?];
         let first = u.int_in_range(0..=nodes - 1)?;

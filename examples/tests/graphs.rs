@@ -7,6 +7,7 @@ use vyre::Csr;
 use vyre_examples::formats::{self, Format, write_vec};
 use vyre_examples::graph::{Graph, GraphSpec, Weights, hashed_weights};
 use vyre_examples::oracle;
+use vyre_tests::random::cases;
 
 fn graph(spec: &str) -> Graph {
     spec.parse::<GraphSpec>().unwrap().load().unwrap()
@@ -552,7 +553,7 @@ fn random_bytes_never_panic() {
         b"99999999999999999999",
         b"1e300",
     ];
-    arbtest::arbtest(|u| {
+    cases(300, |u| {
         let format = *u.choose(&formats)?;
         let mut bytes = Vec::new();
         while !u.is_empty() && bytes.len() < 400 {
@@ -579,7 +580,7 @@ fn random_bytes_never_panic() {
 
 #[test]
 fn random_edge_lists_round_trip() {
-    arbtest::arbtest(|u| {
+    cases(300, |u| {
         let weighted: bool = u.arbitrary()?;
         let edges: Vec<(u8, u8, i16)> = u.arbitrary()?;
         let mut text = String::new();

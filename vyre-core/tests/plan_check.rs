@@ -9,6 +9,15 @@ use vyre_core::vir0::module::{
     Program, Resource, SiteId, Step, UpdateOp, Wave, WaveId,
 };
 
+#[path = "../../vyre-tests/src/random.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "shared with tests of crates above, on which this one cannot depend"
+)]
+mod random;
+use random::cases;
+
 fn access(buffer: u16, mode: Mode) -> Access {
     Access {
         resource: Resource::Buffer(BufferId(buffer)),
@@ -19,7 +28,7 @@ fn access(buffer: u16, mode: Mode) -> Access {
 #[test]
 fn plans_of_random_graphs_are_legal() {
     let mut planned = 0;
-    arbtest::arbtest(|u| {
+    cases(300, |u| {
         let n = u.int_in_range(1..=40usize)?;
         let mut edges = Vec::new();
         let density = u.int_in_range(1..=60u32)?;

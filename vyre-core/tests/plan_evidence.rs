@@ -6,6 +6,15 @@ use vyre_core::plan::evidence::{
 use vyre_core::vir0::fingerprint::Fingerprint;
 use vyre_core::vir0::manifest::{Measured, Stale};
 
+#[path = "../../vyre-tests/src/random.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "shared with tests of crates above, on which this one cannot depend"
+)]
+mod random;
+use random::cases;
+
 fn sample(host_orchestrated_ns: f64, resident_megakernel_ns: f64) -> Sample {
     Sample {
         backend_id: "cuda".into(),
@@ -137,7 +146,7 @@ fn thresholds_and_times_must_be_finite() {
 
 #[test]
 fn what_is_written_reads_back_exactly() {
-    arbtest::arbtest(|u| {
+    cases(300, |u| {
         let mut samples = Vec::new();
         for _ in 0..u.int_in_range(0..=4)? {
             let times: [f64; 3] = u.arbitrary()?;

@@ -5,6 +5,15 @@ use vyre_core::plan::cache::{Lru, PLAN_CAPACITY, PlanKey};
 use vyre_core::plan::memory::{self, Input, WaveBytes};
 use vyre_core::plan::route::{Downgrade, Need, Policy, Route, RouteError, Sample, choose};
 
+#[path = "../../vyre-tests/src/random.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "shared with tests of crates above, on which this one cannot depend"
+)]
+mod random;
+use random::cases;
+
 const CALM: Sample = Sample {
     memory_bps: 1_000,
     fusion: 0.0,
@@ -315,7 +324,7 @@ fn equivalent_pressure_hits_the_cache() {
 
 #[test]
 fn the_cache_is_bounded_and_does_not_change_answers() {
-    arbtest::arbtest(|u| {
+    cases(300, |u| {
         let mut cache = Lru::new(4);
         for _ in 0..u.int_in_range(0..=60usize)? {
             let density = f64::from(u.int_in_range(0..=100u32)?) / 100.0;

@@ -3,7 +3,6 @@
 #![cfg(feature = "exec")]
 
 use arbtest::arbitrary::{Result as Arbitrary, Unstructured};
-use arbtest::arbtest;
 use vyre_core::cpu::interp::{Interpreter, Item};
 use vyre_core::dsl::csr::Csr;
 use vyre_core::vir0::container::{self, DecodeError, decode, encode};
@@ -17,6 +16,15 @@ use vyre_core::vir0::module::*;
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::trap::{Fault, Site, TrapKind};
 use vyre_core::vir0::verify::{Place, Rule, VerifyError, verify};
+
+#[path = "../../vyre-tests/src/random.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "shared with tests of crates above, on which this one cannot depend"
+)]
+mod random;
+use random::cases;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // A program and a memory to run its kernels in
@@ -1954,15 +1962,13 @@ fn run_all(program: &Program, u: &mut Unstructured<'_>) -> Arbitrary<()> {
 
 #[test]
 fn generated_programs_verify_run_and_round_trip() {
-    arbtest(|u| {
+    cases(1_000, |u| {
         let program = Generator::program(u)?;
         assert_eq!(verify(&program), Ok(()), "{}", disasm::program(&program));
         let bytes = encode(&program);
         assert_eq!(decode(&bytes).as_ref(), Ok(&program));
         run_all(&program, u)
-    })
-    .size_max(1 << 12)
-    .budget_ms(400);
+    });
 }
 
 /// Puts the content hash into the header: FNV-1a over section 3, then section 2.
@@ -1981,7 +1987,7 @@ fn rehash(bytes: &mut [u8]) {
 
 #[test]
 fn mutated_containers_are_refused_or_run() {
-    arbtest(|u| {
+    cases(1_000, |u| {
         let mut bytes = encode(&Generator::program(u)?);
         for _ in 0..u.int_in_range(1..=3)? {
             // Half of them in the kernels, where most of what the verifier checks is.
@@ -2000,23 +2006,19 @@ fn mutated_containers_are_refused_or_run() {
             rehash(&mut bytes);
         }
         check(&bytes, u)
-    })
-    .size_max(1 << 12)
-    .budget_ms(400);
+    });
 }
 
 #[test]
 fn random_bytes_are_refused() {
-    arbtest(|u| {
+    cases(1_000, |u| {
         let len = u.arbitrary_len::<u8>()?;
         let bytes = u.bytes(len)?.to_vec();
         check(&bytes, u)?;
         let mut framed = encode(&program(vec![], 0, 0, vec![]))[..92].to_vec();
         framed.extend(bytes);
         check(&framed, u)
-    })
-    .size_max(1 << 12)
-    .budget_ms(200);
+    });
 }
 
 /// Whatever the bytes are: no panic, one byte string for a program, and what verifies runs.
@@ -2116,7 +2118,7 @@ fn rows_on_the_way(program: &Program, uniforms: [u32; UNIFORMS]) -> Vec<(usize, 
 
 #[test]
 fn what_runs_reads_and_assigns_no_other_rows_and_reads_live_ones() {
-    arbtest(|u| {
+    cases(1_000, |u| {
         let program = Generator::program(u)?;
         let code = &program.kernels[0].code;
         let live_in = live_in(code);
@@ -2129,13 +2131,12 @@ fn what_runs_reads_and_assigns_no_other_rows_and_reads_live_ones() {
             assert_eq!(live.without(live_in[pc]), Rows::NONE, "live at {pc}");
         }
         Ok(())
-    })
-    .budget_ms(400);
+    });
 }
 
 #[test]
 fn blocks_nest_as_their_targets_say() {
-    arbtest(|u| {
+    cases(1_000, |u| {
         let program = Generator::program(u)?;
         let code = &program.kernels[0].code;
         let blocks = blocks(code);
@@ -2159,8 +2160,7 @@ fn blocks_nest_as_their_targets_say() {
             assert_eq!(block.depth, around.count());
         }
         Ok(())
-    })
-    .budget_ms(200);
+    });
 }
 
 #[test]

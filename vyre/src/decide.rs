@@ -8,6 +8,7 @@ use crate::plans::Plans;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::launch::{
     LaunchError, QueuePressure, Recommendation, Request, Route, Scope, Topology, autotune,
@@ -254,13 +255,13 @@ impl Decider {
         }
     }
 
-    /// Records what came of the last decision.
-    pub(crate) fn happened(&mut self, happened: Happened) {
+    /// Records what came of the last decision, and how long it took by the runtime's clock.
+    pub(crate) fn happened(&mut self, happened: Happened, took: Duration) {
         if happened.activity.is_some() {
             self.last = happened.activity;
         }
         if let Some(tuner) = &mut self.tuner {
-            tuner.measured(happened.wall_ns);
+            tuner.measured(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
         }
         if let Some(decision) = self.decisions.back_mut() {
             decision.outcome = Some(happened);

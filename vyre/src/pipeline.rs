@@ -43,9 +43,10 @@
 use crate::error::Error;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 use vyre_core::plan::passes::{self, Candidate, PassError, Ranking, Sample, Skip};
 use vyre_core::plan::show::Plan;
-use vyre_core::run::clock::Instant;
+use vyre_core::run::clock::Clock;
 use vyre_core::vir0::manifest::Manifest;
 
 /// What an alternative claims and costs.
@@ -207,10 +208,11 @@ impl<T, W: FnMut(&mut T) -> Result<(), Error>> Way<T> for Plain<W> {
     }
 }
 
-fn timed(work: impl FnOnce() -> Result<(), Error>) -> Result<u64, Error> {
-    let begin = Instant::now();
+/// What `now` shows while it works, in nanoseconds.
+fn timed(now: &Now<'_>, work: impl FnOnce() -> Result<(), Error>) -> Result<u64, Error> {
+    let begin = now();
     work()?;
-    let ns = u64::try_from(begin.elapsed().as_nanos());
+    let ns = u64::try_from(now().saturating_sub(begin).as_nanos());
     Ok(ns.unwrap_or(u64::MAX).max(1))
 }
 
@@ -218,6 +220,8 @@ fn median(mut times: Vec<u64>) -> u64 {
     times.sort_unstable();
     times[times.len() / 2]
 }
+
+type Now<'p> = dyn Fn() -> Duration + 'p;
 
 type Work<'p, T> = Box<dyn FnMut(&mut T) -> Result<(), Error> + 'p>;
 
@@ -274,19 +278,19 @@ impl<'p, T> Stage<'p, T> {
     }
 
     /// As [`Pipeline::measure`]; leaves the state as the baseline does.
-    fn measure(&mut self, runs: NonZeroUsize, state: &mut T) -> Result<(), Error> {
+    fn measure(&mut self, now: &Now<'_>, runs: NonZeroUsize, state: &mut T) -> Result<(), Error> {
         let Some(baseline) = &mut self.baseline else {
             return Ok(());
         };
         baseline(state)?;
         for (choice, way) in &mut self.alternatives {
             let kept = way.is_prepared();
-            let planning_cost_ns = timed(|| way.prepare())?;
+            let planning_cost_ns = timed(now, || way.prepare())?;
             way.run(state)?;
             let (mut slow, mut fast) = (Vec::new(), Vec::new());
             for _ in 0..runs.get() {
-                fast.push(timed(|| way.run(state))?);
-                slow.push(timed(|| baseline(state))?);
+                fast.push(timed(now, || way.run(state))?);
+                slow.push(timed(now, || baseline(state))?);
             }
             let (slow, fast) = (median(slow), median(fast));
             let bps = u128::from(slow) * 10_000 / u128::from(fast);
@@ -305,13 +309,16 @@ impl<'p, T> Stage<'p, T> {
 pub struct Pipeline<'p, T> {
     stages: Vec<Stage<'p, T>>,
     ranking: Ranking,
+    now: Box<Now<'p>>,
 }
 
 impl<T> Default for Pipeline<'_, T> {
     fn default() -> Self {
+        let wall = Clock::default();
         Pipeline {
             stages: Vec::new(),
             ranking: Ranking::default(),
+            now: Box::new(move || wall.now("pipeline")),
         }
     }
 }
@@ -326,6 +333,12 @@ impl<'p, T> Pipeline<'p, T> {
     /// time, of the sample or measured, they are ranked by thresholds in any case.
     pub fn set_ranking(&mut self, ranking: Ranking) {
         self.ranking = ranking;
+    }
+
+    /// Measures by another clock than the wall clock: the time since some moment. It is for tests, and for state whose
+    /// time is spent elsewhere.
+    pub fn set_clock(&mut self, now: impl Fn() -> Duration + 'p) {
+        self.now = Box::new(now);
     }
 
     /// Adds a stage after all others.
@@ -350,7 +363,7 @@ impl<'p, T> Pipeline<'p, T> {
     /// The first that preparing or running anything gives. What was measured before it stays.
     pub fn measure(&mut self, runs: NonZeroUsize, state: &mut T) -> Result<(), Error> {
         let mut stages = self.stages.iter_mut();
-        stages.try_for_each(|stage| stage.measure(runs, state))
+        stages.try_for_each(|stage| stage.measure(&*self.now, runs, state))
     }
 
     /// What each alternative claims, or was measured to do, by stage.

@@ -9,9 +9,11 @@ use std::any::Any;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use vyre_core::cpu::{Native, Vir0, native};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::backend::Backend;
+use vyre_core::run::clock::Clock;
 #[cfg(feature = "cuda")]
 use vyre_cuda::Cuda;
 
@@ -40,6 +42,7 @@ pub struct Runtime {
     others: Arc<[Runtime]>,
     /// Of all sides.
     costs: Arc<Costs>,
+    clock: Clock,
 }
 
 impl Runtime {
@@ -163,6 +166,7 @@ impl Runtime {
             spare: Arc::default(),
             others: Arc::default(),
             costs: Arc::new(Costs::new(Vec::new(), None)),
+            clock: Clock::default(),
         }
     }
 
@@ -231,6 +235,42 @@ impl Runtime {
             costs: Arc::new(Costs::new(names, Some(file.into()))),
             ..self
         }
+    }
+
+    /// This runtime with another clock than the wall clock, by which its sessions choose sides and
+    /// [tune](crate::Session::set_autotune), on all sides. Times in reports stay those of the wall clock. It is for tests
+    /// and for replaying costs that were measured elsewhere.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// use std::time::Duration;
+    /// use vyre::Runtime;
+    ///
+    /// let turned = AtomicU64::new(0);
+    /// let each_run_takes_a_microsecond = move |_: &str| Duration::from_micros(turned.fetch_add(1, Relaxed));
+    /// let runtime = Runtime::native().with_clock(each_run_takes_a_microsecond);
+    /// ```
+    pub fn with_clock(self, now: impl Fn(&str) -> Duration + Send + Sync + 'static) -> Runtime {
+        let clock = Clock::new(now);
+        let others = self.others.iter().map(|other| Runtime {
+            clock: clock.clone(),
+            ..other.clone()
+        });
+        Runtime {
+            others: others.collect(),
+            clock,
+            ..self
+        }
+    }
+
+    /// What its clock shows.
+    pub(crate) fn now(&self) -> Duration {
+        self.clock.now(self.backend())
+    }
+
+    /// How long ago its clock showed `started`.
+    pub(crate) fn since(&self, started: Duration) -> Duration {
+        self.clock.since(started, self.backend())
     }
 
     pub(crate) fn costs(&self) -> &Arc<Costs> {

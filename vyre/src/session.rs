@@ -14,6 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 use vyre_core::dsl::columns::SliceMut;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::launch::WAITING;
@@ -21,7 +22,6 @@ use vyre_core::plan::session::{Counters, Profile, Readback};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::Args;
 use vyre_core::run::backend::{Executor, Holder, Opening, Progress, Resident};
-use vyre_core::run::clock::Instant;
 use vyre_core::run::outcome::{Outcome, Report, give};
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::vir0::module::{
@@ -210,7 +210,7 @@ impl<P: Pass> Session<P> {
             let situation = session.situation(1);
             session.decider.decide(&situation, &mut *session.executor)?;
             let executor = &mut session.executor;
-            let started = Instant::now();
+            let started = session.sides.runtime().now();
             let mut outcome = executor.run_in_place(args, in_outs, may_trap)?;
             session.ended(started, &mut outcome, 1);
             Ok(outcome.report)
@@ -290,19 +290,20 @@ impl<P: Pass> Session<P> {
             ..self.situation(series.len() as u64)
         };
         self.decider.decide(&situation, &mut *self.executor)?;
-        let started = Instant::now();
+        let started = self.sides.runtime().now();
         self.executor.run_series(series, results)?;
         self.ended(started, results, series.len() as u64);
         Ok(())
     }
 
     /// Takes note of a run, or a series of so many.
-    fn ended(&mut self, started: Instant, results: &mut Outcome, runs: u64) {
+    fn ended(&mut self, started: Duration, results: &mut Outcome, runs: u64) {
+        let took = self.sides.runtime().since(started);
         let did = self.did(&results.report).times(runs);
-        self.sides.ran(started.elapsed(), did, runs);
+        self.sides.ran(took, did, runs);
         results.report.backend = self.backend();
         self.decider
-            .happened(Happened::of(&self.program, &results.report));
+            .happened(Happened::of(&self.program, &results.report), took);
     }
 
     /// Takes another topology: edges appended (see [`Csr::append`](crate::Csr::append)), weights replaced, another

@@ -1,6 +1,7 @@
 //! Passes in the first two classes give the same whatever the order of items; some of the third do not.
 
 use crate::oracle::{LEN, Oracle, World};
+use crate::random::cases;
 use crate::*;
 use arbtest::arbitrary::{Result, Unstructured};
 use std::cell::Cell;
@@ -247,16 +248,6 @@ fn run(
     None
 }
 
-/// Tests for a second, and on a busy machine for some more until there was `enough`.
-fn until(test: impl Fn(&mut Unstructured<'_>) -> Result<()>, enough: impl Fn() -> bool) {
-    for _ in 0..20 {
-        arbtest::arbtest(&test).budget_ms(1_000);
-        if enough() {
-            return;
-        }
-    }
-}
-
 #[test]
 fn no_order_of_items_shows_in_the_first_two_classes() {
     let (bits, result, differs) = (Cell::new(0), Cell::new(0), Cell::new(0));
@@ -318,9 +309,7 @@ fn no_order_of_items_shows_in_the_first_two_classes() {
         }
         Ok(())
     };
-    until(test, || {
-        bits.get() > 5 && result.get() > 10 && differs.get() > 0
-    });
+    cases(6_000, test);
     assert!(bits.get() > 5, "{bits:?} of the first class");
     assert!(result.get() > 10, "{result:?} of the second class");
     assert!(differs.get() > 0, "nothing of the third class differed");
@@ -469,7 +458,7 @@ fn no_order_of_items_shows_in_elements_of_their_own() {
         }
         Ok(())
     };
-    until(test, || bits.get() > 10 && differs.get() > 0);
+    cases(3_000, test);
     assert!(bits.get() > 10, "{bits:?} of the first class");
     assert!(differs.get() > 0, "nothing of the third class differed");
 }

@@ -392,7 +392,7 @@ fn other_ranges() {
             ]),
         ],
     );
-    random::check(&b);
+    random_bodies::check(&b);
     check(
         b,
         expect![[r#"
@@ -430,7 +430,7 @@ fn counters_that_must_not_wait() {
     };
     let body_of = |block: Block| body(&[U32; 7], block);
     // The counter goes on where an inner `break` left it.
-    random::check(&body_of(vec![
+    random_bodies::check(&body_of(vec![
         set(3, lit(0)),
         set(5, lit(0)),
         repeat(vec![
@@ -440,14 +440,14 @@ fn counters_that_must_not_wait() {
         ]),
     ]));
     // The name is read after the loop, where the counter has another value.
-    random::check(&body_of(vec![
+    random_bodies::check(&body_of(vec![
         set(3, lit(0)),
         repeat([head(6)[1..].to_vec(), vec![when(at(2), vec![BREAK])]].concat()),
         set(3, lit(7)),
         push(local(4)),
     ]));
     // The counter is assigned again in the turn.
-    random::check(&body_of(vec![
+    random_bodies::check(&body_of(vec![
         set(3, lit(0)),
         repeat(
             [
@@ -458,7 +458,7 @@ fn counters_that_must_not_wait() {
         ),
     ]));
     // A turn that continues before its step.
-    random::check(&body_of(vec![
+    random_bodies::check(&body_of(vec![
         set(3, lit(0)),
         set(5, lit(0)),
         repeat(
@@ -475,7 +475,7 @@ fn counters_that_must_not_wait() {
         push(local(5)),
     ]));
     // A copy in a branch, read behind it, where its source has changed.
-    random::check(&body_of(vec![
+    random_bodies::check(&body_of(vec![
         set(3, lit(1)),
         set(3, add(local(3), local(0))),
         either(
@@ -889,5 +889,5 @@ fn many_uniforms() {
     assert_eq!(again, kernel);
     let constants = literals.into_constants();
     assert_eq!((constants.len(), constants[69].bits), (70, 1_069));
-    random::check(&body(&[U32; 3], (0..70).map(store_literal).collect()));
+    random_bodies::check(&body(&[U32; 3], (0..70).map(store_literal).collect()));
 }

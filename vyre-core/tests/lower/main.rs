@@ -4,7 +4,14 @@ mod agreement;
 mod code;
 mod effects;
 mod oracle;
+#[path = "../../../vyre-tests/src/random.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "shared with tests of crates above, on which this one cannot depend"
+)]
 mod random;
+mod random_bodies;
 
 use vyre_core::compile::ir::*;
 use vyre_core::compile::lower::{Literals, lower};

@@ -155,13 +155,15 @@ impl<P: Pass> Session<P> {
                 ..self.situation(batch.len() as u64)
             };
             let launched = Instant::now();
+            let mut this_took = Duration::ZERO;
             let taken = match self.decider.decide(&situation, &mut *self.executor) {
                 Ok(()) => {
                     let args = batch.iter().take(room).map(Query::args);
                     let args: Vec<Args<'_>> = args.collect();
-                    let started = Instant::now();
+                    let started = self.sides.runtime().now();
                     let taken = self.executor.run_batch(&args);
-                    took += started.elapsed();
+                    this_took = self.sides.runtime().since(started);
+                    took += this_took;
                     taken
                 }
                 Err(e) => vec![Err(e); batch.len()],
@@ -194,7 +196,7 @@ impl<P: Pass> Session<P> {
                     result => results.push((query.id, result)),
                 }
             }
-            self.decider.happened(sum);
+            self.decider.happened(sum, this_took);
             batch = rest;
             for query in &mut batch {
                 query.age = query.age.requeued().map_err(overflow)?;

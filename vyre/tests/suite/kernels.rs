@@ -120,7 +120,7 @@ backend_tests!(
 /// Prints what a call takes, with `--nocapture`.
 #[test]
 #[ignore = "needs a CUDA device"]
-fn a_small_call_costs_about_a_launch() {
+fn what_a_small_call_costs() {
     let runtime = Runtime::cuda().expect("a CUDA device");
     let x = vec![1.0; 1_000];
     let mut y = vec![0.0; 1_000];
@@ -134,14 +134,13 @@ fn a_small_call_costs_about_a_launch() {
     warm.sort();
     let (best, median) = (warm[0], warm[500]);
     println!("saxpy of 1,000: first call {first:?}, then {best:?} at best, {median:?} as a rule");
-    assert!(median.as_micros() < 200, "{median:?}");
     assert_eq!(y[999], 1_001.0);
 }
 
 /// The same for calls that take as long as their copies.
 #[test]
 #[ignore = "needs a CUDA device"]
-fn a_large_call_costs_about_its_copies() {
+fn what_a_large_call_costs() {
     let runtime = Runtime::cuda().expect("a CUDA device");
     let n = 64 << 20;
     let x = vec![1.0; n];

@@ -1,8 +1,9 @@
 //! Random bodies: the lowered kernel does what the tree says, fault by fault.
 
 use crate::oracle::{Fault, LEN, Oracle, World, canonical, uniform};
+use crate::random::cases;
 use crate::*;
-use arbtest::{arbitrary::Unstructured, arbtest};
+use arbtest::arbitrary::Unstructured;
 use vyre_core::cpu::interp::{Interpreter, Item};
 use vyre_core::vir0::meaning::Memory;
 use vyre_core::vir0::scalar::Scalar;
@@ -925,11 +926,10 @@ pub(crate) fn check(body: &Body) {
 
 #[test]
 fn random_bodies_mean_what_the_tree_says() {
-    arbtest(|u| {
+    cases(900, |u| {
         check(&generate(u));
         Ok(())
-    })
-    .budget_ms(1_000);
+    });
 }
 
 /// Operands at and next to the ends of the types, which the lowering does not know.
