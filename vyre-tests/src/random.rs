@@ -3,6 +3,7 @@
 use arbtest::arbitrary::{Result, Unstructured};
 
 /// Steele, Lea and Flood's SplitMix64, from any seed.
+#[derive(Clone)]
 pub struct Random(pub u64);
 
 impl Random {

@@ -24,8 +24,8 @@ pub enum DevicePtrError {
     /// It does not stay between runs.
     #[error("`{0}` does not stay between runs: only outputs and topologies do")]
     DoesNotStay(String),
-    /// The session is on a CPU.
-    #[error("the session is on `{0}`, which has no device memory")]
+    /// The session is on a CPU, or on an adapter, whose memory has no addresses.
+    #[error("the session is on `{0}`, which has no addresses on a device")]
     NoDevice(&'static str),
     /// There is no result.
     #[error(

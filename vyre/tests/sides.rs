@@ -222,17 +222,20 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs until several in a row were native; how many that took. Whatever else a machine does, few runs of a function
-/// take as long as those of an interpreter.
-fn goes_native(mut run: impl FnMut() -> &'static str) -> u64 {
+/// Runs until several in a row were native; how many that took. `None`: too many.
+fn goes_native(mut run: impl FnMut() -> &'static str) -> Option<u64> {
     let mut in_a_row = 0;
-    for count in 1..200 {
+    (1..100).find(|_| {
         in_a_row = if run() == "native" { in_a_row + 1 } else { 0 };
-        if in_a_row == 4 {
-            return count;
-        }
-    }
-    panic!("the session does not go on natively");
+        in_a_row == 4
+    })
+}
+
+/// What follows from times that were measured, in one of many attempts: whatever else a machine does, few runs of a
+/// function take as long as those of an interpreter.
+#[track_caller]
+fn sooner_or_later(mut attempt: impl FnMut() -> bool) {
+    assert!((0..20).any(|_| attempt()));
 }
 
 /// The slow one first.
@@ -250,17 +253,32 @@ fn a_session_goes_on_where_its_runs_are_fastest() {
     let _alone = alone();
     let graph = random_graph(2_000, 4_000);
     let weight = weights(&graph);
-    let mut session = open(&slow_first(), &graph, &weight);
+    sooner_or_later(|| goes_on_natively(&graph, &weight));
+    // The other way round, the slow side gets no more than trials.
+    sooner_or_later(|| {
+        let runtime = Runtime::among(Runtime::native(), [Runtime::vir0()]);
+        let mut session = open(&runtime, &graph, &weight);
+        let backends = runs(&mut session, &graph, 30);
+        assert_eq!(backends[0], "native");
+        let slow = backends.iter().filter(|&&backend| backend == "vir0");
+        slow.count() < 10
+    });
+}
+
+/// All that a session tells is about both sides, whether or not the machine let it go on natively.
+fn goes_on_natively(graph: &Csr, weight: &[u32]) -> bool {
+    let mut session = open(&slow_first(), graph, weight);
     assert_eq!(native(&session.sides()).state, SideState::Closed);
     let progress = session.progress().expect("both sides tell");
-    let backends = runs(&mut session, &graph, 2);
+    let backends = runs(&mut session, graph, 2);
     assert_eq!(backends, ["vir0", "native"]);
-    let count = 2 + goes_native(|| runs(&mut session, &graph, 1)[0]);
-    // All that the session tells is about both sides.
+    let Some(more) = goes_native(|| runs(&mut session, graph, 1)[0]) else {
+        return false;
+    };
+    let count = 2 + more;
     let sides = session.sides();
     assert_eq!(sides.iter().map(|side| side.runs).sum::<u64>(), count);
     assert_eq!(native(&sides).state, SideState::Current);
-    assert!(native(&sides).cost_ns < sides[0].cost_ns, "{sides:?}");
     let counted = session.counters().expect("both sides count");
     assert_eq!((counted.launches, counted.graph_uploads), (count, 2));
     let text = session.explain().to_string();
@@ -277,17 +295,7 @@ fn a_session_goes_on_where_its_runs_are_fastest() {
     let numbers: Vec<u64> = session.decisions().map(|d| d.number).collect();
     let first = count + 2 - numbers.len() as u64;
     assert_eq!(numbers, (first..count + 2).collect::<Vec<u64>>());
-
-    // The other way round, the slow side gets no more than trials.
-    let runtime = Runtime::among(Runtime::native(), [Runtime::vir0()]);
-    let mut session = open(&runtime, &graph, &weight);
-    let backends = runs(&mut session, &graph, 30);
-    assert_eq!(backends[0], "native");
-    let slow = backends
-        .iter()
-        .filter(|&&backend| backend == "vir0")
-        .count();
-    assert!(slow < 10, "{backends:?}");
+    native(&sides).cost_ns < sides[0].cost_ns
 }
 
 /// A path of this test alone; the file is gone afterwards.
@@ -381,13 +389,7 @@ fn remembered_costs_decide_where_a_session_begins() {
 fn what_may_differ_stays_where_it_began_unless_it_is_asked_to_go() {
     let _alone = alone();
     let graph = random_graph(500, 4_000);
-    let file = File::new("differs");
-    let runtime = dear_first(&file, |runtime| {
-        let mut session = summed::Session::new(runtime, &graph).expect("opens");
-        session.set_side_changes(true);
-        session.run(summed::Run {}).expect("runs");
-    });
-    let mut session = summed::Session::new(&runtime, &graph).expect("opens");
+    let mut session = summed::Session::new(&slow_first(), &graph).expect("opens");
     let run = |times: usize, session: &mut summed::Session| -> Vec<&'static str> {
         let each = (0..times).map(|_| session.run(summed::Run {}).expect("runs").report.backend);
         each.collect()
@@ -395,22 +397,42 @@ fn what_may_differ_stays_where_it_began_unless_it_is_asked_to_go() {
     assert_eq!(run(6, &mut session), ["vir0"; 6]);
     let text = session.explain().to_string();
     assert!(
-        text.contains("; stays, because its result may differ from run to run"),
+        text.contains(
+            "; stays, because its result may differ from run to run: `set_side_changes(true)` lets it change\n"
+        ),
         "{text}"
     );
     session.set_side_changes(true);
-    assert_eq!(run(2, &mut session), ["native"; 2]);
+    while run(1, &mut session) == ["vir0"] {}
     // And what could go stays where it is, and gives up the other side.
     session.set_side_changes(false);
     assert_eq!(run(3, &mut session), ["native"; 3]);
     assert_eq!(session.sides()[0].state, SideState::Closed);
-    assert_eq!(session.counters().expect("counts").launches, 6 + 2 + 3);
     assert!(
         session
             .explain()
             .to_string()
             .contains("; stays, as was asked for")
     );
+}
+
+#[test]
+fn what_may_differ_begins_where_it_is_known_to_be_fastest_and_stays_there() {
+    let _alone = alone();
+    let graph = random_graph(500, 4_000);
+    let file = File::new("differs");
+    let runtime = dear_first(&file, |runtime| {
+        let mut session = summed::Session::new(runtime, &graph).expect("opens");
+        session.set_side_changes(true);
+        session.run(summed::Run {}).expect("runs");
+    });
+    let mut session = summed::Session::new(&runtime, &graph).expect("opens");
+    for _ in 0..6 {
+        let out = session.run(summed::Run {}).expect("runs");
+        assert_eq!(out.report.backend, "native");
+    }
+    assert_eq!(session.sides()[0].state, SideState::Closed);
+    assert_eq!(session.counters().expect("counts").launches, 6);
 }
 
 #[test]
@@ -622,6 +644,11 @@ backend_tests!(
     all_of_a_topology_goes_from_the_cpu;
     counting: all_of_a_topology_comes_to_the_cpu
 );
+
+#[test]
+fn all_of_a_topology_comes_from_an_adapter() {
+    all_of_a_topology_comes_to_the_cpu(&vyre_tests::wgpu());
+}
 
 #[test]
 fn batches_and_series_go_as_a_whole() {

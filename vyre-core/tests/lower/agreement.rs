@@ -319,7 +319,7 @@ fn no_order_of_items_shows_in_the_first_two_classes() {
         Ok(())
     };
     until(test, || {
-        bits.get() > 5 && result.get() > 10 && differs.get() > 0
+        bits.get() > 5 && result.get() > 10 && differs.get() > 0 && trapped.get() > 5
     });
     assert!(bits.get() > 5, "{bits:?} of the first class");
     assert!(result.get() > 10, "{result:?} of the second class");
