@@ -201,6 +201,9 @@ pub trait Example: clap::Parser {
     /// Its name, as in `cargo run -p vyre-examples --example NAME`.
     const NAME: &'static str;
 
+    /// How long Ctrl-C waits for what is run to stop. Then the process ends without it.
+    const PATIENCE: Duration = Duration::from_millis(500);
+
     /// The flattened shared options.
     fn shared(&self) -> &Shared;
 
@@ -219,7 +222,7 @@ pub fn main<E: Example>() -> ExitCode {
     let around = Around {
         terminal,
         cache: cache(),
-        interrupt: Some(on_ctrl_c()),
+        interrupt: Some(on_ctrl_c(E::PATIENCE)),
     };
     run_on::<E>(std::env::args_os(), &mut out, &mut err, around).into()
 }
@@ -264,13 +267,12 @@ pub fn own_blocks() -> Result<Option<GraphSpec>, Failure> {
 const INTERRUPTED: u8 = 130;
 
 /// Ends the example at Ctrl-C: what it runs is cancelled. Where it runs nothing, the process ends without it.
-fn on_ctrl_c() -> &'static OnceLock<Canceller> {
-    const PATIENCE: Duration = Duration::from_millis(500);
+fn on_ctrl_c(patience: Duration) -> &'static OnceLock<Canceller> {
     static STOPS: OnceLock<Canceller> = OnceLock::new();
-    let stop = || {
+    let stop = move || {
         if let Some(canceller) = STOPS.get() {
             canceller.cancel();
-            thread::sleep(PATIENCE);
+            thread::sleep(patience);
         }
         SAID.call_once(|| eprintln!("{STOPPED}"));
         std::process::exit(INTERRUPTED.into());

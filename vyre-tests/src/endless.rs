@@ -23,6 +23,30 @@ pub mod spin {
     }
 }
 
+/// A round that ends, and one that does not: where progress says that there was one round, the run is in the second.
+#[wave_graph]
+pub mod later {
+    pub struct Data {
+        #[output(per = items)]
+        out: u32,
+        #[reduce(or)]
+        again: bool,
+        items: u32,
+    }
+
+    #[fixpoint(until(!again), max_rounds = 2)]
+    mod turn {
+        #[wave(range(items))]
+        fn spin(i: Index, round: Round, out: &mut u32, again: &Reduce<Or<bool>>) {
+            if round > 0 {
+                loop {}
+            }
+            *out = i + 1;
+            again.or(true);
+        }
+    }
+}
+
 /// Rounds of one lane, as many as are asked for; u32::MAX take minutes.
 #[wave_graph]
 pub mod rounds {
