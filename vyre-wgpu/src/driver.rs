@@ -39,14 +39,43 @@ use wgpu::{CommandEncoder, ComputePass, ComputePassDescriptor};
 const FIRST_GROUPS: usize = 4;
 /// Groups of a submission, at most.
 const MOST_GROUPS: usize = 512;
-/// A submission that takes longer has been long enough.
-const LONG: Duration = Duration::from_millis(25);
-/// One that takes longer than this was too long: a cancel waits for it.
-const TOO_LONG: Duration = Duration::from_millis(60);
 /// Groups that one dispatch of the control leads by itself.
 const BUDGET: u32 = 64;
 /// The same where loops are cut short, which those of all groups count for.
 const SHORT_BUDGET: u32 = 8;
+
+/// How long submissions are to take: a cancel waits for the one at hand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// One that takes as long has been long enough.
+    long: Duration,
+    /// One that takes longer than this was too long.
+    too_long: Duration,
+}
+
+impl Pace {
+    pub(crate) const USUAL: Pace = Pace {
+        long: Duration::from_millis(25),
+        too_long: Duration::from_millis(60),
+    };
+
+    /// Whatever the machine does meanwhile, no submission is long.
+    pub(crate) const PATIENT: Pace = Pace {
+        long: Duration::MAX,
+        too_long: Duration::MAX,
+    };
+
+    /// Groups of the next submission at most, behind one of at most so many that took so long.
+    fn next(self, groups: usize, took: Duration) -> usize {
+        if took < self.long {
+            (2 * groups).min(MOST_GROUPS)
+        } else if took > self.too_long {
+            (groups / 2).max(1)
+        } else {
+            groups
+        }
+    }
+}
 
 /// A pass and its topology on an adapter.
 pub struct Session {
@@ -60,6 +89,7 @@ pub struct Session {
     /// By group, whether it may be dispatched once more for its hubs.
     meets_hubs: Vec<bool>,
     narrow_items: u32,
+    pace: Pace,
 
     held: Option<Held>,
     /// Sweeps are timed.
@@ -160,7 +190,7 @@ impl Session {
     pub(crate) fn new(
         gpu: &Arc<Gpu>,
         opening: &Opening<'_>,
-        narrow_items: u32,
+        (narrow_items, pace): (u32, Pace),
     ) -> Result<Session, RunError> {
         let (program, given) = (Arc::clone(&opening.program), opening.topology);
         let refused = refusals(&program, &gpu.target);
@@ -189,6 +219,7 @@ impl Session {
             meets_hubs: meets,
             groups,
             narrow_items,
+            pace,
 
             held: None,
             timing: None,
@@ -388,12 +419,7 @@ impl Session {
             if let Some(timing) = &mut self.timing {
                 timing.add(&gpu, &mut self.times).await?;
             }
-            let took = started.elapsed();
-            if took < LONG {
-                most_groups = (2 * most_groups).min(MOST_GROUPS);
-            } else if took > TOO_LONG {
-                most_groups = (most_groups / 2).max(1);
-            }
+            most_groups = self.pace.next(most_groups, started.elapsed());
             let waiting = match program.frontiers.is_empty() {
                 true => 0,
                 false => view.counts[self.slots.pushed(FrontierId(0)) as usize],
@@ -643,5 +669,29 @@ impl Session {
         let values = reductions.map(|(id, _)| (id, self.reduction(view, id)));
         results.reductions.extend(values);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What submissions that took so many milliseconds each make of the first one's groups.
+    fn groups_after(took_ms: &[u64]) -> usize {
+        let took = took_ms.iter().map(|&ms| Duration::from_millis(ms));
+        took.fold(FIRST_GROUPS, |groups, took| Pace::USUAL.next(groups, took))
+    }
+
+    #[test]
+    fn submissions_grow_while_they_are_short_and_shrink_when_they_are_too_long() {
+        assert_eq!(groups_after(&[]), 4);
+        assert_eq!(groups_after(&[0, 24]), 16);
+        assert_eq!(groups_after(&[0; 9]), 512);
+        assert_eq!(groups_after(&[0, 25, 40, 60]), 8);
+        assert_eq!(groups_after(&[0, 61]), 4);
+        assert_eq!(groups_after(&[61, 61, 61, 61]), 1);
+        assert_eq!(groups_after(&[61, 61, 61, 61, 10]), 2);
+        let hour = Duration::from_secs(3_600);
+        assert_eq!(Pace::PATIENT.next(4, hour), 8);
     }
 }

@@ -23,7 +23,7 @@ mod timing;
 
 pub use gpu::OpenError;
 
-use driver::Session;
+use driver::{Pace, Session};
 use gpu::Gpu;
 use std::sync::Arc;
 use target::Target;
@@ -48,6 +48,7 @@ const MOST_NARROW_ITEMS: u32 = 1 << 16;
 pub struct Wgpu {
     gpu: Arc<Gpu>,
     narrow_items: u32,
+    pace: Pace,
 }
 
 impl Wgpu {
@@ -75,6 +76,7 @@ impl Wgpu {
         Ok(Wgpu {
             gpu: Arc::new(Gpu::open(name).await?),
             narrow_items: NARROW_ITEMS,
+            pace: Pace::USUAL,
         })
     }
 
@@ -83,6 +85,15 @@ impl Wgpu {
     pub fn with_narrow_items(self, narrow_items: u32) -> Wgpu {
         Wgpu {
             narrow_items: narrow_items.min(MOST_NARROW_ITEMS),
+            ..self
+        }
+    }
+
+    /// Submissions grow however long they take, so that the host looks at a run as rarely as it can, and a cancel may wait
+    /// for long. Results never depend on it.
+    pub fn with_patience(self) -> Wgpu {
+        Wgpu {
+            pace: Pace::PATIENT,
             ..self
         }
     }
@@ -110,7 +121,7 @@ impl Wgpu {
     /// # Errors
     /// The pass needs what the adapter lacks, or what is given does not fit it.
     pub fn session(&self, opening: &Opening<'_>) -> Result<Session, RunError> {
-        Session::new(&self.gpu, opening, self.narrow_items)
+        Session::new(&self.gpu, opening, (self.narrow_items, self.pace))
     }
 }
 

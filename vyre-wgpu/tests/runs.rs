@@ -152,7 +152,8 @@ fn no_compiler_knows_that_a_number_is_taken_from_itself() {
 #[test]
 fn rounds_of_a_long_fixpoint_are_hardly_looked_at() {
     let graph = chain(3_000);
-    let (dist, rounds, looks) = search(&wgpu(), &graph, 0);
+    // A busy machine may take long for each submission, which would make the next one smaller.
+    let (dist, rounds, looks) = search(&wgpu().with_patience(), &graph, 0);
     assert_eq!((dist, rounds), (distances(&graph, 0), 3_000));
     assert!(16 * looks <= rounds, "{looks}");
 }
@@ -160,7 +161,8 @@ fn rounds_of_a_long_fixpoint_are_hardly_looked_at() {
 #[test]
 fn dispatched_rounds_are_encoded_several_at_a_time() {
     let graph = chain(300);
-    let (dist, rounds, looks) = search(&wgpu().with_narrow_items(0), &graph, 0);
+    let wgpu = wgpu().with_narrow_items(0).with_patience();
+    let (dist, rounds, looks) = search(&wgpu, &graph, 0);
     assert_eq!((dist, rounds), (distances(&graph, 0), 300));
     assert!(2 * looks <= rounds, "{looks}");
 }
