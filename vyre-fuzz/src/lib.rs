@@ -8,7 +8,7 @@
 //! | `host` | mutated programs that verify, on a CUDA device that is played on the host: its tables and copies are sound, and results are those of the interpreter |
 //! | `plan` | mutated programs that verify, with sizes that no machine has: planners answer; what they hand out does not overlap, stays in the budget, and is what [`check`](vyre_core::plan::check) derives again |
 //!
-//! One function serves everybody: `cargo test -p vyre-fuzz` runs each for a second, `scripts/fuzz` runs them all for as
+//! One function serves everybody: `cargo test -p vyre-fuzz` runs each on its first seeds, `scripts/fuzz` runs them all for as
 //! many cases as asked for, on all cores, and `cargo fuzz run <target>` in this crate's folder lets libFuzzer choose the
 //! bytes. A case is named by its seed ([`seeded`]):
 //!
