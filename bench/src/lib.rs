@@ -4,6 +4,7 @@
 //! prepares once, warms up once, and then runs until its time is up. Inputs are made once and shared; a result that
 //! differs from a sequential oracle's makes the cell wrong and the process fail.
 
+mod corpus;
 pub mod cuda;
 mod micro;
 pub mod report;
@@ -20,7 +21,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use thiserror::Error;
-use vyre_analyses as cfg;
 use vyre_examples::cli::{count, time};
 use vyre_examples::formats::write_file;
 use workloads::{Inputs, Name, Scale, Workload};
@@ -39,6 +39,9 @@ pub struct Bench {
     /// Rivals to run, separated by commas; named ones run even where they take long [default: all]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub rivals: Vec<String>,
+    /// Measure passes of the corpus instead (docs/CORPUS.md), separated by commas [default: all]
+    #[arg(long, value_delimiter = ',', num_args = 0.., value_name = "NAMES")]
+    pub corpus: Option<Vec<String>>,
     /// Size of the inputs
     #[arg(long, value_enum, default_value_t)]
     pub scale: Scale,
@@ -48,7 +51,7 @@ pub struct Bench {
     /// Measured runs a cell at most
     #[arg(long, value_name = "N", default_value = "50")]
     pub runs: NonZeroU32,
-    /// Control-flow graph of the liveness workload, as `bench cfg` wrote it [default: the toolchain's librustc_driver]
+    /// Control-flow graph of the workloads on programs, as `bench cfg` wrote it [default: the toolchain's librustc_driver]
     #[arg(long, value_name = "FILE")]
     pub cfg: Option<PathBuf>,
     /// Write one line a cell
@@ -105,6 +108,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 enum Failure {
     #[error("`{0}` is no rival; --list shows them")]
     NoRival(String),
+    #[error("`{0}` is no pass of the corpus; --list shows them")]
+    NoPass(String),
     #[error("{0}")]
     Inputs(String),
     #[error(transparent)]
@@ -151,7 +156,10 @@ pub fn run(
         Some(Command::Start { json }) => write_start(started, *json, out),
         Some(Command::Micro { json }) => write_micro(*json, out),
         None if bench.list => list(out),
-        None => bench.measure(out),
+        None => match &bench.corpus {
+            Some(names) => corpus::measure(&bench, names, out),
+            None => bench.measure(out),
+        },
     };
     match done {
         Ok(()) => 0,
@@ -176,6 +184,10 @@ fn list(out: &mut dyn Write) -> Result<(), Failure> {
     for rival in rivals::all() {
         writeln!(out, "  {:<20} {}", rival.name(), rival.about())?;
     }
+    writeln!(out, "corpus")?;
+    for pass in vyre_corpus::PASSES {
+        writeln!(out, "  {}", pass.name)?;
+    }
     Ok(())
 }
 
@@ -185,8 +197,7 @@ fn write_cfg(to: &Path, elf: &[PathBuf], out: &mut dyn Write) -> Result<(), Fail
         named => named.to_vec(),
     };
     let started = Instant::now();
-    let paths: Vec<&Path> = elf.iter().map(PathBuf::as_path).collect();
-    let cfg = cfg::of_files(&paths)?;
+    let cfg = workloads::cfg_of(&elf)?;
     writeln!(
         out,
         "{} blocks, {} edges ({})",

@@ -3,8 +3,8 @@
 use super::rivals::gpu;
 use crate::cuda::{Barrier, barrier_ns};
 use std::time::Instant;
-use vyre::Error;
 use vyre::prelude::*;
+use vyre::{Error, RoutePolicy};
 use vyre_examples::graph;
 
 /// Rounds of one thread that counts them.
@@ -120,6 +120,7 @@ fn first_result(runtime: &Runtime) -> Result<f64, Error> {
 /// Fails without one.
 pub(super) fn start(started: Instant) -> Result<(Runtime, Vec<Line>), String> {
     let runtime = Runtime::cuda().map_err(|e| e.to_string())?;
+    let runtime = runtime.with_route(RoutePolicy::Interpreter);
     let device = runtime.cuda_device().ok_or("the runtime has no device")?;
     let opening = device.opening();
     let first = first_result(&runtime).map_err(|e| e.to_string())?;
@@ -145,6 +146,7 @@ pub(super) fn start(started: Instant) -> Result<(Runtime, Vec<Line>), String> {
 pub(super) fn measure() -> Result<Vec<Line>, String> {
     let started = Instant::now();
     let runtime = Runtime::cuda().map_err(|e| e.to_string())?;
+    let runtime = runtime.with_route(RoutePolicy::Interpreter);
     let opening = started.elapsed().as_nanos() as f64;
     let kernels = gpu::kernels().map_err(|skip| skip.to_string())?;
     let mut lines = vec![("opening the device".into(), Ok(opening))];

@@ -118,7 +118,7 @@ const COMPARED: [(Place, Clock); 3] = [
 ];
 
 /// A time in three digits and a unit.
-fn show(ns: f64) -> String {
+pub(crate) fn show(ns: f64) -> String {
     vyre_examples::cli::time(std::time::Duration::from_nanos(ns as u64))
 }
 
@@ -148,6 +148,16 @@ pub fn line(outcome: &Outcome) -> String {
             }
             text
         }
+    }
+}
+
+impl Spread {
+    /// All five.
+    pub(crate) fn json(self) -> Value {
+        json!({
+            "min": self.least_ns, "q1": self.lower_ns, "median": self.median_ns, "q3": self.upper_ns,
+            "max": self.most_ns,
+        })
     }
 }
 
@@ -269,11 +279,6 @@ impl Table {
 
     /// The host and all cells.
     pub fn json(&self) -> Value {
-        let spread = |s: Spread| {
-            json!({
-                "min": s.least_ns, "q1": s.lower_ns, "median": s.median_ns, "q3": s.upper_ns, "max": s.most_ns,
-            })
-        };
         let cells = self.cells.iter().map(|cell| {
             let mut object = json!({
                 "workload": cell.workload.to_string(), "rival": cell.rival, "ours": cell.ours,
@@ -284,8 +289,8 @@ impl Table {
                     object["runs"] = t.runs.into();
                     object["cold"] = t.cold.into();
                     object["rounds"] = t.rounds.into();
-                    object["wall_ns"] = spread(t.wall);
-                    object["device_ns"] = t.device.map_or(Value::Null, spread);
+                    object["wall_ns"] = t.wall.json();
+                    object["device_ns"] = t.device.map_or(Value::Null, Spread::json);
                     object["wall_ratio"] = self.ratio(cell, Clock::Wall).into();
                     object["device_ratio"] = self.ratio(cell, Clock::Device).into();
                 }

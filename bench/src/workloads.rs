@@ -8,8 +8,9 @@ use std::process::Command;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use vyre::Csr;
-use vyre_analyses::{self as cfg, Cfg};
+use vyre_examples::cfg::{CacheError, Cfg, Definitions, GENERAL};
 use vyre_examples::cli::first_difference;
+use vyre_examples::elf::ElfError;
 use vyre_examples::files;
 use vyre_examples::graph::{self, GraphError, GraphSpec, mix};
 use vyre_examples::oracle;
@@ -51,6 +52,9 @@ pub enum Name {
     /// Live registers of the basic blocks of a large program.
     #[value(name = "liveness")]
     Liveness,
+    /// Writes of general registers that may be the last ones before each of these blocks.
+    #[value(name = "reaching")]
+    Reaching,
     /// y = a * x + y over 64 M elements.
     #[value(name = "saxpy")]
     Saxpy,
@@ -129,6 +133,13 @@ pub enum Problem {
         /// Edges of the control-flow graph turned round.
         predecessors: Arc<Csr>,
     },
+    /// Writes that may be the last ones before each block, as the words of its row: [`Values::U32`].
+    Reaching {
+        /// Blocks.
+        cfg: Arc<Cfg>,
+        /// Where the rows are, and the bits of writes.
+        definitions: Arc<Definitions>,
+    },
     /// `FACTOR * x + y`: [`Values::F32`].
     Saxpy {
         /// Small whole numbers, so that sums are exact.
@@ -198,6 +209,7 @@ impl Workload {
             | Problem::PageRank { graph }
             | Problem::Components { graph } => (graph.node_count(), graph.edge_count()),
             Problem::Liveness { cfg, predecessors } => (cfg.uses.len(), predecessors.edge_count()),
+            Problem::Reaching { cfg, .. } => (cfg.uses.len(), cfg.successors.edge_count()),
             Problem::Saxpy { x, .. } => (x.len(), 0),
             Problem::Hash { len } => (*len as usize, 0),
         }
@@ -206,7 +218,8 @@ impl Workload {
     /// About how many steps of a loop one run takes.
     pub fn work(&self) -> u64 {
         let (nodes, edges) = self.sizes();
-        let steps = match self.problem {
+        let steps = match &self.problem {
+            Problem::Reaching { definitions, .. } => return 4 * u64::from(definitions.len()),
             Problem::Bfs { .. } | Problem::Liveness { .. } | Problem::Saxpy { .. } => 1,
             Problem::Sssp { .. } | Problem::Components { .. } => 3,
             Problem::PageRank { .. } => 8,
@@ -241,7 +254,12 @@ impl Workload {
             Problem::Sssp { graph, weights } => Values::U32(oracle::dijkstra(graph, weights, 0)),
             Problem::PageRank { .. } => unreachable!("ranks are compared after a number of rounds"),
             Problem::Components { graph } => Values::U32(oracle::components(graph)),
-            Problem::Liveness { cfg, .. } => Values::U64(cfg::liveness(cfg)),
+            Problem::Liveness { cfg, .. } => {
+                Values::U64(oracle::liveness(&cfg.successors, &cfg.uses, &cfg.defs))
+            }
+            Problem::Reaching { cfg, definitions } => {
+                Values::U32(oracle::reaching_definitions(cfg, definitions))
+            }
             Problem::Saxpy { x, y } => {
                 let pairs = x.par_iter().zip(y);
                 Values::F32(pairs.map(|(x, y)| FACTOR * x + y).collect())
@@ -367,7 +385,7 @@ impl Inputs {
             Name::BfsRmat22 | Name::SsspRmat22 | Name::PageRankRmat22 | Name::ComponentsRmat22 => {
                 large_rmat
             }
-            Name::Liveness | Name::Saxpy | Name::Hash => return None,
+            Name::Liveness | Name::Reaching | Name::Saxpy | Name::Hash => return None,
         };
         Some(GraphSpec::from_str(text).expect("the names are well-formed"))
     }
@@ -444,6 +462,14 @@ impl Inputs {
                 let predecessors = Arc::new(cfg.predecessors());
                 Problem::Liveness { cfg, predecessors }
             }
+            Name::Reaching => {
+                let cfg = Arc::new(self.cfg()?);
+                let definitions = Definitions::of(&cfg, GENERAL).map_err(|e| e.to_string())?;
+                Problem::Reaching {
+                    cfg,
+                    definitions: Arc::new(definitions),
+                }
+            }
             Name::Saxpy => {
                 let len = if full { 1 << 26 } else { 10_000 };
                 let numbers = |period: u32| {
@@ -465,7 +491,7 @@ impl Inputs {
 
     fn cfg(&self) -> Result<Cfg, String> {
         if let Some(path) = &self.cfg {
-            let read = files::read(path).map_err(cfg::CacheError::from);
+            let read = files::read(path).map_err(CacheError::from);
             let cfg = read.and_then(|bytes| Cfg::read(&bytes));
             return cfg.map_err(|e| format!("{}: {e}", path.display()));
         }
@@ -473,9 +499,18 @@ impl Inputs {
             return Ok(Cfg::generated(5000, mix(1)));
         }
         let paths = toolchain_libraries()?;
-        let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-        cfg::of_files(&paths).map_err(|e| e.to_string())
+        cfg_of(&paths).map_err(|e| e.to_string())
     }
+}
+
+/// The control-flow graphs of several programs, side by side.
+pub fn cfg_of(paths: &[PathBuf]) -> Result<Cfg, ElfError> {
+    let parts: Result<Vec<Cfg>, ElfError> =
+        paths.iter().map(|path| Cfg::of_file(path, None)).collect();
+    Cfg::join(parts?).map_err(|e| ElfError {
+        path: paths.first().cloned().unwrap_or_default(),
+        kind: e.into(),
+    })
 }
 
 /// The Rust toolchain's library of the compiler, the largest program that every host with a toolchain has (in a list,

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use vyre::cuda::Device;
 use vyre::{Csr, Runtime};
-use vyre_analyses::{self as cfg, Cfg};
 use vyre_bench::cuda::RivalError;
 use vyre_bench::report::{Host, Table};
 use vyre_bench::rivals::{self, Measured, Place, Skip};
 use vyre_bench::workloads::{Inputs, Name, Problem, Scale, Values, Workload};
 use vyre_bench::{Cell, Outcome, Spread, Timing};
+use vyre_examples::cfg::{Cfg, Definitions};
 use vyre_examples::graph::{self, GraphSpec};
+use vyre_examples::oracle;
 
 /// Exit code, stdout and stderr.
 fn ran(args: &[&str]) -> (u8, String, String) {
@@ -30,7 +31,7 @@ fn scratch(name: &str) -> PathBuf {
     dir.join(name)
 }
 
-const WORKLOADS: [&str; 13] = [
+const WORKLOADS: [&str; 14] = [
     "bfs-grid1000",
     "bfs-grid4000",
     "bfs-chain20k",
@@ -42,6 +43,7 @@ const WORKLOADS: [&str; 13] = [
     "components-grid1000",
     "components-rmat22",
     "liveness",
+    "reaching",
     "saxpy",
     "hash",
 ];
@@ -76,7 +78,12 @@ fn every_workload_runs_and_is_checked() {
                 .find(|c| c["workload"] == name && c["rival"] == rival);
             found.unwrap_or_else(|| panic!("{rival} on {name}"))
         };
-        for rival in ["sequential", "rayon", "native", "vir0"] {
+        // Of that there are no whole rounds.
+        let parallel = match name {
+            "reaching" => "rayon-functions",
+            _ => "rayon",
+        };
+        for rival in ["sequential", parallel, "native", "vir0"] {
             let cell = of(rival);
             assert!(cell["wall_ns"]["median"].is_number());
             assert!(cell["wall_ratio"].as_f64().unwrap() >= 1.0);
@@ -382,6 +389,12 @@ fn agree_on_wide_graphs(place: Place) {
     for seed in 0..2 {
         let cfg = Arc::new(Cfg::generated(20_000, seed));
         let predecessors = Arc::new(cfg.predecessors());
+        let definitions = Arc::new(Definitions::of(&cfg, u64::MAX).unwrap());
+        let reaching = Problem::Reaching {
+            cfg: Arc::clone(&cfg),
+            definitions,
+        };
+        all_agree(place, &Workload::new(Name::Reaching, reaching));
         all_agree(
             place,
             &Workload::new(Name::Liveness, Problem::Liveness { cfg, predecessors }),
@@ -482,8 +495,17 @@ fn agree_on_tiny_and_unusual_graphs(place: Place) {
         successors: Csr::clone(&successors),
         uses: vec![0, 0, 1 << 63, 2, 4, 8],
         defs: vec![0, 8, 1, 2, 4, 1 << 63],
+        addresses: (0..6).collect(),
+        functions: vec![0, 6],
+        names: vec!["all".into()],
     });
     let predecessors = Arc::new(cfg.predecessors());
+    let definitions = Arc::new(Definitions::of(&cfg, u64::MAX).unwrap());
+    let reaching = Problem::Reaching {
+        cfg: cfg.clone(),
+        definitions,
+    };
+    all_agree(place, &Workload::new(Name::Reaching, reaching));
     let workload = Workload::new(
         Name::Liveness,
         Problem::Liveness {
@@ -493,7 +515,8 @@ fn agree_on_tiny_and_unusual_graphs(place: Place) {
     );
     all_agree(place, &workload);
     let top = 1 << 63;
-    assert_eq!(cfg::liveness(&cfg), [top, top, top, 6, 4, 8]);
+    let live = oracle::liveness(&cfg.successors, &cfg.uses, &cfg.defs);
+    assert_eq!(live, [top, top, top, 6, 4, 8]);
 }
 
 #[test]
@@ -504,7 +527,10 @@ fn inputs_are_made_once() {
         | Problem::PageRank { graph }
         | Problem::Components { graph } => graph,
         Problem::Sssp { graph, .. } => graph,
-        Problem::Liveness { .. } | Problem::Saxpy { .. } | Problem::Hash { .. } => unreachable!(),
+        Problem::Liveness { .. }
+        | Problem::Reaching { .. }
+        | Problem::Saxpy { .. }
+        | Problem::Hash { .. } => unreachable!(),
     };
     let first = graph(Name::BfsRmat22);
     for name in [
@@ -597,4 +623,50 @@ fn the_host_loop_is_beaten() {
         println!("{name}: host loop wall    {}", spread(theirs_wall));
         println!("{name}: {ratio:.2} times");
     }
+}
+
+#[test]
+fn the_corpus_is_measured_and_checked() {
+    let markdown = scratch("corpus.md");
+    let to = markdown.to_str().unwrap();
+    let (code, out, err) = ran(&[
+        "--corpus",
+        "colouring,triangles",
+        "--scale",
+        "small",
+        "--cap",
+        "0.001",
+        "--runs",
+        "2",
+        "--json",
+        "--markdown",
+        to,
+    ]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let json: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    let passes: Vec<&str> = rows
+        .iter()
+        .map(|row| row["pass"].as_str().unwrap())
+        .collect();
+    assert_eq!(passes, ["colouring", "triangles"]);
+    for row in rows {
+        for way in ["sequential", "native, 2 threads", "native", "auto"] {
+            assert!(
+                row["ways"][way]["wall_ns"]["median"].as_f64().unwrap() > 0.0,
+                "{row}"
+            );
+        }
+    }
+    let table = std::fs::read_to_string(&markdown).unwrap();
+    assert!(table.contains("\n| colouring | "), "{table}");
+
+    let (code, _, err) = ran(&["--corpus", "gunrock"]);
+    assert_eq!(
+        (code, err.as_str()),
+        (
+            1,
+            "error: `gunrock` is no pass of the corpus; --list shows them\n"
+        )
+    );
 }

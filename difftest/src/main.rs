@@ -20,8 +20,10 @@ use generate::{Choices, mix};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 use vyre::prelude::*;
-use vyre::{Error, Trap};
+use vyre::{Error, RoutePolicy, Trap};
+use vyre_tests::sequential::Shuffled;
 
 /// Runs a kernel.
 type Runner = fn(&Runtime, &Input) -> Result<Vec<Column>, Error>;
@@ -293,6 +295,7 @@ fn outcome(runner: Runner, runtime: &Runtime, input: &Input) -> Outcome {
     match runner(runtime, input) {
         Ok(columns) => Outcome::Columns(columns),
         Err(Error::Trap(trap)) => Outcome::Trap(Box::new(Trap {
+            part: None,
             lane: None,
             ..*trap
         })),
@@ -421,8 +424,13 @@ fn main() -> ExitCode {
         let value = arguments.next().unwrap_or_default();
         match (word.as_str(), value.as_str()) {
             ("--backend", "vir0") => others.push(Runtime::vir0()),
+            ("--backend", "shuffled") => others.push(Runtime::on(Arc::new(Shuffled))),
             ("--backend", "cuda") => match Runtime::cuda() {
-                Ok(runtime) => others.push(runtime),
+                Ok(runtime) => others.push(runtime.with_route(RoutePolicy::Interpreter)),
+                Err(e) => return fail(e.to_string()),
+            },
+            ("--backend", "compiled") => match Runtime::cuda() {
+                Ok(runtime) => others.push(runtime.with_route(RoutePolicy::Compiled)),
                 Err(e) => return fail(e.to_string()),
             },
             ("--progress", "on") => progress = true,
@@ -464,7 +472,8 @@ mod tests {
 
     #[test]
     fn backends_agree_on_random_kernels() {
-        let tally = compare(&[Runtime::vir0()], SMALL, |_| true);
+        let shuffled = Runtime::on(Arc::new(Shuffled));
+        let tally = compare(&[Runtime::vir0(), shuffled], SMALL, |_| true);
         assert!(tally.failures.is_empty(), "{}", report(&tally));
         println!("{}", report(&tally));
     }
@@ -473,7 +482,9 @@ mod tests {
     #[ignore = "needs a CUDA device"]
     fn the_megakernel_agrees_on_random_kernels() {
         let cuda = Runtime::cuda().expect("a CUDA device");
-        let tally = compare(&[cuda], SIZES.len(), |_| true);
+        let compiled = cuda.clone().with_route(RoutePolicy::Compiled);
+        let cuda = cuda.with_route(RoutePolicy::Interpreter);
+        let tally = compare(&[cuda, compiled], SIZES.len(), |_| true);
         assert!(tally.failures.is_empty(), "{}", report(&tally));
     }
 }

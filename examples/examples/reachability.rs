@@ -84,19 +84,12 @@ impl Example for Reachability {
     }
 
     fn default_graph(&self) -> Result<Option<GraphSpec>, Failure> {
-        if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-            // Our own executable is none that we can read.
-            return Ok(Some(GraphSpec::Rmat {
-                scale: 12,
-                edge_factor: 2,
-                seed: 1,
-            }));
-        }
-        let own = std::env::current_exe()
-            .map_err(|e| Failure::Other(format!("cannot find this executable: {e}")))?;
-        let here = std::env::current_dir().unwrap_or_default();
-        let own = own.strip_prefix(&here).map(Into::into).unwrap_or(own);
-        Ok(Some(GraphSpec::Elf(own)))
+        let made_up = GraphSpec::Rmat {
+            scale: 12,
+            edge_factor: 2,
+            seed: 1,
+        };
+        Ok(Some(cli::own_executable()?.map_or(made_up, GraphSpec::Elf)))
     }
 
     fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
@@ -108,7 +101,7 @@ impl Example for Reachability {
         let out = job.measure(|| session.run(run()), |out| &out.report)?;
 
         let from = match &graph.functions {
-            Some(functions) => short(&functions.names[entry as usize]),
+            Some(functions) => cli::short(&functions.names[entry as usize]),
             None => format!("node {entry}"),
         };
         let nodes = graph.csr.node_count() as u64;
@@ -161,7 +154,7 @@ fn say_dead(job: &mut Job<'_>, functions: &Functions, mut dead: Vec<u32>, limit:
     job.say("dead", total);
     dead.sort_by_key(|&f| (Reverse(size(f)), f));
     for &f in dead.iter().take(limit) {
-        let name = short(&functions.names[f as usize]);
+        let name = cli::short(&functions.names[f as usize]);
         job.print(format_args!("    {:>9}  {name}", count(size(f))));
     }
     say_more(job, dead.len(), limit);
@@ -198,16 +191,6 @@ fn by_depth(depths: &[u32], deepest: u32) -> String {
         .map(|&n| BARS[n * (BARS.len() - 1) / most])
         .collect();
     format!("{bars}  0 to {deepest}, at most {}", count(most))
-}
-
-/// A name cut to the width of a line; generic Rust names can be very long.
-fn short(name: &str) -> String {
-    const WIDTH: usize = 88;
-    if name.chars().count() <= WIDTH {
-        return name.to_owned();
-    }
-    let cut: String = name.chars().take(WIDTH - 3).collect();
-    cut + "..."
 }
 
 /// Code that nothing calls, so that this program has something to find in itself. The linker would drop it, but for the

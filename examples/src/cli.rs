@@ -3,6 +3,7 @@
 //! An example is a clap parser with [`Shared`] flattened in, and [`Example::run`]. Its `main` is one call of [`main`];
 //! tests call [`run`] with arguments and writers of their own.
 
+use crate::cfg::Cfg;
 use crate::files;
 use crate::formats::{self, FormatError, VecValue};
 use crate::graph::{Graph, GraphError, GraphSpec};
@@ -13,10 +14,11 @@ use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Once, OnceLock, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 use thiserror::Error;
-use vyre::{Plan, Progress, Report, Runtime, Thresholds};
+use vyre::{Cancelled, Canceller, Plan, Progress, Report, RoutePolicy, Runtime, Thresholds};
 
 /// Options of every example.
 #[derive(Clone, Debug, clap::Args)]
@@ -26,7 +28,7 @@ pub struct Shared {
     #[arg(
         long,
         value_name = "SPEC",
-        help = "Graph to run on: grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], file:PATH or elf:PATH",
+        help = "Graph to run on: grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], file:PATH, elf:PATH, elf-cfg:PATH or cfg:BLOCKS[:SEED]",
         long_help = "Graph to run on:\n  \
             grid:WxH                      undirected grid, node y * W + x\n  \
             chain:N                       directed path 0 -> 1 -> ... -> N - 1\n  \
@@ -34,16 +36,20 @@ pub struct Shared {
             rmat:nodes=N,edges=M[,seed=S] the same, cut down to exactly so many nodes and edges\n  \
             file:PATH                     .el or .txt (lines `src dst [weight]`), .mtx (Matrix Market), .gr (DIMACS),\n                                \
             .csr (binary)\n  \
-            elf:PATH                      call graph of an x86-64 program or library"
+            elf:PATH                      call graph of an x86-64 program or library\n  \
+            elf-cfg:PATH                  basic blocks of all its functions; decoded once, then from the cache directory\n  \
+            cfg:BLOCKS[:SEED]             made-up blocks and functions"
     )]
     pub graph: Option<GraphSpec>,
-    /// Node to start from: a number, or the name of a function of an elf: graph [default: 0, or the program's entry]
+    /// Node to start from: a number, or the name of a function of a program [default: 0, or the program's entry]
     #[arg(long, value_name = "NODE", allow_negative_numbers = true)]
     pub source: Option<String>,
-    /// Where to run: auto takes a CUDA device if one answers, otherwise native, and goes on natively where that is
-    /// faster
+    /// Where to run: auto takes a GPU if one answers, otherwise native, and goes on natively where that is faster
     #[arg(long, value_enum, default_value_t = Backend::Auto)]
     pub backend: Backend,
+    /// What runs the bytecode on a GPU
+    #[arg(long, value_enum, default_value_t = Route::Auto)]
+    pub route: Route,
     /// Compare with a sequential algorithm, print both times, exit with 1 if the results differ
     #[arg(long)]
     pub check: bool,
@@ -65,6 +71,9 @@ pub struct Shared {
     /// Write the plan as a Mermaid flowchart
     #[arg(long, value_name = "FILE")]
     pub plan_mermaid: Option<PathBuf>,
+    /// Write the PTX of the pass's own module, as compiled on a GPU; none is needed for it
+    #[arg(long, value_name = "FILE")]
+    pub dump_ptx: Option<PathBuf>,
     /// Load thresholds of the launch policy that `calibrate` wrote
     #[arg(long, value_name = "FILE")]
     pub thresholds: Option<PathBuf>,
@@ -90,15 +99,36 @@ pub enum Backend {
     Cuda,
 }
 
+/// Argument of `--route`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Route {
+    /// The interpreter
+    Interpreter,
+    /// Compiled code, which the first run waits for
+    Compiled,
+    /// The interpreter first, then compiled code where it pays
+    Auto,
+}
+
+impl Route {
+    fn policy(self) -> RoutePolicy {
+        match self {
+            Route::Interpreter => RoutePolicy::Interpreter,
+            Route::Compiled => RoutePolicy::Compiled,
+            Route::Auto => RoutePolicy::Auto,
+        }
+    }
+}
+
 impl Backend {
     /// The runtime, or why there is none.
-    pub fn runtime(self) -> Result<Runtime, vyre::Error> {
-        match self {
-            Backend::Auto => Runtime::auto(),
-            Backend::Native => Ok(Runtime::native()),
-            Backend::Vir0 => Ok(Runtime::vir0()),
-            Backend::Cuda => Runtime::cuda(),
-        }
+    pub fn runtime(self) -> Result<Runtime, Failure> {
+        Ok(match self {
+            Backend::Auto => Runtime::auto()?,
+            Backend::Native => Runtime::native(),
+            Backend::Vir0 => Runtime::vir0(),
+            Backend::Cuda => Runtime::cuda()?,
+        })
     }
 }
 
@@ -130,7 +160,7 @@ pub enum Failure {
         /// The first difference.
         difference: String,
     },
-    /// `--plan-svg`, `--plan-dot`, `--plan-mermaid`.
+    /// `--plan-svg`, `--plan-dot`, `--plan-mermaid`, `--dump-ptx`.
     #[error("cannot write {}: {error}", path.display())]
     Picture {
         /// As given.
@@ -146,10 +176,23 @@ pub enum Failure {
     Other(String),
 }
 
+impl Failure {
+    /// On one line; below it the line of source where a kernel trapped.
+    fn shown(&self) -> String {
+        match self {
+            Failure::Run(error) if error.trap().is_some() => error.with_excerpt().to_string(),
+            other => one_line(&other.to_string()),
+        }
+    }
+}
+
 /// One example: its options, by clap, and what it does.
 pub trait Example: clap::Parser {
     /// Its name, as in `cargo run -p vyre-examples --example NAME`.
     const NAME: &'static str;
+
+    /// How long Ctrl-C waits for what is run to stop. Then the process ends without it.
+    const PATIENCE: Duration = Duration::from_millis(500);
 
     /// The flattened shared options.
     fn shared(&self) -> &Shared;
@@ -168,7 +211,8 @@ pub fn main<E: Example>() -> ExitCode {
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let around = Around {
         terminal,
-        costs: costs(),
+        cache: cache(),
+        interrupt: Some(on_ctrl_c(E::PATIENCE)),
     };
     run_on::<E>(std::env::args_os(), &mut out, &mut err, around).into()
 }
@@ -178,23 +222,66 @@ pub fn main<E: Example>() -> ExitCode {
 struct Around {
     /// Long runs show how far they are.
     terminal: bool,
-    /// Where costs are remembered, unless it is told.
-    costs: Option<PathBuf>,
+    /// The folder where costs and decoded programs are kept.
+    cache: Option<PathBuf>,
+    /// What Ctrl-C stops, once there is a runtime.
+    interrupt: Option<&'static OnceLock<Canceller>>,
 }
 
-/// A file in the user's cache directory, unless `VYRE_COSTS` says where, or that there is none.
-fn costs() -> Option<PathBuf> {
-    if std::env::var_os("VYRE_COSTS").is_some_and(|told| !told.is_empty()) {
-        return None;
+/// What is said of Ctrl-C, as one line, by who comes first: the run that was stopped, or the handler that waited for it.
+/// The other one waits until it is said.
+const STOPPED: &str = "stopped by Ctrl-C";
+static SAID: Once = Once::new();
+
+/// This executable, for examples that look at programs; `None` where it is none that can be read.
+pub fn own_executable() -> Result<Option<PathBuf>, Failure> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        return Ok(None);
     }
+    let own = std::env::current_exe()
+        .map_err(|e| Failure::Other(format!("cannot find this executable: {e}")))?;
+    let here = std::env::current_dir().unwrap_or_default();
+    Ok(Some(own.strip_prefix(&here).map(Into::into).unwrap_or(own)))
+}
+
+/// The blocks of this executable; made-up ones where it cannot be read.
+pub fn own_blocks() -> Result<Option<GraphSpec>, Failure> {
+    let made_up = GraphSpec::Cfg {
+        blocks: 100_000,
+        seed: 1,
+    };
+    Ok(Some(own_executable()?.map_or(made_up, GraphSpec::ElfCfg)))
+}
+
+/// The exit code of a program that SIGINT ends.
+const INTERRUPTED: u8 = 130;
+
+/// Ends the example at Ctrl-C: what it runs is cancelled. Where it runs nothing, the process ends without it.
+fn on_ctrl_c(patience: Duration) -> &'static OnceLock<Canceller> {
+    static STOPS: OnceLock<Canceller> = OnceLock::new();
+    let stop = move || {
+        if let Some(canceller) = STOPS.get() {
+            canceller.cancel();
+            thread::sleep(patience);
+        }
+        SAID.call_once(|| eprintln!("{STOPPED}"));
+        std::process::exit(INTERRUPTED.into());
+    };
+    // Where there is no handler to be had, Ctrl-C ends the process as it always does.
+    let _ = ctrlc::set_handler(stop);
+    &STOPS
+}
+
+/// vyre's folder in the user's cache directory.
+fn cache() -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).map(PathBuf::from);
     let cache = folder("XDG_CACHE_HOME").filter(|path| path.is_absolute());
     let cache = cache.or_else(|| folder("HOME").map(|home| home.join(".cache")));
-    cache.map(|cache| cache.join("vyre").join("costs"))
+    cache.map(|cache| cache.join("vyre"))
 }
 
 /// Runs an example with these arguments (the first is the program's name) and returns its exit code: 0, 1 after a
-/// failure or a difference, 2 for a wrong command line. A closed pipe behind `out` ends the output, not the run.
+/// failure or a difference, 2 for a wrong command line, 130 after Ctrl-C. A closed pipe behind `out` ends the output, not the run.
 pub fn run<E: Example>(
     args: impl IntoIterator<Item = OsString>,
     out: &mut dyn Write,
@@ -217,19 +304,24 @@ fn run_on<E: Example>(
     let (failure, code) = match E::try_parse_from(args) {
         Ok(example) => match run_parsed(&example, stdout, around) {
             Ok(()) => return 0,
-            Err(failure) => (failure.to_string(), 1),
+            Err(Failure::Run(vyre::Error::Cancelled(Cancelled::Asked))) => {
+                // As below.
+                SAID.call_once(|| drop(writeln!(err, "{STOPPED}")));
+                return INTERRUPTED;
+            }
+            Err(failure) => (failure.shown(), 1),
         },
         Err(asked) if !asked.use_stderr() => {
             stdout.text(asked.render());
             match stdout.finish() {
                 Ok(()) => return 0,
-                Err(failure) => (failure.to_string(), 1),
+                Err(failure) => (failure.shown(), 1),
             }
         }
         Err(wrong) => (one_line(&wrong.render().to_string()), 2),
     };
     // Nothing is left to do about a closed stderr.
-    let _ = writeln!(err, "error: {}", one_line(&failure));
+    let _ = writeln!(err, "error: {failure}");
     code
 }
 
@@ -260,15 +352,27 @@ fn run_parsed<'a, E: Example>(
         let seconds = elapsed.as_secs();
         format!("  opening the device, {seconds} s: the driver may be compiling the megakernel")
     };
-    let mut runtime = watched(around.terminal.then_some(waiting), || {
+    let runtime = watched(around.terminal.then_some(waiting), || {
         shared.backend.runtime()
     })?;
+    let mut runtime = runtime.with_route(shared.route.policy());
     if let Some(path) = &shared.thresholds {
         let thresholds = load_thresholds(path, runtime.thresholds())?;
         runtime = runtime.with_thresholds(thresholds);
     }
-    if let (Backend::Auto, Some(file)) = (shared.backend, shared.costs.clone().or(around.costs)) {
+    // `VYRE_COSTS` says where else, or that there is no such file.
+    let told = std::env::var_os("VYRE_COSTS").is_some_and(|told| !told.is_empty());
+    let costs = around.cache.as_ref().filter(|_| !told);
+    let costs = shared
+        .costs
+        .clone()
+        .or(costs.map(|cache| cache.join("costs")));
+    if let (Backend::Auto, Some(file)) = (shared.backend, costs) {
         runtime = runtime.with_costs(file);
+    }
+    if let Some(stops) = around.interrupt {
+        // There is one command a process.
+        let _ = stops.set(runtime.canceller());
     }
     let spec = match &shared.graph {
         Some(spec) => Some(spec.clone()),
@@ -290,7 +394,7 @@ fn run_parsed<'a, E: Example>(
     let command = E::command();
     let about = command.get_about().map(ToString::to_string);
     job.print(format_args!("{}: {}", E::NAME, about.unwrap_or_default()));
-    job.load()?;
+    job.load(around.cache.as_deref())?;
     example.run(&mut job)?;
     job.finish(E::NAME)
 }
@@ -302,6 +406,8 @@ struct Timing {
     rounds: u64,
     /// Where each of them was.
     backends: Vec<&'static str>,
+    /// Of the median.
+    route: &'static str,
 }
 
 /// One run of an example: what it works on, and what it has to say.
@@ -320,12 +426,13 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn load(&mut self) -> Result<(), Failure> {
+    fn load(&mut self, cache: Option<&Path>) -> Result<(), Failure> {
         let Some(spec) = &self.spec else {
             return Ok(());
         };
         let started = Instant::now();
-        let graph = spec.load()?;
+        let programs = cache.map(|cache| cache.join("programs"));
+        let graph = spec.load_through(programs.as_deref())?;
         let text = format!(
             "{spec}: {} {}, {} edges ({})",
             count(graph.csr.node_count()),
@@ -342,6 +449,15 @@ impl Job<'_> {
     /// The graph; empty for an example without one.
     pub fn graph(&self) -> Arc<Graph> {
         self.graph.clone()
+    }
+
+    /// The control-flow graph that the graph is.
+    pub fn cfg(&self) -> Result<Arc<Cfg>, Failure> {
+        self.graph.cfg.clone().ok_or_else(|| {
+            let why =
+                "this example needs blocks of a program: --graph elf-cfg:PATH or cfg:BLOCKS[:SEED]";
+            Failure::Other(why.into())
+        })
     }
 
     /// What the graph was made from.
@@ -382,16 +498,24 @@ impl Job<'_> {
         {
             return Ok(number);
         }
-        if let Some(functions) = functions {
-            let named = || (0u32..).zip(&functions.names).filter(|(_, n)| *n == given);
+        // The node of a function of a control-flow graph is the block where it is entered.
+        let names = match (functions, &self.graph.cfg) {
+            (Some(functions), _) => Some((&functions.names, None)),
+            (None, Some(cfg)) => Some((&cfg.names, Some(&cfg.functions))),
+            (None, None) => None,
+        };
+        if let Some((names, entries)) = names {
+            let node = |f: u32| entries.map_or(f, |entries| entries[f as usize]);
+            let named = || (0u32..).zip(names).filter(|(_, n)| *n == given);
             return match (named().next(), named().count()) {
-                (Some((node, _)), 1) => Ok(node),
+                (Some((f, _)), 1) => Ok(node(f)),
                 (None, _) => refused(format!(
                     "the program has {} functions, and none has that name",
-                    count(nodes)
+                    count(names.len())
                 )),
                 (Some((first, _)), many) => refused(format!(
-                    "{many} functions have that name, the first is number {first}"
+                    "{many} functions have that name, the first is number {}",
+                    node(first)
                 )),
             };
         }
@@ -430,6 +554,7 @@ impl Job<'_> {
             device: median.device_ns.map(Duration::from_nanos),
             rounds: median.total_rounds(),
             backends,
+            route: median.route,
         });
         Ok(last.expect("repeat is at least 1"))
     }
@@ -457,21 +582,32 @@ impl Job<'_> {
         self.pictures(plan)
     }
 
-    /// Writes the pictures of a plan that are asked for.
+    /// Writes the pictures of a plan that are asked for, and its module.
     pub fn pictures(&mut self, plan: Plan) -> Result<(), Failure> {
         let shared = self.shared;
+        if let Some(path) = &shared.dump_ptx {
+            let (nodes, edges) = self.sizes;
+            let ptx = vyre::cuda::pass_ptx(&plan.program(), edges as f64 / nodes.max(1) as f64);
+            self.write(path, &ptx.map_err(vyre::Error::from)?)?;
+        }
         for (path, picture) in [
             (&shared.plan_svg, Plan::svg as fn(&Plan) -> String),
             (&shared.plan_dot, Plan::dot),
             (&shared.plan_mermaid, Plan::mermaid),
         ] {
-            let Some(path) = path else { continue };
-            std::fs::write(path, picture(&plan)).map_err(|error| Failure::Picture {
-                path: path.clone(),
-                error,
-            })?;
-            self.say("written", path.display().to_string());
+            if let Some(path) = path {
+                self.write(path, &picture(&plan))?;
+            }
         }
+        Ok(())
+    }
+
+    fn write(&mut self, path: &Path, text: &str) -> Result<(), Failure> {
+        std::fs::write(path, text).map_err(|error| Failure::Picture {
+            path: path.to_owned(),
+            error,
+        })?;
+        self.say("written", path.display().to_string());
         Ok(())
     }
 
@@ -494,6 +630,9 @@ impl Job<'_> {
         }
         if t.rounds > 0 {
             text += &format!(", {} {}", count(t.rounds), plural(t.rounds, "round"));
+        }
+        if !t.route.is_empty() {
+            text += &format!(", {}", t.route);
         }
         let repeat = self.shared.repeat.get();
         if repeat > 1 {
@@ -699,6 +838,16 @@ pub fn first_difference<T: PartialEq + Display>(
         "{what} of {at} is {}, not {}{more}",
         ours[at], expected[at]
     ))
+}
+
+/// A name cut to the width of a line; generic Rust names can be very long.
+pub fn short(name: &str) -> String {
+    const WIDTH: usize = 88;
+    if name.chars().count() <= WIDTH {
+        return name.to_owned();
+    }
+    let cut: String = name.chars().take(WIDTH - 3).collect();
+    cut + "..."
 }
 
 /// A number with commas between thousands.

@@ -1,7 +1,7 @@
 //! Call graphs of x86-64 ELF programs and libraries.
 //!
-//! A node is a function: a symbol, a range of the unwind table, or, where both were stripped, the target of a call. An
-//! edge says that running the one can lead to the other: a direct call or jump (tail calls too, also through the PLT),
+//! A node is a function: a symbol, a range of the unwind table, or, where both were stripped, the target of a call.
+//! Behind them are the functions of other files that this one calls, by name, without calls of their own. An edge says that running the one can lead to the other: a direct call or jump (tail calls too, also through the PLT),
 //! or the other's address being taken. An address can be taken in code (`lea`) or sit in data that the code names, such
 //! as a vtable; data is followed from pointer to pointer. Indirect calls need no edges of their own: whatever they can
 //! call had its address taken somewhere. What the loader calls by itself (initialisers, ifunc resolvers) hangs on the
@@ -116,43 +116,104 @@ pub fn call_graph_of(bytes: &[u8]) -> Result<Graph, ElfErrorKind> {
     image.graph(&functions, &references)
 }
 
-/// The machine code of one function.
-#[derive(Clone, Copy)]
-pub struct FunctionCode<'a> {
-    /// Address of the first instruction.
-    pub address: u64,
-    /// Its bytes; less than its size where the file holds less.
-    pub code: &'a [u8],
-    image: &'a Image<'a>,
+/// A loaded program with the functions that the file names (by symbol, unwind table or entry), in order of their
+/// addresses: for who decodes them.
+pub(crate) struct Program<'a> {
+    image: Image<'a>,
+    functions: Vec<Function>,
 }
 
-impl FunctionCode<'_> {
+/// The machine code of one function.
+pub(crate) struct FunctionCode<'a> {
+    /// Demangled name, or one by its address.
+    pub(crate) name: String,
+    /// Address of the first instruction.
+    pub(crate) address: u64,
+    /// Its bytes; less than its size where the file holds less.
+    pub(crate) code: &'a [u8],
+}
+
+/// What a branch or call leads to.
+pub(crate) enum Target<'a> {
+    /// The start of a function.
+    Function(usize),
+    /// A function of another file.
+    Import(&'a str),
+    Unknown,
+}
+
+impl<'a> Program<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Result<Program<'a>, ElfErrorKind> {
+        let image = Image::new(bytes)?;
+        let functions = image.functions(&image.starts);
+        if functions.is_empty() {
+            return Err(ElfErrorKind::NoFunctions);
+        }
+        Ok(Program { image, functions })
+    }
+
+    pub(crate) fn function_count(&self) -> usize {
+        self.functions.len()
+    }
+
+    pub(crate) fn function(&self, index: usize) -> FunctionCode<'a> {
+        let function = &self.functions[index];
+        let Range { start, end } = function.range;
+        FunctionCode {
+            name: function.shown_name(),
+            address: start,
+            code: self
+                .image
+                .bytes(start, (end - start) as usize)
+                .unwrap_or_default(),
+        }
+    }
+
+    /// What code at an address is, also through a PLT stub.
+    pub(crate) fn at(&self, address: u64) -> Target<'_> {
+        if let Some(slot) = self.image.stub_slot(address) {
+            return self.in_slot(slot);
+        }
+        let of = locate(&self.functions, address);
+        match of.filter(|&f| self.functions[f].range.start == address) {
+            Some(function) => Target::Function(function),
+            None => Target::Unknown,
+        }
+    }
+
+    /// What the loader puts into a slot.
+    pub(crate) fn in_slot(&self, slot: u64) -> Target<'_> {
+        if let Some(name) = self.image.imports.get(&slot) {
+            return Target::Import(name);
+        }
+        let target = self.image.pointers.get(&slot);
+        let function = target.and_then(|&t| locate(&self.functions, t).map(|f| (f, t)));
+        match function {
+            Some((f, t)) if self.functions[f].range.start == t => Target::Function(f),
+            _ => Target::Unknown,
+        }
+    }
+
     /// A little-endian word of the program's data; `None` in code and where nothing is loaded.
-    pub fn data_u32(&self, address: u64) -> Option<u32> {
+    pub(crate) fn data_u32(&self, address: u64) -> Option<u32> {
         self.image
             .u32(address)
             .filter(|_| self.image.is_data(address))
     }
-}
 
-/// Looks at the functions that the file names (by symbol, unwind table or entry), in order of their addresses.
-pub fn each_function<T: Send>(
-    bytes: &[u8],
-    look: impl Fn(FunctionCode<'_>) -> T + Sync,
-) -> Result<Vec<T>, ElfErrorKind> {
-    let image = Image::new(bytes)?;
-    let functions = image.functions(&image.starts);
-    if functions.is_empty() {
-        return Err(ElfErrorKind::NoFunctions);
+    /// As [`Program::data_u32`]; a pointer where the loader puts one there.
+    pub(crate) fn data_u64(&self, address: u64) -> Option<u64> {
+        let pointer = self.image.pointers.get(&address).copied();
+        pointer.or_else(|| {
+            self.image
+                .u64(address)
+                .filter(|_| self.image.is_data(address))
+        })
     }
-    let code = |f: &Function| FunctionCode {
-        address: f.range.start,
-        code: image
-            .bytes(f.range.start, (f.range.end - f.range.start) as usize)
-            .unwrap_or_default(),
-        image: &image,
-    };
-    Ok(functions.par_iter().map(|f| look(code(f))).collect())
+
+    pub(crate) fn is_code(&self, address: u64) -> bool {
+        self.image.is_code(address)
+    }
 }
 
 const MAX_DISCOVERY_TURNS: usize = 32;
@@ -179,6 +240,15 @@ struct Function {
     /// The function goes on in the next one.
     falls_through: bool,
     name: Option<String>,
+}
+
+impl Function {
+    fn shown_name(&self) -> String {
+        match &self.name {
+            Some(name) => format!("{:#}", rustc_demangle::demangle(name)),
+            None => format!("fn_{:x}", self.range.start),
+        }
+    }
 }
 
 fn locate(functions: &[Function], address: u64) -> Option<usize> {
@@ -216,6 +286,8 @@ struct Image<'a> {
     objects: BTreeSet<u64>,
     /// Pointers in data: slot to target.
     pointers: BTreeMap<u64, u64>,
+    /// Slots for addresses of other files' functions, and their names.
+    imports: BTreeMap<u64, String>,
     /// Where execution starts; `None` in a library.
     entry: Option<u64>,
     /// What the loader calls (of a library: its exports too).
@@ -246,6 +318,7 @@ impl<'a> Image<'a> {
             starts: BTreeMap::new(),
             objects: BTreeSet::new(),
             pointers: BTreeMap::new(),
+            imports: BTreeMap::new(),
             entry: None,
             roots: BTreeSet::new(),
         };
@@ -333,7 +406,7 @@ impl<'a> Image<'a> {
         }
 
         let mut library = false;
-        let mut symbol_table = None;
+        let (mut symbol_table, mut strings) = (None, None);
         for segment in segments {
             match segment.p_type(endian) {
                 elf::PT_GNU_EH_FRAME => image.add_unwind_ranges(segment.p_vaddr(endian)),
@@ -345,6 +418,7 @@ impl<'a> Image<'a> {
                     };
                     library |= value(elf::DT_SONAME).is_some();
                     symbol_table = symbol_table.or(value(elf::DT_SYMTAB));
+                    strings = strings.or(value(elf::DT_STRTAB));
                     for (table, size) in [
                         (elf::DT_RELA, elf::DT_RELASZ),
                         (elf::DT_JMPREL, elf::DT_PLTRELSZ),
@@ -372,7 +446,7 @@ impl<'a> Image<'a> {
             }
         }
         for (table, size) in relocations {
-            image.add_relocations(table, size, symbol_table);
+            image.add_relocations(table, size, symbol_table, strings);
         }
         if image.fixed {
             image.add_plain_pointers();
@@ -422,10 +496,14 @@ impl<'a> Image<'a> {
     }
 
     fn bytes(&self, address: u64, len: usize) -> Option<&'a [u8]> {
+        self.rest(address)?.get(..len)
+    }
+
+    /// What is loaded from an address on.
+    fn rest(&self, address: u64) -> Option<&'a [u8]> {
         let after = self.loads.partition_point(|&(start, _)| start <= address);
         let (start, data) = self.loads[after.checked_sub(1)?];
-        let at = usize::try_from(address - start).ok()?;
-        data.get(at..at.checked_add(len)?)
+        data.get(usize::try_from(address - start).ok()?..)
     }
 
     fn u64(&self, address: u64) -> Option<u64> {
@@ -506,7 +584,13 @@ impl<'a> Image<'a> {
         }
     }
 
-    fn add_relocations(&mut self, table: u64, size_bytes: u64, symbol_table: Option<u64>) {
+    fn add_relocations(
+        &mut self,
+        table: u64,
+        size_bytes: u64,
+        symbol_table: Option<u64>,
+        strings: Option<u64>,
+    ) {
         const SYMBOL_BYTES: u64 = 24;
         let words: Vec<u64> = self
             .words(table, size_bytes)
@@ -522,17 +606,35 @@ impl<'a> Image<'a> {
                     self.roots.insert(addend);
                 }
                 elf::R_X86_64_64 | elf::R_X86_64_GLOB_DAT | elf::R_X86_64_JUMP_SLOT => {
-                    let symbol = symbol_table
-                        .and_then(|t| t.checked_add(SYMBOL_BYTES * (info >> 32)))
-                        .and_then(|symbol| self.u64(symbol.checked_add(8)?))
-                        .filter(|&value| value != 0);
-                    if let Some(value) = symbol {
+                    let Some(symbol) =
+                        symbol_table.and_then(|t| t.checked_add(SYMBOL_BYTES * (info >> 32)))
+                    else {
+                        continue;
+                    };
+                    let value = symbol.checked_add(8).and_then(|at| self.u64(at));
+                    if let Some(value) = value.filter(|&value| value != 0) {
                         self.pointers.insert(slot, value.wrapping_add(addend));
+                    } else if let Some(name) = self.import_name(symbol, strings) {
+                        self.imports.insert(slot, name);
                     }
                 }
                 _ => {}
             }
         }
+    }
+
+    /// The name of an undefined symbol that can be a function.
+    fn import_name(&self, symbol: u64, strings: Option<u64>) -> Option<String> {
+        const LONGEST_NAME: usize = 1 << 16;
+        let kind = elf::SymbolType(*self.bytes(symbol.checked_add(4)?, 1)?.first()? & 15);
+        if ![elf::STT_NOTYPE, elf::STT_FUNC, elf::STT_GNU_IFUNC].contains(&kind) {
+            return None;
+        }
+        let at = strings?.checked_add(self.u32(symbol)?.into())?;
+        let name = self.rest(at)?;
+        let len = name.iter().take(LONGEST_NAME).position(|&b| b == 0)?;
+        let name = String::from_utf8_lossy(&name[..len]);
+        (!name.is_empty()).then(|| name.into_owned())
     }
 
     /// Relocations packed as bitmaps (`DT_RELR`): the slots hold their targets.
@@ -684,6 +786,13 @@ impl<'a> Image<'a> {
             return Err(ElfErrorKind::NoFunctions);
         }
         let data = Data::new(self, functions, references);
+        let imports: BTreeSet<&str> = self.imports.values().map(String::as_str).collect();
+        let imports: Vec<&str> = imports.into_iter().collect();
+        let imported = |slot: u64| {
+            let name = self.imports.get(&slot)?;
+            let at = imports.binary_search(&name.as_str()).ok()?;
+            Some(functions.len() + at)
+        };
         let mut callees: Vec<Vec<u32>> = functions
             .par_iter()
             .enumerate()
@@ -693,12 +802,16 @@ impl<'a> Image<'a> {
                 for &target in refs.branches.iter().chain(&refs.starts) {
                     callees.extend(match self.stub_slot(target) {
                         None => locate(functions, target),
-                        Some(slot) => self.pointers.get(&slot).and_then(|&t| locate(functions, t)),
+                        Some(slot) => match self.pointers.get(&slot) {
+                            Some(&t) => locate(functions, t),
+                            None => imported(slot),
+                        },
                     });
                 }
                 if function.falls_through {
                     callees.push(index + 1);
                 }
+                callees.extend(refs.slots.iter().filter_map(|&slot| imported(slot)));
                 let pointed = refs.slots.iter().filter_map(|slot| self.pointers.get(slot));
                 let named = refs.data.iter().chain(pointed).copied();
                 data.reach(named, &mut callees);
@@ -709,12 +822,8 @@ impl<'a> Image<'a> {
             })
             .collect();
 
-        let names = functions.iter().map(|f| match &f.name {
-            Some(name) => format!("{:#}", rustc_demangle::demangle(name)),
-            None => format!("fn_{:x}", f.range.start),
-        });
         let mut known = Functions {
-            names: names.collect(),
+            names: functions.iter().map(Function::shown_name).collect(),
             addresses: functions.iter().map(|f| f.range.start).collect(),
             sizes_bytes: functions
                 .iter()
@@ -722,6 +831,14 @@ impl<'a> Image<'a> {
                 .collect(),
             entry: None,
         };
+        for import in &imports {
+            known
+                .names
+                .push(format!("{:#}", rustc_demangle::demangle(import)));
+            known.addresses.push(0);
+            known.sizes_bytes.push(0);
+            callees.push(Vec::new());
+        }
         let roots = self.roots.iter().filter_map(|&r| locate(functions, r));
         let roots: Vec<u32> = roots.map(|f| f as u32).collect();
         let entry = match self.entry.and_then(|e| locate(functions, e)) {
@@ -737,7 +854,7 @@ impl<'a> Image<'a> {
                 known.addresses.push(0);
                 known.sizes_bytes.push(0);
                 callees.push(roots);
-                Some(functions.len() as u32)
+                Some(known.names.len() as u32 - 1)
             }
         };
         known.entry = entry;
@@ -750,6 +867,7 @@ impl<'a> Image<'a> {
             csr: Csr::from_edges(known.names.len(), &ends)?,
             weights: None,
             functions: Some(known),
+            cfg: None,
             symmetric: false,
         })
     }

@@ -219,6 +219,7 @@ impl Edges {
             csr,
             weights,
             functions: None,
+            cfg: None,
             symmetric: false,
         })
     }
@@ -438,6 +439,7 @@ fn csr_binary(bytes: &[u8]) -> Result<Graph, FormatErrorKind> {
         csr,
         weights,
         functions: None,
+        cfg: None,
         symmetric: false,
     })
 }

@@ -11,13 +11,15 @@
 //! assert!(graph.csr.neighbors(4).eq([1, 3, 5]));
 //! ```
 
+use crate::cfg::Cfg;
 use crate::elf::{self, ElfError};
 use crate::formats::{self, FormatError};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use thiserror::Error;
 use vyre::{Csr, CsrError};
@@ -63,6 +65,15 @@ pub enum GraphSpec {
     File(PathBuf),
     /// `elf:PATH`: the call graph of an x86-64 program, see [`elf::call_graph`].
     Elf(PathBuf),
+    /// `cfg:BLOCKS[:SEED]`: a made-up program, see [`Cfg::generated`].
+    Cfg {
+        /// Blocks.
+        blocks: u32,
+        /// Seed; 1 unless given.
+        seed: u64,
+    },
+    /// `elf-cfg:PATH`: the control-flow graphs of all functions of an x86-64 program, see [`Cfg`].
+    ElfCfg(PathBuf),
 }
 
 /// Why a specification names no graph.
@@ -70,7 +81,7 @@ pub enum GraphSpec {
 pub enum SpecError {
     /// No known kind before the first colon.
     #[error(
-        "`{0}` names no graph; write grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], rmat:nodes=N,edges=M[,seed=S], file:PATH or elf:PATH"
+        "`{0}` names no graph; write grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], rmat:nodes=N,edges=M[,seed=S], file:PATH, elf:PATH, elf-cfg:PATH or cfg:BLOCKS[:SEED]"
     )]
     Kind(String),
     /// The part after the colon has the wrong form.
@@ -218,6 +229,15 @@ impl FromStr for GraphSpec {
             "file" => return Err(form("file:PATH")),
             "elf" if !rest.is_empty() => GraphSpec::Elf(rest.into()),
             "elf" => return Err(form("elf:PATH")),
+            "cfg" => {
+                let (blocks, seed) = rest.split_once(':').unwrap_or((rest, "1"));
+                match (positive(blocks), seed.parse()) {
+                    (Some(blocks), Ok(seed)) => GraphSpec::Cfg { blocks, seed },
+                    _ => return Err(form("cfg:BLOCKS[:SEED] with BLOCKS at least 1")),
+                }
+            }
+            "elf-cfg" if !rest.is_empty() => GraphSpec::ElfCfg(rest.into()),
+            "elf-cfg" => return Err(form("elf-cfg:PATH")),
             _ => return Err(SpecError::Kind(text.into())),
         };
         let (nodes, edges) = spec.upper_bounds();
@@ -259,6 +279,9 @@ impl fmt::Display for GraphSpec {
             }
             GraphSpec::File(path) => write!(f, "file:{}", path.display()),
             GraphSpec::Elf(path) => write!(f, "elf:{}", path.display()),
+            GraphSpec::Cfg { blocks, seed: 1 } => write!(f, "cfg:{blocks}"),
+            GraphSpec::Cfg { blocks, seed } => write!(f, "cfg:{blocks}:{seed}"),
+            GraphSpec::ElfCfg(path) => write!(f, "elf-cfg:{}", path.display()),
         }
     }
 }
@@ -277,12 +300,19 @@ impl GraphSpec {
             } => (1 << scale, u128::from(edge_factor) << (scale + 1)),
             // As many again while they are sorted.
             GraphSpec::RmatExactly { nodes, edges, .. } => (nodes.into(), 4 * u128::from(edges)),
-            GraphSpec::File(_) | GraphSpec::Elf(_) => (0, 0),
+            // At most two edges a block; a block has about as many bytes as ten edges.
+            GraphSpec::Cfg { blocks, .. } => (blocks.into(), 10 * u128::from(blocks)),
+            GraphSpec::File(_) | GraphSpec::Elf(_) | GraphSpec::ElfCfg(_) => (0, 0),
         }
     }
 
     /// Generates or reads the graph.
     pub fn load(&self) -> Result<Graph, GraphError> {
+        self.load_through(None)
+    }
+
+    /// As [`GraphSpec::load`], with a folder where decoded programs are kept, as [`Cfg::of_file`] does.
+    pub fn load_through(&self, cache: Option<&Path>) -> Result<Graph, GraphError> {
         let (nodes, edges) = self.upper_bounds();
         let arrays = match self {
             GraphSpec::Rmat { .. } => 2, // slots, then the compacted targets
@@ -316,6 +346,8 @@ impl GraphSpec {
             }
             GraphSpec::File(ref path) => formats::load(path)?,
             GraphSpec::Elf(ref path) => elf::call_graph(path)?,
+            GraphSpec::ElfCfg(ref path) => Graph::of_blocks(Cfg::of_file(path, cache)?),
+            GraphSpec::Cfg { blocks, seed } => Graph::of_blocks(Cfg::generated(blocks, seed)),
         })
     }
 }
@@ -334,7 +366,7 @@ pub enum Weights {
 pub struct Functions {
     /// Demangled name; unnamed functions are named by their address.
     pub names: Vec<String>,
-    /// Address of the first instruction.
+    /// Address of the first instruction; 0 for a function of another file.
     pub addresses: Vec<u64>,
     /// Bytes of code.
     pub sizes_bytes: Vec<u64>,
@@ -351,6 +383,8 @@ pub struct Graph {
     pub weights: Option<Weights>,
     /// Nodes that are functions of a program.
     pub functions: Option<Functions>,
+    /// Nodes that are basic blocks of a program.
+    pub cfg: Option<Arc<Cfg>>,
     /// Every edge is known to lead back, too.
     pub symmetric: bool,
 }
@@ -370,7 +404,16 @@ impl Graph {
             csr,
             weights: None,
             functions: None,
+            cfg: None,
             symmetric: false,
+        }
+    }
+
+    fn of_blocks(cfg: Cfg) -> Graph {
+        Graph {
+            csr: cfg.successors.clone(),
+            cfg: Some(Arc::new(cfg)),
+            ..Graph::default()
         }
     }
 
@@ -381,11 +424,12 @@ impl Graph {
         }
     }
 
-    /// What a node is: "nodes" or "functions".
+    /// What a node is: "nodes", "functions" or "blocks".
     pub fn node_kind(&self) -> &'static str {
-        match self.functions {
-            None => "nodes",
-            Some(_) => "functions",
+        match (&self.functions, &self.cfg) {
+            (Some(_), _) => "functions",
+            (_, Some(_)) => "blocks",
+            _ => "nodes",
         }
     }
 

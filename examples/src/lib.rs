@@ -1,5 +1,5 @@
-//! What the examples share: the command line, graphs by name, file formats, call graphs of programs, passes that
-//! several programs run, and the sequential algorithms that results are checked against.
+//! What the examples share: the command line, graphs by name, file formats, call graphs and control-flow graphs of
+//! programs, passes that several programs run, and the sequential algorithms that results are checked against.
 //!
 //! ```
 //! use vyre_examples::{graph::GraphSpec, oracle};
@@ -8,6 +8,7 @@
 //! assert_eq!(levels.iter().max(), Some(&1998));
 //! ```
 
+pub mod cfg;
 pub mod cli;
 pub mod elf;
 pub mod files;

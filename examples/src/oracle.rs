@@ -1,5 +1,9 @@
 //! Sequential algorithms, written the usual way: what `--check` compares results and times with.
 
+mod programs;
+
+pub use programs::*;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use vyre::Csr;

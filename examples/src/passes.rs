@@ -134,6 +134,128 @@ pub mod components {
     }
 }
 
+/// Which registers are live where each block begins: sets flow from a block to those before it until none grows.
+#[wave_graph]
+#[pass(id = "liveness.registers", unproven)]
+pub mod liveness {
+    pub struct Data {
+        #[topology]
+        predecessors: Csr,
+        /// What a block reads before it writes it.
+        #[topology(per = node)]
+        uses: u64,
+        /// What it writes.
+        #[topology(per = node)]
+        defs: u64,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = node)]
+        live: u64,
+    }
+
+    #[wave(nodes)]
+    fn init(block: Node, uses: &u64, live: &mut u64, front: &Push) {
+        *live = *uses;
+        if *uses != 0 {
+            front.push(block);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_294_967_295)]
+    mod backward {
+        #[wave(edges(predecessors, from = front))]
+        fn flow(e: Edge, defs: &Buf<u64>, live: &Buf<Atomic<u64>>, front: &Push) {
+            let through = live[e.src].load() & !defs[e.dst];
+            let before = live[e.dst].fetch_or(through);
+            if before | through != before {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
+/// Which writes of registers may be the last ones before each block begins. A row has a bit for each write in the
+/// block's function, and a word of it is about one register: a block that writes the register lets none of it through.
+#[wave_graph]
+#[pass(id = "reaching.definitions", unproven)]
+pub mod reaching {
+    pub struct Data {
+        #[topology]
+        successors: Csr,
+        /// What a block writes.
+        #[topology(per = node)]
+        defs: u64,
+        /// Where the block's function is entered.
+        #[topology(per = node)]
+        entry: u32,
+        /// The first word of each block's row.
+        #[topology(per = node + 1)]
+        row: u32,
+        /// An edge for each word of a function's rows, from its entry.
+        #[topology]
+        words: Csr,
+        /// Which register they are about.
+        #[topology(per = edge(words))]
+        register: u32,
+        /// An edge for each register that a block writes.
+        #[topology]
+        writes: Csr,
+        /// Its bit in the rows.
+        #[topology(per = edge(writes))]
+        bit: u32,
+        #[frontier(unique)]
+        front: Frontier,
+        #[output(per = length)]
+        reaching: u32,
+        /// Words of all rows.
+        length: u32,
+    }
+
+    #[wave(edges(successors))]
+    fn begin(
+        e: Edge,
+        writes: &Csr,
+        bit: &Buf<u32>,
+        row: &Buf<u32>,
+        reaching: &Buf<Atomic<u32>>,
+        front: &Push,
+    ) {
+        for w in writes.edges(e.src) {
+            reaching[row[e.dst] + bit[w] / 32].fetch_or(1 << (bit[w] % 32));
+        }
+        front.push(e.dst);
+    }
+
+    #[fixpoint(after(begin), until(front.is_empty()), max_rounds = 4_294_967_295)]
+    mod forward {
+        #[wave(edges(successors, from = front))]
+        fn flow(
+            e: Edge,
+            defs: &Buf<u64>,
+            entry: &Buf<u32>,
+            words: &Csr,
+            register: &Buf<u32>,
+            row: &Buf<u32>,
+            reaching: &Buf<Atomic<u32>>,
+            front: &Push,
+        ) {
+            let (from, to) = (row[e.src], row[e.dst]);
+            let first = words.edges(entry[e.src]).start;
+            let mut grew = false;
+            for k in 0..row[e.src + 1] - from {
+                let word = reaching[from + k].load();
+                if word != 0 && defs[e.src] >> register[first + k] & 1 == 0 {
+                    let before = reaching[to + k].fetch_or(word);
+                    grew |= before | word != before;
+                }
+            }
+            if grew {
+                front.push(e.dst);
+            }
+        }
+    }
+}
+
 /// PageRank: one power iteration a round.
 #[wave_graph]
 #[pass(id = "pagerank.power", unproven)]

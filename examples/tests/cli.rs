@@ -151,6 +151,7 @@ fn pictures_of_the_plan_are_written_where_asked_for() {
         ("--plan-svg", "<svg "),
         ("--plan-dot", "digraph \"degree\" {"),
         ("--plan-mermaid", "flowchart TD"),
+        ("--dump-ptx", ".version 8.1\n.target sm_90\n"),
     ] {
         let path = std::env::temp_dir().join(format!("vyre{option}-{}", std::process::id()));
         let ran = run(&[option, path.to_str().unwrap()]);

@@ -171,7 +171,7 @@ fn specifications_round_trip_and_explain_themselves() {
     ] {
         assert_eq!(spec.parse::<GraphSpec>().unwrap().to_string(), spec);
     }
-    let kinds = "names no graph; write grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], rmat:nodes=N,edges=M[,seed=S], file:PATH or elf:PATH";
+    let kinds = "names no graph; write grid:WxH, chain:N, rmat:SCALE:EDGEFACTOR[:SEED], rmat:nodes=N,edges=M[,seed=S], file:PATH, elf:PATH, elf-cfg:PATH or cfg:BLOCKS[:SEED]";
     assert_eq!(spec_error("ring:4"), format!("`ring:4` {kinds}"));
     assert_eq!(spec_error(""), format!("`` {kinds}"));
     for bad in [

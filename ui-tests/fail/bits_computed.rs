@@ -1,14 +1,13 @@
 use vyre::prelude::*;
 
-const B: u32 = 3;
-
 #[wave_graph]
 mod marks {
     pub struct Data {
         #[topology]
         graph: Csr,
-        #[output(per = node, bits = B + 1)]
+        #[output(per = node, bits = width + 1)]
         rows: Bits,
+        width: u32,
     }
 
     #[wave(nodes)]

@@ -1,7 +1,8 @@
 //! Splitting a level under a budget, against every way to split it.
 
-use vyre_core::plan::fit::fit;
-use vyre_core::plan::footprint::footprint;
+use vyre_core::plan::device::Graphs;
+use vyre_core::plan::fit::{fit, fit_on};
+use vyre_core::plan::footprint::{Target, footprint};
 use vyre_core::vir0::module::*;
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
@@ -124,5 +125,79 @@ fn small_levels_are_split_as_little_as_the_budget_allows() {
     assert!(
         split > 15 && refused > 15,
         "{split} split, {refused} refused"
+    );
+}
+
+/// `x` uses `a`, `y` uses `b`, and a fixpoint behind them swaps the two: on a device both are there from the first wave
+/// on, whichever that is.
+#[test]
+fn what_trades_places_is_there_with_its_partner() {
+    let scratch = |name: &str, elements| Buffer {
+        name: name.into(),
+        scalar: Scalar::U32,
+        extent: Extent::Fixed(elements),
+        role: Role::Scratch,
+        init: None,
+    };
+    let wave = |w: u16, buffers: &[u16], fixpoint| Wave {
+        name: format!("wave{w}"),
+        kernel: KernelId(w),
+        domain: Domain::Once,
+        accesses: (buffers.iter())
+            .map(|&b| Access {
+                resource: Resource::Buffer(BufferId(b)),
+                mode: Mode::Write,
+            })
+            .collect(),
+        fixpoint,
+        after: vec![],
+    };
+    let f = FixpointId(0);
+    let program = Program {
+        buffers: vec![
+            scratch("a", 64),
+            scratch("b", 64),
+            scratch("of_x", 128),
+            scratch("of_y", 64),
+        ],
+        waves: vec![
+            wave(0, &[0, 2], None),
+            wave(1, &[1, 3], None),
+            wave(2, &[0, 1], Some(f)),
+        ],
+        fixpoints: vec![Fixpoint {
+            name: "f".into(),
+            parent: None,
+            until: KernelId(3),
+            condition: String::new(),
+            max_rounds: 1,
+            swaps: vec![(BufferId(0), BufferId(1))],
+            after: vec![],
+            site: SiteId(0),
+        }],
+        schedule: vec![
+            Step::Wave(WaveId(0)),
+            Step::Wave(WaveId(1)),
+            Step::Barrier,
+            Step::Loop(f),
+            Step::Wave(WaveId(2)),
+            Step::Until(f),
+            Step::End,
+        ],
+        ..Program::default()
+    };
+    let graphs = Graphs::unknown(&program);
+    let fit = |budget| {
+        let target = Target::Device(&graphs);
+        fit_on(&program, &Sizes::default(), (budget, target))
+    };
+    assert_eq!(fit(1_280).unwrap().splits, []);
+    let split = fit(1_024).unwrap();
+    assert_eq!(split.footprint.peak_bytes, 1_024);
+    assert_eq!(split.splits.len(), 1);
+    let alone = fit(1_023).unwrap_err().to_string();
+    assert_eq!(
+        alone,
+        "barrier group 0 (wave `wave0` alone) needs 1024 bytes; budget is 1023"
     );
 }

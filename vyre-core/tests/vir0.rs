@@ -10,7 +10,8 @@ use vyre_core::vir0::disasm;
 use vyre_core::vir0::flow::{BlockKind, Rows, blocks, defs, live_in, rows_of, uses, writes};
 use vyre_core::vir0::group::Misplaced;
 use vyre_core::vir0::isa::{Faults, IMM, Imm, Kind, Op, Row, Slot, UNIFORM_BASE, Word};
-use vyre_core::vir0::manifest::Manifest;
+use vyre_core::vir0::length::{Length, LengthOp, Term};
+use vyre_core::vir0::manifest::{Manifest, Stale};
 use vyre_core::vir0::meaning::{Memory, Next, State, step, value};
 use vyre_core::vir0::module::*;
 use vyre_core::vir0::scalar::Scalar;
@@ -124,6 +125,7 @@ fn program(code: Vec<Word>, rows: u8, frames: u8, uniforms: Vec<Uniform>) -> Pro
             reduction("sum32", Scalar::U32),
             reduction("sum64", Scalar::U64),
         ],
+        lengths: Vec::new(),
         scalars: vec![ScalarParam {
             name: "source".into(),
             scalar: Scalar::U32,
@@ -995,6 +997,48 @@ fn items_reach_their_rows() {
     assert_eq!(push(Op::Append, 1).map_err(|_| ()), Err(()));
 }
 
+/// On a device, a reserved item lies in memory that was somebody else's.
+#[test]
+fn a_reserved_item_is_filled_before_the_code_branches() {
+    let ret = word(Op::Ret, 0, 0, 0, 0);
+    let (log, work) = (resource(0, 0), resource(1, 0));
+    let rules = |words: &[Word]| {
+        let program = kernel_program(&[words, &[ret]].concat(), 3);
+        verify(&program).map_err(|e| e.into_iter().map(|e| e.rule).collect::<Vec<_>>())
+    };
+    let missing = |resource, field| Err(vec![Rule::Unfilled { resource, field }]);
+    let (list, frontier) = (Resource::List(ListId(0)), Resource::Frontier(FrontierId(1)));
+    let append = word(Op::Append, 3, 0, 0, log);
+    let [first, second, third] = field_stores([Op::ListSt8, Op::ListSt32, Op::ListSt64], 0);
+    assert_eq!(rules(&[append, first, second, third]), Ok(()));
+    assert_eq!(rules(&[append, third, first, second]), Ok(()));
+    let between = word(Op::Mov32, 4, 0, 0, 0);
+    assert_eq!(rules(&[append, first, between, second, third]), Ok(()));
+    assert_eq!(rules(&[append]), missing(list, 0));
+    assert_eq!(rules(&[append, first, third]), missing(list, 1));
+    // Another slot by then.
+    let other = word(Op::Mov32, 3, 0, 0, 0);
+    assert_eq!(
+        rules(&[append, first, second, other, third]),
+        missing(list, 2)
+    );
+    // Not on every path.
+    let (opens, closes) = (word(Op::If, 0, 0, 0, 5), word(Op::EndIf, 0, 0, 0, 0));
+    let branching = [append, first, second, opens, third, closes];
+    let mut program = kernel_program(&[&branching[..], &[ret]].concat(), 3);
+    program.kernels[0].frames = 2;
+    let errors = verify(&program).unwrap_err();
+    assert_eq!(errors[0].at, Place::Word(KernelId(0), 0));
+    assert_eq!(
+        Err(vec![errors[0].rule.clone()]),
+        missing(list, 2) as Result<(), _>
+    );
+    let push = word(Op::PushItem, 3, 0, 0, work);
+    let [first, second, third] = field_stores([Op::ItemSt8, Op::ItemSt32, Op::ItemSt64], 1);
+    assert_eq!(rules(&[push, first, second, third]), Ok(()));
+    assert_eq!(rules(&[push, second, third]), missing(frontier, 0));
+}
+
 #[test]
 fn topologies_answer_and_frontiers_take() {
     let code = [
@@ -1152,21 +1196,42 @@ fn the_container_starts_as_documented() {
 }
 
 #[test]
-fn names_and_positions_are_outside_the_hash() {
-    let program = kernel_program(&[word(Op::Ret, 0, 0, 0, 0)], 0);
-    let mut renamed = program.clone();
-    renamed.kernels[0].name = "other".into();
-    renamed.sites[0].line += 1;
-    assert_ne!(encode(&program), encode(&renamed));
-    assert_eq!(
-        container::content_hash(&program),
-        container::content_hash(&renamed)
-    );
-    renamed.constants[0].bits = 0;
-    assert_ne!(
-        container::content_hash(&program),
-        container::content_hash(&renamed)
-    );
+fn the_hash_covers_everything_but_the_verdict_on_evidence() {
+    let mut program = kernel_program(&[word(Op::Ret, 0, 0, 0, 0)], 0);
+    program.messages = vec![(SiteId(0), "says".into())];
+    let hash = container::content_hash(&program);
+    let changed = |change: fn(&mut Program)| {
+        let mut other = program.clone();
+        change(&mut other);
+        assert!(encode(&program) != encode(&other));
+        container::content_hash(&other) != hash
+    };
+    assert!(changed(|p| p.buffers[0].name = "other".into()));
+    assert!(changed(|p| p.constants[0].bits ^= 1));
+    assert!(changed(|p| p.kernels[0].code[0].d ^= 1));
+    assert!(changed(|p| p.kernels[0].name = "other".into()));
+    assert!(changed(|p| p.schedule.truncate(1)));
+    assert!(changed(|p| p.agreement = Agreement::default()));
+    assert!(changed(|p| p.manifest.title = "other".into()));
+    assert!(changed(|p| p.manifest.program_hash = Some(7)));
+    assert!(changed(|p| p.sites[0].line += 1));
+    assert!(changed(|p| p.messages[0].1 = "says otherwise".into()));
+    assert!(!changed(|p| p.manifest.unproven = true));
+    assert!(!changed(|p| p.manifest.disprove(Stale::Program)));
+}
+
+#[test]
+fn a_changed_byte_of_any_section_is_found() {
+    let mut program = kernel_program(&[word(Op::Ret, 0, 0, 0, 0)], 0);
+    program.manifest.title = "a title".into();
+    let good = encode(&program);
+    for at in 92..good.len() {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        // `unproven` alone is of the verdict and a flag.
+        let verdict = decode(&bytes).ok().map(|p| p.manifest.unproven);
+        assert!(verdict.is_none_or(|unproven| unproven), "byte {at}");
+    }
 }
 
 #[test]
@@ -1440,6 +1505,50 @@ fn each_rule_is_checked() {
             Rule::ConstantBits {
                 scalar: Scalar::F32,
                 bits: 1 << 32
+            },
+        )]
+    );
+    let capacity = |terms: &[Term]| {
+        let terms = terms.to_vec();
+        move |p: &mut Program| {
+            p.lengths.push(Length { terms });
+            p.lists[0].capacity = Extent::Computed(LengthId(0));
+        }
+    };
+    let (nodes, n) = (
+        Term::Value(Extent::Nodes),
+        Term::Value(Extent::Scalar(ScalarId(0))),
+    );
+    let add = Term::Op(LengthOp::Add);
+    let mut whole = kernel_program(&[word(Op::Ret, 0, 0, 0, 0)], 0);
+    capacity(&[nodes, n, add, nodes, add])(&mut whole);
+    assert_eq!(verify(&whole), Ok(()));
+    assert_eq!(decode(&encode(&whole)), Ok(whole));
+    let computed = |terms: &[Term]| broken(capacity(terms));
+    let length = Place::Length(LengthId(0));
+    for few in [
+        &[nodes][..],
+        &[nodes, n],
+        &[nodes, add, n],
+        &[nodes, n, n, add],
+    ] {
+        assert_eq!(computed(few), [(length, Rule::LengthTerms(few.len()))]);
+    }
+    let many: Vec<Term> = std::iter::once(nodes).chain([n, add].repeat(32)).collect();
+    assert_eq!(computed(&many), [(length, Rule::LengthTerms(65))]);
+    let itself = Extent::Computed(LengthId(0));
+    assert_eq!(
+        computed(&[nodes, Term::Value(itself), add]),
+        [(length, Rule::LengthValue(itself))]
+    );
+    assert_eq!(
+        broken(move |p| p.lists[0].capacity = itself),
+        [(
+            Place::List(ListId(0)),
+            Rule::Id {
+                table: "length",
+                id: 0,
+                count: 0
             },
         )]
     );
@@ -1928,6 +2037,16 @@ impl Generator<'_, '_> {
             d as u8
         };
         self.code.push(word(op, d, a, b, imm));
+        let stores = match op {
+            Op::Append => [Op::ListSt8, Op::ListSt32, Op::ListSt64],
+            Op::PushItem => [Op::ItemSt8, Op::ItemSt32, Op::ItemSt64],
+            _ => return Ok(()),
+        };
+        for (field, store) in (0..).zip(stores) {
+            let value = self.u.int_in_range(0..=UNIFORMS as u8 - 1)?;
+            let word = word(store, 0, d, UNIFORM_BASE + value, imm | field);
+            self.code.push(word);
+        }
         Ok(())
     }
 }

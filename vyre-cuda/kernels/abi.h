@@ -25,6 +25,12 @@ typedef long long i64;
 #define VYRE_QUICK_WARPS 4u
 // Out-degree above which a frontier item is split into chunks of this many edges.
 #define VYRE_HUB_EDGES 512u
+// What the end of a fixpoint says of it: it has one wave, and a short way.
+#define VYRE_PLAIN 1u
+// What the end of a fixpoint says of it: narrow rounds of its waves stay on chip.
+#define VYRE_PLAIN_ROUNDS 2u
+// Frontiers of a fixpoint of the second kind at most.
+#define VYRE_ROUNDS_FRONTIERS 3u
 // Edges above which a neighbour loop's range is summed up before the wave.
 #define VYRE_RANGE_HUB 256u
 // Edges of one part of such a range.
@@ -368,10 +374,12 @@ struct Image {
     u32 stash_bytes;
     u32 quick_warps;
     u32 times;
-    u32 unused;
+    u32 aborted;
     u64 progress;
+    u64 abort;
+    u64 unused;
 };
-static_assert(sizeof(Image) == 160, "");
+static_assert(sizeof(Image) == 176, "");
 
 struct Control {
     u64 barrier[16];
@@ -383,9 +391,9 @@ struct Control {
     u32 trap_kind;
     u32 trap_lane;
     u32 trap_lock;
-    u32 abort;
     u32 aborted;
     u32 finished;
+    u32 unused;
     u64 sweeps;
     u64 items;
     u64 widest;
@@ -424,7 +432,7 @@ struct Step {
     u32 pushed_count;
     u32 settle;
     u32 plain;
-    u32 unused;
+    u32 kept;
 };
 static_assert(sizeof(Step) == 32, "");
 
@@ -583,8 +591,8 @@ struct Reduction {
     u64 identity;
     u32 kind;
     u32 epoch;
-    u32 unused0;
-    u32 unused1;
+    u32 words;
+    u32 unused;
 };
 static_assert(sizeof(Reduction) == 32, "");
 

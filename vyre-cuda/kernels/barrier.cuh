@@ -2,10 +2,14 @@
 //
 // The grid barrier is one 64-bit word: arrivals in bits 56.., CTAs that want to stop in 48.., CTAs whose pushes need a
 // look at the counters in 40.., and below them the number of items pushed to the frontier that the barrier carries. Three
-// words are used in turn: one is polled, the next is zeroed before this one's arrivals.
+// words are used in turn. They only grow, modulo 2^64, and what a barrier says is by how much: a store that zeroes a word
+// could land after arrivals at it, unless a fence came between.
 #pragma once
 
 #include "operators.cuh"
+
+// What each barrier word was when it was passed last. A variable of its own: nothing is known of one that is indexed.
+__shared__ u64 vyre_passed[VYRE_BARRIER_WORDS];
 
 #define VYRE_ARRIVAL (1ull << 56)
 #define VYRE_STOP (1ull << 48)
@@ -68,14 +72,13 @@ __device__ __noinline__ void contribute(u32 kind, u64 slot, u64 x) {
     }
 }
 
-__device__ __forceinline__ u64 reduction_slot(const Reduction& r, u32 epoch) { return r.slots + epoch % 3 * 8; }
-
 // Value of a uniform slot now.
 __device__ __forceinline__ u64 uniform_value(const Value& v) {
     switch (v.kind) {
         case VYRE_VALUE_ROUND: return table<Fixpoint>(image().fixpoints, v.id)->round;
         case VYRE_VALUE_REDUCTION: {
             const Reduction& r = *table<Reduction>(image().reductions, v.id);
+            if (r.words != 1) return exact_value(r.kind, r.words, reduction_slot(r, r.epoch));
             return unordered(r.kind, load_relaxed64(reduction_slot(r, r.epoch)));
         }
         case VYRE_VALUE_FRONTIER: return min(table<Frontier>(image().frontiers, v.id)->pushed, 0xffffffffull);
@@ -119,7 +122,8 @@ __device__ __forceinline__ u64 sum_address(const Frontier& f, u32 phase) {
     return f.counters + (VYRE_BARRIER_WORDS + phase) * 128;
 }
 
-// All CTAs arrive with a word; returns the sum. `abort`: what CTA 0 read of the abort flag after the barrier before.
+// All CTAs arrive with a word; returns the sum. `abort`: whether CTA 0 found after the barrier before that the run is to stop.
+// Rounds of a CTA of its own are short: there it counts barriers in the bits above, and looks after one in sixteen.
 __device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
     const u32 phase = vyre_state.phase, next = after(phase);
     const u64 words = VYRE_CONTROL(barrier);
@@ -133,18 +137,22 @@ __device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
     const u32 ctas = vyre_state.ctas;
     if (lane_id() == 0) {
         vyre_state.phase = next;
+        if ((abort & 1) != 0) {
+            note_abort();
+            word += VYRE_STOP;
+        }
         if (ctas == 1) {
             seen = VYRE_ARRIVAL + word;
+            abort = (abort + 2) & 31;
+            if (abort == 0) abort = load_relaxed(image().abort);
         } else {
-            if (blockIdx.x == 0) {
-                store_relaxed64(words + next * 128, 0);
-                if (abort != 0) word += VYRE_STOP;
-            }
+            const u64 before = vyre_passed[phase];
             add_release64(words + phase * 128, VYRE_ARRIVAL + word);
             do {
-                seen = load_acquire64(words + phase * 128);
+                seen = load_acquire64(words + phase * 128) - before;
             } while (seen >> 56 != ctas);
-            if (blockIdx.x == 0) abort = load_relaxed(VYRE_CONTROL(abort));
+            vyre_passed[phase] = before + seen;
+            if (blockIdx.x == 0) abort = load_relaxed(image().abort);
         }
     }
     seen = __shfl_sync(VYRE_FULL, seen, 0);
@@ -179,7 +187,7 @@ __device__ __forceinline__ void settle(const u32* entry, u64 pushed, bool hubs) 
 // Arrives at the barrier of a step, with what this CTA has to say; returns the barrier's word.
 __device__ __forceinline__ u64 arrive(const Step& step, u32& abort) {
     const u32 phase = vyre_state.phase;
-    u64 word = vyre_state.trapped != 0 ? VYRE_STOP : 0;
+    u64 word = (vyre_state.trapped | image().aborted) != 0 ? VYRE_STOP : 0;
     if (step.carried != VYRE_NONE) {
         const Frontier& f = *table<Frontier>(image().frontiers, step.carried);
         word += pushed_here(f) + (f.attention != 0 ? VYRE_ATTENTION : 0);
@@ -237,7 +245,11 @@ __device__ __forceinline__ void start_round(const Fixpoint& fixpoint) {
     for (u32 i = lane_id(); i < fixpoint.reduction_count; i += 32) {
         Reduction& r = *table<Reduction>(image().reductions, *table<u32>(image().lists, fixpoint.reductions + i));
         r.epoch += 1;
-        if (vyre_state.cta == 0) store_relaxed64(reduction_slot(r, r.epoch + 1), ordered(r.kind, r.identity));
+        if (vyre_state.cta == 0) {
+            const u64 slot = reduction_slot(r, r.epoch + 1), identity = ordered(r.kind, r.identity);
+#pragma unroll 1
+            for (u32 k = 0; k < r.words; k++) store_relaxed64(slot + k * 8ull, identity);
+        }
     }
     __syncwarp();
 }

@@ -17,7 +17,7 @@
 
 #include <cstddef>
 
-#include "memory.cuh"
+#include "exact.cuh"
 
 // State of a CTA that is not in the tables.
 struct State {
@@ -48,6 +48,27 @@ __shared__ State vyre_state;
 #define VYRE_PULL 2u
 #define VYRE_FILLS 3u
 
+__device__ __forceinline__ u64 control_address(u32 offset) { return image().control + offset; }
+#define VYRE_CONTROL(FIELD) control_address(static_cast<u32>(offsetof(Control, FIELD)))
+
+// The host says in one word of memory that the run is to stop. Whoever finds that cuts its own work short, and says so here
+// first, where the CTA's next barrier and the host look: a run of which nothing was cut short is as good as any other.
+__device__ __forceinline__ void note_abort() {
+    *const_cast<volatile u32*>(&image().aborted) = 1;
+    store_relaxed(VYRE_CONTROL(aborted), 1);
+}
+
+// Whether the run is to stop, by a whole warp.
+__device__ __forceinline__ bool is_aborted() {
+    const u32 abort = lane_id() == 0 ? load_relaxed(image().abort) : 0;
+    if (__shfl_sync(VYRE_FULL, abort, 0) == 0) return false;
+    note_abort();
+    return true;
+}
+
+// The same, of which a warp asks before each tile: one in 256 of them looks, whatever their stride.
+__device__ __forceinline__ bool is_aborted_before(u32 tile) { return tile * 0x9e3779b1u >> 24 == 0 && is_aborted(); }
+
 // Tiles that take unlike times: CTAs have every so manieth each, and its warps take one each, then the next when they have
 // done one.
 struct Tiles {
@@ -63,15 +84,14 @@ struct Tiles {
         }
         u32 tile = 0;
         if (lane_id() == 0) tile = atomicAdd(&vyre_state.taken, 1u);
-        return vyre_state.active + __shfl_sync(VYRE_FULL, tile, 0);
+        tile = vyre_state.active + __shfl_sync(VYRE_FULL, tile, 0);
+        // Behind all there are, with the CTAs' numbers.
+        return is_aborted_before(tile) ? ~0u / vyre_state.ctas - 1 : tile;
     }
 };
 
-// Turns of a loop between two looks at the abort flag.
+// Turns of a loop between two looks whether the run is to stop.
 #define VYRE_ABORT_TURNS 512u
-
-__device__ __forceinline__ u64 control_address(u32 offset) { return image().control + offset; }
-#define VYRE_CONTROL(FIELD) control_address(static_cast<u32>(offsetof(Control, FIELD)))
 
 __device__ __forceinline__ u64 trap_key(u32 kernel, u32 item, u32 pc) {
     return static_cast<u64>(kernel) << 48 | static_cast<u64>(item) << 16 | pc;
@@ -588,10 +608,7 @@ __device__ __forceinline__ u32 gather_tiles(const Gather& g, const Vec<K>& place
         }
         if (lane == 31 || head_above != tail) take(tail, running);
         __syncwarp();
-        if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0) {
-            const u32 abort = lane == 0 ? load_relaxed(VYRE_CONTROL(abort)) : 0;
-            if (__shfl_sync(VYRE_FULL, abort, 0) != 0) return VYRE_NONE;
-        }
+        if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0 && is_aborted()) return VYRE_NONE;
     }
     return total;
 }
@@ -1395,10 +1412,17 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             }
             OP(Reduce32)
             OP(Reduce64) {
+                const u32 kind = table<Reduction>(image().reductions, imm >> 16)->kind;
+                if (kind / 8 == VYRE_REDUCEOP_ExactSum) {
+                    EACH_SLOWLY {
+                        const u64 p = op == VYRE_OP_Reduce32 ? U64(ITEM32(A_BYTE, a_at)) : ITEM64(A_BYTE, a_at);
+                        exact_add(kernel, imm, ACTIVE ? p : 0);
+                    }
+                    goto done;
+                }
                 const Kernel& info = *table<Kernel>(image().kernels, kernel);
                 const u32 at = shared_address(image().registers_shared) + warp_id() * info.warp_bytes + info.accumulators +
                                (imm & 0xffff) * 256 + lane_id() * 8;
-                const u32 kind = table<Reduction>(image().reductions, imm >> 16)->kind;
                 u64 total = load_shared64(at);
                 EACH_SLOWLY {
                     if (!ACTIVE) continue;
@@ -1438,10 +1462,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             }
             OP(EndLoop) {
                 mask = FRAME(depth - 1);
-                if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0) {
-                    const u32 abort = lane_id() == 0 ? load_relaxed(VYRE_CONTROL(abort)) : 0;
-                    if (__shfl_sync(VYRE_FULL, abort, 0) != 0) KILL(ALL);
-                }
+                if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0 && is_aborted()) KILL(ALL);
                 if (__any_sync(VYRE_FULL, mask != 0)) {
                     here = PLACE_OF(imm + 1);
                     word = FETCH(here);
@@ -1547,12 +1568,9 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 merge_tile<K>(word_at(code, (origin.y & 0xffff) - 1).y, x, regs + ((origin.y >> 16 & 255) + 2) * ROW,
                               rows + (origin.x >> 8 & 255) * ROW);
                 value += 32 * K;
-                if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0) {
-                    const u32 abort = lane_id() == 0 ? load_relaxed(VYRE_CONTROL(abort)) : 0;
-                    if (__shfl_sync(VYRE_FULL, abort, 0) != 0) {
-                        stack &= ~0xffull;
-                        value = ~0u;
-                    }
+                if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0 && is_aborted()) {
+                    stack &= ~0xffull;
+                    value = ~0u;
                 }
                 goto tile;
             }

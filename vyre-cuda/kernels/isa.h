@@ -438,6 +438,7 @@ enum VyreReduceOp {
     VYRE_REDUCEOP_Max = 2,
     VYRE_REDUCEOP_Or = 3,
     VYRE_REDUCEOP_And = 4,
+    VYRE_REDUCEOP_ExactSum = 5,
 };
 
 enum VyreDomain {

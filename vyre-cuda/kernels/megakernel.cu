@@ -50,6 +50,7 @@ __device__ __noinline__ void note_time() {
 
 // Sets the memory that a step names, by all CTAs.
 __device__ __noinline__ void fill(const Step& step) {
+    if (image().aborted != 0) return;
     for (u32 i = 0; i < step.pushed_count; i++) {
         const Fill& fill = *table<Fill>(image().fills, step.pushed + i);
         const u32 low = static_cast<u32>(fill.pattern), high = static_cast<u32>(fill.pattern >> 32);
@@ -130,6 +131,7 @@ __device__ __noinline__ void begin(const Image* source, Batch* batch, u32 query)
             vyre_state.query = query;
             vyre_state.cluster = batch != nullptr ? 1 : cluster_ctas();
         }
+        if (threadIdx.x < VYRE_BARRIER_WORDS) vyre_passed[threadIdx.x] = 0;
     }
     __syncthreads();
     if (vyre_state.cluster > 1) {
@@ -144,6 +146,8 @@ __device__ __noinline__ void begin(const Image* source, Batch* batch, u32 query)
         for (u32 i = threadIdx.x; i < batch->control_bytes / 16; i += VYRE_THREADS) to[i] = from[i];
         __syncthreads();
     }
+    // What was stopped before it began does nothing up to its first barrier.
+    if (warp_id() == VYRE_WARPS - 1) is_aborted();
     {
         const uint4* from = reinterpret_cast<const uint4*>(image().code);
         uint4* to = reinterpret_cast<uint4*>(vyre_shared + image().code_shared);
@@ -218,11 +222,17 @@ next_query:
             fill(*table<Step>(image().steps, vyre_state.pc - 1));
             continue;
         }
+#ifdef VYRE_HOLES
+        if (vyre_state.quick == VYRE_ROUNDS) {
+            run_rounds();
+            continue;
+        }
+#endif
         if (vyre_state.quick != 0) {
             run_narrow();
             continue;
         }
-        sweep_wave(wave);
+        if (image().aborted == 0) sweep_wave(wave);
     }
     if (vyre_state.cluster > 1) cluster_barrier();
     if (batch == nullptr) return;

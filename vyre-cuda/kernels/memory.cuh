@@ -230,6 +230,9 @@ __device__ __forceinline__ uint4 load_cluster_entry(u32 address) {
                  : "memory");
     return x;
 }
+__device__ __forceinline__ void store_cluster(u32 address, u32 x) {
+    asm volatile("//sm_90 st.shared::cluster.u32 [%0], %1;" ::"r"(address), "r"(x) : "memory");
+}
 // A word for a CTA of the cluster, and its bytes for that one's barrier: seen when that is over, like all that was before
 // `tell_before` then.
 __device__ __forceinline__ void tell_before() { asm volatile("//sm_90 fence.acq_rel.cluster;" ::: "memory"); }

@@ -87,6 +87,7 @@ template <int K>
 __device__ __forceinline__ void sweep_tiles(const Sweep& s, u64 n, u64 items, u64 targets) {
     const u64 stride = static_cast<u64>(s.warps()) * (32 * K);
     for (u64 first = static_cast<u64>(s.warp()) * (32 * K); first < n; first += stride) {
+        if (is_aborted_before(static_cast<u32>(first / (32 * K)))) return;
         if ((items | targets) != 0) {
             run_span<K>(s, first, n, items, targets, 0);
         } else {
@@ -159,6 +160,7 @@ __device__ __forceinline__ void sweep_record_tiles(const Sweep& s, const Frontie
     const u32* rows = table<u32>(image().lists, s.kernel.fields);
     for (u64 first = from + static_cast<u64>(s.warp()) * (32 * K); first < n;
          first += static_cast<u64>(s.warps()) * (32 * K)) {
+        if (is_aborted_before(static_cast<u32>(first / (32 * K)))) return;
         u32 mask = 0;
         __syncwarp();
 #pragma unroll 1
@@ -505,6 +507,24 @@ __device__ __noinline__ void sum_ranges(u32 wave_id) {
         sum_parts<4>(s, wave);
 }
 
+// Takes the lanes' reductions together: the control warp does so with the CTA's warps. `accumulators` are this lane's.
+__device__ __noinline__ void take_together(const Kernel& kernel, u32 accumulators) {
+    for (u32 i = 0; i < kernel.reduction_count; i++) {
+        const u32 id = *table<u32>(image().lists, kernel.reductions + i);
+        const Reduction& r = *table<Reduction>(image().reductions, id);
+        if (r.words != 1) {
+            if (warp_id() < vyre_state.active)
+                exact_contribute(r.words, accumulators + i * 256, reduction_slot(r, r.epoch));
+            i += (r.words - 1) / 32;
+            continue;
+        }
+        u64 total = warp_id() < vyre_state.active ? load_shared64(accumulators + i * 256) : r.identity;
+#pragma unroll 1
+        for (u32 step = 16; step > 0; step >>= 1) total = combine(r.kind, total, __shfl_xor_sync(VYRE_FULL, total, step));
+        if (lane_id() == 0) *table<u64>(image().partials_shared, i * VYRE_WARPS + warp_id()) = total;
+    }
+}
+
 // The sweep of one wave by one warp.
 __device__ __forceinline__ void sweep_wave(u32 wave_id) {
     if (vyre_state.each == 0) {
@@ -542,13 +562,5 @@ __device__ __forceinline__ void sweep_wave(u32 wave_id) {
         }
         append_all_staged();
     }
-    // Lanes to warp; the control warp takes the CTA's warps together.
-    for (u32 i = 0; i < reductions; i++) {
-        const u32 id = *table<u32>(image().lists, kernel.reductions + i);
-        const Reduction& r = *table<Reduction>(image().reductions, id);
-        u64 total = warp_id() < vyre_state.active ? load_shared64(accumulators + i * 256) : r.identity;
-#pragma unroll 1
-        for (u32 step = 16; step > 0; step >>= 1) total = combine(r.kind, total, __shfl_xor_sync(VYRE_FULL, total, step));
-        if (lane_id() == 0) *table<u64>(image().partials_shared, i * VYRE_WARPS + warp_id()) = total;
-    }
+    if (reductions != 0) take_together(kernel, accumulators);
 }

@@ -1,9 +1,10 @@
 // Narrow rounds: those of a plain fixpoint whose frontier is so small that a few warps of all CTAs hold it.
 //
 // What such a round costs is the length of one warp's chain of instructions, five cycles each, and not memory: so nothing
-// here is general. The host translates the wave's code so that every operand is a row of one file in shared memory (of
-// registers, uniforms and literals alike), a conditional push is one word, and resources are named by where their entries
-// are. Each item has a group of lanes of its own. The round's state stays in registers, and nothing is called: with
+// here is general. For the interpreter the host translates the wave's code so that every operand is a row of one file in
+// shared memory (of registers, uniforms and literals alike), a conditional push is one word, and resources are named by
+// where their entries are (quick_words.cuh). The module of a compiled pass has the wave's body there, which says what each
+// lane pushes (VYRE_HOLES, quick_hole.cuh). Each item has a group of lanes of its own. The round's state stays in registers, and nothing is called: with
 // calls, the compiler keeps state on the stack, whose cache lines every acquire drops. What is rare leaves the function and
 // comes back.
 #pragma once
@@ -87,7 +88,7 @@ struct Quick {
     uint4 rounds;                   // the same of the round, and of that plus a literal; the literal; the round before
     uint4 edges;                    // addresses of targets and of offsets
     u64 word;                       // of the barrier before narrow rounds, and after them of the last
-    u64 seen[VYRE_BARRIER_WORDS];   // words of barriers passed, by phase
+    u64 seen[VYRE_BARRIER_WORDS];   // what barriers passed said, by phase
     u32 alone[VYRE_BARRIER_WORDS];  // rounds that CTA 0 ran alone before
     u32 left;                       // rounds before the limit
     u32 limit;                      // items of the largest round that is narrow
@@ -256,11 +257,13 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
     Frontier& f = *table<Frontier>(image().frontiers, step.carried);
     // Shuffled, so that they stay in registers: reading them again is slow.
     const u32 lane = lane_id(), warp = __shfl_sync(VYRE_FULL, warp_id(), 0);
+#ifndef VYRE_HOLES
     u32 regs;
     {
         const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
         regs = shared_address(kernel.quick_shared) + warp * kernel.quick_rows * 128 + lane * 4;
     }
+#endif
     // Loaded, so that it stays in a register.
     const u32 base = load_shared(quick_address(&vyre_quick.base)), cta = __shfl_sync(VYRE_FULL, blockIdx.x, 0);
     Quick& quick = in_shared<Quick>(base);
@@ -381,12 +384,14 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         } else if (warp >= VYRE_QUICK_WARPS) {
             goto swept;
         }
+#ifndef VYRE_HOLES
         {
             const uint4 rounds = load_shared_entry(quick_address(&quick.rounds));
             const u32 now = rounds.w + done;
             store_shared(regs + rounds.x, now);
             store_shared(regs + rounds.y, now + rounds.z);
         }
+#endif
         MARK(2);
         while (first < bound) {
             LOADED(node + begin + end);
@@ -446,15 +451,20 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                     edge = static_cast<u32>(item >> 32) + tile + lane;
                     mask = tile + lane < total;
                 }
+#ifndef VYRE_HOLES
                 const uint4 places = load_shared_entry(base + offsetof(Quick, code));
+#endif
                 const u32 now_side = again(side);
-                u32 alive = mask, stack = 0, at = places.y, target = 0, ahead = 0, ahead_end = 0;
+                u32 target = 0, ahead = 0, ahead_end = 0;
                 const uint4 edges = load_shared_entry(base + offsetof(Quick, edges));
+#ifndef VYRE_HOLES
+                u32 alive = mask, stack = 0, at = places.y;
                 const uint4 rows = load_shared_entry(base + offsetof(Quick, rows));
                 // Each time: words may reuse the rows of an item.
                 store_shared(regs + rows.x, edge);
                 store_shared(regs + rows.w, edge);
                 store_shared(regs + rows.y, src);
+#endif
                 {
                     const bool known = !from_list && !solo && !shared && !(GATHERED && spread) && of_item < VYRE_KEPT_TARGETS;
                     if (mask != 0) {
@@ -468,342 +478,23 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                 // places that are known here, all at once.
                 ahead = load_topology_if(mask != 0, JOIN(edges.z, edges.w), target, 0);
                 ahead_end = load_topology_if(mask != 0, JOIN(edges.z, edges.w), target + 1ull, 0);
+#ifndef VYRE_HOLES
                 if (places.w != 0 && (places.w == 1 ? quick_begin_tile<u32>(places.x, regs, mask, edge, src, target)
                                                     : quick_begin_tile<u64>(places.x, regs, mask, edge, src, target)))
                     at = places.z;
                 store_shared(regs + rows.z, target);
+#endif
                 MARK(4);
-            enter:
-                {
-                    uint4 word = load_shared_entry(at);
-                    u32 a = load_shared(regs + (word.y & 0xffff)), b = load_shared(regs + (word.y >> 16)), x = 0;
-                    for (;;) {
-                        // The operands of the next word are loaded while this one goes on, which hands on what it makes.
-                        uint4 next_word = load_shared_entry(at + 16);
-                        u32 y = (word.x & VYRE_QUICK_HANDED_B) != 0 ? x : b;
-                        x = (word.x & VYRE_QUICK_HANDED_A) != 0 ? x : a;
-                        u64 wide;
-                        u32 index, len;
-                        bool bad;
-                        if ((word.x & VYRE_QUICK_COMPUTES) != 0) {
-                            // No branch: what `word.w` asks for is chosen from what it may ask for. Its bytes' signs are masks.
-                            const u32 flip = sign_of_byte<0>(word.w), both = sign_of_byte<1>(word.w),
-                                      odd = sign_of_byte<2>(word.w), sign = word.w & VYRE_QUICK_SIGNED;
-                            a = load_shared(regs + (next_word.y & 0xffff));
-                            b = load_shared(regs + (next_word.y >> 16));
-                            const u32 z = y ^ flip, sum = x + z - flip, bits = (x & z & both) | ((x ^ z) & odd);
-                            const u32 order = (x ^ sign) < (y ^ sign) ? 0 : x == y ? 1 : 2;
-                            const u32 holds = word.w >> order & 1, picked = holds != 0 ? x : y;
-                            const u32 made = (word.w & VYRE_QUICK_BITS) != 0 ? bits : sum;
-                            const u32 compared = (word.w & VYRE_QUICK_PICKS) != 0 ? picked : holds;
-                            x = (word.w & VYRE_QUICK_COMPARES) != 0 ? compared : made;
-                            goto made;
-                        }
-                        wide = 0;
-                        index = x;
-                        len = 0;
-                        bad = false;
-                        // The most frequent ones first: what the compiler makes of the rest is a tree of comparisons.
-                        {
-                            const u32 op = again(word.x) & 255;
-                            if (op == VYRE_OP_AtomCas32) goto op_AtomCas32;
-                            if (op == VYRE_OP_AtomMinU32) goto op_AtomMinU32;
-                            if (op == VYRE_OP_AtomOr64) goto op_AtomOr64;
-                        }
-                        switch (word.x & 255) {
-#define KNOWN(NAME, CODE) case CODE: goto op_##NAME;
-                            VYRE_QUICK_OPS(KNOWN)
-#undef KNOWN
-                            default: goto unknown;
-                        }
-                        {
-#define Q32(NAME, EXPR)         \
-    op_##NAME: {                \
-        const u32 p = x, q = y; \
-        (void)q;                \
-        x = (EXPR);             \
-        goto store;             \
-    }
-                            Q32(Mul32, p * q)
-                            Q32(Shl32, p << (q & 31))
-                            Q32(ShrU32, p >> (q & 31))
-                            Q32(AddF32, B32(__fadd_rn(F32(p), F32(q))))
-                            Q32(SubF32, B32(__fsub_rn(F32(p), F32(q))))
-                            Q32(MulF32, B32(__fmul_rn(F32(p), F32(q))))
-                            Q32(LtF32, F32(p) < F32(q))
-                            Q32(LeF32, F32(p) <= F32(q))
-                            op_Sel32: x = x != 0 ? y : load_shared(regs + (word.z >> 16)); goto store;
-#undef Q32
-// High halves of what the operands name.
-#define A_HIGH load_shared(regs + (word.y & 0xffff) + 128)
-#define B_HIGH load_shared(regs + (word.y >> 16) + 128)
-#define Q64(NAME, EXPR)                                      \
-    op_##NAME: {                                            \
-        const u64 p = JOIN(x, A_HIGH), q = JOIN(y, B_HIGH); \
-        wide = (EXPR);                                       \
-        goto store_wide;                                     \
-    }
-#define C64(NAME, EXPR)                                      \
-    op_##NAME: {                                            \
-        const u64 p = JOIN(x, A_HIGH), q = JOIN(y, B_HIGH); \
-        x = (EXPR);                                          \
-        goto store;                                          \
-    }
-                            Q64(Add64, p + q)
-                            Q64(Sub64, p - q)
-                            C64(LtU64, p < q)
-                            C64(LeU64, p <= q)
-#undef Q64
-#undef C64
-                            op_Shl64: wide = JOIN(x, A_HIGH) << (y & 63); goto store_wide;
-                            op_ShrU64: wide = JOIN(x, A_HIGH) >> (y & 63); goto store_wide;
-// An element of the buffer whose entry `word.w` names; the item dies where it has none.
-#define Q_ELEMENT(SIZE, BODY)                                                        \
-    const uint4 buffer = load_shared_entry(word.w);                                  \
-    const bool ok = mask != 0 && x < buffer.z;                                       \
-    const u64 address = JOIN(buffer.x, buffer.y) + U64(x) * (SIZE);                  \
-    bad = mask != 0 && !ok;                                                          \
-    len = buffer.z;                                                                  \
-    if (ok) { BODY; }                                                                \
-    goto element
-#define Q_ELEMENT32(NAME, SIZE, EXPR)                                                \
-    op_##NAME: {                                                                     \
-        const u32 q = y;                                                             \
-        (void)q;                                                                     \
-        Q_ELEMENT(SIZE, x = (EXPR));                                                 \
-    }
-#define Q_ELEMENT64(NAME, EXPR)                                                      \
-    op_##NAME: {                                                                     \
-        const u64 q = JOIN(y, B_HIGH);                                               \
-        (void)q;                                                                     \
-        Q_ELEMENT(8, wide = (EXPR));                                                 \
-    }
-#define Q_STORE(NAME, SIZE, DO)                                                      \
-    op_##NAME: {                                                                     \
-        const u64 q = JOIN(y, SIZE == 8 ? B_HIGH : 0);                               \
-        Q_ELEMENT(SIZE, DO);                                                         \
-    }
-                            Q_ELEMENT32(Ld8, 1, load_global8(address))
-                            Q_ELEMENT32(Ld32, 4, load_global(address))
-                            Q_ELEMENT32(AtomLd32, 4, load_relaxed(address))
-                            Q_ELEMENT32(AtomAdd32, 4, atomic_add(address, q))
-                            Q_ELEMENT32(AtomAddF32, 4, B32(atomic_add_f32(address, F32(q))))
-                            Q_ELEMENT32(AtomMinU32, 4, atomic_min_u32(address, q))
-                            Q_ELEMENT32(AtomMaxU32, 4, atomic_max_u32(address, q))
-                            Q_ELEMENT32(AtomOr32, 4, atomic_or(address, q))
-                            Q_ELEMENT32(AtomCas32, 4, atomic_cas(address, q, load_shared(regs + (word.z >> 16))) == q)
-                            Q_ELEMENT64(Ld64, load_global64(address))
-                            Q_ELEMENT64(AtomLd64, load_relaxed64(address))
-                            Q_ELEMENT64(AtomAdd64, atomic_add64(address, q))
-                            Q_ELEMENT64(AtomOr64, atomic_or64(address, q))
-                            Q_ELEMENT64(AtomAnd64, atomic_and64(address, q))
-                            Q_ELEMENT64(AtomMinU64, atomic_min_u64(address, q))
-                            Q_ELEMENT64(AtomMaxU64, atomic_max_u64(address, q))
-                            Q_STORE(St8, 1, store_global8(address, U32(q)))
-                            Q_STORE(St32, 4, store_global(address, U32(q)))
-                            Q_STORE(AtomSt32, 4, store_relaxed(address, U32(q)))
-                            Q_STORE(St64, 8, store_global64(address, q))
-                            Q_STORE(AtomSt64, 8, store_relaxed64(address, q))
-#undef A_HIGH
-#undef B_HIGH
-#undef Q_ELEMENT
-#undef Q_ELEMENT32
-#undef Q_ELEMENT64
-#undef Q_STORE
-                            op_Else: {
-                                mask = stack & alive & 1;
-                                stack &= ~1u;
-                                if (!__any_sync(VYRE_FULL, mask != 0)) goto jump;
-                                goto next;
-                            }
-                            op_EndIf: {
-                                mask = stack >> 1 & alive & 1;
-                                stack >>= 2;
-                                goto next;
-                            }
-                            op_QUICK_RETURN: {
-                                alive &= ~mask;
-                                mask = 0;
-                                goto next;
-                            }
-                            op_QUICK_PUSH: goto push;
-                            op_Ret: goto tile_done;
-                        }
-                    unknown:
-                        if (lane == 0) {
-                            quick.special = 1;
-                            const u64 key = trap_key(vyre_state.kernel, VYRE_WHOLE_WAVE, word.x >> 16);
-                            if (key < mine.key) {
-                                mine.key = key;
-                                mine.index = word.x & 255;
-                                mine.len = 0;
-                                mine.kind = VYRE_TRAP_UnknownWord;
-                                mine.lane = 0;
-                            }
-                        }
-                        __syncwarp();
-                        goto tile_done;
-                    store:
-                        a = load_shared(regs + (next_word.y & 0xffff));
-                        b = load_shared(regs + (next_word.y >> 16));
-                    made:
-                        store_shared_if(mask != 0 && (word.x & VYRE_QUICK_DROPS) == 0, regs + (word.z & 0xffff), x);
-                        if ((word.x & (VYRE_QUICK_DECIDES | VYRE_QUICK_IF)) == 0) goto handed;
-                        if ((word.x & VYRE_QUICK_DECIDES) != 0) {
-                            MARK(31 + (word.x >> 16));
-                            word = next_word;
-                            at += 16;
-                            next_word = load_shared_entry(at + 16);
-                            y = (word.x & VYRE_QUICK_HANDED_B) != 0 ? x : b;
-                            goto push;
-                        }
-                        // Two bits a level: the mask before, and that of the other branch.
-                        {
-                            const u32 taken = x != 0 ? mask : 0;
-                            stack = stack << 2 | mask << 1 | (mask & ~taken);
-                            mask = taken;
-                            if (!__any_sync(VYRE_FULL, mask != 0)) goto jump;
-                        }
-                        goto handed;
-                    element:
-                        if (__any_sync(VYRE_FULL, bad)) goto fault;
-                    after_element:
-                        if ((word.x & VYRE_QUICK_WIDE) == 0) goto store;
-                    store_wide:
-                        if (mask != 0) {
-                            store_shared(regs + (word.z & 0xffff), U32(wide));
-                            store_shared(regs + (word.z & 0xffff) + 128, U32(wide >> 32));
-                        }
-                    next:
-                        a = load_shared(regs + (next_word.y & 0xffff));
-                        b = load_shared(regs + (next_word.y >> 16));
-                    handed:
-                        MARK(31 + (word.x >> 16));
-                        at += 16;
-                        word = next_word;
-                        continue;
-                    // Where x, pushes y to frontier `word.w >> 16`. Only pushes to the swept frontier are counted here.
-                    push:
-                        {
-                            const bool own = (word.w & VYRE_QUICK_OWN) != 0;
-                            Frontier& to =
-                                own ? f : in_shared<Frontier>(load_shared(base + offsetof(Quick, frontiers)) + (word.w >> 16) * sizeof(Frontier));
-                            const u32 at_stamps = quick_address(&to) + static_cast<u32>(offsetof(Frontier, stamps));
-                            const uint4 fields = load_shared_entry(at_stamps);
-                            const u64 stamps = JOIN(fields.x, fields.y), offsets = JOIN(fields.z, fields.w);
-                            bool ok = mask != 0 && x != 0;
-                            len = load_shared(at_stamps + 16);
-                            index = y;
-                            bad = ok && y >= len;
-                            if (__any_sync(VYRE_FULL, bad)) goto fault;
-                            if (stamps != 0) {
-                                const u32 now = own ? load_shared(base + offsetof(Quick, stamp)) + done : to.stamp;
-                                if (ok && atomic_swap(stamps + y * 4ull, now) == now) ok = false;
-                            }
-                            u32 lanes = __ballot_sync(VYRE_FULL, ok), from = ahead, until = ahead_end;
-                            MARK(16);
-                            if (lanes != 0) {
-                                if (ok && (!own || y != target)) {
-                                    from = until = 0;
-                                    if (offsets != 0) {
-                                        from = load_topology(offsets, y);
-                                        until = load_topology(offsets, y + 1ull);
-                                    }
-                                }
-                                if (own) {
-                                    u32 slot = local;
-                                    if (!solo) {
-                                        if (lane == 0) slot = atomicAdd(&quick.kept[now_side], static_cast<u32>(__popc(lanes)));
-                                        slot = __shfl_sync(VYRE_FULL, slot, 0);
-                                    }
-                                    local += __popc(lanes);
-                                    slot += __popc(lanes & ((1u << lane) - 1));
-                                    MARK(17);
-                                    if (ok && slot < VYRE_KEPT) {
-                                        store_shared_entry(kept_address(base, now_side, slot), make_uint4(y, from, until, 0));
-                                        // The targets of its first edges are fetched while the CTAs come together.
-                                        if (!solo) {
-                                            const uint4 edges = load_shared_entry(base + offsetof(Quick, edges));
-                                            const u64 targets = JOIN(edges.x, edges.y) + from * 4ull;
-#pragma unroll
-                                            for (u32 i = 0; i < VYRE_KEPT_TARGETS; i++)
-                                                start_word_if(from + i < until, kept_target(base, now_side, slot) + i * 4,
-                                                              targets + i * 4);
-                                        }
-                                        if (until - from > VYRE_HUB_EDGES) f.attention = quick.special = 1;
-                                    }
-                                    ok = ok && slot >= VYRE_KEPT;
-                                    lanes = __ballot_sync(VYRE_FULL, ok);
-                                    MARK(18);
-                                }
-                            }
-                            if (lanes != 0) {
-                                // To the list: of another frontier, or what this CTA has no room for.
-                                u32 slot = 0;
-                                const u32 to_side = own ? now_side : to.side, now_third = own ? third : to.third;
-                                if (lane == 0) {
-                                    slot = static_cast<u32>(atomic_add64(to.counters + now_third * 128, __popc(lanes)));
-                                    if (own) {
-                                        atomicAdd(&f.local, static_cast<u32>(__popc(lanes)));
-                                        quick.special = 1;
-                                    }
-                                }
-                                const u64 items = to.items[to_side], ranges = to.ranges[to_side];
-                                slot = __shfl_sync(VYRE_FULL, slot, 0) + __popc(lanes & ((1u << lane) - 1));
-                                if (ok && slot < to.capacity) {
-                                    store_global(items + slot * 4ull, y);
-                                    if (slot < to.ranges_len) store_range(ranges + slot * 8ull, from, until);
-                                }
-                                // Hubs go to a list of their own too.
-                                if (ok && to.offsets != 0 && until - from > VYRE_HUB_EDGES) {
-                                    const u64 counter = to.hub_counters + now_third * 128;
-                                    to.attention = quick.special = 1;
-                                    if (load_relaxed64(counter) >> 40 < to.hubs_len) {
-                                        const u64 old = atomic_add64(counter, (1ull << 40) + (until - from - 1) / VYRE_HUB_EDGES + 1);
-                                        if (old >> 40 < to.hubs_len) {
-                                            const u64 hub = to.hubs[to_side] + (old >> 40) * 16;
-                                            store_range(hub, y, static_cast<u32>(old));
-                                            store_range(hub + 8, from, until);
-                                        }
-                                    }
-                                }
-                                __syncwarp();
-                                MARK(19);
-                            }
-                        }
-                        if ((word.w & VYRE_QUICK_LAST) != 0) goto tile_done;
-                        goto next;
-                    jump:
-                        at = load_shared(base + offsetof(Quick, code)) + (word.z >> 16) * 16;
-                        goto enter;
-                    // The trap of the lowest item is kept until the round's end; the lanes that met it are dead.
-                    fault:
-                        if (lane == 0) quick.special = 1;
-                        {
-                            const bool pushes = (word.x & 255) == VYRE_QUICK_PUSH;
-                            const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
-                            const u32 item = kernel.item_row == VYRE_NONE ? 0 : load_shared(regs + kernel.item_row * 128);
-                            const u32 lowest = __reduce_min_sync(VYRE_FULL, bad ? item : VYRE_NONE);
-                            const u32 holders = __ballot_sync(VYRE_FULL, bad && item == lowest);
-                            const u32 pc = word.x >> 16;
-                            const u64 key = trap_key(vyre_state.kernel, lowest, pc);
-                            if (lane == __ffs(holders) - 1 && key < mine.key) {
-                                mine.key = key;
-                                mine.index = index;
-                                mine.len = len;
-                                mine.kind = VYRE_TRAP_IndexOutOfBounds;
-                                mine.lane = lane;
-                            }
-                            __syncwarp();
-                            if (bad) alive = mask = 0;
-                            if (pushes) goto push;
-                            goto after_element;
-                        }
-                    }
-                }
-                tile_done:
-                    MARK(29);
-                }
+#ifdef VYRE_HOLES
+#include "quick_hole.cuh"
+#else
+#include "quick_words.cuh"
+#endif
+#ifndef VYRE_HOLES
+            tile_done:
+#endif
+                MARK(29);
+            }
         next_portion:
             // Its warps take all that a cluster holds at once.
             if (GATHERED) break;
@@ -940,7 +631,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
         MARK(20);
         __syncwarp();
         if (lane == 0) {
-            const u64 words = VYRE_CONTROL(barrier), at = words + phase * 128;
+            const u64 at = VYRE_CONTROL(barrier) + phase * 128, before = vyre_passed[phase];
             if (cta == 0) {
                 if (GATHERED || solo) store_relaxed64(at + 8, alone);
                 if (quick.abort != 0) word_out += VYRE_STOP;
@@ -953,22 +644,20 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                 add_relaxed64(at, word_out);
             MARK(21);
             quick.kept[side ^ 1] = 0;
-            if (cta == 0 && (GATHERED || solo || (done & 15) == 0)) quick.abort = load_relaxed(VYRE_CONTROL(abort));
+            if (cta == 0 && (GATHERED || solo || (done & 15) == 0)) quick.abort = load_relaxed(image().abort);
             if (GATHERED ? cta >= vyre_state.cluster : solo && cta != 0) {
-                while (load_relaxed64(at) >> 56 != gridDim.x) __nanosleep(40);
-                seen = load_acquire64(at);
+                while (load_relaxed64(at) - before >> 56 != gridDim.x) __nanosleep(40);
+                seen = load_acquire64(at) - before;
                 alone = static_cast<u32>(load_relaxed64(at + 8));
             } else {
                 do {
-                    seen = orders ? load_acquire64(at) : load_relaxed64(at);
+                    seen = (orders ? load_acquire64(at) : load_relaxed64(at)) - before;
                 } while (seen >> 56 != gridDim.x);
             }
+            vyre_passed[phase] = before + seen;
             quick.seen[phase] = seen;
             quick.alone[phase] = alone;
             if (GATHERED) vyre_state.gathered += alone;
-            // The word after the next one: all have passed the barrier that it was for, and this store is on its way while the
-            // round goes on.
-            if (cta == 0) store_relaxed64(words + after(after(phase)) * 128, 0);
             MARK(22);
         }
         __syncwarp();
@@ -1068,13 +757,13 @@ __device__ __noinline__ void begin_narrow(const Step& step, u64 seen, u32 abort)
         vyre_quick.code = make_uint4(code, code + kernel.quick_begins * 16, code + kernel.quick_plain * 16, kernel.quick_slots & 255);
         vyre_quick.word = seen;
         vyre_quick.abort = abort;
-        if (blockIdx.x == 0) store_relaxed64(VYRE_CONTROL(barrier) + after(vyre_state.phase) * 128, 0);
         vyre_quick.special = vyre_quick.kept[0] = vyre_quick.kept[1] = 0;
         vyre_quick.side = f.side;
         vyre_quick.third = f.third;
         vyre_quick.stamp = f.stamp;
         f.local = f.local_high = 0;
     }
+#ifndef VYRE_HOLES
     for (u32 warp = 0; warp < image().quick_warps; warp++)
         fill_quick(kernel, warp, kernel.quick_fill_count - kernel.quick_dynamic, kernel.quick_fill_count);
     // The first time, places of entries become addresses.
@@ -1086,6 +775,7 @@ __device__ __noinline__ void begin_narrow(const Step& step, u64 seen, u32 abort)
         if (i < 4 || (load_shared(code + i * 16) & VYRE_QUICK_PLACED) != 0) store_shared(at, shared_address(load_shared(at)));
         if (i == 0) store_shared(code + 12, 1);
     }
+#endif
     __syncwarp();
 }
 
@@ -1145,6 +835,8 @@ __device__ __noinline__ void run_narrow() {
 // After narrow rounds, by the control warp; returns the word of the first barrier whose round is not of this kind.
 __device__ __noinline__ u64 end_narrow(const Step& step) {
     const u64 seen = vyre_quick.word;
+    // CTA 0 may have said so.
+    if (vyre_quick.abort != 0) note_abort();
     for (u32 warp = 0; warp < image().quick_warps; warp++) {
         const QuickWarp& of = vyre_quick_warps[warp];
         if (lane_id() == 0 && of.key != ~0ull) raise(of.key, of.kind, of.index, of.len);

@@ -6,7 +6,7 @@
 #include <cstdio>
 #endif
 
-#include "pull.cuh"
+#include "rounds.cuh"
 
 // The condition of a fixpoint that is a kernel; sets `stop` when it traps.
 __device__ __noinline__ bool condition(u32 id) {
@@ -113,10 +113,11 @@ __device__ __forceinline__ void hand_out(Wave& wave, const Kernel& kernel) {
     vyre_state.taken = 0;
 }
 
-// Takes the partials of the wave before into the grid's reductions.
+// Takes the partials of the wave before into the grid's reductions. Each warp has added its exact sums already.
 __device__ __noinline__ void contribute_all(const Kernel& kernel) {
     for (u32 i = 0; i < kernel.reduction_count; i++) {
         const Reduction& r = *table<Reduction>(image().reductions, *table<u32>(image().lists, kernel.reductions + i));
+        if (r.words != 1) continue;
         u64 total = *table<u64>(image().partials_shared, i * VYRE_WARPS + lane_id());
 #pragma unroll 1
         for (u32 step = 16; step > 0; step >>= 1) total = combine(r.kind, total, __shfl_xor_sync(VYRE_FULL, total, step));
@@ -244,7 +245,12 @@ __device__ __forceinline__ u32 step_until(const Step& step, u32 next, u64 seen, 
     const bool done = fixpoint.until_frontier != VYRE_NONE
                           ? table<Frontier>(image().frontiers, fixpoint.until_frontier)->pushed == 0
                           : condition(fixpoint.until_kernel);
-    if (step.settle != 0) grid_barrier(0, abort);
+    if (step.settle != 0) {
+        // A condition that loops may have been cut short on some CTAs.
+        const u64 settled = grid_barrier(image().aborted != 0 ? VYRE_STOP : 0, abort);
+        if (lane_id() == 0 && (settled >> 48 & 255) != 0) vyre_state.stop = 1;
+        __syncwarp();
+    }
     if (vyre_state.stop != 0) {
         leave();
         return VYRE_NONE;
@@ -261,6 +267,18 @@ __device__ __forceinline__ u32 step_until(const Step& step, u32 next, u64 seen, 
     __syncwarp();
     if (lane_id() == 0) fixpoint.round = round;
     __syncwarp();
+#ifdef VYRE_HOLES
+    if (const u32 ctas = rounds_ctas(step, fixpoint)) {
+        begin_rounds(step, fixpoint, ctas);
+        if (lane_id() == 0) {
+            vyre_state.quick = VYRE_ROUNDS;
+            vyre_state.pc = next - 1;
+            vyre_state.wave = 0;
+        }
+        __syncwarp();
+        return VYRE_NONE;
+    }
+#endif
     return fixpoint.body;
 }
 
@@ -276,6 +294,10 @@ __device__ __forceinline__ void end_sweep(u32& abort) {
     if (vyre_state.quick == VYRE_FILLS) {
         __syncwarp();
         if (lane_id() == 0) vyre_state.quick = 0;
+#ifdef VYRE_HOLES
+    } else if (vyre_state.quick == VYRE_ROUNDS) {
+        abort = end_rounds(abort);
+#endif
     } else if (vyre_state.wave != VYRE_NONE && vyre_state.quick == 0) {
         const Kernel& kernel = *table<Kernel>(image().kernels, vyre_state.kernel);
         if (vyre_state.each == 0)
@@ -299,10 +321,10 @@ __device__ __forceinline__ bool pass_barrier(const Step& step, u32 pc, u64& seen
         seen = before == VYRE_PULL && vyre_pull.pulled == 0 ? vyre_pull.seen : arrive(step, abort);
     }
     u32 special = 0;
-    if (step.plain != 0 && before != VYRE_NARROW && goes_narrow(step, seen)) {
+    if (step.plain == VYRE_PLAIN && before != VYRE_NARROW && goes_narrow(step, seen)) {
         begin_narrow(step, seen, abort);
         special = VYRE_NARROW;
-    } else if (step.plain != 0 && before != VYRE_PULL &&
+    } else if (step.plain == VYRE_PLAIN && before != VYRE_PULL &&
                table<Wave>(image().waves, vyre_state.wave)->pull != VYRE_NONE && may_pull(step, seen)) {
         begin_pull(seen, abort);
         special = VYRE_PULL;
@@ -316,7 +338,7 @@ __device__ __forceinline__ bool pass_barrier(const Step& step, u32 pc, u64& seen
         __syncwarp();
         if (special != 0) return false;
     }
-    if (step.plain != 0 && next_plain_round(step, seen)) return false;
+    if (step.plain == VYRE_PLAIN && next_plain_round(step, seen)) return false;
     if (!settle_all(step, seen)) return true;
     leave();
     return false;
@@ -329,6 +351,9 @@ __device__ __forceinline__ bool pass_barrier(const Step& step, u32 pc, u64& seen
 // (scripts/build-ptx --without).
 __device__ __forceinline__ void advance(u32& abort) {
     end_sweep(abort);
+#ifdef VYRE_HOLES
+    if (vyre_state.stop != 0) return leave();
+#endif
     u32 pc = vyre_state.pc;
     do {
         __syncwarp();

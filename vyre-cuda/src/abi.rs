@@ -41,6 +41,12 @@ constants! {
     QUICK_WARPS = 4;
     /// Out-degree above which a frontier item is split into chunks of this many edges.
     HUB_EDGES = vyre_core::plan::device::HUB_EDGES;
+    /// What the end of a fixpoint says of it: it has one wave, and a short way.
+    PLAIN = 1;
+    /// What the end of a fixpoint says of it: narrow rounds of its waves stay on chip.
+    PLAIN_ROUNDS = 2;
+    /// Frontiers of a fixpoint of the second kind at most.
+    ROUNDS_FRONTIERS = 3;
     /// Edges above which a neighbour loop's range is summed up before the wave.
     RANGE_HUB = 256;
     /// Edges of one part of such a range.
@@ -342,6 +348,7 @@ abi! {
     /// Head of the image. `stash_bytes`: of a warp. `quick_warps`: warps of a CTA that have rows of quick code.
     /// `progress`: where the host can see rounds and the frontier while the launch runs, or 0. `times`: bytes from
     /// `results` to two 64-bit words a wave, its sweeps and the nanoseconds that they took, or 0 if nobody asked.
+    /// `abort`: a word that is not 0 when the run is to stop. `aborted`: CTA state; it has cut its work short.
     struct Image {
         code: u64,
         control: u64,
@@ -377,12 +384,14 @@ abi! {
         stash_bytes: u32,
         quick_warps: u32,
         times: u32,
-        unused: u32,
+        aborted: u32,
         progress: u64,
+        abort: u64,
+        unused: u64,
     }
 
-    /// Grid-wide words: the barrier (one word a 128-byte line), the trap, the abort flag, two sums of edges that are
-    /// used in turn and only grow. Zeroed before a launch, except `trap_key`.
+    /// Grid-wide words: the barrier (one word a 128-byte line), the trap, whether the run was cut short because it is
+    /// to stop, two sums of edges that are used in turn and only grow. Zeroed before a launch, except `trap_key`.
     struct Control {
         barrier: [u64; 16],
         barrier1: [u64; 16],
@@ -393,9 +402,9 @@ abi! {
         trap_kind: u32,
         trap_lane: u32,
         trap_lock: u32,
-        abort: u32,
         aborted: u32,
         finished: u32,
+        unused: u32,
         sweeps: u64,
         items: u64,
         widest: u64,
@@ -435,7 +444,8 @@ abi! {
     /// and pc to blame for an overflow. `settle`: a second barrier follows the
     /// condition, because it reads what the next group may change. `plain`: the fixpoint's body is one wave over the
     /// edges out of the one frontier that it owns, pushes to and tests for emptiness, and of what changes by round that
-    /// wave sees the round only. Of fills, `pushed`: the first of `pushed_count` of them; the first step of a schedule
+    /// wave sees the round only (`PLAIN`); or it is of several waves whose narrow rounds stay on chip, where a CTA keeps
+    /// `kept` items of each frontier (`PLAIN_ROUNDS`). Of fills, `pushed`: the first of `pushed_count` of them; the first step of a schedule
     /// is one.
     struct Step {
         kind: u32,
@@ -445,7 +455,7 @@ abi! {
         pushed_count: u32,
         settle: u32,
         plain: u32,
-        unused: u32,
+        kept: u32,
     }
 
     /// One wave. `narrow`: items of a frontier that a warp takes at least, so that their edges fill it. `fresh`: of a
@@ -626,14 +636,14 @@ abi! {
         unused: u64,
     }
 
-    /// A reduction: three slots, used in turn. `epoch`: CTA state.
+    /// A reduction: three slots of so many words, used in turn. `epoch`: CTA state.
     struct Reduction {
         slots: u64,
         identity: u64,
         kind: u32,
         epoch: u32,
-        unused0: u32,
-        unused1: u32,
+        words: u32,
+        unused: u32,
     }
 
     /// A fixpoint. `until_frontier`: its condition is that this frontier is empty. `round` and `rounds`: CTA state.
@@ -711,7 +721,9 @@ mod tests {
             out.push_str(&format!(" \\\n    DO({name}, VYRE_OP_{name})"));
         }
         out.push_str("\n\nenum VyreTrap {\n");
-        for kind in vyre_core::vir0::trap::TrapKind::ALL {
+        // No device runs parts of a graph by themselves.
+        let kinds = vyre_core::vir0::trap::TrapKind::ALL.into_iter();
+        for kind in kinds.filter(|&kind| kind != vyre_core::vir0::trap::TrapKind::OutsidePart) {
             let code = kind as u32;
             out.push_str(&format!("    VYRE_TRAP_{kind:?} = {code},\n"));
         }
@@ -720,7 +732,8 @@ mod tests {
         // Only those that device code looks at, or else it would have to be compiled anew for each change of another one.
         let looked_at = ["Scalar", "ReduceOp", "Domain", "Step"];
         let tags = vyre_core::vir0::container::TAGS.iter();
-        for &(ty, variant, tag) in tags.filter(|tag| looked_at.contains(&tag.0)) {
+        for &(ty, variant, tag) in tags.filter(|tag| looked_at.contains(&tag.0) && tag.1 != "Each")
+        {
             if ty != open {
                 let end = if open.is_empty() { "" } else { "};\n" };
                 out.push_str(&format!("{end}\nenum Vyre{ty} {{\n"));

@@ -24,10 +24,15 @@ impl Cuda {
     /// # Errors
     /// Without a driver, or a device that can be used.
     pub fn open(ordinal: usize) -> Result<Cuda, DeviceError> {
-        Ok(Cuda {
-            device: Device::open(ordinal)?,
+        Ok(Cuda::on(Device::open(ordinal)?))
+    }
+
+    /// A device that is open.
+    pub(crate) fn on(device: Arc<Device>) -> Cuda {
+        Cuda {
+            device,
             memory_bytes: OnceLock::new(),
-        })
+        }
     }
 
     /// The device.

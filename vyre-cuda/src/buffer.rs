@@ -1,8 +1,8 @@
 //! Device memory and page-locked host memory.
 
 use crate::abi::{Pod, bytes_of};
-use crate::device::{Attempt, Device, DeviceError};
-use cudarc::driver::{result, sys};
+use crate::device::{Device, DeviceError};
+use crate::driver::{self, Stream};
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -31,10 +31,8 @@ impl Memory {
     /// Takes `bytes`, rounded up to [`ALIGN`], to which addresses are aligned; never none. Debug builds fill it with a
     /// pattern that shows up in results.
     pub(crate) fn new(device: &Arc<Device>, bytes: u64) -> Result<Memory, DeviceError> {
-        device.enter()?;
         let bytes = bytes.max(1).next_multiple_of(ALIGN);
-        // SAFETY: the context is current.
-        let address = unsafe { result::malloc_sync(bytes as usize) }.attempt("cuMemAlloc")?;
+        let address = device.driver()?.alloc(bytes)?;
         device.allocated.fetch_add(bytes, Relaxed);
         let memory = Memory {
             device: Arc::clone(device),
@@ -61,20 +59,18 @@ impl Memory {
 
     /// Sets every byte, in stream order.
     pub(crate) fn set_bytes(&self, value: u8) -> Result<(), DeviceError> {
-        self.device.enter()?;
-        let stream = self.device.stream();
+        let (driver, stream) = (self.device.driver()?, self.device.launches());
         // SAFETY: the whole allocation, which lives until the stream was waited for.
-        unsafe { result::memset_d8_async(self.address, value, self.bytes as usize, stream) }
-            .attempt("cuMemsetD8Async")
+        unsafe { driver.set_bytes((self.address, self.bytes), value, stream) }
     }
 
     /// Copies from the host to `at` bytes in, in stream order. The bytes may be reused when the call returns, unless
     /// they are page-locked: then after the stream was waited for.
     pub(crate) fn upload(&self, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
-        self.upload_by(self.device.stream(), at, bytes)
+        self.upload_by(self.device.launches(), at, bytes)
     }
 
-    fn upload_by(&self, stream: sys::CUstream, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn upload_by(&self, stream: Stream, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         assert!(
             at.checked_add(bytes.len() as u64)
                 .is_some_and(|end| end <= self.bytes),
@@ -83,10 +79,9 @@ impl Memory {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.device.enter()?;
+        let driver = self.device.driver()?;
         // SAFETY: in bounds, by the assertion; the source outlives the call, and the stream where it is page-locked.
-        unsafe { result::memcpy_htod_async(self.address + at, bytes, stream) }
-            .attempt("cuMemcpyHtoDAsync")
+        unsafe { driver.upload(self.address + at, bytes, stream) }
     }
 
     /// Copies to the host from `at` bytes in, in stream order; complete when the stream was waited for.
@@ -98,15 +93,15 @@ impl Memory {
         at: u64,
         into: &mut [B],
     ) -> Result<(), DeviceError> {
-        // SAFETY: as of this function.
-        unsafe { self.download_by(self.device.stream(), at, into) }
+        // SAFETY: the caller keeps the target alive and untouched until the stream was waited for.
+        unsafe { self.download_by(self.device.launches(), at, into) }
     }
 
     /// # Safety
     /// As of [`Memory::download`].
     unsafe fn download_by<B: Byte>(
         &self,
-        stream: sys::CUstream,
+        stream: Stream,
         at: u64,
         into: &mut [B],
     ) -> Result<(), DeviceError> {
@@ -118,10 +113,9 @@ impl Memory {
         if into.is_empty() {
             return Ok(());
         }
-        self.device.enter()?;
+        let (driver, from) = (self.device.driver()?, self.address + at);
         // SAFETY: in bounds, by the assertion; the caller keeps the target alive.
-        unsafe { result::memcpy_dtoh_async(into, self.address + at, stream) }
-            .attempt("cuMemcpyDtoHAsync")
+        unsafe { driver.download(into.as_mut_ptr().cast(), (from, into.len() as u64), stream) }
     }
 
     /// So many elements from its beginning, once everything given to the stream before is done.
@@ -169,12 +163,11 @@ impl Byte for MaybeUninit<u8> {}
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if self.device.enter().is_ok() {
-            // SAFETY: allocated by `new`, freed once; cuMemFree waits for work that uses it. An error has no taker
-            // here.
-            let _ = unsafe { result::free_sync(self.address) };
-            self.device.allocated.fetch_sub(self.bytes, Relaxed);
+        if let Ok(driver) = self.device.driver() {
+            // SAFETY: allocated by `new`, freed once; this waits for work that uses it. An error has no taker here.
+            let _ = unsafe { driver.free(self.address) };
         }
+        self.device.allocated.fetch_sub(self.bytes, Relaxed);
     }
 }
 
@@ -191,15 +184,13 @@ unsafe impl Send for Pinned {}
 
 impl Pinned {
     pub(crate) fn new(device: &Arc<Device>, bytes: usize) -> Result<Pinned, DeviceError> {
-        device.enter()?;
         let bytes = bytes.max(16);
-        // SAFETY: the context is current.
-        let data = unsafe { result::malloc_host(bytes, 0) }.attempt("cuMemHostAlloc")?;
+        let data = device.driver()?.alloc_host(bytes)?;
         // The driver gives whole pages of the operating system, whose bytes are what they are. Writing them first would
         // cost a batch as much as its launch.
         Ok(Pinned {
             device: Arc::clone(device),
-            data: data.cast(),
+            data,
             bytes,
         })
     }
@@ -232,22 +223,24 @@ impl Pinned {
     }
 
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and borrowed mutably.
+        // SAFETY: no bytes at all, or pages that `new` allocated; the mutable borrow makes this the only reference.
         unsafe { std::slice::from_raw_parts_mut(self.data, self.bytes) }
     }
 
     /// To be written only.
     fn room(&mut self) -> &mut [MaybeUninit<u8>] {
-        // SAFETY: as above.
+        // SAFETY: no bytes at all, or pages that `new` allocated, borrowed mutably; nothing is asked of what they hold.
         unsafe { std::slice::from_raw_parts_mut(self.data.cast(), self.bytes) }
     }
 }
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        if self.bytes > 0 && self.device.enter().is_ok() {
+        if self.bytes > 0
+            && let Ok(driver) = self.device.driver()
+        {
             // SAFETY: allocated by `new`, freed once; users wait for the stream before they drop it.
-            let _ = unsafe { result::free_host(self.data.cast()) };
+            let _ = unsafe { driver.free_host(self.data) };
         }
     }
 }
@@ -278,19 +271,26 @@ impl Locked {
         }
     }
 
-    /// Locks the whole pages in a column's memory for so many bytes. It must not be freed before this is dropped.
-    pub(crate) fn lock(&mut self, column: &mut Column, bytes: usize) -> Result<(), DeviceError> {
+    /// Locks the whole pages in a column's memory for so many bytes.
+    ///
+    /// # Safety
+    /// That memory is not freed, nor does it grow, before this is dropped.
+    pub(crate) unsafe fn lock(
+        &mut self,
+        column: &mut Column,
+        bytes: usize,
+    ) -> Result<(), DeviceError> {
         let room = &mut room_of(column)[..bytes];
         let pages = whole_pages(room.as_ptr().addr(), bytes);
         if pages.is_empty() {
             return Ok(());
         }
-        self.device.enter()?;
         let pages = &mut room[pages];
-        // SAFETY: memory of this process; registering it changes none of it.
-        unsafe { sys::cuMemHostRegister_v2(pages.as_mut_ptr().cast(), pages.len(), 0) }
-            .result()
-            .attempt("cuMemHostRegister")?;
+        // SAFETY: memory of this process, which the caller does not free before this is dropped.
+        unsafe {
+            let driver = self.device.driver()?;
+            driver.register(pages.as_mut_ptr().cast(), pages.len())?;
+        }
         self.addresses.push(pages.as_ptr().expose_provenance());
         Ok(())
     }
@@ -302,12 +302,11 @@ impl Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        if self.device.enter().is_ok() {
+        if let Ok(driver) = self.device.driver() {
             for &address in &self.addresses {
+                let data = std::ptr::with_exposed_provenance_mut(address);
                 // SAFETY: registered by `lock`, unregistered once. An error has no taker here.
-                let _ = unsafe {
-                    sys::cuMemHostUnregister(std::ptr::with_exposed_provenance_mut(address))
-                };
+                let _ = unsafe { driver.unregister(data) };
             }
         }
     }
@@ -338,7 +337,7 @@ pub(crate) fn room_of(column: &mut Column) -> &mut [MaybeUninit<u8>] {
 /// # Safety
 /// It has memory for them, and they were written; it is not one of bools, of which not every byte is one.
 pub(crate) unsafe fn set_len(column: &mut Column, len: usize) {
-    // SAFETY: as of this function; every bit pattern of a number is a value.
+    // SAFETY: the caller promises memory for them, and that they were written; every bit pattern of a number is a value.
     unsafe {
         match column {
             Column::Bool(_) => unreachable!("bools are looked at one by one"),
@@ -357,62 +356,49 @@ pub(crate) unsafe fn set_len(column: &mut Column, len: usize) {
 #[derive(Debug)]
 pub(crate) struct Event {
     device: Arc<Device>,
-    event: sys::CUevent,
+    event: driver::Event,
 }
-
-// SAFETY: event handles may be used from any thread.
-unsafe impl Send for Event {}
 
 impl Event {
     /// One that has passed already.
     pub(crate) fn new(device: &Arc<Device>) -> Result<Event, DeviceError> {
-        device.enter()?;
-        let flags = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING;
+        Event::made(device, false)
+    }
+
+    fn made(device: &Arc<Device>, timed: bool) -> Result<Event, DeviceError> {
+        let event = device.driver()?.create_event(timed)?;
         Ok(Event {
             device: Arc::clone(device),
-            event: result::event::create(flags).attempt("cuEventCreate")?,
+            event,
         })
     }
 
     /// Makes it pass when all that was given to the stream so far is done.
-    pub(crate) fn record(&self, stream: sys::CUstream) -> Result<(), DeviceError> {
-        self.device.enter()?;
-        // SAFETY: both handles are alive.
-        unsafe { result::event::record(self.event, stream) }.attempt("cuEventRecord")
+    pub(crate) fn record(&self, stream: Stream) -> Result<(), DeviceError> {
+        self.device.driver()?.record(self.event, stream)
     }
 
     /// Keeps what is given to the stream from now on until it has passed.
-    pub(crate) fn hold(&self, stream: sys::CUstream) -> Result<(), DeviceError> {
-        self.device.enter()?;
-        let flags = sys::CUevent_wait_flags_enum::CU_EVENT_WAIT_DEFAULT;
-        // SAFETY: both handles are alive.
-        unsafe { result::stream::wait_event(stream, self.event, flags) }
-            .attempt("cuStreamWaitEvent")
+    pub(crate) fn hold(&self, stream: Stream) -> Result<(), DeviceError> {
+        self.device.driver()?.hold(stream, self.event)
     }
 
     /// Whether it has passed.
     pub(crate) fn has_passed(&self) -> Result<bool, DeviceError> {
-        self.device.enter()?;
-        // SAFETY: the handle is alive.
-        match unsafe { sys::cuEventQuery(self.event) } {
-            sys::cudaError_enum::CUDA_ERROR_NOT_READY => Ok(false),
-            other => other.result().attempt("cuEventQuery").map(|()| true),
-        }
+        self.device.driver()?.has_passed(self.event)
     }
 
     /// Waits until it has passed.
     pub(crate) fn wait(&self) -> Result<(), DeviceError> {
-        self.device.enter()?;
-        // SAFETY: the handle is alive.
-        unsafe { result::event::synchronize(self.event) }.attempt("cuEventSynchronize")
+        self.device.driver()?.wait(self.event)
     }
 }
 
 impl Drop for Event {
     fn drop(&mut self) {
-        if self.device.enter().is_ok() {
-            // SAFETY: created by `new`, destroyed once.
-            let _ = unsafe { result::event::destroy(self.event) };
+        if let Ok(driver) = self.device.driver() {
+            // SAFETY: created by `made`, destroyed once.
+            let _ = unsafe { driver.destroy_event(self.event) };
         }
     }
 }
@@ -452,7 +438,7 @@ impl Ring {
     /// The same, after what was given to a stream before.
     pub(crate) fn upload_by<'r>(
         &'r mut self,
-        stream: sys::CUstream,
+        stream: Stream,
         to: &'r Memory,
         at: u64,
     ) -> Upload<'r> {
@@ -507,17 +493,15 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        for (_, passed) in &self.parts {
-            // An error has no taker here.
-            let _ = passed.wait();
-        }
+        // Copies need the parts; that of an upload that failed halfway has no event. An error has no taker here.
+        let _ = self.device.synchronize();
     }
 }
 
 /// A copy to the device that goes through a [`Ring`]. What was written must be followed by [`Upload::end`].
 pub(crate) struct Upload<'r> {
     ring: &'r mut Ring,
-    stream: sys::CUstream,
+    stream: Stream,
     to: &'r Memory,
     at: u64,
     /// Of the current part.
@@ -580,56 +564,31 @@ impl Upload<'_> {
 /// A pair of events around the launch.
 #[derive(Debug)]
 pub(crate) struct Timer {
-    device: Arc<Device>,
-    start: sys::CUevent,
-    end: sys::CUevent,
+    start: Event,
+    end: Event,
 }
-
-// SAFETY: event handles may be used from any thread.
-unsafe impl Send for Timer {}
 
 impl Timer {
     pub(crate) fn new(device: &Arc<Device>) -> Result<Timer, DeviceError> {
-        device.enter()?;
-        let event = || {
-            result::event::create(sys::CUevent_flags_enum::CU_EVENT_DEFAULT)
-                .attempt("cuEventCreate")
-        };
         Ok(Timer {
-            device: Arc::clone(device),
-            start: event()?,
-            end: event()?,
+            start: Event::made(device, true)?,
+            end: Event::made(device, true)?,
         })
     }
 
     pub(crate) fn start(&self) -> Result<(), DeviceError> {
-        // SAFETY: both handles live until `drop`.
-        unsafe { result::event::record(self.start, self.device.stream()) }.attempt("cuEventRecord")
+        self.start.record(self.start.device.launches())
     }
 
     pub(crate) fn end(&self) -> Result<(), DeviceError> {
-        // SAFETY: as above.
-        unsafe { result::event::record(self.end, self.device.stream()) }.attempt("cuEventRecord")
+        self.end.record(self.end.device.launches())
     }
 
     /// Nanoseconds between the two, after the stream was waited for.
     pub(crate) fn elapsed_ns(&self) -> Result<u64, DeviceError> {
-        // SAFETY: as above.
-        let ms = unsafe { result::event::elapsed(self.start, self.end) }
-            .attempt("cuEventElapsedTime")?;
+        let driver = self.end.device.driver()?;
+        let ms = driver.elapsed_ms(self.start.event, self.end.event)?;
         Ok((f64::from(ms) * 1e6) as u64)
-    }
-}
-
-impl Drop for Timer {
-    fn drop(&mut self) {
-        if self.device.enter().is_ok() {
-            // SAFETY: created by `new`, destroyed once.
-            unsafe {
-                let _ = result::event::destroy(self.start);
-                let _ = result::event::destroy(self.end);
-            }
-        }
     }
 }
 
@@ -710,7 +669,7 @@ impl Place<'_> {
             Place::Column(column) => {
                 let elements = bytes / column.scalar().size_bytes() as usize;
                 let len = column.len() + elements;
-                // SAFETY: as of this function.
+                // SAFETY: the caller promises memory for them, that they were written, and that they are no bools.
                 unsafe { set_len(column, len) }
             }
             Place::Slice(_) => unreachable!("what is the caller's has no locked pages"),

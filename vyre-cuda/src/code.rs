@@ -12,7 +12,7 @@ use std::io::Read;
 use thiserror::Error;
 
 /// The megakernel, for compute capability 8.0 and later.
-const MEGAKERNEL_PTX: &str = include_str!("../kernels/megakernel.ptx");
+pub(crate) const MEGAKERNEL_PTX: &str = include_str!("../kernels/megakernel.ptx");
 /// What begins an instruction of clusters.
 const CLUSTERS_ONLY: &str = "//sm_90 ";
 /// From here on, cubins have the instructions of clusters.
@@ -165,10 +165,18 @@ impl Target {
 }
 
 /// The text of kernels for devices with clusters, for drivers from 12.1 on.
-fn with_clusters(ptx: &str) -> String {
-    ptx.replacen(".version 7.0", ".version 8.1", 1)
-        .replacen(".target sm_80", ".target sm_90", 1)
-        .replace(CLUSTERS_ONLY, "")
+pub(crate) fn with_clusters(ptx: &str) -> String {
+    let ptx = ptx.replacen(".version 7.0", ".version 8.1", 1);
+    let ptx = ptx.replacen(".target sm_80", ".target sm_90", 1);
+    without_cluster_marks(&ptx, true)
+}
+
+/// Functions of the kernels, with the instructions of clusters where there are clusters.
+pub(crate) fn without_cluster_marks(ptx: &str, clusters: bool) -> String {
+    match clusters {
+        true => ptx.replace(CLUSTERS_ONLY, ""),
+        false => ptx.to_owned(),
+    }
 }
 
 /// Which names what a generated file was made from.
@@ -282,7 +290,7 @@ mod tests {
             }
         }
         made.sort();
-        assert_eq!(made.len(), CUBINS.len() + 3, "{made:?}");
+        assert_eq!(made.len(), CUBINS.len() + 4, "{made:?}");
         assert_eq!(made[..2], ["cluster.ptx", "megakernel.ptx"]);
     }
 

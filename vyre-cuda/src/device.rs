@@ -8,12 +8,13 @@
 
 use crate::abi;
 use crate::code::Target;
+use crate::compiled::Passes;
+use crate::driver::{Context, Driver, Function, Grid, Module, Param, Stream, System};
 use crate::image::Room;
-use cudarc::driver::{DriverError, result, sys};
-use libloading::Library;
-use std::ffi::{CStr, CString, c_void};
+use cudarc::driver::sys;
+use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::Instant;
 use thiserror::Error;
@@ -26,6 +27,20 @@ const OLDEST_DRIVER: i32 = 12_000;
 
 /// Oldest driver that takes the megakernel's instructions of clusters.
 pub(crate) const CLUSTERS_DRIVER: i32 = 12_010;
+
+/// The entry of every module that runs passes.
+const MEGAKERNEL: &str = "vyre_megakernel";
+
+/// What the compiler made of a megakernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Registers of a lane.
+    pub registers: u32,
+    /// Local memory of a lane: what does not fit in registers, and the stack.
+    pub local_bytes: u32,
+    /// Shared memory of a CTA, beside what a launch asks for.
+    pub shared_bytes: u32,
+}
 
 /// Why a device cannot be used.
 #[derive(Clone, Error, PartialEq, Eq)]
@@ -74,6 +89,12 @@ pub enum DeviceError {
         /// The driver's log.
         log: String,
     },
+    /// The driver's library is there, but not all of it.
+    #[error("the CUDA driver library (libcuda) has no {symbol}; 12.0 or later is needed")]
+    MissingSymbol {
+        /// What it lacks.
+        symbol: &'static str,
+    },
     /// A driver call failed.
     #[error("{call} failed: {reason}")]
     Driver {
@@ -82,41 +103,42 @@ pub enum DeviceError {
         /// The driver's name of the error and its text.
         reason: String,
     },
+    /// A driver call failed, and so will all others of this process: a kernel broke the context that all of its CUDA
+    /// libraries share.
+    #[error("{call} failed, and the CUDA context of this process is lost: {reason}")]
+    Lost {
+        /// What was attempted when it was noticed.
+        call: &'static str,
+        /// The driver's name of the error and its text.
+        reason: String,
+    },
 }
 
 vyre_core::debug_is_display!(DeviceError);
 
-/// Adds what was attempted to a driver error.
-pub(crate) trait Attempt<T> {
-    fn attempt(self, call: &'static str) -> Result<T, DeviceError>;
-}
-
-impl<T> Attempt<T> for Result<T, DriverError> {
-    fn attempt(self, call: &'static str) -> Result<T, DeviceError> {
-        self.map_err(|e| {
-            let text = |s: Result<&CStr, DriverError>| {
-                s.map_or_else(
-                    |_| "unknown error".to_owned(),
-                    |s| s.to_string_lossy().into_owned(),
-                )
-            };
-            let reason = format!("{}: {}", text(e.error_name()), text(e.error_string()));
-            DeviceError::Driver { call, reason }
-        })
+impl DeviceError {
+    /// Of a call that gave this status.
+    pub(crate) fn of_call(
+        call: &'static str,
+        status: sys::CUresult,
+        reason: String,
+    ) -> DeviceError {
+        use sys::cudaError_enum::*;
+        match status {
+            CUDA_ERROR_ECC_UNCORRECTABLE
+            | CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | CUDA_ERROR_ASSERT
+            | CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUDA_ERROR_INVALID_PC
+            | CUDA_ERROR_LAUNCH_FAILED => DeviceError::Lost { call, reason },
+            _ => DeviceError::Driver { call, reason },
+        }
     }
-}
-
-/// Whether the driver's library is there. It stays loaded from here on: `is_culib_present` of the binding would let go
-/// of it, for the driver to be loaded a second time.
-fn driver_is_there() -> bool {
-    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
-    let find = || {
-        let names = ["cuda", "nvcuda"].into_iter();
-        let mut names = names.flat_map(cudarc::get_lib_name_candidates);
-        // SAFETY: the driver's library, by the names and in the order in which the binding looks for it.
-        names.find_map(|name| unsafe { Library::new(name) }.ok())
-    };
-    LIBRARY.get_or_init(find).is_some()
 }
 
 /// Host time that opening a device took, step by step, in nanoseconds.
@@ -136,17 +158,16 @@ pub struct Opening {
 /// An open device with the megakernel loaded.
 #[derive(Debug)]
 pub struct Device {
+    held: Held,
     ordinal: usize,
-    device: sys::CUdevice,
-    context: sys::CUcontext,
-    stream: sys::CUstream,
-    copies: sys::CUstream,
-    module: sys::CUmodule,
-    pub(crate) megakernel: sys::CUfunction,
-    symmetric: sys::CUfunction,
+    stream: Stream,
+    copies: Stream,
+    signals: Stream,
+    pub(crate) megakernel: Function,
+    symmetric: Function,
     name: String,
     capability: (i32, i32),
-    driver: i32,
+    version: i32,
     multiprocessors: u32,
     shared_bytes: u32,
     clusters: bool,
@@ -156,49 +177,91 @@ pub struct Device {
     spares: Mutex<Vec<Weak<dyn GiveUp>>>,
     /// Bytes that are allocated now.
     pub(crate) allocated: AtomicU64,
+    /// Modules of passes, which hold the device.
+    passes: Passes,
 }
 
-// SAFETY: the driver API may be called from any thread; every method makes the context current on its thread first, and
-// the handles are never changed after `open`.
-unsafe impl Send for Device {}
-// SAFETY: as above.
-unsafe impl Sync for Device {}
+/// What was taken from the driver, and is given back.
+#[derive(Debug)]
+struct Held {
+    driver: Box<dyn Driver>,
+    device: sys::CUdevice,
+    context: Context,
+    streams: Vec<Stream>,
+    modules: Vec<Module>,
+    /// Page-locked: the words that [`Device::signal`] copies.
+    words: Option<usize>,
+}
+
+/// Values that [`Device::signal`] gives a word, in its own order.
+const SIGNALS: [u32; 2] = [0, 1];
+
+impl Held {
+    fn new_stream(&mut self) -> Result<Stream, DeviceError> {
+        let stream = self.driver.create_stream()?;
+        self.streams.push(stream);
+        Ok(stream)
+    }
+
+    fn make_words(&mut self) -> Result<(), DeviceError> {
+        let data = self.driver.alloc_host(size_of_val(&SIGNALS))?;
+        // SAFETY: so many bytes of whole pages, which nobody else has.
+        unsafe { data.cast::<[u32; 2]>().write(SIGNALS) };
+        self.words = Some(data.expose_provenance());
+        Ok(())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Errors at this point have no taker.
+        let _ = self.driver.enter(self.context);
+        // SAFETY: the handles were made by this driver and are not used again; work on the streams was waited for by
+        // its users.
+        unsafe {
+            for &module in &self.modules {
+                let _ = self.driver.unload(module);
+            }
+            for &stream in &self.streams {
+                let _ = self.driver.destroy_stream(stream);
+            }
+            if let Some(words) = self.words {
+                let _ = self.driver.free_host(with_exposed_provenance_mut(words));
+            }
+            let _ = self.driver.release(self.device);
+        }
+    }
+}
 
 impl Device {
     /// Opens device number `ordinal` and loads the megakernel. Never panics, with or without a driver.
     pub fn open(ordinal: usize) -> Result<Arc<Device>, DeviceError> {
+        let before = Instant::now();
+        let system = System::find()?;
+        let library_ns = ns_since(before);
+        system.init()?;
+        let mut device = Device::open_on(Box::new(system), ordinal)?;
+        device.opening.library_ns = library_ns;
+        Ok(Arc::new(device))
+    }
+
+    /// The same with a driver that has been started.
+    pub(crate) fn open_on(driver: Box<dyn Driver>, ordinal: usize) -> Result<Device, DeviceError> {
         let mut before = Instant::now();
-        let mut lap_ns = || {
-            let now = Instant::now();
-            let took = now - std::mem::replace(&mut before, now);
-            u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
-        };
+        let mut lap_ns = || ns_since(std::mem::replace(&mut before, Instant::now()));
         let mut opening = Opening::default();
-        if !driver_is_there() {
-            return Err(DeviceError::NoDriver);
+        let version = driver.version()?;
+        if version < OLDEST_DRIVER {
+            return Err(DeviceError::OldDriver { version });
         }
-        opening.library_ns = lap_ns();
-        result::init().attempt("cuInit")?;
-        let mut driver = 0;
-        // SAFETY: writes one int to a live local.
-        unsafe { sys::cuDriverGetVersion(&mut driver) }
-            .result()
-            .attempt("cuDriverGetVersion")?;
-        if driver < OLDEST_DRIVER {
-            return Err(DeviceError::OldDriver { version: driver });
-        }
-        let count = result::device::get_count().attempt("cuDeviceGetCount")?;
-        let count = usize::try_from(count).unwrap_or(0);
+        let count = driver.device_count()?;
         if ordinal >= count {
             return Err(DeviceError::NoDevice { ordinal, count });
         }
-        let device = result::device::get(ordinal as i32).attempt("cuDeviceGet")?;
-        let name = result::device::get_name(device).attempt("cuDeviceGetName")?;
+        let device = driver.device(ordinal)?;
+        let name = driver.name(device)?;
         use sys::CUdevice_attribute_enum as attribute;
-        let get = |a| {
-            // SAFETY: `device` was returned by cuDeviceGet.
-            unsafe { result::device::get_attribute(device, a) }.attempt("cuDeviceGetAttribute")
-        };
+        let get = |a| driver.attribute(device, a);
         let capability = (
             get(attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
             get(attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
@@ -213,14 +276,14 @@ impl Device {
         let multiprocessors = get(attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
         // Tools that look for races do not follow clusters.
         let clusters = capability >= (9, 0)
-            && driver >= CLUSTERS_DRIVER
+            && version >= CLUSTERS_DRIVER
             && std::env::var("VYRE_CLUSTERS").as_deref() != Ok("0")
             && get(attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)? != 0;
         let shared_bytes =
             get(attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as u32;
         let target = Target {
             capability,
-            driver,
+            driver: version,
             clusters,
             ptx: std::env::var("VYRE_PTX").as_deref() == Ok("1"),
         };
@@ -232,8 +295,7 @@ impl Device {
                 let unpacking = thread::Builder::new().spawn_scoped(scope, || cubin.unpack());
                 (cubin, unpacking)
             });
-            // SAFETY: `device` was returned by cuDeviceGet; the release is in `drop`.
-            let context = unsafe { result::primary_ctx::retain(device) };
+            let context = driver.retain(device);
             let image = unpacking.map(|(cubin, unpacking)| {
                 let image = unpacking.ok().and_then(|thread| thread.join().ok());
                 // There may be no thread to be had.
@@ -241,79 +303,57 @@ impl Device {
             });
             (context, image)
         });
-        let context = context.attempt("cuDevicePrimaryCtxRetain")?;
+        let context = context?;
         opening.context_ns = lap_ns();
-        let mut this = Device {
-            ordinal,
+        let mut held = Held {
+            driver,
             device,
             context,
-            stream: std::ptr::null_mut(),
-            copies: std::ptr::null_mut(),
-            module: std::ptr::null_mut(),
-            megakernel: std::ptr::null_mut(),
-            symmetric: std::ptr::null_mut(),
-            name,
-            capability,
-            driver,
-            multiprocessors,
-            shared_bytes,
-            clusters,
-            code: Code::Ptx(NoCubin::Asked),
-            opening,
-            spares: Mutex::default(),
-            allocated: AtomicU64::new(0),
+            streams: Vec::new(),
+            modules: Vec::new(),
+            words: None,
         };
-        this.enter()?;
-        for stream in [&mut this.stream, &mut this.copies] {
-            *stream = result::stream::create(result::stream::StreamKind::NonBlocking)
-                .attempt("cuStreamCreate")?;
-        }
+        held.driver.enter(context)?;
+        let (stream, copies) = (held.new_stream()?, held.new_stream()?);
+        // Made here, since making them may wait for what runs.
+        let signals = held.new_stream()?;
+        held.make_words()?;
         let loaded = cubin.and_then(|cubin| {
-            let module = this.load_cubin(&image.unwrap_or_default());
+            let module = held.driver.load(&image.unwrap_or_default());
             let module = module.map_err(|e| cubin.refused(e.to_string()))?;
             Ok((module, cubin.code()))
         });
-        (this.module, this.code) = match loaded {
+        let (module, code) = match loaded {
             Ok(loaded) => loaded,
-            Err(why) => (this.load(&target.text())?, Code::Ptx(why)),
+            Err(why) => (held.driver.compile(&target.text())?, Code::Ptx(why)),
         };
-        let functions = [
-            ("vyre_megakernel", &mut this.megakernel),
-            ("vyre_symmetric", &mut this.symmetric),
-        ];
-        for (name, function) in functions {
-            let entry = CString::new(name).expect("the name has no zero byte");
-            // SAFETY: the module was just loaded.
-            *function = unsafe { result::module::get_function(this.module, entry) }
-                .attempt("cuModuleGetFunction")?;
-        }
-        let statics = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
-        // SAFETY: the function belongs to the loaded module.
-        let statics = unsafe { result::function::get_function_attribute(this.megakernel, statics) }
-            .attempt("cuFuncGetAttribute")? as u32;
-        this.shared_bytes -= statics;
-        // SAFETY: as above.
-        unsafe {
-            result::function::set_function_attribute(
-                this.megakernel,
-                sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                this.shared_bytes as i32,
-            )
-        }
-        .attempt("cuFuncSetAttribute")?;
-        if clusters {
-            // SAFETY: as above.
-            unsafe {
-                result::function::set_function_attribute(
-                    this.megakernel,
-                    sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
-                    1,
-                )
-            }
-            .attempt("cuFuncSetAttribute")?;
-        }
+        held.modules.push(module);
+        let megakernel = held.driver.function(module, MEGAKERNEL)?;
+        let symmetric = held.driver.function(module, "vyre_symmetric")?;
+        let mut this = Device {
+            held,
+            ordinal,
+            stream,
+            copies,
+            signals,
+            megakernel,
+            symmetric,
+            name,
+            capability,
+            version,
+            multiprocessors,
+            shared_bytes,
+            clusters,
+            code,
+            opening,
+            spares: Mutex::default(),
+            allocated: AtomicU64::new(0),
+            passes: Passes::default(),
+        };
+        this.shared_bytes -= this.figures(megakernel)?.shared_bytes;
+        this.allow(megakernel)?;
         this.opening.code_ns = lap_ns();
-        Ok(Arc::new(this))
+        Ok(this)
     }
 
     /// Where its megakernel comes from: a cubin of this crate, or the driver's compiler, and why.
@@ -343,7 +383,7 @@ impl Device {
 
     /// CUDA version of the driver, major * 1000 + minor * 10.
     pub fn driver_version(&self) -> i32 {
-        self.driver
+        self.version
     }
 
     /// Number of multiprocessors.
@@ -369,87 +409,93 @@ impl Device {
         if !self.clusters {
             return Ok(0);
         }
-        self.enter()?;
         let most = self.multiprocessors.min(abi::MAX_CTAS) / cluster * cluster;
-        let mut attributes = launch_attributes(cluster);
-        let config = launch_config(most, shared_bytes, self.stream, &mut attributes);
-        let mut clusters = 0;
+        let grid = grid(most, shared_bytes, cluster);
+        let asked = self.driver()?.active_clusters(self.megakernel, grid);
         // Not every device has clusters of more than eight: that is no error.
-        // SAFETY: the count is a live local, the function belongs to the loaded module, and the attributes outlive the
-        // call.
-        let asked =
-            unsafe { sys::cuOccupancyMaxActiveClusters(&mut clusters, self.megakernel, &config) };
-        if cluster > 8 && asked.result().is_err() {
-            return Ok(0);
+        match asked {
+            Err(DeviceError::Driver { .. }) if cluster > 8 => Ok(0),
+            asked => Ok(most.min(asked? * cluster)),
         }
-        asked.result().attempt("cuOccupancyMaxActiveClusters")?;
-        Ok(most.min(u32::try_from(clusters).unwrap_or(0) * cluster))
     }
 
-    /// Launches the megakernel on an image, or on a batch, in clusters of so many CTAs if that is more than one.
+    /// Launches a megakernel on an image, or on a batch, in clusters of so many CTAs if that is more than one.
     ///
     /// # Safety
-    /// The image, the batch and all that they point to stay allocated until the launch was waited for, and all CTAs can
-    /// be resident together.
+    /// The megakernel is this device's own, or one of [`load_pass`](Device::load_pass) that stays loaded until the launch
+    /// was waited for, and can run the image. The image, the batch and all that they point to stay allocated until then,
+    /// and all CTAs can be resident together.
     pub(crate) unsafe fn launch(
         &self,
-        shared_bytes: u32,
-        [mut image, mut batch]: [u64; 2],
+        (megakernel, shared_bytes): (Function, u32),
+        [image, batch]: [u64; 2],
         ctas: u32,
         cluster: u32,
     ) -> Result<(), DeviceError> {
-        self.enter()?;
-        let mut params: [*mut c_void; 2] = [(&raw mut image).cast(), (&raw mut batch).cast()];
-        let mut attributes = launch_attributes(cluster);
-        let config = launch_config(ctas, shared_bytes, self.stream, &mut attributes);
-        // SAFETY: the function takes two pointers, whose targets live long enough by contract; the attributes outlive
-        // the call.
-        unsafe {
-            sys::cuLaunchKernelEx(
-                &config,
-                self.megakernel,
-                params.as_mut_ptr(),
-                std::ptr::null_mut(),
-            )
-        }
-        .result()
-        .attempt("cuLaunchKernelEx")
+        let grid = grid(ctas, shared_bytes, cluster);
+        let params = [Param::Address(image), Param::Address(batch)];
+        let driver = self.driver()?;
+        // SAFETY: the function takes two pointers, whose targets live long enough by contract.
+        unsafe { driver.launch(megakernel, grid, &params, self.stream) }
     }
 
     /// The stream that launches of all sessions go through, and every copy that takes its turn among them, for kernels
     /// of your own: what is given to it comes after the runs before and before the runs after. It does not wait for the
     /// default stream, nor that for it. It lives as long as the device, and must not be destroyed.
     pub fn stream(&self) -> sys::CUstream {
+        with_exposed_provenance_mut(self.stream.0)
+    }
+
+    /// The same, for this crate's own calls.
+    pub(crate) fn launches(&self) -> Stream {
         self.stream
     }
 
     /// The device's primary context, which other libraries of the process share. It lives as long as the device, at
     /// least.
     pub fn context(&self) -> sys::CUcontext {
-        self.context
+        with_exposed_provenance_mut(self.held.context.0)
     }
 
     /// The stream of copies that do not wait for launches; events order the two.
-    pub(crate) fn copies(&self) -> sys::CUstream {
+    pub(crate) fn copies(&self) -> Stream {
         self.copies
+    }
+
+    /// Sets a word that launches look at while they run, to 1 or 0, at once.
+    ///
+    /// # Safety
+    /// The word is allocated until [`end_signals`](Device::end_signals) was called.
+    pub(crate) unsafe fn signal(&self, word: u64, value: bool) -> Result<(), DeviceError> {
+        let words = self.held.words.expect("a device that is open has them");
+        let from = with_exposed_provenance::<[u8; 4]>(words).wrapping_add(value.into());
+        // SAFETY: one of the words, which are there as long as the device; the target, by contract.
+        unsafe { self.driver()?.signal(word, &*from, self.signals) }
+    }
+
+    /// Waits until all words are set.
+    pub(crate) fn end_signals(&self) -> Result<(), DeviceError> {
+        self.driver()?.synchronize(self.signals)
     }
 
     /// Makes the context current on this thread, as calls of the driver need it. It stays so until another one is made
     /// current; sessions do this for themselves.
     pub fn enter(&self) -> Result<(), DeviceError> {
-        // SAFETY: the primary context stays retained until `drop`.
-        unsafe { result::ctx::set_current(self.context) }.attempt("cuCtxSetCurrent")
+        self.held.driver.enter(self.held.context)
+    }
+
+    /// The driver, with the context current on this thread.
+    pub(crate) fn driver(&self) -> Result<&dyn Driver, DeviceError> {
+        self.enter()?;
+        Ok(&*self.held.driver)
     }
 
     /// Waits until everything is done that was given to [`stream`](Device::stream), or to the stream of copies beside
     /// it. An error of a kernel of your own may be said here, or by the next run.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
-        self.enter()?;
-        for stream in [self.copies, self.stream] {
-            // SAFETY: the streams live until `drop`.
-            unsafe { result::stream::synchronize(stream) }.attempt("cuStreamSynchronize")?;
-        }
-        Ok(())
+        let driver = self.driver()?;
+        driver.synchronize(self.copies)?;
+        driver.synchronize(self.stream)
     }
 
     /// Starts finding out whether a graph on the device is its own reverse: clears the word at `verdict` if it is not,
@@ -464,30 +510,24 @@ impl Device {
         [nodes, edges]: [u32; 2],
         verdict: u64,
     ) -> Result<(), DeviceError> {
-        self.enter()?;
-        let ([mut offsets, mut targets], mut verdict) = (graph, verdict);
-        let (mut nodes, mut edges) = (nodes, edges);
-        let mut params: [*mut c_void; 5] = [
-            (&raw mut offsets).cast(),
-            (&raw mut targets).cast(),
-            (&raw mut nodes).cast(),
-            (&raw mut edges).cast(),
-            (&raw mut verdict).cast(),
+        let params = [
+            Param::Address(graph[0]),
+            Param::Address(graph[1]),
+            Param::Word(nodes),
+            Param::Word(edges),
+            Param::Address(verdict),
         ];
-        let ctas = edges.div_ceil(8 * 1024).clamp(1, self.multiprocessors * 8);
+        let grid = Grid {
+            ctas: edges.div_ceil(8 * 1024).clamp(1, self.multiprocessors * 8),
+            threads: 256,
+            shared_bytes: 0,
+            cooperative: false,
+            cluster: 1,
+        };
+        let driver = self.driver()?;
         // SAFETY: the function takes two addresses, two numbers and an address, which are good by this function's
         // contract.
-        unsafe {
-            result::launch_kernel(
-                self.symmetric,
-                (ctas, 1, 1),
-                (256, 1, 1),
-                0,
-                self.stream,
-                &mut params,
-            )
-        }
-        .attempt("cuLaunchKernel")
+        unsafe { driver.launch(self.symmetric, grid, &params, self.stream) }
     }
 
     /// Something keeps memory of the device for later.
@@ -514,116 +554,85 @@ impl Device {
 
     /// Free and total device memory in bytes.
     pub fn memory_bytes(&self) -> Result<(u64, u64), DeviceError> {
-        self.enter()?;
-        let (free, total) = result::mem_get_info().attempt("cuMemGetInfo")?;
-        Ok((free as u64, total as u64))
+        self.driver()?.memory_bytes()
     }
 
-    /// Loads machine code, where the driver takes it.
-    fn load_cubin(&self, elf: &[u8]) -> Result<sys::CUmodule, DeviceError> {
-        // SAFETY: a whole ELF file, which says how long it is, and outlives the call.
-        unsafe { result::module::load_data(elf.as_ptr().cast()) }.attempt("cuModuleLoadData")
+    /// Has the driver compile the megakernel of a pass, or find it in its cache, and makes it ready to be launched in the
+    /// place of this device's own. Runs of others go on meanwhile.
+    pub(crate) fn load_pass(&self, ptx: &str) -> Result<(Module, Function), DeviceError> {
+        let driver = self.driver()?;
+        let module = driver.compile(ptx)?;
+        let function = driver.function(module, MEGAKERNEL);
+        let ready = function.and_then(|function| self.allow(function).map(|()| (module, function)));
+        if ready.is_err() {
+            // SAFETY: nobody else knows of it.
+            let _ = unsafe { driver.unload(module) };
+        }
+        ready
     }
 
-    /// Has the driver compile PTX, or find it compiled in its cache.
-    pub(crate) fn load(&self, ptx: &str) -> Result<sys::CUmodule, DeviceError> {
-        let text = CString::new(ptx).expect("the PTX has no zero byte");
-        let mut log = vec![0u8; 8192];
-        use sys::CUjit_option_enum as option;
-        let mut options = [
-            option::CU_JIT_ERROR_LOG_BUFFER,
-            option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-        ];
-        let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), log.len() as *mut c_void];
-        let mut module = std::ptr::null_mut();
-        // SAFETY: the text ends in a zero byte; options and values are two parallel arrays; they, the text and the log
-        // outlive the call.
-        let loaded = unsafe {
-            sys::cuModuleLoadDataEx(
-                &mut module,
-                text.as_ptr().cast(),
-                options.len() as u32,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
+    /// Gives a module of [`load_pass`](Device::load_pass) back.
+    ///
+    /// # Safety
+    /// Nothing of it runs, or is launched again.
+    pub(crate) unsafe fn unload(&self, module: Module) {
+        if let Ok(driver) = self.driver() {
+            // SAFETY: by contract. An error at this point has no taker.
+            let _ = unsafe { driver.unload(module) };
+        }
+    }
+
+    /// Lets a megakernel have as much shared memory, and as large clusters, as the device has.
+    fn allow(&self, megakernel: Function) -> Result<(), DeviceError> {
+        use sys::CUfunction_attribute_enum as attribute;
+        let shared = attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let clusters = attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+        let driver = self.driver()?;
+        driver.set_function_attribute(megakernel, shared, self.shared_bytes as i32)?;
+        match self.clusters {
+            true => driver.set_function_attribute(megakernel, clusters, 1),
+            false => Ok(()),
+        }
+    }
+
+    /// What the compiler made of a megakernel.
+    pub(crate) fn figures(&self, megakernel: Function) -> Result<Figures, DeviceError> {
+        let driver = self.driver()?;
+        let get = |what| {
+            let got = driver.function_attribute(megakernel, what);
+            got.map(|value| value as u32)
         };
-        loaded.result().map(|()| module).map_err(|e| {
-            let end = log.iter().position(|&b| b == 0).unwrap_or(0);
-            let log = String::from_utf8_lossy(&log[..end]).trim().to_owned();
-            let log = if log.is_empty() { e.to_string() } else { log };
-            DeviceError::Compile { log }
+        use sys::CUfunction_attribute_enum as attribute;
+        Ok(Figures {
+            registers: get(attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            local_bytes: get(attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            shared_bytes: get(attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
         })
     }
-}
 
-/// All CTAs together, in clusters of so many.
-fn launch_attributes(cluster: u32) -> Vec<sys::CUlaunchAttribute> {
-    let attribute = |id, set: fn(&mut sys::CUlaunchAttributeValue, u32), x| {
-        let mut value = sys::CUlaunchAttributeValue { pad: [0; 64] };
-        set(&mut value, x);
-        sys::CUlaunchAttribute {
-            id,
-            pad: [0; 4],
-            value,
-        }
-    };
-    use sys::CUlaunchAttributeID_enum as of;
-    let mut attributes = vec![attribute(
-        of::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-        |value, x| value.cooperative = x as i32,
-        1,
-    )];
-    if cluster > 1 {
-        attributes.push(attribute(
-            of::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-            |value, x| {
-                value.clusterDim =
-                    sys::CUlaunchAttributeValue_union__bindgen_ty_1 { x, y: 1, z: 1 };
-            },
-            cluster,
-        ));
+    /// Modules of passes, by what their text is made from.
+    pub(crate) fn passes(&self) -> &Passes {
+        &self.passes
     }
-    attributes
-}
 
-fn launch_config(
-    ctas: u32,
-    shared_bytes: u32,
-    stream: sys::CUstream,
-    attributes: &mut [sys::CUlaunchAttribute],
-) -> sys::CUlaunchConfig {
-    sys::CUlaunchConfig {
-        gridDimX: ctas,
-        gridDimY: 1,
-        gridDimZ: 1,
-        blockDimX: abi::THREADS,
-        blockDimY: 1,
-        blockDimZ: 1,
-        sharedMemBytes: shared_bytes,
-        hStream: stream,
-        attrs: attributes.as_mut_ptr(),
-        numAttrs: attributes.len() as u32,
+    /// Whether megakernels have the instructions of clusters.
+    pub(crate) fn has_clusters(&self) -> bool {
+        self.clusters
     }
 }
 
-impl Drop for Device {
-    fn drop(&mut self) {
-        if self.enter().is_err() {
-            return;
-        }
-        // SAFETY: the handles were made by `open` and are not used again; work on the stream was waited for by its
-        // users. Errors at this point have no taker.
-        unsafe {
-            if !self.module.is_null() {
-                let _ = result::module::unload(self.module);
-            }
-            for stream in [self.stream, self.copies] {
-                if !stream.is_null() {
-                    let _ = result::stream::destroy(stream);
-                }
-            }
-            let _ = result::primary_ctx::release(self.device);
-        }
+fn ns_since(before: Instant) -> u64 {
+    u64::try_from(before.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Of the megakernel: all CTAs together, in clusters of so many.
+fn grid(ctas: u32, shared_bytes: u32, cluster: u32) -> Grid {
+    Grid {
+        ctas,
+        threads: abi::THREADS,
+        shared_bytes,
+        cooperative: true,
+        cluster,
     }
 }
 

@@ -4,13 +4,16 @@
 //! uniforms lie, what every barrier has to settle. [`Layout::encode`] writes the tables of one run. Everything here is
 //! pure, so it is tested without a GPU.
 
+mod known;
+mod rounds;
 mod run;
 mod schedule;
 #[cfg(test)]
 pub(crate) mod tests;
 mod words;
 
-pub(crate) use run::{Control, Ranges, Run, Turn};
+pub(crate) use rounds::General;
+pub(crate) use run::{Control, Ranges, Run, Turn, words_of};
 
 use crate::abi::{self, NONE};
 use crate::map::{self, MapCode};
@@ -20,9 +23,9 @@ use crate::tile;
 use run::value_of;
 use thiserror::Error;
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::vir0::flow::{op, writes};
-use vyre_core::vir0::isa::{Imm, Op, Word};
-use vyre_core::vir0::module::{Domain, Kernel, Program, ReduceOp, Role, TopologyId};
+use vyre_core::vir0::flow::{Rows, live_in, op, rows_of, uses, writes};
+use vyre_core::vir0::isa::{Faults, Imm, Op, Slot, Word};
+use vyre_core::vir0::module::{Domain, FixpointId, Kernel, Program, ReduceOp, Role, TopologyId};
 use vyre_core::vir0::scalar::Scalar;
 use words::device_code;
 
@@ -61,6 +64,8 @@ const QUICK_WORDS: usize = 1024;
 const QUICK_BYTES: u32 = 16;
 /// Words of all maps of a pass at most; the code of others is not kept twice.
 const MAP_WORDS: usize = 768;
+/// Words of a map at most that compiled code does not take the place of.
+const SHORT_MAP: usize = 12;
 /// Staged uniforms of all kernels up to this size have places of their own.
 const UNIFORMS_BYTES: u32 = 24 * 1024;
 
@@ -82,7 +87,7 @@ pub(crate) struct Layout {
     lists: Vec<u32>,
     looked: (u32, u32),
     /// The image's head without a run's addresses.
-    head: abi::Image,
+    pub(crate) head: abi::Image,
     /// Dynamic shared memory of the launch.
     pub(crate) shared_bytes: u32,
     /// The topology that a frontier's items carry edge ranges of.
@@ -96,6 +101,10 @@ pub(crate) struct Layout {
     quick_code: Vec<QuickWord>,
     /// Waves that may be turned round.
     pub(crate) pulls: Vec<Pulling>,
+    /// Steps that end a fixpoint whose narrow rounds compiled passes keep on chip, with the items of a frontier that a
+    /// CTA keeps; and why others go the general way.
+    pub(crate) rounds: Vec<(usize, u32)>,
+    pub(crate) general: Vec<(FixpointId, General)>,
 }
 
 /// A wave that may be turned round, as far as it does not depend on a run.
@@ -109,19 +118,52 @@ pub(crate) struct Pulling {
 }
 
 /// What barriers between narrow rounds of a kernel have to order: its stores, and its plain loads of what may change.
-/// Exchanges happen where all see them, and their results are waited for.
+/// Exchanges happen where all see them, and those whose results are needed have come back. Others a compiler may send off
+/// without waiting, so they count as stores.
 fn barriers_order(program: &Program, kernel: &Kernel) -> u32 {
-    let of = |word: &Word| match Op::from_code(word.op) {
-        Some(Op::St8 | Op::St32 | Op::AtomSt32 | Op::St64 | Op::AtomSt64) => abi::QUICK_WRITES,
-        Some(Op::Ld8 | Op::Ld32 | Op::Ld64) => {
-            match program.buffers[usize::from(word.resource())].role {
-                Role::Topology | Role::Input => 0,
-                Role::Output | Role::Scratch | Role::InOut => abi::QUICK_READS,
+    let (live, needed) = (live_in(&kernel.code), needed(&kernel.code));
+    let of = |(pc, word): (usize, &Word)| match op(word) {
+        Op::St8 | Op::St32 | Op::AtomSt32 | Op::St64 | Op::AtomSt64 => abi::QUICK_WRITES,
+        Op::Ld8 | Op::Ld32 | Op::Ld64 => match program.buffers[usize::from(word.resource())].role {
+            Role::Topology | Role::Input => 0,
+            Role::Output | Role::Scratch | Role::InOut => abi::QUICK_READS,
+        },
+        op if matches!(op.row().d, Slot::OptW | Slot::OptD) => {
+            let result = rows_of(op.row().d, word.d);
+            match result.meets(live[pc + 1]) && result.meets(needed) {
+                true => 0,
+                false => abi::QUICK_WRITES,
             }
         }
         _ => 0,
     };
-    kernel.code.iter().map(of).fold(0, |all, of| all | of)
+    kernel
+        .code
+        .iter()
+        .enumerate()
+        .map(of)
+        .fold(0, |all, of| all | of)
+}
+
+/// Rows of which some word needs a value: one that does more than write rows, or whose own result is needed.
+fn needed(code: &[Word]) -> Rows {
+    let does_more = |word: &Word| {
+        let row = op(word).row();
+        let names = matches!(row.imm, Imm::Resource(_) | Imm::ResourceThird(_));
+        names || row.d == Slot::N || row.faults != Faults::No
+    };
+    let mut all = Rows::NONE;
+    loop {
+        let needs = |w: &&Word| does_more(w) || writes(w).meets(all);
+        let more = code
+            .iter()
+            .filter(needs)
+            .fold(all, |rows, w| rows.or(uses(w)));
+        if more == all {
+            return all;
+        }
+        all = more;
+    }
 }
 
 impl Layout {
@@ -150,6 +192,8 @@ impl Layout {
             quick: Vec::new(),
             quick_code: Vec::new(),
             pulls: Vec::new(),
+            rounds: Vec::new(),
+            general: Vec::new(),
         };
         for wave in &program.waves {
             if let (Some(t), Some(f)) = (wave.domain.topology(), wave.domain.frontier()) {
@@ -164,14 +208,20 @@ impl Layout {
             let frontier = wave.domain.frontier().map(|f| f.0.into());
             let list = wave.domain.list();
             let swept = frontier.or(list.map(|(l, _)| list_number(program, l.0)));
-            let average = degree.get(topology as usize).copied().unwrap_or(1.0);
+            let narrow = match wave.domain {
+                Domain::EdgesFrom(t, _) => {
+                    let average = degree.get(t.index()).copied().unwrap_or(1.0);
+                    (32.0 / average.max(1.0)).round().clamp(1.0, 32.0) as u32
+                }
+                _ => 1,
+            };
             layout.waves.push(abi::Wave {
                 len: 0,
                 kernel: wave.kernel.0.into(),
                 domain: wave.domain.tag().into(),
                 topology,
                 frontier: swept.unwrap_or(NONE),
-                narrow: (32.0 / average.max(1.0)).round().clamp(1.0, 32.0) as u32,
+                narrow,
                 fresh: list.is_some_and(|(_, new)| new).into(),
                 pull: NONE,
                 ..Default::default()
@@ -179,24 +229,23 @@ impl Layout {
         }
         layout.schedule(program, allocation);
         layout.place(program, room, items_per_lane)?;
+        layout.find_rounds(program);
         Ok(layout)
     }
 
     /// Words and row use of one kernel; registers and uniforms are placed later.
     fn kernel(&mut self, program: &Program, kernel: &Kernel) {
         let is_wave = self.kernels.len() < program.waves.len();
+        // Each has so many accumulators in turn as hold its words.
         let mut reductions = Vec::new();
         for word in &kernel.code {
-            if matches!(op(word), Op::Reduce32 | Op::Reduce64)
-                && !reductions.contains(&u32::from(word.resource()))
-            {
-                reductions.push(word.resource().into());
+            let id = u32::from(word.resource());
+            if matches!(op(word), Op::Reduce32 | Op::Reduce64) && !reductions.contains(&id) {
+                let words = words_of(&program.reductions[id as usize]);
+                reductions.extend((0..words.div_ceil(32)).map(|_| id));
             }
         }
-        let faults = kernel
-            .code
-            .iter()
-            .any(|w| op(w).row().faults != vyre_core::vir0::isa::Faults::No);
+        let faults = kernel.code.iter().any(|w| op(w).row().faults != Faults::No);
         let (mut rows, mut item_row) = (u32::from(kernel.rows).max(1), NONE);
         if is_wave && faults {
             // An item with fields is named by the first of them, which the kernel may not use.
@@ -304,6 +353,11 @@ impl Layout {
         if self.code.len() % 2 == 1 {
             self.code.push(Word::default());
         }
+    }
+
+    /// By accumulator of a kernel, its reduction: one for each 32 words of it.
+    pub(crate) fn reductions_of(&self, kernel: &abi::Kernel) -> &[u32] {
+        &self.lists[kernel.reductions as usize..][..kernel.reduction_count as usize]
     }
 
     /// Appends a list and returns the index of its first element.
@@ -522,6 +576,21 @@ impl Layout {
     /// Warps of a CTA that take part in narrow rounds at most; 0: no wave has such.
     pub(crate) fn quick_warps(&self) -> u32 {
         self.head.quick_warps
+    }
+
+    /// Whether sweeps of a kernel go by its map in the pass's own module, too. What has few words waits for memory, and
+    /// a map has more items on their way.
+    pub(crate) fn stays_map(&self, kernel: usize) -> bool {
+        let map = self.maps[kernel].as_ref();
+        self.kernels[kernel].stream_k != 0 && map.is_some_and(|m| m.code.len() <= SHORT_MAP)
+    }
+
+    /// Buffers of which a kernel's items load their own elements, with the elements' sizes in bytes.
+    pub(crate) fn ahead(&self, kernel: usize) -> impl Iterator<Item = (u16, u32)> + use<'_> {
+        let kernel = &self.kernels[kernel];
+        let lists = &self.lists[kernel.ahead as usize..];
+        let pairs = lists.chunks(2).take(kernel.ahead_count as usize);
+        pairs.map(|pair| (pair[0] as u16, pair[1]))
     }
 
     /// Items of a wave that one warp takes at once.

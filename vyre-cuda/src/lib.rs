@@ -6,15 +6,26 @@ mod abi;
 mod backend;
 mod buffer;
 mod code;
+mod compiled;
 pub mod device;
+mod driver;
+#[cfg(any(test, feature = "fake"))]
+pub mod fake;
 mod image;
 mod map;
 mod megakernel;
 mod neighbor_loop;
+mod ptx;
 mod quick;
+mod splice;
+mod tiers;
 mod tile;
 
 pub use backend::Cuda;
+pub use compiled::pass_ptx;
 pub use cudarc;
 pub use device::{Device, DeviceError};
+#[cfg(any(test, feature = "fake"))]
+#[doc(hidden)]
+pub use driver::played;
 pub use megakernel::Megakernel;

@@ -53,6 +53,7 @@ use memory::{CLUSTERS, Needs, Own, clustered, room_for};
 use readback::{locked, stays};
 use record::is_result;
 use shared::Manner;
+use std::borrow::Cow;
 use std::sync::Arc;
 use upload::check_topology;
 use vyre_core::dsl::columns::{Column, SliceMut};
@@ -60,12 +61,15 @@ use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::{ALIGN, Shape};
 use vyre_core::plan::footprint::Allocation;
-use vyre_core::plan::launch::{Route, Topology};
+use vyre_core::plan::launch::Topology;
 use vyre_core::plan::session::Counters;
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::{Args, TopologyArgs, resolve_topologies};
-use vyre_core::run::backend::{Executor, Followed, LaunchHint, Limits, Lock, Progress, Resident};
+use vyre_core::run::backend::{
+    Executor, Followed, LaunchHint, Limits, Lock, Progress, Resident, runnable,
+};
 use vyre_core::run::outcome::Outcome;
+use vyre_core::run::stop::Stop;
 use vyre_core::vir0::module::{BufferId, Program, Role, TopologyId};
 use vyre_core::vir0::sizes::Sizes;
 
@@ -99,6 +103,7 @@ impl Megakernel {
         topology: &TopologyArgs<'_>,
         allocation: Allocation,
     ) -> Result<Megakernel, RunError> {
+        runnable(&program, ("cuda", false))?;
         let (csrs, sizes) = resolve_topologies(&program, topology)?;
         let csrs: Vec<&Csr> = csrs.iter().map(|g| &**g).collect();
         check_topology(&program, &sizes, topology)?;
@@ -195,20 +200,16 @@ impl Megakernel {
 
 impl Executor for Megakernel {
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
+        let _armed = self.launcher.arm()?;
         let first = (0..).step_by(SERIES);
         for (first, chunk) in first.zip(series.chunks(SERIES)) {
             let read = first + chunk.len() == series.len();
-            let lands = results.locked;
             for (_, column) in locked(results) {
                 column.reset(0, 0);
             }
             let into: &mut [_] = if read { locked(results) } else { &mut [] };
             let ran = self.start_series(chunk, (0, false), read, into);
             let ran = ran.and_then(|pending| self.finish_series(pending, results, &mut []));
-            if ran.is_err() && lands {
-                // What is on its way to the caller's memory.
-                self.launcher.pass.device.synchronize()?;
-            }
             ran.map_err(|e| match e {
                 RunError::Trap(trap) => {
                     let run = first + trap.run.unwrap_or(0) as usize;
@@ -232,7 +233,10 @@ impl Executor for Megakernel {
             }
             *column = Column::filled(buffer.scalar, 0, 0);
             room_in(column, (bytes / buffer.scalar.size_bytes()) as usize)?;
-            if locked.lock(column, bytes as usize).is_err() {
+            // SAFETY: whoever has the outcome has the lock, and lets go of the lock before the columns grow or are freed
+            // (`Executor::lock`).
+            let begun = unsafe { locked.lock(column, bytes as usize) };
+            if begun.is_err() {
                 // The system may allow no more. Then results come as those of other runs do.
                 return Ok(None);
             }
@@ -246,6 +250,7 @@ impl Executor for Megakernel {
         in_outs: &mut [(BufferId, SliceMut<'_>)],
         _may_trap: bool,
     ) -> Result<Outcome, RunError> {
+        let _armed = self.launcher.arm()?;
         let pending = {
             let mut all = args.clone();
             let given = in_outs.iter().map(|(id, s)| (*id, s.as_slice()));
@@ -268,7 +273,10 @@ impl Executor for Megakernel {
     }
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
-        let results = self.run_all(queries);
+        let results = match self.launcher.arm() {
+            Ok(_armed) => self.run_all(queries),
+            Err(e) => vec![Err(e); queries.len()],
+        };
         // Only some of them were in the session's own buffers.
         self.own.left = None;
         results
@@ -328,7 +336,7 @@ impl Executor for Megakernel {
             max_workers: self.slots(),
             lanes_per_worker: abi::THREADS,
             workers_vary: true,
-            jit: false,
+            jit: true,
             items_per_lane: ITEMS_PER_LANE,
             overlaps: true,
             bitmaps: false,
@@ -336,22 +344,24 @@ impl Executor for Megakernel {
     }
 
     fn follow(&mut self, hint: &LaunchHint) -> Followed {
-        let mut notes = Vec::new();
-        if hint.route == Route::Jit {
-            notes.push("jit wanted, not available: the megakernel interprets");
-        }
+        let mut notes: Vec<Cow<'static, str>> = Vec::new();
         let short = hint.topology == Topology::MemoryConstrained;
         self.own.ctas = if short && !hint.shared && !hint.asked && hint.workers < self.slots() {
             notes.push(
-                "fewer CTAs wanted: all run, since only those of a batch have memory of their own",
+                "fewer CTAs wanted: all run, since only those of a batch have memory of their own"
+                    .into(),
             );
             self.slots()
         } else {
             hint.workers.clamp(1, self.slots())
         };
         if self.take_items(hint.items_per_lane).is_err() {
-            notes.push("another number of items a lane wanted, which cannot be had");
+            notes.push("another number of items a lane wanted, which cannot be had".into());
         }
+        self.launcher.pass.take_route(hint.route);
+        let (code, why) = self.launcher.pass.explain(hint.route);
+        notes.extend(why.map(|why| format!("compiled code wanted: {why}").into()));
+        notes.extend(self.launcher.pass.general().map(Cow::from));
         self.launcher.pass.time_waves = hint.time_waves;
         self.own.pack_up_to_bytes = hint.pack_up_to_bytes;
         self.own.pull_from = hint.pull_from;
@@ -363,10 +373,14 @@ impl Executor for Megakernel {
         }
         Followed {
             workers: self.own.ctas,
-            code: "interpreted",
+            code,
             sweeps: None,
             notes,
         }
+    }
+
+    fn compile(&mut self) -> Result<bool, RunError> {
+        self.launcher.pass.compile()
     }
 
     fn progress(&self) -> Option<Arc<Progress>> {
@@ -375,6 +389,10 @@ impl Executor for Megakernel {
 
     fn set_progress(&mut self, progress: Arc<Progress>) {
         self.launcher.progress = progress;
+    }
+
+    fn set_stop(&mut self, stop: &Arc<Stop>) {
+        self.launcher.stop = Some(Arc::clone(stop));
     }
 }
 

@@ -9,6 +9,7 @@ use crate::kernel;
 use crate::package::{Imports, Package, has_dollar};
 use crate::report::Report;
 use crate::tokens::any_token;
+use crate::turns::watched;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::Item;
@@ -78,9 +79,10 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
         }
     });
     let errors = report.errors();
-    let travels = package.travels(name, &krate);
+    let travels = package.travels(name, &krate, false);
     let other_name = once_more(&function, package.serial);
-    let function = report.mended(function.to_token_stream());
+    let private = quote! { #krate::__private };
+    let function = report.mended(watched(function.to_token_stream(), &private), &private);
     quote! { #function #errors #arrays #looks #other_name #travels }
 }
 
@@ -201,7 +203,8 @@ fn device_module(
             #macros
         }));
     }
-    report.mended(module.into_token_stream())
+    let private = quote! { #krate::__private };
+    report.mended(watched(module.into_token_stream(), &private), &private)
 }
 
 fn has_self(stream: TokenStream) -> bool {

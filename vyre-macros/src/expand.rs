@@ -13,6 +13,7 @@ use crate::kernel::types::scalar_type;
 use crate::report::Report;
 use crate::tables::{Home, ModuleTables, NamedConstant, Tables, entry};
 use crate::tokens::{first_token, generated, source_text};
+use crate::turns::watched;
 use crate::wave_graph::build::Built;
 use crate::wave_graph::check::{Fields, Param, Slot, Sweep};
 use crate::wave_graph::graph::{
@@ -77,7 +78,7 @@ pub(crate) fn module(x: &Expansion<'_>, report: Report) -> TokenStream {
         quote! { #names #records #shared #pass #glue },
     );
     let module = x.scope(0, &report, &quote! { #errors #generated });
-    report.mended(module)
+    report.mended(module, &x.private())
 }
 
 /// What is generated, out of the way of names that the user took: after that error there are no others for it.
@@ -114,9 +115,10 @@ impl Expansion<'_> {
             .iter()
             .filter(|a| matches!(a.style, AttrStyle::Inner(_)));
         let name = &scope.name;
-        let mut vis = scope.vis.clone();
+        let (mut vis, mut hidden) = (scope.vis.clone(), None);
         if scope.depth > 0 && matches!(vis, syn::Visibility::Inherited) {
-            vis = visible_to_graphs(name.span());
+            vis = self.graph.options.visible(name.span());
+            hidden = self.graph.options.undocumented();
         }
         let import = (!scope.imports_parent).then(|| {
             quote! { use super::*; }
@@ -124,7 +126,7 @@ impl Expansion<'_> {
         let tables = self.skeleton.and_then(|_| self.tables.modules().get(s));
         let added = added(self.tables_inside(s), &self.private());
         let pieces = scope.pieces.iter().map(|piece| match piece {
-            Piece::Item(tokens) => added_inside(tokens, &added),
+            Piece::Item(tokens) => watched(added_inside(tokens, &added), &self.private()),
             // Its functions stay where they are.
             Piece::Wave(w) if self.graph.waves[*w].origin.is_some() => TokenStream::new(),
             Piece::Scope(inner) if self.graph.scopes[*inner].origin.is_some() => {
@@ -135,7 +137,8 @@ impl Expansion<'_> {
                 let quiet = quiet_on_error(self.skeleton.is_some());
                 let inline = inlined(function);
                 let many = many_arguments(function.sig.inputs.len());
-                report.seen(function, quote! { #quiet #inline #many #function })
+                let emitted = quote! { #quiet #inline #many #function };
+                report.seen(function, watched(emitted, &self.private()))
             }
             Piece::Scope(inner) => self.scope(*inner, report, &TokenStream::new()),
         });
@@ -155,6 +158,7 @@ impl Expansion<'_> {
         let quiet = quiet_on_error(s > 0 || self.skeleton.is_some());
         quote! {
             #quiet
+            #hidden
             #(#outer)*
             #vis mod #name {
                 #(#inner)*
@@ -196,7 +200,7 @@ impl Expansion<'_> {
         });
         quote! {
             #[doc(hidden)]
-            pub(crate) mod #name {
+            pub mod #name {
                 use super::*;
                 #tables
             }
@@ -352,6 +356,9 @@ impl Expansion<'_> {
         let (a, b, name) = (shown(here), shown(there), graph.name.unraw());
         let differs = match what {
             What::Length => format!("it has {a} elements here, and {b} there"),
+            What::Part => {
+                format!("its length is computed with {a} here, and with {b} there")
+            }
             What::Width => format!("its rows have {a} bits here, and {b} there"),
             What::Init => format!("it starts as {a} here, and as {b} there"),
         };
@@ -453,8 +460,11 @@ impl Expansion<'_> {
                     }
                 }
                 Slot::Reduction(r) => {
-                    let ty = scalar_type(self.program.reductions[r.index()].scalar);
-                    outputs.push(quote! { #docs pub #ident: #ty });
+                    let reduction = &self.program.reductions[r.index()];
+                    let ty = scalar_type(reduction.scalar);
+                    if reduction.output {
+                        outputs.push(quote! { #docs pub #ident: #ty });
+                    }
                 }
                 Slot::List(l) => {
                     if let (true, FieldKind::List { item, .. }) =
@@ -586,7 +596,10 @@ impl Expansion<'_> {
                     },
                 ) => {
                     let ty = scalar_type(self.program.buffers[b.index()].scalar);
-                    members.push(quote! { #docs pub #ident: &'a [#ty] });
+                    members.push(match field.is_parts() {
+                        true => quote! { #docs pub #ident: &'a #krate::Parts },
+                        false => quote! { #docs pub #ident: &'a [#ty] },
+                    });
                 }
                 (
                     Slot::Rows(..),
@@ -600,6 +613,9 @@ impl Expansion<'_> {
                     Some(Host::Topology(ty)) if type_word(ty).as_deref() == Some("Csr") => {
                         only_csr = Some(ident);
                         members.push(quote! { #docs pub #ident: &'a #krate::Csr });
+                    }
+                    Some(Host::Topology(ty)) if type_word(ty).as_deref() == Some("Parts") => {
+                        members.push(quote! { #docs pub #ident: &'a #krate::Parts });
                     }
                     Some(Host::Topology(ty)) => {
                         members.push(quote! { #docs pub #ident: &'a [#ty] });

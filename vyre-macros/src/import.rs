@@ -142,6 +142,11 @@ fn look_for_includes(module: &mut syn::ItemMod, around: &Around, report: &mut Re
     let mut changed = items.is_some_and(|items| split_includes(items, report));
     for item in module.content.iter_mut().flat_map(|(_, items)| items) {
         let Item::Use(u) = item else { continue };
+        // `::name` is a crate's, and so is `name` where no module has it.
+        if u.attrs.iter().any(is_include) && u.leading_colon.is_some() && !brings_nothing(u) {
+            u.leading_colon = None;
+            changed = true;
+        }
         // As the one name that it is.
         while u.attrs.iter().any(is_include) && ungroup(&mut u.tree) {
             changed = true;
@@ -197,7 +202,7 @@ fn look_for_includes(module: &mut syn::ItemMod, around: &Around, report: &mut Re
                     changed = true;
                     continue;
                 }
-                let help = "`#[include]` stands on the `use` of a `#[wave_graph]` module of this crate: name it by its path, as in `use crate::search::bfs;`";
+                let help = "`#[include]` stands on the `use` of a `#[wave_graph]` module: name it by its path, as in `use crate::search::bfs;`, or add the crate that exports it to Cargo.toml";
                 report.error_help(path[at].span(), message, help);
             }
             Included::Unmarked { inside } => {
@@ -226,6 +231,11 @@ fn leave_out(u: &mut syn::ItemUse, alias: &str, at: Span) {
     let named = ident(alias, at);
     u.leading_colon = Some(syn::parse_quote!(::));
     u.tree = syn::parse_quote!(core as #named);
+}
+
+/// Whether a `use` is one that was left out.
+fn brings_nothing(u: &syn::ItemUse) -> bool {
+    matches!(&u.tree, syn::UseTree::Rename(r) if r.ident == "core")
 }
 
 /// Reports a `use` that includes more than one graph, and makes it one for each name, which brings nothing.

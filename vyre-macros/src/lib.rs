@@ -17,7 +17,7 @@ extern crate proc_macro;
 //   calls, sight, pass, names, source    what is asked of other modules; claims; what a path means; what is given
 //   args, attributes, package, editor    attributes as written; what travels between modules
 //   report, recover, tables, types       errors of all stages; sites and constants; types of the kernel language
-//   tokens                               places and text
+//   tokens, turns                        places and text; loops that look whether they are to stop
 mod args;
 mod arrays;
 mod attributes;
@@ -36,6 +36,7 @@ mod sight;
 mod source;
 mod tables;
 mod tokens;
+mod turns;
 mod wave_graph;
 
 use proc_macro::TokenStream;

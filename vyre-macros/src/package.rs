@@ -90,20 +90,38 @@ impl ToTokens for Package {
 }
 
 impl Package {
-    /// The macro that hands this out, under the name of the function or module.
-    pub(crate) fn travels(&self, name: &Ident, krate: &TokenStream) -> Option<TokenStream> {
+    /// The macro that hands this out, under the name of the function or module. `exported`: to other crates too, where
+    /// all macros of a crate are in one place.
+    pub(crate) fn travels(
+        &self,
+        name: &Ident,
+        krate: &TokenStream,
+        exported: bool,
+    ) -> Option<TokenStream> {
         let mut name = name.clone();
         name.set_span(generated(name.span()));
-        let hidden = format_ident!("__vyre_source_of_{}", name);
+        let (hidden, export, vis) = match exported {
+            false => (
+                format_ident!("__vyre_source_of_{}", name),
+                None,
+                quote! { pub(crate) },
+            ),
+            true => (
+                format_ident!("__vyre_source_of_{}_{}", name, self.serial),
+                Some(quote! { #[macro_export] #[allow(clippy::crate_in_macro_def)] }),
+                quote! { pub },
+            ),
+        };
         // A `$` would mean something else in the macro: such an item stays in its module.
         (!has_dollar(self.to_token_stream())).then(|| {
             quote! {
                 #[doc(hidden)]
+                #export
                 macro_rules! #hidden {
                     ($($then:tt)*) => { #krate::__private::import! { {#self} $($then)* } };
                 }
                 #[doc(hidden)]
-                pub(crate) use #hidden as #name;
+                #vis use #hidden as #name;
             }
         })
     }

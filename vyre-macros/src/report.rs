@@ -2,7 +2,7 @@
 
 use crate::tokens::ident;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::HashSet;
 use std::fmt::Display;
 
@@ -18,6 +18,8 @@ pub(crate) struct Report {
     meant: Vec<(Span, String, String)>,
     /// Types that were refused.
     refused: Vec<String>,
+    /// Where methods are called that fail inside std without their caller's position.
+    unlocated: HashSet<(String, String)>,
 }
 
 impl Report {
@@ -72,6 +74,11 @@ impl Report {
         self.meant.push((span, written.to_owned(), name.to_owned()));
     }
 
+    /// A method is called here that fails inside std without its caller's position: see [`Report::mended`].
+    pub(crate) fn unlocated(&mut self, method: &Ident) {
+        self.unlocated.insert(place_of(method));
+    }
+
     /// A type was refused: functions that name it are not to be seen by rustc.
     pub(crate) fn refused(&mut self, ty: TokenStream) {
         let names = ty.into_iter().filter_map(|t| match t {
@@ -110,8 +117,11 @@ impl Report {
 
     /// What is emitted again: with the names that were meant in the place of misspelled ones, and without the bodies of
     /// functions in which something was reported. rustc would say the same again in other words, and what follows from
-    /// it.
-    pub(crate) fn mended(&self, tokens: TokenStream) -> TokenStream {
+    /// it. Without errors, methods that do not know their caller are replaced by those of `private` that do.
+    pub(crate) fn mended(&self, tokens: TokenStream, private: &TokenStream) -> TokenStream {
+        if self.is_empty() && !self.unlocated.is_empty() {
+            return self.located(tokens, private).0;
+        }
         let tokens = self.renamed(tokens);
         let spans = self.places();
         if spans.is_empty() {
@@ -149,6 +159,64 @@ impl Report {
             other => other,
         };
         tokens.into_iter().map(mend).collect()
+    }
+
+    /// With the traits of located methods in the functions that call one; whether a call is in no function.
+    fn located(&self, tokens: TokenStream, private: &TokenStream) -> (TokenStream, bool) {
+        let (mut before, mut called) = (String::new(), false);
+        // Of the function whose body comes next: whether it is a `const fn`, which calls no method of a trait.
+        let mut function = None;
+        // A constant, neither.
+        let mut constant = false;
+        let mut trees = Vec::new();
+        for tree in tokens {
+            let word = match &tree {
+                TokenTree::Ident(i) => i.to_string(),
+                TokenTree::Punct(p) => p.as_char().to_string(),
+                TokenTree::Group(_) | TokenTree::Literal(_) => String::new(),
+            };
+            function = match word.as_str() {
+                "fn" => Some(before == "const"),
+                ";" => None,
+                _ => function,
+            };
+            constant = match word.as_str() {
+                "const" => true,
+                "fn" | ";" => false,
+                _ => constant,
+            };
+            before = word;
+            trees.push(match tree {
+                tree if constant => tree,
+                TokenTree::Ident(i) if self.unlocated.contains(&place_of(&i)) => {
+                    called = true;
+                    TokenTree::Ident(format_ident!("__vyre_{i}", span = i.span()))
+                }
+                TokenTree::Group(g) => {
+                    let body =
+                        (function.take_if(|_| g.delimiter() == Delimiter::Brace)).map(|is_const| {
+                            match is_const {
+                                true => (g.stream(), false),
+                                false => self.located(g.stream(), private),
+                            }
+                        });
+                    let inner = match body {
+                        Some((body, true)) => located_body(body, private),
+                        Some((body, false)) => body,
+                        None => {
+                            let (inner, inside) = self.located(g.stream(), private);
+                            called |= inside;
+                            inner
+                        }
+                    };
+                    let mut group = Group::new(g.delimiter(), inner);
+                    group.set_span(g.span());
+                    TokenTree::Group(group)
+                }
+                other => other,
+            });
+        }
+        (trees.into_iter().collect(), called)
     }
 
     /// Nothing was reported, and nothing left to rustc.
@@ -360,6 +428,31 @@ fn default_parameters(trees: &mut Vec<TokenTree>, at: usize) {
         }
         depth += i32::from(punct(trees.get(i), '<')) - i32::from(punct(trees.get(i), '>'));
         i += 1;
+    }
+}
+
+/// A word and its place: what is generated at a place has other words.
+fn place_of(word: &Ident) -> (String, String) {
+    (word.to_string(), format!("{:?}", word.span()))
+}
+
+/// A function's body with the traits of located methods in scope, behind its inner attributes.
+fn located_body(body: TokenStream, private: &TokenStream) -> TokenStream {
+    let trees: Vec<TokenTree> = body.into_iter().collect();
+    let is =
+        |at: usize, c: char| matches!(trees.get(at), Some(TokenTree::Punct(p)) if p.as_char() == c);
+    let mut at = 0;
+    while is(at, '#') && is(at + 1, '!') {
+        at += 3;
+    }
+    let (attributes, rest) = trees.split_at(at);
+    quote! {
+        #(#attributes)*
+        #[allow(unused_imports)]
+        use #private::located::{
+            Located as _, LocatedInt as _, LocatedSigned as _, LocatedSteps as _, LocatedUnsigned as _,
+        };
+        #(#rest)*
     }
 }
 

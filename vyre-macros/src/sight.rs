@@ -229,10 +229,14 @@ impl Around {
                 let wanted: Vec<String> = wanted.filter(|n| *n != self.item).collect();
                 let same = wanted.iter().find(|n| n.eq_ignore_ascii_case(name));
                 let near = || did_you_mean(name, wanted.iter().map(String::as_str));
+                let near = same.map(String::as_str).or_else(near).map(str::to_owned);
+                if at == 0 && !last && near.is_none() && may_be_a_crate(name) {
+                    return None;
+                }
                 return Some(Included::Absent {
                     at,
                     within: place.name(),
-                    near: same.map(String::as_str).or_else(near).map(str::to_owned),
+                    near,
                 });
             };
             if last {
@@ -261,6 +265,26 @@ impl Around {
         }
         None
     }
+}
+
+/// Whether a crate may have the name. rustc is told of those that are linked; an editor that expands is not.
+fn may_be_a_crate(name: &str) -> bool {
+    let mut args = std::env::args();
+    let mut linked = Vec::new();
+    while let Some(arg) = args.next() {
+        let value = match arg.strip_prefix("--extern") {
+            Some("") => args.next(),
+            Some(joined) => joined.strip_prefix('=').map(str::to_owned),
+            None => None,
+        };
+        linked.extend(value);
+    }
+    // `priv,noprelude:name=path`, of which all but the name may be missing.
+    let names = linked.iter().map(|value| {
+        let name = value.split('=').next().unwrap_or_default();
+        name.rsplit(':').next().unwrap_or_default()
+    });
+    linked.is_empty() || names.chain(["std", "core", "alloc"]).any(|n| n == name)
 }
 
 /// A module, as far as it is read.

@@ -5,7 +5,8 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
-use vyre_core::vir0::module::{ConstantId, SiteId};
+use vyre_core::vir0::length::{Length, Term};
+use vyre_core::vir0::module::{ConstantId, LengthId, SiteId};
 use vyre_core::vir0::scalar::Scalar;
 
 /// What a function was compiled as, where names of its scope that the macro does not see could mean something else to
@@ -119,6 +120,9 @@ pub(crate) struct Tables {
     modules: Vec<ModuleTables>,
     sites: usize,
     constants: usize,
+    /// Computed lengths, and the key of each.
+    lengths: Vec<Length>,
+    length_keys: HashMap<String, LengthId>,
     /// Sites and constants are those of another module, which has them in arrays.
     elsewhere: Option<(TokenStream, Rc<ModuleTables>)>,
     /// What the user says at the sites of asserts and panics.
@@ -150,6 +154,21 @@ impl Tables {
         self.modules
     }
 
+    /// The id of a computed length, one for each key.
+    pub(crate) fn length(&mut self, key: String, terms: Vec<Term>) -> LengthId {
+        let next = LengthId(u16::try_from(self.lengths.len()).unwrap_or(u16::MAX));
+        let id = *self.length_keys.entry(key).or_insert(next);
+        if id == next {
+            self.lengths.push(Length { terms });
+        }
+        id
+    }
+
+    /// The computed lengths.
+    pub(crate) fn lengths(&self) -> Vec<Length> {
+        self.lengths.clone()
+    }
+
     /// What was recorded in the only module.
     pub(crate) fn into_module(mut self) -> ModuleTables {
         self.modules.pop().unwrap_or_default()
@@ -178,6 +197,16 @@ impl Tables {
     /// Number of named constants so far: literals of the pool come after them.
     pub(crate) fn constant_count(&self) -> usize {
         self.constants
+    }
+
+    /// The token of a site, if it is not another module's.
+    pub(crate) fn token(&self, site: SiteId) -> Option<Span> {
+        let mut modules = self.modules.iter().rev();
+        let module = modules.find(|m| m.first_site <= site.index())?;
+        match module.sites.get(site.index() - module.first_site)? {
+            Site::Token(span) => Some(*span),
+            Site::Imported(_) => None,
+        }
     }
 
     /// More sites or constants were asked for than ids can name; a client reports that once, at the end.

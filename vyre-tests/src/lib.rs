@@ -1,5 +1,5 @@
 //! What tests share: the backends that they run on ([`backend_tests!`]), graphs with what a search of them finds, passes
-//! that several of them run, and random numbers and programs.
+//! that several of them run, an allocator that counts and refuses, and random numbers and programs.
 //!
 //! ```
 //! use vyre::prelude::*;
@@ -16,18 +16,36 @@
 //! ```
 
 mod memory;
+mod shuffled;
 
+pub mod endless;
 pub mod graphs;
+pub mod heap;
 pub mod passes;
 pub mod programs;
 pub mod random;
 pub mod sequential;
 
+use std::sync::Arc;
+use vyre::{RoutePolicy, Runtime};
+use vyre_cuda::fake::Fake;
+
+/// The CUDA backend on a device that is played, which nobody else has.
+pub fn fake() -> Runtime {
+    let cuda = Fake::default().open();
+    let runtime = Runtime::on(Arc::new(cuda.expect("nothing fails on it")));
+    runtime.with_route(RoutePolicy::Interpreter)
+}
+
 /// Makes tests of functions `fn name(runtime: &Runtime)`: `native::name`, `vir0::name`, `sequential::name` on a backend
-/// that the host leads ([`sequential`]), and `cuda::name`, which is ignored, and fails where there is no device.
+/// that the host leads ([`sequential`]), `fake::name` on a CUDA device that is played ([`fake`]), and `cuda::name` and
+/// `compiled::name`, by the interpreter on a device and by compiled code, which are ignored, and fail where there is no
+/// device.
 ///
 /// Behind `; counting:` stand those for backends that count what they do and lend out their topology, which `sequential`
-/// does not; behind `; cpus:` those about `native` and `vir0` alone, such as how many bytes a session takes.
+/// does not; behind `; live:` those that look at a run while it goes on, which the played device shows nobody; behind
+/// `; cpus:` those about `native` and `vir0` alone, such as how many bytes a session takes; behind `; devices:` those about
+/// a device's memory, for `fake` and `cuda` alone.
 #[macro_export]
 macro_rules! backend_tests {
     (@run $runtime:expr; $($test:ident)*) => {
@@ -36,40 +54,56 @@ macro_rules! backend_tests {
             super::$test(&$runtime);
         })*
     };
-    (cpus: $($cpu:ident),* $(,)?) => {
-        $crate::backend_tests!(; cpus: $($cpu),*);
+    (@device $route:ident; $($test:ident)*) => {
+        $(#[test]
+        #[ignore = "needs a CUDA device"]
+        fn $test() {
+            let runtime = vyre::Runtime::cuda().expect("a CUDA device");
+            super::$test(&runtime.with_route(vyre::RoutePolicy::$route));
+        })*
+    };
+    (cpus: $($cpu:ident),* $(,)? $(; devices: $($device:ident),* $(,)?)?) => {
+        $crate::backend_tests!(; cpus: $($cpu),* $(; devices: $($device),*)?);
     };
     (
         $($test:ident),* $(,)?
         $(; counting: $($counting:ident),* $(,)?)?
+        $(; live: $($live:ident),* $(,)?)?
         $(; cpus: $($cpu:ident),* $(,)?)?
+        $(; devices: $($device:ident),* $(,)?)?
     ) => {
         mod native {
             $crate::backend_tests!(
-                @run vyre::Runtime::native(); $($test)* $($($counting)*)? $($($cpu)*)?
+                @run vyre::Runtime::native();
+                $($test)* $($($counting)*)? $($($live)*)? $($($cpu)*)?
             );
         }
         mod vir0 {
             $crate::backend_tests!(
-                @run vyre::Runtime::vir0(); $($test)* $($($counting)*)? $($($cpu)*)?
+                @run vyre::Runtime::vir0();
+                $($test)* $($($counting)*)? $($($live)*)? $($($cpu)*)?
             );
         }
         mod sequential {
             $crate::backend_tests!(
-                @run vyre::Runtime::on(std::sync::Arc::new($crate::sequential::Sequential)); $($test)*
+                @run vyre::Runtime::on(std::sync::Arc::new($crate::sequential::Sequential));
+                $($test)* $($($live)*)?
+            );
+        }
+        mod fake {
+            $crate::backend_tests!(
+                @run $crate::fake(); $($test)* $($($counting)*)? $($($device)*)?
             );
         }
         mod cuda {
-            $(#[test]
-            #[ignore = "needs a CUDA device"]
-            fn $test() {
-                super::$test(&vyre::Runtime::cuda().expect("a CUDA device"));
-            })*
-            $($(#[test]
-            #[ignore = "needs a CUDA device"]
-            fn $counting() {
-                super::$counting(&vyre::Runtime::cuda().expect("a CUDA device"));
-            })*)?
+            $crate::backend_tests!(
+                @device Interpreter; $($test)* $($($counting)*)? $($($live)*)? $($($device)*)?
+            );
+        }
+        mod compiled {
+            $crate::backend_tests!(
+                @device Compiled; $($test)* $($($counting)*)? $($($live)*)?
+            );
         }
     };
 }

@@ -1,5 +1,6 @@
 //! Memory on the host, as plain as it can be: a column for each buffer, and for each field of each list.
 
+use crate::random::Random;
 use std::collections::HashSet;
 use std::sync::Arc;
 use vyre_core::dsl::{Csr, columns::Column, error::RunError};
@@ -8,10 +9,10 @@ use vyre_core::run::backend::Opening;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::schedule::{Meter, Pending};
 use vyre_core::vir0::meaning::Memory;
-use vyre_core::vir0::{module::*, scalar::Scalar, sizes::Sizes};
+use vyre_core::vir0::{exact::Total, module::*, scalar::Scalar, sizes::Sizes};
 
 /// Items of a list or of a side of a frontier, a column a field.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Items {
     pub(crate) columns: Vec<Column>,
     pub(crate) capacity: usize,
@@ -68,8 +69,21 @@ pub(crate) struct State {
     pub(crate) pushed: Vec<HashSet<u32>>,
     pub(crate) lists: Vec<Items>,
     pub(crate) swept: Vec<usize>,
-    pub(crate) reductions: Vec<u64>,
+    pub(crate) reductions: Vec<Total>,
     pub(crate) fault: Option<Box<Pending>>,
+    /// Sweeps begin with the last item.
+    pub(crate) backwards: bool,
+    /// Turns of loops that can be shared out come in this order.
+    pub(crate) shuffle: Option<Random>,
+}
+
+/// What items may have changed.
+pub(crate) struct Kept {
+    buffers: Vec<Column>,
+    next: Vec<Items>,
+    pushed: Vec<HashSet<u32>>,
+    lists: Vec<Items>,
+    reductions: Vec<Total>,
 }
 
 impl State {
@@ -105,7 +119,7 @@ impl State {
         Some(match uniform {
             Uniform::Scalar(s) => self.sizes.scalars[s.index()],
             Uniform::Constant(c) => self.program.constants[c.index()].bits,
-            Uniform::Reduction(r) => self.reductions[r.index()],
+            Uniform::Reduction(r) => self.reductions[r.index()].value(),
             Uniform::FrontierLen(f) => match self.program.frontiers[f.index()].owner {
                 Some(_) => self.next[f.index()].len(),
                 None => self.now[f.index()].len() + self.next[f.index()].len(),
@@ -114,6 +128,36 @@ impl State {
             Uniform::Nodes => self.sizes.nodes,
             Uniform::Round => return None,
         })
+    }
+
+    /// A copy of what items may change.
+    pub(crate) fn keep(&self) -> Kept {
+        Kept {
+            buffers: self.buffers.clone(),
+            next: self.next.clone(),
+            pushed: self.pushed.clone(),
+            lists: self.lists.clone(),
+            reductions: self.reductions.clone(),
+        }
+    }
+
+    /// Elements that items may change, all together.
+    pub(crate) fn elements(&self) -> usize {
+        let items = self
+            .next
+            .iter()
+            .chain(&self.lists)
+            .flat_map(|items| &items.columns);
+        self.buffers.iter().chain(items).map(Column::len).sum()
+    }
+
+    /// As if nothing had happened since.
+    pub(crate) fn take_back(&mut self, kept: Kept) {
+        self.buffers = kept.buffers;
+        self.next = kept.next;
+        self.pushed = kept.pushed;
+        self.lists = kept.lists;
+        self.reductions = kept.reductions;
     }
 
     /// The state at the start of a run.
@@ -141,7 +185,7 @@ impl State {
         self.pushed = vec![HashSet::new(); program.frontiers.len()];
         self.swept = vec![0; program.waves.len()];
         let reductions = program.reductions.iter();
-        self.reductions = reductions.map(|r| r.op.identity(r.scalar)).collect();
+        self.reductions = reductions.map(Total::new).collect();
         self.fault = None;
         Ok(())
     }
@@ -165,7 +209,7 @@ impl State {
         }
         let reductions = (0..).map(ReductionId).zip(&program.reductions);
         let reductions = reductions.filter(|(_, reduction)| reduction.output);
-        let values = reductions.map(|(id, _)| (id, self.reductions[id.index()]));
+        let values = reductions.map(|(id, _)| (id, self.reductions[id.index()].value()));
         results.reductions.extend(values);
     }
 }
@@ -236,9 +280,7 @@ impl Memory for State {
         let _refused = self.next[f.index()].columns[field as usize].set(slot as usize, bits);
     }
     fn reduce(&mut self, id: ReductionId, bits: u64) {
-        let declared = &self.program.reductions[id.index()];
-        let value = &mut self.reductions[id.index()];
-        *value = declared.op.combine(declared.scalar, *value, bits);
+        self.reductions[id.index()].take_in(bits);
     }
     fn keep_going(&mut self) -> bool {
         self.meter.turn()

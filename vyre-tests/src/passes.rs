@@ -357,3 +357,283 @@ pub mod doubled {
         *twice = 2 * i;
     }
 }
+
+/// A breadth-first search whose rounds have three waves: it finds nodes, gives each of them what its neighbours say, and
+/// counts how often edges lead back.
+#[wave_graph]
+pub mod three_waves {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier]
+        front: Frontier,
+        #[frontier(unique)]
+        found: Frontier,
+        #[output(per = node)]
+        dist: u32,
+        #[output(per = node)]
+        label: u32,
+        #[output(per = node)]
+        back: u32,
+        source: u32,
+        /// No node may be found so far away.
+        too_far: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, source: u32, dist: &mut u32, label: &mut u32, back: &mut u32, front: &Push) {
+        *dist = UNSEEN;
+        *label = v;
+        *back = 0;
+        if v == source {
+            *dist = 0;
+            front.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 1_000_000)]
+    mod rounds {
+        #[wave(edges(graph, from = front))]
+        fn find(e: Edge, round: Round, dist: &Buf<Atomic<u32>>, front: &Push, found: &Push) {
+            if dist[e.dst].compare_exchange(UNSEEN, round + 1) {
+                front.push(e.dst);
+            }
+            found.push(e.src);
+        }
+
+        #[wave(items(found), after(find))]
+        fn name(v: Node, too_far: u32, label: &mut u32, dist: &Buf<Atomic<u32>>) {
+            assert!(dist[v].load() != too_far);
+            *label = *label * 3 + dist[v].load();
+        }
+
+        #[wave(edges(graph, from = found), after(name))]
+        fn lead_back(e: Edge, label: &Buf<u32>, back: &Buf<Atomic<u32>>) {
+            if label[e.src] & 1 == 0 {
+                back[e.dst].fetch_add(label[e.src]);
+            }
+        }
+    }
+}
+
+/// The same graph walked in two waves a round, over and over again, in a fixpoint around it; rounds are few.
+#[wave_graph]
+pub mod walks {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[frontier(unique)]
+        front: Frontier,
+        #[frontier(unique)]
+        next: Frontier,
+        #[frontier(unique)]
+        starts: Frontier,
+        #[output(per = node)]
+        seen: u32,
+        #[output(per = node)]
+        last: u32,
+    }
+
+    #[wave(nodes)]
+    fn init(v: Node, seen: &mut u32, last: &mut u32, starts: &Push) {
+        *seen = 0;
+        *last = 0;
+        if v == 0 {
+            starts.push(v);
+        }
+    }
+
+    #[fixpoint(after(init), until(starts.is_empty()), max_rounds = 5)]
+    mod walks {
+        #[wave(items(starts))]
+        fn start(v: Node, round: Round, front: &Push, starts: &Push) {
+            front.push(v);
+            if round < 3 {
+                starts.push(v);
+            }
+        }
+
+        #[fixpoint(after(start), until(front.is_empty()), max_rounds = 30)]
+        mod steps {
+            #[wave(edges(graph, from = front))]
+            fn go(e: Edge, round: Round, seen: &Buf<Atomic<u32>>, front: &Push, next: &Push) {
+                if seen[e.dst].fetch_max(round + 1) < round + 1 {
+                    next.push(e.dst);
+                    front.push(e.dst);
+                }
+            }
+
+            #[wave(items(next))]
+            fn settle(_v: Node, round: Round, last: &mut u32) {
+                *last += round;
+            }
+        }
+    }
+}
+
+/// Loops that can be shared out, one a wave.
+#[wave_graph]
+pub mod shared_loops {
+    pub struct Data {
+        #[topology]
+        g: Csr,
+        #[topology(per = edge(g))]
+        weight: i32,
+        #[output(per = node)]
+        sum: i64,
+        #[output(per = node)]
+        count: u32,
+        #[output(per = node)]
+        best: i32,
+        #[output(per = node)]
+        of: u32,
+        #[output(per = node)]
+        late: u32,
+        #[output(per = node)]
+        flag: u32,
+        #[output(per = node)]
+        last: u32,
+        #[output(per = node)]
+        first: u32,
+        #[output(per = node)]
+        bits: u32,
+        #[output(per = edge(g))]
+        mark: u32,
+        #[output(per = node)]
+        seen: u32,
+        #[output(per = node)]
+        reached: u32,
+        #[output(per = node)]
+        inner: u32,
+        #[reduce(sum)]
+        all: u64,
+    }
+
+    #[wave(nodes)]
+    fn sums(v: Node, g: &Csr, weight: &Buf<i32>, sum: &mut i64, count: &mut u32) {
+        for e in g.edges(v) {
+            if weight[e] > 0 {
+                *sum += i64::from(weight[e]) * 3;
+                *count += 1;
+            } else {
+                *sum -= 1;
+            }
+        }
+    }
+
+    #[wave(nodes)]
+    fn largest(v: Node, g: &Csr, weight: &Buf<i32>, best: &mut i32, of: &mut u32, late: &mut u32) {
+        let (mut most, mut least) = (-3, 3);
+        let mut whose = v;
+        for e in g.edges(v) {
+            if weight[e] > most {
+                most = weight[e];
+                whose = g.target(e);
+                *of = e;
+            }
+            if weight[e] <= least {
+                least = weight[e];
+                *late = e;
+            }
+        }
+        *best = most.wrapping_mul(1000).wrapping_add(whose as i32);
+    }
+
+    #[wave(nodes)]
+    fn flags(v: Node, g: &Csr, weight: &Buf<i32>, flag: &mut u32, last: &mut u32) {
+        let (mut any, mut kind) = (false, 5);
+        for e in g.edges(v) {
+            if weight[e] == 2 {
+                any = true;
+            }
+            if weight[e] == 3 {
+                kind = 7;
+            }
+            if weight[e] < 2 {
+                *last = e + 1;
+            }
+        }
+        *flag = u32::from(any) + kind;
+    }
+
+    #[wave(nodes)]
+    fn finds(v: Node, g: &Csr, weight: &Buf<i32>, first: &mut u32) {
+        let mut before = 0;
+        *first = u32::MAX;
+        for e in g.edges(v) {
+            if weight[e] == 1 {
+                *first = g.target(e);
+                break;
+            }
+            before += 1;
+        }
+        *first = first.wrapping_mul(100).wrapping_add(before);
+    }
+
+    #[wave(nodes)]
+    fn marks(
+        v: Node,
+        g: &Csr,
+        mark: &Buf<Atomic<u32>>,
+        seen: &Buf<Atomic<u32>>,
+        all: &Reduce<Sum<u64>>,
+    ) {
+        for e in g.edges(v) {
+            mark[e].store(v * 7 + 1);
+            seen[g.target(e)].fetch_add(2);
+            all.add(u64::from(e));
+        }
+    }
+
+    #[wave(nodes)]
+    fn nested(v: Node, g: &Csr, inner: &mut u32) {
+        let mut total = 0;
+        for u in g.neighbors(v) {
+            let mut local = 1;
+            for w in g.neighbors(u) {
+                local = local * 3 + w;
+            }
+            total ^= local;
+        }
+        *inner = total;
+    }
+
+    #[wave(nodes)]
+    fn masks(v: Node, g: &Csr, bits: &mut u32) {
+        let mut some = 0;
+        for k in 3..g.degree(v) + 5 {
+            some |= 1 << (k & 31);
+        }
+        *bits = some;
+    }
+}
+
+/// Loops that can be shared out, of which a turn of the item `way` faults: an index, a division, an assertion.
+#[wave_graph]
+pub mod faulty_loops {
+    pub struct Data {
+        #[topology]
+        g: Csr,
+        #[topology(per = edge(g))]
+        weight: u32,
+        #[input(per = node)]
+        share: u32,
+        #[output(per = node)]
+        sum: u32,
+        kind: u32,
+    }
+
+    #[wave(nodes)]
+    fn gather(v: Node, g: &Csr, weight: &Buf<u32>, share: &Buf<u32>, sum: &mut u32, kind: u32) {
+        for e in g.edges(v) {
+            if kind == 0 {
+                *sum += share[weight[e]];
+            } else if kind == 1 {
+                *sum += share[g.target(e)] / weight[e];
+            } else {
+                assert!(weight[e] != 7, "a bad edge");
+                *sum += weight[e];
+            }
+        }
+    }
+}

@@ -91,10 +91,15 @@ impl Generator<'_, '_> {
             unique,
             owner: None,
         });
+        let (op, scalar) = *self.u.choose(&[
+            (ReduceOp::Sum, Scalar::U32),
+            (ReduceOp::Max, Scalar::U32),
+            (ReduceOp::ExactSum, Scalar::F32),
+        ])?;
         self.program.reductions.push(Reduction {
             name: format!("sum{i}"),
-            op: *self.u.choose(&[ReduceOp::Sum, ReduceOp::Max])?,
-            scalar: Scalar::U32,
+            op,
+            scalar,
             owner: None,
             output: true,
         });

@@ -4,6 +4,7 @@ use arbtest::arbitrary::{Result, Unstructured};
 use arbtest::arbtest;
 
 /// Steele, Lea and Flood's SplitMix64, from any seed.
+#[derive(Clone)]
 pub struct Random(pub u64);
 
 impl Random {

@@ -2,6 +2,8 @@
 //! need besides is the driver's ([`follow`]), and memory.
 
 use crate::memory::{Items, State};
+use crate::random::Random;
+use crate::shuffled::Shuffler;
 use std::mem::{replace, swap};
 use std::sync::Arc;
 use vyre_core::cpu::interp::{Interpreter, Item};
@@ -11,10 +13,17 @@ use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::*;
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::schedule::*;
-use vyre_core::vir0::{module::*, sizes::Sizes};
+use vyre_core::run::stop::Stop;
+use vyre_core::vir0::{module::*, scalar::Scalar, sizes::Sizes};
 
 /// One item at a time.
 pub struct Sequential;
+
+/// The same from the last item of each sweep to the first.
+pub struct Backwards;
+
+/// One item at a time, and the turns of loops that can be shared out in a random order.
+pub struct Shuffled;
 
 impl Backend for Sequential {
     fn name(&self) -> &'static str {
@@ -41,7 +50,75 @@ impl Backend for Sequential {
     }
 }
 
+impl Backend for Backwards {
+    fn name(&self) -> &'static str {
+        "backwards"
+    }
+    fn device(&self) -> String {
+        Sequential.device()
+    }
+    fn floor(&self) -> Floor {
+        Sequential.floor()
+    }
+    fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
+        Ok(Holder::Host)
+    }
+    fn is_host(&self) -> bool {
+        true
+    }
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Executor>, RunError> {
+        let state = State::new(&opening)?;
+        Ok(Box::new(State {
+            backwards: true,
+            ..state
+        }))
+    }
+}
+
+impl Backend for Shuffled {
+    fn name(&self) -> &'static str {
+        "shuffled"
+    }
+    fn device(&self) -> String {
+        Sequential.device()
+    }
+    fn floor(&self) -> Floor {
+        Sequential.floor()
+    }
+    fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
+        Ok(Holder::Host)
+    }
+    fn is_host(&self) -> bool {
+        true
+    }
+    fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Executor>, RunError> {
+        let state = State::new(&opening)?;
+        Ok(Box::new(State {
+            shuffle: Some(Random(0)),
+            ..state
+        }))
+    }
+}
+
+/// What runs the items of a sweep.
+enum Runner<'a> {
+    InOrder(Box<Interpreter<'a>>),
+    Shuffled(Box<Shuffler<'a>>),
+}
+
 impl State {
+    fn runner<'a>(
+        &self,
+        program: &'a Program,
+        kernel: &'a Kernel,
+        uniforms: &'a [u64],
+    ) -> Runner<'a> {
+        match self.shuffle {
+            None => Runner::InOrder(Box::new(Interpreter::new(kernel, uniforms))),
+            Some(_) => Runner::Shuffled(Box::new(Shuffler::new(program, kernel, uniforms))),
+        }
+    }
+
     fn uniforms(&self, kernel: &Kernel, round: u32) -> Vec<u64> {
         let value = |&of: &Uniform| self.uniform(of).unwrap_or(round.into());
         kernel.uniforms.iter().map(value).collect()
@@ -60,7 +137,7 @@ impl Sweeper for State {
         let Wave { domain, kernel, .. } = program.waves[wave.index()];
         let kernel = &program.kernels[kernel.index()];
         let uniforms = self.uniforms(kernel, round);
-        let mut interpreter = Interpreter::new(kernel, &uniforms);
+        let mut runner = self.runner(&program, kernel, &uniforms);
         let (mut from, mut len) = (0, self.sizes.nodes as usize);
         let (mut swept, mut graph, mut keyed) = (Vec::new(), None, false);
         match domain {
@@ -77,27 +154,51 @@ impl Sweeper for State {
                 }
             }
             Domain::ListItems(l, new) => {
-                swept.clone_from(&self.lists[l.index()].columns);
-                (len, keyed) = (swept[0].len(), true);
+                (len, keyed) = (self.lists[l.index()].columns[0].len(), true);
                 let before = replace(&mut self.swept[wave.index()], len);
                 from = if new { before } else { 0 };
             }
         }
         for at in from..len {
-            let fields = swept.iter().map(|c| (c.scalar(), c.get(at).unwrap_or(0)));
-            let first = fields.clone().next();
+            if !self.meter.item() {
+                break;
+            }
+            let at = match self.backwards {
+                true => from + len - 1 - at,
+                false => at,
+            };
+            // An item of a list is as stores have left it; those of a frontier are of the round before.
+            let columns = match domain.list() {
+                Some((l, _)) => &self.lists[l.index()].columns,
+                None => &swept,
+            };
+            let fields = columns.iter().map(|c| (c.scalar(), c.get(at).unwrap_or(0)));
+            let fields: Vec<(Scalar, u64)> = fields.collect();
+            let first = fields.first().copied();
             let first = first.map_or(at as u32, |(_, bits)| bits as u32);
             let pending = |key, fault| Box::new(Pending::new(&program, (wave, key), fault));
             if let Some(graph) = &graph {
-                for index in graph.edges(first) {
+                let edges = graph.edges(first);
+                for nth in 0..edges.len() as u32 {
+                    let index = match self.backwards {
+                        true => edges.end - 1 - nth,
+                        false => edges.start + nth,
+                    };
                     let (src, dst) = (first, graph.targets()[index as usize]);
-                    let ran = interpreter.run(Item { index, src, dst }, self);
+                    let item = Item { index, src, dst };
+                    let ran = match &mut runner {
+                        Runner::InOrder(interpreter) => interpreter.run(item, self),
+                        Runner::Shuffled(shuffler) => shuffler.run(item, self),
+                    };
                     let fault = ran.err().map(|fault| pending(index, fault));
                     self.fault = lowest(self.fault.take(), fault);
                 }
             } else {
                 let index = if keyed { at as u32 } else { first };
-                let ran = interpreter.run_fields(index, fields, self);
+                let ran = match &mut runner {
+                    Runner::InOrder(interpreter) => interpreter.run_fields(index, fields, self),
+                    Runner::Shuffled(shuffler) => shuffler.run_fields(index, fields, self),
+                };
                 let fault = ran.err().map(|fault| pending(first, fault));
                 self.fault = lowest(self.fault.take(), fault);
             }
@@ -145,7 +246,7 @@ impl Sweeper for State {
         }
         for (value, declared) in self.reductions.iter_mut().zip(&self.program.reductions) {
             if declared.owner == Some(fixpoint) {
-                *value = declared.op.identity(declared.scalar);
+                value.reset();
             }
         }
     }
@@ -184,7 +285,7 @@ impl Executor for State {
         self.meter.time_waves = hint.time_waves;
         Followed {
             workers: 1,
-            code: "interpreter",
+            code: "interpreter".into(),
             sweeps: None,
             notes: Vec::new(),
         }
@@ -194,5 +295,8 @@ impl Executor for State {
     }
     fn set_progress(&mut self, progress: Arc<Progress>) {
         self.meter.progress = progress;
+    }
+    fn set_stop(&mut self, stop: &Arc<Stop>) {
+        self.meter.stop = Some(Arc::clone(stop));
     }
 }

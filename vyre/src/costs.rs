@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vyre_core::plan::side::{Seen, Work, power_of_two};
-use vyre_core::vir0::container::content_hash;
+use vyre_core::vir0::container::program_hash;
 use vyre_core::vir0::module::Program;
 use vyre_core::vir0::sizes::Sizes;
 
@@ -41,11 +41,9 @@ pub(crate) struct Subject {
 
 impl Subject {
     pub(crate) fn new(program: &Program, sizes: &Sizes) -> Subject {
-        // Buffers and schedule as written, and code with the values of its constants.
-        let written = program.manifest.program_hash.unwrap_or(0);
-        let program = written.rotate_left(1) ^ content_hash(program);
         Subject {
-            program,
+            // With the values of named constants; their spelling does not count.
+            program: program_hash(program, ""),
             ..Subject::default()
         }
         .on(sizes)

@@ -4,12 +4,16 @@
 //! and what the frontiers of the last run held. The executor says which part of them it follows. Results never depend
 //! on them.
 
+use crate::memory::Memory;
 use crate::plans::Plans;
+use crate::runtime::Runtime;
+use crate::tier::{Measured, RoutePolicy};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use vyre_core::dsl::error::RunError;
+use vyre_core::plan::heat::Heat;
 use vyre_core::plan::launch::{
     LaunchError, QueuePressure, Recommendation, Request, Route, Scope, Topology, autotune,
     precondition,
@@ -18,7 +22,8 @@ use vyre_core::plan::route::{self, Choice, Downgrade, Need, RouteError};
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::backend::{Executor, Followed, LaunchHint, Limits, Sweeps};
 use vyre_core::run::outcome::{Activity, Readback, Report, WaveTime};
-use vyre_core::vir0::module::Program;
+use vyre_core::vir0::module::{Agreement, Program};
+use vyre_core::vir0::sizes::Sizes;
 
 /// Decisions that a session remembers.
 const REMEMBERED: usize = 16;
@@ -133,15 +138,59 @@ pub(crate) struct Situation {
     pub(crate) need: Option<Need>,
     /// There is room for a bit a node.
     pub(crate) bitmap: bool,
+    /// The result may differ from one route to another.
+    pub(crate) stays: bool,
+}
+
+impl Situation {
+    /// Of so many queries of a pass with that memory.
+    pub(crate) fn of(
+        program: &Program,
+        memory: &Memory,
+        runtime: &Runtime,
+        queries: u64,
+    ) -> Situation {
+        let sizes = &memory.sizes;
+        let lengths = program.buffers.iter();
+        let lengths = lengths.filter_map(|b| sizes.resolve(program, b.extent));
+        let length = lengths.max().unwrap_or(0);
+        let edges = sizes.edges.iter().copied().max().unwrap_or(0);
+        let budget = runtime.memory();
+        Situation {
+            nodes: sizes.nodes,
+            edges,
+            widest: match sizes.nodes {
+                0 => length,
+                nodes => nodes,
+            },
+            longest: length.max(sizes.nodes).max(edges),
+            resident_bytes: memory.lease.bytes(),
+            used_bytes: budget.map_or(0, |(_, used)| used),
+            budget_bytes: budget.map(|(total, _)| total),
+            queries,
+            requeues: 0,
+            max_age: 0,
+            slots: memory.slots,
+            batch_bytes: None,
+            second_inputs: memory.second_inputs_bytes > 0,
+            shared: false,
+            need: memory.need(program),
+            bitmap: false,
+            stays: matches!(program.agreement, Agreement::Open(_)),
+        }
+    }
 }
 
 pub(crate) struct Decider {
     plans: Arc<Plans>,
     pub(crate) thresholds: Thresholds,
+    pub(crate) route: RoutePolicy,
+    measured: Measured,
     /// What sweeps start with: as planned when the session was opened, then as the last launch was decided.
     start: Choice,
     previous: Option<Topology>,
     last: Option<Activity>,
+    heat: Heat,
     launches: u64,
     pub(crate) decisions: VecDeque<Decision>,
     pub(crate) tuner: Option<Tuner>,
@@ -152,13 +201,16 @@ pub(crate) struct Decider {
 }
 
 impl Decider {
-    pub(crate) fn new(thresholds: Thresholds, plans: &Arc<Plans>, start: Choice) -> Decider {
+    pub(crate) fn new(runtime: &Runtime, start: Choice) -> Decider {
         Decider {
-            plans: Arc::clone(plans),
-            thresholds,
+            plans: Arc::clone(runtime.plans()),
+            thresholds: *runtime.thresholds(),
+            route: runtime.route(),
+            measured: Measured::default(),
             start,
             previous: None,
             last: None,
+            heat: Heat::default(),
             launches: 0,
             decisions: VecDeque::new(),
             tuner: None,
@@ -171,10 +223,11 @@ impl Decider {
     pub(crate) fn decide(
         &mut self,
         situation: &Situation,
+        program: &Program,
         executor: &mut dyn Executor,
     ) -> Result<(), RunError> {
         let limits = executor.limits();
-        let request = self.request(situation, limits);
+        let request = self.request(situation, program, limits);
         let launch = self
             .plans
             .launch(&self.thresholds.launch, &request, self.previous)
@@ -187,13 +240,19 @@ impl Decider {
         let tuned = self.tuner.as_ref().map(Tuner::now).unwrap_or_default();
         let parallel_from = tuned.parallel_from.unwrap_or(self.thresholds.parallel_from);
         let items_per_lane = tuned.items_per_lane.unwrap_or(limits.items_per_lane);
-        let followed = executor.follow(&LaunchHint {
+        let (route, other) = match limits.jit {
+            true => self
+                .route
+                .choose(launch.route, situation.stays, &self.measured),
+            false => (launch.route, None),
+        };
+        let hint = LaunchHint {
             workers: launch.workers,
             asked: request.requested_workers.is_some(),
             shared: situation.shared,
             items_per_lane,
             topology: launch.topology,
-            route: launch.route,
+            route,
             parallel_from,
             sweeps: Sweeps {
                 start: self.start.route,
@@ -207,7 +266,12 @@ impl Decider {
             batch_bytes: situation.batch_bytes,
             second_inputs: situation.second_inputs,
             time_waves: self.time_waves,
-        });
+        };
+        let mut followed = executor.follow(&hint);
+        if self.route == RoutePolicy::Compiled && executor.compile()? {
+            followed = executor.follow(&hint);
+        }
+        followed.notes.extend(other);
         self.launches += 1;
         if self.decisions.len() == REMEMBERED {
             self.decisions.pop_front();
@@ -228,7 +292,8 @@ impl Decider {
         Ok(())
     }
 
-    fn request(&self, s: &Situation, limits: Limits) -> Request {
+    fn request(&self, s: &Situation, program: &Program, limits: Limits) -> Request {
+        let (hot_opcodes, hot_windows) = self.heat.hot(program, self.thresholds.launch.hot_words);
         let seen = self.last.filter(|a| a.sweeps > 0);
         let pressure_bps = s.budget_bytes.map(|budget| used_bps(s.used_bytes, budget));
         Request {
@@ -236,6 +301,8 @@ impl Decider {
             queue_len: seen.map_or(s.widest, |a| a.widest.max(1)),
             // Results are part of what is resident: their room is fixed by the sizes.
             hit_capacity: Some(0),
+            hot_opcodes,
+            hot_windows,
             requeues: s.requeues,
             max_age: s.max_age,
             graph_nodes: s.nodes,
@@ -252,6 +319,26 @@ impl Decider {
                 limits.lanes_per_worker.max(1),
                 s.budget_bytes.unwrap_or(u64::MAX).max(1),
             )
+        }
+    }
+
+    /// Takes note of what so many runs like that of this report have executed.
+    pub(crate) fn ran(&mut self, program: &Program, sizes: &Sizes, report: &Report, runs: u64) {
+        let items = report.activity.map_or(0, |a| a.items).saturating_mul(runs);
+        let rounds: Vec<u64> = report
+            .rounds
+            .iter()
+            .map(|r| r.saturating_mul(runs))
+            .collect();
+        self.heat.add(program, sizes, &rounds, items);
+    }
+
+    /// Takes note of how long each of so many runs took, the last of which swept so many items.
+    pub(crate) fn took(&mut self, report: &Report, each_ns: u64, items: u64, runs: u64) {
+        if !self.is_measuring() {
+            // A run alone is timed by the device; copies are the same by either route.
+            let ns = report.device_ns.filter(|_| runs == 1).unwrap_or(each_ns);
+            self.measured.ran(report.route, ns, items, runs);
         }
     }
 
@@ -273,6 +360,7 @@ impl Decider {
         self.decisions = std::mem::take(&mut before.decisions);
         self.launches = before.launches;
         self.workers = before.workers;
+        self.route = before.route;
         self.time_waves = before.time_waves;
     }
 
@@ -284,6 +372,7 @@ impl Decider {
     /// The topology is another one: what the last run saw says nothing about it.
     pub(crate) fn forget(&mut self) {
         self.last = None;
+        self.measured = Measured::default();
     }
 }
 

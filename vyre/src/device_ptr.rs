@@ -25,7 +25,7 @@ pub enum DevicePtrError {
     #[error("`{0}` does not stay between runs: only outputs and topologies do")]
     DoesNotStay(String),
     /// The session is on a CPU.
-    #[error("the session is on `{0}`, which has no device memory")]
+    #[error("the session is on `{0}`, which has no addresses on a device")]
     NoDevice(&'static str),
     /// There is no result.
     #[error(

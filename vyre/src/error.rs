@@ -3,6 +3,7 @@
 use thiserror::Error;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::passes::PassError;
+use vyre_core::run::stop::Cancelled;
 use vyre_core::vir0::container::PartsError;
 use vyre_core::vir0::trap::Trap;
 
@@ -13,6 +14,10 @@ pub enum Error {
     /// A checked fault stopped the run; the session stays usable.
     #[error(transparent)]
     Trap(Box<Trap>),
+    /// The run was stopped: by a [`Canceller`](crate::Canceller), or because it took longer than it was given. There is
+    /// no result, and the session stays usable.
+    #[error(transparent)]
+    Cancelled(Cancelled),
     /// The arguments do not fit the pass, or the backend failed.
     #[error(transparent)]
     Run(RunError),
@@ -44,6 +49,7 @@ impl From<RunError> for Error {
     fn from(e: RunError) -> Error {
         match e {
             RunError::Trap(trap) => Error::Trap(trap),
+            RunError::Cancelled(why) => Error::Cancelled(why),
             other => Error::Run(other),
         }
     }

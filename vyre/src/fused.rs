@@ -1,25 +1,32 @@
 //! Two passes over one topology, run as one.
 
+use crate::decide::{Decider, Happened, Situation};
 use crate::error::Error;
 use crate::memory::{Memory, legal};
 use crate::plans::Planned;
 use crate::query::{args, made, slices};
 use crate::runtime::Runtime;
+use crate::stop::Stops;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 use vyre_core::dsl::error::RunError;
-use vyre_core::plan::fuse::{Fused, Link, fuse};
-use vyre_core::run::args::TopologyArgs;
+use vyre_core::plan::fuse::{self, Fused, Link, fuse};
+use vyre_core::plan::side::swept_items;
+use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::{Executor, OpenNative, Opening};
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::pass::{IntoTopology, Pass};
-use vyre_core::vir0::module::{BufferId, Program};
+use vyre_core::run::stop::Canceller;
+use vyre_core::vir0::isa::Op;
+use vyre_core::vir0::module::{Agreement, BufferId, Program};
 use vyre_core::vir0::verify::verify;
 
 /// Two passes over one topology, in one launch where the backend runs programs: the groups of both share barriers
 /// wherever they do not conflict. The native backend calls each pass's own functions, and runs them one after the
-/// other; results are the same.
+/// other; results are the same. One after the other run also a pass whose result is open and one that adds floats and
+/// whose result is not.
 ///
 /// An output of the first can be an input of the second ([`FusedSession::new`]'s links, by field name); that input is
 /// then given as `&[]`.
@@ -31,6 +38,7 @@ pub struct FusedSession<A, B> {
     links: Vec<Link>,
     how: How,
     backend: &'static str,
+    stops: Stops,
     passes: PhantomData<fn() -> (A, B)>,
 }
 
@@ -39,11 +47,22 @@ enum How {
     InTurn(Box<[One; 2]>),
 }
 
+impl How {
+    fn each(&mut self, mut of: impl FnMut(&mut dyn Executor)) {
+        match self {
+            How::Together(both) => of(&mut *both.executor),
+            How::InTurn(both) => both.iter_mut().for_each(|one| of(&mut *one.executor)),
+        }
+    }
+}
+
 /// A program and what runs it.
 struct One {
     program: Arc<Program>,
     executor: Box<dyn Executor>,
     memory: Memory,
+    runtime: Runtime,
+    decider: Decider,
 }
 
 impl One {
@@ -64,8 +83,39 @@ impl One {
             executor: runtime.implementation().open(opening)?,
             program,
             memory,
+            runtime: runtime.clone(),
+            decider: Decider::new(runtime, planned.start),
         })
     }
+
+    fn run(&mut self, args: &Args<'_>) -> Result<Outcome, RunError> {
+        let situation = Situation::of(&self.program, &self.memory, &self.runtime, 1);
+        let (decider, executor) = (&mut self.decider, &mut *self.executor);
+        decider.decide(&situation, &self.program, executor)?;
+        let started = self.runtime.now();
+        let outcome = executor.run(args)?;
+        let took = self.runtime.since(started);
+        let (sizes, report) = (&self.memory.sizes, &outcome.report);
+        decider.ran(&self.program, sizes, report, 1);
+        let items = report.activity.map_or(0, |a| a.items);
+        let items = swept_items(&self.program, sizes, &report.rounds, items);
+        let each_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        decider.took(report, each_ns, items, 1);
+        let happened = Happened::of(&self.program, &outcome.report);
+        self.decider.happened(happened, took);
+        Ok(outcome)
+    }
+}
+
+/// Whether results show the order in which one of them adds floats, and the other leaves that to the backend, which
+/// decides it for a whole program.
+fn add_differently(a: &Program, b: &Program) -> bool {
+    let open = |p: &Program| matches!(p.agreement, Agreement::Open(_));
+    let adds = |p: &Program| {
+        let mut words = p.kernels.iter().flat_map(|kernel| &kernel.code);
+        words.any(|w| matches!(Op::from_code(w.op), Some(Op::AddF32 | Op::AddF64)))
+    };
+    open(a) && !open(b) && adds(b) || open(b) && !open(a) && adds(a)
 }
 
 impl<A: Pass, B: Pass> FusedSession<A, B> {
@@ -112,20 +162,22 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         if !alike {
             return Err(invalid(&"fused passes work on one topology").into());
         }
+        let runtime = &runtime.able(&fused.program);
         let fused_program = std::mem::take(&mut fused.program);
-        let (program, how) = if runtime.implementation().runs_bytecode() {
-            let (planned, memory) = Memory::settle(fused_program, &first, runtime)?;
-            taken = rows()?;
+        let together = runtime.implementation().runs_bytecode() && !add_differently(&a, &b);
+        let (program, how) = if together {
+            let moved = |(id, column)| (fused.second_buffer(id), column);
             let mut both = first;
+            both.columns.extend(second.columns.into_iter().map(moved));
+            let (planned, memory) = Memory::settle(fused_program, &both, runtime)?;
+            taken = rows()?;
             both.columns.extend(slices(&taken.0));
-            let moved = second.columns.into_iter().chain(slices(&taken.1));
-            let moved = moved.map(|(id, column)| (fused.second_buffer(id), column));
-            both.columns.extend(moved);
+            both.columns.extend(slices(&taken.1).map(moved));
             let both = One::open(runtime, (planned, memory), &both, None)?;
             (Arc::clone(&both.program), How::Together(Box::new(both)))
         } else {
-            let a = Memory::settle(a, &first, runtime)?;
-            let b = Memory::settle(b, &second, runtime)?;
+            let a = Memory::settle(fuse::named(&a), &first, runtime)?;
+            let b = Memory::settle(fuse::named(&b), &second, runtime)?;
             taken = rows()?;
             first.columns.extend(slices(&taken.0));
             second.columns.extend(slices(&taken.1));
@@ -135,7 +187,11 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             ];
             (Arc::new(fused_program), How::InTurn(Box::new(both)))
         };
+        let stops = Stops::new(runtime.all());
+        let mut how = how;
+        how.each(|executor| executor.set_stop(&stops.stop));
         Ok(FusedSession {
+            stops,
             fused,
             program,
             links,
@@ -160,6 +216,27 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         matches!(self.how, How::Together(_))
     }
 
+    /// What stops a run that is under way, as [`Session::canceller`](crate::Session::canceller) does.
+    pub fn canceller(&self) -> Canceller {
+        self.stops.canceller()
+    }
+
+    /// The most time that a run may take from here on, as of
+    /// [`Session::set_time_limit`](crate::Session::set_time_limit).
+    pub fn set_time_limit(&mut self, limit: Option<Duration>) {
+        self.stops.time = limit;
+    }
+
+    /// The most steps that a run may take from here on, as of
+    /// [`Session::set_step_limit`](crate::Session::set_step_limit); each pass by itself where they run one after the
+    /// other.
+    pub fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
+        let mut all = true;
+        self.how
+            .each(|executor| all &= executor.set_step_limit(steps));
+        all
+    }
+
     /// Runs both.
     ///
     /// # Errors
@@ -169,6 +246,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         first: A::Run<'_>,
         second: B::Run<'_>,
     ) -> Result<(A::Output, B::Output), Error> {
+        let _under_way = self.stops.begin()?;
         // What a run needs has room before its rows of structs are taken apart.
         let (a, b) = (A::args(&first), B::args(&second));
         match &mut self.how {
@@ -187,11 +265,11 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
         let (mut first, mut second) = match &mut self.how {
             How::Together(both) => {
                 let args = self.fused.args(&a, &b);
-                self.fused.outcomes(both.executor.run(&args)?)
+                self.fused.outcomes(both.run(&args)?)
             }
             How::InTurn(both) => {
                 let [one, two] = &mut **both;
-                let first = one.executor.run(&a)?;
+                let first = one.run(&a)?;
                 let mut args = b.clone();
                 let linked = |id: BufferId| self.links.iter().any(|l| l.to == id);
                 args.inputs.retain(|(id, _)| !linked(*id));
@@ -199,7 +277,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
                     let (_, column) = output(&first, link.from);
                     args.inputs.push((link.to, column.as_slice()));
                 }
-                let second = two.executor.run(&args)?;
+                let second = two.run(&args)?;
                 (first, second)
             }
         };

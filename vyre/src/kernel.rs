@@ -25,6 +25,7 @@ pub fn run_in_place<P>(
 where
     P: for<'a> Pass<Topology<'a> = ()>,
 {
+    let may_trap = may_trap || runtime.all().is_watched();
     ran::<P>(runtime, args, in_outs, may_trap).map_err(|e| match e {
         // The caller declares no lengths: all slices have that of the first.
         Error::Run(RunError::Length {
@@ -62,6 +63,7 @@ where
             None => Session::<P>::new(&runtime.keeping_nothing(), ())?,
         };
         session.set_thresholds(*runtime.thresholds());
+        session.set_route(runtime.route());
         let report = session.run_in_place(args, in_outs, may_trap);
         // A device that failed may have left it in any state.
         if !matches!(report, Err(Error::Run(RunError::Backend(_)))) {

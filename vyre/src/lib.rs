@@ -47,6 +47,7 @@
 //!
 //! A checked fault (an index out of bounds, a division by zero, an overflowed frontier, too many rounds) stops the run
 //! with a [`Trap`] that names the field, the kernel, the source position and the item; the session stays usable.
+//! [`Error::with_excerpt`] shows the line of source as well.
 
 #![warn(clippy::missing_errors_doc)]
 
@@ -55,6 +56,7 @@ mod costs;
 mod decide;
 mod device_ptr;
 mod error;
+mod excerpt;
 mod fused;
 mod kernel;
 pub mod language;
@@ -70,10 +72,13 @@ mod session;
 pub mod session_guide;
 mod sessions;
 mod sides;
+mod stop;
+mod tier;
 
 pub use decide::{Decision, Happened, Tuned};
 pub use device_ptr::{DevicePtr, DevicePtrError};
 pub use error::Error;
+pub use excerpt::WithExcerpt;
 pub use fused::FusedSession;
 pub use passes::{RegisteredPass, passes};
 pub use pinned::Pinned;
@@ -83,18 +88,21 @@ pub use runtime::Runtime;
 pub use session::Session;
 pub use sessions::Sessions;
 pub use sides::{Side, SideState};
+pub use tier::RoutePolicy;
 pub use vyre_core as core;
 #[cfg(feature = "cuda")]
 pub use vyre_cuda as cuda;
 
 pub use vyre_core::dsl::csr::{Csr, CsrError};
 pub use vyre_core::dsl::error::RunError;
+pub use vyre_core::dsl::{BoundsError, Parts};
 pub use vyre_core::plan::session::Counters;
 pub use vyre_core::plan::show::Plan;
 pub use vyre_core::plan::thresholds::{Thresholds, ThresholdsError};
 pub use vyre_core::run::backend::Progress;
 pub use vyre_core::run::outcome::{Activity, Readback, Report, WaveTime};
-pub use vyre_core::vir0::trap::{Subject, Trap, TrapKind};
+pub use vyre_core::run::stop::{Cancelled, Canceller};
+pub use vyre_core::vir0::trap::{Part, Subject, Trap, TrapKind};
 #[doc(hidden)]
 pub use vyre_macros::wavegraph;
 pub use vyre_macros::{device, fixpoint, kernel, pass, wave, wave_graph};
@@ -166,6 +174,7 @@ pub mod __private {
     pub use vyre_core::run::backend::OpenNative;
     pub use vyre_core::run::outcome::{Outcome, Report};
     pub use vyre_core::run::pass::{IntoTopology, Pass};
+    pub use vyre_core::run::stop::turn;
     pub use vyre_core::vir0::module::{
         BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, ScalarId, TopologyId, WaveId,
         here,

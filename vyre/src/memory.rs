@@ -15,7 +15,7 @@ use vyre_core::plan::footprint::{Allocation, Footprint, FootprintError, footprin
 use vyre_core::plan::memory::WaveBytes;
 use vyre_core::plan::route::{self, Need, Pressure};
 use vyre_core::run::args::{Args, TopologyArgs};
-use vyre_core::run::backend::Holder;
+use vyre_core::run::backend::{Holder, runnable};
 use vyre_core::run::outcome::Outcome;
 use vyre_core::run::pass::Pass;
 use vyre_core::vir0::manifest::Stale;
@@ -84,14 +84,17 @@ impl Memory {
         };
         let of = (runtime.implementation().ordinal(), pressure);
         let mut planned = runtime.plans().session(layout, of, make)?;
-        // Plans are kept by sizes. On a device a graph's shape decides, too, where a budget asks.
-        if !made.get()
-            && planned.holder != Holder::Host
-            && runtime
-                .implementation()
-                .holder(&planned.program, topology)?
-                != planned.holder
-        {
+        // Plans are kept by sizes of graphs. Parts have sizes, too; on a device a graph's shape decides, where a budget
+        // asks.
+        let is_other = || {
+            let backend = runtime.implementation();
+            Ok::<_, RunError>(
+                planned.sizes.parts != topology.sizes(&planned.program).parts
+                    || planned.holder != Holder::Host
+                        && backend.holder(&planned.program, topology)? != planned.holder,
+            )
+        };
+        if !made.get() && is_other()? {
             planned = make()?;
         }
         let memory = Memory::hold(&planned, lease)?;
@@ -133,7 +136,10 @@ impl Memory {
         (available_bytes, pressure): (Option<u64>, Pressure),
         runtime: &Runtime,
     ) -> Result<Planned, RunError> {
-        let mut sizes = topology.sizes(&program);
+        let backend = runtime.implementation();
+        runnable(&program, (backend.name(), backend.runs_parts()))?;
+        // What a run's scalars say about lengths is checked when they are known.
+        let sizes = topology.sizes(&program);
         let edges = sizes.edges.iter().copied().max().unwrap_or(0);
         for (what, actual, limit) in [
             ("nodes", sizes.nodes, program.manifest.max_nodes),
@@ -147,8 +153,6 @@ impl Memory {
                 });
             }
         }
-        // What a run's scalars say about lengths is checked when they are known.
-        sizes.scalars = vec![0; program.scalars.len()];
         let mut allocation = Allocation::Separate;
         let mut holder = Holder::Host;
         let budgets = [program.manifest.budget_bytes, available_bytes];
@@ -537,9 +541,6 @@ fn refused(e: FitError) -> RunError {
         } => (*needed_bytes, *budget_bytes),
         FitError::Footprint(FootprintError::Overflow { name }) => {
             return RunError::TooLarge { name: name.clone() };
-        }
-        FitError::Footprint(FootprintError::Unknown { .. }) => {
-            return RunError::Invalid(e.to_string());
         }
     };
     RunError::Memory {

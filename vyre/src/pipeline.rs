@@ -98,7 +98,8 @@ impl Choice {
         }
     }
 
-    /// Compiled code in place of interpreted code. It waits for compiled passes: use it with [`Stage::unavailable`].
+    /// Compiled code in place of interpreted code ([`RoutePolicy`](crate::RoutePolicy)). On a backend that has one route
+    /// only, use it with [`Stage::unavailable`].
     pub fn jit() -> Choice {
         Choice {
             min_frontier_items: 4_096,

@@ -3,8 +3,8 @@
 pub use crate::{Error, Runtime};
 pub use vyre_core::dsl::csr::Csr;
 pub use vyre_core::dsl::{
-    And, Append, Atomic, Bits, Buf, Count, Edge, Frontier, Index, List, Max, Min, Node, Or, Push,
-    Records, Reduce, Round, Sum,
+    And, Append, Atomic, Bits, Buf, Count, Edge, ExactSum, Frontier, Index, List, Max, Min, Node,
+    Or, Parts, Push, Records, Reduce, Round, Sum,
 };
 #[doc(hidden)]
 pub use vyre_macros::wavegraph;

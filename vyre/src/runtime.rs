@@ -4,6 +4,7 @@ use crate::budget::{Budget, Lease, Spare};
 use crate::costs::Costs;
 use crate::error::Error;
 use crate::plans::{Planning, Plans};
+use crate::tier::RoutePolicy;
 #[cfg(feature = "cuda")]
 use std::any::Any;
 use std::fmt;
@@ -12,13 +13,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use vyre_core::cpu::{Native, Vir0, native};
 use vyre_core::plan::thresholds::Thresholds;
-use vyre_core::run::backend::Backend;
+use vyre_core::run::backend::{Backend, runnable};
 use vyre_core::run::clock::Clock;
+use vyre_core::run::stop::{All, Canceller};
+use vyre_core::vir0::module::Program;
 #[cfg(feature = "cuda")]
 use vyre_cuda::Cuda;
 
 /// Names the file of costs, or is `off`.
-#[cfg(feature = "cuda")]
 const COSTS: &str = "VYRE_COSTS";
 
 /// A backend, and why it was chosen.
@@ -36,6 +38,7 @@ pub struct Runtime {
     /// Memory that the sessions of this runtime and its clones share.
     budget: Option<Arc<Budget>>,
     thresholds: Thresholds,
+    route: RoutePolicy,
     plans: Arc<Plans>,
     spare: Arc<Spare>,
     /// Where sessions may go on. None of them has others.
@@ -43,6 +46,8 @@ pub struct Runtime {
     /// Of all sides.
     costs: Arc<Costs>,
     clock: Clock,
+    /// What stops all sessions.
+    all: Arc<All>,
 }
 
 impl Runtime {
@@ -53,30 +58,37 @@ impl Runtime {
     /// [`with_costs`](Runtime::with_costs).
     ///
     /// # Errors
-    /// None yet: where no device answers, there is always a CPU.
+    /// None yet: where no GPU answers, there is always a CPU.
     pub fn auto() -> Result<Runtime, Error> {
-        #[cfg(feature = "cuda")]
-        let no_device = match Runtime::cuda() {
-            Ok(runtime) => {
-                let native = (!cfg!(panic = "abort")).then(Runtime::native);
-                let runtime = Runtime::among(runtime, native);
+        // Native traps unwind out of the user's functions.
+        let native = (!cfg!(panic = "abort")).then(Runtime::native);
+        Ok(match (Runtime::gpu(), native) {
+            (Ok(gpu), native) => {
+                let runtime = Runtime::among(gpu, native);
                 let file = std::env::var_os(COSTS).filter(|path| !path.is_empty() && path != "off");
-                return Ok(match file {
+                match file {
                     Some(path) => runtime.with_costs(path),
                     None => runtime,
-                });
+                }
             }
+            (Err(no_gpu), Some(native)) => native.because(no_gpu),
+            (Err(no_gpu), None) => {
+                let abort = "the native backend needs panic = \"unwind\"";
+                Runtime::vir0().because(format!("{no_gpu}; {abort}"))
+            }
+        })
+    }
+
+    /// The GPU that [`auto`](Runtime::auto) takes, or why there is none.
+    fn gpu() -> Result<Runtime, String> {
+        #[cfg(feature = "cuda")]
+        let no_gpu = match Runtime::cuda() {
+            Ok(runtime) => return Ok(runtime),
             Err(e) => e.to_string(),
         };
         #[cfg(not(feature = "cuda"))]
-        let no_device = "built without the feature `cuda`";
-        // Native traps unwind out of the user's functions.
-        Ok(if cfg!(panic = "abort") {
-            let abort = "the native backend needs panic = \"unwind\"";
-            Runtime::vir0().because(format!("{no_device}; {abort}"))
-        } else {
-            Runtime::native().because(no_device)
-        })
+        let no_gpu = "built without the feature `cuda`".to_owned();
+        Err(no_gpu)
     }
 
     /// The first CUDA device. Where this crate has no machine code for it, the first process on a machine waits while
@@ -162,11 +174,13 @@ impl Runtime {
             backend,
             why: None,
             budget: None,
+            route: RoutePolicy::default(),
             plans: Arc::default(),
             spare: Arc::default(),
             others: Arc::default(),
             costs: Arc::new(Costs::new(Vec::new(), None)),
             clock: Clock::default(),
+            all: Arc::default(),
         }
     }
 
@@ -188,6 +202,22 @@ impl Runtime {
         std::iter::once(self.clone().alone())
             .chain(others)
             .collect()
+    }
+
+    /// The first of its sides that can run a program: not every backend has local fixpoints.
+    pub(crate) fn able(&self, program: &Program) -> Runtime {
+        let able = |side: &Runtime| {
+            let backend = &side.backend;
+            runnable(program, (backend.name(), backend.runs_parts())).is_ok()
+        };
+        match able(self) {
+            true => self.clone(),
+            false => self
+                .sides()
+                .into_iter()
+                .find(able)
+                .unwrap_or_else(|| self.clone()),
+        }
     }
 
     /// `"cuda"`, `"native"` or `"vir0"`; of several sides, where sessions begin
@@ -283,6 +313,24 @@ impl Runtime {
         Runtime { thresholds, ..self }
     }
 
+    /// This runtime with another route for its sessions, on all sides.
+    pub fn with_route(self, route: RoutePolicy) -> Runtime {
+        let others = self.others.iter().map(|other| Runtime {
+            route,
+            ..other.clone()
+        });
+        Runtime {
+            others: others.collect(),
+            route,
+            ..self
+        }
+    }
+
+    /// Which route sessions take, as they begin.
+    pub fn route(&self) -> RoutePolicy {
+        self.route
+    }
+
     /// What sessions decide by.
     pub fn thresholds(&self) -> &Thresholds {
         &self.thresholds
@@ -327,6 +375,38 @@ impl Runtime {
     /// What this runtime keeps for later, and gives up where a session needs the memory.
     pub(crate) fn spare(&self) -> &Arc<Spare> {
         &self.spare
+    }
+
+    /// What stops every session of this runtime and its clones, and every call of a kernel on them: what is under way
+    /// ends with [`Error::Cancelled`], and so does what comes later, until [`Canceller::reset`]. It is for a program
+    /// that ends, by Ctrl-C for instance; [`Session::canceller`](crate::Session::canceller) stops one call.
+    ///
+    /// Kernels that run on slices of the caller's work on copies of them from the first call of this on, because a
+    /// stopped call leaves them as they were.
+    ///
+    /// ```
+    /// use vyre::{Cancelled, Error, Runtime, prelude::*};
+    ///
+    /// #[kernel]
+    /// fn wait(out: &mut u32) {
+    ///     while *out < 1 {}
+    /// }
+    ///
+    /// let runtime = Runtime::native();
+    /// let canceller = runtime.canceller();
+    /// let waiting = std::thread::spawn(move || wait::run(&runtime, &mut [0, 0]));
+    /// canceller.cancel();
+    /// let stopped = waiting.join().expect("no panic");
+    /// assert!(matches!(stopped, Err(Error::Cancelled(Cancelled::Asked))));
+    /// # Ok::<(), vyre::Error>(())
+    /// ```
+    pub fn canceller(&self) -> Canceller {
+        self.all.canceller()
+    }
+
+    /// What stops all sessions.
+    pub(crate) fn all(&self) -> &Arc<All> {
+        &self.all
     }
 
     /// What the backend runs on.

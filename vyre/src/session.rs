@@ -8,6 +8,8 @@ use crate::pinned::{Held, Pinned, Pool};
 use crate::query::{Query, QueryId, slices};
 use crate::runtime::Runtime;
 use crate::sides::Sides;
+use crate::stop::Stops;
+use crate::tier::RoutePolicy;
 use std::collections::VecDeque;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,11 +21,13 @@ use vyre_core::dsl::columns::SliceMut;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::launch::WAITING;
 use vyre_core::plan::session::{Counters, Profile, Readback};
+use vyre_core::plan::show::loops_text;
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::Args;
 use vyre_core::run::backend::{Executor, Holder, Opening, Progress, Resident};
 use vyre_core::run::outcome::{Outcome, Report, give};
 use vyre_core::run::pass::{IntoTopology, Pass};
+use vyre_core::run::stop::{Canceller, UnderWay};
 use vyre_core::vir0::module::{
     Agreement, Buffer, BufferId, Frontier, List, Program, Role, TopologyId,
 };
@@ -50,6 +54,7 @@ pub struct Session<P: Pass> {
     batch_limit: Option<NonZeroUsize>,
     /// Columns that rows of structs were put together from: the next run's are made in their memory.
     kept: Outcome,
+    stops: Stops,
     /// Results whose memory came back.
     pool: Arc<Pool<P::Output>>,
     pass: PhantomData<fn() -> P>,
@@ -66,7 +71,7 @@ impl<P: Pass> Session<P> {
         topology: impl IntoTopology<P::Topology<'a>>,
     ) -> Result<Session<P>, Error> {
         let (sides, opened) = Sides::open::<P>(runtime, &topology.into_topology())?;
-        Ok(Session {
+        let mut session = Session {
             executor: opened.executor,
             program: opened.program,
             memory: opened.memory,
@@ -78,9 +83,12 @@ impl<P: Pass> Session<P> {
             next_query: 0,
             batch_limit: None,
             kept: Outcome::default(),
+            stops: Stops::new(runtime.all()),
             pool: Arc::default(),
             pass: PhantomData,
-        })
+        };
+        session.executor.set_stop(&session.stops.stop);
+        Ok(session)
     }
 
     /// The program as this session runs it: with the barriers that its budget takes.
@@ -115,7 +123,8 @@ impl<P: Pass> Session<P> {
     /// # Errors
     /// As [`Session::run`].
     pub fn run_into(&mut self, run: P::Run<'_>, out: &mut P::Output) -> Result<(), Error> {
-        self.series(&[run], out)
+        let begun = self.stops.begin().map(|under_way| (under_way, vec![run]));
+        self.series(begun, out)
     }
 
     /// Runs the pass once, as [`run`](Session::run) does, and puts the result into memory that goes back to the session
@@ -129,6 +138,7 @@ impl<P: Pass> Session<P> {
     /// # Errors
     /// As [`Session::run`]; a result that does not fit in the budget beside the others is refused before anything runs.
     pub fn run_pinned(&mut self, run: P::Run<'_>) -> Result<Pinned<P::Output>, Error> {
+        let _under_way = self.stops.begin()?;
         let args = [P::args(&run)];
         let runs = [run];
         let pinned = self.on_a_side((&args[0].scalars, 1), |session| {
@@ -194,8 +204,15 @@ impl<P: Pass> Session<P> {
         runs: impl IntoIterator<Item = P::Run<'a>>,
         out: &mut P::Output,
     ) -> Result<(), Error> {
-        let runs: Vec<P::Run<'a>> = runs.into_iter().collect();
-        self.series(&runs, out)
+        let begun = self.stops.begin().and_then(|under_way| {
+            let mut all = Vec::new();
+            for run in runs {
+                under_way.check()?;
+                all.push(run);
+            }
+            Ok((under_way, all))
+        });
+        self.series(begun, out)
     }
 
     /// Runs the pass once on in-out buffers that are the caller's ([`Executor::run_in_place`]).
@@ -205,10 +222,12 @@ impl<P: Pass> Session<P> {
         in_outs: &mut [(BufferId, SliceMut<'_>)],
         may_trap: bool,
     ) -> Result<Report, Error> {
+        let _under_way = self.stops.begin()?;
         self.on_a_side((&args.scalars, 1), |session| {
             session.memory.check(&session.program, args)?;
             let situation = session.situation(1);
-            session.decider.decide(&situation, &mut *session.executor)?;
+            let (decider, program) = (&mut session.decider, &*session.program);
+            decider.decide(&situation, program, &mut *session.executor)?;
             let executor = &mut session.executor;
             let started = session.sides.runtime().now();
             let mut outcome = executor.run_in_place(args, in_outs, may_trap)?;
@@ -223,14 +242,21 @@ impl<P: Pass> Session<P> {
         self.memory.most_bytes
     }
 
-    fn series(&mut self, runs: &[P::Run<'_>], out: &mut P::Output) -> Result<(), Error> {
+    /// Runs what a call has begun with, if it has.
+    fn series(
+        &mut self,
+        begun: Result<(UnderWay, Vec<P::Run<'_>>), RunError>,
+        out: &mut P::Output,
+    ) -> Result<(), Error> {
         let mut results = std::mem::take(&mut self.kept);
         P::exchange(&mut results, out);
-        let plain: Vec<Args<'_>> = runs.iter().map(P::args).collect();
-        let scalars = plain.first().map_or(&[][..], |args| &args.scalars);
-        let launched = self.on_a_side((scalars, 1), |session| {
-            session.with_rows((runs, &plain), |session, series| {
-                session.launch(series, &mut results)
+        let launched = begun.and_then(|(_under_way, runs)| {
+            let plain: Vec<Args<'_>> = runs.iter().map(P::args).collect();
+            let scalars = plain.first().map_or(&[][..], |args| &args.scalars);
+            self.on_a_side((scalars, 1), |session| {
+                session.with_rows((&runs, &plain), |session, series| {
+                    session.launch(series, &mut results)
+                })
             })
         });
         let given = give(launched, &mut results, out, P::exchange);
@@ -289,7 +315,8 @@ impl<P: Pass> Session<P> {
             second_inputs: series.len() > 1 && self.second_inputs(),
             ..self.situation(series.len() as u64)
         };
-        self.decider.decide(&situation, &mut *self.executor)?;
+        let (decider, program) = (&mut self.decider, &*self.program);
+        decider.decide(&situation, program, &mut *self.executor)?;
         let started = self.sides.runtime().now();
         self.executor.run_series(series, results)?;
         self.ended(started, results, series.len() as u64);
@@ -298,9 +325,19 @@ impl<P: Pass> Session<P> {
 
     /// Takes note of a run, or a series of so many.
     fn ended(&mut self, started: Duration, results: &mut Outcome, runs: u64) {
-        let took = self.sides.runtime().since(started);
-        let did = self.did(&results.report).times(runs);
-        self.sides.ran(took, did, runs);
+        let (did, took) = (
+            self.did(&results.report),
+            self.sides.runtime().since(started),
+        );
+        if results.report.wall_ns == 0 {
+            results.report.wall_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        }
+        let (program, sizes) = (&*self.program, &self.memory.sizes);
+        self.decider.ran(program, sizes, &results.report, runs);
+        let each_ns = took.as_nanos() / u128::from(runs.max(1));
+        let each_ns = u64::try_from(each_ns).unwrap_or(u64::MAX);
+        self.decider.took(&results.report, each_ns, did.items, runs);
+        self.sides.ran(took, did.times(runs), runs);
         results.report.backend = self.backend();
         self.decider
             .happened(Happened::of(&self.program, &results.report), took);
@@ -373,6 +410,7 @@ impl<P: Pass> Session<P> {
                 native: Some(P::NATIVE),
             })?;
             let before = std::mem::replace(&mut self.executor, made);
+            self.watch();
             self.counted = self.counted.plus(&before.counters().unwrap_or_default());
             self.program = program;
         }
@@ -486,10 +524,29 @@ impl<P: Pass> Session<P> {
     }
 
     /// The last decisions, readable; with the time of each wave, where [`set_wave_times`](Session::set_wave_times)
-    /// asked for it, and with what runs take on each of several sides ([`sides`](Session::sides)).
+    /// asked for it, with the loops in bodies, as `PLAN` shows them, and with what runs take on each of several sides
+    /// ([`sides`](Session::sides)).
     pub fn explain(&self) -> impl fmt::Display + '_ {
-        let sides = self.sides.explain(self.decider.is_measuring());
-        Explanation(&self.decider.decisions, sides)
+        let mut bottom = self.loops();
+        bottom += &self.sides.explain(self.decider.is_measuring());
+        Explanation(&self.decider.decisions, bottom)
+    }
+
+    /// The loops in bodies, and who takes their turns in the last launch.
+    fn loops(&self) -> String {
+        let mut text = loops_text(&self.program);
+        let last = self.decider.decisions.back();
+        if let (Some(last), false) = (last, text.is_empty()) {
+            text += match last.followed.code.starts_with("compiled") {
+                true => {
+                    "  long ones whose turns can go in any order may be shared out among the lanes of a warp\n"
+                }
+                false => {
+                    "  each runs in its own lane: only compiled code on a GPU shares loops out\n"
+                }
+            };
+        }
+        text
     }
 
     /// What this session decides by, from now on, on all sides.
@@ -523,9 +580,142 @@ impl<P: Pass> Session<P> {
         self.decider.time_waves = on;
     }
 
+    /// What is to run the pass from the next run on, on a backend that interprets and compiles. It begins as the
+    /// runtime's ([`Runtime::with_route`]). [`Report::route`](crate::Report::route) says it of each run, and
+    /// [`explain`](Session::explain) why, with what the compiler said of the code.
+    pub fn set_route(&mut self, route: RoutePolicy) {
+        self.decider.route = route;
+    }
+
+    /// Waits until the pass is compiled, so that the next run is of compiled code, as with [`RoutePolicy::Compiled`],
+    /// which it sets. Where the backend does not compile bytecode, nothing happens.
+    ///
+    /// # Errors
+    /// It cannot be compiled. The session stays as it is.
+    pub fn compile_now(&mut self) -> Result<(), Error> {
+        self.executor.compile()?;
+        self.decider.route = RoutePolicy::Compiled;
+        Ok(())
+    }
+
     /// What autotuning has chosen, once it has tried everything.
     pub fn autotuned(&self) -> Option<Tuned> {
         self.decider.tuner.as_ref()?.chosen()
+    }
+
+    /// What stops a call of this session that is under way, from any thread: a run, a series, a batch. Such a call ends
+    /// within 100 ms with [`Error::Cancelled`], hands no results out, and the session works afterwards. A batch keeps
+    /// the queries that were done, and gives that error for the others. On CUDA the launch that is on the device goes on
+    /// to its end, and no other one begins.
+    ///
+    /// A cancel stops one call: the one under way, or the next one if there is none. Where one may come too late for
+    /// the call that it was meant for, [`Canceller::reset`] before the next call takes it back.
+    ///
+    /// ```
+    /// use vyre::{Cancelled, Error, prelude::*};
+    ///
+    /// #[wave_graph]
+    /// mod counter {
+    ///     pub struct Data {
+    ///         #[output(per = items)] out: u32,
+    ///         items: u32,
+    ///         turns: u32,
+    ///     }
+    ///     #[wave(range(items))]
+    ///     fn count(i: Index, turns: u32, out: &mut u32) {
+    ///         loop {
+    ///             if *out == turns { return; }
+    ///             *out = (*out + i + 1) % 1_000;
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// fn main() -> Result<(), Error> {
+    ///     let mut session = counter::Session::new(&Runtime::native(), ())?;
+    ///     let canceller = session.canceller();
+    ///     let other = std::thread::spawn(move || canceller.cancel());
+    ///     // It would never end by itself.
+    ///     let stopped = session.run(counter::Run { items: 1, turns: 1_000 });
+    ///     assert!(matches!(stopped, Err(Error::Cancelled(Cancelled::Asked))));
+    ///     other.join().expect("no panic");
+    ///     assert_eq!(session.run(counter::Run { items: 1, turns: 999 })?.out, [999]);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn canceller(&self) -> Canceller {
+        self.stops.canceller()
+    }
+
+    /// The most time that a call of this session may take from here on, a batch or a series as a whole: one that takes
+    /// longer ends as if it had been [cancelled](Session::canceller), within 100 ms. `None`, the default: any time. On
+    /// wasm32-unknown-unknown there is no clock, so that only a limit of zero is ever over.
+    pub fn set_time_limit(&mut self, limit: Option<Duration>) {
+        self.stops.time = limit;
+    }
+
+    /// Runs the pass once, as [`run`](Session::run) does, in this time.
+    ///
+    /// # Errors
+    /// As [`Session::run`], and [`Error::Cancelled`] with [`Cancelled::Late`](crate::Cancelled::Late).
+    pub fn run_within(&mut self, limit: Duration, run: P::Run<'_>) -> Result<P::Output, Error> {
+        let before = self.stops.time.replace(limit);
+        let done = self.run(run);
+        self.stops.time = before;
+        done
+    }
+
+    /// The most steps that a run of this session may take from here on, each run of a series and each query of a batch
+    /// by itself. One that takes more ends with [`RunError::Work`] and hands no results out; the session works
+    /// afterwards. `None`, the default: any number. Unlike time, steps do not depend on how fast a machine is, but what
+    /// counts as one differs by backend:
+    ///
+    /// | backend | steps |
+    /// | --- | --- |
+    /// | `vir0` | an item of a sweep, a round, a turn of a loop in a body |
+    /// | `native` | an item of a sweep, a round: loops are the functions' own, so one that does not end is not stopped |
+    /// | `cuda` | not counted |
+    ///
+    /// Returns false where the session is on a backend that does not count, and nothing is limited there; the limit is
+    /// kept for a side that counts, if the session goes on there. What a pass takes is best found by trying.
+    ///
+    /// ```
+    /// use vyre::prelude::*;
+    /// use vyre::{Error, RunError};
+    ///
+    /// #[wave_graph]
+    /// mod count {
+    ///     pub struct Data {
+    ///         #[output(per = n)]
+    ///         out: u32,
+    ///         n: u32,
+    ///     }
+    ///     #[wave(range(n))]
+    ///     fn count(i: Index, out: &mut u32) {
+    ///         *out = i;
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let mut session = count::Session::new(&Runtime::native(), ())?;
+    /// assert!(session.set_step_limit(Some(100)));
+    /// assert_eq!(session.run(count::Run { n: 100 })?.out[99], 99);
+    /// let error = session.run(count::Run { n: 101 }).unwrap_err();
+    /// assert!(matches!(error, Error::Run(RunError::Work { limit: 100 })));
+    /// assert_eq!(error.to_string(), "the run was stopped after 100 steps, the limit that it was given");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
+        self.stops.steps = steps;
+        self.executor.set_step_limit(steps)
+    }
+
+    /// What stops this session's calls is what its executor looks at.
+    fn watch(&mut self) {
+        self.executor.set_stop(&self.stops.stop);
+        if self.stops.steps.is_some() {
+            self.executor.set_step_limit(self.stops.steps);
+        }
     }
 
     /// Where the progress of a run can be read while it runs, on another thread.
@@ -535,32 +725,11 @@ impl<P: Pass> Session<P> {
 
     fn situation(&mut self, queries: u64) -> Situation {
         let bitmap = self.executor.limits().bitmaps && self.memory.bitmap(&self.program);
-        let sizes = &self.memory.sizes;
-        let lengths = self.program.buffers.iter();
-        let lengths = lengths.filter_map(|b| sizes.resolve(&self.program, b.extent));
-        let length = lengths.max().unwrap_or(0);
-        let edges = sizes.edges.iter().copied().max().unwrap_or(0);
-        let memory = self.sides.runtime().memory();
+        let runtime = self.sides.runtime();
         Situation {
-            nodes: sizes.nodes,
-            edges,
-            widest: match sizes.nodes {
-                0 => length,
-                nodes => nodes,
-            },
-            longest: length.max(sizes.nodes).max(edges),
-            resident_bytes: self.memory.lease.bytes(),
-            used_bytes: memory.map_or(0, |(_, used)| used),
-            budget_bytes: memory.map(|(total, _)| total),
-            queries,
-            requeues: 0,
-            max_age: 0,
-            slots: self.memory.slots,
-            batch_bytes: None,
-            second_inputs: self.memory.second_inputs_bytes > 0,
-            shared: false,
-            need: self.memory.need(&self.program),
             bitmap,
+            stays: self.sides.keeps_route(),
+            ..Situation::of(&self.program, &self.memory, runtime, queries)
         }
     }
 

@@ -4,16 +4,21 @@ use crate::error::Error;
 use crate::memory::Memory;
 use crate::query::{Batch, Query, QueryId, made, slices};
 use crate::runtime::Runtime;
+use crate::stop::Stops;
+use crate::tier::{Measured, RoutePolicy};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 use vyre_core::dsl::error::RunError;
+use vyre_core::plan::launch::{Request, Route, recommend};
 use vyre_core::plan::session::Counters;
 use vyre_core::run::args::{Args, TopologyArgs};
 use vyre_core::run::backend::{Many, Opening};
 use vyre_core::run::clock::Instant;
 use vyre_core::run::pass::{IntoTopology, Pass};
-use vyre_core::vir0::module::Program;
+use vyre_core::run::stop::Canceller;
+use vyre_core::vir0::module::{Agreement, Program};
 
 /// A pass with many topologies uploaded, whose queries share launches where the backend can. On CUDA a query takes one
 /// CTA, so that the device works on as many small graphs at a time as it has multiprocessors. A graph that is worth the
@@ -28,6 +33,7 @@ pub struct Sessions<P> {
     memories: Vec<Memory>,
     waiting: Vec<(usize, Query)>,
     next_query: u64,
+    stops: Stops,
     pass: PhantomData<fn() -> P>,
 }
 
@@ -41,6 +47,7 @@ impl<P: Pass> Sessions<P> {
         topologies: impl IntoIterator<Item = T>,
     ) -> Result<Sessions<P>, Error> {
         let whole = Arc::new(P::PARTS.program()?);
+        let runtime = &runtime.able(&whole);
         let typed: Vec<P::Topology<'a>> = topologies.into_iter().map(T::into_topology).collect();
         let mut topologies: Vec<TopologyArgs<'_>> = typed.iter().map(P::topology).collect();
         let mut memories = Vec::with_capacity(topologies.len());
@@ -67,8 +74,12 @@ impl<P: Pass> Sessions<P> {
             allocation: memory.allocation,
             native: Some(P::NATIVE),
         });
+        let stops = Stops::new(runtime.all());
+        let mut resident = runtime.implementation().open_many(openings.collect())?;
+        resident.set_stop(&stops.stop);
         Ok(Sessions {
-            resident: runtime.implementation().open_many(openings.collect())?,
+            resident,
+            stops,
             runtime: runtime.clone(),
             program: whole,
             memories,
@@ -108,8 +119,10 @@ impl<P: Pass> Sessions<P> {
     /// fails leaves the others alone.
     ///
     /// # Errors
-    /// None yet: what fails is a query, whose error is in [`Batch::results`].
+    /// The batch was cancelled before it began, and its queries go on waiting. Or the pass cannot be compiled, and the
+    /// runtime's route is [`RoutePolicy::Compiled`]. What else fails is a query, whose error is in [`Batch::results`].
     pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
+        let _under_way = self.stops.begin()?;
         let started = Instant::now();
         let before = self.counters().map(|c| c.launches);
         let mut waiting = std::mem::take(&mut self.waiting);
@@ -154,6 +167,11 @@ impl<P: Pass> Sessions<P> {
             let queries = now.iter().map(|(t, q)| (*t, q.args()));
             let queries: Vec<(usize, Args<'_>)> = queries.collect();
             let room = self.memories.iter().map(Memory::batch_bytes).sum();
+            let nodes = now.iter().map(|(t, _)| self.memories[*t].sizes.nodes);
+            self.resident.take_route(self.route(nodes.sum())?);
+            if self.runtime.route() == RoutePolicy::Compiled {
+                self.resident.compile()?;
+            }
             let outcomes = self.resident.run_batch(&queries, room);
             drop(queries);
             for ((topology, query), mut outcome) in now.into_iter().zip(outcomes) {
@@ -176,6 +194,39 @@ impl<P: Pass> Sessions<P> {
             launches: before.zip(after).map(|(before, after)| after - before),
             wall_ns: u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX),
         })
+    }
+
+    /// The route of a batch whose topologies have so many nodes, each counted as often as it is queried.
+    fn route(&self, nodes: u64) -> Result<Route, Error> {
+        let policy = &self.runtime.thresholds().launch;
+        let request = Request {
+            queue_len: nodes,
+            ..Request::on(1, 1, u64::MAX)
+        };
+        let planned = recommend(policy, &request, None);
+        let planned = planned.map_err(|e| RunError::Backend(e.to_string()))?;
+        let stays = matches!(self.program.agreement, Agreement::Open(_));
+        let unmeasured = Measured::default();
+        let route = self.runtime.route();
+        Ok(route.choose(planned.route, stays, &unmeasured).0)
+    }
+
+    /// What stops a batch that is under way, as [`Session::canceller`](crate::Session::canceller) does: it keeps the
+    /// queries that were done.
+    pub fn canceller(&self) -> Canceller {
+        self.stops.canceller()
+    }
+
+    /// The most time that a batch may take from here on, as of
+    /// [`Session::set_time_limit`](crate::Session::set_time_limit).
+    pub fn set_time_limit(&mut self, limit: Option<Duration>) {
+        self.stops.time = limit;
+    }
+
+    /// The most steps that a query may take from here on, as of
+    /// [`Session::set_step_limit`](crate::Session::set_step_limit).
+    pub fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
+        self.resident.set_step_limit(steps)
     }
 
     /// Takes room for the results of a batch, on a CPU, by topology.

@@ -27,9 +27,6 @@ use vyre_core::run::pass::Pass;
 use vyre_core::vir0::module::{Agreement, Program};
 use vyre_core::vir0::sizes::Sizes;
 
-/// Where sessions begin, and whose errors count.
-pub(crate) const FIRST: usize = 0;
-
 /// A side of a session: [`Session::sides`](crate::Session::sides).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
@@ -116,7 +113,7 @@ impl Parked {
             })?,
             program,
             memory,
-            decider: Decider::new(*runtime.thresholds(), runtime.plans(), planned.start),
+            decider: Decider::new(runtime, planned.start),
         })
     }
 }
@@ -138,6 +135,8 @@ struct One {
 /// The sides of a session.
 pub(crate) struct Sides {
     all: Vec<One>,
+    /// Where sessions begin: the first that can run the pass.
+    first: usize,
     /// Whose executor the session has.
     at: usize,
     costs: Arc<Costs>,
@@ -183,8 +182,18 @@ impl Sides {
             refused: None,
             runs: 0,
         });
-        let all: Vec<One> = all.collect();
-        let planned = plan::<P>(&all[FIRST].runtime, &topology)?;
+        let mut all: Vec<One> = all.collect();
+        let mut first = 0;
+        let planned = loop {
+            match plan::<P>(&all[first].runtime, &topology) {
+                // Another side may run it.
+                Err(Error::Run(e @ RunError::NoParts { .. })) if first + 1 < all.len() => {
+                    all[first].refused = Some(e.to_string());
+                    first += 1;
+                }
+                planned => break planned?,
+            }
+        };
         // The plan has room for them.
         let rows = P::topology_rows(given)?;
         topology.columns.extend(slices(&rows));
@@ -196,7 +205,8 @@ impl Sides {
                 _ => Subject::new(program, &planned.0.sizes),
             },
             all,
-            at: FIRST,
+            first,
+            at: first,
             costs: Arc::clone(runtime.costs()),
             changes: None,
             agreement: match program.agreement {
@@ -210,7 +220,7 @@ impl Sides {
             work: Work::new(0, 1, 0),
         };
         sides.begin();
-        if sides.at == FIRST {
+        if sides.at == first {
             let opened = Parked::planned::<P>(sides.runtime(), topology, planned)?;
             return Ok((sides, opened));
         }
@@ -220,7 +230,7 @@ impl Sides {
             Ok(opened) => opened,
             Err(e) => {
                 sides.all[sides.at].refused = Some(e.to_string());
-                (sides.at, sides.why) = (FIRST, None);
+                (sides.at, sides.why) = (first, None);
                 Parked::open::<P>(sides.runtime(), topology, false)?
             }
         };
@@ -232,9 +242,10 @@ impl Sides {
         &self.all[self.at].runtime
     }
 
-    /// Chooses where to begin, among sides of which costs are known.
+    /// Chooses where to begin, among sides of which costs are known. A pass whose result is open begins there too, and
+    /// then stays.
     fn begin(&mut self) {
-        if !self.may_change() {
+        if self.all.len() == 1 {
             return;
         }
         let before = self.costs.before(self.subject, None);
@@ -245,10 +256,11 @@ impl Sides {
             })
         });
         let known: Vec<Option<Offer>> = known.collect();
-        if known[FIRST].is_some() {
+        let first = self.first;
+        if known[first].is_some() {
             let (items, spent_ns) = (before.did.items, before.spent_ns);
-            let chosen = side::choose(&Policy::default(), FIRST, items, spent_ns, &known);
-            (self.at, self.why) = chosen.map_or((FIRST, None), |(side, why)| (side, Some(why)));
+            let chosen = side::choose(&Policy::default(), first, items, spent_ns, &known);
+            (self.at, self.why) = chosen.map_or((first, None), |(side, why)| (side, Some(why)));
         }
     }
 
@@ -256,6 +268,11 @@ impl Sides {
     pub(crate) fn may_change(&self) -> bool {
         let wanted = self.changes.unwrap_or(self.agreement != Alike::Nothing);
         self.all.len() > 1 && wanted
+    }
+
+    /// Whether runs keep to one route because their results could differ, and the user did not say that they may.
+    pub(crate) fn keeps_route(&self) -> bool {
+        self.agreement == Alike::Nothing && self.changes != Some(true)
     }
 
     /// Chooses the side that is to have the next run, where the session [may change](Sides::may_change).
@@ -325,9 +342,14 @@ impl Sides {
         self.at
     }
 
+    /// Where sessions of the pass begin, and whose errors count.
+    pub(crate) fn first(&self) -> usize {
+        self.first
+    }
+
     /// Whether errors count where the session is.
     pub(crate) fn errors_count(&self) -> bool {
-        self.at == FIRST || !self.may_change()
+        self.at == self.first || !self.may_change()
     }
 
     /// Whether an error here is the last word: it counts, and there is nothing on other sides to be given up.
@@ -380,7 +402,7 @@ impl Sides {
     /// The topology is another one.
     pub(crate) fn renew(&mut self, sizes: &Sizes) {
         self.subject = self.subject.on(sizes);
-        for one in &mut self.all {
+        for one in &mut self.all[self.first..] {
             one.refused = None;
         }
     }
@@ -444,7 +466,9 @@ impl Sides {
             let state = match side.state {
                 SideState::Current if !self.may_change() => match self.changes {
                     Some(_) => "; stays, as was asked for".to_owned(),
-                    None => "; stays, because its result may differ from run to run".to_owned(),
+                    None => "; stays, because its result may differ from run to run: \
+                             `set_side_changes(true)` lets it change"
+                        .to_owned(),
                 },
                 SideState::Current if measuring => {
                     "; stays while waves are timed or launches are tried".to_owned()

@@ -95,7 +95,7 @@ fn judge_sees_the_same_groups(program: &Program) {
         .zip(groups_of(&program.schedule))
         .filter_map(|(step, group)| match step {
             Step::Wave(w) => Some((*w, group)),
-            Step::Barrier | Step::Loop(_) | Step::Until(_) | Step::End => None,
+            Step::Barrier | Step::Loop(_) | Step::Each(..) | Step::Until(_) | Step::End => None,
         })
         .collect();
     let mut found = BTreeSet::new();

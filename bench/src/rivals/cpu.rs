@@ -2,7 +2,7 @@
 //!
 //! Scratch memory is kept from run to run; the result is a vector of its own each time, as it is with vyre.
 
-use super::{Measured, Place, Prepared, Rival, Skip};
+use super::{Measured, Place, Prepared, Rival, Skip, programs};
 use crate::workloads::{
     DAMPING, FACTOR, MAX_RANK_ROUNDS, Problem, SEED, TOLERANCE, Values, Workload, hashed,
 };
@@ -53,7 +53,7 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
         ),
         rival(
             "rayon-functions",
-            "all threads: a worklist for each group of functions",
+            "all threads: a worklist for each function, or for each group of small ones",
             functions,
             any,
         ),
@@ -116,7 +116,7 @@ fn counted<'w>(mut run: impl FnMut() -> (Values, u64) + 'w) -> Ready<'w> {
 
 const UNREACHED: u32 = u32::MAX;
 
-fn row(graph: &Csr, v: u32) -> &[u32] {
+pub(super) fn row(graph: &Csr, v: u32) -> &[u32] {
     let (offsets, v) = (graph.offsets(), v as usize);
     &graph.targets()[offsets[v] as usize..offsets[v + 1] as usize]
 }
@@ -235,7 +235,7 @@ fn sequential(problem: &Problem) -> Ready<'_> {
             let (mut waiting, mut waits) = (Vec::with_capacity(blocks), vec![false; blocks]);
             runs(move || {
                 let mut live = cfg.uses.clone();
-                flow(
+                programs::live(
                     predecessors,
                     &cfg.defs,
                     0,
@@ -244,6 +244,9 @@ fn sequential(problem: &Problem) -> Ready<'_> {
                 );
                 Values::U64(live)
             })
+        }
+        Problem::Reaching { cfg, definitions } => {
+            runs(|| Values::U32(programs::reaching(cfg, definitions)))
         }
         Problem::Saxpy { x, y } => Ok(Box::new(Saxpy {
             x,
@@ -272,36 +275,6 @@ fn root(parent: &mut [u32], mut v: u32) -> u32 {
         v = above;
     }
     v
-}
-
-/// Lets sets flow backward among the blocks from `first` on, whose sets are `live`; scratch is the worklist and who is
-/// on it (nobody, before and after). The last block first: most edges lead on, so most sets are final when they are
-/// read.
-fn flow(
-    predecessors: &Csr,
-    defs: &[u64],
-    first: usize,
-    live: &mut [u64],
-    (waiting, waits): (&mut Vec<u32>, &mut [bool]),
-) {
-    waiting.extend(first as u32..(first + live.len()) as u32);
-    waits.fill(true);
-    while let Some(block) = waiting.pop() {
-        let at = block as usize - first;
-        waits[at] = false;
-        let here = live[at];
-        for &p in row(predecessors, block) {
-            let before = p as usize - first;
-            let grown = live[before] | here & !defs[p as usize];
-            if grown != live[before] {
-                live[before] = grown;
-                if !waits[before] {
-                    waits[before] = true;
-                    waiting.push(p);
-                }
-            }
-        }
-    }
 }
 
 struct Saxpy<'w> {
@@ -466,6 +439,8 @@ fn parallel(problem: &Problem) -> Ready<'_> {
                 )
             })
         }
+        // Whole rounds over rows of kilobytes are nobody's choice: see `functions`.
+        Problem::Reaching { .. } => Err(Skip::NoAlgorithm),
         Problem::Saxpy { x, y } => Ok(Box::new(Saxpy {
             x,
             before: y,
@@ -805,59 +780,15 @@ fn afforest(graph: &Csr) -> Vec<u32> {
 }
 
 fn functions(problem: &Problem) -> Ready<'_> {
-    let Problem::Liveness { cfg, predecessors } = problem else {
-        return Err(Skip::NoAlgorithm);
-    };
-    /// Blocks of a task, about.
-    const BLOCKS: usize = 8192;
-    // Groups end where no edge leads across.
-    let blocks = cfg.uses.len();
-    let (mut groups, mut first, mut reach) = (Vec::new(), 0, 0);
-    let farthest_back = {
-        let mut least = vec![u32::MAX; blocks + 1];
-        for v in (0..blocks as u32).rev() {
-            let own = row(predecessors, v)
-                .iter()
-                .copied()
-                .min()
-                .unwrap_or(v)
-                .min(v);
-            least[v as usize] = own.min(least[v as usize + 1]);
+    match problem {
+        Problem::Liveness { cfg, predecessors } => {
+            runs(|| Values::U64(programs::live_by_functions(cfg, predecessors)))
         }
-        least
-    };
-    for v in 0..blocks {
-        let own = row(predecessors, v as u32)
-            .iter()
-            .copied()
-            .max()
-            .unwrap_or(0) as usize;
-        reach = own.max(v).max(reach);
-        let closed = reach == v && farthest_back[v + 1] as usize > v;
-        if closed && (v + 1 - first >= BLOCKS || v + 1 == blocks) {
-            groups.push(v + 1 - first);
-            first = v + 1;
+        Problem::Reaching { cfg, definitions } => {
+            runs(|| Values::U32(programs::reaching_by_functions(cfg, definitions)))
         }
+        _ => Err(Skip::NoAlgorithm),
     }
-    runs(move || {
-        let mut live = cfg.uses.clone();
-        let (mut rest, mut first, mut tasks) = (&mut live[..], 0, Vec::new());
-        for &len in &groups {
-            let (part, after) = std::mem::take(&mut rest).split_at_mut(len);
-            tasks.push((first, part));
-            rest = after;
-            first += len;
-        }
-        tasks.into_par_iter().for_each_init(
-            || (Vec::new(), Vec::new()),
-            |(waiting, waits), (first, part)| {
-                waits.resize(part.len().max(waits.len()), false);
-                let scratch = (waiting, &mut waits[..part.len()]);
-                flow(predecessors, &cfg.defs, first, part, scratch);
-            },
-        );
-        Values::U64(live)
-    })
 }
 
 fn petgraph_rival(problem: &Problem) -> Ready<'_> {
@@ -915,6 +846,7 @@ fn petgraph_rival(problem: &Problem) -> Ready<'_> {
         // Its PageRank looks at every pair of nodes.
         Problem::PageRank { .. }
         | Problem::Liveness { .. }
+        | Problem::Reaching { .. }
         | Problem::Saxpy { .. }
         | Problem::Hash { .. } => Err(Skip::NoAlgorithm),
     }

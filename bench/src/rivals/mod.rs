@@ -6,6 +6,7 @@
 mod cpu;
 pub(super) mod gpu;
 mod ours;
+mod programs;
 
 use crate::workloads::{Values, Workload};
 use thiserror::Error;

@@ -1,12 +1,12 @@
-//! vyre's own backends, through the door that users take. Search, ranks, components and saxpy are the passes of the
-//! examples of these names; shortest paths by distance, liveness and the hash loop are here.
+//! vyre's own backends, through the door that users take. Search, ranks, components, saxpy and the data flow of programs
+//! are the passes of the examples of these names; shortest paths by distance and the hash loop are here.
 
 use super::{Measured, Place, Prepared, Results, Rival, Skip, bucket_width};
 use crate::workloads::{DAMPING, FACTOR, Problem, SEED, TOLERANCE, Values, Workload};
 use vyre::prelude::*;
-use vyre::{Error, Report};
+use vyre::{Error, Report, RoutePolicy};
 use vyre_examples::cli::count;
-use vyre_examples::passes::{bfs, components, pagerank, saxpy};
+use vyre_examples::passes::{bfs, components, liveness, pagerank, reaching, saxpy};
 
 macro_rules! field {
     ($output:ty, $field:ident: $scalar:ident) => {
@@ -20,49 +20,6 @@ macro_rules! field {
             report: |out: &$output| &out.report,
         }
     };
-}
-
-/// Which registers are live where each block begins: sets flow from a block to those before it until none grows.
-#[wave_graph]
-#[pass(id = "bench.liveness", unproven)]
-#[allow(
-    missing_docs,
-    unreachable_pub,
-    reason = "fields are explained by the problem"
-)]
-mod liveness {
-    pub struct Data {
-        #[topology]
-        predecessors: Csr,
-        #[topology(per = node)]
-        uses: u64,
-        #[topology(per = node)]
-        defs: u64,
-        #[frontier(unique)]
-        front: Frontier,
-        #[output(per = node)]
-        live: u64,
-    }
-
-    #[wave(nodes)]
-    fn init(block: Node, uses: &u64, live: &mut u64, front: &Push) {
-        *live = *uses;
-        if *uses != 0 {
-            front.push(block);
-        }
-    }
-
-    #[fixpoint(after(init), until(front.is_empty()), max_rounds = 4_294_967_295)]
-    mod backward {
-        #[wave(edges(predecessors, from = front))]
-        fn flow(e: Edge, defs: &Buf<u64>, live: &Buf<Atomic<u64>>, front: &Push) {
-            let through = live[e.src].load() & !defs[e.dst];
-            let before = live[e.dst].fetch_or(through);
-            if before | through != before {
-                front.push(e.dst);
-            }
-        }
-    }
 }
 
 /// Shortest paths, nearest first: round k of the outer fixpoint settles the nodes whose distance is below
@@ -175,6 +132,11 @@ fn hash(i: Index, seed: u32, out: &mut u32) {
     *out = h;
 }
 
+/// The megakernel as it is shipped, whatever pays.
+fn interpreted() -> Result<Runtime, Error> {
+    Ok(Runtime::cuda()?.with_route(RoutePolicy::Interpreter))
+}
+
 pub(super) fn all() -> Vec<Box<dyn Rival>> {
     let backend = |name, about, place, runtime, most_work| {
         Box::new(Backend {
@@ -205,14 +167,22 @@ pub(super) fn all() -> Vec<Box<dyn Rival>> {
             "cuda",
             "vyre on the GPU, the megakernel",
             Place::Gpu,
-            Runtime::cuda,
+            interpreted,
             u64::MAX,
         ),
         Box::new(Backend {
             name: "cuda-into",
             about: "the same by `run_into`, with results in the memory of the ones before",
             place: Place::Gpu,
-            runtime: Runtime::cuda,
+            runtime: interpreted,
+            most_work: u64::MAX,
+            results: Results::Earlier,
+        }),
+        Box::new(Backend {
+            name: "cuda-compiled",
+            about: "the same as `cuda-into`, by a module of the pass's own",
+            place: Place::Gpu,
+            runtime: || Ok(Runtime::cuda()?.with_route(RoutePolicy::Compiled)),
             most_work: u64::MAX,
             results: Results::Earlier,
         }),
@@ -337,6 +307,28 @@ fn session<'w>(
             Box::new(Runs {
                 run: move |out: &mut liveness::Output| session.run_into(liveness::Run {}, out),
                 field: field!(liveness::Output, live: U64),
+                out: None,
+                results,
+            })
+        }
+        Problem::Reaching { cfg, definitions } => {
+            let topology = reaching::Topology {
+                successors: &cfg.successors,
+                defs: &definitions.defs,
+                entry: &definitions.entry,
+                row: &definitions.row,
+                words: &definitions.words,
+                register: &definitions.register,
+                writes: &definitions.writes,
+                bit: &definitions.bit,
+            };
+            let mut session = reaching::Session::new(runtime, topology)?;
+            let length = definitions.len();
+            Box::new(Runs {
+                run: move |out: &mut reaching::Output| {
+                    session.run_into(reaching::Run { length }, out)
+                },
+                field: field!(reaching::Output, reaching: U32),
                 out: None,
                 results,
             })

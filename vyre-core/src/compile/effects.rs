@@ -21,7 +21,7 @@
 //!
 //! - **Only read.** Nobody changes it in this group.
 //! - **Own element.** Every access, whatever it is, at the work item's own index, or to words of the row of bits there,
-//!   whose methods check the word; and each index is swept once. So an element's history is one item's program order,
+//!   whose methods check the word, or to elements of the item's own row, whose index is checked before; and each index is swept once. So an element's history is one item's program order,
 //!   of which other waves of the group see nothing, since they would conflict. Plain stores are admitted by the front
 //!   end only where each element belongs to one item.
 //! - **Updated, results unused.** Integer add, and, or, xor, min and max commute and associate, so the end value
@@ -31,8 +31,13 @@
 //! - **Claimed.** One `compare_exchange(u1, u2)` with uniform `u1`, `u2` is the buffer's only access. With `u1 != u2`
 //!   it succeeds once for each attempted element that held `u1`, with `u1 == u2` at every attempt on one; which item
 //!   succeeds is open, but *how often it succeeds at each index* is not. So its result may guard what is a function of
-//!   the index: pushes of that very index, and reductions of a uniform value. The push cannot trap, or the trap would
-//!   name an arbitrary item: so the buffer must have one element a node.
+//!   the index: pushes of that very index, reductions of a uniform value, and atomic stores and updates of a uniform
+//!   value at that very index of other buffers. None of them can trap, or the trap would name an arbitrary item: so what
+//!   is pushed must be an index of a buffer with one element a node, and the other buffers must be of the same extent.
+//! - **Counted.** The same holds of any one atomic with a uniform operand `u`: at an element that held `x`, the old
+//!   values are `x`, `f(x)`, `f(f(x))` and so on, one for each attempt, whoever makes it. So a comparison of the old
+//!   value with a uniform one may guard what a claim may: `if open[v].fetch_sub(1) == 1 { ready.push(v) }`. (Not where
+//!   floats are added: a sum that may be lifted is open.)
 //! - **Pushed, appended or reduced.** A multiset union, if nobody reads the slots and the list is not read back; a
 //!   reduction as an update of its operation. A body that also reads the
 //!   reduction it takes part in is refused.
@@ -248,13 +253,22 @@ fn sweeps_in_any_order(program: &Program, wave: Option<&Wave>, body: &Body) -> b
 /// Whether a buffer is written, and each item accesses what is its own alone. What is only updated, unordered waves may
 /// share.
 fn is_owned(program: &Program, id: BufferId, list: &[Access]) -> bool {
+    let touched = || list.iter().filter(|a| a.kind != Kind::Len);
     let own = match program.buffers.get(id.index()).map(|b| b.extent) {
         Some(Extent::NodeBits(_)) => Own::Row,
+        Some(_) if is_plain_row(list) => Own::Row,
         Some(_) => Own::Element,
         None => return false,
     };
+    mode(list) == Mode::Write && touched().all(|a| a.own == own)
+}
+
+/// Whether it is the item's own row of a buffer: an access that looks like one to a row is no other where it is a plain
+/// store, or where there is one.
+fn is_plain_row(list: &[Access]) -> bool {
     let mut touched = list.iter().filter(|a| a.kind != Kind::Len);
-    mode(list) == Mode::Write && touched.all(|a| a.own == own)
+    list.iter().any(|a| a.kind == Kind::Store)
+        && touched.all(|a| a.own == Own::Row && matches!(a.kind, Kind::Load | Kind::Store))
 }
 
 /// Which rule a body breaks with a resource, and where.
@@ -301,6 +315,9 @@ fn order_of_buffer(
     }
     let touched = || list.iter().filter(|a| a.kind != Kind::Len);
     if touched().all(|a| matches!(a.kind, Kind::Load | Kind::Store)) {
+        if is_plain_row(list) {
+            return None;
+        }
         let other = touched().find(|a| a.own != Own::Element)?;
         let why = match other.kind {
             Kind::Store => Why::Stores,
@@ -315,20 +332,17 @@ fn order_of_buffer(
             return None;
         }
     }
-    let mut only = touched();
-    if let (
-        Some(Access {
-            kind: Kind::Exchange,
-            ..
-        }),
-        None,
-    ) = (only.next(), only.next())
+    let mut only = touched().map(|a| a.kind);
+    if let (Some(Kind::Exchange | Kind::Observed), None) = (only.next(), only.next())
         && accesses.claims.iter().any(|claim| {
-            let per_node = program
-                .buffers
-                .get(id.index())
-                .is_some_and(|b| b.extent == Extent::Nodes);
-            claim.buffer == id && (per_node || !claim.pushes)
+            let extent = |b: BufferId| program.buffers.get(b.index()).map(|b| b.extent);
+            let per_node = extent(id) == Some(Extent::Nodes);
+            claim.buffer == id
+                && (per_node || !claim.pushes)
+                && claim
+                    .others
+                    .iter()
+                    .all(|&other| extent(other) == extent(id))
         })
     {
         return None;
@@ -381,14 +395,16 @@ enum Own {
     No,
     /// Its own.
     Element,
-    /// Of rows of bits: a word of its own row.
+    /// Of rows of bits a word of its own row, of a buffer an element of its own row.
     Row,
 }
 
-/// A `compare_exchange` of uniform values whose result guards nothing but functions of its index.
+/// An atomic with uniform operands whose outcome guards nothing but functions of its index.
 struct Claim {
     buffer: BufferId,
     pushes: bool,
+    /// Other buffers whose element at that index it changes.
+    others: Vec<BufferId>,
 }
 
 /// Every access of a body, in evaluation order, by resource.
@@ -648,67 +664,117 @@ impl<'b> Accesses<'b> {
         self.add(Resource::Reduction(reduction), kind, None, Own::No);
     }
 
-    /// Recognises `if d[i].compare_exchange(u1, u2) { .. }`, also through a local, and a bare exchange; returns how
-    /// many of the statements behind it belong to it.
+    /// Recognises `if d[i].compare_exchange(u1, u2) { .. }` and `if d[i].fetch_sub(u1) == u2 { .. }`, also through a
+    /// local, and a bare exchange; returns how many of the statements behind it belong to it.
     fn claim(&mut self, stmt: &'b Stmt, rest: &'b [Stmt]) -> Option<usize> {
-        let (exchange, guarded, taken): (&Expr, &[Stmt], usize) = match (stmt, rest.first()) {
-            (
-                Stmt::If {
-                    cond,
-                    then,
-                    otherwise,
-                },
-                _,
-            ) if otherwise.is_empty() => (cond, then, 0),
-            (Stmt::Eval(e), _) => (e, &[], 0),
-            (Stmt::Assign(t, e), next) => {
-                let t_at = t.0 as usize;
-                match (self.reads.get(t_at), self.defs.get(t_at), next) {
-                    (Some(0), _, _) => (e, &[], 0),
-                    (
-                        Some(1),
-                        Some(1),
-                        Some(Stmt::If {
-                            cond: Expr::Local(c),
-                            then,
-                            otherwise,
-                        }),
-                    ) if c == t && otherwise.is_empty() => (e, then, 1),
-                    _ => return None,
+        let (condition, held, guarded): (&Expr, Option<(LocalId, &Expr)>, &[Stmt]) =
+            match (stmt, rest.first()) {
+                (
+                    Stmt::If {
+                        cond,
+                        then,
+                        otherwise,
+                    },
+                    _,
+                ) if otherwise.is_empty() => (cond, None, then),
+                (Stmt::Eval(e), _) => (e, None, &[]),
+                (Stmt::Assign(t, e), next) => {
+                    let t_at = t.0 as usize;
+                    match (self.reads.get(t_at), self.defs.get(t_at), next) {
+                        (Some(0), _, _) => (e, None, &[]),
+                        (
+                            Some(1),
+                            Some(1),
+                            Some(Stmt::If {
+                                cond,
+                                then,
+                                otherwise,
+                            }),
+                        ) if otherwise.is_empty() => (cond, Some((*t, e)), then),
+                        _ => return None,
+                    }
                 }
+                _ => return None,
+            };
+        let (buffer, index) = self.outcome(condition, held)?;
+        let (mut pushes, mut others) = (false, Vec::new());
+        for stmt in guarded {
+            match stmt {
+                Stmt::Push { value, .. } if self.same(value, index) => pushes = true,
+                Stmt::Reduce { value, .. } if self.is_uniform(value) => {}
+                Stmt::AtomicStore {
+                    buffer: other,
+                    index: at,
+                    value,
+                    ..
+                } if self.same(at, index) && self.is_uniform(value) => others.push(*other),
+                Stmt::Eval(Expr::Atomic {
+                    buffer: other,
+                    index: at,
+                    value,
+                    ..
+                }) if self.same(at, index) && self.is_uniform(value) => others.push(*other),
+                _ => return None,
             }
-            _ => return None,
+        }
+        if let Some((_, e)) = held {
+            self.expr(e, true);
+        }
+        self.expr(condition, true);
+        for stmt in guarded {
+            self.stmt(stmt);
+        }
+        self.claims.push(Claim {
+            buffer,
+            pushes,
+            others,
+        });
+        Some(usize::from(held.is_some()))
+    }
+
+    /// The element whose atomic decides a condition, such that the order of the attempts has no say in how many of
+    /// them succeed. `held`: the local that the atomic's value waits in.
+    fn outcome(
+        &self,
+        condition: &'b Expr,
+        held: Option<(LocalId, &'b Expr)>,
+    ) -> Option<(BufferId, &'b Expr)> {
+        let value = |e: &'b Expr| match held {
+            None => Some(e),
+            Some((local, value)) => (*e == Expr::Local(local)).then_some(value),
         };
-        let Expr::CompareExchange {
+        if let Some(Expr::CompareExchange {
             buffer,
             index,
             expected,
             new,
             ..
-        } = exchange
-        else {
+        }) = value(condition)
+        {
+            let uniform = self.is_uniform(expected) && self.is_uniform(new);
+            return uniform.then_some((*buffer, index));
+        }
+        let Expr::Compare { left, right, .. } = condition else {
             return None;
         };
-        let mut pushes = false;
-        for stmt in guarded {
-            match stmt {
-                Stmt::Push { value, .. } if self.same(value, index) => pushes = true,
-                Stmt::Reduce { value, .. } if self.is_uniform(value) => {}
-                _ => return None,
-            }
-        }
-        if !self.is_uniform(expected) || !self.is_uniform(new) {
-            return None;
-        }
-        self.expr(exchange, false);
-        for stmt in guarded {
-            self.stmt(stmt);
-        }
-        self.claims.push(Claim {
-            buffer: *buffer,
-            pushes,
-        });
-        Some(taken)
+        [(left, right), (right, left)]
+            .into_iter()
+            .find_map(|(old, other)| match value(old) {
+                Some(Expr::Atomic {
+                    op,
+                    buffer,
+                    scalar,
+                    index,
+                    value,
+                    ..
+                }) => {
+                    let rounds = matches!(op, AtomicOp::Add | AtomicOp::Sub)
+                        && matches!(scalar, Scalar::F32 | Scalar::F64);
+                    let uniform = self.is_uniform(value) && self.is_uniform(other);
+                    (uniform && !rounds).then_some((*buffer, &**index))
+                }
+                _ => None,
+            })
     }
 
     /// Notes the accesses of an expression, whose value is read or not.

@@ -261,6 +261,16 @@ pub enum CsrQuery {
     Target,
 }
 
+impl CsrQuery {
+    /// Whether the answer is the number of an edge, or one past the last.
+    pub fn is_edge(self) -> bool {
+        match self {
+            CsrQuery::Begin | CsrQuery::End => true,
+            CsrQuery::Target => false,
+        }
+    }
+}
+
 /// An expression. Types are explicit where the operands do not fix the operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {

@@ -1,5 +1,6 @@
 //! From typed bodies to VIR0: what the macros call.
 
+pub mod edge_numbers;
 pub mod effects;
 pub mod ir;
 pub mod lower;

@@ -9,10 +9,12 @@ use crate::dsl::error::RunError;
 use crate::plan::session::Counters;
 use crate::plan::side::Floor;
 use crate::run::args::{Args, TopologyArgs};
-use crate::run::backend::{Backend, Executor, Holder, Many, Opening, counters_of};
+use crate::run::backend::{Backend, Executor, Holder, Many, Opening, all_limited, counters_of};
 use crate::run::outcome::Outcome;
+use crate::run::stop::Stop;
 use crate::vir0::module::Program;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// The passes' own functions, on all threads.
 pub struct Native;
@@ -41,6 +43,10 @@ impl Backend for Native {
 
     fn runs_bytecode(&self) -> bool {
         false
+    }
+
+    fn runs_parts(&self) -> bool {
+        true
     }
 
     fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
@@ -83,6 +89,10 @@ impl Backend for Vir0 {
             round_ns: 20.0,
             item_ns: 2.0,
         }
+    }
+
+    fn runs_parts(&self) -> bool {
+        true
     }
 
     fn holder(&self, _: &Program, _: &TopologyArgs<'_>) -> Result<Holder, RunError> {
@@ -136,5 +146,13 @@ impl Many for Apart {
 
     fn counters(&self) -> Option<Counters> {
         counters_of(&self.0)
+    }
+
+    fn set_stop(&mut self, stop: &Arc<Stop>) {
+        self.0.iter_mut().for_each(|e| e.set_stop(stop));
+    }
+
+    fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
+        all_limited(&mut self.0, steps)
     }
 }

@@ -12,6 +12,7 @@ use crate::run::args::{Args, TopologyArgs};
 use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
 use crate::run::outcome::Outcome;
 use crate::run::schedule::{Fault, Pending};
+use crate::run::stop::Stop;
 use crate::vir0::meaning::Memory;
 use crate::vir0::module::{
     BufferId, Domain, FixpointId, FrontierId, Kernel, KernelId, ListId, MAX_FIELDS, Program,
@@ -115,10 +116,10 @@ impl Executor for Vir0Executor {
         self.state.meter.time_waves = hint.time_waves;
         Followed {
             workers: 1,
-            code: "interpreter",
+            code: "interpreter".into(),
             sweeps: Some(hint.sweeps.start),
             notes: match hint.route {
-                Route::Jit => vec!["jit wanted, not available"],
+                Route::Jit => vec!["jit wanted, not available".into()],
                 Route::Interpreter => vec![],
             },
         }
@@ -130,6 +131,15 @@ impl Executor for Vir0Executor {
 
     fn set_progress(&mut self, progress: Arc<Progress>) {
         self.state.meter.progress = progress;
+    }
+
+    fn set_stop(&mut self, stop: &Arc<Stop>) {
+        self.state.meter.stop = Some(Arc::clone(stop));
+    }
+
+    fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
+        self.state.meter.most_work = steps.unwrap_or(u64::MAX);
+        true
     }
 }
 
@@ -145,7 +155,7 @@ impl Vir0<'_> {
             self.uniforms.push(match uniform {
                 Uniform::Scalar(s) => state.sizes.scalars[s.index()],
                 Uniform::Constant(c) => state.program.constants[c.index()].bits,
-                Uniform::Reduction(r) => state.reductions[r.index()].get(),
+                Uniform::Reduction(r) => state.reductions[r.index()].borrow().value(),
                 Uniform::Round => round.into(),
                 Uniform::FrontierLen(f) => state.frontiers[f.index()].len(),
                 Uniform::Nodes => state.sizes.nodes,
@@ -177,7 +187,9 @@ impl Bodies for Vir0<'_> {
                 for at in range {
                     let items = state.lists[list.index()].items.get_mut();
                     let (key, fields) = (items.key(at), fields_of(items, at));
-                    lanes.run_fields(state, at as u32, key, &fields);
+                    if !lanes.run_fields(state, at as u32, key, &fields) {
+                        return;
+                    }
                 }
                 return;
             }
@@ -186,7 +198,9 @@ impl Bodies for Vir0<'_> {
                 let items = records.expect("just seen").items.take();
                 for at in 0..items.len() {
                     let fields = fields_of(&items, at);
-                    lanes.run_fields(state, at as u32, items.key(at), &fields);
+                    if !lanes.run_fields(state, at as u32, items.key(at), &fields) {
+                        break;
+                    }
                 }
                 let records = state.frontiers[f.index()].records.as_ref();
                 records.expect("just seen").items.replace(items);
@@ -195,28 +209,36 @@ impl Bodies for Vir0<'_> {
             Domain::Items(f) => {
                 let items = state.frontiers[f.index()].items.take();
                 for &item in &items {
-                    lanes.run(state, Item::index(item));
+                    if !lanes.run(state, Item::index(item)) {
+                        break;
+                    }
                 }
                 state.frontiers[f.index()].items.replace(items);
                 return;
             }
             Domain::Edges(t) => {
                 for src in 0..state.sizes.nodes as u32 {
-                    lanes.edges_of(state, t, src);
+                    if !lanes.edges_of(state, t, src) {
+                        break;
+                    }
                 }
                 return;
             }
             Domain::EdgesFrom(t, f) => {
                 let items = state.frontiers[f.index()].items.take();
                 for &src in &items {
-                    lanes.edges_of(state, t, src);
+                    if !lanes.edges_of(state, t, src) {
+                        break;
+                    }
                 }
                 state.frontiers[f.index()].items.replace(items);
                 return;
             }
         };
         for index in 0..span {
-            lanes.run(state, Item::index(index as u32));
+            if !lanes.run(state, Item::index(index as u32)) {
+                break;
+            }
         }
     }
 
@@ -246,29 +268,33 @@ struct Lanes<'a> {
 }
 
 impl Lanes<'_> {
+    /// Runs an item; false when the run is to stop, and the sweep ends here.
     #[inline]
-    fn run(&mut self, state: &mut HostState, item: Item) {
+    fn run(&mut self, state: &mut HostState, item: Item) -> bool {
         if let Err(fault) = self.interpreter.run(item, state) {
             let pending = Pending::new(self.program, (self.wave, item.index), fault);
             state.fail(Some(Box::new(pending)));
         }
+        state.meter.item()
     }
 
     /// Runs an item that is not a number; a trap names its key.
-    fn run_fields(&mut self, state: &mut HostState, at: u32, key: u32, fields: &Fields) {
+    fn run_fields(&mut self, state: &mut HostState, at: u32, key: u32, fields: &Fields) -> bool {
         let fields = fields.iter().copied();
         if let Err(fault) = self.interpreter.run_fields(at, fields, state) {
             let pending = Pending::new(self.program, (self.wave, key), fault);
             state.fail(Some(Box::new(pending)));
         }
+        state.meter.item()
     }
 
     #[inline]
-    fn edges_of(&mut self, state: &mut HostState, topology: TopologyId, src: u32) {
-        for index in state.graphs[topology.index()].csr.edges(src) {
+    fn edges_of(&mut self, state: &mut HostState, topology: TopologyId, src: u32) -> bool {
+        let mut edges = state.graphs[topology.index()].csr.edges(src);
+        edges.all(|index| {
             let dst = state.graphs[topology.index()].csr.targets()[index as usize];
-            self.run(state, Item { index, src, dst });
-        }
+            self.run(state, Item { index, src, dst })
+        }) && state.meter.item()
     }
 }
 
@@ -434,9 +460,7 @@ impl Memory for HostState {
     }
 
     fn reduce(&mut self, reduction: ReductionId, bits: u64) {
-        let declared = &self.program.reductions[reduction.index()];
-        let cell = &self.reductions[reduction.index()];
-        cell.set(declared.op.combine(declared.scalar, cell.get(), bits));
+        self.reductions[reduction.index()].get_mut().take_in(bits);
     }
 }
 

@@ -18,9 +18,30 @@ macro_rules! columns {
         #[derive(Debug, PartialEq)]
         pub enum SliceMut<'a> { $(#[doc = stringify!($ty)] $variant(&'a mut [$ty]),)* }
 
+        impl<'a> SliceMut<'a> {
+            /// The first elements, and the rest.
+            pub(crate) fn split_at(self, at: usize) -> (SliceMut<'a>, SliceMut<'a>) {
+                match self { $(SliceMut::$variant(v) => {
+                    let (first, rest) = v.split_at_mut(at);
+                    (SliceMut::$variant(first), SliceMut::$variant(rest))
+                })* }
+            }
+        }
+
+        impl<'a> Slice<'a> {
+            /// Some of the elements.
+            pub(crate) fn range(self, at: std::ops::Range<usize>) -> Slice<'a> {
+                match self { $(Slice::$variant(v) => Slice::$variant(&v[at]),)* }
+            }
+        }
+
         impl SliceMut<'_> {
             /// Borrows it for reading.
             pub fn as_slice(&self) -> Slice<'_> { match self { $(SliceMut::$variant(v) => Slice::$variant(v),)* } }
+            /// Some of the elements.
+            pub(crate) fn range(&mut self, at: std::ops::Range<usize>) -> SliceMut<'_> {
+                match self { $(SliceMut::$variant(v) => SliceMut::$variant(&mut v[at]),)* }
+            }
             /// Borrows it for a while.
             pub fn reborrow(&mut self) -> SliceMut<'_> { match self { $(SliceMut::$variant(v) => SliceMut::$variant(v),)* } }
             /// Copies a slice of the same type and length into it; false, and no change, for another one.

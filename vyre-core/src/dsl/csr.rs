@@ -114,6 +114,47 @@ impl Csr {
         Ok(Csr { offsets, targets })
     }
 
+    /// Without nodes and edges, to [`become_part`](Csr::become_part).
+    pub(crate) fn empty() -> Csr {
+        Csr {
+            offsets: vec![0],
+            targets: Vec::new(),
+        }
+    }
+
+    /// Becomes the part of a graph that has these nodes, numbered from 0, and the edges between them. `drops`: there may
+    /// be others, which are left out. Gives the highest degree; `None` where there is no memory.
+    pub(crate) fn become_part(
+        &mut self,
+        of: &Csr,
+        nodes: std::ops::Range<u32>,
+        drops: bool,
+    ) -> Option<u32> {
+        let (first, end) = (nodes.start as usize, nodes.end as usize);
+        let offsets = &of.offsets[first..=end];
+        let (base, last) = (offsets[0], offsets[end - first]);
+        self.offsets.clear();
+        self.targets.clear();
+        self.offsets.try_reserve(offsets.len()).ok()?;
+        self.targets.try_reserve((last - base) as usize).ok()?;
+        if drops {
+            self.offsets.push(0);
+            for v in nodes.clone() {
+                let inside = of.neighbors(v).filter(|target| nodes.contains(target));
+                self.targets
+                    .extend(inside.map(|target| target - nodes.start));
+                self.offsets.push(self.targets.len() as u32);
+            }
+        } else {
+            self.offsets.extend(offsets.iter().map(|o| o - base));
+            let targets = &of.targets[base as usize..last as usize];
+            self.targets
+                .extend(targets.iter().map(|target| target - nodes.start));
+        }
+        let degrees = self.offsets.windows(2).map(|w| w[1] - w[0]);
+        Some(degrees.max().unwrap_or(0))
+    }
+
     /// Builds a graph from edges, keeping their order within each source.
     pub fn from_edges(nodes: usize, edges: &[(u32, u32)]) -> Result<Csr, CsrError> {
         Ok(Csr::from_edges_indexed(nodes, edges)?.0)
@@ -199,6 +240,31 @@ impl Csr {
     pub fn reverse(&self) -> Csr {
         let (offsets, targets) = (self.offsets.len(), self.targets.len());
         self.reversed_in(vec![0; offsets], vec![0; targets])
+    }
+
+    /// [`reverse`](Csr::reverse), and for each of its edges the index that it has here: what a weight for each edge is
+    /// brought over by.
+    ///
+    /// ```
+    /// # use vyre_core::dsl::csr::Csr;
+    /// let roads = Csr::from_edges(3, &[(0, 1), (0, 2), (1, 0), (2, 1)]).unwrap();
+    /// let length = [1, 10, 100, 1000];
+    /// let (back, from) = roads.reverse_indexed();
+    /// let length_back: Vec<u32> = from.iter().map(|&e| length[e as usize]).collect();
+    /// assert_eq!(back.targets(), [1, 0, 2, 0]);
+    /// assert_eq!(length_back, [100, 1, 1000, 10]);
+    /// ```
+    pub fn reverse_indexed(&self) -> (Csr, Vec<u32>) {
+        let back = self.reverse();
+        let mut next = back.offsets.clone();
+        let mut from = vec![0; self.targets.len()];
+        // Those into a node are in the order of their indices, as `reverse` leaves them.
+        for (e, &t) in (0..).zip(&self.targets) {
+            let at = &mut next[t as usize];
+            from[*at as usize] = e;
+            *at += 1;
+        }
+        (back, from)
     }
 
     /// [`reverse`](Csr::reverse), or `None` where there is no memory.

@@ -1,6 +1,7 @@
 //! Why a session could not be made, or why a run gave no result. A message has the user's names, and the actual and the
 //! allowed number.
 
+use crate::run::stop::Cancelled;
 use crate::vir0::subject::counted;
 use crate::vir0::trap::Trap;
 use std::fmt;
@@ -64,6 +65,16 @@ pub enum RunError {
         /// Resolved length.
         len: u64,
     },
+    /// A length that is computed has no value.
+    #[error("`{name}` would have `{length}` elements, and {why}")]
+    NoLength {
+        /// Name of the field, or of the wave that sweeps a range.
+        name: String,
+        /// How the length is declared: `n - 4`.
+        length: String,
+        /// The operation that fails, with its numbers: `3 - 4 is negative`.
+        why: String,
+    },
     /// Declared sizes add up to more than 64 bits count.
     #[error("the pass takes 2^64 bytes or more with `{name}`; no memory has so many")]
     TooLarge {
@@ -94,6 +105,27 @@ pub enum RunError {
         /// Allowed.
         available_bytes: u64,
     },
+    /// Parts do not fit their graph.
+    #[error("the parts `{name}` {why}")]
+    Parts {
+        /// Field name.
+        name: String,
+        /// Which part, node or edge.
+        why: String,
+    },
+    /// The backend does not run local fixpoints.
+    #[error(
+        "each of `{parts}` runs `{fixpoint}` by itself, which the backend `{backend}` does not do yet; \
+        `Runtime::auto()` and `Runtime::native()` run it on the CPU"
+    )]
+    NoParts {
+        /// [`Backend::name`](crate::run::backend::Backend::name).
+        backend: &'static str,
+        /// The local fixpoint.
+        fixpoint: String,
+        /// The parts that run it.
+        parts: String,
+    },
     /// More threads are asked for than can be meant.
     #[error("RAYON_NUM_THREADS asks for {asked} threads; at most {most} are made here")]
     Threads {
@@ -113,12 +145,15 @@ pub enum RunError {
         capacity_bytes: u64,
     },
     /// The run took more work than its executor was allowed, and stopped.
-    #[error("the run takes more than {limit} items, rounds and turns of loops")]
+    #[error("the run was stopped after {}, the limit that it was given", steps(*limit))]
     Work {
         /// The most that it may take.
         limit: u64,
     },
-    /// The backend failed (driver error, cancelled).
+    /// The run was stopped.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// The backend failed.
     #[error("{0}")]
     Backend(String),
 }
@@ -129,6 +164,13 @@ fn bracketed(size: &str) -> String {
     match size {
         "" => String::new(),
         size => format!(" ({size})"),
+    }
+}
+
+fn steps(limit: u64) -> String {
+    match limit {
+        1 => "1 step".to_owned(),
+        n => format!("{n} steps"),
     }
 }
 
@@ -146,6 +188,19 @@ impl RunError {
             trap.run = (runs > 1).then_some(run as u64);
         }
         self
+    }
+
+    /// It happened in a part.
+    pub(crate) fn of_part(mut self, part: impl FnOnce(&mut Trap)) -> RunError {
+        if let RunError::Trap(trap) = &mut self {
+            part(trap);
+        }
+        self
+    }
+
+    /// The run was stopped, by others or by its limit of work: it is not to be tried again elsewhere.
+    pub fn is_stop(&self) -> bool {
+        matches!(self, RunError::Cancelled(_) | RunError::Work { .. })
     }
 
     /// The system has no memory left for something of so many bytes.

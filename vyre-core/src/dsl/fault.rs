@@ -4,6 +4,7 @@
 //! rustc's own panics (division by zero, a failed assert, overflow checks) carry no payload of ours, so a panic hook
 //! notes their position. It is installed once, is silent inside lanes and passes everything else to the hook before it.
 
+use crate::run::stop::Signal;
 use crate::vir0::subject::{Dimension, Seen};
 use crate::vir0::trap::{Site, TrapKind};
 use std::any::Any;
@@ -13,7 +14,10 @@ use std::sync::Once;
 
 thread_local! {
     static LANES: Cell<Lanes> = const { Cell::new(Lanes::None) };
+    /// That of the call whose lanes this thread runs.
+    static SIGNAL: Cell<Option<&'static Signal>> = const { Cell::new(None) };
     static PANIC_SITE: RefCell<Option<Site>> = const { RefCell::new(None) };
+    static OVERFLOW: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
 }
 
 /// What this thread is running.
@@ -42,8 +46,6 @@ pub struct Fault {
     pub(crate) len: u64,
     pub(crate) site: Site,
     pub(crate) message: Option<String>,
-    /// By the panic's text, a remainder failed rather than a division.
-    pub(crate) remainder: bool,
     /// What its position stands for.
     pub(crate) seen: Seen,
 }
@@ -80,6 +82,16 @@ pub(crate) fn outside(of: Dimension, index: u32, len: usize) -> ! {
     panic!("index {index} is out of bounds; the length is {len}")
 }
 
+/// A method of std that does not know its caller is about to overflow, if overflows are checked.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn note_overflow() {
+    if LANES.get() != Lanes::None {
+        OVERFLOW.set(Some(Location::caller()));
+    }
+}
+
 impl From<&Location<'_>> for Site {
     fn from(at: &Location<'_>) -> Site {
         Site {
@@ -92,14 +104,14 @@ impl From<&Location<'_>> for Site {
 
 /// This thread runs lanes until the guard is dropped.
 pub(crate) struct InLane {
-    outer: Lanes,
+    outer: (Lanes, Option<&'static Signal>),
 }
 
 impl InLane {
     #[inline]
-    pub(crate) fn enter(lanes: Lanes) -> InLane {
+    pub(crate) fn enter(lanes: Lanes, signal: Option<&'static Signal>) -> InLane {
         InLane {
-            outer: LANES.replace(lanes),
+            outer: (LANES.replace(lanes), SIGNAL.replace(signal)),
         }
     }
 }
@@ -107,8 +119,26 @@ impl InLane {
 impl Drop for InLane {
     #[inline]
     fn drop(&mut self) {
-        LANES.set(self.outer);
+        LANES.set(self.outer.0);
+        SIGNAL.set(self.outer.1);
     }
+}
+
+/// The payload that a lane unwinds with whose call is to stop.
+struct Stopped;
+
+/// Unwinds out of the lane that this thread runs, if its call is to stop.
+#[cold]
+#[inline(never)]
+pub(crate) fn leave_if_raised() {
+    if SIGNAL.get().is_some_and(Signal::is_raised) {
+        std::panic::resume_unwind(Box::new(Stopped));
+    }
+}
+
+/// A caught payload of a lane is that of a call that is to stop.
+pub(crate) fn is_stop(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<Stopped>()
 }
 
 /// Makes panics inside lanes silent and notes where they happened.
@@ -141,7 +171,6 @@ pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
                 len: fault.len,
                 site: Site::from(fault.location),
                 message: None,
-                remainder: false,
                 seen: Seen::Place(fault.of),
             };
         }
@@ -159,13 +188,13 @@ pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
             len,
             site,
             message: None,
-            remainder: false,
             seen: Seen::Place(Dimension::Array),
         };
     }
     let text = message.as_deref().unwrap_or_default();
     let kind = kind_of(text);
-    let remainder = text.starts_with("attempt to calculate the remainder");
+    let noted = (kind == TrapKind::ArithmeticOverflow).then(|| OVERFLOW.take());
+    let site = noted.flatten().map_or(site, Site::from);
     let message = match kind {
         TrapKind::Assert | TrapKind::Panic | TrapKind::ArithmeticOverflow => message,
         _ => None,
@@ -176,7 +205,6 @@ pub(crate) fn classify(payload: Box<dyn Any + Send>) -> Fault {
         len: 0,
         site,
         message,
-        remainder,
         seen: Seen::Place(Dimension::Whole),
     }
 }

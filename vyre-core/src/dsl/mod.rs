@@ -23,11 +23,14 @@ pub mod columns;
 pub mod csr;
 pub mod error;
 pub(crate) mod fault;
+pub mod located;
 mod params;
+mod parts;
 pub mod record;
 pub(crate) mod views;
 
 pub use csr::Csr;
+pub use parts::{BoundsError, Parts};
 pub use record::Record;
 pub use views::{Atomic, AtomicElement, Buf};
 

@@ -4,10 +4,13 @@ use crate::dsl::columns::{Element, Slice};
 use crate::dsl::fault;
 use crate::dsl::record::Record;
 use crate::dsl::views::{Arrays, Atomic, Sink, from_atomic, into_atomic};
+use crate::run::stop::turn;
+use crate::vir0::exact::{self, Total};
 use crate::vir0::module::{ReduceOp, row_words};
 use crate::vir0::scalar::ScalarType;
 use crate::vir0::subject::Dimension;
 use std::cell::{Cell, OnceCell, RefCell};
+use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
@@ -163,6 +166,12 @@ impl Bits {
         size_of_val(&*self.words)
     }
 
+    /// Makes these the words of the rows of some nodes.
+    pub(crate) fn copy_words(&self, at: std::ops::Range<usize>, to: &mut Vec<u32>) {
+        to.clear();
+        to.extend(self.words[at].iter().map(|word| word.load()));
+    }
+
     /// A copy of the words of all rows.
     pub(crate) fn to_words(&self) -> Vec<u32> {
         self.words.iter().map(|word| word.load()).collect()
@@ -243,6 +252,7 @@ impl Bits {
     /// Clears a row.
     #[track_caller]
     pub fn clear(&self, v: Node) {
+        turn();
         for cell in self.row(v) {
             cell.store(0);
         }
@@ -326,6 +336,7 @@ impl Bits {
         w: Node,
         change: impl Fn(&Atomic<u32>, u32) -> bool,
     ) -> bool {
+        turn();
         let (to, from) = (self.row(v), other.row(w));
         assert_eq!(self.width, other.width, "rows of one width");
         let mut changed = false;
@@ -338,6 +349,7 @@ impl Bits {
     /// Number of set bits of a row.
     #[track_caller]
     pub fn count(&self, v: Node) -> u32 {
+        turn();
         self.row(v).iter().map(|w| w.load().count_ones()).sum()
     }
 
@@ -349,6 +361,7 @@ impl Bits {
         let (mut base, mut word) = (0, 0u32);
         std::iter::from_fn(move || {
             while word == 0 {
+                turn();
                 let (k, cell) = words.next()?;
                 (base, word) = (k * 32, cell.load());
             }
@@ -776,26 +789,31 @@ impl<T: Record> Default for Append<T> {
 /// A grid-wide reduction that lanes feed; its value is readable once all its updaters are done.
 #[derive(Debug)]
 pub struct Reduce<O: Reduction> {
-    value: Cell<O::Value>,
+    partial: O::Partial,
 }
 
 impl<O: Reduction> Reduce<O> {
     /// A reduction of its own, outside a session, at its identity.
     pub fn new() -> Reduce<O> {
-        let identity = O::OP.identity(<O::Value as ScalarType>::SCALAR);
         Reduce {
-            value: Cell::new(O::Value::from_bits64(identity)),
+            partial: O::begin(),
         }
     }
 
     /// What was reduced so far.
     pub fn value(&self) -> O::Value {
-        self.value.get()
+        O::value(&self.partial)
+    }
+
+    /// Takes what was reduced into another reduction.
+    #[cfg(feature = "exec")]
+    pub(crate) fn merge(&self, into: &mut Total) {
+        O::merge(&self.partial, into);
     }
 
     #[inline]
     fn take_in(&self, value: O::Value) {
-        self.value.set(O::combine(self.value.get(), value));
+        O::take_in(&self.partial, value);
     }
 }
 
@@ -809,10 +827,25 @@ impl<O: Reduction> Default for Reduce<O> {
 pub trait Reduction: 'static {
     /// What is reduced.
     type Value: Element;
+    /// What lanes have reduced.
+    type Partial: fmt::Debug + Send;
     /// Its code.
     const OP: ReduceOp;
+    /// Nothing yet.
+    fn begin() -> Self::Partial;
     /// Takes one value in.
-    fn combine(a: Self::Value, b: Self::Value) -> Self::Value;
+    fn take_in(partial: &Self::Partial, value: Self::Value);
+    /// The value of what was taken in.
+    fn value(partial: &Self::Partial) -> Self::Value;
+    /// Takes all of it into another reduction of this operation.
+    fn merge(partial: &Self::Partial, into: &mut Total) {
+        into.take_in(Self::value(partial).to_bits64());
+    }
+}
+
+/// What a reduction begins with.
+fn identity<O: Reduction>() -> O::Value {
+    O::Value::from_bits64(O::OP.identity(<O::Value as ScalarType>::SCALAR))
 }
 
 macro_rules! operations {
@@ -835,11 +868,20 @@ macro_rules! operations {
         $($(
             impl Reduction for $name<$ty> {
                 type Value = $ty;
+                type Partial = Cell<$ty>;
                 const OP: ReduceOp = ReduceOp::$name;
                 #[inline]
-                fn combine(a: $ty, b: $ty) -> $ty {
+                fn begin() -> Cell<$ty> {
+                    Cell::new(identity::<Self>())
+                }
+                #[inline]
+                fn take_in(partial: &Cell<$ty>, value: $ty) {
                     let combine: fn($ty, $ty) -> $ty = $combine;
-                    combine(a, b)
+                    partial.set(combine(partial.get(), value));
+                }
+                #[inline]
+                fn value(partial: &Cell<$ty>) -> $ty {
+                    partial.get()
                 }
             }
         )*)*
@@ -847,7 +889,7 @@ macro_rules! operations {
 }
 
 operations! {
-    /// Sum; integers wrap. The order of float sums is not promised.
+    /// Sum; integers wrap. The order of float sums is not promised; [`ExactSum`] has none.
     Sum add /** Adds a value. */ {
         |a, b| a.wrapping_add(b) => u32 i32 u64 i64;
         |a, b| a + b => f32 f64;
@@ -862,16 +904,72 @@ operations! {
     And and /** Takes a value in. */ { |a, b| a & b => bool u32 i32 u64 i64; }
 }
 
+/// Sum of floats, rounded once: the same bits in every order of the items, on every backend.
+#[derive(Clone, Copy, Debug)]
+pub struct ExactSum<T>(PhantomData<T>);
+
+macro_rules! exact_sums {
+    ($($ty:ident $add:path, $words:path;)*) => {$(
+        impl Reduce<ExactSum<$ty>> {
+            /// Adds a value.
+            #[inline]
+            pub fn add(&self, value: $ty) {
+                self.take_in(value);
+            }
+        }
+
+        impl Reduction for ExactSum<$ty> {
+            type Value = $ty;
+            type Partial = [Cell<i64>; $words];
+            const OP: ReduceOp = ReduceOp::ExactSum;
+            #[inline]
+            fn begin() -> Self::Partial {
+                [const { Cell::new(0) }; $words]
+            }
+            #[inline]
+            fn take_in(partial: &Self::Partial, value: $ty) {
+                let special = &partial[$words - 1];
+                let to = |at: usize, digit| partial[at].set(partial[at].get() + digit);
+                $add(value, to, |bits| special.set(special.get() | bits));
+            }
+            fn value(partial: &Self::Partial) -> $ty {
+                let words = partial.each_ref().map(Cell::get);
+                <$ty>::from_bits64(exact::value(<$ty as ScalarType>::SCALAR, &words))
+            }
+            fn merge(partial: &Self::Partial, into: &mut Total) {
+                match into {
+                    Total::Exact(sum) => sum.merge(partial.iter().map(Cell::get)),
+                    Total::Value(..) => into.take_in(Self::value(partial).to_bits64()),
+                }
+            }
+        }
+    )*};
+}
+
+exact_sums! {
+    f32 exact::add_f32, exact::F32_WORDS;
+    f64 exact::add_f64, exact::F64_WORDS;
+}
+
 /// A u64 count.
 #[derive(Clone, Copy, Debug)]
 pub struct Count;
 
 impl Reduction for Count {
     type Value = u64;
+    type Partial = Cell<u64>;
     const OP: ReduceOp = ReduceOp::Sum;
     #[inline]
-    fn combine(a: u64, b: u64) -> u64 {
-        a.wrapping_add(b)
+    fn begin() -> Cell<u64> {
+        Cell::new(0)
+    }
+    #[inline]
+    fn take_in(partial: &Cell<u64>, value: u64) {
+        partial.set(partial.get().wrapping_add(value));
+    }
+    #[inline]
+    fn value(partial: &Cell<u64>) -> u64 {
+        partial.get()
     }
 }
 

@@ -101,7 +101,8 @@ pub(crate) fn from_atomic<T: AtomicElement>(values: Vec<Atomic<T>>) -> Vec<T> {
     }
     let mut values = ManuallyDrop::new(values);
     let (first, len, capacity) = (values.as_mut_ptr(), values.len(), values.capacity());
-    // SAFETY: as in `into_atomic`; owning the vector, nobody else accesses its elements.
+    // SAFETY: the vector gives its allocation up, and as it is owned, nobody else accesses its elements. `Atomic<T>` and
+    // `T` have one size, one alignment (checked above) and the same valid bytes.
     unsafe { Vec::from_raw_parts(first.cast::<T>(), len, capacity) }
 }
 
@@ -232,6 +233,24 @@ macro_rules! common {
                 .compare_exchange(expected, ($to)(new), Relaxed, Relaxed)
                 .is_ok()
         }
+
+        /// Stores `new` if the value has the bits of `expected`; the old value in any case.
+        #[inline]
+        pub fn compare_and_swap(&self, expected: $ty, new: $ty) -> $ty {
+            let expected = ($to)(expected);
+            let old = self.0.load(Relaxed);
+            if old != expected {
+                return ($from)(old);
+            }
+            if fault::alone() {
+                self.put(new);
+                return ($from)(old);
+            }
+            let result = self
+                .0
+                .compare_exchange(expected, ($to)(new), Relaxed, Relaxed);
+            ($from)(result.unwrap_or_else(same))
+        }
     };
 }
 
@@ -331,7 +350,7 @@ impl<S: Scalars> Copy for Arrays<'_, S> {}
 
 // SAFETY: it is what shared slices of scalars are, which other threads may have.
 unsafe impl<S: Scalars> Send for Arrays<'_, S> {}
-// SAFETY: as above.
+// SAFETY: shared, it only reads, as a shared slice of scalars does.
 unsafe impl<S: Scalars> Sync for Arrays<'_, S> {}
 
 impl<'a, S: Scalars> Arrays<'a, S> {
@@ -362,7 +381,7 @@ impl<'a, S: Scalars> Arrays<'a, S> {
     /// The scalars at each index.
     #[inline]
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = S> {
-        // SAFETY: as in `get`.
+        // SAFETY: `at` is below `len`, and nobody writes to the arrays while they are borrowed.
         (0..self.len).map(|at| unsafe { S::read(&self.first, at) })
     }
 
@@ -410,7 +429,7 @@ macro_rules! scalars {
             fn after(first: &*const $ty, at: usize) -> *const $ty { first.wrapping_add(at) }
             #[inline]
             unsafe fn read(first: &*const $ty, at: usize) -> $ty {
-                // SAFETY: as the caller says, it is an element of a slice.
+                // SAFETY: the caller promises a borrowed array with more elements than `at`.
                 unsafe { *first.add(at) }
             }
         }
@@ -429,7 +448,7 @@ macro_rules! tuples {
             fn after(first: &Self::Pointers, at: usize) -> Self::Pointers { ($($ty::after(&first.$i, at),)+) }
             #[inline]
             unsafe fn read(first: &Self::Pointers, at: usize) -> Self {
-                // SAFETY: the caller says so of all of them.
+                // SAFETY: the caller promises of each that it is a borrowed array with more elements than `at`.
                 unsafe { ($($ty::read(&first.$i, at),)+) }
             }
         }
@@ -520,7 +539,7 @@ impl<T> Sink<T> {
     /// Number of items.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        // SAFETY: as in `put`.
+        // SAFETY: the sink is `!Sync`, so only this thread is here; the reference does not leave this call.
         unsafe { &*self.0.get() }.len()
     }
 
@@ -539,13 +558,13 @@ impl<T> Sink<T> {
 
     /// Takes another vector for its own.
     pub(crate) fn replace(&self, items: Vec<T>) -> Vec<T> {
-        // SAFETY: as in `put`.
+        // SAFETY: the sink is `!Sync`, so only this thread is here; the reference does not leave this call.
         std::mem::replace(unsafe { &mut *self.0.get() }, items)
     }
 
     /// Takes memory for as many more items as there are, but no more than `limit` in all; false where it takes none.
     pub(crate) fn grow(&self, limit: usize) -> bool {
-        // SAFETY: as in `put`.
+        // SAFETY: the sink is `!Sync`, so only this thread is here; the reference does not leave this call.
         let items = unsafe { &mut *self.0.get() };
         let more = items.len().max(4).min(limit.saturating_sub(items.len()));
         more > 0 && items.try_reserve_exact(more).is_ok()

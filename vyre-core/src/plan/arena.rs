@@ -25,6 +25,7 @@ use super::lives::{Life, Lives};
 use crate::vir0::group::groups_of;
 use crate::vir0::module::{BufferId, FrontierId, Program, Resource, Role, Step};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// So many temporaries are placed in every order.
 pub const EXACT: usize = 6;
@@ -47,7 +48,7 @@ pub fn phases(schedule: &[Step]) -> Vec<Phase> {
     for (step, (what, group)) in schedule.iter().zip(groups_of(schedule)).enumerate() {
         let begins = match what {
             Step::Wave(_) => depth == 0 && !open,
-            Step::Loop(_) => depth == 0,
+            Step::Loop(_) | Step::Each(..) => depth == 0,
             Step::Barrier | Step::Until(_) | Step::End => false,
         };
         if begins {
@@ -58,7 +59,7 @@ pub fn phases(schedule: &[Step]) -> Vec<Phase> {
             });
         }
         match what {
-            Step::Loop(_) => depth += 1,
+            Step::Loop(_) | Step::Each(..) => depth += 1,
             Step::Until(_) => {
                 depth = depth.saturating_sub(1);
                 if let Some(phase) = phases.last_mut() {
@@ -169,11 +170,20 @@ pub fn pack(temporaries: &[Temporary], align: u64) -> Arena {
 
 /// The most that lives in one phase: no places take less.
 fn most_at_once(temporaries: &[Temporary]) -> u64 {
-    let live = |at: u32| {
-        let live = temporaries.iter().filter(|t| t.first <= at && at <= t.last);
-        live.fold(0, |sum: u64, t| sum.saturating_add(t.bytes))
-    };
-    temporaries.iter().map(|t| live(t.first)).max().unwrap_or(0)
+    // By phase: what comes with it, and what went before it.
+    let mut changes: BTreeMap<u32, (u128, u128)> = BTreeMap::new();
+    for t in temporaries {
+        changes.entry(t.first).or_default().0 += u128::from(t.bytes);
+        if let Some(after) = t.last.checked_add(1) {
+            changes.entry(after).or_default().1 += u128::from(t.bytes);
+        }
+    }
+    let mut live = 0u128;
+    let live = changes.values().map(|(comes, went)| {
+        live = live + comes - went;
+        live
+    });
+    u64::try_from(live.max().unwrap_or(0)).unwrap_or(u64::MAX)
 }
 
 /// Each in turn at the lowest place where it fits.
@@ -182,29 +192,26 @@ fn first_fit(temporaries: &[Temporary], order: &[usize]) -> Arena {
         places: vec![0; temporaries.len()],
         bytes: 0,
     };
-    for (nth, &i) in order.iter().enumerate() {
+    // Those that have a place, from the lowest on.
+    let mut placed: Vec<usize> = Vec::with_capacity(order.len());
+    for &i in order {
         let this = &temporaries[i];
-        let met = order[..nth]
-            .iter()
-            .filter(|&&j| temporaries[j].meets(this) && temporaries[j].bytes > 0);
-        let mut taken: Vec<(u64, u64)> = met
-            .map(|&j| {
-                (
-                    arena.places[j],
-                    arena.places[j].saturating_add(temporaries[j].bytes),
-                )
-            })
-            .collect();
-        taken.sort_unstable();
         let mut at = 0u64;
-        for (begin, end) in taken {
+        for &j in &placed {
+            let (other, begin) = (&temporaries[j], arena.places[j]);
             if begin >= at.saturating_add(this.bytes) {
                 break;
             }
-            at = at.max(end);
+            if other.meets(this) {
+                at = at.max(begin.saturating_add(other.bytes));
+            }
         }
         arena.places[i] = at;
         arena.bytes = arena.bytes.max(at.saturating_add(this.bytes));
+        if this.bytes > 0 {
+            let above = placed.partition_point(|&j| arena.places[j] <= at);
+            placed.insert(above, i);
+        }
     }
     arena
 }

@@ -368,7 +368,7 @@ impl Walk<'_> {
                 }
             }
             Step::Barrier => self.time += 1,
-            Step::Loop(f) => {
+            Step::Loop(f) | Step::Each(f, _) => {
                 let fixpoint = self.program.fixpoints.get(f.index());
                 let fixpoint = fixpoint.ok_or(ScheduleProblem::Unknown)?;
                 self.open.push(f);

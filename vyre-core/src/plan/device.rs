@@ -69,14 +69,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A frontier's, where its capacity is known.
+    /// A frontier's. A capacity that is not known counts as nothing.
     pub fn of_frontier(
         program: &Program,
         id: FrontierId,
         (sizes, graphs): (&Sizes, &Graphs),
-    ) -> Option<Shape> {
+    ) -> Shape {
         let frontier = &program.frontiers[id.index()];
-        let capacity = sizes.resolve(program, frontier.capacity)?;
+        let capacity = sizes.resolve(program, frontier.capacity).unwrap_or(0);
         let capacity = capacity.min(u64::from(u32::MAX));
         let (mut ranges, mut hubs) = (0, 0);
         if let Some(t) = swept_with(program, id) {
@@ -84,32 +84,32 @@ impl Shape {
             // What an unowned frontier holds is swept while more is pushed, so its hubs cannot be counted apart.
             let listed = graphs.hubs.get(t.index()).is_some_and(|&hubs| hubs);
             if listed && frontier.owner.is_some() {
-                let edges = sizes.resolve(program, Extent::Edges(t))?;
+                let edges = sizes.resolve(program, Extent::Edges(t)).unwrap_or(0);
                 hubs = HUBS.min(edges / u64::from(HUB_EDGES) + 1024);
             }
         }
-        Some(Shape {
+        Shape {
             capacity,
             sides: 2,
             fields: frontier.fields.clone(),
             ranges,
             hubs,
             stamps: frontier.unique.then_some(sizes.nodes),
-        })
+        }
     }
 
     /// A list's.
-    pub fn of_list(program: &Program, id: ListId, sizes: &Sizes) -> Option<Shape> {
+    pub fn of_list(program: &Program, id: ListId, sizes: &Sizes) -> Shape {
         let list = &program.lists[id.index()];
-        let capacity = sizes.resolve(program, list.capacity)?;
-        Some(Shape {
+        let capacity = sizes.resolve(program, list.capacity).unwrap_or(0);
+        Shape {
             capacity: capacity.min(u64::from(u32::MAX)),
             sides: 1,
             fields: list.fields.clone(),
             ranges: 0,
             hubs: 0,
             stamps: None,
-        })
+        }
     }
 
     /// Bytes of an item's part on one side.
@@ -143,7 +143,7 @@ impl Shape {
 
     /// Bytes of the stamps.
     pub fn stamps_bytes(&self) -> u64 {
-        self.stamps.map_or(0, |n| aligned(4 * n))
+        self.stamps.map_or(0, |n| aligned(n.saturating_mul(4)))
     }
 }
 

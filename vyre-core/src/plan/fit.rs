@@ -40,13 +40,17 @@ use super::barrier::levels;
 use super::footprint::{Allocation, Footprint, FootprintError, Target, footprint_on};
 use super::lives::{self, Life};
 use super::memory::{self, Scratch, WaveBytes};
-use crate::vir0::module::{Program, Resource, Step, WaveId};
+use crate::vir0::module::{BufferId, Program, Resource, Step, WaveId};
 use crate::vir0::sizes::Sizes;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use thiserror::Error;
 
 /// Groups of at most this many waves are split by trying everything.
 pub const EXACT_WAVES: usize = 6;
+
+/// So often less may live at once, until it has places under the budget.
+const MOST_TRIES: usize = 16;
 
 /// How a program fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,6 +144,7 @@ pub fn fit_on(
             .map(|()| Allocation::Shared),
     };
     let mut fitted = fit_lives(program, sizes, (budget_bytes, target))?;
+    let mut tries = 0;
     loop {
         match allocated(&fitted.footprint) {
             Ok(allocation) => {
@@ -151,8 +156,10 @@ pub fn fit_on(
             // What lives at once fits, but not in places that stay: less may live at once.
             Err(gaps) => {
                 let less = fitted.footprint.peak_bytes.saturating_sub(1);
-                let split = fit_lives(program, sizes, (less, target));
-                fitted = split.map_err(|_| FitError::Footprint(gaps))?;
+                let split = fit_lives(program, sizes, (less, target)).ok();
+                tries += 1;
+                let split = split.filter(|_| tries <= MOST_TRIES);
+                fitted = split.ok_or(FitError::Footprint(gaps))?;
             }
         }
     }
@@ -183,7 +190,7 @@ fn fit_lives(
     let mut splits = Vec::new();
     for (group, members) in takes.groups.iter().enumerate() {
         if members.live_bytes > budget_bytes {
-            splits.push(split(program, &takes, group, budget_bytes)?);
+            splits.push(split(program, &takes, group, (budget_bytes, target))?);
         }
     }
     let mut fitted = program.clone();
@@ -221,7 +228,7 @@ fn split(
     program: &Program,
     takes: &Footprint,
     group: usize,
-    budget_bytes: u64,
+    (budget_bytes, target): (u64, Target<'_>),
 ) -> Result<Split, FitError> {
     let waves = &takes.groups[group].waves;
     let too_large = |waves: &[WaveId], needed_bytes| FitError::Group {
@@ -243,6 +250,7 @@ fn split(
     let mut held = takes.resident_bytes;
     let mut temporaries = Vec::new();
     let mut own = vec![0u64; waves.len()];
+    let users = users(program, waves, target);
     for item in &takes.items {
         let Life::Groups { first, last } = item.life else {
             continue;
@@ -250,9 +258,7 @@ fn split(
         if at < first || last < at {
             continue;
         }
-        let users: Vec<usize> = (0..waves.len())
-            .filter(|&w| uses(program, waves[w], item.resource))
-            .collect();
+        let users = users(item.resource);
         let (before, after) = (first < at, at < last);
         if before && after || users.is_empty() {
             held += item.bytes;
@@ -348,8 +354,31 @@ fn split(
     })
 }
 
-fn uses(program: &Program, wave: WaveId, resource: Resource) -> bool {
-    lives::uses(program, wave).any(|r| r == resource)
+/// Tells which of the waves use a resource, in order. Where memory stays with its place, what a buffer trades places
+/// with is used with it.
+fn users(
+    program: &Program,
+    waves: &[WaveId],
+    target: Target<'_>,
+) -> impl Fn(Resource) -> Vec<usize> {
+    let trades = match target {
+        Target::Host => None,
+        Target::Device(_) => Some(lives::trades(program)),
+    };
+    let key = move |resource| match (resource, &trades) {
+        (Resource::Buffer(b), Some(trades)) => Resource::Buffer(BufferId(trades[b.index()] as u16)),
+        _ => resource,
+    };
+    let mut by_resource: BTreeMap<Resource, Vec<usize>> = BTreeMap::new();
+    for (w, &wave) in waves.iter().enumerate() {
+        for resource in lives::uses(program, wave) {
+            let users = by_resource.entry(key(resource)).or_default();
+            if users.last() != Some(&w) {
+                users.push(w);
+            }
+        }
+    }
+    move |resource| by_resource.get(&key(resource)).cloned().unwrap_or_default()
 }
 
 /// Every surjection of waves onto bins, in lexical order: an ordered partition.

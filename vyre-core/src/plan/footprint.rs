@@ -33,12 +33,14 @@ use super::arena::{self, Temporary};
 use super::device::{self, Shape};
 use super::lives::{Life, Lives};
 use super::pull;
+use crate::vir0::local::{Local, locals};
 use crate::vir0::module::Domain;
 use crate::vir0::module::{Buffer, put_together_bytes};
 use crate::vir0::module::{
     BufferId, Extent, FrontierId, ListId, Program, ReductionId, Resource, Role, TopologyId, WaveId,
 };
 use crate::vir0::sizes::Sizes;
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// What one resource takes.
@@ -97,15 +99,9 @@ pub enum Allocation {
     Shared,
 }
 
-/// Why a footprint is unknown or too large.
+/// Why a footprint is too large.
 #[derive(Clone, Error, PartialEq, Eq)]
 pub enum FootprintError {
-    /// A size that is not known yet.
-    #[error("the size of `{name}` depends on what is not known yet")]
-    Unknown {
-        /// Field name.
-        name: String,
-    },
     /// A size, or the sum up to it, does not fit in 64 bits.
     #[error("bytes of `{name}` overflow 64 bits")]
     Overflow {
@@ -141,7 +137,8 @@ const INDEX_BYTES: u64 = 4;
 /// Bytes of a reduction.
 const REDUCTION_BYTES: u64 = 8;
 
-/// What the program takes on a CPU with these sizes. The program must verify.
+/// What the program takes on a CPU with these sizes. A length that they do not know counts as nothing. The program must
+/// verify.
 pub fn footprint(program: &Program, sizes: &Sizes) -> Result<Footprint, FootprintError> {
     footprint_on(program, sizes, Target::Host)
 }
@@ -188,16 +185,13 @@ pub fn footprint_on(
 
 /// The one allocation in which scratch and frontiers have their places.
 fn packed_bytes(program: &Program, items: &[Item]) -> u64 {
+    let passing = items.iter().filter(|i| i.life != Life::Run);
+    let bytes: BTreeMap<Resource, u64> = passing.map(|i| (i.resource, i.bytes)).collect();
     let temporaries = arena::temporaries(program).into_iter();
-    let temporaries = temporaries.map(|(resource, first, last)| {
-        let item = items
-            .iter()
-            .find(|i| i.resource == resource && i.life != Life::Run);
-        Temporary {
-            bytes: item.map_or(0, |i| i.bytes),
-            first,
-            last,
-        }
+    let temporaries = temporaries.map(|(resource, first, last)| Temporary {
+        bytes: bytes.get(&resource).copied().unwrap_or(0),
+        first,
+        last,
     });
     arena::pack(&temporaries.collect::<Vec<_>>(), device::ALIGN).bytes
 }
@@ -224,14 +218,15 @@ pub(super) fn wide(
         Target::Host => Lives::of(program),
         Target::Device(_) => Lives::in_place(program),
     };
+    let known = |extent| sizes.resolve(program, extent).unwrap_or(0);
     let mut takes = Wide::default();
     let mut push = |resource, len: u64, bytes_each: u64, life| {
         let bytes = u128::from(len) * u128::from(bytes_each);
         takes.items.push((resource, bytes, life));
     };
-    for (i, t) in program.topologies.iter().enumerate() {
+    for i in 0..program.topologies.len() {
         let id = TopologyId(i as u16);
-        let edges = known(sizes.resolve(program, Extent::Edges(id)), &t.name)?;
+        let edges = known(Extent::Edges(id));
         let offsets = sizes.nodes.saturating_add(1);
         let entries = offsets.saturating_add(edges);
         push(Resource::Topology(id), entries, INDEX_BYTES, Life::Run);
@@ -246,7 +241,7 @@ pub(super) fn wide(
         }
     }
     for (i, b) in program.buffers.iter().enumerate() {
-        let len = known(sizes.resolve(program, b.extent), b.field())?;
+        let len = known(b.extent);
         let life = match b.role {
             Role::Scratch => lives.buffers[i],
             Role::Topology | Role::Input | Role::Output | Role::InOut => Life::Run,
@@ -261,16 +256,13 @@ pub(super) fn wide(
         }
     }
     for (i, x) in program.frontiers.iter().enumerate() {
-        let len = known(sizes.resolve(program, x.capacity), &x.name)?;
+        let len = known(x.capacity);
         let frontier = FrontierId(i as u16);
         let id = Resource::Frontier(frontier);
         match target {
             Target::Host => push(id, len, 2 * x.item_bytes(), lives.frontiers[i]),
             Target::Device(graphs) => {
                 let shape = Shape::of_frontier(program, frontier, (sizes, graphs));
-                let shape = shape.ok_or_else(|| FootprintError::Unknown {
-                    name: x.name.clone(),
-                })?;
                 push(id, shape.passing_bytes(), 1, lives.frontiers[i]);
                 // They outlive the run: as long as stamps count up, none need be set.
                 push(id, shape.stamps_bytes(), 1, Life::Run);
@@ -278,7 +270,7 @@ pub(super) fn wide(
         }
     }
     for (i, l) in program.lists.iter().enumerate() {
-        let len = known(sizes.resolve(program, l.capacity), &l.name)?;
+        let len = known(l.capacity);
         let id = Resource::List(ListId(i as u16));
         push(id, len, l.item_bytes(), Life::Run);
     }
@@ -307,12 +299,6 @@ pub(super) fn wide(
     }
     takes.groups = lives.groups;
     Ok(takes)
-}
-
-fn known(len: Option<u64>, name: &str) -> Result<u64, FootprintError> {
-    len.ok_or_else(|| FootprintError::Unknown {
-        name: name.to_owned(),
-    })
 }
 
 impl Footprint {
@@ -358,10 +344,11 @@ impl Footprint {
 /// * A sweep is cut into chunks, each of which has a state.
 pub fn beside_bytes(program: &Program, sizes: &Sizes) -> u64 {
     let len = |extent| sizes.resolve(program, extent).unwrap_or(0);
+    let node_bytes = sizes.nodes.saturating_mul(4);
     let lists = program.lists.iter();
     let lists = lists.map(|l| len(l.capacity).saturating_mul(l.row_bytes()));
     let frontiers = program.frontiers.iter().map(|f| {
-        let stamp_bytes = if f.unique { 4 * sizes.nodes } else { 0 };
+        let stamp_bytes = if f.unique { node_bytes } else { 0 };
         let pushed = len(f.capacity).saturating_mul(f.row_bytes());
         pushed.saturating_add(stamp_bytes)
     });
@@ -369,7 +356,7 @@ pub fn beside_bytes(program: &Program, sizes: &Sizes) -> u64 {
     let pulls = program.waves.iter().map(|wave| match wave.domain {
         Domain::EdgesFrom(t, _) if pull::claim(program, wave).is_some() => {
             let looks = pull::reverse(program, t).is_none();
-            16 * words + if looks { 4 * sizes.nodes } else { 0 }
+            (16 * words).saturating_add(if looks { node_bytes } else { 0 })
         }
         _ => 0,
     });
@@ -387,10 +374,59 @@ pub fn beside_bytes(program: &Program, sizes: &Sizes) -> u64 {
         }
         Role::Scratch => 0,
     });
-    let parts = lists.chain(frontiers).chain(pulls).chain(structs);
+    let states = locals(program).map(|local| state_bytes(program, sizes, &local));
+    let parts = lists
+        .chain(frontiers)
+        .chain(pulls)
+        .chain(structs)
+        .chain(states);
     let parts = parts.fold(0, u64::saturating_add);
     parts.saturating_add(chunks.saturating_mul(CHUNK_BYTES))
 }
+
+/// What the states take on which threads run the parts of a local fixpoint: of each, what its largest part takes, but
+/// no more than everything twice.
+fn state_bytes(program: &Program, sizes: &Sizes, local: &Local) -> u64 {
+    let Some(&Extent::Bounds(id, ..)) =
+        program.buffers.get(local.bounds.index()).map(|b| &b.extent)
+    else {
+        return 0;
+    };
+    let Some(parts) = sizes.parts.get(id.index()) else {
+        return 0;
+    };
+    let at_once = parts.count.min(MOST_PARTS_AT_ONCE as u64);
+    let graphs = program.topologies.len() as u64;
+    let part = Sizes {
+        nodes: parts.most_nodes.saturating_mul(at_once).min(sizes.nodes),
+        edges: sizes
+            .edges
+            .iter()
+            .map(|&e| parts.most_edges.saturating_mul(at_once).min(e))
+            .collect(),
+        scalars: sizes.scalars.clone(),
+        parts: Vec::new(),
+    };
+    let len = |extent| part.resolve(program, extent).unwrap_or(0);
+    let buffers = program
+        .buffers
+        .iter()
+        .filter(|b| local.cuts(program, b.extent));
+    let buffers = buffers.map(|b| len(b.extent).saturating_mul(b.scalar.size_bytes()));
+    let frontiers = local.frontiers(program).map(|f| {
+        let capacity = len(program.frontiers[f.index()].capacity);
+        capacity.saturating_mul(3 * INDEX_BYTES)
+    });
+    let csr = (part.nodes).saturating_add(part.edges.iter().copied().max().unwrap_or(0));
+    let csr = csr.saturating_mul(graphs * INDEX_BYTES);
+    buffers
+        .chain(frontiers)
+        .chain([csr])
+        .fold(0, u64::saturating_add)
+}
+
+/// Most parts that are run at once on a CPU: more threads have none.
+pub(crate) const MOST_PARTS_AT_ONCE: usize = 256;
 
 /// Largest sweep, in items or edges, that stays on the calling thread.
 pub(crate) const ALONE: usize = 8192;

@@ -1,6 +1,6 @@
 //! Two programs as one: one schedule, one launch, as few barriers as their order leaves.
 //!
-//! Both work on the same topologies. Names are scoped (`bfs.dist`), ids of the second are shifted, and an output of the
+//! Both work on the same topologies. Names are scoped (`bfs::dist`), ids of the second are shifted, and an output of the
 //! first can be linked to an input of the second, which then reads it where it is. Each program keeps its own order.
 //! Where they do not conflict, groups of both share the time between two barriers; which groups pair up is chosen by
 //! dynamic programming over the two sequences, so that no pairing has fewer barriers.
@@ -10,12 +10,14 @@
 
 use super::hazard::compatible;
 use crate::vir0::isa::{Imm, Kind, Op, Word};
+use crate::vir0::length::{Length, Term};
 use crate::vir0::manifest::Manifest;
 use crate::vir0::module::{
     Agreement, BufferId, ConstantId, Domain, Extent, FixpointId, FrontierId, KernelId, Least,
     ListId, NodeRef, Program, Proviso, Reason, ReductionId, Resource, Role, ScalarId, SiteId, Step,
     Uniform, WaveId, Width,
 };
+use crate::vir0::module::{Buffer, LengthId, PartsId};
 use thiserror::Error;
 
 /// An output of the first program that is an input of the second.
@@ -82,21 +84,27 @@ struct Shift {
     lists: u16,
     reductions: u16,
     scalars: u16,
+    lengths: u16,
     constants: u16,
     waves: u16,
     fixpoints: u16,
     sites: u16,
+    parts: u16,
 }
 
 impl Shift {
     fn resource(&self, r: Resource) -> Resource {
         match r {
             Resource::Topology(t) => Resource::Topology(t),
-            Resource::Buffer(b) => Resource::Buffer(self.buffers[b.index()]),
+            Resource::Buffer(b) => Resource::Buffer(self.buffer(b)),
             Resource::Frontier(x) => Resource::Frontier(self.frontier(x)),
             Resource::Reduction(r) => Resource::Reduction(ReductionId(r.0 + self.reductions)),
             Resource::List(l) => Resource::List(self.list(l)),
         }
+    }
+
+    fn buffer(&self, b: BufferId) -> BufferId {
+        self.buffers[b.index()]
     }
 
     fn frontier(&self, x: FrontierId) -> FrontierId {
@@ -135,6 +143,10 @@ impl Shift {
                 Width::Constant(c) => Width::Constant(self.constant(c)),
                 Width::Scalar(s) => Width::Scalar(self.scalar(s)),
             }),
+            Extent::Computed(l) => Extent::Computed(LengthId(l.0 + self.lengths)),
+            Extent::Bounds(parts, of, drops) => {
+                Extent::Bounds(PartsId(parts.0 + self.parts), of, drops)
+            }
             Extent::Fixed(_) | Extent::Nodes | Extent::Edges(_) | Extent::NodesPlusEdges => e,
         }
     }
@@ -177,6 +189,25 @@ impl Shift {
     }
 }
 
+/// Whether two lengths of two programs are known to be equal: scalars and constants are each program's own.
+fn same_length((first, a): (&Program, Extent), (second, b): (&Program, Extent)) -> bool {
+    let own = |extent| {
+        matches!(
+            extent,
+            Extent::Constant(_)
+                | Extent::Scalar(_)
+                | Extent::NodeBits(Width::Constant(_) | Width::Scalar(_))
+        )
+    };
+    match (a, b) {
+        (Extent::Computed(a), Extent::Computed(b)) => {
+            let (a, b) = (&first.lengths[a.index()], &second.lengths[b.index()]);
+            a == b && !a.values().any(own)
+        }
+        _ => a == b && !own(a),
+    }
+}
+
 /// Puts the second program beside the first.
 pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, FuseError> {
     let same = |a: &Program, b: &Program| {
@@ -205,6 +236,7 @@ pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, 
             second.reductions.len(),
         ),
         ("scalars", first.scalars.len(), second.scalars.len()),
+        ("lengths", first.lengths.len(), second.lengths.len()),
     ] {
         if a + b > usize::from(u16::MAX) {
             return Err(FuseError::TooMany { what });
@@ -221,13 +253,8 @@ pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, 
             }
             Some(link) => {
                 let from = &first.buffers[link.from.index()];
-                let symbolic = matches!(
-                    b.extent,
-                    Extent::Constant(_)
-                        | Extent::Scalar(_)
-                        | Extent::NodeBits(Width::Constant(_) | Width::Scalar(_))
-                );
-                let fits = from.scalar == b.scalar && from.extent == b.extent && !symbolic;
+                let fits = from.scalar == b.scalar
+                    && same_length((first, from.extent), (second, b.extent));
                 let roles =
                     matches!(from.role, Role::Output | Role::InOut) && b.role == Role::Input;
                 if !fits || !roles {
@@ -240,18 +267,22 @@ pub fn fuse(first: &Program, second: &Program, links: &[Link]) -> Result<Fused, 
             }
         });
     }
+    let bounds = |b: &&Buffer| matches!(b.extent, Extent::Bounds(..));
+    let parts = first.buffers.iter().filter(bounds).count();
     let shift = Shift {
         buffers,
         frontiers: first.frontiers.len() as u16,
         lists: first.lists.len() as u16,
         reductions: first.reductions.len() as u16,
         scalars: first.scalars.len() as u16,
+        lengths: first.lengths.len() as u16,
         constants: first.constants.len() as u16,
         waves: first.waves.len() as u16,
         fixpoints: first.fixpoints.len() as u16,
         sites: first.sites.len() as u16,
+        parts: parts as u16,
     };
-    let mut program = scoped(first, second, &shift);
+    let mut program = scoped(&named(first), &named(second), &shift);
     order_across(&mut program, first.waves.len());
     let order = merge(first, second, &program, &shift);
     let before = |p: &Program| barriers(&p.schedule);
@@ -313,29 +344,30 @@ fn barriers(schedule: &[Step]) -> usize {
     schedule.iter().filter(barrier).count()
 }
 
-/// Every table, without the schedule.
-fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
-    let mut p = first.clone();
-    let (a, b) = (&first.name, &second.name);
-    for name in p
-        .buffers
-        .iter_mut()
-        .map(|x| &mut x.name)
+/// A pass with its name before those of its fields, waves and fixpoints: what is said of it when it runs beside another
+/// one.
+pub fn named(pass: &Program) -> Program {
+    let mut p = pass.clone();
+    let names = (p.buffers.iter_mut().map(|x| &mut x.name))
         .chain(p.frontiers.iter_mut().map(|x| &mut x.name))
         .chain(p.lists.iter_mut().map(|x| &mut x.name))
         .chain(p.reductions.iter_mut().map(|x| &mut x.name))
         .chain(p.scalars.iter_mut().map(|x| &mut x.name))
         .chain(p.waves.iter_mut().map(|x| &mut x.name))
         .chain(p.fixpoints.iter_mut().map(|x| &mut x.name))
-        .chain(p.kernels.iter_mut().map(|x| &mut x.name))
-    {
-        *name = format!("{a}.{name}");
+        .chain(p.kernels.iter_mut().map(|x| &mut x.name));
+    for name in names {
+        *name = format!("{}::{name}", pass.name);
     }
-    let named = |name: &str| format!("{b}.{name}");
+    p
+}
+
+/// Every table, without the schedule.
+fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
+    let mut p = first.clone();
     for (i, x) in second.buffers.iter().enumerate() {
         if shift.buffers[i].index() >= first.buffers.len() {
             let mut x = x.clone();
-            x.name = named(&x.name);
             x.extent = shift.extent(x.extent);
             x.init = x.init.map(|c| shift.constant(c));
             p.buffers.push(x);
@@ -343,27 +375,30 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
     }
     p.frontiers.extend(second.frontiers.iter().map(|x| {
         let mut x = x.clone();
-        x.name = named(&x.name);
         x.capacity = shift.extent(x.capacity);
         x.owner = x.owner.map(|f| shift.fixpoint(f));
         x
     }));
     p.lists.extend(second.lists.iter().map(|x| {
         let mut x = x.clone();
-        x.name = named(&x.name);
         x.capacity = shift.extent(x.capacity);
         x
     }));
     p.reductions.extend(second.reductions.iter().map(|x| {
         let mut x = x.clone();
-        x.name = named(&x.name);
         x.owner = x.owner.map(|f| shift.fixpoint(f));
         x
     }));
-    p.scalars.extend(second.scalars.iter().map(|x| {
-        let mut x = x.clone();
-        x.name = named(&x.name);
-        x
+    p.scalars.extend(second.scalars.iter().cloned());
+    p.lengths.extend(second.lengths.iter().map(|length| {
+        Length {
+            terms: (length.terms.iter())
+                .map(|term| match *term {
+                    Term::Value(value) => Term::Value(shift.extent(value)),
+                    op @ Term::Op(_) => op,
+                })
+                .collect(),
+        }
     }));
     p.constants.extend(second.constants.iter().copied());
     p.sites.extend(second.sites.iter().cloned());
@@ -374,7 +409,6 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
     // Waves first, then conditions.
     let kernel = |k: &crate::vir0::module::Kernel| {
         let mut k = k.clone();
-        k.name = named(&k.name);
         k.code = k.code.iter().map(|&w| shift.word(w)).collect();
         k.uniforms = k.uniforms.iter().map(|&u| shift.uniform(u)).collect();
         for (_, s) in &mut k.sites {
@@ -392,7 +426,6 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
     }
     p.waves.extend(second.waves.iter().map(|w| {
         let mut w = w.clone();
-        w.name = named(&w.name);
         w.kernel = KernelId(w.kernel.0 + shift.waves);
         w.domain = shift.domain(w.domain);
         for a in &mut w.accesses {
@@ -405,7 +438,6 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
     }));
     p.fixpoints.extend(second.fixpoints.iter().map(|f| {
         let mut f = f.clone();
-        f.name = named(&f.name);
         f.parent = f.parent.map(|f| shift.fixpoint(f));
         f.until = KernelId(f.until.0 + shift.waves + first.fixpoints.len() as u16);
         for (a, b) in &mut f.swaps {
@@ -415,7 +447,7 @@ fn scoped(first: &Program, second: &Program, shift: &Shift) -> Program {
         f.site = site(f.site);
         f
     }));
-    p.name = format!("{a}_{b}");
+    p.name = format!("{}_{}", first.name, second.name);
     p.agreement = agreement(first, second, shift);
     let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
     let (a, b) = (&first.manifest, &second.manifest);
@@ -474,7 +506,7 @@ fn blocks(schedule: &[Step]) -> Vec<Block> {
     for &step in schedule {
         let inside = depth > 0;
         match step {
-            Step::Loop(_) => depth += 1,
+            Step::Loop(_) | Step::Each(..) => depth += 1,
             Step::Until(_) => depth -= 1,
             Step::Wave(_) | Step::Barrier | Step::End => {}
         }
@@ -492,9 +524,9 @@ fn blocks(schedule: &[Step]) -> Vec<Block> {
                     .steps
                     .push(step);
             }
-            Step::Wave(_) | Step::Loop(_) => blocks.push(Block {
+            Step::Wave(_) | Step::Loop(_) | Step::Each(..) => blocks.push(Block {
                 steps: vec![step],
-                fixpoint: matches!(step, Step::Loop(_)),
+                fixpoint: step.enters().is_some(),
             }),
         }
         fresh = depth > 0 || !matches!(step, Step::Wave(_));
@@ -517,6 +549,7 @@ fn merge(first: &Program, second: &Program, p: &Program, shift: &Shift) -> Vec<S
         *step = match *step {
             Step::Wave(w) => Step::Wave(WaveId(w.0 + shift.waves)),
             Step::Loop(f) => Step::Loop(shift.fixpoint(f)),
+            Step::Each(f, bounds) => Step::Each(shift.fixpoint(f), shift.buffer(bounds)),
             Step::Until(f) => Step::Until(shift.fixpoint(f)),
             Step::Barrier | Step::End => *step,
         };

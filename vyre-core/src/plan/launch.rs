@@ -9,9 +9,7 @@
 //!
 //! | answer | waits for |
 //! | --- | --- |
-//! | [`Route::Jit`], from the queue's length, [`Request::hot_opcodes`] and [`Request::hot_windows`] | compiled passes |
-//! | [`Topology::FusedDense`], which needs hot code | compiled passes |
-//! | [`Recommendation::queue`]: how full the queue is | compiled passes, whose tier-up it times |
+//! | [`Recommendation::queue`]: how full the queue is | queues that outlive a launch |
 //! | [`Recommendation::hit_capacity`]: sessions ask for 0, since results have room by their declared sizes | relations |
 //!
 //! ```
@@ -45,9 +43,9 @@ pub struct Request {
     pub hit_capacity: Option<u64>,
     /// Hits that an item is expected to give.
     pub hits_per_item: u64,
-    /// Opcodes that take most of the time. Waits for compiled passes: nobody counts them, and sessions give 0.
+    /// Opcodes that were executed often ([`Policy::hot_words`]).
     pub hot_opcodes: u32,
-    /// Stretches of bytecode that take most of the time. Waits for compiled passes, as hot opcodes do.
+    /// Stretches of bytecode that were, which are kernels to sessions.
     pub hot_windows: u32,
     /// Items put back into the queue.
     pub requeues: u64,
@@ -129,6 +127,9 @@ pub struct Policy {
     pub jit_opcodes: u32,
     /// Hot windows from which the JIT pays.
     pub jit_windows: u32,
+    /// Times from which on what was executed is hot: an opcode, or a kernel's words together
+    /// ([`heat`](super::heat)). An H100 interprets so many in about ten milliseconds.
+    pub hot_words: u64,
     /// Age from which work goes before newer work.
     pub promote_age: u64,
 }
@@ -152,6 +153,7 @@ impl Default for Policy {
             jit_queue: 4_096,
             jit_opcodes: 8,
             jit_windows: 4,
+            hot_words: 1 << 28,
             promote_age: 32,
         }
     }
@@ -168,7 +170,7 @@ pub enum Topology {
     Hybrid,
     /// Many are.
     Dense,
-    /// Many are, and the code is hot enough to fuse its sweeps. Waits for compiled passes: no session has hot code.
+    /// Many are, and the code is hot enough for the JIT.
     FusedDense,
     /// Memory is short: fewer workers and no slack.
     MemoryConstrained,
@@ -214,13 +216,13 @@ pub struct Recommendation {
     pub workers: u32,
     /// Whom barriers wait for.
     pub scope: Scope,
-    /// How full the queue is, for the lanes of these workers. Waits for compiled passes.
+    /// How full the queue is, for the lanes of these workers. Waits for queues that outlive a launch.
     pub queue: QueuePressure,
     /// Hits to make room for. Waits for relations.
     pub hit_capacity: u64,
     /// Resident bytes and hits.
     pub peak_bytes: u64,
-    /// Interpreter or JIT. Waits for compiled passes: backends say that there is none.
+    /// Interpreter or JIT.
     pub route: Route,
     /// Work that has waited goes before new work.
     pub promote: bool,
@@ -272,10 +274,7 @@ crate::debug_is_display!(LaunchError);
 
 /// What is decided and drives nothing yet, and what it waits for.
 pub const WAITING: [(&str, &str); 2] = [
-    (
-        "the JIT route, hot opcodes and windows, fused dense sweeps, the queue's pressure",
-        "compiled passes",
-    ),
+    ("the queue's pressure", "queues that outlive a launch"),
     ("hit capacity", "relations"),
 ];
 

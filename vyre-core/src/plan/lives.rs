@@ -51,7 +51,7 @@ impl Lives {
                         }
                     }
                 }
-                Step::Loop(f) => {
+                Step::Loop(f) | Step::Each(f, _) => {
                     if open.is_empty() {
                         outermost = now;
                     }
@@ -88,14 +88,13 @@ impl Lives {
     /// Where memory stays with its place: buffers that fixpoints swap live as long as each other.
     pub(crate) fn in_place(program: &Program) -> Lives {
         let mut lives = Lives::of(program);
-        let swaps = || program.fixpoints.iter().flat_map(|f| &f.swaps);
-        // As often as there are swaps, so that what trades with what trades is reached, too.
-        for &(a, b) in swaps().flat_map(|_| swaps()) {
-            for (from, to) in [(a, b), (b, a)] {
-                if let Life::Groups { first, last } = lives.buffers[from.index()] {
-                    lives.extend(Resource::Buffer(to), first, last);
-                }
-            }
+        let trades = trades(program);
+        let mut together = lives.buffers.clone();
+        for (&of, &life) in trades.iter().zip(&lives.buffers) {
+            together[of] = joined(together[of], life);
+        }
+        for (life, &of) in lives.buffers.iter_mut().zip(&trades) {
+            *life = together[of];
         }
         lives
     }
@@ -106,18 +105,53 @@ impl Lives {
             Resource::Frontier(f) => &mut self.frontiers[f.index()],
             Resource::Topology(_) | Resource::Reduction(_) | Resource::List(_) => return,
         };
-        *life = match *life {
-            Life::Groups { first, last } => Life::Groups {
-                first: first.min(from),
-                last: last.max(to),
-            },
-            Life::Run => Life::Run,
-            Life::Never => Life::Groups {
+        *life = joined(
+            *life,
+            Life::Groups {
                 first: from,
                 last: to,
             },
-        };
+        );
     }
+}
+
+/// While one of them lives.
+fn joined(a: Life, b: Life) -> Life {
+    match (a, b) {
+        (Life::Run, _) | (_, Life::Run) => Life::Run,
+        (Life::Never, life) | (life, Life::Never) => life,
+        (
+            Life::Groups { first, last },
+            Life::Groups {
+                first: from,
+                last: to,
+            },
+        ) => Life::Groups {
+            first: first.min(from),
+            last: last.max(to),
+        },
+    }
+}
+
+/// By buffer: the lowest of those with which fixpoints let it trade places, itself and what they trade with included.
+pub(super) fn trades(program: &Program) -> Vec<usize> {
+    let mut lowest: Vec<usize> = (0..program.buffers.len()).collect();
+    fn find(lowest: &mut [usize], mut at: usize) -> usize {
+        while lowest[at] != at {
+            lowest[at] = lowest[lowest[at]];
+            at = lowest[at];
+        }
+        at
+    }
+    for &(a, b) in program.fixpoints.iter().flat_map(|f| &f.swaps) {
+        let (a, b) = (find(&mut lowest, a.index()), find(&mut lowest, b.index()));
+        lowest[a.max(b)] = a.min(b);
+    }
+    // No parent is above its children.
+    for at in 0..lowest.len() {
+        lowest[at] = lowest[lowest[at]];
+    }
+    lowest
 }
 
 /// Everything a wave touches: its accesses and what it sweeps.

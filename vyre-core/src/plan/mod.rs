@@ -17,6 +17,7 @@
 //! | [`route`] | does a sweep over a frontier start with a list or a bitmap, on one thread or all? |
 //! | [`passes`] | which passes and optimisations are worth running on a sample? |
 //! | [`evidence`] | what do measurements prove? |
+//! | [`heat`] | which of a pass's opcodes and kernels have its runs executed most? |
 //! | [`launch`] | how many workers, which frontier form, interpreter or JIT, how much room for results? |
 //! | [`pull`] | may a sweep over a frontier's edges be turned round? |
 //! | [`compact`] | which results are read back, and how? |
@@ -56,6 +57,8 @@ pub mod footprint;
 #[cfg(feature = "exec")]
 pub mod fuse;
 pub mod hazard;
+#[cfg(feature = "exec")]
+pub mod heat;
 #[cfg(feature = "exec")]
 pub mod launch;
 pub mod lives;

@@ -4,7 +4,9 @@
 //! groups; on the right a column for each topology, buffer, frontier and reduction, with a mark where a wave uses it
 //! and a bar over the groups in which it lives; then what lives in each group, in bytes.
 
-use super::show::{Plan, Symbolic, accesses, describe, domain, split_note, thousands, until};
+use super::show::{
+    Plan, Symbolic, accesses, describe, domain, parts_note, split_note, thousands, until,
+};
 use crate::plan::lives::Life;
 use crate::vir0::disasm::class;
 use crate::vir0::module::{
@@ -96,7 +98,7 @@ impl Layout {
                     layout.placed.push(Placed { y, depth, mark });
                     y += 10.0;
                 }
-                Step::Loop(f) => {
+                Step::Loop(f) | Step::Each(f, _) => {
                     y += 10.0;
                     open.push((f, y));
                     y += LINE;
@@ -429,7 +431,7 @@ impl Outline<'_> {
                 }
                 at.map(|_| w)
             }
-            Step::Barrier | Step::Loop(_) | Step::Until(_) | Step::End => None,
+            Step::Barrier | Step::Loop(_) | Step::Each(..) | Step::Until(_) | Step::End => None,
         };
         let mut waves = self.p.schedule.iter().filter_map(inside);
         if last {
@@ -496,11 +498,16 @@ pub fn dot(p: &Program) -> String {
                 let label = quoted(&o.label(w, "\n")).replace('\n', "\\n");
                 o.line(&format!("w{} [label=\"{label}\"];", w.0));
             }
-            Step::Loop(f) => {
+            Step::Loop(f) | Step::Each(f, _) => {
                 o.line(&format!("subgraph cluster_fixpoint{} {{", f.0));
                 o.depth += 1;
                 let x = &p.fixpoints[f.index()];
-                let label = quoted(&format!("{}, until {}", x.name, x.condition));
+                let label = quoted(&format!(
+                    "{}{}, until {}",
+                    x.name,
+                    parts_note(p, *step),
+                    x.condition
+                ));
                 o.line(&format!("label=\"{label}\"; style=rounded; color=purple;"));
             }
             Step::Until(_) => {
@@ -566,9 +573,14 @@ pub fn mermaid(p: &Program) -> String {
                 let label = quoted(&o.label(w, "\n")).replace('\n', "<br/>");
                 o.line(&format!("w{}[\"{label}\"]", w.0));
             }
-            Step::Loop(f) => {
+            Step::Loop(f) | Step::Each(f, _) => {
                 let x = &p.fixpoints[f.index()];
-                let label = quoted(&format!("{}, until {}", x.name, x.condition));
+                let label = quoted(&format!(
+                    "{}{}, until {}",
+                    x.name,
+                    parts_note(p, *step),
+                    x.condition
+                ));
                 o.line(&format!("subgraph f{} [\"{label}\"]", f.0));
                 o.depth += 1;
             }

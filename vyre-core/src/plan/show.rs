@@ -6,13 +6,17 @@ use crate::plan::footprint::{Footprint, Target, Wide, footprint, footprint_on, w
 use crate::plan::lives::Life;
 use crate::plan::{check, device, pull};
 use crate::vir0::disasm::class;
+use crate::vir0::find::loops;
 use crate::vir0::fingerprint::Fingerprint;
+use crate::vir0::local::locals;
 use crate::vir0::module::{
-    Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, Mode, Parts,
-    Program, Proviso, Reason, ReduceOp, Resource, Role, Step, TopologyId, UpdateOp, Wave, WaveId,
-    Why, Width, row_words,
+    Access, Agreement, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, LengthId, Mode,
+    Parts, Program, Proviso, Reason, ReduceOp, Resource, Role, ScalarId, ScalarParam, Step,
+    TopologyId, UpdateOp, Wave, WaveId, Width, row_words,
 };
+use crate::vir0::scalar::Scalar;
 use crate::vir0::sizes::Sizes;
+use crate::vir0::trap::Site;
 use std::fmt::{self, Write};
 
 /// The plan of a pass, made at compile time.
@@ -99,7 +103,32 @@ fn show(p: &Program, f: &mut String) -> fmt::Result {
         count(barriers, "barrier")
     )?;
     show_schedule(p, &sizes, f)?;
+    let loops = loops_text(p);
+    if !loops.is_empty() {
+        write!(f, "\n{loops}")?;
+    }
     show_memory(p, &sizes, f)
+}
+
+/// The loops of bodies, a line each under a heading, or nothing where there are none: those whose turns can go in any
+/// order may be shared out among lanes; of the others it says what keeps them in order.
+pub fn loops_text(p: &Program) -> String {
+    let mut table = Table::default();
+    for wave in &p.waves {
+        let kernel = &p.kernels[wave.kernel.index()];
+        for found in loops(p, kernel) {
+            let site = found.site(p, kernel).map_or(String::new(), Site::to_string);
+            table.row(["  loop", &wave.name, &site, &found.said(p)]);
+        }
+    }
+    let mut text = String::new();
+    if !table.rows.is_empty() {
+        text.push_str("loops\n");
+        table
+            .write(&mut text)
+            .expect("writing to a string succeeds");
+    }
+    text
 }
 
 /// Why runs agree on the result, and as long as what; or why they need not.
@@ -150,45 +179,11 @@ fn show_agreement(p: &Program, f: &mut String) -> fmt::Result {
 
 /// A reason, with the access and its place.
 fn because(p: &Program, reason: &Reason) -> String {
-    let w = &p.waves[reason.wave.index()];
-    let wave = &w.name;
-    let fixpoint = w.fixpoint.map_or("", |x| &p.fixpoints[x.index()].name);
-    let what = match reason.resource {
-        Some(resource) => p.name_of(resource),
-        None => "it",
-    };
-    let said = match reason.why {
-        Why::Approximates => {
-            format!("{wave} uses exp, ln, sin or cos, which backends round differently")
-        }
-        Why::Positions => format!("{wave} sweeps items of several words, whose order differs"),
-        Why::FloatSum => format!("{wave} adds floats to {what}; rounding shows their order"),
-        Why::ListOrder => format!("{wave} appends to {what}; its order is read back"),
-        Why::Slot => format!("{wave} uses the slots that it gets in {what}"),
-        Why::OldValue => format!("{wave} uses the old value of {what}"),
-        Why::ReadsChanged => format!("{wave} reads {what}, which other items change meanwhile"),
-        Why::Stores => format!("{wave} stores to {what}; the last of several items wins"),
-        Why::Claim => format!("{wave} uses which item wins a compare_exchange on {what}"),
-        Why::Mixed => format!("{wave} updates {what} in more than one way"),
-        Why::Until => format!("{fixpoint} may end while values still change"),
-        Why::Nested => format!("{fixpoint} swaps buffers or has a fixpoint in it"),
-        Why::NotMonotone if reason.resource.is_none() => {
-            format!("{wave} does or checks what is not known to be monotone")
-        }
-        Why::NotMonotone => {
-            format!("{wave} changes {what} in a way that is not known to be monotone")
-        }
-        Why::Unnoticed => {
-            format!("{wave} changes {what}, and not every change reaches what {fixpoint} waits for")
-        }
-        Why::Notice => {
-            format!("{wave} tells {what} more than that the element it names has changed")
-        }
-    };
+    let said = reason.said(p);
     let place = reason.site.and_then(|s| p.sites.get(s.index()));
     match place {
         None => said,
-        Some(s) => format!("{said} ({}:{}:{})", s.file, s.line, s.column),
+        Some(site) => format!("{said} ({site})"),
     }
 }
 
@@ -200,11 +195,12 @@ fn show_schedule(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
         match *step {
             Step::Wave(w) => show_wave(p, w, (sizes, &indent), &mut table),
             Step::Barrier => table.line(format!("{indent}--- barrier{}", split_note(p, at))),
-            Step::Loop(x) => {
+            Step::Loop(x) | Step::Each(x, _) => {
                 let fp = &p.fixpoints[x.index()];
                 table.line(format!(
-                    "{indent}fixpoint {} (at most {} rounds)",
+                    "{indent}fixpoint {}{} (at most {} rounds)",
                     fp.name,
+                    parts_note(p, *step),
                     thousands(fp.max_rounds)
                 ));
                 depth += 1;
@@ -221,6 +217,14 @@ fn show_schedule(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
         }
     }
     table.write(f)
+}
+
+/// Of a fixpoint that each part enters by itself, which parts.
+pub(super) fn parts_note(p: &Program, step: Step) -> String {
+    match step {
+        Step::Each(_, bounds) => format!(" for each of `{}`", p.buffers[bounds.index()].name),
+        _ => String::new(),
+    }
 }
 
 /// A barrier that nothing but the budget asks for says so.
@@ -307,7 +311,7 @@ fn show_memory(p: &Program, sizes: &Symbolic, f: &mut String) -> fmt::Result {
         let live = at_limits.as_ref().map(|l| l.groups[i].live_bytes);
         table.row([&label, &size.to_string(), &concrete(live)]);
     }
-    for (backend, size) in &sizes.backends {
+    for (backend, size) in sizes.backends.iter().filter(|(b, _)| b.runs(p)) {
         let on = format!("  {}", backend.name());
         table.row([&on, &size.to_string(), &backend.at(p)]);
     }
@@ -346,6 +350,14 @@ impl Backend {
         }
     }
 
+    /// Whether it runs the program: no device has local fixpoints yet.
+    fn runs(self, p: &Program) -> bool {
+        match self {
+            Backend::Cpu => true,
+            Backend::Cuda => locals(p).next().is_none(),
+        }
+    }
+
     /// All that is planned, nothing shared. On a device, lists of hubs and of lifted loops come to it, which depend on
     /// a graph's shape.
     fn all(self, p: &Program, sizes: &Sizes, wide: &Wide) -> u128 {
@@ -360,7 +372,7 @@ impl Backend {
 
     /// What it takes at the limits at most, and where memory is shared if that is less.
     fn at(self, p: &Program) -> String {
-        let Some(sizes) = limits_of(p) else {
+        let Some(sizes) = limits_of(p).filter(|sizes| sizes.know(p)) else {
             return String::new();
         };
         let graphs = device::Graphs::unknown(p);
@@ -389,7 +401,7 @@ fn limits_of(p: &Program) -> Option<Sizes> {
     Some(Sizes {
         nodes: p.manifest.max_nodes?,
         edges: vec![edges; p.topologies.len()],
-        scalars: Vec::new(),
+        ..Sizes::default()
     })
 }
 
@@ -422,10 +434,20 @@ pub(super) fn describe(p: &Program, resource: Resource) -> (&'static str, String
                 Role::Scratch => "scratch",
                 Role::InOut => "in-out",
             };
-            (
-                role,
-                format!("{} x {}", b.scalar.name(), extent(p, b.extent)),
-            )
+            if let Extent::Bounds(_, of, drops) = b.extent {
+                let dropped = if drops {
+                    ", crossing edges left out"
+                } else {
+                    ""
+                };
+                let of = &p.topologies[of.index()].name;
+                return (role, format!("parts of {of}{dropped}"));
+            }
+            let len = match (b.extent, extent(p, b.extent)) {
+                (Extent::Computed(_), len) => format!("({len})"),
+                (_, len) => len,
+            };
+            (role, format!("{} x {len}", b.scalar.name()))
         }
         Resource::Frontier(x) => {
             let x = &p.frontiers[x.index()];
@@ -501,6 +523,7 @@ fn extent(p: &Program, e: Extent) -> String {
         Extent::Nodes => "nodes".to_owned(),
         Extent::Edges(t) => edges_of(p, t),
         Extent::NodesPlusEdges => "(nodes + edges)".to_owned(),
+        Extent::Bounds(..) => "parts + 1".to_owned(),
         Extent::NodeBits(width) => match width {
             Width::Fixed(bits) => format!("nodes x {}", row_words(bits)),
             Width::Constant(c) => {
@@ -508,6 +531,7 @@ fn extent(p: &Program, e: Extent) -> String {
             }
             Width::Scalar(s) => format!("nodes x words({})", p.scalars[s.index()].name),
         },
+        Extent::Computed(id) => p.written(id, |value| extent(p, value)),
     }
 }
 
@@ -532,6 +556,7 @@ fn reduce_name(op: ReduceOp) -> &'static str {
         ReduceOp::Max => "max",
         ReduceOp::Or => "or",
         ReduceOp::And => "and",
+        ReduceOp::ExactSum => "exact_sum",
     }
 }
 
@@ -557,8 +582,9 @@ impl fmt::Display for Size {
     }
 }
 
-/// What the program takes, for any size: every figure of a footprint is a sum of multiples of nodes, edges and scalars,
-/// so it is found by asking for the footprint of nothing and of one of each.
+/// What the program takes, for any size: every figure of a footprint is a sum of multiples of nodes, edges, scalars and
+/// computed lengths that are no such sums themselves, so it is found by asking for the footprint of nothing and of one of
+/// each.
 pub(super) struct Symbolic {
     pub(super) items: Vec<Resource>,
     pub(super) item_sizes: Vec<Size>,
@@ -573,10 +599,12 @@ pub(super) struct Symbolic {
 
 impl Symbolic {
     pub(super) fn of(p: &Program) -> Symbolic {
+        let p = &with_quantities(p);
         let nothing = Sizes {
             nodes: 0,
             edges: vec![0; p.topologies.len()],
             scalars: vec![0; p.scalars.len()],
+            ..Sizes::default()
         };
         let ask = |sizes: &Sizes| {
             let wide = wide(p, sizes, Target::Host).unwrap_or_default();
@@ -656,8 +684,41 @@ impl Symbolic {
 
     /// The footprint of the largest graph that is allowed; `None` where limits are missing or lengths are scalars.
     fn at_limits(&self, p: &Program) -> Option<Footprint> {
-        footprint(p, &limits_of(p)?).ok()
+        let sizes = limits_of(p).filter(|sizes| sizes.know(p))?;
+        footprint(p, &sizes).ok()
     }
+}
+
+/// The program with a scalar for each computed length that is no sum of multiples, and for the bounds of parts.
+fn with_quantities(p: &Program) -> Program {
+    let mut changed = p.clone();
+    let mut named: Vec<(Extent, Extent)> = Vec::new();
+    for (id, length) in (0..=u16::MAX).map(LengthId).zip(&p.lengths) {
+        if !length.is_linear() {
+            let (of, scalar) = (Extent::Computed(id), Scalar::U32);
+            let name = format!("({})", extent(p, of));
+            let stand_in = ScalarId(changed.scalars.len() as u16);
+            named.push((of, Extent::Scalar(stand_in)));
+            changed.scalars.push(ScalarParam { name, scalar });
+        }
+    }
+    for buffer in &p.buffers {
+        if let Extent::Bounds(..) = buffer.extent {
+            let stand_in = ScalarId(changed.scalars.len() as u16);
+            named.push((buffer.extent, Extent::Scalar(stand_in)));
+            let (name, scalar) = (format!("({} + 1)", buffer.name), Scalar::U32);
+            changed.scalars.push(ScalarParam { name, scalar });
+        }
+    }
+    let buffers = changed.buffers.iter_mut().map(|b| &mut b.extent);
+    let frontiers = changed.frontiers.iter_mut().map(|f| &mut f.capacity);
+    let lists = changed.lists.iter_mut().map(|l| &mut l.capacity);
+    for extent in buffers.chain(frontiers).chain(lists) {
+        if let Some((_, to)) = named.iter().find(|(of, _)| of == extent) {
+            *extent = *to;
+        }
+    }
+    changed
 }
 
 /// What a program takes at some sizes.

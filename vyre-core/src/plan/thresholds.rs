@@ -125,6 +125,7 @@ keys! {
     "launch.jit_queue" launch.jit_queue;
     "launch.jit_opcodes" launch.jit_opcodes;
     "launch.jit_windows" launch.jit_windows;
+    "launch.hot_words" launch.hot_words;
     "launch.promote_age" launch.promote_age;
     "route.sparse_memory_bps" route.sparse_memory_bps;
     "route.fused_memory_bps" route.fused_memory_bps;

@@ -4,9 +4,9 @@
 use crate::dsl::columns::Slice;
 use crate::dsl::csr::Csr;
 use crate::dsl::error::RunError;
-use crate::vir0::module::{BufferId, Extent, Program, Role, Topology, row_words};
-use crate::vir0::sizes::Sizes;
-use crate::vir0::subject::declared_size;
+use crate::vir0::module::{BufferId, Extent, Program, Role, Topology, TopologyId, row_words};
+use crate::vir0::sizes::{PartSizes, Sizes};
+use crate::vir0::subject::{counted, declared_size};
 
 /// What a session is created from.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,26 @@ impl TopologyArgs<'_> {
                 sizes.edges[i] = sizes.edges[of.index()];
             }
         }
+        let mut given = self.graphs.iter();
+        let graphs = program.topologies.iter();
+        let graphs = graphs.map(|t| t.reverse_of.is_none().then(|| given.next()).flatten());
+        let graphs: Vec<_> = graphs.collect();
+        sizes.parts = each_bounds(program)
+            .map(|(id, of, _)| {
+                let graph = graphs[of.index()].copied();
+                part_sizes(self.bounds(id).unwrap_or_default(), graph)
+            })
+            .collect();
         sizes
+    }
+
+    /// The bounds of parts that were given.
+    pub(crate) fn bounds(&self, id: BufferId) -> Option<&[u32]> {
+        let (_, column) = self.columns.iter().find(|(b, _)| *b == id)?;
+        match column {
+            Slice::U32(bounds) => Some(bounds),
+            _ => None,
+        }
     }
 }
 
@@ -89,12 +108,92 @@ pub fn resolve_topologies<'a>(
             });
         }
     }
+    let mut parts = Vec::new();
+    for (id, of, drops) in each_bounds(program) {
+        let bounds = args.bounds(id).unwrap_or_default();
+        let graph = &graphs[of.index()];
+        check_bounds(program, (id, bounds), (of, graph), drops)?;
+        parts.push(part_sizes(bounds, Some(graph)));
+    }
     let sizes = Sizes {
         nodes,
         edges: graphs.iter().map(|g| g.edge_count() as u64).collect(),
         scalars: Vec::new(),
+        parts,
     };
     Ok((graphs, sizes))
+}
+
+/// The buffers that bound parts: of which graph, and whether crossing edges are left out.
+fn each_bounds(program: &Program) -> impl Iterator<Item = (BufferId, TopologyId, bool)> {
+    let buffers = (0..=u16::MAX).map(BufferId).zip(&program.buffers);
+    buffers.filter_map(|(id, b)| match b.extent {
+        Extent::Bounds(_, of, drops) => Some((id, of, drops)),
+        _ => None,
+    })
+}
+
+/// How many parts there are, and how large the largest are.
+fn part_sizes(bounds: &[u32], graph: Option<&Csr>) -> PartSizes {
+    let offset = |v: u32| graph.and_then(|g| g.offsets().get(v as usize).copied());
+    let mut sizes = PartSizes {
+        count: bounds.len().saturating_sub(1) as u64,
+        ..PartSizes::default()
+    };
+    for part in bounds.windows(2) {
+        let [first, end] = [part[0], part[1]];
+        let edges = offset(end).zip(offset(first));
+        let edges = edges.map_or(0, |(end, first)| end.saturating_sub(first));
+        sizes.most_nodes = sizes.most_nodes.max(end.saturating_sub(first).into());
+        sizes.most_edges = sizes.most_edges.max(edges.into());
+    }
+    sizes
+}
+
+/// Bounds cut all nodes of a graph into ranges, and no edge that counts crosses.
+fn check_bounds(
+    program: &Program,
+    (id, bounds): (BufferId, &[u32]),
+    (of, graph): (TopologyId, &Csr),
+    drops: bool,
+) -> Result<(), RunError> {
+    let field = program.buffers[id.index()].field();
+    let name = &program.topologies[of.index()].name;
+    let nodes = graph.node_count() as u32;
+    let wrong = |why| {
+        let name = field.to_owned();
+        Err(RunError::Parts { name, why })
+    };
+    let (Some(&first), Some(&last)) = (bounds.first(), bounds.last()) else {
+        return wrong("are not given".to_owned());
+    };
+    if last != nodes {
+        return wrong(format!(
+            "end at node {last}; `{name}` has {}",
+            counted(nodes.into(), "node")
+        ));
+    }
+    if first != 0 || !bounds.is_sorted() {
+        return wrong("do not follow each other from node 0 on".to_owned());
+    }
+    if drops {
+        return Ok(());
+    }
+    let offsets = graph.offsets();
+    for (part, range) in bounds.windows(2).enumerate() {
+        let (first, end) = (range[0], range[1]);
+        let (from, to) = (offsets[first as usize], offsets[end as usize]);
+        let targets = &graph.targets()[from as usize..to as usize];
+        if let Some(at) = targets.iter().position(|t| !(first..end).contains(t)) {
+            let edge = from as usize + at;
+            let target = targets[at];
+            return wrong(format!(
+                "are crossed by edge {edge} of `{name}`, from part {part} to node {target}; \
+                 `crossing = dropped` leaves such edges out"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// There is no memory for a copy of a graph, or its reverse.
@@ -104,12 +203,33 @@ pub(crate) fn no_memory_for(topology: &Topology, graph: &Csr) -> RunError {
     RunError::no_memory(format_args!("`{}`", topology.name), bytes)
 }
 
-/// Checks a run's or session's columns against the sizes, and that rows of bits have none beyond their width.
+/// Every computed length has a value, as far as it is known.
+fn check_lengths(program: &Program, sizes: &Sizes) -> Result<(), RunError> {
+    if program.lengths.is_empty() {
+        return Ok(());
+    }
+    for (name, extent) in program.extents() {
+        if let Extent::Computed(id) = extent
+            && let Err(why) = sizes.computed(program, id)
+        {
+            return Err(RunError::NoLength {
+                name: name.to_owned(),
+                length: program.declared(extent),
+                why: why.to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Checks a run's or session's columns against the sizes: computed lengths have a value, columns have their lengths, and
+/// rows of bits have none beyond their width.
 pub fn check_columns(
     program: &Program,
     sizes: &Sizes,
     columns: &[(BufferId, Slice<'_>)],
 ) -> Result<(), RunError> {
+    check_lengths(program, sizes)?;
     for (id, column) in columns {
         let buffer = &program.buffers[id.index()];
         let expected = sizes.resolve(program, buffer.extent).unwrap_or(0);

@@ -14,9 +14,12 @@ use crate::plan::thresholds::Thresholds;
 use crate::plan::{launch, route};
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::outcome::Outcome;
+use crate::run::stop::Stop;
+use crate::vir0::local::locals;
 use crate::vir0::module::{BufferId, Program, TopologyId};
 use crate::vir0::sizes::Sizes;
 use std::any::Any;
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
@@ -111,6 +114,12 @@ pub trait Backend: Any + Send + Sync {
         true
     }
 
+    /// Whether it runs fixpoints of which each part of a graph is run by itself. Where it does not, sessions of such a
+    /// pass are refused ([`runnable`]).
+    fn runs_parts(&self) -> bool {
+        false
+    }
+
     /// Whose memory a session of the pass takes.
     fn holder(&self, program: &Program, topology: &TopologyArgs<'_>) -> Result<Holder, RunError>;
 
@@ -134,6 +143,24 @@ pub trait Backend: Any + Send + Sync {
     fn open_many(&self, openings: Vec<Opening<'_>>) -> Result<Box<dyn Many>, RunError> {
         let executors = openings.into_iter().map(|opening| self.open(opening));
         apart(executors)
+    }
+}
+
+/// Whether a backend of this name, which [runs parts](Backend::runs_parts) or does not, can run a program.
+///
+/// # Errors
+/// [`RunError::NoParts`]: it has a local fixpoint.
+pub fn runnable(
+    program: &Program,
+    (backend, runs_parts): (&'static str, bool),
+) -> Result<(), RunError> {
+    match locals(program).next() {
+        Some(local) if !runs_parts => Err(RunError::NoParts {
+            backend,
+            fixpoint: program.fixpoints[local.fixpoint.index()].name.clone(),
+            parts: program.buffers[local.bounds.index()].field().to_owned(),
+        }),
+        _ => Ok(()),
     }
 }
 
@@ -198,6 +225,25 @@ pub trait Many: Send {
 
     /// What it did since it was made, where the backend counts.
     fn counters(&self) -> Option<Counters>;
+
+    /// The route that the next queries are to take. Compiled code is taken once it is there.
+    fn take_route(&mut self, _route: launch::Route) {}
+
+    /// As [`Executor::compile`].
+    ///
+    /// # Errors
+    /// As there.
+    fn compile(&mut self) -> Result<bool, RunError> {
+        Ok(false)
+    }
+
+    /// As [`Executor::set_stop`].
+    fn set_stop(&mut self, _stop: &Arc<Stop>) {}
+
+    /// As [`Executor::set_step_limit`].
+    fn set_step_limit(&mut self, _steps: Option<u64>) -> bool {
+        false
+    }
 }
 
 /// An executor for each topology, one query after another.
@@ -228,6 +274,23 @@ impl Many for Apart {
     fn counters(&self) -> Option<Counters> {
         counters_of(&self.0)
     }
+
+    fn set_stop(&mut self, stop: &Arc<Stop>) {
+        self.0.iter_mut().for_each(|e| e.set_stop(stop));
+    }
+
+    fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
+        all_limited(&mut self.0, steps)
+    }
+}
+
+/// Gives executors a limit of steps, and says whether all of them keep to it.
+pub fn all_limited(executors: &mut [Box<dyn Executor>], steps: Option<u64>) -> bool {
+    let mut all = true;
+    for executor in executors {
+        all &= executor.set_step_limit(steps);
+    }
+    all
 }
 
 /// What several executors did, where all of them count.
@@ -350,12 +413,12 @@ impl Default for Sweeps {
 pub struct Followed {
     /// Workers.
     pub workers: u32,
-    /// The code that runs: the passes' functions, or interpreted bytecode.
-    pub code: &'static str,
+    /// The code that runs: the passes' functions, interpreted bytecode, or what a compiler made of it, with its figures.
+    pub code: Cow<'static, str>,
     /// What sweeps over frontiers start with, where routes choose that.
     pub sweeps: Option<route::Route>,
     /// Parts of the hint that it did not follow, and why.
-    pub notes: Vec<&'static str>,
+    pub notes: Vec<Cow<'static, str>>,
 }
 
 /// Keeps pages locked until it is dropped.
@@ -483,10 +546,19 @@ pub trait Executor: Send {
     fn follow(&mut self, _hint: &LaunchHint) -> Followed {
         Followed {
             workers: self.limits().max_workers,
-            code: "unknown",
+            code: "unknown".into(),
             sweeps: None,
-            notes: vec!["the backend decides for itself"],
+            notes: vec!["the backend decides for itself".into()],
         }
+    }
+
+    /// Waits until compiled code for the pass is there, and runs it from now on, as long as hints want it. False where
+    /// nothing changes by that: it runs already, or the backend does not compile bytecode ([`Limits::jit`]).
+    ///
+    /// # Errors
+    /// It could not be compiled. Runs go on as before.
+    fn compile(&mut self) -> Result<bool, RunError> {
+        Ok(false)
     }
 
     /// Where the current run's progress can be read, if the backend tells.
@@ -496,4 +568,15 @@ pub trait Executor: Send {
 
     /// Tells the progress of runs to come there, if the backend tells.
     fn set_progress(&mut self, _progress: Arc<Progress>) {}
+
+    /// What says from here on whether the call under way is to stop. A backend that looks at it ends such a call with
+    /// [`RunError::Cancelled`], within 100 ms, and works afterwards; a batch gives what was done, and that error for the
+    /// rest. By default a call goes on to its end.
+    fn set_stop(&mut self, _stop: &Arc<Stop>) {}
+
+    /// The most steps that a run may take from here on; `None`: any number. What a step is, the backend says; one that
+    /// takes more ends with [`RunError::Work`]. False where the backend does not count.
+    fn set_step_limit(&mut self, _steps: Option<u64>) -> bool {
+        false
+    }
 }

@@ -7,6 +7,7 @@
 //! | [`outcome`] | what a run gives back: results and report |
 //! | [`pass`] | what the macros generate for a pass |
 //! | [`schedule`] | the walk over a program's schedule, for backends that the host leads |
+//! | [`stop`] | stopping a call that is under way |
 //!
 //! A backend comes in one of two forms. One runs a whole schedule by itself, as the megakernel does, and implements
 //! [`backend::Executor`] directly. The other is led by the host, sweep by sweep: it implements [`schedule::Sweeper`],
@@ -16,6 +17,8 @@ pub mod args;
 pub mod backend;
 pub mod clock;
 mod fused;
+mod limited;
 pub mod outcome;
 pub mod pass;
 pub mod schedule;
+pub mod stop;

@@ -175,9 +175,13 @@ pub fn give<T>(
 pub struct Report {
     /// Which backend ran it: `"cuda"`, `"native"` or `"vir0"`; empty until a session has said so.
     pub backend: &'static str,
-    /// Rounds run, by fixpoint, summed over re-entries.
+    /// What ran it, where a backend has two routes: `"interpreted"` or `"compiled"`; empty elsewhere.
+    pub route: &'static str,
+    /// Rounds run, by fixpoint, summed over re-entries; where each part of a graph runs it by itself, the most that one
+    /// took.
     pub rounds: Vec<u64>,
-    /// Host wall time of the run, uploads and readback included, in nanoseconds.
+    /// Host wall time of the run, uploads and readback included, in nanoseconds. A backend may leave it 0: its session
+    /// then says how long the call took.
     pub wall_ns: u64,
     /// Device time of the launch where there is a device.
     pub device_ns: Option<u64>,
@@ -237,6 +241,19 @@ pub struct Readback {
     pub direct_bytes: u64,
     /// Bytes of all results' capacities.
     pub full_bytes: u64,
+}
+
+impl Activity {
+    /// Takes in what parts of a graph did.
+    pub(crate) fn take_in(&mut self, parts: &Activity) {
+        self.sweeps += parts.sweeps;
+        self.items += parts.items;
+        self.widest = self.widest.max(parts.widest);
+        self.pulled += parts.pulled;
+        self.cluster_rounds += parts.cluster_rounds;
+        self.ordered += parts.ordered;
+        self.shared += parts.shared;
+    }
 }
 
 impl Report {

@@ -13,9 +13,10 @@
 
 use crate::dsl::error::RunError;
 pub use crate::dsl::fault::Fault;
-use crate::run::backend::Progress;
+use crate::run::backend::{Progress, runnable};
 use crate::run::clock::Instant;
 use crate::run::outcome::WaveTime;
+use crate::run::stop::{Signal, Stop};
 use crate::vir0::group::{ended_at, groups_of};
 use crate::vir0::isa::{Op, Word};
 use crate::vir0::module::{
@@ -73,6 +74,18 @@ pub trait Sweeper {
     /// A round of a fixpoint begins: of each frontier that it owns, what was pushed is swept from here on, and nothing
     /// is pushed yet; the reductions that it owns stand at their identity.
     fn begin_round(&mut self, fixpoint: FixpointId);
+
+    /// Each part runs the fixpoint by itself that begins at this step, an [`Step::Each`]: [`crate::vir0::local`] has the
+    /// rules. Gives by fixpoint the most rounds that a part took. A backend whose sweeper has this says so by
+    /// [`runs_parts`](crate::run::backend::Backend::runs_parts).
+    ///
+    /// # Errors
+    /// As [`sweep`](Sweeper::sweep); the trap of the lowest part that has one.
+    fn each(&mut self, program: &Program, step: usize) -> Result<Vec<u64>, RunError> {
+        let _at = step;
+        runnable(program, ("of this sweeper", false))?;
+        Ok(vec![0; program.fixpoints.len()])
+    }
 
     /// Evaluates a fixpoint's condition at the end of a round.
     ///
@@ -148,7 +161,6 @@ impl Fault {
             len: fault.len,
             site: site_of(program, kernel, fault.pc),
             message: message.map(str::to_owned),
-            remainder: false,
             seen: Seen::Word,
         }
     }
@@ -174,10 +186,18 @@ pub fn lowest(a: Option<Box<Pending>>, b: Option<Box<Pending>>) -> Option<Box<Pe
 pub struct Meter {
     /// Where others see how far it is.
     pub progress: Arc<Progress>,
+    /// Whether the run is to stop, where somebody can say so.
+    pub stop: Option<Arc<Stop>>,
     /// Items of sweeps, rounds, and turns of loops in bytecode that it may take; `u64::MAX`: they are not counted.
     pub most_work: u64,
     /// What of it is left.
     work_left: u64,
+    /// The run asked for more.
+    is_spent: bool,
+    /// Turns and items that were looked at, modulo 2^32.
+    looked: u32,
+    /// The run was found to have been told to stop.
+    is_cut: bool,
     /// Sweeps are timed.
     pub time_waves: bool,
     /// Those of the last run, by wave, where they were.
@@ -189,26 +209,62 @@ impl Default for Meter {
     fn default() -> Meter {
         Meter {
             progress: Arc::default(),
+            stop: None,
             most_work: u64::MAX,
             work_left: u64::MAX,
+            is_spent: false,
+            looked: 0,
+            is_cut: false,
             time_waves: false,
             wave_times: Vec::new(),
         }
     }
 }
 
+/// Items and turns of which one looks whether the run is to stop.
+const LOOK: u32 = 64;
+
 impl Meter {
     /// With the same limits, for a run beside this one's.
     pub(crate) fn sibling(&self) -> Meter {
         Meter {
+            stop: self.stop.clone(),
             most_work: self.most_work,
             time_waves: self.time_waves,
             ..Meter::default()
         }
     }
 
+    /// For the parts of this run that one thread runs: with what is left of the limits.
+    pub(crate) fn for_parts(&self) -> Meter {
+        let mut meter = self.sibling();
+        meter.begin(self.wave_times.len());
+        meter.most_work = self.most_work;
+        meter.work_left = self.work_left;
+        meter
+    }
+
+    /// Takes in what parts took that began with `work_left` left.
+    pub(crate) fn take_in(&mut self, parts: &Meter, work_left: u64) {
+        if self.is_limited() {
+            let spent = work_left - parts.work_left;
+            self.is_spent |= spent > self.work_left;
+            self.work_left = self.work_left.saturating_sub(spent);
+        }
+        for (mine, more) in self.wave_times.iter_mut().zip(&parts.wave_times) {
+            mine.sweeps += more.sweeps;
+            mine.ns = mine.ns.saturating_add(more.ns);
+        }
+    }
+
+    pub(crate) fn work_left(&self) -> u64 {
+        self.work_left
+    }
+
     fn begin(&mut self, waves: usize) {
         self.work_left = self.most_work;
+        self.is_spent = false;
+        self.is_cut = false;
         self.wave_times.clear();
         if self.time_waves {
             self.wave_times.resize(waves, WaveTime::default());
@@ -221,25 +277,52 @@ impl Meter {
     }
 
     fn spend(&mut self, work: u64) -> Result<(), RunError> {
+        self.is_spent |= work > self.work_left;
         self.work_left = self.work_left.saturating_sub(work);
         self.unspent()
     }
 
-    /// There is work left; otherwise the run ends here, and a sweep may have been cut short.
+    /// What lanes look at.
+    pub(crate) fn signal(&self) -> Option<&'static Signal> {
+        self.stop.as_ref().map(|stop| stop.signal())
+    }
+
+    /// The run is to stop.
+    #[inline]
+    fn is_raised(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.is_raised())
+    }
+
+    /// The run goes on; otherwise it ends here, and a sweep may have been cut short.
     fn unspent(&self) -> Result<(), RunError> {
-        match self.work_left {
-            0 => Err(RunError::Work {
+        if let Some(stop) = &self.stop {
+            stop.check()?;
+        }
+        match self.is_spent {
+            true => Err(RunError::Work {
                 limit: self.most_work,
             }),
-            _ => Ok(()),
+            false => Ok(()),
         }
     }
 
-    /// One turn of a loop in bytecode; false when there is no work left, and the sweep is to be cut short.
+    /// One turn of a loop in bytecode; false when there is no work left, or the run is to stop: then the sweep is to be
+    /// cut short.
     #[inline]
     pub fn turn(&mut self) -> bool {
+        self.is_spent |= self.work_left == 0;
         self.work_left = self.work_left.saturating_sub(1);
-        self.work_left > 0
+        !self.is_spent && self.item()
+    }
+
+    /// One item of a sweep; false when the run is to stop, and the sweep is to be cut short.
+    #[inline]
+    pub fn item(&mut self) -> bool {
+        self.looked = self.looked.wrapping_add(1);
+        if self.looked.is_multiple_of(LOOK) {
+            self.is_cut = self.is_raised();
+        }
+        !self.is_cut
     }
 
     fn note_time(&mut self, wave: WaveId, started: Instant) {
@@ -260,86 +343,177 @@ impl Meter {
 ///
 /// # Errors
 /// The trap of the lowest fault of the first group that has one, by wave, item and word; that of a fixpoint which takes
-/// more rounds than it may; [`RunError::Work`] where the limit of work is reached; the sweeper's own.
+/// more rounds than it may; [`RunError::Work`] where the limit of work is reached; [`RunError::Cancelled`] where the run was stopped;
+/// the sweeper's own.
 #[inline]
 pub fn follow<S: Sweeper>(program: &Program, sweeper: &mut S) -> Result<Vec<u64>, RunError> {
     sweeper.meter().begin(program.waves.len());
-    let mut total = vec![0u64; program.fixpoints.len()];
-    let mut round = total.clone();
-    let mut first = vec![0usize; total.len()];
-    let group = groups_of(&program.schedule);
-    let mut at = 0;
+    sweeper.meter().unspent()?;
+    let mut course = Course::new(program);
     sweeper.enter(0)?;
-    loop {
-        match program.schedule[at] {
-            Step::Wave(wave) => {
-                let round = match program.waves[wave.index()].fixpoint {
-                    Some(f) => round[f.index()] as u32,
-                    None => 0,
-                };
-                if sweeper.meter().is_limited() {
-                    let items = sweeper.items(wave);
-                    sweeper.meter().spend(items)?;
-                }
-                let started = sweeper.meter().time_waves.then(Instant::now);
-                sweeper.sweep(wave, round)?;
-                if let Some(started) = started {
-                    sweeper.meter().note_time(wave, started);
-                }
-                sweeper.meter().unspent()?;
-            }
-            Step::Barrier => {
-                settle(program, sweeper, at)?;
-                sweeper.enter(group[at + 1])?;
-            }
-            Step::Loop(f) => {
-                round[f.index()] = 0;
-                first[f.index()] = at;
-                sweeper.begin_round(f);
-            }
-            Step::Until(f) => {
-                settle(program, sweeper, at)?;
-                let fixpoint = &program.fixpoints[f.index()];
-                for &(a, b) in &fixpoint.swaps {
-                    sweeper.exchange(a, b);
-                }
-                let now = &mut round[f.index()];
-                total[f.index()] += 1;
-                if sweeper.meter().is_limited() {
-                    sweeper.meter().spend(1)?;
-                }
-                let waiting = match program.frontiers.is_empty() {
-                    false => sweeper.uniform(Uniform::FrontierLen(FrontierId(0))),
-                    true => None,
-                };
-                let rounds = total.iter().sum();
-                let progress = &sweeper.meter().progress;
-                progress.set(rounds, waiting.unwrap_or(0));
-                let verdict = sweeper.until(f, *now as u32)?;
-                sweeper.meter().unspent()?;
-                match verdict {
-                    Verdict::Done => sweeper.enter(group[at + 1])?,
-                    Verdict::Again => {
-                        *now += 1;
-                        if *now >= fixpoint.max_rounds {
-                            return Err(round_limit(program, sweeper, f));
-                        }
-                        at = first[f.index()];
-                        sweeper.begin_round(f);
-                    }
-                    // A condition accesses no elements, so that its word tells nothing.
-                    Verdict::Faulted(fault) => {
-                        let at = (fixpoint.until, u32::MAX);
-                        return Err(trap(program, sweeper.sizes(), at, (None, fault)));
-                    }
-                }
-            }
-            Step::End => {
-                settle(program, sweeper, at)?;
-                return Ok(total);
-            }
+    course.walk(sweeper, 0, None)?;
+    Ok(course.total)
+}
+
+/// Where a run is in its schedule.
+pub(crate) struct Course<'p> {
+    program: &'p Program,
+    /// By step: its barrier group.
+    group: Vec<u32>,
+    /// By fixpoint: rounds, summed over re-entries; the round that it is in; the step that it began with.
+    pub(crate) total: Vec<u64>,
+    round: Vec<u64>,
+    first: Vec<usize>,
+}
+
+impl<'p> Course<'p> {
+    pub(crate) fn new(program: &'p Program) -> Course<'p> {
+        let fixpoints = program.fixpoints.len();
+        Course {
+            program,
+            group: groups_of(&program.schedule),
+            total: vec![0; fixpoints],
+            round: vec![0; fixpoints],
+            first: vec![0; fixpoints],
         }
-        at += 1;
+    }
+
+    /// Runs a fixpoint, which begins with this step, to its end: for the part that the sweeper has. [`total`] has its
+    /// rounds, and those of the fixpoints in it.
+    ///
+    /// [`total`]: Course::total
+    pub(crate) fn part<S: Sweeper>(
+        &mut self,
+        sweeper: &mut S,
+        fixpoint: FixpointId,
+        step: usize,
+    ) -> Result<(), RunError> {
+        self.total.fill(0);
+        self.begin(sweeper, fixpoint, step);
+        self.walk(sweeper, step + 1, Some(fixpoint))
+    }
+
+    fn begin<S: Sweeper>(&mut self, sweeper: &mut S, f: FixpointId, at: usize) {
+        self.round[f.index()] = 0;
+        self.first[f.index()] = at;
+        sweeper.begin_round(f);
+    }
+
+    /// Follows the steps from `at` to the end of this fixpoint, or of the schedule.
+    #[inline]
+    fn walk<S: Sweeper>(
+        &mut self,
+        sweeper: &mut S,
+        mut at: usize,
+        within: Option<FixpointId>,
+    ) -> Result<(), RunError> {
+        let program = self.program;
+        loop {
+            match program.schedule[at] {
+                Step::Wave(wave) => {
+                    let round = match program.waves[wave.index()].fixpoint {
+                        Some(f) => self.round[f.index()] as u32,
+                        None => 0,
+                    };
+                    if sweeper.meter().is_limited() {
+                        let items = sweeper.items(wave);
+                        sweeper.meter().spend(items)?;
+                    }
+                    let started = sweeper.meter().time_waves.then(Instant::now);
+                    sweeper.sweep(wave, round)?;
+                    if let Some(started) = started {
+                        sweeper.meter().note_time(wave, started);
+                    }
+                    sweeper.meter().unspent()?;
+                }
+                Step::Barrier => {
+                    settle(program, sweeper, at)?;
+                    sweeper.enter(self.group[at + 1])?;
+                }
+                Step::Loop(f) => self.begin(sweeper, f, at),
+                Step::Each(f, _) => {
+                    at = self.each(sweeper, f, at)?;
+                    sweeper.enter(self.group[at + 1])?;
+                }
+                Step::Until(f) => match self.end_round(sweeper, f, at)? {
+                    true if within == Some(f) => return Ok(()),
+                    true => sweeper.enter(self.group[at + 1])?,
+                    false => at = self.first[f.index()],
+                },
+                Step::End => return settle(program, sweeper, at),
+            }
+            at += 1;
+        }
+    }
+
+    /// Each part runs a fixpoint by itself; the step that ends it.
+    fn each<S: Sweeper>(
+        &mut self,
+        sweeper: &mut S,
+        f: FixpointId,
+        at: usize,
+    ) -> Result<usize, RunError> {
+        let program = self.program;
+        let rounds = sweeper.each(program, at)?;
+        for (total, rounds) in self.total.iter_mut().zip(rounds) {
+            *total += rounds;
+        }
+        sweeper.meter().unspent()?;
+        let steps = &program.schedule[at..];
+        let until = steps.iter().position(|&step| step == Step::Until(f));
+        let until = at + until.expect("verified fixpoints end");
+        if let Some(failures) = sweeper.settle()? {
+            let waves = program.schedule[at..until].iter();
+            let waves = waves.filter_map(|step| match step {
+                Step::Wave(w) => Some(*w),
+                _ => None,
+            });
+            let waves: Vec<WaveId> = waves.collect();
+            return Err(failed_among(program, sweeper.sizes(), &waves, *failures));
+        }
+        Ok(until)
+    }
+
+    /// Ends a round; whether it was the fixpoint's last. The next one has begun otherwise.
+    fn end_round<S: Sweeper>(
+        &mut self,
+        sweeper: &mut S,
+        f: FixpointId,
+        at: usize,
+    ) -> Result<bool, RunError> {
+        let program = self.program;
+        settle(program, sweeper, at)?;
+        let fixpoint = &program.fixpoints[f.index()];
+        for &(a, b) in &fixpoint.swaps {
+            sweeper.exchange(a, b);
+        }
+        let now = &mut self.round[f.index()];
+        self.total[f.index()] += 1;
+        if sweeper.meter().is_limited() {
+            sweeper.meter().spend(1)?;
+        }
+        let waiting = match program.frontiers.is_empty() {
+            false => sweeper.uniform(Uniform::FrontierLen(FrontierId(0))),
+            true => None,
+        };
+        let rounds = self.total.iter().sum();
+        let progress = &sweeper.meter().progress;
+        progress.set(rounds, waiting.unwrap_or(0));
+        let verdict = sweeper.until(f, *now as u32)?;
+        sweeper.meter().unspent()?;
+        match verdict {
+            Verdict::Done => Ok(true),
+            Verdict::Again => {
+                *now += 1;
+                if *now >= fixpoint.max_rounds {
+                    let value = |uniform| sweeper.uniform(uniform);
+                    return Err(round_limit(program, sweeper.sizes(), f, value));
+                }
+                sweeper.begin_round(f);
+                Ok(false)
+            }
+            Verdict::Faulted(fault) => Err(faulted(program, sweeper.sizes(), f, fault)),
+        }
     }
 }
 
@@ -352,11 +526,26 @@ fn settle<S: Sweeper>(program: &Program, sweeper: &mut S, at: usize) -> Result<(
     }
 }
 
-/// The trap of a group in which something went wrong.
+/// The trap of a group in which something went wrong. `at`: the step that ended it.
+///
+/// # Panics
+/// Where there is neither a fault nor an overflow.
 #[cold]
-fn failed(program: &Program, sizes: &Sizes, at: usize, failures: Failures) -> RunError {
+pub fn failed(program: &Program, sizes: &Sizes, at: usize, failures: Failures) -> RunError {
+    let waves: Vec<WaveId> = ended_at(&program.schedule, at).collect();
+    failed_among(program, sizes, &waves, failures)
+}
+
+/// The same, of these waves.
+#[cold]
+fn failed_among(
+    program: &Program,
+    sizes: &Sizes,
+    waves: &[WaveId],
+    failures: Failures,
+) -> RunError {
     let overflows = failures.overflows.into_iter();
-    let overflows = overflows.map(|of| Some(Box::new(overflow(program, of, at))));
+    let overflows = overflows.map(|of| Some(Box::new(overflow(program, of, waves))));
     let lowest = overflows.fold(failures.fault, lowest);
     let Pending { key, fault } = *lowest.expect("a group fails with a fault or an overflow");
     let (wave, item, pc) = key;
@@ -365,10 +554,18 @@ fn failed(program: &Program, sizes: &Sizes, at: usize, failures: Failures) -> Ru
     trap(program, sizes, (kernel, pc), (item, fault))
 }
 
+/// The trap of a condition that has faulted. It accesses no elements, so that its word tells nothing.
+#[cold]
+pub fn faulted(program: &Program, sizes: &Sizes, f: FixpointId, fault: Fault) -> RunError {
+    let at = (program.fixpoints[f.index()].until, u32::MAX);
+    trap(program, sizes, at, (None, fault))
+}
+
 /// An overflow, blamed on the first push of the lowest wave of the group that pushes there.
-fn overflow(program: &Program, overflow: Overflow, at: usize) -> Pending {
+fn overflow(program: &Program, overflow: Overflow, waves: &[WaveId]) -> Pending {
     let kernel_of = |wave: WaveId| &program.kernels[program.waves[wave.index()].kernel.index()];
-    let (wave, pc) = ended_at(&program.schedule, at)
+    let waves = waves.iter().copied();
+    let (wave, pc) = waves
         .filter_map(|w| Some((w, first_push(kernel_of(w), overflow.of)?)))
         .min()
         .expect("only a wave that pushes fills a frontier, or a list");
@@ -383,7 +580,6 @@ fn overflow(program: &Program, overflow: Overflow, at: usize) -> Pending {
             len: overflow.capacity,
             site: site_of(program, kernel_of(wave), pc),
             message: None,
-            remainder: false,
             seen: Seen::Word,
         },
     }
@@ -420,20 +616,25 @@ fn trap(
         len: fault.len,
         message: fault.message,
         run: None,
+        part: None,
         lane: None,
     }))
 }
 
-/// A fixpoint has taken as many rounds as it may; the trap names what still changed.
+/// A fixpoint has taken as many rounds as it may; the trap names what still changed. `value`: of a reduction, or of a
+/// frontier's or a list's length, as [`Sweeper::uniform`] has it.
 #[cold]
-fn round_limit<S: Sweeper>(program: &Program, sweeper: &S, f: FixpointId) -> RunError {
+pub fn round_limit(
+    program: &Program,
+    sizes: &Sizes,
+    f: FixpointId,
+    value: impl Fn(Uniform) -> Option<u64>,
+) -> RunError {
     let fixpoint = &program.fixpoints[f.index()];
     let site = program.sites.get(fixpoint.site.index());
     let value = |uniform| match uniform {
-        Uniform::Scalar(s) => Some(sweeper.sizes().scalars[s.index()]),
-        Uniform::Reduction(_) | Uniform::FrontierLen(_) | Uniform::ListLen(_) => {
-            sweeper.uniform(uniform)
-        }
+        Uniform::Scalar(s) => Some(sizes.scalars[s.index()]),
+        Uniform::Reduction(_) | Uniform::FrontierLen(_) | Uniform::ListLen(_) => value(uniform),
         Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => None,
     };
     RunError::Trap(Box::new(Trap {
@@ -447,6 +648,7 @@ fn round_limit<S: Sweeper>(program: &Program, sweeper: &S, f: FixpointId) -> Run
         subject: None,
         message: unfinished(program, f, value),
         run: None,
+        part: None,
         lane: None,
     }))
 }

@@ -15,13 +15,14 @@
 
 use crate::vir0::fingerprint::{Fingerprint, fnv1a};
 use crate::vir0::isa::Word;
+use crate::vir0::length::{Length, LengthOp, Term};
 use crate::vir0::manifest::{Manifest, Measured, Proof, Stale};
 use crate::vir0::module::{
     Access, Agreement, Buffer, BufferId, Constant, ConstantId, Domain, Extent, Fixpoint,
-    FixpointId, Frontier, FrontierId, ItemRows, Kernel, KernelId, Least, List, ListId, Mode,
-    NodeRef, Parts, Program, Proviso, Reason, ReduceOp, Reduction, ReductionId, Resource, Role,
-    ScalarId, ScalarParam, SiteId, Step, Topology, TopologyId, Uniform, UpdateOp, Wave, WaveId,
-    Why, Width,
+    FixpointId, Frontier, FrontierId, ItemRows, Kernel, KernelId, Least, LengthId, List, ListId,
+    Mode, NodeRef, Parts, PartsId, Program, Proviso, Reason, ReduceOp, Reduction, ReductionId,
+    Resource, Role, ScalarId, ScalarParam, SiteId, Step, Topology, TopologyId, Uniform, UpdateOp,
+    Wave, WaveId, Why, Width,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::Site;
@@ -43,7 +44,7 @@ pub const SECTION_ROW_BYTES: usize = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Section {
-    /// Topologies, buffers, frontiers, lists, reductions, scalars.
+    /// Topologies, buffers, frontiers, lists, reductions, scalars, computed lengths.
     Buffers = 1,
     /// The constant pool.
     Constants = 2,
@@ -139,7 +140,7 @@ pub enum DecodeError {
         /// Kernels.
         kernels: usize,
     },
-    /// Code or pool are not those the hash was taken of.
+    /// The contents are not those the hash was taken of.
     #[error("content hash is {actual:#018x}; the header says {expected:#018x}")]
     Hash {
         /// In the header.
@@ -157,7 +158,7 @@ pub fn encode(program: &Program) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     VERSION.put(&mut out);
     FLAGS.put(&mut out);
-    hash_sections(&sections).put(&mut out);
+    hash_sections(program, sections.each_ref().map(Vec::as_slice)).put(&mut out);
     put_len(sections.len(), &mut out);
     let mut offset = HEADER_BYTES + SECTION_ROW_BYTES * sections.len();
     for (section, bytes) in Section::ALL.iter().zip(&sections) {
@@ -172,22 +173,25 @@ pub fn encode(program: &Program) -> Vec<u8> {
     out
 }
 
-/// FNV-1a (64 bits) over the kernels section (code, registers, uniforms; no names) and the constant pool: what a
-/// compiled-code cache is keyed by. It stands in the header.
+/// FNV-1a (64 bits) over the sections in file order, which stands in the header. The manifest counts as it is without a
+/// verdict on its evidence, so that whoever measures a pass again does not make another program of it. The hash finds
+/// damage; it does not keep anybody from writing another program with the right hash.
 pub fn content_hash(program: &Program) -> u64 {
-    hash_sections(&Section::ALL.map(|section| match section {
-        Section::Constants | Section::Kernels => encode_section(program, section),
-        _ => Vec::new(),
-    }))
+    let sections = Section::ALL.map(|section| encode_section(program, section));
+    hash_sections(program, sections.each_ref().map(Vec::as_slice))
 }
 
-fn hash_sections(sections: &[Vec<u8>; 6]) -> u64 {
-    let hashed = [Section::Kernels, Section::Constants];
-    fnv1a(
-        hashed
-            .iter()
-            .flat_map(|&s| sections[s as usize - 1].iter().copied()),
-    )
+/// [`content_hash`] of a program with these sections.
+fn hash_sections(program: &Program, sections: [&[u8]; 6]) -> u64 {
+    let mut manifest = program.manifest.clone();
+    (manifest.unproven, manifest.proof, manifest.stale) = (false, None, None);
+    let mut unjudged = Vec::new();
+    put_manifest(program, &manifest, &mut unjudged);
+    let hashed = Section::ALL.map(|section| match section {
+        Section::Manifest => unjudged.as_slice(),
+        other => sections[other as usize - 1],
+    });
+    fnv1a(hashed.into_iter().flatten().copied())
 }
 
 /// A hash of what a program does: of its buffers, constant pool, kernels and schedule without names and positions, and
@@ -215,7 +219,15 @@ pub fn program_hash(program: &Program, spelling: &str) -> u64 {
         Section::Kernels,
         Section::Schedule,
     ];
-    let sections = hashed.iter().flat_map(|&s| encode_section(&p, s));
+    let sections = hashed.iter().flat_map(|&section| {
+        let mut bytes = encode_section(&p, section);
+        // An empty table of computed lengths does nothing: it is the last of its section, and no part of the hash, so
+        // that samples from before there were such lengths count.
+        if section == Section::Buffers && p.lengths.is_empty() {
+            bytes.truncate(bytes.len() - size_of::<u32>());
+        }
+        bytes
+    });
     fnv1a(sections.chain(spelling.bytes()))
 }
 
@@ -230,6 +242,7 @@ fn encode_section(program: &Program, section: Section) -> Vec<u8> {
             program.lists.put(to);
             program.reductions.put(to);
             program.scalars.put(to);
+            program.lengths.put(to);
         }
         Section::Constants => program.constants.put(to),
         Section::Kernels => {
@@ -248,9 +261,7 @@ fn encode_section(program: &Program, section: Section) -> Vec<u8> {
             program.schedule.put(to);
         }
         Section::Manifest => {
-            program.name.put(to);
-            program.agreement.put(to);
-            program.manifest.put(to);
+            put_manifest(program, &program.manifest, to);
         }
         Section::Debug => {
             put_len(program.kernels.len(), to);
@@ -263,6 +274,13 @@ fn encode_section(program: &Program, section: Section) -> Vec<u8> {
         }
     }
     out
+}
+
+/// The manifest's section, with this manifest.
+fn put_manifest(program: &Program, manifest: &Manifest, to: &mut Vec<u8>) {
+    program.name.put(to);
+    program.agreement.put(to);
+    manifest.put(to);
 }
 
 /// Reads a container. Stops at the first error; allocates no more than a small multiple of the input.
@@ -287,6 +305,7 @@ pub fn decode(bytes: &[u8]) -> Result<Program, DecodeError> {
     let expected_hash = u64::take(&mut header)?;
     let count = u32::take(&mut header)?;
     let mut readers = Vec::with_capacity(Section::ALL.len());
+    let mut sections: [&[u8]; 6] = [&[]; 6];
     let mut next = HEADER_BYTES + SECTION_ROW_BYTES * Section::ALL.len();
     for section in Section::ALL {
         let (id, offset, len) =
@@ -308,6 +327,7 @@ pub fn decode(bytes: &[u8]) -> Result<Program, DecodeError> {
                 left: bytes.len().saturating_sub(next),
             });
         };
+        sections[section as usize - 1] = &bytes[next..end];
         readers.push(Reader {
             bytes: &bytes[..end],
             at: next,
@@ -321,7 +341,8 @@ pub fn decode(bytes: &[u8]) -> Result<Program, DecodeError> {
         decode_section(&mut program, section, &mut from)?;
         from.end()?;
     }
-    let actual = content_hash(&program);
+    // The format is canonical: these are the sections that `encode` writes.
+    let actual = hash_sections(&program, sections);
     if actual != expected_hash {
         return Err(DecodeError::Hash {
             expected: expected_hash,
@@ -344,6 +365,7 @@ fn decode_section(
             program.lists = Vec::take(from)?;
             program.reductions = Vec::take(from)?;
             program.scalars = Vec::take(from)?;
+            program.lengths = Vec::take(from)?;
         }
         Section::Constants => program.constants = Vec::take(from)?,
         Section::Kernels => {
@@ -576,7 +598,7 @@ macro_rules! ids {
         }
     )*};
 }
-ids!(TopologyId BufferId FrontierId ListId ReductionId ScalarId ConstantId WaveId FixpointId KernelId SiteId);
+ids!(TopologyId BufferId FrontierId ListId ReductionId ScalarId ConstantId LengthId WaveId FixpointId KernelId SiteId PartsId);
 
 /// A struct is its fields in declaration order.
 macro_rules! structs {
@@ -599,6 +621,7 @@ structs! {
     List { name, fields, capacity, output }
     Reduction { name, op, scalar, owner, output }
     ScalarParam { name, scalar }
+    Length { terms }
     Constant { scalar, bits }
     ItemRows { index, src, dst, fields }
     Access { resource, mode }
@@ -654,7 +677,7 @@ enums! {
         0 => Bool, 1 => U8, 2 => U32, 3 => I32, 4 => F32, 5 => U64, 6 => I64, 7 => F64,
     }
     Role "buffer role" { 0 => Topology, 1 => Input, 2 => Output, 3 => Scratch, 4 => InOut }
-    ReduceOp "reduction" { 0 => Sum, 1 => Min, 2 => Max, 3 => Or, 4 => And }
+    ReduceOp "reduction" { 0 => Sum, 1 => Min, 2 => Max, 3 => Or, 4 => And, 5 => ExactSum }
     Measured "way to measure" { 0 => Single, 1 => Shared }
     Stale "reason for stale evidence" { 0 => Unbound, 1 => Program, 2 => Constants }
     UpdateOp "update" {
@@ -662,8 +685,10 @@ enums! {
     }
     Extent "extent" {
         0 => Fixed(len), 1 => Constant(id), 2 => Scalar(id), 3 => Nodes, 4 => Edges(id), 5 => NodesPlusEdges,
-        6 => NodeBits(width),
+        6 => NodeBits(width), 7 => Computed(id), 8 => Bounds(parts, of, drops),
     }
+    Term "term of a length" { 0 => Value(extent), 1 => Op(op) }
+    LengthOp "operation of a length" { 0 => Add, 1 => Sub, 2 => Mul, 3 => Div, 4 => Rem }
     Width "width" { 0 => Fixed(bits), 1 => Constant(id), 2 => Scalar(id) }
     Uniform "uniform" {
         0 => Scalar(id), 1 => Constant(id), 2 => Reduction(id), 3 => Round, 4 => FrontierLen(id), 5 => Nodes,
@@ -682,7 +707,7 @@ enums! {
         0 => Approximates, 1 => Positions, 2 => FloatSum, 3 => ListOrder, 4 => Slot, 5 => OldValue, 6 => ReadsChanged,
         7 => Stores, 8 => Claim, 9 => Mixed, 10 => Until, 11 => Nested, 12 => NotMonotone, 13 => Unnoticed, 14 => Notice,
     }
-    Step "step" { 0 => Wave(id), 1 => Barrier, 2 => Loop(id), 3 => Until(id), 4 => End }
+    Step "step" { 0 => Wave(id), 1 => Barrier, 2 => Loop(id), 3 => Until(id), 4 => End, 5 => Each(id, bounds) }
 }
 
 impl Codec for bool {

@@ -111,6 +111,11 @@ pub fn program(program: &Program) -> String {
             },
             Step::Barrier => "barrier".into(),
             Step::Loop(id) => format!("loop {}", fixpoint(program, id)),
+            Step::Each(id, bounds) => format!(
+                "each {} of {}",
+                fixpoint(program, id),
+                resource(program, Resource::Buffer(bounds))
+            ),
             Step::Until(id) => match program.fixpoints.get(id.index()) {
                 Some(f) => until(program, &f.name, &f.swaps, f.max_rounds),
                 None => format!("until fixpoint#{}", id.0),
@@ -118,7 +123,7 @@ pub fn program(program: &Program) -> String {
             Step::End => "end".into(),
         };
         line(&mut out, format_args!("{indent}{text}"));
-        if let Step::Loop(_) = step {
+        if step.enters().is_some() {
             depth += 1;
         }
     }
@@ -303,7 +308,8 @@ fn constant(program: &Program, id: ConstantId) -> String {
     }
 }
 
-fn extent(program: &Program, extent: Extent) -> String {
+/// A size, as the pass states it.
+pub fn extent(program: &Program, extent: Extent) -> String {
     match extent {
         Extent::Fixed(len) => len.to_string(),
         Extent::Constant(id) => constant(program, id),
@@ -312,6 +318,18 @@ fn extent(program: &Program, extent: Extent) -> String {
         Extent::Edges(id) => format!("edges({})", topology(program, id)),
         Extent::NodesPlusEdges => "nodes + edges".into(),
         Extent::NodeBits(width) => format!("nodes x words({})", bits(program, width)),
+        Extent::Computed(id) => program.written(id, |value| match value {
+            Extent::Computed(id) => format!("length#{}", id.0),
+            value => self::extent(program, value),
+        }),
+        Extent::Bounds(_, of, drops) => {
+            let dropped = if drops {
+                ", crossing edges left out"
+            } else {
+                ""
+            };
+            format!("bounds of parts of {}{dropped}", topology(program, of))
+        }
     }
 }
 
@@ -333,7 +351,8 @@ fn resource(program: &Program, resource: Resource) -> String {
     }
 }
 
-fn domain(program: &Program, domain: Domain) -> String {
+/// What a wave sweeps, as `#[wave(..)]` has it.
+pub fn domain(program: &Program, domain: Domain) -> String {
     domain.written(|r| resource(program, r), |len| extent(program, len))
 }
 

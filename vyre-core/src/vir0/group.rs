@@ -8,7 +8,7 @@
 //! ```text
 //! schedule = [scope] end
 //! scope    = group [barrier scope] | fixpoint [scope]
-//! fixpoint = loop scope until
+//! fixpoint = (loop | each) scope until
 //! group    = wave {wave}
 //! ```
 //!
@@ -52,12 +52,15 @@ pub fn misplaced(schedule: &[Step]) -> impl Iterator<Item = (usize, Misplaced)> 
         let behind_wave = matches!(before, Some(Step::Wave(_)));
         let (right, wrong) = match step {
             Step::Barrier => {
-                let next = matches!(schedule.get(at + 1), Some(Step::Wave(_) | Step::Loop(_)));
+                let next = matches!(
+                    schedule.get(at + 1),
+                    Some(Step::Wave(_) | Step::Loop(_) | Step::Each(..))
+                );
                 (behind_wave && next, Misplaced::Barrier)
             }
-            Step::Loop(_) => (!behind_wave, Misplaced::LoopInGroup),
+            Step::Loop(_) | Step::Each(..) => (!behind_wave, Misplaced::LoopInGroup),
             Step::Until(_) => {
-                let empty = matches!(before, Some(Step::Loop(_)));
+                let empty = before.is_some_and(|step| step.enters().is_some());
                 (!empty, Misplaced::EmptyRound)
             }
             Step::Wave(_) | Step::End => return None,
@@ -76,7 +79,7 @@ pub fn groups_of(schedule: &[Step]) -> Vec<u32> {
         open = matches!(step, Step::Wave(_));
         match step {
             Step::Wave(_) | Step::Until(_) | Step::End => begun.saturating_sub(1),
-            Step::Barrier | Step::Loop(_) => begun,
+            Step::Barrier | Step::Loop(_) | Step::Each(..) => begun,
         }
     };
     schedule.iter().map(group).collect()
@@ -87,7 +90,7 @@ pub fn groups_of(schedule: &[Step]) -> Vec<u32> {
 pub fn ended_at(schedule: &[Step], at: usize) -> impl Iterator<Item = WaveId> {
     let wave = |step: &Step| match step {
         Step::Wave(w) => Some(*w),
-        Step::Barrier | Step::Loop(_) | Step::Until(_) | Step::End => None,
+        Step::Barrier | Step::Loop(_) | Step::Each(..) | Step::Until(_) | Step::End => None,
     };
     let before = &schedule[..at];
     let run = before.iter().rev().map_while(wave).count();

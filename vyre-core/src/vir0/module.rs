@@ -5,6 +5,7 @@
 //! index into the program's table of that kind, in the order of declaration.
 
 use crate::vir0::isa::Word;
+use crate::vir0::length::Length;
 use crate::vir0::manifest::Manifest;
 use crate::vir0::scalar::{Scalar, ScalarType};
 use crate::vir0::trap::Site;
@@ -36,6 +37,8 @@ ids! {
     ScalarId;
     /// Index into [`Program::constants`].
     ConstantId;
+    /// Index into [`Program::lengths`].
+    LengthId;
     /// Index into [`Program::waves`] (source order; nested waves too).
     WaveId;
     /// Index into [`Program::fixpoints`] (source order; an outer one before its inner ones).
@@ -44,6 +47,8 @@ ids! {
     KernelId;
     /// Index into [`Program::sites`].
     SiteId;
+    /// Position among the buffers of [`Extent::Bounds`], in buffer order.
+    PartsId;
 }
 
 /// The round limit of a fixpoint that states none. One that never settles ends in a trap, after seconds where its
@@ -70,6 +75,11 @@ pub enum Extent {
     NodesPlusEdges,
     /// A row of bits for each node, in u32 words: nodes times [`row_words`].
     NodeBits(Width),
+    /// A length that is computed from others.
+    Computed(LengthId),
+    /// Where the parts of a topology begin, and where the last one ends: one element more than there are parts. Edges
+    /// that cross parts are refused; if the flag is set, they are left out inside ([`crate::vir0::local`]).
+    Bounds(PartsId, TopologyId, bool),
 }
 
 /// Bits of a row of [`Extent::NodeBits`].
@@ -220,13 +230,15 @@ pub enum ReduceOp {
     Or = 3,
     /// Bitwise (or boolean) and.
     And = 4,
+    /// Sum of floats, rounded once: [`exact`](crate::vir0::exact).
+    ExactSum = 5,
 }
 
 impl ReduceOp {
     /// Raw bits of the value that changes nothing: what a reduction is reset to.
     pub const fn identity(self, scalar: Scalar) -> u64 {
         match self {
-            ReduceOp::Sum | ReduceOp::Or => 0,
+            ReduceOp::Sum | ReduceOp::ExactSum | ReduceOp::Or => 0,
             ReduceOp::Min => match scalar {
                 Scalar::Bool => 1,
                 Scalar::U8 => u8::MAX as u64,
@@ -253,7 +265,8 @@ impl ReduceOp {
         }
     }
 
-    /// Takes `x` into a reduction that stands at `total`; raw bits.
+    /// Takes `x` into a reduction that stands at `total`; raw bits. What an exact sum stands at is more than a value
+    /// ([`Total`](crate::vir0::exact::Total)): this rounds it.
     pub fn combine(self, scalar: Scalar, total: u64, x: u64) -> u64 {
         macro_rules! by_type {
             ($f:ident: $($variant:ident $ty:ty),*) => {
@@ -293,7 +306,7 @@ impl ReduceOp {
             };
         }
         match self {
-            ReduceOp::Sum => by_type!(sum),
+            ReduceOp::Sum | ReduceOp::ExactSum => by_type!(sum),
             ReduceOp::Min => by_type!(min),
             ReduceOp::Max => by_type!(max),
             ReduceOp::Or => scalar_bits(scalar, total | x),
@@ -685,6 +698,18 @@ pub enum Step {
     Until(FixpointId),
     /// The last step.
     End,
+    /// In the place of `Loop`: each of the parts that this buffer bounds enters the fixpoint and leaves it by itself.
+    Each(FixpointId, BufferId),
+}
+
+impl Step {
+    /// The fixpoint that begins here.
+    pub fn enters(self) -> Option<FixpointId> {
+        match self {
+            Step::Loop(f) | Step::Each(f, _) => Some(f),
+            Step::Wave(_) | Step::Barrier | Step::Until(_) | Step::End => None,
+        }
+    }
 }
 
 /// How far runs with the same arguments agree, whatever the backend, the order of items and the number of threads.
@@ -741,6 +766,49 @@ pub struct Reason {
     pub why: Why,
 }
 
+impl Reason {
+    /// In words, without the place.
+    pub fn said(&self, p: &Program) -> String {
+        let w = &p.waves[self.wave.index()];
+        let wave = &w.name;
+        let fixpoint = w.fixpoint.map_or("", |x| &p.fixpoints[x.index()].name);
+        let what = match self.resource {
+            Some(resource) => p.name_of(resource),
+            None => "it",
+        };
+        match self.why {
+            Why::Approximates => {
+                format!("{wave} uses exp, ln, sin or cos, which backends round differently")
+            }
+            Why::Positions => format!("{wave} sweeps items of several words, whose order differs"),
+            Why::FloatSum => format!("{wave} adds floats to {what}; rounding shows their order"),
+            Why::ListOrder => format!("{wave} appends to {what}; its order is read back"),
+            Why::Slot => format!("{wave} uses the slots that it gets in {what}"),
+            Why::OldValue => format!("{wave} uses the old value of {what}"),
+            Why::ReadsChanged => format!("{wave} reads {what}, which other items change meanwhile"),
+            Why::Stores => format!("{wave} stores to {what}; the last of several items wins"),
+            Why::Claim => format!("{wave} uses which item wins a compare_exchange on {what}"),
+            Why::Mixed => format!("{wave} updates {what} in more than one way"),
+            Why::Until => format!("{fixpoint} may end while values still change"),
+            Why::Nested => format!("{fixpoint} swaps buffers or has a fixpoint in it"),
+            Why::NotMonotone if self.resource.is_none() => {
+                format!("{wave} does or checks what is not known to be monotone")
+            }
+            Why::NotMonotone => {
+                format!("{wave} changes {what} in a way that is not known to be monotone")
+            }
+            Why::Unnoticed => {
+                format!(
+                    "{wave} changes {what}, and not every change reaches what {fixpoint} waits for"
+                )
+            }
+            Why::Notice => {
+                format!("{wave} tells {what} more than that the element it names has changed")
+            }
+        }
+    }
+}
+
 /// The rule that an access, a wave or a fixpoint breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -794,6 +862,8 @@ pub struct Program {
     pub reductions: Vec<Reduction>,
     /// Per-run scalars.
     pub scalars: Vec<ScalarParam>,
+    /// Lengths that are computed.
+    pub lengths: Vec<Length>,
     /// Constant pool: first the named constants, whose bits the macro leaves 0 and [`Parts::program`] fills in, in the
     /// order of [`Parts::constants`]; then the literals.
     pub constants: Vec<Constant>,
@@ -816,6 +886,61 @@ pub struct Program {
 }
 
 impl Program {
+    /// The lengths of buffers, frontiers, lists and sweeps, with the name of the field or wave.
+    pub fn extents(&self) -> impl Iterator<Item = (&str, Extent)> {
+        let buffers = self.buffers.iter().map(|b| (b.field(), b.extent));
+        let frontiers = self.frontiers.iter().map(|f| (f.name.as_str(), f.capacity));
+        let lists = self.lists.iter().map(|l| (l.name.as_str(), l.capacity));
+        let sweeps = self.waves.iter();
+        let sweeps = sweeps.filter_map(|w| Some((w.name.as_str(), w.domain.count()?)));
+        buffers.chain(frontiers).chain(lists).chain(sweeps)
+    }
+
+    /// Whether a length differs between runs of a session.
+    pub fn is_of_run(&self, extent: Extent) -> bool {
+        match extent {
+            Extent::Scalar(_) | Extent::NodeBits(Width::Scalar(_)) => true,
+            Extent::Computed(id) => {
+                let length = self.lengths.get(id.index());
+                length.is_some_and(|l| l.values().any(|e| matches!(e, Extent::Scalar(_))))
+            }
+            Extent::Fixed(_)
+            | Extent::Constant(_)
+            | Extent::Nodes
+            | Extent::Edges(_)
+            | Extent::NodesPlusEdges
+            | Extent::Bounds(..)
+            | Extent::NodeBits(Width::Fixed(_) | Width::Constant(_)) => false,
+        }
+    }
+
+    /// A computed length as the pass states it, with these words for the values in it.
+    pub fn written(&self, id: LengthId, word: impl Fn(Extent) -> String) -> String {
+        let length = self.lengths.get(id.index());
+        let written = length.and_then(|length| length.written(word));
+        written.unwrap_or_else(|| format!("length#{}", id.0))
+    }
+
+    /// The value of a scalar of the pool, as it is shown.
+    pub fn constant_shown(&self, id: ConstantId) -> String {
+        let constant = self.constants[id.index()];
+        constant.scalar.show(constant.bits)
+    }
+
+    /// A length as it is declared after `per =`.
+    pub fn declared(&self, extent: Extent) -> String {
+        match extent {
+            Extent::Fixed(len) => len.to_string(),
+            Extent::Constant(id) => self.constant_shown(id),
+            Extent::Scalar(id) => self.scalars[id.index()].name.clone(),
+            Extent::Nodes | Extent::NodeBits(_) => "node".to_owned(),
+            Extent::Edges(t) => format!("edge({})", self.topologies[t.index()].name),
+            Extent::NodesPlusEdges => "nodes + edges".to_owned(),
+            Extent::Computed(id) => self.written(id, |value| self.declared(value)),
+            Extent::Bounds(..) => "parts + 1".to_owned(),
+        }
+    }
+
     /// What the user says where a run stops at a site.
     pub fn message(&self, site: SiteId) -> Option<&str> {
         let at = self

@@ -1,6 +1,7 @@
 //! The numbers that symbolic sizes (nodes, edges of a topology, a scalar) stand for in a session or a run.
 
-use super::module::{BufferId, Extent, Program, Width, row_words};
+use super::length::NoValue;
+use super::module::{BufferId, Extent, LengthId, Program, Width, row_words};
 
 /// Real sizes of a session and a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,6 +12,19 @@ pub struct Sizes {
     pub edges: Vec<u64>,
     /// Raw bits of the run's scalars; empty before a run.
     pub scalars: Vec<u64>,
+    /// By [`PartsId`](super::module::PartsId): what the parts are like. Nothing where no session says.
+    pub parts: Vec<PartSizes>,
+}
+
+/// How nodes are cut into parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PartSizes {
+    /// How many there are.
+    pub count: u64,
+    /// Nodes of the one that has most.
+    pub most_nodes: u64,
+    /// Edges of the one that has most.
+    pub most_edges: u64,
 }
 
 impl Sizes {
@@ -36,17 +50,40 @@ impl Sizes {
             .collect()
     }
 
-    /// The number of elements an extent stands for; `None` when it depends on a scalar and none are set.
+    /// The value of a computed length; `Ok(None)` when it depends on a scalar and none are set.
+    pub fn computed(&self, program: &Program, id: LengthId) -> Result<Option<u64>, NoValue> {
+        let of = |value| match value {
+            // The verifier refuses these in a length: it goes no deeper.
+            Extent::Computed(_) | Extent::NodeBits(_) => None,
+            value => self.resolve(program, value),
+        };
+        let length = program.lengths.get(id.index());
+        length.map_or(Ok(None), |length| length.value(of))
+    }
+
+    /// Whether every length of the program is known.
+    pub fn know(&self, program: &Program) -> bool {
+        let mut extents = program.extents();
+        extents.all(|(_, extent)| self.resolve(program, extent).is_some())
+    }
+
+    /// The number of elements an extent stands for; `None` when it depends on a scalar and none are set, or when it is
+    /// computed and has no value, which [`check_columns`](crate::run::args::check_columns) refuses.
     pub fn resolve(&self, program: &Program, extent: Extent) -> Option<u64> {
         match extent {
             Extent::Fixed(n) => Some(n),
-            Extent::Constant(c) => Some(program.constants[c.index()].bits),
+            Extent::Constant(c) => program.constants.get(c.index()).map(|c| c.bits),
             Extent::Scalar(s) => self.scalars.get(s.index()).map(|&b| u64::from(b as u32)),
             Extent::NodeBits(width) => self
                 .width(program, width)
                 .and_then(|w| self.nodes.checked_mul(row_words(w).into())),
+            Extent::Computed(id) => self.computed(program, id).ok().flatten(),
             Extent::Nodes => Some(self.nodes),
             Extent::Edges(t) => self.edges.get(t.index()).copied(),
+            Extent::Bounds(parts, ..) => {
+                let parts = self.parts.get(parts.index());
+                Some(parts.map_or(0, |p| p.count.saturating_add(1)))
+            }
             Extent::NodesPlusEdges => Some(
                 self.edges
                     .iter()

@@ -212,7 +212,11 @@ fn length(
 fn declared(program: &Program, extent: Extent, len: u64) -> String {
     match extent {
         Extent::Fixed(_) => format!("per = {len}"),
-        Extent::Constant(_) | Extent::NodesPlusEdges | Extent::NodeBits(_) => {
+        Extent::Computed(_) => {
+            let length = program.declared(extent);
+            format!("per = {length}, {}", counted(len, "element"))
+        }
+        Extent::Constant(_) | Extent::NodesPlusEdges | Extent::NodeBits(_) | Extent::Bounds(..) => {
             counted(len, "element")
         }
         // The caller of a `#[kernel]` declares no lengths.
@@ -240,9 +244,12 @@ pub fn declared_size(program: &Program, sizes: &Sizes, extent: Extent) -> String
             let (nodes, words) = (counted(sizes.nodes, "node"), counted(words.into(), "word"));
             format!("per = node, {nodes} of {words}")
         }
-        Extent::Scalar(_) | Extent::Nodes | Extent::Edges(_) | Extent::NodesPlusEdges => {
-            declared(program, extent, len)
-        }
+        Extent::Scalar(_)
+        | Extent::Nodes
+        | Extent::Edges(_)
+        | Extent::NodesPlusEdges
+        | Extent::Computed(_)
+        | Extent::Bounds(..) => declared(program, extent, len),
     }
 }
 
@@ -259,11 +266,14 @@ fn capacity(program: &Program, resource: Resource) -> Option<String> {
     };
     Some(match extent {
         // Nothing that the number does not say.
-        Extent::Fixed(_) | Extent::Constant(_) | Extent::NodeBits(_) => String::new(),
+        Extent::Fixed(_) | Extent::Constant(_) | Extent::NodeBits(_) | Extent::Bounds(..) => {
+            String::new()
+        }
         Extent::Scalar(s) => program.scalars[s.index()].name.clone(),
         Extent::Nodes => "nodes".to_owned(),
         Extent::Edges(t) => format!("edges of `{}`", program.topologies[t.index()].name),
         Extent::NodesPlusEdges => "nodes + edges".to_owned(),
+        Extent::Computed(_) => program.declared(extent),
     })
 }
 

@@ -15,6 +15,12 @@ pub struct Site {
     pub column: u32,
 }
 
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
 /// What went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -40,6 +46,9 @@ pub enum TrapKind {
     /// A device met a word with opcode `index`, which none of its interpreters has: a fault of this library, or memory
     /// that was overwritten. No kernel can raise it.
     UnknownWord = 10,
+    /// In a part of a graph, `index` is not below `len`, which is the part's nodes or edges. No word of a kernel names
+    /// it.
+    OutsidePart = 11,
 }
 
 /// A checked fault of one item. The executor adds wave, item and site.
@@ -57,7 +66,7 @@ pub struct Fault {
 
 impl TrapKind {
     /// Every kind.
-    pub const ALL: [TrapKind; 10] = [
+    pub const ALL: [TrapKind; 11] = [
         TrapKind::IndexOutOfBounds,
         TrapKind::DivideByZero,
         TrapKind::DivideOverflow,
@@ -68,12 +77,13 @@ impl TrapKind {
         TrapKind::ArithmeticOverflow,
         TrapKind::Panic,
         TrapKind::UnknownWord,
+        TrapKind::OutsidePart,
     ];
 
     /// The kinds that a word of a kernel can name.
     pub fn of_kernels() -> impl Iterator<Item = TrapKind> {
         let all = TrapKind::ALL.into_iter();
-        all.filter(|&kind| kind != TrapKind::UnknownWord)
+        all.filter(|&kind| !matches!(kind, TrapKind::UnknownWord | TrapKind::OutsidePart))
     }
 
     /// Whether a trap of this kind is an item's own: overflows are of a whole wave, round limits of a fixpoint.
@@ -88,7 +98,8 @@ impl TrapKind {
             | TrapKind::DivideOverflow
             | TrapKind::Assert
             | TrapKind::ArithmeticOverflow
-            | TrapKind::Panic => true,
+            | TrapKind::Panic
+            | TrapKind::OutsidePart => true,
         }
     }
 
@@ -121,6 +132,29 @@ impl fmt::Display for Subject {
     }
 }
 
+/// A part of a graph, as the bounds say that a session was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The field of the bounds.
+    pub field: String,
+    /// Its number, from 0.
+    pub number: u32,
+    /// Its nodes.
+    pub nodes: std::ops::Range<u32>,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let std::ops::Range { start, end } = self.nodes;
+        write!(f, "part {} of `{}` (", self.number, self.field)?;
+        match end - start {
+            0 => write!(f, "no nodes)"),
+            1 => write!(f, "node {start})"),
+            _ => write!(f, "nodes {start} to {})", end - 1),
+        }
+    }
+}
+
 /// A stopped run. The same on every backend for passes that give the same bits, except `lane`.
 ///
 /// Several lanes can fault in one barrier group: the group is finished, and the trap with the lowest
@@ -150,15 +184,39 @@ pub struct Trap {
     pub message: Option<String>,
     /// Of a series, which run it stopped, counted from 0.
     pub run: Option<u64>,
+    /// The part in which it happened, where each part runs by itself: `item` and `index` count from the part's first
+    /// node or edge.
+    pub part: Option<Part>,
     /// Lane that saw it, informative only.
     pub lane: Option<u32>,
 }
 
+/// A trap in words, without its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Headline<'t>(&'t Trap);
+
+impl fmt::Display for Headline<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.say(f, false)
+    }
+}
+
 impl fmt::Display for Trap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.say(f, true)
+    }
+}
+
+impl Trap {
+    /// In words, but for the place: for those who show it in another way.
+    pub fn headline(&self) -> Headline<'_> {
+        Headline(self)
+    }
+
+    fn say(&self, f: &mut fmt::Formatter<'_>, place: bool) -> fmt::Result {
         let (i, n) = (self.index, self.len);
         match self.kind {
-            TrapKind::IndexOutOfBounds => match &self.subject {
+            TrapKind::IndexOutOfBounds | TrapKind::OutsidePart => match &self.subject {
                 Some(of) => write!(f, "index {i} is outside of {of} ({})", of.size)?,
                 None => write!(f, "index {i} is out of bounds; the length is {n}")?,
             },
@@ -203,14 +261,15 @@ impl fmt::Display for Trap {
                 Some(Scalar::U8 | Scalar::U32) | None => write!(f, " at item {item}")?,
             }
         }
+        if let Some(part) = &self.part {
+            write!(f, " of {part}")?;
+        }
         if let Some(run) = self.run {
             write!(f, " in run {run} of the series")?;
         }
-        write!(
-            f,
-            " ({}:{}:{})",
-            self.site.file, self.site.line, self.site.column
-        )?;
+        if place {
+            write!(f, " ({})", self.site)?;
+        }
         if let Some(m) = self.message.as_ref().filter(|_| last) {
             write!(f, ": {m}")?;
         }

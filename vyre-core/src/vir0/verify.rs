@@ -21,11 +21,13 @@ mod code;
 
 use crate::vir0::group::{Misplaced, misplaced};
 use crate::vir0::isa::{Kind, MAX_CODE_WORDS, MAX_FRAMES, MAX_ROWS};
+use crate::vir0::length::MAX_TERMS;
+use crate::vir0::local::{self, misuses};
 use crate::vir0::module::{
     Access, Agreement, Buffer, BufferId, ConstantId, Extent, Fixpoint, FixpointId, Frontier,
-    FrontierId, KernelId, List, ListId, MAX_FIELDS, NodeRef, Program, Proviso, ReduceOp, Reduction,
-    ReductionId, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId, Uniform, Wave,
-    WaveId, Width,
+    FrontierId, KernelId, LengthId, List, ListId, MAX_FIELDS, NodeRef, Program, Proviso, ReduceOp,
+    Reduction, ReductionId, Resource, Role, ScalarId, SiteId, Step, Topology, TopologyId, Uniform,
+    Wave, WaveId, Width,
 };
 use crate::vir0::owner::{Owner, Owners, may_ask, owners};
 use crate::vir0::scalar::Scalar;
@@ -60,6 +62,8 @@ pub enum Place {
     List(ListId),
     /// A reduction.
     Reduction(ReductionId),
+    /// A computed length.
+    Length(LengthId),
     /// A constant.
     Constant(ConstantId),
     /// A kernel.
@@ -83,6 +87,7 @@ impl fmt::Display for Place {
             Place::Frontier(id) => write!(f, "frontier {}", id.0),
             Place::List(id) => write!(f, "list {}", id.0),
             Place::Reduction(id) => write!(f, "reduction {}", id.0),
+            Place::Length(id) => write!(f, "length {}", id.0),
             Place::Constant(id) => write!(f, "constant {}", id.0),
             Place::Kernel(id) => write!(f, "kernel {}", id.0),
             Place::Word(id, pc) => write!(f, "kernel {} word {pc}", id.0),
@@ -96,13 +101,15 @@ impl fmt::Display for Place {
 /// A rule and how it is broken.
 #[derive(Clone, Error, PartialEq, Eq)]
 pub enum Rule {
-    /// Tables are indexed by u16.
-    #[error("{count} {table}; at most 65536")]
+    /// Tables are indexed by u16, and a device numbers what is in several of them.
+    #[error("{count} {table}; at most {most}")]
     TableLength {
-        /// Table.
+        /// Table, or several.
         table: &'static str,
         /// Its length.
         count: usize,
+        /// Allowed.
+        most: usize,
     },
     /// An id outside its table.
     #[error("{table} {id} does not exist; there are {count}")]
@@ -120,6 +127,12 @@ pub enum Rule {
     /// Lengths are u32 or u64 values.
     #[error("a length is a {0:?}")]
     ExtentType(Scalar),
+    /// A computed length has operands for its operations, and few terms.
+    #[error("a length of {0} terms that is not one value; lengths have 3 to {max}", max = MAX_TERMS)]
+    LengthTerms(usize),
+    /// A computed length is made of lengths that are not, and of no rows of bits.
+    #[error("a length is computed from {0:?}")]
+    LengthValue(Extent),
     /// Topology buffers live as long as the session.
     #[error("the length of a topology buffer depends on a scalar of the run")]
     SessionExtent,
@@ -185,6 +198,16 @@ pub enum Rule {
         field: u16,
         /// Bytes that the instruction stores.
         bytes: u64,
+    },
+    /// A reserved item has no contents until it is given all of its fields.
+    #[error(
+        "the item that it reserves of {resource:?} is not given field {field} before the code branches"
+    )]
+    Unfilled {
+        /// List or frontier.
+        resource: Resource,
+        /// The first such field.
+        field: u32,
     },
     /// An operation that the type does not have.
     #[error("{op:?} of {scalar:?}")]
@@ -377,6 +400,17 @@ pub enum Rule {
         /// Its own.
         expected: Option<FixpointId>,
     },
+    /// What a local fixpoint is and uses.
+    #[error("{why}{}", about(*.of))]
+    Local {
+        /// The rule.
+        why: local::Why,
+        /// What it is about.
+        of: Option<Resource>,
+    },
+    /// Bounds of parts are u32 topology buffers, numbered in buffer order, of a graph that is given.
+    #[error("these are no bounds of parts")]
+    Bounds,
     /// Steps form barrier groups.
     #[error("{0}")]
     Misplaced(Misplaced),
@@ -386,6 +420,13 @@ pub enum Rule {
 }
 
 crate::debug_is_display!(Rule);
+
+fn about(of: Option<Resource>) -> String {
+    of.map_or(String::new(), |of| format!(": {of:?}"))
+}
+
+/// Most entries of a table that a u16 indexes.
+const MAX_ENTRIES: usize = u16::MAX as usize + 1;
 
 /// Checks every rule.
 pub fn verify(program: &Program) -> Result<(), Vec<VerifyError>> {
@@ -398,6 +439,7 @@ pub fn verify(program: &Program) -> Result<(), Vec<VerifyError>> {
     verifier.waves_and_fixpoints();
     verifier.owners();
     verifier.schedule();
+    verifier.locals();
     for (id, kernel) in (0..=u16::MAX).map(KernelId).zip(&program.kernels) {
         verifier.kernel(id, kernel);
     }
@@ -514,9 +556,42 @@ impl<'p> Verifier<'p> {
                     self.require(scalar == Scalar::U32, || Rule::ExtentType(scalar));
                 }
             }
-            Extent::Edges(id) => {
+            Extent::Edges(id) | Extent::Bounds(_, id, _) => {
                 self.topology(id);
             }
+            Extent::Computed(id) => {
+                self.get("length", &self.program.lengths, id.0);
+            }
+        }
+    }
+
+    /// Parts, and fixpoints that each of them runs by itself.
+    fn locals(&mut self) {
+        let p = self.program;
+        let mut parts = 0..=u16::MAX;
+        for (id, buffer) in (0..=u16::MAX).map(BufferId).zip(&p.buffers) {
+            if let Extent::Bounds(number, of, _) = buffer.extent {
+                self.at = Place::Buffer(id);
+                let given = p.topologies.get(of.index());
+                let given = given.is_some_and(|t| t.reverse_of.is_none());
+                let fits = (buffer.role, buffer.scalar) == (Role::Topology, Scalar::U32);
+                let next = parts.next() == Some(number.0);
+                self.require(given && fits && next, || Rule::Bounds);
+            }
+        }
+        for (i, step) in (0..).zip(&p.schedule) {
+            if let Step::Each(_, bounds) = *step {
+                self.at = Place::Step(i);
+                self.buffer(bounds);
+            }
+        }
+        for misuse in misuses(p) {
+            self.at = match misuse.at {
+                NodeRef::Wave(w) => Place::Wave(w),
+                NodeRef::Fixpoint(f) => Place::Fixpoint(f),
+            };
+            let (why, of) = (misuse.why, misuse.of);
+            self.fail(Rule::Local { why, of });
         }
     }
 
@@ -589,21 +664,26 @@ impl<'p> Verifier<'p> {
 
     fn tables(&mut self) {
         let p = self.program;
-        for (table, count) in [
-            ("topologies", p.topologies.len()),
-            ("buffers", p.buffers.len()),
-            ("frontiers", p.frontiers.len()),
-            ("lists", p.lists.len()),
-            ("reductions", p.reductions.len()),
-            ("scalars", p.scalars.len()),
-            ("constants", p.constants.len()),
-            ("kernels", p.kernels.len()),
-            ("waves", p.waves.len()),
-            ("fixpoints", p.fixpoints.len()),
-            ("sites", p.sites.len()),
+        let queues = p.frontiers.len() + p.lists.len();
+        let uniforms = p.kernels.iter().map(|k| k.uniforms.len()).sum();
+        let swaps = p.fixpoints.iter().map(|f| f.swaps.len()).sum();
+        for (table, count, most) in [
+            ("topologies", p.topologies.len(), MAX_ENTRIES),
+            ("buffers", p.buffers.len(), MAX_ENTRIES),
+            ("frontiers and lists", queues, MAX_ENTRIES),
+            ("reductions", p.reductions.len(), MAX_ENTRIES),
+            ("scalars", p.scalars.len(), MAX_ENTRIES),
+            ("lengths", p.lengths.len(), MAX_ENTRIES),
+            ("constants", p.constants.len(), MAX_ENTRIES),
+            // The last number is that of no kernel: a device reports the end of rounds with it.
+            ("kernels", p.kernels.len(), MAX_ENTRIES - 1),
+            ("waves", p.waves.len(), MAX_ENTRIES),
+            ("fixpoints", p.fixpoints.len(), MAX_ENTRIES),
+            ("swaps", swaps, MAX_ENTRIES),
+            ("uniforms of all kernels", uniforms, 16 * MAX_ENTRIES),
+            ("sites", p.sites.len(), MAX_ENTRIES),
         ] {
-            let fits = count <= usize::from(u16::MAX) + 1;
-            self.require(fits, || Rule::TableLength { table, count });
+            self.require(count <= most, || Rule::TableLength { table, count, most });
         }
         self.agreement(&p.agreement);
         for pair in p.messages.windows(2) {
@@ -650,11 +730,25 @@ impl<'p> Verifier<'p> {
             let has_op = match scalar {
                 Scalar::Bool => bitwise,
                 Scalar::U8 => false,
-                Scalar::U32 | Scalar::I32 | Scalar::U64 | Scalar::I64 => true,
+                Scalar::U32 | Scalar::I32 | Scalar::U64 | Scalar::I64 => op != ReduceOp::ExactSum,
                 Scalar::F32 | Scalar::F64 => !bitwise,
             };
             self.require(has_op, || Rule::ReductionType { op, scalar });
             reduction.owner.map(|id| self.fixpoint(id));
+        }
+        for (i, length) in (0..=u16::MAX).zip(&p.lengths) {
+            self.at = Place::Length(LengthId(i));
+            let count = length.terms.len();
+            let fits = (3..=MAX_TERMS).contains(&count) && length.is_whole();
+            self.require(fits, || Rule::LengthTerms(count));
+            for value in length.values() {
+                match value {
+                    Extent::Computed(_) | Extent::NodeBits(_) => {
+                        self.fail(Rule::LengthValue(value));
+                    }
+                    value => self.extent(value),
+                }
+            }
         }
         for (i, constant) in (0..=u16::MAX).zip(&p.constants) {
             self.at = Place::Constant(ConstantId(i));
@@ -677,10 +771,7 @@ impl<'p> Verifier<'p> {
             self.require(scalar == Scalar::U32, || Rule::RowType(scalar));
         }
         if buffer.role == Role::Topology {
-            let of_session = !matches!(
-                buffer.extent,
-                Extent::Scalar(_) | Extent::NodeBits(Width::Scalar(_))
-            );
+            let of_session = !self.program.is_of_run(buffer.extent);
             self.require(of_session, || Rule::SessionExtent);
         }
         if let Some(init) = buffer.init {
@@ -829,7 +920,7 @@ impl<'p> Verifier<'p> {
                     }
                 }
                 Step::Barrier => {}
-                Step::Loop(id) => {
+                Step::Loop(id) | Step::Each(id, _) => {
                     if let Some(fixpoint) = self.fixpoint(id) {
                         fixpoints[id.index()] += 1;
                         self.inside(&open, fixpoint.parent);

@@ -193,6 +193,7 @@ pub fn program(max_rounds: u64, capacity: Extent) -> Program {
         }],
         lists: vec![],
         reductions: vec![],
+        lengths: vec![],
         scalars: vec![ScalarParam {
             name: "source".to_owned(),
             scalar: Scalar::U32,

@@ -431,7 +431,7 @@ fn closure() -> Program {
 
 #[test]
 fn a_closure_over_rows_is_the_same_on_every_executor() {
-    const N: u32 = 3_000;
+    const N: u32 = crate::size(3_000, 40);
     // Chains of 10 nodes, each with some shortcuts; edges lead to higher numbers.
     let chain = (0..N - 1).filter(|v| v % 10 != 9).map(|v| (v, v + 1));
     let shortcuts = (0..N / 10).flat_map(|c| (0..10).map(move |i| (10 * c + i / 2, 10 * c + 9)));

@@ -63,6 +63,11 @@ use vyre_core::run::pass::Pass as _;
 use vyre_core::vir0::module::{Access, BufferId, Domain, Extent, ListId, Mode, Resource};
 use vyre_core::vir0::trap::TrapKind;
 
+/// How large a test is, and how large under Miri (`scripts/miri`), which takes a thousand times as long.
+const fn size(usual: u32, under_miri: u32) -> u32 {
+    if cfg!(miri) { under_miri } else { usual }
+}
+
 /// One graph and nothing else.
 fn on_graph(graph: &Csr) -> TopologyArgs<'_> {
     TopologyArgs {
@@ -179,7 +184,8 @@ fn random_graph(nodes: u32, edges: u32, mut seed: u64) -> Csr {
 
 #[test]
 fn distances_are_those_of_a_queue_on_every_executor() {
-    for (nodes, edges) in [(1, 0), (10, 20), (1_000, 3_000), (50_000, 400_000)] {
+    let large = (size(50_000, 1_000), size(400_000, 9_000));
+    for (nodes, edges) in [(1, 0), (10, 20), (1_000, 3_000), large] {
         let graph = random_graph(nodes, edges, 7);
         for (name, mut executor) in executors(&graph, 1_000_000, Extent::NodesPlusEdges) {
             for source in [0, nodes / 2] {

@@ -256,7 +256,7 @@ fn run(graph: &Csr, threads: usize, fault: u32) -> Result<Outcome, RunError> {
 
 #[test]
 fn every_domain_visits_each_item_once_on_any_number_of_threads() {
-    for nodes in [7, 30_000] {
+    for nodes in [7, crate::size(30_000, 9_000)] {
         let graph = wheel(nodes);
         let active = |v: u32| u32::from(v.is_multiple_of(3));
         let sources: Vec<u32> = (0..nodes)

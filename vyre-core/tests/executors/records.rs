@@ -136,7 +136,7 @@ fn program() -> Program {
 
 #[test]
 fn lanes_see_structs_and_outcomes_fields() {
-    const N: u32 = 20_000;
+    const N: u32 = crate::size(20_000, 9_000);
     let graph = Csr::from_edges(N as usize, &[]).expect("no edges");
     let topology = crate::on_graph(&graph);
     let program = Arc::new(program());

@@ -264,6 +264,7 @@ pub(crate) fn program(body: &Body) -> Program {
                 output: false,
             })
             .collect(),
+        lengths: vec![],
         scalars: [U32, Scalar::F32, Scalar::F64]
             .iter()
             .map(|&scalar| ScalarParam {

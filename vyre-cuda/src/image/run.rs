@@ -3,7 +3,8 @@
 use super::{FRONTIER_CONTROL_BYTES, Layout, list_number, ordered, reduction_kind};
 use crate::abi::{self, Pod, bytes_of};
 use vyre_core::plan::arena::Filling;
-use vyre_core::vir0::module::{FixpointId, Program, Uniform};
+use vyre_core::vir0::exact;
+use vyre_core::vir0::module::{FixpointId, Program, ReduceOp, Reduction, Uniform};
 
 /// How a run's wave is turned round: the first two of three bitmaps (0: only what is missed is counted), the topology
 /// with the edges in, and when it is worth it.
@@ -19,6 +20,8 @@ pub(crate) struct Turn {
 pub(crate) struct Run<'a> {
     pub(crate) program: &'a Program,
     pub(crate) code: u64,
+    /// Where a word is that is not 0 when the run is to stop.
+    pub(crate) abort: u64,
     /// Where the control words will be.
     pub(crate) control: u64,
     pub(crate) buffers: Vec<abi::Buffer>,
@@ -40,6 +43,8 @@ pub(crate) struct Run<'a> {
     pub(crate) progress: u64,
     /// The sweeps of each wave are to be timed.
     pub(crate) time_waves: bool,
+    /// It is a run of the pass's own module.
+    pub(crate) compiled: bool,
 }
 
 /// The long edge ranges of a wave, and its nodes in chunks: addresses of the lists and of the parts' sums, how many
@@ -69,7 +74,24 @@ pub(crate) struct Control {
     pub(crate) bytes: u64,
 }
 
+/// The words of a reduction's slot: an exact sum has many.
+pub(crate) fn words_of(r: &Reduction) -> u64 {
+    match (r.op, exact::words(r.scalar)) {
+        (ReduceOp::ExactSum, Some(words)) => words as u64,
+        _ => 1,
+    }
+}
+
 impl Control {
+    /// Where the three slots of each reduction are, and the end of the last.
+    pub(crate) fn slots(&self, program: &Program) -> Vec<u64> {
+        let mut at = vec![self.reductions];
+        for r in &program.reductions {
+            at.push(at[at.len() - 1] + 24 * words_of(r));
+        }
+        at
+    }
+
     pub(crate) fn new(program: &Program) -> Control {
         let count = |n: usize| n as u64;
         let results = size_of::<abi::Control>() as u64;
@@ -79,7 +101,8 @@ impl Control {
         let queues = program.frontiers.len() + program.lists.len();
         let times = (stamps + 4 * count(queues)).next_multiple_of(8);
         let reductions = (times + 16 * count(program.waves.len())).next_multiple_of(128);
-        let frontiers = (reductions + 24 * count(program.reductions.len())).next_multiple_of(128);
+        let words: u64 = program.reductions.iter().map(words_of).sum();
+        let frontiers = (reductions + 24 * words).next_multiple_of(128);
         Control {
             results,
             homes,
@@ -100,6 +123,7 @@ impl Layout {
         let control = Control::new(program);
         let mut head = self.head;
         head.code = run.code;
+        head.abort = run.abort;
         head.control = run.control;
         head.results = run.control + control.results;
         head.fill_count = run.fills.len() as u32;
@@ -109,8 +133,8 @@ impl Layout {
         }
         let mut out = vec![0; head.tables_bytes as usize];
         put(&mut out, 0, &[head]);
-        let mut steps = self.steps.clone();
-        for step in &mut steps {
+        let mut steps = self.steps(run.compiled);
+        for step in steps.iter_mut().filter(|s| s.plain == abi::PLAIN) {
             // Plain rounds do not look whether other frontiers overflow: they must not be able to.
             let others = (1..step.pushed_count).map(|i| self.lists[(step.pushed + 3 * i) as usize]);
             let mut capacities = others.filter_map(|f| run.frontiers.get(f as usize));
@@ -160,32 +184,19 @@ impl Layout {
         }
         put(&mut out, head.pulls, &pulls);
         put(&mut out, head.waves, &waves);
-        put(&mut out, head.kernels, &self.kernels);
-        let values: Vec<abi::Value> = program
-            .kernels
-            .iter()
-            .enumerate()
-            .flat_map(|(k, kernel)| kernel.uniforms.iter().map(move |u| (k, u)))
-            .map(|(k, u)| {
-                let mut value = value_of(program, u, run.scalars, run.nodes);
-                if value.kind == abi::value::ROUND {
-                    match innermost(program, k) {
-                        Some(f) => value.id = f.0.into(),
-                        None => value.kind = abi::value::BITS,
-                    }
-                }
-                value
-            })
-            .collect();
+        put(&mut out, head.kernels, &self.kernels(run.compiled));
+        let values = self.values(program, run.scalars, run.nodes);
         put(&mut out, head.values, &values);
         put(&mut out, head.buffers, &run.buffers);
         put(&mut out, head.topologies, &run.topologies);
         put(&mut out, head.frontiers, &run.frontiers);
         put(&mut out, head.records, &run.records);
-        let reductions: Vec<abi::Reduction> = (0u64..)
+        let slots = control.slots(program).into_iter();
+        let reductions: Vec<abi::Reduction> = slots
             .zip(&program.reductions)
-            .map(|(i, r)| abi::Reduction {
-                slots: run.control + control.reductions + 24 * i,
+            .map(|(at, r)| abi::Reduction {
+                slots: run.control + at,
+                words: words_of(r) as u32,
                 identity: r.op.identity(r.scalar),
                 kind: reduction_kind(r.op, r.scalar),
                 ..Default::default()
@@ -195,7 +206,53 @@ impl Layout {
         put(&mut out, head.fixpoints, &self.fixpoints);
         put(&mut out, head.lists, &self.lists);
         put(&mut out, head.fills, &fills);
+        debug_assert!(
+            !run.compiled || self.known(program).allows(&out),
+            "modules rely on it"
+        );
         out
+    }
+
+    /// The steps as runs have them, of the pass's own module or not.
+    pub(super) fn steps(&self, compiled: bool) -> Vec<abi::Step> {
+        let mut steps = self.steps.clone();
+        for &(until, kept) in self.rounds.iter().filter(|_| compiled) {
+            steps[until].plain = abi::PLAIN_ROUNDS;
+            steps[until].kept = kept;
+        }
+        steps
+    }
+
+    /// The kernels as runs have them, of the pass's own module or not.
+    pub(super) fn kernels(&self, compiled: bool) -> Vec<abi::Kernel> {
+        let kernels = self.kernels.iter().enumerate();
+        kernels
+            .map(|(i, &kernel)| abi::Kernel {
+                stream_k: match compiled && !self.stays_map(i) {
+                    true => 0,
+                    false => kernel.stream_k,
+                },
+                ..kernel
+            })
+            .collect()
+    }
+
+    /// Where the uniforms of all kernels get their values.
+    pub(super) fn values(&self, program: &Program, scalars: &[u64], nodes: u64) -> Vec<abi::Value> {
+        let kernels = program.kernels.iter().enumerate();
+        kernels
+            .flat_map(|(k, kernel)| kernel.uniforms.iter().map(move |u| (k, u)))
+            .map(|(k, u)| {
+                let mut value = value_of(program, u, scalars, nodes);
+                if value.kind == abi::value::ROUND {
+                    match innermost(program, k) {
+                        Some(f) => value.id = f.0.into(),
+                        None => value.kind = abi::value::BITS,
+                    }
+                }
+                value
+            })
+            .collect()
     }
 
     /// The control words of one run, as they are before the launch.
@@ -207,12 +264,12 @@ impl Layout {
             ..Default::default()
         };
         put(&mut out, 0, &[words]);
-        for (i, r) in program.reductions.iter().enumerate() {
+        for (at, r) in control.slots(program).into_iter().zip(&program.reductions) {
             let identity = ordered(r.op, r.scalar, r.op.identity(r.scalar));
             put(
                 &mut out,
-                (control.reductions + 24 * i as u64) as u32,
-                &[identity; 3],
+                at as u32,
+                &vec![identity; 3 * words_of(r) as usize],
             );
         }
         out

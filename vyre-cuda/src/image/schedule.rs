@@ -53,7 +53,7 @@ impl Layout {
             }
             let id = match *step {
                 Step::Wave(w) => w.0,
-                Step::Loop(f) | Step::Until(f) => f.0,
+                Step::Loop(f) | Step::Each(f, _) | Step::Until(f) => f.0,
                 Step::Barrier | Step::End => 0,
             };
             let plain = |kind| abi::Step {
@@ -69,7 +69,8 @@ impl Layout {
                     }
                     self.steps.push(plain(abi::step::WAVE));
                 }
-                Step::Loop(f) => {
+                // Sessions of programs with local fixpoints are refused before.
+                Step::Loop(f) | Step::Each(f, _) => {
                     self.steps.push(plain(abi::step::LOOP));
                     self.fixpoints[f.index()].body = self.steps.len() as u32;
                     self.steps.push(plain(abi::step::ROUND));
@@ -80,7 +81,7 @@ impl Layout {
                 }
                 Step::Until(f) => {
                     let mut step = self.barrier(program, at, plain(abi::step::UNTIL), &mut looked);
-                    step.settle = unsettled(program, f).into();
+                    step.settle = (unsettled(program, f) || may_be_cut_short(program, f)).into();
                     step.plain = self.is_plain(program, at, f, &step).into();
                     if step.plain != 0 && step.pushed_count == 1 {
                         self.pulls.extend(pulling(program, at - 1));
@@ -193,7 +194,7 @@ const NOTHING: abi::Step = abi::Step {
     pushed_count: 0,
     settle: 0,
     plain: 0,
-    unused: 0,
+    kept: 0,
 };
 
 /// The wave at this step of the schedule, the only one of a plain fixpoint, if it may be turned round without running
@@ -245,6 +246,13 @@ fn empty_frontier(until: &Kernel) -> u32 {
         }
         _ => NONE,
     }
+}
+
+/// Whether a fixpoint's condition loops, and so may be stopped on some CTAs when it has ended on others: they must hear
+/// of each other before they go on.
+fn may_be_cut_short(program: &Program, f: FixpointId) -> bool {
+    let until = &program.kernels[program.fixpoints[f.index()].until.index()];
+    until.code.iter().any(|word| op(word) == Op::Loop)
 }
 
 /// Whether a fixpoint's condition reads something that the waves after it may change while slower CTAs still evaluate

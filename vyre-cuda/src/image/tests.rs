@@ -46,7 +46,7 @@ pub(crate) fn program(code: Vec<Word>, rows: u8) -> Program {
     }
 }
 
-fn room(kib: u32) -> Room {
+pub(crate) fn room(kib: u32) -> Room {
     Room {
         shared_bytes: kib * 1024,
         clusters: false,
@@ -98,7 +98,7 @@ fn immediates_of_lifted_bodies_count_from_the_kernels_start() {
 }
 
 /// A search: `if dist[e.dst].compare_exchange(99, round + 1) { front.push(e.dst) }`, until its frontier is empty.
-fn search() -> Program {
+pub(crate) fn search() -> Program {
     let round = UNIFORM_BASE;
     let code = vec![
         word(Op::Add32, 1, round, IMM, 1),
@@ -163,6 +163,7 @@ fn run_of<'a>(program: &'a Program, turns: Vec<Option<Turn>>) -> Run<'a> {
     Run {
         program,
         code: 0,
+        abort: 0,
         control: 0,
         buffers: vec![abi::Buffer::default(); program.buffers.len()],
         topologies: vec![abi::Topology::default(); program.topologies.len()],
@@ -176,6 +177,7 @@ fn run_of<'a>(program: &'a Program, turns: Vec<Option<Turn>>) -> Run<'a> {
         nodes: 1_000,
         progress: 0,
         time_waves: false,
+        compiled: false,
     }
 }
 
@@ -300,4 +302,61 @@ fn code_that_does_not_fit_shared_memory_is_refused() {
         matches!(refused, Some(ImageError::Shared { needed, .. }) if needed > 8_000 * 32),
         "{refused:?}"
     );
+}
+
+#[test]
+fn a_module_has_the_sweeps_that_its_tables_say() {
+    let code = vec![
+        word(Op::Ld32, 1, 0, 0, 0),
+        word(Op::DivU32, 1, 1, IMM, 3),
+        word(Op::St32, 0, 0, 1, 1 << 16),
+        word(Op::Ret, 0, 0, 0, 0),
+    ];
+    let module = |domain: Domain, degree: f64| {
+        let mut program = program(code.clone(), 2);
+        program.waves[0].domain = domain;
+        program.frontiers = vec![Frontier {
+            name: "front".into(),
+            capacity: Extent::Nodes,
+            unique: false,
+            owner: None,
+            fields: vec![],
+        }];
+        crate::compiled::pass_ptx(&program, degree).unwrap()
+    };
+    let all = [
+        "sweep_flat",
+        "sweep_edges",
+        "sweep_edges_from",
+        "sweep_items",
+        "sweep_records",
+        "sweep_map",
+        "contribute_all",
+        "exact_add",
+        "exact_value",
+        "swap_buffers",
+        "condition",
+        "may_pull",
+        "run_narrow",
+        "quick_rounds",
+        "gathered_entry",
+    ];
+    let has = |text: &str| -> Vec<&str> {
+        let has = |name: &&str| text.contains(&format!("_Z{}{name}", name.len()));
+        all.into_iter().filter(has).collect()
+    };
+    let topology = TopologyId(0);
+    let from = Domain::EdgesFrom(topology, FrontierId(0));
+    assert_eq!(has(&module(Domain::Nodes, 4.0)), ["sweep_flat"]);
+    assert_eq!(
+        has(&module(Domain::Items(FrontierId(0)), 4.0)),
+        ["sweep_flat"]
+    );
+    assert_eq!(has(&module(from, 4.0)), ["sweep_edges_from", "sweep_items"]);
+    let edges = has(&module(Domain::Edges(topology), 4.0));
+    assert_eq!(edges, ["sweep_flat", "sweep_edges"]);
+    // Items with few edges are swept many at a time; otherwise it does not matter how many they have.
+    let lines = |degree| module(from, degree).lines().count();
+    assert!(lines(1.0) > lines(4.0) + 400);
+    assert_eq!(module(from, 4.0), module(from, 20.0));
 }

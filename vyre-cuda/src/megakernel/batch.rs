@@ -30,6 +30,10 @@ pub(super) enum Launched {
 impl<'q> Batch<Args<'q>> for Megakernel {
     type Launched = Launched;
 
+    fn check(&self) -> Result<(), RunError> {
+        self.launcher.check()
+    }
+
     fn is_alone(&self, launched: &Launched) -> bool {
         match launched {
             Launched::One(pending) => !pending.can_be_followed(&self.launcher.pass.program),

@@ -15,12 +15,14 @@ use crate::buffer::{Event, Memory, Pinned, Ring, Timer};
 use crate::device::{Device, DeviceError};
 use crate::image::Layout;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::plan::session::Counters;
 use vyre_core::run::backend::Progress;
 use vyre_core::run::outcome::Outcome;
+use vyre_core::run::stop::Stop;
 use vyre_core::vir0::module::Program;
 
 /// Launches a pass, and keeps what launches are made with.
@@ -34,8 +36,70 @@ pub(super) struct Launcher {
     pub(super) ring: Option<Ring>,
     pub(super) counts: Counters,
     pub(super) progress: Arc<Progress>,
+    /// Whether launches are still to begin, and go on.
+    pub(super) stop: Option<Arc<Stop>>,
+    pub(super) abort: Arc<Abort>,
     /// Rounds and frontier, as the device tells them.
     pub(super) told: Pinned,
+}
+
+/// The word on the device that tells launches of one pass to stop.
+#[derive(Debug)]
+pub(super) struct Abort {
+    device: Arc<Device>,
+    word: Memory,
+    /// The word says so, or may come to.
+    is_set: AtomicBool,
+}
+
+impl Abort {
+    fn new(device: &Arc<Device>) -> Result<Abort, DeviceError> {
+        let word = Memory::new(device, 4)?;
+        word.upload(0, &[0; 4])?;
+        Ok(Abort {
+            device: Arc::clone(device),
+            word,
+            is_set: AtomicBool::new(false),
+        })
+    }
+
+    pub(super) fn address(&self) -> u64 {
+        self.word.address()
+    }
+
+    /// Stops what is on its way. Where that fails, it goes on to its end.
+    fn set(&self) {
+        self.is_set.store(true, Ordering::SeqCst);
+        // SAFETY: who was stopped waits for the signal (`Armed`).
+        let _untold = unsafe { self.device.signal(self.address(), true) };
+    }
+
+    /// Nothing is on its way, and what comes from here on is not to stop.
+    fn clear(&self) -> Result<(), DeviceError> {
+        if self.is_set.load(Ordering::SeqCst) {
+            // SAFETY: it is waited for at once.
+            unsafe { self.device.signal(self.address(), false) }?;
+            self.device.end_signals()?;
+            self.is_set.store(false, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+}
+
+/// As long as it is there, a call that is stopped stops the launches that are on their way.
+#[must_use = "launches go on to their end when this is dropped"]
+pub(super) struct Armed(Option<(Arc<Stop>, Arc<Abort>)>);
+
+impl Drop for Armed {
+    fn drop(&mut self) {
+        if let Some((stop, abort)) = &self.0 {
+            stop.set_alarm(None);
+            if abort.is_set.load(Ordering::SeqCst) {
+                // The word may be freed next. An error has no taker here, and comes again.
+                let _ = abort.device.end_signals();
+            }
+        }
+    }
 }
 
 /// What a launch has for itself until its results were taken.
@@ -100,29 +164,48 @@ impl Launcher {
     /// Uploads the code of a pass, for which there is room. `counts`: what was done so far.
     pub(super) fn new(
         device: &Arc<Device>,
-        (program, allocation): (Arc<Program>, Allocation),
+        of: (Arc<Program>, Allocation),
         layout: Layout,
         counts: Counters,
     ) -> Result<Launcher, DeviceError> {
         let words = layout.device_words();
         let code = Memory::new(device, words.len() as u64)?;
         code.upload(0, &words)?;
+        device.driver()?.note_code(code.address(), &of.0);
+        let abort = Arc::new(Abort::new(device)?);
         Ok(Launcher {
-            pass: Pass {
-                device: Arc::clone(device),
-                program,
-                allocation,
-                layout,
-                code,
-                time_waves: false,
-            },
+            pass: Pass::new(device, of, layout, (code, abort.address())),
             flights: Vec::new(),
             slab: None,
             ring: None,
             counts,
             progress: Arc::default(),
+            stop: None,
+            abort,
             told: Pinned::new(device, 16)?,
         })
+    }
+
+    /// A call of the session begins, which may be stopped. Nothing is on its way.
+    pub(super) fn arm(&self) -> Result<Armed, RunError> {
+        let Some(stop) = &self.stop else {
+            return Ok(Armed(None));
+        };
+        self.abort.clear()?;
+        let abort = Arc::clone(&self.abort);
+        stop.set_alarm(Some(Box::new(move || abort.set())));
+        Ok(Armed(Some((Arc::clone(stop), Arc::clone(&self.abort)))))
+    }
+
+    /// Goes on unless the call under way is to stop.
+    pub(super) fn check(&self) -> Result<(), RunError> {
+        self.stop.as_ref().map_or(Ok(()), |stop| stop.check())
+    }
+
+    /// What is to be said of a run that a launch has cut short.
+    pub(super) fn cut_short(&self) -> RunError {
+        let unasked = || RunError::Backend("a launch stopped that nobody stopped".to_owned());
+        self.check().err().unwrap_or_else(unasked)
     }
 
     /// Makes a flight, if it is the first time that it is needed.
@@ -143,20 +226,22 @@ impl Launcher {
 
     /// Starts a launch: for each launch of the driver, what it runs on goes up, and what it leaves is sent for.
     pub(super) fn start(&mut self, launch: &mut impl Launch) -> Result<(), RunError> {
+        self.check()?;
         let (flight, launches) = (launch.flight(), launch.launches());
         for nth in 0..launches {
             let Some(grid) = launch.upload(self, nth)? else {
                 break;
             };
-            let Pass { device, layout, .. } = &self.pass;
+            let pass = &self.pass;
             let timer = &self.flights[flight].timer;
             if nth == 0 {
                 timer.start()?;
             }
             let of = [grid.image, grid.batch];
-            // SAFETY: what image and batch name belongs to the session, which waits for the launch; so many CTAs are
-            // resident together, one a multiprocessor.
-            unsafe { device.launch(layout.shared_bytes, of, grid.ctas, grid.cluster) }?;
+            let with = (pass.megakernel(), pass.layout.shared_bytes);
+            // SAFETY: what image and batch name belongs to the session, which waits for the launch before it takes
+            // another module; so many CTAs are resident together, one a multiprocessor.
+            unsafe { pass.device.launch(with, of, grid.ctas, grid.cluster) }?;
             self.counts.launches += 1;
             if nth + 1 == launches {
                 timer.end()?;
@@ -165,7 +250,17 @@ impl Launcher {
         }
         launch.fetch(self)?;
         let done = &self.flights[flight].done;
-        Ok(done.record(self.pass.device.stream())?)
+        Ok(done.record(self.pass.device.launches())?)
+    }
+
+    /// What ended in an error has left nothing on its way: the next run uses the same memory, and so may the caller. A
+    /// trap comes after all that was waited for.
+    pub(super) fn settled<T>(&self, ended: Result<T, RunError>) -> Result<T, RunError> {
+        if !matches!(ended, Ok(_) | Err(RunError::Trap(_))) {
+            // This error comes after the one that is told.
+            let _ = self.pass.device.synchronize();
+        }
+        ended
     }
 
     /// Where the device tells how far it is; 0: nobody watches.
@@ -222,6 +317,9 @@ pub(super) trait Batch<Q> {
     /// A launch that is on its way.
     type Launched;
 
+    /// Goes on unless the batch is to stop.
+    fn check(&self) -> Result<(), RunError>;
+
     /// Whether its results must be taken before the next launch is started.
     fn is_alone(&self, launched: &Self::Launched) -> bool;
 
@@ -246,6 +344,11 @@ pub(super) trait Batch<Q> {
         let mut before: Option<(usize, Self::Launched)> = None;
         let (mut started, mut flight) = (0, 0);
         while started < queries.len() {
+            if let Err(stopped) = self.check() {
+                self.take(before.take(), &mut results);
+                results.extend(std::iter::repeat_n(Err(stopped), queries.len() - started));
+                break;
+            }
             if let Some(alone) = before.take_if(|(_, launched)| self.is_alone(launched)) {
                 self.take(Some(alone), &mut results);
                 // The flight that it leaves.

@@ -25,10 +25,12 @@ use vyre_core::dsl::csr::Csr;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::Graphs;
 use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::launch::Route;
 use vyre_core::plan::session::Counters;
 use vyre_core::run;
 use vyre_core::run::args::{Args, TopologyArgs, resolve_topologies};
 use vyre_core::run::outcome::Outcome;
+use vyre_core::run::stop::Stop;
 use vyre_core::vir0::module::Program;
 use vyre_core::vir0::sizes::Sizes;
 
@@ -202,6 +204,10 @@ impl Many {
 impl<'q> Batch<(usize, Args<'q>)> for Many {
     type Launched = Recorded;
 
+    fn check(&self) -> Result<(), RunError> {
+        self.launcher.check()
+    }
+
     /// What takes more than half of the room is alone in it.
     fn is_alone(&self, launched: &Recorded) -> bool {
         self.room.is_some_and(|room| launched.bytes > room / 2)
@@ -255,6 +261,7 @@ impl Bound {
             program: &pass.program,
             layout: &pass.layout,
             code: pass.code.address(),
+            abort: pass.abort,
             sizes: &query.sizes,
             topologies: self.tables.clone(),
             shapes: &query.laid.shapes,
@@ -262,6 +269,7 @@ impl Bound {
             // A CTA of its own walks long ranges as it does all others.
             ranges: vec![Ranges::default(); pass.layout.ranges_of.len()],
             time_waves: pass.time_waves,
+            compiled: pass.is_compiled(),
         };
         tables.encode(&query.laid.places(bases, |i| self.columns[i]))
     }
@@ -274,11 +282,26 @@ impl run::backend::Many for Many {
         room: Option<u64>,
     ) -> Vec<Result<Outcome, RunError>> {
         self.room = room;
-        self.run_all(queries)
+        match self.launcher.arm() {
+            Ok(_armed) => self.run_all(queries),
+            Err(e) => vec![Err(e); queries.len()],
+        }
     }
 
     fn counters(&self) -> Option<Counters> {
         Some(self.launcher.counts)
+    }
+
+    fn set_stop(&mut self, stop: &Arc<Stop>) {
+        self.launcher.stop = Some(Arc::clone(stop));
+    }
+
+    fn take_route(&mut self, route: Route) {
+        self.launcher.pass.take_route(route);
+    }
+
+    fn compile(&mut self) -> Result<bool, RunError> {
+        self.launcher.pass.compile()
     }
 }
 

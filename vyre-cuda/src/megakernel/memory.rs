@@ -9,7 +9,6 @@ use crate::abi;
 use crate::buffer::{Event, Memory};
 use crate::device::{Device, DeviceError};
 use crate::image::{Control, Layout};
-use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use vyre_core::dsl::error::RunError;
@@ -75,6 +74,9 @@ pub(super) struct Left {
     /// Which set of inputs it used.
     pub(super) set: usize,
 }
+
+/// Stamps from which on they start over.
+const STALE: u32 = 1 << 31;
 
 /// Memory of a frontier: pairs of items, edge ranges and hubs, unless that is in the arena; stamps of a unique one. Of
 /// a list, and of a frontier whose items are not nodes: an array for each field.
@@ -206,16 +208,11 @@ impl Needs {
 
 /// Shapes of frontiers and lists; empty where a size is not known before the first run.
 fn shapes_of(program: &Program, sizes: &Sizes, graphs: &Graphs) -> Vec<Shape> {
-    let mut sizes = Cow::Borrowed(sizes);
-    if sizes.scalars.len() < program.scalars.len() {
-        sizes.to_mut().scalars.resize(program.scalars.len(), 0);
-    }
-    let known = "verified extents name scalars of the program";
     let frontiers = (0u16..)
         .zip(&program.frontiers)
-        .map(|(f, _)| Shape::of_frontier(program, FrontierId(f), (&sizes, graphs)).expect(known));
+        .map(|(f, _)| Shape::of_frontier(program, FrontierId(f), (sizes, graphs)));
     let lists = (0u16..).zip(&program.lists);
-    let lists = lists.map(|(l, _)| Shape::of_list(program, ListId(l), &sizes).expect(known));
+    let lists = lists.map(|(l, _)| Shape::of_list(program, ListId(l), sizes));
     frontiers.chain(lists).collect()
 }
 
@@ -241,7 +238,7 @@ pub(super) fn clustered(
     layout: &Layout,
 ) -> Result<[u32; CLUSTERS.len()], DeviceError> {
     let mut ctas = [0; CLUSTERS.len()];
-    if layout.quick_warps() > 0 {
+    if layout.quick_warps() > 0 || !layout.rounds.is_empty() {
         for (ctas, (cluster, _)) in ctas.iter_mut().zip(CLUSTERS) {
             *ctas = device.clustered_ctas(layout.shared_bytes, cluster)?;
         }
@@ -408,15 +405,20 @@ impl Queue {
         })
     }
 
-    /// Starts the stamps over long before they wrap.
+    /// Starts the stamps over, long before they wrap, or where nobody knows what they are.
     pub(super) fn fresh_stamps(&mut self) -> Result<(), DeviceError> {
-        if self.stamp < 1 << 31 {
+        if self.stamp < STALE {
             return Ok(());
         }
-        self.stamp = 0;
-        match &self.stamps {
-            Some(stamps) => stamps.set_bytes(0),
-            None => Ok(()),
+        if let Some(stamps) = &self.stamps {
+            stamps.set_bytes(0)?;
         }
+        self.stamp = 0;
+        Ok(())
+    }
+
+    /// Runs whose end nobody has seen used some.
+    pub(super) fn forget_stamps(&mut self) {
+        self.stamp = STALE;
     }
 }

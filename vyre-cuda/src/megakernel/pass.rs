@@ -1,11 +1,17 @@
-//! What all launches of a pass have in common: the device, the program, its layout and its code.
+//! What all launches of a pass have in common: the device, the program, its layout, its code, and what runs it.
 
 use crate::abi;
 use crate::buffer::Memory;
+use crate::compiled::{Compiled, Place, changes};
 use crate::device::Device;
+use crate::driver::Function;
 use crate::image::Layout;
+use crate::ptx::described;
+use std::borrow::Cow;
 use std::sync::Arc;
+use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
+use vyre_core::plan::launch::Route;
 use vyre_core::vir0::module::Program;
 
 /// A pass on a device, whatever its topologies are.
@@ -18,13 +24,133 @@ pub(super) struct Pass {
     pub(super) layout: Layout,
     /// The layout's words.
     pub(super) code: Memory,
+    /// The word that tells launches to stop.
+    pub(super) abort: u64,
     /// Sweeps are to be timed.
     pub(super) time_waves: bool,
+    /// Where its own module is, or will be, once somebody wanted one for this layout.
+    place: Option<Place>,
+    /// What its bodies are like.
+    bodies: String,
+    /// Launches are to be of that module.
+    takes_compiled: bool,
 }
 
 impl Pass {
+    /// A pass that the device's own megakernel interprets. `code` has the layout's words; `abort`: where the word is that
+    /// tells launches to stop.
+    pub(super) fn new(
+        device: &Arc<Device>,
+        (program, allocation): (Arc<Program>, Allocation),
+        layout: Layout,
+        (code, abort): (Memory, u64),
+    ) -> Pass {
+        Pass {
+            device: Arc::clone(device),
+            program,
+            allocation,
+            layout,
+            code,
+            abort,
+            time_waves: false,
+            place: None,
+            bodies: String::new(),
+            takes_compiled: false,
+        }
+    }
+
     /// CTAs that the device runs at once.
     pub(super) fn slots(&self) -> u32 {
         self.device.multiprocessors().min(abi::MAX_CTAS)
+    }
+
+    /// What launches are of.
+    pub(super) fn megakernel(&self) -> Function {
+        let compiled = self.compiled();
+        compiled.map_or(self.device.megakernel, |compiled| compiled.megakernel)
+    }
+
+    /// Whether that is the pass's own module.
+    pub(super) fn is_compiled(&self) -> bool {
+        self.compiled().is_some()
+    }
+
+    /// How reports name it.
+    pub(super) fn route(&self) -> &'static str {
+        match self.is_compiled() {
+            true => "compiled",
+            false => "interpreted",
+        }
+    }
+
+    /// The same with its figures, and why it is not what is wanted.
+    pub(super) fn explain(&self, wanted: Route) -> (Cow<'static, str>, Option<String>) {
+        if let Some(compiled) = self.compiled() {
+            return (format!("{compiled}; {}", self.bodies).into(), None);
+        }
+        let why = match (wanted, self.place.as_ref().map(|place| place.made())) {
+            (Route::Interpreter, _) => None,
+            (Route::Jit, Some(Some(Err(why)))) => Some(format!("not compiled: {why}")),
+            (Route::Jit, _) => Some("being compiled".to_owned()),
+        };
+        ("interpreted".into(), why)
+    }
+
+    /// Which narrow rounds the pass's own module leaves to the general way, and why.
+    pub(super) fn general(&self) -> impl Iterator<Item = String> + '_ {
+        let all = self.layout.general.iter();
+        all.filter(|_| self.is_compiled()).map(|(f, why)| {
+            let name = &self.program.fixpoints[f.index()].name;
+            let why = why.text(&self.program);
+            format!("narrow rounds of `{name}` go the general way: {why}")
+        })
+    }
+
+    /// The next launches are to go this way. No launch is on its way. A module that is not there yet is asked for, and
+    /// taken when somebody says so again.
+    pub(super) fn take_route(&mut self, route: Route) {
+        self.takes_compiled = match route {
+            Route::Interpreter => false,
+            Route::Jit => matches!(self.place().made(), Some(Ok(_))),
+        };
+    }
+
+    /// Waits for the module, and takes it; false if it was taken already. No launch is on its way.
+    pub(super) fn compile(&mut self) -> Result<bool, RunError> {
+        let place = Arc::clone(self.place());
+        if let Err(why) = place.wait() {
+            let pass = &self.program.name;
+            let what = format!("`{pass}` could not be compiled: {why}");
+            return Err(RunError::Backend(what));
+        }
+        Ok(!std::mem::replace(&mut self.takes_compiled, true))
+    }
+
+    /// The layout is another one, whose module is another one. No launch is on its way.
+    pub(super) fn take_layout(&mut self, layout: Layout) {
+        self.layout = layout;
+        self.takes_compiled = false;
+        self.place = None;
+    }
+
+    fn compiled(&self) -> Option<&Compiled> {
+        let place = self.place.as_ref().filter(|_| self.takes_compiled)?;
+        place.made()?.as_ref().ok()
+    }
+
+    fn place(&mut self) -> &Place {
+        let Pass {
+            device,
+            program,
+            layout,
+            ..
+        } = &*self;
+        if self.place.is_none() {
+            let changes = changes(program, layout, device.has_clusters());
+            let bodies = described(program, layout);
+            self.place = Some(Compiled::ask(device, changes));
+            self.bodies = bodies;
+        }
+        self.place.as_ref().expect("it was just asked for")
     }
 }

@@ -178,7 +178,7 @@ impl Own {
                 if host.pieces.len() == count {
                     host.pieces.push(Event::new(device)?);
                 }
-                host.pieces[count].record(device.stream())?;
+                host.pieces[count].record(device.launches())?;
             }
         }
         Ok(())

@@ -3,13 +3,14 @@
 
 use crate::abi;
 use crate::buffer::{extend, room_in};
-use crate::image::{Control, FRONTIER_CONTROL_BYTES, list_number, unordered};
+use crate::image::{Control, FRONTIER_CONTROL_BYTES, list_number, unordered, words_of};
 use vyre_core::dsl::columns::Column;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::Shape;
 use vyre_core::run::outcome::{Activity, Outcome, Readback, Report, WaveTime};
+use vyre_core::vir0::exact;
 use vyre_core::vir0::module::{
-    BufferId, Domain, FixpointId, KernelId, ListId, Program, ReductionId, Role, Uniform,
+    BufferId, Domain, FixpointId, KernelId, ListId, Program, ReduceOp, ReductionId, Role, Uniform,
 };
 use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::subject::{Failed, Seen, item_type, subject_of, unfinished};
@@ -27,6 +28,8 @@ pub(super) struct Words {
     pub(super) trap_index: u64,
     pub(super) trap_len: u64,
     pub(super) trap_kind: u32,
+    /// The run was cut short: nothing else that is here is its result.
+    pub(super) aborted: bool,
     pub(super) rounds: Vec<u64>,
     pub(super) homes: Vec<u32>,
     /// Items appended to each list.
@@ -93,6 +96,7 @@ impl<'a> Reader<'a> {
             trap_index: word(field(std::mem::offset_of!(abi::Control, trap_index))),
             trap_len: word(field(std::mem::offset_of!(abi::Control, trap_len))),
             trap_kind: half(field(std::mem::offset_of!(abi::Control, trap_kind))),
+            aborted: half(field(std::mem::offset_of!(abi::Control, aborted))) != 0,
             activity: Activity {
                 sweeps: word(field(std::mem::offset_of!(abi::Control, sweeps))),
                 items: word(field(std::mem::offset_of!(abi::Control, items))),
@@ -125,10 +129,16 @@ impl<'a> Reader<'a> {
                     word(layout.frontiers + FRONTIER_CONTROL_BYTES * number)
                 })
                 .collect(),
-            reductions: count(program.reductions.len())
-                .map(|i| {
-                    let epoch = half(layout.epochs + 4 * i);
-                    word(layout.reductions + 24 * i + 8 * u64::from(epoch % 3))
+            reductions: (0..)
+                .zip(layout.slots(program).into_iter().zip(&program.reductions))
+                .map(|(i, (slots, r))| {
+                    let (epoch, words) = (half(layout.epochs + 4 * i), words_of(r));
+                    let at = slots + 8 * words * u64::from(epoch % 3);
+                    if r.op != ReduceOp::ExactSum {
+                        return word(at);
+                    }
+                    let words: Vec<i64> = (0..words).map(|k| word(at + 8 * k) as i64).collect();
+                    exact::value(r.scalar, &words)
                 })
                 .collect(),
             stamps: count(program.frontiers.len() + program.lists.len())
@@ -239,6 +249,7 @@ impl<'a> Reader<'a> {
             subject: None,
             message: None,
             run: None,
+            part: None,
             lane: None,
         };
         if kernel == abi::ROUND_LIMIT_KERNEL && kind == TrapKind::UnknownWord {

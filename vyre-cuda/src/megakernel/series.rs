@@ -4,7 +4,7 @@
 
 use super::Megakernel;
 use super::launch::{Flight, Grid, Launch, Launcher};
-use super::memory::{CLUSTERS, Left, Own};
+use super::memory::{CLUSTERS, Left, Own, Queue};
 use super::pass::Pass;
 use super::readback::{Direct, Pending};
 use super::record::Reader;
@@ -124,7 +124,7 @@ impl Launch for Series<'_, '_> {
         // SAFETY: the page-locked target belongs to the flight, which is waited for before it is read or freed.
         unsafe { self.own.image.download(tables as u64, target) }?;
         if let Some(ahead) = &self.own.ahead {
-            ahead.used[self.pending.set].record(pass.device.stream())?;
+            ahead.used[self.pending.set].record(pass.device.launches())?;
         }
         Ok(())
     }
@@ -138,13 +138,13 @@ impl Launch for Series<'_, '_> {
         let (flight, set) = (pending.flight, pending.set);
         launcher.flights[flight]
             .told
-            .record(launcher.pass.device.stream())?;
+            .record(launcher.pass.device.launches())?;
         if pending.fetched {
             let to = (None, &mut *self.locked);
             self.own
                 .fetch(launcher, &pending.direct, (flight, set), to)?;
             if let Some(ahead) = &self.own.ahead {
-                ahead.used[set].record(launcher.pass.device.stream())?;
+                ahead.used[set].record(launcher.pass.device.launches())?;
             }
         }
         pending.sizes = self.own.sizes.clone();
@@ -191,7 +191,8 @@ impl Megakernel {
             pending,
         };
         series.prepare(&mut self.launcher)?;
-        self.launcher.start(&mut series)?;
+        let started = self.launcher.start(&mut series);
+        self.launcher.settled(started)?;
         Ok(series.pending)
     }
 
@@ -203,8 +204,19 @@ impl Megakernel {
         results: &mut Outcome,
         in_outs: &mut [(BufferId, SliceMut<'_>)],
     ) -> Result<(), RunError> {
+        let taken = self.take_results(pending, results, in_outs);
+        self.launcher.settled(taken)
+    }
+
+    fn take_results(
+        &mut self,
+        pending: Pending,
+        results: &mut Outcome,
+        in_outs: &mut [(BufferId, SliceMut<'_>)],
+    ) -> Result<(), RunError> {
         let (launcher, own, flight) = (&mut self.launcher, &mut self.own, pending.flight);
         if pending.launched > 0 {
+            own.queues.iter_mut().for_each(Queue::forget_stamps);
             launcher.wait(flight, |flight| &flight.told)?;
         }
         let pass = &launcher.pass;
@@ -212,17 +224,19 @@ impl Megakernel {
         let reader = Reader::new(&pass.program, &pending.sizes, pass.time_waves);
         let host = &launcher.flights[flight];
         let mut last_words = None;
-        let mut missed = 0;
+        let (mut missed, mut aborted) = (0, false);
         for i in 0..pending.launched {
             let words = if pending.read && i + 1 == pending.runs {
                 reader.words(host.slab.as_slice())
             } else {
                 reader.words(&host.controls.as_slice()[i * control_bytes..])
             }?;
-            // The sizes are those of the last run of a series.
-            let trap = reader.trap(&words, pending.runs == 1);
+            // The sizes are those of the last run of a series. What a run says that was cut short is nothing.
+            let trap = (!words.aborted).then(|| reader.trap(&words, pending.runs == 1));
+            let trap = trap.flatten();
+            aborted |= words.aborted;
             missed += words.missed;
-            if i + 1 == pending.launched {
+            if i + 1 == pending.launched && !aborted {
                 for (queue, &stamp) in own.queues.iter_mut().zip(&words.stamps) {
                     queue.stamp = stamp;
                 }
@@ -235,6 +249,11 @@ impl Megakernel {
             }
         }
         pending.begun.clone()?;
+        if aborted || launcher.check().is_err() {
+            // Nobody takes the results, which are still on their way.
+            host.done.wait()?;
+            return Err(launcher.cut_short());
+        }
         let (Some(words), true) = (last_words, pending.read) else {
             return Ok(());
         };
@@ -252,6 +271,7 @@ impl Megakernel {
         let wall_ns = u64::try_from(pending.started.elapsed().as_nanos());
         results.report.wall_ns = wall_ns.unwrap_or(u64::MAX);
         results.report.device_ns = Some(device_ns);
+        results.report.route = launcher.pass.route();
         own.missed(&launcher.pass, missed)
     }
 }

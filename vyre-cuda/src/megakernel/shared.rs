@@ -290,12 +290,14 @@ mod tests {
             program,
             layout: &layout,
             code: 0,
+            abort: 0,
             sizes,
             topologies: vec![abi::Topology::default()],
             shapes: &laid.shapes,
             stamps: &[],
             ranges: vec![Ranges::default(); program.waves.len()],
             time_waves: false,
+            compiled: false,
         };
         let image = tables.encode(&laid.places(BASES, |_| 0));
         (image, laid.slab_bytes)
@@ -506,6 +508,7 @@ mod tests {
             nodes: 1 + random.below(90),
             edges: vec![random.below(120)],
             scalars: vec![],
+            ..Sizes::default()
         }
     }
 

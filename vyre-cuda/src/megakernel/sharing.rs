@@ -109,7 +109,8 @@ where
 
     /// Starts the launch.
     pub(super) fn start(mut self, launcher: &mut Launcher) -> Result<Recorded, RunError> {
-        launcher.start(&mut self)?;
+        let started = launcher.start(&mut self);
+        launcher.settled(started)?;
         let pass = &launcher.pass;
         let bytes = self.bytes(pass);
         if bytes.records >= UNPACK_BYTES as u64 {
@@ -283,7 +284,7 @@ where
         }
         if bytes.inputs > 0 {
             upload.end(Some(&memory.ready))?;
-            memory.ready.hold(device.stream())?;
+            memory.ready.hold(device.launches())?;
         }
         Ok(Some(Grid {
             image: head + bytes.images_at,
@@ -346,7 +347,16 @@ impl Launcher {
         &mut self,
         launched: Recorded,
     ) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
+        let taken = self.take_records(launched);
+        self.settled(taken)
+    }
+
+    fn take_records(
+        &mut self,
+        launched: Recorded,
+    ) -> Result<Vec<Result<Outcome, RunError>>, RunError> {
         self.wait(launched.flight, |flight| &flight.done)?;
+        let cut_short = self.cut_short();
         let Launcher {
             pass,
             flights,
@@ -381,13 +391,14 @@ impl Launcher {
                     bytes,
                 });
             }
-            unpacked.append(&mut unpack(pass, answers));
+            unpacked.append(&mut unpack(pass, &cut_short, answers));
         })?;
         let wall_ns = u64::try_from(launched.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         for outcome in unpacked.iter_mut().flatten() {
             counts.readback_bytes += read_bytes(outcome);
             outcome.report.wall_ns = wall_ns;
             outcome.report.device_ns = device_ns;
+            outcome.report.route = pass.route();
         }
         Ok(unpacked)
     }
@@ -536,12 +547,19 @@ fn spare(program: &Program, sizes: &Sizes) -> Outcome {
     }
 }
 
-/// Takes records apart, many on several threads.
-fn unpack(pass: &Pass, answers: Vec<Answer<'_>>) -> Vec<Result<Outcome, RunError>> {
+/// Takes records apart, many on several threads. `cut_short`: what to say of those that were.
+fn unpack(
+    pass: &Pass,
+    cut_short: &RunError,
+    answers: Vec<Answer<'_>>,
+) -> Vec<Result<Outcome, RunError>> {
     let (program, time_waves) = (&*pass.program, pass.time_waves);
     let one = |mut answer: Answer<'_>| {
         let reader = Reader::new(program, answer.sizes, time_waves);
         let words = reader.words(answer.bytes)?;
+        if words.aborted {
+            return Err(cut_short.clone());
+        }
         if let Some(trap) = reader.trap(&words, true) {
             return Err(RunError::Trap(Box::new(trap)));
         }

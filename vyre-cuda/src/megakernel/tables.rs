@@ -14,7 +14,6 @@ use vyre_core::plan::device::{ALIGN, Shape};
 use vyre_core::vir0::module::{ConstantId, Extent, Program, Role};
 use vyre_core::vir0::scalar::Scalar;
 use vyre_core::vir0::sizes::Sizes;
-use vyre_core::vir0::trap::TrapKind;
 
 /// Addresses of one state of a run.
 pub(super) struct Places {
@@ -106,12 +105,14 @@ impl Own {
             program: &pass.program,
             layout: &pass.layout,
             code: pass.code.address(),
+            abort: pass.abort,
             sizes,
             topologies: self.graphs.iter().map(Graph::table).collect(),
             shapes,
             stamps: &stamps,
             ranges: ranges.collect(),
             time_waves: pass.time_waves,
+            compiled: pass.is_compiled(),
         }
         .encode(places)
     }
@@ -122,6 +123,8 @@ pub(super) struct Tables<'a> {
     pub(super) program: &'a Program,
     pub(super) layout: &'a Layout,
     pub(super) code: u64,
+    /// The word that tells the run to stop.
+    pub(super) abort: u64,
     pub(super) sizes: &'a Sizes,
     pub(super) topologies: Vec<abi::Topology>,
     /// Of frontiers, then lists.
@@ -130,6 +133,7 @@ pub(super) struct Tables<'a> {
     pub(super) stamps: &'a [u32],
     pub(super) ranges: Vec<Ranges>,
     pub(super) time_waves: bool,
+    pub(super) compiled: bool,
 }
 
 /// What is filled when.
@@ -157,6 +161,7 @@ impl Tables<'_> {
         self.layout.encode(&Run {
             program,
             code: self.code,
+            abort: self.abort,
             control: places.control,
             buffers,
             topologies: self.topologies.clone(),
@@ -170,6 +175,7 @@ impl Tables<'_> {
             nodes: self.sizes.nodes,
             progress: places.progress,
             time_waves: self.time_waves,
+            compiled: self.compiled,
         })
     }
 
@@ -215,9 +221,7 @@ impl Tables<'_> {
         let of = self.shapes.iter().zip(&places.queues).zip(capacities);
         let mut frontiers = Vec::new();
         for (i, ((shape, place), capacity)) in of.enumerate() {
-            let declared = program.frontiers.get(i);
             let topology = self.layout.swept_with.get(i).copied().flatten();
-            let record = records_of(program).position(|(id, _)| id == i as u32);
             let counters = places.control + control.frontiers + FRONTIER_CONTROL_BYTES * i as u64;
             if places.fresh_stamps && place.stamps != 0 {
                 let fill = abi::Fill {
@@ -239,18 +243,11 @@ impl Tables<'_> {
                 capacity: self.len(capacity).min(u64::from(u32::MAX)) as u32,
                 ranges_len: shape.ranges as u32,
                 hubs_len: shape.hubs as u32,
-                topology: topology.unwrap_or(abi::NONE),
-                owned: declared.is_some_and(|d| d.owner.is_some()).into(),
-                record: record.map_or(abi::NONE, |r| r as u32),
-                trap: match declared {
-                    Some(_) => TrapKind::FrontierOverflow as u32,
-                    None => TrapKind::ListOverflow as u32,
-                },
                 stamp: match places.fresh_stamps {
                     true => 1,
                     false => self.stamps[i] + 1,
                 },
-                ..Default::default()
+                ..self.layout.frontier(program, i)
             });
         }
         frontiers

@@ -152,7 +152,9 @@ impl Megakernel {
             pass.code.upload(0, &words)?;
         }
         self.own.clustered = clustered(&pass.device, &layout)?;
-        pass.layout = layout;
+        // A run that failed halfway may have left a launch of the module that goes.
+        pass.device.synchronize()?;
+        pass.take_layout(layout);
         Ok(())
     }
 }

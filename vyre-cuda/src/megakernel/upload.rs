@@ -53,7 +53,7 @@ impl Own {
                     let part_bytes = COLUMN_PART_BYTES.min(bytes.len());
                     let ring = ring_for(ring, device, part_bytes)?;
                     let mut upload = match set {
-                        None => ring.upload_by(device.stream(), self.memory_of(i), 0),
+                        None => ring.upload_by(device.launches(), self.memory_of(i), 0),
                         Some(set) => ring.upload(self.input_of(i, set), 0),
                     };
                     upload.write(bytes)?;
@@ -67,7 +67,7 @@ impl Own {
             counts.refresh_bytes += column.bytes();
         }
         if let (Some(set), Some(ahead)) = (set, &self.ahead) {
-            ahead.ready[set].hold(device.stream())?;
+            ahead.ready[set].hold(device.launches())?;
         }
         counts.refresh_bytes += 8 * args.scalars.len() as u64;
         Ok(())

@@ -202,7 +202,11 @@ impl Expansion<'_> {
                         ..
                     },
                 ) => {
-                    columns.push(self.slice(b.0, quote! { topology.#name }));
+                    let value = match field.is_parts() {
+                        true => quote! { topology.#name.offsets() },
+                        false => quote! { topology.#name },
+                    };
+                    columns.push(self.slice(b.0, value));
                 }
                 _ => {}
             }
@@ -340,7 +344,7 @@ impl Expansion<'_> {
                 }
                 Slot::Reduction(r) => {
                     let id = r.0;
-                    Some(quote! { out.#name = results.reduction(#private::ReductionId(#id)); })
+                    self.program.reductions[r.index()].output.then(|| quote! { out.#name = results.reduction(#private::ReductionId(#id)); })
                 }
                 Slot::List(l) => {
                     let id = l.0;
@@ -408,6 +412,14 @@ fn sweep_glue(
                     quote! { cx.own_mut::<#ty>(#id) }
                 } else {
                     quote! { cx.own::<#ty>(#id) }
+                });
+            }
+            ParamKind::OwnRow { buffer, mutable } => {
+                let id = buffer.0;
+                column(if mutable {
+                    quote! { cx.own_row_mut(#id) }
+                } else {
+                    quote! { cx.own_row(#id) }
                 });
             }
             ParamKind::Buf { buffer, scalar } => {
@@ -524,6 +536,7 @@ fn reduce_marker(op: ReduceOp, scalar: Scalar, count: bool, private: &TokenStrea
     let ty = scalar_type(scalar);
     let word = match op {
         ReduceOp::Sum => "Sum",
+        ReduceOp::ExactSum => "ExactSum",
         ReduceOp::Min => "Min",
         ReduceOp::Max => "Max",
         ReduceOp::Or => "Or",

@@ -13,7 +13,7 @@ use super::hir::{
     Arm, Block, CsrCall, Expr, Function, Handle, ItemField, Kind, LoopId, Origin, Param, Pat,
     Place, Projection, Role, Source, Stmt, Test, Var, VarId,
 };
-use super::methods::{self, As, On};
+use super::methods::{self, As, Code, On};
 use super::param::{self, HandleTy, Meaning, ParamKind};
 use super::record::{Part, Record, RecordStruct, Shape, derives};
 use super::refuse;
@@ -37,6 +37,8 @@ use vyre_core::vir0::scalar::Scalar;
 const MAX_NESTING: usize = 160;
 /// Most elements of a local array; registers run out before.
 const MAX_ARRAY: i128 = 256;
+/// Most numbers in all parts of a value, before which registers run out as well: types double with each name.
+const MAX_NUMBERS: u64 = 4096;
 
 /// Checks a wave or kernel.
 pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Option<Function> {
@@ -69,7 +71,7 @@ pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Optio
                 let id = c.declare(name, ty, mutable);
                 params.push(Param::Copy(id, Kind::Record));
             }
-            (Meaning::OwnStruct { first, mutable }, Some((syn::Type::Reference(r), _))) => {
+            (Meaning::Referred { first, mutable }, Some((syn::Type::Reference(r), _))) => {
                 let ty = c.ty(&r.elem);
                 let id = c.declare(name, ty, mutable);
                 c.refs.push(id);
@@ -80,7 +82,7 @@ pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Optio
                     c.name(name, Name::Handle(Handle::Bound(*kind), of));
                 }
             }
-            (Meaning::Struct | Meaning::OwnStruct { .. } | Meaning::HandleOfStructs, _) => {}
+            (Meaning::Struct | Meaning::Referred { .. } | Meaning::HandleOfStructs, _) => {}
             (Meaning::Index | Meaning::Uniform(..) | Meaning::Handle(_), _) => c.bind(name, *kind),
         }
     }
@@ -323,8 +325,8 @@ struct Checker<'a> {
     assumptions: Vec<Assumption>,
     /// `#[device] mod`s between the function and its module.
     inside: Vec<syn::Ident>,
-    /// Values of the body's own integer constants.
-    const_values: Vec<(String, i128)>,
+    /// The body's own constants, with the values of integers where the macro works them out.
+    const_values: Vec<(String, Option<i128>)>,
     /// Names of functions that were refused where they are declared, or brought.
     refused: Vec<String>,
     /// Types that were reported as mistaken for each other.
@@ -676,7 +678,7 @@ impl<'a> Checker<'a> {
             Meaning::Uniform(u, scalar) => Name::Value(Simple::Uniform(u), scalar),
             Meaning::Handle(of) => Name::Handle(Handle::Bound(kind), of),
             // Only a signature has their types.
-            Meaning::Struct | Meaning::OwnStruct { .. } | Meaning::HandleOfStructs => return,
+            Meaning::Struct | Meaning::Referred { .. } | Meaning::HandleOfStructs => return,
         };
         self.name(name, what);
     }

@@ -86,7 +86,7 @@ pub(super) enum Param {
     Value(VarId),
     /// A handle of the caller's.
     Handle,
-    /// A wave's reference to the item's own element, a struct, as a variable that lies in the buffers from this one on.
+    /// A wave's reference to the item's own struct or row, as a variable that lies in the buffers from this one on.
     Own(VarId, BufferId),
     /// A wave's `mut` parameter: a variable that starts as this value.
     Copy(VarId, Kind),
@@ -251,6 +251,7 @@ pub(super) enum Kind {
     AtomicStore(Box<Expr>, Box<Expr>),
     Atomic(AtomicOp, Box<Expr>, Box<Expr>),
     CompareExchange(Box<Expr>, Box<Expr>, Box<Expr>),
+    CompareAndSwap(Box<Expr>, Box<Expr>, Box<Expr>),
     Len(Handle),
     Csr {
         query: CsrCall,

@@ -36,7 +36,8 @@ use vyre_core::vir0::trap::TrapKind;
 
 use place::{Dest, ProjectionRef};
 use scalar::{
-    binary, cast, cast_ir, compare, int_literal, narrow, negate, register, to_u32, widen,
+    binary, cast, cast_ir, compare, compare_wholes, int_literal, narrow, negate, register, to_u32,
+    widen,
 };
 use tree::{acts, assigns_read, cost, is_pure};
 

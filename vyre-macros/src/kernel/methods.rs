@@ -174,6 +174,17 @@ pub(super) const METHODS: &[Method] = {
     }
 };
 
+/// Methods that fail inside std without their caller's position, with some receiver and in some build.
+/// `vyre_core::dsl::located` has each.
+pub(super) const UNLOCATED: &[&str] = &[
+    "abs",
+    "clamp",
+    "next_power_of_two",
+    "pow",
+    "wrapping_div",
+    "wrapping_rem",
+];
+
 /// The row of a method's name.
 pub(super) fn method(name: &str) -> Option<&'static Method> {
     METHODS.iter().find(|m| m.name == name)
@@ -206,6 +217,7 @@ pub(super) const ATOMIC: &[&str] = &[
     "store",
     "swap",
     "compare_exchange",
+    "compare_and_swap",
     "fetch_add",
     "fetch_sub",
     "fetch_min",

@@ -41,6 +41,8 @@ pub(crate) enum ParamKind {
         scalar: Scalar,
         mutable: bool,
     },
+    /// `row: &[T; K]`, `row: &mut [T; K]`: the item's own `K` elements.
+    OwnRow { buffer: BufferId, mutable: bool },
     /// `p: &T`, `p: &mut T` of a struct: the item's own element, its scalars in consecutive buffers.
     OwnRecord {
         first: BufferId,
@@ -90,6 +92,7 @@ impl ParamKind {
             | ParamKind::Round
             | ParamKind::Scalar(..) => false,
             ParamKind::Own { buffer, .. }
+            | ParamKind::OwnRow { buffer, .. }
             | ParamKind::Buf { buffer, .. }
             | ParamKind::Bits { buffer, .. }
             | ParamKind::AtomicBuf { buffer, .. } => buffers(buffer, 1),
@@ -129,7 +132,11 @@ impl ParamKind {
             ParamKind::Frontier(_) => Meaning::Handle(HandleTy::Frontier),
             ParamKind::List(_) => Meaning::Handle(HandleTy::List),
             ParamKind::Record => Meaning::Struct,
-            ParamKind::OwnRecord { first, mutable, .. } => Meaning::OwnStruct { first, mutable },
+            ParamKind::OwnRecord { first, mutable, .. }
+            | ParamKind::OwnRow {
+                buffer: first,
+                mutable,
+            } => Meaning::Referred { first, mutable },
             ParamKind::Records { .. } | ParamKind::PushItems(_) | ParamKind::Append(_) => {
                 Meaning::HandleOfStructs
             }
@@ -241,8 +248,9 @@ pub(super) enum Meaning {
     Handle(HandleTy),
     /// A struct, of the type in the signature.
     Struct,
-    /// The item's own struct, of the type in the signature: its scalars are in the buffers from this one on.
-    OwnStruct { first: BufferId, mutable: bool },
+    /// The item's own struct or row, of the type in the signature: the scalars of a struct are in the buffers from this
+    /// one on.
+    Referred { first: BufferId, mutable: bool },
     /// A handle with the type of its structs in the signature.
     HandleOfStructs,
 }
@@ -257,6 +265,8 @@ pub(crate) enum Written {
     Value(Scalar),
     Ref(Scalar),
     RefMut(Scalar),
+    /// `&[T; K]`, or with the flag `&mut [T; K]`.
+    Row(Scalar, bool),
     Buf(Scalar),
     AtomicBuf(Scalar),
     Csr,
@@ -294,6 +304,7 @@ impl Written {
             | Written::Index
             | Written::Round
             | Written::Value(_)
+            | Written::Row(..)
             | Written::PushItems
             | Written::Append
             | Written::Records
@@ -314,6 +325,7 @@ impl Written {
             | Written::Value(_)
             | Written::Ref(_)
             | Written::RefMut(_)
+            | Written::Row(..)
             | Written::Buf(_)
             | Written::AtomicBuf(_)
             | Written::Csr
@@ -353,6 +365,10 @@ pub(crate) fn written(ty: &Type) -> Written {
                 } else {
                     Written::Ref(scalar)
                 };
+            }
+            if let Type::Array(a) = &*r.elem {
+                let row = |scalar| Written::Row(scalar, mutable);
+                return scalar_of(&a.elem).map_or(Written::Other, row);
             }
             if mutable {
                 return Written::Other;
@@ -411,6 +427,18 @@ pub(crate) fn written_item(ty: &Type) -> Option<&Type> {
     }
 }
 
+/// The length in `&[T; K]` and `&mut [T; K]`.
+pub(crate) fn row_length(ty: &Type) -> Option<&syn::Expr> {
+    match ty {
+        Type::Paren(p) => row_length(&p.elem),
+        Type::Reference(r) => match &*r.elem {
+            Type::Array(a) => Some(&a.len),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Whether two types of items or elements can be one, by their names: where they stand, paths to it differ. The glue
 /// gives a wave what `Data` says, so that rustc compares the types themselves.
 pub(crate) fn same_item(a: &Type, b: &Type) -> bool {
@@ -457,6 +485,7 @@ fn reduce_marker(ty: &Type) -> Option<(ReduceOp, Scalar, bool)> {
     let (word, arg) = generic(ty)?;
     let op = match word.as_str() {
         "Sum" => ReduceOp::Sum,
+        "ExactSum" => ReduceOp::ExactSum,
         "Min" => ReduceOp::Min,
         "Max" => ReduceOp::Max,
         "Or" => ReduceOp::Or,
@@ -473,6 +502,7 @@ pub(crate) fn reduce_type(op: ReduceOp, scalar: Scalar, count: bool) -> String {
     }
     let word = match op {
         ReduceOp::Sum => "Sum",
+        ReduceOp::ExactSum => "ExactSum",
         ReduceOp::Min => "Min",
         ReduceOp::Max => "Max",
         ReduceOp::Or => "Or",

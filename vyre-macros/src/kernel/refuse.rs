@@ -128,7 +128,7 @@ pub(crate) fn cuda(name: &str) -> Option<&'static str> {
         "atomicXor" => "take `xs: &Buf<Atomic<T>>` and write `xs[i].fetch_xor(x)`",
         "atomicExch" => "take `xs: &Buf<Atomic<T>>` and write `xs[i].swap(x)`",
         "atomicCAS" => {
-            "take `xs: &Buf<Atomic<T>>` and write `xs[i].compare_exchange(old, new)`, which says whether it stored"
+            "take `xs: &Buf<Atomic<T>>` and write `xs[i].compare_and_swap(old, new)`, or `compare_exchange`, which says whether it stored"
         }
         "sqrtf" | "sqrt" | "fabsf" | "fabs" | "expf" | "logf" | "sinf" | "cosf" | "floorf"
         | "ceilf" | "fminf" | "fmaxf" | "fmaf" | "powf" | "rsqrtf" | "__popc" | "__clz"

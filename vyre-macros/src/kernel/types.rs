@@ -71,15 +71,30 @@ impl Ty {
         }
     }
 
+    /// How many numbers a value holds, in all its parts; one that is not known yet counts as one.
+    pub(super) fn numbers(&self) -> u64 {
+        match self {
+            Ty::Array(t, n) => t.numbers().saturating_mul((*n).into()),
+            Ty::Struct(s) => s.0.numbers,
+            Ty::Tuple(parts) => (parts.iter()).fold(0, |n, t| n.saturating_add(t.numbers())),
+            Ty::Error => 0,
+            Ty::Var(_) | Ty::Scalar(_) | Ty::Size | Ty::Never | Ty::Handle(_) => 1,
+        }
+    }
+
     /// Whether it holds for one of the types inside, or the type itself.
     pub(super) fn any_inside(&self, f: &impl Fn(&Ty) -> bool) -> bool {
-        f(self)
-            || match self {
-                Ty::Tuple(parts) => parts.iter().any(|t| t.any_inside(f)),
-                Ty::Array(t, _) => t.any_inside(f),
-                Ty::Struct(s) => s.0.fields.iter().any(|(_, t)| t.any_inside(f)),
-                _ => false,
-            }
+        self.find_inside(&|t| f(t).then_some(())).is_some()
+    }
+
+    /// What `f` first finds in the type and the types that it consists of.
+    pub(super) fn find_inside<T>(&self, f: &impl Fn(&Ty) -> Option<T>) -> Option<T> {
+        f(self).or_else(|| match self {
+            Ty::Tuple(parts) => parts.iter().find_map(|t| t.find_inside(f)),
+            Ty::Array(t, _) => t.find_inside(f),
+            Ty::Struct(s) => s.0.fields.iter().find_map(|(_, t)| t.find_inside(f)),
+            _ => None,
+        })
     }
 }
 
@@ -103,8 +118,12 @@ pub(super) struct StructDef {
     pub(super) tuple: bool,
     /// `==` compares its fields.
     pub(super) compares: bool,
+    /// `<` compares its fields, in the order of their declaration.
+    pub(super) is_ordered: bool,
     /// Of a `#[device] mod` of another module, which says itself how it is a record.
     pub(super) elsewhere: bool,
+    /// That a value holds, as of [`Ty::numbers`].
+    pub(super) numbers: u64,
 }
 
 impl StructDef {

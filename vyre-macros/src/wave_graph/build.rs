@@ -3,6 +3,7 @@
 use super::check::{self, Fields, Slot, Sweep};
 use super::domain::DomainArgs;
 use super::graph::{FixpointArgs, Graph, MaxRounds, Origin, Piece, renamed_expr};
+use super::local;
 use super::order::{self, Use, Uses, Via};
 use crate::args::ident_of;
 use crate::kernel::{Env, Helpers, ParamKind, Root, compile_condition, compile_wave};
@@ -15,6 +16,7 @@ use proc_macro2::Span;
 use syn::Ident;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
+use vyre_core::compile::edge_numbers::{ByEdge, by_edges};
 use vyre_core::compile::effects;
 use vyre_core::compile::ir::Body;
 use vyre_core::compile::lower::{Literals, LowerError, lower};
@@ -24,9 +26,10 @@ use vyre_core::plan::footprint::footprint;
 use vyre_core::plan::hazard::join;
 use vyre_core::plan::lives::Life;
 use vyre_core::vir0::container::{encode, program_hash};
+use vyre_core::vir0::local::{Local, locals};
 use vyre_core::vir0::module::{
-    Access, BufferId, Constant, Domain, Fixpoint, Kernel, KernelId, MAX_ROUNDS, Mode, Program,
-    Resource, Role, SiteId, Wave,
+    Access, Agreement, BufferId, Constant, Domain, Extent, Fixpoint, Kernel, KernelId, MAX_ROUNDS,
+    Mode, Program, Reason, Reduction, Resource, Role, SiteId, Step, TopologyId, Wave, Why,
 };
 use vyre_core::vir0::sizes::Sizes;
 use vyre_core::vir0::verify::verify;
@@ -51,6 +54,8 @@ struct Builder<'g, 'r> {
     bodies: Vec<Option<Body>>,
     conditions: Vec<Option<Body>>,
     swaps: Vec<Vec<(BufferId, BufferId)>>,
+    /// By fixpoint: the bounds of the parts that run it.
+    parts: Vec<Option<BufferId>>,
     sites: Vec<SiteId>,
     sweeps: Vec<Option<Sweep>>,
 }
@@ -75,6 +80,7 @@ pub(crate) fn build<'g>(
         bodies: Vec::new(),
         conditions: (1..scopes).map(|_| None).collect(),
         swaps: vec![Vec::new(); scopes - 1],
+        parts: vec![None; scopes - 1],
         sites: vec![SiteId(0); scopes - 1],
         sweeps: Vec::new(),
     };
@@ -212,6 +218,7 @@ impl Builder<'_, '_> {
             ..body
         });
         self.read_only_rows(w, &sweep);
+        self.edges_of_its_own(w, &sweep);
         self.sweeps[w] = Some(sweep);
     }
 
@@ -244,11 +251,51 @@ impl Builder<'_, '_> {
         }
     }
 
+    /// Refuses a buffer of a graph's edges that is indexed by an edge of the graph the other way round.
+    fn edges_of_its_own(&mut self, w: usize, sweep: &Sweep) {
+        let Some(body) = &self.bodies[w] else { return };
+        let swept = match sweep.domain {
+            Domain::Edges(graph) | Domain::EdgesFrom(graph, _) => Some(graph),
+            Domain::Once
+            | Domain::Range(_)
+            | Domain::Nodes
+            | Domain::Items(_)
+            | Domain::ListItems(..) => None,
+        };
+        for ByEdge {
+            buffer,
+            graph,
+            site,
+        } in by_edges(body, swept)
+        {
+            let buffer = &self.program.buffers[buffer.index()];
+            let Extent::Edges(of) = buffer.extent else {
+                continue;
+            };
+            let topology = |id: TopologyId| &self.program.topologies[id.index()];
+            let reverse = |a, b| topology(a).reverse_of == Some(b);
+            if !reverse(graph, of) && !reverse(of, graph) {
+                continue;
+            }
+            let (name, by, has) = (&buffer.name, &topology(graph).name, &topology(of).name);
+            let at = self.tables.span(site);
+            self.report.error_help(
+                at.unwrap_or_else(|| self.graph.waves[w].name().span()),
+                format!("`{name}` has one element per edge of `{has}`, but its index is an edge's number in `{by}`"),
+                "each graph numbers its own edges; `Csr::reverse_indexed` gives a reverse graph, and which edge each of \
+                 its edges is: pass both with the session, with `per = edge(..)` for what belongs to the edges of each",
+            );
+        }
+    }
+
     fn fixpoint(&mut self, s: usize, fields: &Fields<'_>, helpers: &Helpers) {
         let scope = &self.graph.scopes[s];
         let Some(args) = &scope.fixpoint else { return };
         let f = s - 1;
         self.sites[f] = self.tables.site(scope.name.span());
+        if let Some(parts) = &args.per {
+            self.parts[f] = fields.parts(parts, self.report);
+        }
         for pair in &args.swaps {
             let swap = check::swap(pair, fields, &self.program, self.report);
             self.swaps[f].extend(swap.into_iter().flatten());
@@ -297,6 +344,7 @@ impl Builder<'_, '_> {
     /// Orders, completes and verifies the program, and encodes it.
     fn assemble(&mut self, fields: &Fields<'_>, parsed: bool) -> Option<Vec<u8>> {
         let graph = self.graph;
+        self.program.lengths = self.tables.lengths();
         let internal = |what: &dyn std::fmt::Display, at: Span, report: &mut Report| {
             report.error_help(
                 at,
@@ -415,10 +463,34 @@ impl Builder<'_, '_> {
             })
             .collect();
         program.schedule = order.schedule;
+        for step in &mut program.schedule {
+            if let Step::Loop(f) = *step
+                && let Some(bounds) = self.parts[f.index()]
+            {
+                *step = Step::Each(f, bounds);
+            }
+        }
+        // One value a part is nothing that a run gives back.
+        let locals: Vec<Local> = locals(program).collect();
+        let is_of_parts = |r: &Reduction| locals.iter().any(|l| l.contains(program, r.owner));
+        let of_parts: Vec<bool> = program.reductions.iter().map(is_of_parts).collect();
+        for (reduction, of_parts) in program.reductions.iter_mut().zip(of_parts) {
+            reduction.output = !of_parts;
+        }
         program.messages = self.tables.messages();
+        if let Some(uses) = &uses
+            && local::report(graph, fields, (&self.program, uses), self.report)
+        {
+            return None;
+        }
+        let program = &mut self.program;
         let bodies: Vec<&Body> = self.bodies.iter().flatten().collect();
         let conditions: Vec<&Body> = self.conditions.iter().flatten().collect();
         program.agreement = effects::agreement(program, &bodies, &conditions);
+        if graph.options.deterministic && !self.is_determined() {
+            return None;
+        }
+        let program = &mut self.program;
         if let Err(errors) = verify(program) {
             for e in errors.iter().take(5) {
                 internal(e, graph.name.span(), self.report);
@@ -452,6 +524,42 @@ impl Builder<'_, '_> {
         pass::spelling(self.tables.modules(), limits, items)
     }
 
+    /// Whether results are the same in every run; if not, says why not.
+    fn is_determined(&mut self) -> bool {
+        let Agreement::Open(reasons) = &self.program.agreement else {
+            return true;
+        };
+        for reason in reasons {
+            let function = self
+                .graph
+                .waves
+                .get(reason.wave.index())
+                .map(|w| &w.function);
+            let wave = function.map_or_else(Span::call_site, |f| f.sig.ident.span());
+            let resource = reason.resource.map(|r| self.program.field_of(r));
+            let parameter = function.zip(resource).and_then(|(f, field)| {
+                let named = |name: &Ident| name.unraw() == field;
+                f.sig.inputs.iter().find_map(|input| match input {
+                    syn::FnArg::Typed(p) => match &*p.pat {
+                        syn::Pat::Ident(name) if named(&name.ident) => Some(name.ident.span()),
+                        _ => None,
+                    },
+                    syn::FnArg::Receiver(_) => None,
+                })
+            });
+            let token = reason.site.and_then(|site| self.tables.token(site));
+            self.report.error_help(
+                token.or(parameter).unwrap_or(wave),
+                format!(
+                    "results may differ from run to run: {}",
+                    reason.said(&self.program)
+                ),
+                instead(reason),
+            );
+        }
+        false
+    }
+
     /// Brings the schedule under the budget for the largest graph that is allowed. What is not known yet (a length that
     /// is a scalar or a named constant, edges without a limit) counts as nothing: a session checks again with real
     /// sizes.
@@ -467,15 +575,19 @@ impl Builder<'_, '_> {
         let sizes = Sizes {
             nodes: options.limits.nodes.unwrap_or(0),
             edges: vec![options.limits.edges.unwrap_or(0); program.topologies.len()],
-            scalars: vec![0; program.scalars.len()],
+            ..Sizes::default()
         };
-        match fit(program, &sizes, budget_bytes) {
+        let planned = Program {
+            constants: Vec::new(),
+            ..program.clone()
+        };
+        match fit(&planned, &sizes, budget_bytes) {
             Ok(fitted) => {
                 program.schedule = fitted.schedule;
                 Some(())
             }
             Err(e) => {
-                let largest = footprint(program, &sizes).ok().map(|takes| {
+                let largest = footprint(&planned, &sizes).ok().map(|takes| {
                     let mut fields: Vec<(&str, u64)> = Vec::new();
                     for item in takes.items.iter().filter(|i| i.life != Life::Never) {
                         let name = program.field_of(item.resource);
@@ -665,4 +777,26 @@ fn condition_bindings(
         .filter_map(|(name, slot)| Some((name, binding(slot)?)))
         .chain([round])
         .collect()
+}
+
+/// What to write in a deterministic graph.
+fn instead(reason: &Reason) -> &'static str {
+    match reason.why {
+        Why::FloatSum if matches!(reason.resource, Some(Resource::Reduction(_))) => {
+            "write `#[reduce(exact_sum)]` and `&Reduce<ExactSum<..>>`: that sum is rounded once"
+        }
+        Why::FloatSum => {
+            "add integers, such as multiples of a small unit; or let one lane add what belongs to its element, in a loop over `edges` or `neighbors`"
+        }
+        Why::Approximates => {
+            "write it with operations that all backends round alike: `+`, `*`, `/`, `sqrt`, `mul_add`"
+        }
+        Why::ListOrder | Why::Slot | Why::Positions => "write to a buffer, at the item's own index",
+        Why::OldValue | Why::ReadsChanged | Why::Stores | Why::Claim | Why::Mixed => {
+            "update the field in one way (`fetch_min`, `fetch_max`, `fetch_add`, `fetch_or`), ask for no old value, and read it in a wave that comes after"
+        }
+        Why::Until | Why::Nested | Why::NotMonotone | Why::Unnoticed | Why::Notice => {
+            "LANGUAGE.md says under \"How far runs agree\" which fixpoints have one result"
+        }
+    }
 }

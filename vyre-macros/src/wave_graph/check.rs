@@ -6,7 +6,7 @@ use super::graph::{Field, FieldKind, Graph, Host, Included, Per, Scope, Wave};
 use crate::args::{ident_of, int_literal};
 use crate::kernel::ParamKind;
 use crate::kernel::param::type_word;
-use crate::kernel::param::{Written, reduce_type, same_item, written, written_item};
+use crate::kernel::param::{Written, reduce_type, row_length, same_item, written, written_item};
 use crate::kernel::{self, Helpers};
 use crate::names::{self, Names};
 use crate::report::{Report, did_you_mean, listed};
@@ -18,12 +18,15 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, Ident, Item, Pat, Type};
 use vyre_core::vir0::module::{
-    Buffer, BufferId, ConstantId, Domain, Extent, FixpointId, Frontier, FrontierId, List, ListId,
+    Buffer, BufferId, Domain, Extent, FixpointId, Frontier, FrontierId, List, ListId, PartsId,
     Program, Reduction, ReductionId, Role, ScalarId, ScalarParam, Topology, TopologyId, Width,
 };
 use vyre_core::vir0::scalar::Scalar;
 
+mod length;
 mod sweep;
+
+pub(crate) use length::{Length, length_op, without_brackets};
 
 /// What a field became.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,21 +39,6 @@ pub(crate) enum Slot {
     List(ListId),
     Reduction(ReductionId),
     Scalar(ScalarId),
-    /// Already reported.
-    Broken,
-}
-
-/// A size with constants compared by spelling: one constant has one id a module. Those of an included graph are spelled
-/// with its name before them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Length {
-    Fixed(u64),
-    Scalar(ScalarId),
-    Constant(String),
-    Nodes,
-    Edges(TopologyId),
-    /// Rows of this many bits, one for each node.
-    NodeBits(Box<Length>),
     /// Already reported.
     Broken,
 }
@@ -90,6 +78,12 @@ pub(crate) struct Param {
 }
 
 impl Slot {
+    /// Whether it is one scalar of a field of structs.
+    fn is_part_of(self, field: &Field) -> bool {
+        let structs = matches!(&field.kind, FieldKind::Column { item: Some(_), .. });
+        structs && matches!(self, Slot::Buffer(_))
+    }
+
     /// The buffers of a field, if it has some.
     pub(crate) fn buffers(self) -> impl Iterator<Item = BufferId> {
         let (first, count) = match self {
@@ -193,17 +187,16 @@ impl<'g> Fields<'g> {
                     per,
                     init,
                 } => {
-                    let length = match per {
-                        Some(per) => this.length("per", per, field.origin, report),
-                        None => None,
-                    };
-                    let length = length.unwrap_or(Length::Broken);
+                    let size = per.as_ref();
+                    let size =
+                        size.and_then(|per| this.size("per", per, field.origin, tables, report));
+                    let (length, extent) = size.unwrap_or(length::BROKEN);
                     if matches!(role, Role::Topology) {
-                        let (of_run, what) = match &length {
-                            Length::NodeBits(w) => (matches!(**w, Length::Scalar(_)), "width"),
-                            other => (matches!(other, Length::Scalar(_)), "length"),
+                        let what = match &length {
+                            Length::NodeBits(_) => "width",
+                            _ => "length",
                         };
-                        if of_run {
+                        if length.is_of_run() {
                             report.error_help(
                                 field.name.span(),
                                 format!("topology buffer `{name}` has the {what} of a run's scalar"),
@@ -211,7 +204,6 @@ impl<'g> Fields<'g> {
                             );
                         }
                     }
-                    let extent = extent(&length, per.as_ref(), tables);
                     let parts = match item {
                         Some(_) => rows.next().unwrap_or_default(),
                         None => vec![kernel::Part {
@@ -244,9 +236,8 @@ impl<'g> Fields<'g> {
                     item,
                     output,
                 } => {
-                    let length = this.length("capacity", capacity, field.origin, report);
-                    let capacity =
-                        extent(&length.unwrap_or(Length::Broken), Some(capacity), tables);
+                    let size = this.size("capacity", capacity, field.origin, tables, report);
+                    let (_, capacity) = size.unwrap_or(length::BROKEN);
                     let fields = this.scalars(at, item, helpers, report);
                     program.lists.push(List {
                         name,
@@ -265,10 +256,10 @@ impl<'g> Fields<'g> {
                         None => Vec::new(),
                     };
                     let capacity = match capacity {
-                        Some(per) => match this.length("capacity", per, field.origin, report) {
-                            Some(length) => extent(&length, Some(per), tables),
-                            None => Extent::NodesPlusEdges,
-                        },
+                        Some(per) => {
+                            let size = this.size("capacity", per, field.origin, tables, report);
+                            size.map_or(Extent::NodesPlusEdges, |(_, extent)| extent)
+                        }
                         None if *unique => Extent::Nodes,
                         None => Extent::NodesPlusEdges,
                     };
@@ -594,6 +585,37 @@ impl<'g> Fields<'g> {
         }
     }
 
+    /// The bounds of the parts of which each runs a fixpoint.
+    pub(crate) fn parts(&self, name: &Ident, report: &mut Report) -> Option<BufferId> {
+        let (field, slot) = self.find(name, report)?;
+        let declare = |graph: &Ident, parts: &str| {
+            format!(
+                "declare the parts of `{graph}`: `#[topology(parts_of = {graph})] {parts}: Parts`"
+            )
+        };
+        match slot {
+            Slot::Buffer(b) if field.is_parts() => return Some(b),
+            Slot::Broken => {}
+            Slot::Csr(_) => report.error_help(
+                name.span(),
+                format!("`{name}` is a topology, not the parts of one"),
+                format!("{}, and write `per = parts`", declare(name, "parts")),
+            ),
+            _ => report.error_help(
+                name.span(),
+                format!(
+                    "`{name}` is {}, not the parts of a graph",
+                    describe(&field.kind)
+                ),
+                declare(
+                    &Ident::new(&self.some_graph(), name.span()),
+                    &name.to_string(),
+                ),
+            ),
+        }
+        None
+    }
+
     /// The buffers of a field that a fixpoint may swap.
     fn swapped(&self, name: &Ident, report: &mut Report) -> Option<Vec<BufferId>> {
         match self.find(name, report)? {
@@ -605,195 +627,21 @@ impl<'g> Fields<'g> {
             }
         }
     }
-
-    /// A size after `key =`, in the graph or in one that it includes.
-    fn length(
-        &self,
-        key: &str,
-        per: &Per,
-        origin: Option<usize>,
-        report: &mut Report,
-    ) -> Option<Length> {
-        match per {
-            Per::Node => {
-                if !self
-                    .slots
-                    .iter()
-                    .any(|s| matches!(s, Slot::Csr(_) | Slot::Broken))
-                {
-                    report.error_help(
-                        Span::call_site(),
-                        "`per = node` needs a node set, and `Data` has no topology",
-                        "declare one: `#[topology] graph: Csr`",
-                    );
-                }
-                Some(Length::Nodes)
-            }
-            Per::Edge(graph) => self.topology(graph, report).map(Length::Edges),
-            Per::Len(e) => {
-                let edge = |graph: &str| format!("{key} = edge({graph})");
-                let near = match origin {
-                    None => self.near_size(e, &format!("{key} = node"), edge),
-                    Some(_) => None,
-                };
-                if let Some(advice) = near {
-                    report.error_help(e.span(), format!("`{}` is not a size", show(e)), advice);
-                    return None;
-                }
-                self.len(e, (origin, 0), report)
-            }
-            Per::NodeBits(width) => {
-                self.length(key, &Per::Node, origin, report)?;
-                // Rows of a width that is wrong are rows.
-                let width = self
-                    .len(width, (origin, 0), report)
-                    .unwrap_or(Length::Broken);
-                Some(Length::NodeBits(Box::new(width)))
-            }
-        }
-    }
-
-    /// A word that is close to one of sizes, where no field is meant: what to write instead.
-    fn near_size(&self, e: &Expr, node: &str, edge: impl Fn(&str) -> String) -> Option<String> {
-        let word = ident_of(e).filter(|word| self.get(word).is_none())?;
-        let graph = self.iter().find(|(_, slot)| matches!(slot, Slot::Csr(_)));
-        let graph = graph.map_or_else(|| "graph".to_owned(), |(field, _)| field.name.to_string());
-        match word.to_string().as_str() {
-            "node" | "nodes" => Some(format!("write `{node}`")),
-            "edge" | "edges" => Some(format!("write `{}`", edge(&graph))),
-            _ => None,
-        }
-    }
-
-    /// Whether a name in the module of a scope can be that of a constant.
-    fn is_named(&self, name: &Ident, scope: usize) -> bool {
-        let around = std::iter::successors(Some(scope), |&s| self.scopes[s].parent);
-        let mut chain: Vec<usize> = around.collect();
-        chain.reverse();
-        let names = chain.iter().map(|&s| match s {
-            0 => Names::of_module(&self.scopes[s].items),
-            _ => Names::of_fixpoint(&self.scopes[s].items),
-        });
-        let names: Vec<Names> = names.collect();
-        names::is_named(&names, (names.len(), &[]), name)
-    }
-
-    /// A literal, a u32 scalar of `Data`, or a constant in sight of a scope. What stands in an included graph means a
-    /// field or a constant of that graph, whatever is declared here under its name.
-    fn len(
-        &self,
-        e: &Expr,
-        (origin, scope): (Option<usize>, usize),
-        report: &mut Report,
-    ) -> Option<Length> {
-        if let Some(n) = int_literal(e) {
-            return Some(Length::Fixed(n));
-        }
-        let included = origin.map(|graph| &self.included[graph]);
-        let name = ident_of(e).and_then(|name| match included {
-            None => Some(name),
-            Some(included) => included.names.get(&name.to_string()),
-        });
-        if let Some(name) = name {
-            match self.get(name) {
-                Some((field, Slot::Scalar(id))) => {
-                    if let FieldKind::Scalar(scalar) = field.kind
-                        && scalar != Scalar::U32
-                    {
-                        report.error(
-                            name.span(),
-                            format!("a length is a u32; `{name}` is {}", scalar.name()),
-                        );
-                        return None;
-                    }
-                    return Some(Length::Scalar(id));
-                }
-                Some((_, Slot::Broken)) => return None,
-                Some((field, _)) => {
-                    self.wrong_kind(name, field, "a length", report);
-                    return None;
-                }
-                // By convention a constant has no lower-case letter; rustc says better what is wrong with one.
-                None if name.to_string().chars().any(char::is_lowercase)
-                    && !self.is_named(name, scope) =>
-                {
-                    self.unknown(name, report);
-                    return None;
-                }
-                None => {}
-            }
-        }
-        match e {
-            Expr::Path(p) if p.qself.is_none() => Some(Length::Constant(match included {
-                None => show(p),
-                Some(included) => format!("{}::{}", included.name.unraw(), show(p)),
-            })),
-            _ => {
-                let mut message = "this is not a length";
-                let mut help =
-                    "write a literal, a u32 scalar of `Data`, or the name of a u32 constant"
-                        .to_owned();
-                // Of constants alone: rustc can compute it.
-                let lower = |t: &TokenTree| match t {
-                    TokenTree::Ident(i) => i.to_string().chars().any(char::is_lowercase),
-                    TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-                };
-                if matches!(e, Expr::Binary(_) | Expr::Paren(_))
-                    && !any_token(e.to_token_stream(), &lower)
-                {
-                    message = "a length is one number, and this is computed";
-                    help = format!(
-                        "put `const W: u32 = {};` into the module, and name `W` here",
-                        source_text(e)
-                    );
-                }
-                report.error_all(e, message, help);
-                None
-            }
-        }
-    }
 }
 
 pub(crate) fn describe(kind: &FieldKind) -> &'static str {
     match kind {
         FieldKind::Csr { .. } => "a topology",
+        FieldKind::Column {
+            per: Some(Per::Bounds(..)),
+            ..
+        } => "the parts of a graph",
         FieldKind::Column { .. } => "a buffer",
         FieldKind::Frontier { .. } => "a frontier",
         FieldKind::List { .. } => "a list",
         FieldKind::Reduction { .. } => "a reduction",
         FieldKind::Scalar(_) => "a scalar",
         FieldKind::Broken => "a field",
-    }
-}
-
-fn plain_extent(length: &Length) -> Option<Extent> {
-    match length {
-        Length::Broken => Some(Extent::Fixed(0)),
-        Length::Fixed(n) => Some(Extent::Fixed(*n)),
-        Length::Scalar(s) => Some(Extent::Scalar(*s)),
-        Length::Nodes => Some(Extent::Nodes),
-        Length::Edges(t) => Some(Extent::Edges(*t)),
-        Length::NodeBits(width) => match **width {
-            Length::Fixed(n) => Some(Extent::NodeBits(Width::Fixed(
-                u32::try_from(n).unwrap_or(u32::MAX),
-            ))),
-            Length::Scalar(s) => Some(Extent::NodeBits(Width::Scalar(s))),
-            _ => None,
-        },
-        Length::Constant(_) => None,
-    }
-}
-
-fn extent(length: &Length, per: Option<&Per>, tables: &mut Tables) -> Extent {
-    match (plain_extent(length), per) {
-        (Some(extent), _) => extent,
-        (None, Some(Per::NodeBits(e))) => Extent::NodeBits(Width::Constant(
-            tables.constant(e.to_token_stream(), Scalar::U32),
-        )),
-        (None, Some(Per::Len(e))) => {
-            Extent::Constant(tables.constant(e.to_token_stream(), Scalar::U32))
-        }
-        (None, _) => Extent::Constant(ConstantId(0)),
     }
 }
 

@@ -10,7 +10,9 @@ use quote::{ToTokens, format_ident, quote};
 use std::collections::HashMap;
 use std::rc::Rc;
 use syn::ext::IdentExt;
-use syn::{Attribute, Expr, Ident, Item, ItemFn, Type, Visibility, parse_quote_spanned};
+use syn::{
+    Attribute, Expr, Ident, Item, ItemFn, Type, Visibility, parse_quote, parse_quote_spanned,
+};
 use vyre_core::vir0::module::{ReduceOp, Role};
 use vyre_core::vir0::scalar::Scalar;
 
@@ -47,6 +49,26 @@ pub(crate) struct Options {
     pub(crate) budget_bytes: Option<u64>,
     /// Where the budget is written.
     pub(crate) budget_span: Span,
+    /// `deterministic`: what lets results differ is an error.
+    pub(crate) deterministic: bool,
+    /// `export`: graphs of other crates may include it.
+    pub(crate) exported: bool,
+}
+
+impl Options {
+    /// The visibility of waves and fixpoints that the user gave none.
+    pub(crate) fn visible(&self, span: Span) -> Visibility {
+        let span = generated(span);
+        match self.exported {
+            true => parse_quote_spanned! { span => pub },
+            false => parse_quote_spanned! { span => pub(crate) },
+        }
+    }
+
+    /// Keeps them out of the documentation of a crate that exports the graph.
+    pub(crate) fn undocumented(&self) -> Option<Attribute> {
+        self.exported.then(|| parse_quote!(#[doc(hidden)]))
+    }
 }
 
 impl Default for Options {
@@ -56,6 +78,8 @@ impl Default for Options {
             limits: Limits::default(),
             budget_bytes: None,
             budget_span: Span::call_site(),
+            deterministic: false,
+            exported: false,
         }
     }
 }
@@ -116,6 +140,8 @@ pub(crate) struct FixpointArgs {
     pub(crate) until: Option<Expr>,
     pub(crate) max_rounds: Option<MaxRounds>,
     pub(crate) swaps: Vec<(Ident, Ident)>,
+    /// The parts of which each runs it by itself.
+    pub(crate) per: Option<Ident>,
     /// Of an included graph.
     pub(crate) included: Option<IncludedUntil>,
 }
@@ -271,6 +297,15 @@ pub(crate) enum FieldKind {
 }
 
 impl Field {
+    /// Whether it says what the parts of a graph are.
+    pub(crate) fn is_parts(&self) -> bool {
+        let per = match &self.kind {
+            FieldKind::Column { per, .. } => per.as_ref(),
+            _ => None,
+        };
+        matches!(per, Some(Per::Bounds(..)))
+    }
+
     /// The type of a buffer's elements, where they are structs or tuples.
     pub(crate) fn item(&self) -> Option<&Type> {
         match &self.kind {
@@ -287,14 +322,27 @@ pub(crate) enum Per {
     Len(Box<Expr>),
     /// A row of this many bits for each node.
     NodeBits(Box<Expr>),
+    /// Bounds of the parts of a graph; whether edges that cross them are left out.
+    Bounds(Ident, bool),
 }
 
 /// `#[include(field = field, .., after(wave))] use path::to::graph;`
 pub(crate) struct IncludeArgs {
-    /// The last name of the `use`.
+    /// What its fields and waves have before their names: the last name of the `use`, behind that of the graph around
+    /// it where an included graph includes it.
     pub(crate) name: Ident,
+    /// The last name of the `use`.
+    pub(crate) alias: Ident,
+    /// Its module, seen from the graph's module.
+    pub(crate) path: TokenStream,
+    /// Its name in the plan.
+    pub(crate) shown: String,
+    /// The `use` is not private: who includes this graph sees what it includes.
+    pub(crate) handed_on: bool,
     /// Fields of the included graph, and the fields that they are here.
     pub(crate) fields: Vec<(Ident, Ident)>,
+    /// Scalars of the included graph, and the lengths that they are here.
+    pub(crate) lengths: Vec<(Ident, Expr)>,
     pub(crate) after: Vec<Ident>,
 }
 
@@ -331,6 +379,8 @@ pub(crate) struct Same {
 #[derive(Clone, Copy)]
 pub(crate) enum What {
     Length,
+    /// A part of an expression that says the length.
+    Part,
     Width,
     Init,
 }
@@ -388,8 +438,9 @@ pub(crate) fn condition_name(s: usize) -> Ident {
     format_ident!("__vyre_until_{}", s - 1)
 }
 
-/// The visibility of what a graph's module, and one that includes it, have to see.
+/// The visibility of what a graph's module, and those that include it, have to see. Of what the macro adds, hidden from
+/// documentation: a graph that includes it may be another crate's.
 pub(crate) fn visible_to_graphs(span: Span) -> Visibility {
     let span = generated(span);
-    parse_quote_spanned! { span => pub(crate) }
+    parse_quote_spanned! { span => pub }
 }

@@ -7,12 +7,12 @@
 //! positions stay where they are, and are named by their paths.
 
 use super::build::build;
-use super::check::describe;
+use super::check::{describe, length_op, without_brackets};
 use super::graph::{
     Field, FieldKind, FixpointArgs, Graph, Host, IncludeArgs, Included, IncludedUntil, Origin, Per,
-    Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed,
+    Piece, Same, Scope, Wave, What, condition_name, max_rounds_name, renamed, renamed_expr,
 };
-use super::syntax;
+use super::{lengths, syntax};
 use crate::args::ident_of;
 use crate::kernel::param::scalar_of;
 use crate::kernel::param::{Written, same_item, written};
@@ -24,7 +24,6 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::HashMap;
 use std::rc::Rc;
-use syn::ext::IdentExt;
 use syn::{Expr, Item, parse_quote};
 use vyre_core::vir0::module::Role;
 use vyre_core::vir0::scalar::Scalar;
@@ -35,70 +34,89 @@ pub(crate) fn merge(graph: &mut Graph, imports: &Imports, report: &mut Report) {
     let mut meant: Vec<(Ident, Vec<Ident>)> = Vec::new();
     for args in std::mem::take(&mut graph.includes) {
         same_name(graph, &args.name, report);
-        meant.push((args.name.clone(), Vec::new()));
-        let package = imports
-            .have
-            .iter()
-            .find(|(path, _)| args.name == path.to_string());
-        let name = &args.name;
-        match package {
-            Some((
-                _,
-                Package {
-                    item: Item::Mod(module),
-                    imports,
-                    ..
-                },
-            )) => {
-                let mut unseen = Report::default();
-                let other = syntax::graph(TokenStream::new(), module.clone(), &mut unseen);
-                if !other.includes.is_empty() {
-                    report.error_help(
-                        name.span(),
-                        format!("`{name}` includes a graph itself, and is not included for that"),
-                        "include each of them here",
-                    );
-                    continue;
-                }
-                let built = build(&other, imports.clone(), unseen.is_empty(), &mut unseen);
-                let whole = built.skeleton.is_some() && imports.broken.is_none();
-                if !whole {
-                    report.left_to_rustc(format!("`{name}` did not compile"));
-                } else if !built.fields.records.is_empty() {
-                    report.error_help(
-                        name.span(),
-                        format!(
-                            "`{name}` has items or elements that are structs, and is not included for that"
-                        ),
-                        "use scalars or tuples, or run the two passes one after the other",
-                    );
-                    continue;
-                }
-                let tables = built.tables.into_modules();
-                let report = if whole { &mut *report } else { &mut unseen };
-                let merger = Merger {
-                    graph,
-                    args: &args,
-                    report,
-                    whole,
-                };
-                merger.take(other, tables, imports.clone(), &mut meant);
-            }
-            Some(_) => report.error_help(
-                name.span(),
-                format!("`{name}` is not a wave graph"),
-                "`#[include]` stands on the `use` of a `#[wave_graph]` module",
-            ),
-            None => {
-                report.left_to_rustc(format!("`{name}` has not arrived"));
-                absent(graph, name);
-            }
-        }
+        include(graph, &args, imports, &mut meant, report);
     }
-    // Only now: an included graph can wait for one that is included before it or after it.
+    // Only now: an included graph can wait for one that is included before it or after it, and for one in it.
     for (alias, last) in &meant {
         replace_after(graph, alias, last);
     }
+}
+
+/// Takes a graph in, with those that it includes. Gives what its fields are called here.
+fn include(
+    graph: &mut Graph,
+    args: &IncludeArgs,
+    imports: &Imports,
+    meant: &mut Vec<(Ident, Vec<Ident>)>,
+    report: &mut Report,
+) -> HashMap<String, Ident> {
+    let at = meant.len();
+    meant.push((args.name.clone(), Vec::new()));
+    let alias = &args.alias;
+    let mut have = imports.have.iter();
+    let package = have.find(|(path, _)| *alias == path.to_string());
+    let (module, imports) = match package {
+        Some((
+            _,
+            Package {
+                item: Item::Mod(module),
+                imports,
+                ..
+            },
+        )) => (module, imports),
+        Some(_) => {
+            report.error_help(
+                args.name.span(),
+                format!("`{alias}` is not a wave graph"),
+                "`#[include]` stands on the `use` of a `#[wave_graph]` module",
+            );
+            return HashMap::new();
+        }
+        None => {
+            report.left_to_rustc(format!("`{alias}` has not arrived"));
+            absent(graph, &args.name);
+            return HashMap::new();
+        }
+    };
+    let mut unseen = Report::default();
+    let mut merged = syntax::graph(TokenStream::new(), module.clone(), &mut unseen);
+    if let Some(private) = merged.includes.iter().find(|i| !i.handed_on) {
+        let private = &private.alias;
+        report.error_help(
+            args.name.span(),
+            format!(
+                "`{alias}` includes `{private}` by a private `use`, and is not included for that"
+            ),
+            format!("write `pub use` or `pub(crate) use` for `{private}` there"),
+        );
+        return HashMap::new();
+    }
+    merge(&mut merged, imports, &mut unseen);
+    let built = build(&merged, imports.clone(), unseen.is_empty(), &mut unseen);
+    let whole = built.skeleton.is_some() && imports.broken.is_none();
+    if !whole {
+        report.left_to_rustc(format!("`{alias}` did not compile"));
+    } else if !built.fields.records.is_empty() {
+        report.error_help(
+            args.name.span(),
+            format!(
+                "`{alias}` has items or elements that are structs, and is not included for that"
+            ),
+            "use scalars or tuples, or run the two passes one after the other",
+        );
+        return HashMap::new();
+    }
+    // Scopes of what it includes come behind its own.
+    let tables = built.tables.into_modules();
+    let other = syntax::graph(TokenStream::new(), module.clone(), &mut Report::default());
+    let report = if whole { report } else { &mut unseen };
+    let merger = Merger {
+        graph,
+        args,
+        report,
+        whole,
+    };
+    merger.take(other, tables, imports, (meant, at))
 }
 
 /// The fields of a graph that is not there, as far as waves take them: they stay known.
@@ -119,7 +137,11 @@ fn absent(graph: &mut Graph, alias: &Ident) {
             continue;
         }
         let host = match form {
-            Written::Ref(s) | Written::RefMut(s) | Written::Buf(s) | Written::AtomicBuf(s) => {
+            Written::Ref(s)
+            | Written::RefMut(s)
+            | Written::Row(s, _)
+            | Written::Buf(s)
+            | Written::AtomicBuf(s) => {
                 let scalar = Ident::new(s.name(), Span::call_site());
                 Some(Host::Output(parse_quote!(::core::primitive::#scalar)))
             }
@@ -164,20 +186,23 @@ impl Merger<'_> {
         format_ident!("{}_{}", self.args.name, name, span = name.span())
     }
 
+    /// `meant`: what each `after(name)` means, and which of them this graph's is.
     fn take(
         mut self,
-        other: Graph,
+        mut other: Graph,
         tables: Vec<ModuleTables>,
-        imports: Imports,
-        meant: &mut [(Ident, Vec<Ident>)],
-    ) {
-        let alias = &self.args.name;
-        let Some((names, same)) = self.fields(&other) else {
-            return;
+        imports: &Imports,
+        (meant, at): (&mut Vec<(Ident, Vec<Ident>)>, usize),
+    ) -> HashMap<String, Ident> {
+        let inner = std::mem::take(&mut other.includes);
+        let here = lengths::give(&mut other, self.args, self.graph, self.report);
+        let Some((mut names, same)) = here.and_then(|here| self.fields(&other, here)) else {
+            return HashMap::new();
         };
         let graph = self.graph.included.len();
-        let modules = tables.into_iter().enumerate().map(|(s, tables)| {
-            let mut path = quote! { #alias };
+        let own_scopes = tables.into_iter().take(other.scopes.len());
+        let modules = own_scopes.enumerate().map(|(s, tables)| {
+            let mut path = self.args.path.clone();
             let mut chain = Vec::new();
             let mut at = Some(s);
             while let Some(scope) = at.filter(|&s| s > 0) {
@@ -190,19 +215,27 @@ impl Merger<'_> {
             (path, Rc::new(tables))
         });
         let modules: Vec<_> = modules.collect();
-        let included = Included {
-            name: alias.clone(),
+        self.graph.included.push(Included {
+            name: self.args.name.clone(),
             names: names.clone(),
-            imports,
+            imports: imports.clone(),
             items: other.scopes[0].items.clone(),
             modules: modules.clone(),
             same,
             whole: self.whole,
-        };
+        });
         if !self.whole {
-            self.graph.included.push(included);
-            return;
+            return names;
         }
+        let inner: Vec<IncludeArgs> = inner.iter().map(|i| self.inner(i, &names)).collect();
+        for args in &inner {
+            let theirs = include(self.graph, args, imports, meant, self.report);
+            for (field, here) in theirs {
+                let name = format!("{}_{field}", args.alias);
+                names.entry(name).or_insert(here);
+            }
+        }
+        self.graph.included[graph].names.clone_from(&names);
         let (first_wave, first_scope) = (self.graph.waves.len(), self.graph.scopes.len() - 1);
         let scope_here = |s: usize| if s == 0 { 0 } else { s + first_scope };
         let piece_here = |piece: &Piece| match piece {
@@ -227,11 +260,17 @@ impl Merger<'_> {
                 }
             })
             .collect();
-        let last: Vec<Ident> = top
-            .iter()
-            .filter(|(name, _)| !top.iter().any(|(_, after)| after.contains(name)))
-            .map(|(name, _)| self.own(name))
+        let inner_top = inner.iter().map(|i| (i.name.clone(), &i.after[..]));
+        let own_top = top.iter().map(|(name, after)| {
+            let after = after.iter().map(|a| self.own(a));
+            (self.own(name), after.collect::<Vec<_>>())
+        });
+        let all_top: Vec<(Ident, Vec<Ident>)> = own_top
+            .chain(inner_top.map(|(name, after)| (name, after.to_vec())))
             .collect();
+        let waited_for = |name: &Ident| all_top.iter().any(|(_, after)| after.contains(name));
+        let last = all_top.iter().map(|(name, _)| name);
+        let last: Vec<Ident> = last.filter(|name| !waited_for(name)).cloned().collect();
         let pieces: Vec<Piece> = other.scopes[0]
             .pieces
             .iter()
@@ -263,7 +302,7 @@ impl Merger<'_> {
                 after: after_here(&self, &wave.after, wave.scope == 0),
                 names: names.clone(),
                 call: Some(quote! { #path::#original }),
-                shown: Some(format!("{}::{shown}", alias.unraw())),
+                shown: Some(format!("{}::{shown}", self.args.shown)),
                 origin: Some(origin),
             });
         }
@@ -275,10 +314,11 @@ impl Merger<'_> {
                 call: quote! { #around::#condition },
                 max_rounds: quote! { #around::#max_rounds },
             };
-            let shown = format!("{}::{}", alias.unraw(), scope.shown());
+            let shown = format!("{}::{}", self.args.shown, scope.shown());
             let fixpoint = scope.fixpoint.map(|f| FixpointArgs {
                 after: after_here(&self, &f.after, scope.parent == Some(0)),
                 until: f.until,
+                per: f.per.as_ref().map(|parts| renamed(parts, &names)),
                 included: Some(included),
                 max_rounds: f.max_rounds,
                 swaps: f
@@ -303,16 +343,51 @@ impl Merger<'_> {
             });
         }
         self.graph.scopes[0].pieces.extend(pieces);
-        self.graph.included.push(included);
-        if let Some((_, meant)) = meant.last_mut() {
-            *meant = last;
+        meant[at].1 = last;
+        names
+    }
+
+    /// An include of the included graph, as if it were written here.
+    fn inner(&self, inner: &IncludeArgs, names: &HashMap<String, Ident>) -> IncludeArgs {
+        let (mut fields, mut lengths) = (Vec::new(), Vec::new());
+        for (theirs, ours) in &inner.fields {
+            match self.args.lengths.iter().find(|(scalar, _)| scalar == ours) {
+                Some((_, length)) => lengths.push((theirs.clone(), length.clone())),
+                None => fields.push((theirs.clone(), renamed(ours, names))),
+            }
+        }
+        for (theirs, length) in &inner.lengths {
+            let given = self.args.lengths.iter();
+            let length = given.fold(renamed_expr(length, names), |e, (scalar, length)| {
+                lengths::with(&e, scalar, length)
+            });
+            lengths.push((theirs.clone(), length));
+        }
+        let (outer, alias) = (&self.args.path, &inner.alias);
+        IncludeArgs {
+            name: self.own(&inner.name),
+            alias: alias.clone(),
+            path: quote! { #outer::#alias },
+            shown: format!("{}::{}", self.args.shown, inner.shown),
+            handed_on: inner.handed_on,
+            fields,
+            lengths,
+            after: match inner.after[..] {
+                [] => self.args.after.clone(),
+                _ => inner.after.iter().map(|a| self.own(a)).collect(),
+            },
         }
     }
 
     /// Brings the fields in, and gives what each is called here; `None` after an error.
-    fn fields(&mut self, other: &Graph) -> Option<(HashMap<String, Ident>, Vec<Same>)> {
+    /// `names`: what else its lengths name.
+    fn fields(
+        &mut self,
+        other: &Graph,
+        mut names: HashMap<String, Ident>,
+    ) -> Option<(HashMap<String, Ident>, Vec<Same>)> {
         let errors = self.report.len();
-        let (mut names, mut new, mut same) = (HashMap::new(), Vec::new(), Vec::new());
+        let (mut new, mut same) = (Vec::new(), Vec::new());
         for (theirs, ours) in &self.args.fields {
             if !other.fields.iter().any(|f| f.name == *theirs) {
                 let fields: Vec<String> = other.fields.iter().map(|f| f.name.to_string()).collect();
@@ -347,7 +422,13 @@ impl Merger<'_> {
                 found,
             ) {
                 (Some((theirs, ours)), Some(found)) => {
-                    let here = |n: &Ident| own.contains(n).then(|| n.to_string());
+                    let here = |n: &Ident| match found.origin {
+                        None => own.contains(n).then(|| n.to_string()),
+                        Some(from) => {
+                            let names = &self.graph.included[from].names;
+                            names.get(&n.to_string()).map(Ident::to_string)
+                        }
+                    };
                     let there = |n: &Ident| names.get(&n.to_string()).map(Ident::to_string);
                     match stands_for(&found.kind, &kind, (&here, &there)) {
                         Ok(equal) => {
@@ -501,6 +582,9 @@ fn stands_for(
             let equal = match (our_per, per) {
                 (None, None) | (Some(Per::Node), Some(Per::Node)) => true,
                 (Some(Per::Edge(a)), Some(Per::Edge(b))) => a == b,
+                (Some(Per::Bounds(a, drops_a)), Some(Per::Bounds(b, drops_b))) => {
+                    (a, drops_a) == (b, drops_b)
+                }
                 (Some(Per::Len(a)), Some(Per::Len(b))) => {
                     same_size(What::Length, (a, b), named, &mut same)
                 }
@@ -546,6 +630,8 @@ fn sized(per: &Option<Per>) -> String {
         Some(Per::Edge(g)) => format!("one element per edge of `{g}`"),
         Some(Per::Len(n)) => format!("`{}` elements", source_text(n)),
         Some(Per::NodeBits(n)) => format!("a row of `{}` bits per node", source_text(n)),
+        Some(Per::Bounds(g, false)) => format!("the parts of `{g}`"),
+        Some(Per::Bounds(g, true)) => format!("the parts of `{g}`, without crossing edges"),
     }
 }
 
@@ -571,23 +657,68 @@ fn kind_of(kind: &FieldKind) -> String {
     }
 }
 
-/// Whether two sizes can be equal: scalars of the run are one field, and constants are left to rustc.
+/// Whether two sizes can be equal: they are computed alike, scalars of the run are one field, and constants are left to
+/// rustc.
 fn same_size(
     what: What,
     (ours, theirs): (&Expr, &Expr),
     named: (Named<'_>, Named<'_>),
     same: &mut Vec<Equal>,
 ) -> bool {
-    let ours_named = ident_of(ours).and_then(named.0);
-    let theirs_named = ident_of(theirs).and_then(named.1);
-    if ours_named.is_none() && theirs_named.is_none() {
-        same.push((
-            what,
-            Scalar::U32,
-            [Some(ours.clone()), Some(theirs.clone())],
-        ));
+    let (ours, theirs) = (without_brackets(ours), without_brackets(theirs));
+    match (is_known(ours, named.0), is_known(theirs, named.1)) {
+        (true, true) => {
+            let values = [Some(ours.clone()), Some(theirs.clone())];
+            same.push((what, Scalar::U32, values));
+            return true;
+        }
+        (false, false) => {}
+        (true, false) | (false, true) => return false,
     }
-    ours_named == theirs_named
+    let what = match what {
+        What::Length => What::Part,
+        what => what,
+    };
+    match (ours, theirs) {
+        (Expr::Binary(ours), Expr::Binary(theirs)) => {
+            let (op, other) = (length_op(&ours.op), length_op(&theirs.op));
+            let Some(op) = op.filter(|_| op == other) else {
+                return false;
+            };
+            let mut alike = |left: &Expr, right: &Expr| {
+                let before = same.len();
+                let alike = same_size(what, (&ours.left, left), named, same)
+                    && same_size(what, (&ours.right, right), named, same);
+                if !alike {
+                    same.truncate(before);
+                }
+                alike
+            };
+            alike(&theirs.left, &theirs.right)
+                || op.is_commutative() && alike(&theirs.right, &theirs.left)
+        }
+        (Expr::Call(ours), Expr::Call(theirs)) => {
+            let graph = |call: &syn::ExprCall, named: Named<'_>| {
+                call.args.first().and_then(ident_of).and_then(named)
+            };
+            graph(ours, named.0) == graph(theirs, named.1)
+        }
+        _ => {
+            let word = |e: &Expr, named: Named<'_>| {
+                ident_of(e).map(|name| named(name).unwrap_or_else(|| name.to_string()))
+            };
+            word(ours, named.0) == word(theirs, named.1)
+        }
+    }
+}
+
+/// Whether constants alone say a size: no scalar of the run, nodes or edges.
+fn is_known(e: &Expr, named: Named<'_>) -> bool {
+    match without_brackets(e) {
+        Expr::Binary(e) => is_known(&e.left, named) && is_known(&e.right, named),
+        Expr::Call(_) => false,
+        e => ident_of(e).is_none_or(|name| named(name).is_none() && name != "node"),
+    }
 }
 
 /// How a host sees a field of the including graph that this declares.
@@ -650,6 +781,7 @@ fn renamed_per(per: &Per, names: &HashMap<String, Ident>) -> Per {
         Per::Edge(g) => Per::Edge(renamed(g, names)),
         Per::Len(e) => Per::Len(e.clone()),
         Per::NodeBits(e) => Per::NodeBits(e.clone()),
+        Per::Bounds(g, drops) => Per::Bounds(renamed(g, names), *drops),
     }
 }
 

@@ -9,6 +9,8 @@ pub(crate) mod check;
 pub(crate) mod domain;
 pub(crate) mod graph;
 pub(crate) mod include;
+mod lengths;
+mod local;
 pub(crate) mod order;
 pub(crate) mod standalone;
 pub(crate) mod syntax;
@@ -43,7 +45,8 @@ pub(crate) fn expand(attr: TokenStream, item: TokenStream, imports: Imports) -> 
                 (package.imports.broken).get_or_insert_with(|| "it did not compile".to_owned());
             }
             let module = expand::module(&built.expansion(&graph), report);
-            let travels = package.travels(&graph.name, &graph.options.krate);
+            let travels =
+                package.travels(&graph.name, &graph.options.krate, graph.options.exported);
             quote! { #module #travels }
         }
         Ok(other) => {

@@ -15,6 +15,7 @@ use crate::kernel::types::scalar_type;
 use crate::package::Imports;
 use crate::report::Report;
 use crate::tokens::show;
+use crate::turns::watched;
 use crate::{attributes, pass};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -242,6 +243,10 @@ fn parameters(function: &ItemFn, report: &mut Report) -> (Vec<Field>, Vec<Argume
             }
             Written::Records => {
                 refuse("buffers of structs", report);
+                FieldKind::Broken
+            }
+            Written::Row(..) => {
+                refuse("rows of buffers", report);
                 FieldKind::Broken
             }
             Written::Append => {
@@ -533,15 +538,14 @@ fn emit(
     let many = many_arguments(function.sig.inputs.len());
     let many_slices = many_arguments(params.len() + 1);
     let errors = report.errors();
-    let function = report.mended(report.seen(
-        function,
-        quote! {
-            #quiet
-            #inline
-            #many
-            #function
-        },
-    ));
+    let emitted = quote! {
+        #quiet
+        #inline
+        #many
+        #function
+    };
+    let emitted = watched(report.seen(function, emitted), &private);
+    let function = report.mended(emitted, &private);
     quote! {
         #function
         #arrays

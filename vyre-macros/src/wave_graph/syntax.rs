@@ -4,7 +4,7 @@
 use super::domain::DomainArgs;
 use super::graph::{
     Field, FieldKind, FixpointArgs, GENERATED, Graph, Host, IncludeArgs, MaxRounds, Options, Per,
-    Piece, Scope, Wave, visible_to_graphs,
+    Piece, Scope, Wave,
 };
 use crate::args::{
     Arg, Form, attribute_args, ident_of, int_literal, parse_args, parse_named, some_names,
@@ -80,6 +80,14 @@ pub(crate) fn options(tokens: TokenStream, report: &mut Report) -> Options {
                     }
                 }
             }
+            "deterministic" => {
+                arg.flag(report);
+                options.deterministic = true;
+            }
+            "export" => {
+                arg.flag(report);
+                options.exported = true;
+            }
             "crate" => {
                 if let Some(value) = arg.value("crate = path::to::vyre", report) {
                     match &value {
@@ -88,7 +96,12 @@ pub(crate) fn options(tokens: TokenStream, report: &mut Report) -> Options {
                     }
                 }
             }
-            _ => unknown_arg(&arg, "wave_graph", &["limits", "budget", "crate"], report),
+            _ => unknown_arg(
+                &arg,
+                "wave_graph",
+                &["limits", "budget", "deterministic", "export", "crate"],
+                report,
+            ),
         }
     }
     options
@@ -512,7 +525,8 @@ impl Taker<'_> {
         self.note(wave, scope);
         let (domain, after) = self.wave(wave, &name);
         if matches!(f.vis, Visibility::Inherited) {
-            f.vis = visible_to_graphs(name.span());
+            f.vis = self.graph.options.visible(name.span());
+            f.attrs.extend(self.graph.options.undocumented());
         }
         self.graph.waves.push(Wave {
             scope,
@@ -588,7 +602,7 @@ impl Taker<'_> {
                 }
             }
         };
-        let (mut fields, mut after) = (Vec::new(), Vec::new());
+        let (mut fields, mut lengths, mut after) = (Vec::new(), Vec::new(), Vec::new());
         self.note(attr, scope);
         for arg in attribute_args(attr, self.report) {
             // `after = field` maps a field of that name.
@@ -599,17 +613,19 @@ impl Taker<'_> {
             let theirs = arg.name.clone();
             if let Some(value) = arg.value(&format!("{theirs} = field"), self.report) {
                 match ident_of(&value) {
-                    Some(ours) => fields.push((theirs, ours.clone())),
-                    None => self.report.error(
-                        value.span(),
-                        format!("write `{theirs} = field`, with a field of this graph's `Data`"),
-                    ),
+                    Some(ours) if ours != "node" => fields.push((theirs, ours.clone())),
+                    _ => lengths.push((theirs, value)),
                 }
             }
         }
         self.graph.includes.push(IncludeArgs {
+            alias: name.clone(),
+            path: name.to_token_stream(),
+            shown: name.unraw().to_string(),
+            handed_on: !matches!(item.vis, Visibility::Inherited),
             name,
             fields,
+            lengths,
             after,
         });
     }
@@ -734,10 +750,23 @@ impl Taker<'_> {
                         args.swaps.push((a, b));
                     }
                 }
+                "per" => {
+                    let Some(value) = arg.value("per = parts", self.report) else {
+                        continue;
+                    };
+                    match ident_of(&value) {
+                        Some(parts) => args.per = Some(parts.clone()),
+                        None => self.report.error_help(
+                            value.span(),
+                            "`per` names the parts that run the fixpoint, each by itself",
+                            "write `per = parts`, with a field `#[topology(parts_of = graph)] parts: Parts`",
+                        ),
+                    }
+                }
                 _ => unknown_arg(
                     &arg,
                     "fixpoint",
-                    &["after", "until", "max_rounds", "swap"],
+                    &["after", "until", "max_rounds", "swap", "per"],
                     self.report,
                 ),
             }

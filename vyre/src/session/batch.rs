@@ -51,9 +51,11 @@ impl<P: Pass> Session<P> {
     /// alone.
     ///
     /// # Errors
-    /// What concerns no single query: the backend takes none of them, which then go on waiting. Errors of queries are in
+    /// What concerns no single query: the backend takes none of them, or the batch was cancelled before it began; they
+    /// then go on waiting. Errors of queries are in
     /// [`Batch::results`].
     pub fn run_batch(&mut self) -> Result<Batch<P::Output>, Error> {
+        let _under_way = self.stops.begin()?;
         let started = Instant::now();
         // Its states have columns of their own.
         self.kept = Outcome::default();
@@ -156,7 +158,8 @@ impl<P: Pass> Session<P> {
             };
             let launched = Instant::now();
             let mut this_took = Duration::ZERO;
-            let taken = match self.decider.decide(&situation, &mut *self.executor) {
+            let (decider, executor) = (&mut self.decider, &mut *self.executor);
+            let taken = match decider.decide(&situation, &self.program, executor) {
                 Ok(()) => {
                     let args = batch.iter().take(room).map(Query::args);
                     let args: Vec<Args<'_>> = args.collect();
@@ -186,14 +189,16 @@ impl<P: Pass> Session<P> {
                 if let Ok(outcome) = &mut result {
                     outcome.report.backend = backend;
                     sum.add(program, &outcome.report);
+                    let sizes = &self.memory.sizes;
+                    self.decider.ran(program, sizes, &outcome.report, 1);
                     self.memory.keep_result(program, outcome);
                     did = did.plus(self.did(&outcome.report));
                     done += 1;
                 }
                 order.push(query.id);
-                match result.and_then(made::<P>).map_err(Error::from) {
-                    Err(e) if !last => failed.push((query, e)),
-                    result => results.push((query.id, result)),
+                match result.and_then(made::<P>) {
+                    Err(e) if !last && !e.is_stop() => failed.push((query, e.into())),
+                    result => results.push((query.id, result.map_err(Error::from))),
                 }
             }
             self.decider.happened(sum, this_took);

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::costs::Did;
-use crate::sides::{FIRST, Parked, Side};
+use crate::sides::{Parked, Side};
 use std::fmt;
 use std::sync::Arc;
 use vyre_core::dsl::error::RunError;
@@ -26,7 +26,8 @@ impl<P: Pass> Session<P> {
     /// Lets runs go to the side of the runtime where they are fastest, or keeps them where they are, and gives up what
     /// the session has elsewhere. As it begins, passes whose result is the same on every side go, and others stay
     /// ([`Agreement::Open`](vyre_core::vir0::module::Agreement::Open): where the order of items shows, or floats are
-    /// summed).
+    /// summed). Such passes also stay with a GPU's interpreter ([`RoutePolicy::Auto`](crate::RoutePolicy::Auto)),
+    /// unless this lets them change.
     pub fn set_side_changes(&mut self, on: bool) {
         self.sides.set_changes(on);
         if !on {
@@ -44,6 +45,7 @@ impl<P: Pass> Session<P> {
         let left = self.sides.at();
         let mut done = run(self);
         if let Err(failed) = &done
+            && !failed.is_stop()
             && self.go_first()
         {
             let again = run(self);
@@ -87,7 +89,7 @@ impl<P: Pass> Session<P> {
     /// Goes to the first side after an error elsewhere; whether it is there now, and was not.
     pub(super) fn go_first(&mut self) -> bool {
         let away = !self.sides.errors_count();
-        away && self.go(FIRST)
+        away && self.go(self.sides.first())
     }
 
     /// Gives up what the session has on sides where it is not; whether there was something.
@@ -124,6 +126,7 @@ impl<P: Pass> Session<P> {
         if let Some(thresholds) = self.sides.thresholds() {
             self.decider.thresholds = thresholds;
         }
+        self.watch();
         // Memory of results may be one side's alone: its pages are locked, for instance.
         self.kept = Outcome::default();
         self.pool = Arc::default();

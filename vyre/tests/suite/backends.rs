@@ -429,7 +429,7 @@ fn pagerank_agrees(runtime: &Runtime) {
             })
             .expect("runs");
         if runtime.backend() == "cuda" {
-            // The device adds up a node's neighbours in another order.
+            // It adds up a node's neighbours in another order.
             for (a, b) in out.rank.iter().zip(&rank) {
                 assert!((a - b).abs() <= 1e-6 * b.abs().max(1e-3), "{a} {b}");
             }
@@ -550,6 +550,22 @@ fn swapped_buffers_agree(runtime: &Runtime) {
             assert_eq!([out.before, out.now], walks);
             assert_eq!(out.report.total_rounds(), u64::from(last) + 1);
         }
+    }
+}
+
+fn runs_say_how_long_they_took(runtime: &Runtime) {
+    let graph = random_graph(60, 40);
+    let mut session = walks::Session::new(runtime, &graph).expect("a session");
+    let one = session.run(walks::Run { last: 7 }).expect("runs");
+    let series = [3, 7].map(|last| walks::Run { last });
+    let several = session.run_series(series).expect("runs");
+    for report in [one.report, several.report] {
+        assert!(report.wall_ns > 0);
+        assert!(
+            report
+                .device_ns
+                .is_none_or(|ns| ns > 0 && ns <= report.wall_ns)
+        );
     }
 }
 
@@ -816,6 +832,7 @@ backend_tests!(
     components_agree,
     pagerank_agrees,
     kernels_agree,
+    runs_say_how_long_they_took,
     unequal_slices_are_refused,
     kernels_work_in_place,
     a_trap_leaves_slices_as_they_were,

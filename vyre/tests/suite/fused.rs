@@ -109,7 +109,7 @@ fn passes_that_do_not_meet_share_every_barrier() {
         },
     );
     let error = fused.run(first, second).unwrap_err().to_string();
-    let said = "assertion failed: seven is too far in `busy.rate` at item 0";
+    let said = "assertion failed: seven is too far in `busy::rate` at item 0";
     assert!(error.starts_with(said), "{error}");
     let names: Vec<&str> = fused
         .program()
@@ -119,7 +119,7 @@ fn passes_that_do_not_meet_share_every_barrier() {
         .collect();
     assert_eq!(
         names,
-        ["busy.measure", "busy.rate", "busy.measure", "busy.rate"]
+        ["busy::measure", "busy::rate", "busy::measure", "busy::rate"]
     );
 }
 

@@ -133,6 +133,94 @@ fn a_graph_can_be_its_included_graphs_alone(runtime: &Runtime) {
     assert_eq!(out.report.rounds, [2, 2]);
 }
 
+/// Searches there and back, for others to include.
+#[wave_graph]
+pub(crate) mod round_trip {
+    #[include(graph = there, source = from)]
+    pub(crate) use super::passes::search::bfs as out;
+    #[include(graph = back, source = from, dist = home)]
+    pub(crate) use super::passes::search::bfs as home;
+
+    pub(crate) struct Data {
+        #[topology]
+        there: Csr,
+        #[topology(reverse_of = there)]
+        back: Csr,
+        #[output(per = node, init = UNSEEN)]
+        home: u32,
+        #[output(per = n)]
+        seen: u32,
+        n: u32,
+        from: u32,
+    }
+
+    /// How many nodes are so far away.
+    #[wave(nodes, after(out))]
+    fn look(out_dist: &u32, seen: &Buf<Atomic<u32>>) {
+        if *out_dist < seen.len() {
+            seen[*out_dist].fetch_add(1);
+        }
+    }
+}
+
+/// Two round trips; the second counts as many distances as there are nodes.
+#[wave_graph]
+mod two_trips {
+    #[include(there = roads, back = against, from = entry, n = 2)]
+    use super::round_trip as first;
+    #[include(there = roads, back = against, from = exit, n = node, seen = late, home = end)]
+    use super::round_trip as second;
+
+    struct Data {
+        #[topology]
+        roads: Csr,
+        #[topology(reverse_of = roads)]
+        against: Csr,
+        #[output(per = node)]
+        late: u32,
+        #[output(per = node, init = UNSEEN)]
+        end: u32,
+        #[output(per = node)]
+        sum: u32,
+        entry: u32,
+        exit: u32,
+    }
+
+    use super::UNSEEN;
+
+    #[wave(nodes, after(first))]
+    fn between(first_out_dist: &u32, first_home: &u32, sum: &mut u32) {
+        *sum = first_out_dist.saturating_add(*first_home);
+    }
+}
+
+fn included_graphs_include_others(runtime: &Runtime) {
+    let roads = Csr::from_edges(5, &[(0, 1), (1, 2), (2, 0), (2, 3)]).unwrap();
+    let mut session = two_trips::Session::new(runtime, &roads).unwrap();
+    let out = session.run(two_trips::Run { entry: 0, exit: 3 }).unwrap();
+    assert_eq!(out.first_out_dist, [0, 1, 2, 3, UNSEEN]);
+    assert_eq!(out.first_home, [0, 2, 1, UNSEEN, UNSEEN]);
+    assert_eq!(out.first_seen, [1, 1]);
+    assert_eq!(out.sum, [0, 3, 3, UNSEEN, UNSEEN]);
+    assert_eq!(out.second_out_dist, [UNSEEN, UNSEEN, UNSEEN, 0, UNSEEN]);
+    assert_eq!(out.end, [3, 2, 1, 0, UNSEEN]);
+    assert_eq!(out.late, [1, 0, 0, 0, 0]);
+    assert_eq!(out.report.rounds.len(), 4);
+}
+
+#[test]
+fn the_plan_shows_both_names_of_a_wave() {
+    let plan = two_trips::PLAN.to_string();
+    for name in [
+        "first::out::relax",
+        "second::home::levels",
+        "first::look",
+        "second_out_front",
+    ] {
+        assert!(plan.contains(name), "{name} in {plan}");
+    }
+}
+
 #[test]
 fn the_plan_shows_where_a_wave_comes_from() {
     let plan = between::PLAN.to_string();
@@ -159,4 +247,5 @@ fn what_is_included_runs_alone_as_before() {
 backend_tests!(
     included_graphs_run_with_names_of_their_own,
     a_graph_can_be_its_included_graphs_alone,
+    included_graphs_include_others,
 );

@@ -8,7 +8,9 @@
 
 pub mod agreement;
 pub mod backends;
+pub mod determinism;
 pub mod devices;
+pub mod forms;
 pub mod fragments;
 pub mod fused;
 pub mod include;
@@ -28,4 +30,6 @@ pub mod results;
 pub mod sessions;
 pub mod shared_memory;
 pub mod sites;
+pub mod tiers;
 pub mod told;
+pub mod traps;

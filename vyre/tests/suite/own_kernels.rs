@@ -6,9 +6,11 @@
 )]
 
 use std::ffi::{CString, c_void};
+use std::sync::Arc;
 use vyre::core::vir0::scalar::Scalar;
 use vyre::cuda::Device;
 use vyre::cuda::cudarc::driver::{result, sys};
+use vyre::cuda::fake::Fake;
 use vyre::prelude::*;
 use vyre::{DevicePtr, DevicePtrError};
 
@@ -237,30 +239,64 @@ fn a_kernel_of_the_users_runs_between_two_runs_on_the_memory_of_the_session() {
     assert_eq!(none, DevicePtrError::NoResult("dist".into()));
 }
 
-/// Small ones share a copy with the control words, large ones have memory of their own.
 #[test]
 #[ignore = "needs a CUDA device"]
 fn results_of_buffers_that_trade_places_are_where_they_are_said_to_be() {
     let runtime = Runtime::cuda().unwrap();
     let device = runtime.cuda_device().unwrap();
-    for nodes in [5, 300_000] {
+    results_are_where_they_are_said_to_be(&runtime, 300_000, |at| read(device, at));
+}
+
+#[test]
+fn results_and_graphs_are_where_they_are_said_to_be_on_a_played_device() {
+    let fake = Fake::default();
+    let runtime = Runtime::on(Arc::new(fake.open().unwrap()));
+    let read = |at: DevicePtr| {
+        let bytes = fake.read(at.address, 4 * at.len);
+        let words = bytes.chunks_exact(4);
+        words
+            .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+            .collect::<Vec<u32>>()
+    };
+    results_are_where_they_are_said_to_be(&runtime, 30_000, read);
+    let (graph, weight) = graph();
+    let mut session = reach::Session::new(&runtime, topology(&graph, &weight)).unwrap();
+    let at = |session: &reach::Session, field: &str| read(session.device_ptr(field).unwrap());
+    assert_eq!(at(&session, "weight"), weight);
+    assert_eq!(at(&session, "graph.offsets"), graph.offsets());
+    assert_eq!(at(&session, "graph.targets"), graph.targets());
+    let none = DevicePtrError::NoResult("dist".into());
+    assert_eq!(session.device_ptr("dist").unwrap_err(), none);
+    let start = [0, FAR, FAR, FAR, FAR];
+    let out = session.run(reach::Run { start: &start }).unwrap();
+    assert_eq!(out.dist, [0, 1, 3, 6, FAR]);
+    assert_eq!(at(&session, "dist"), out.dist);
+    session.update(topology(&graph, &weight)).unwrap();
+    assert_eq!(session.device_ptr("dist").unwrap_err(), none);
+    // A batch leaves its results elsewhere.
+    session.run(reach::Run { start: &start }).unwrap();
+    session.submit(reach::Run { start: &start }, 0);
+    session.submit(reach::Run { start: &start }, 0);
+    session.run_batch().unwrap();
+    assert_eq!(session.device_ptr("dist").unwrap_err(), none);
+}
+
+/// Small ones share a copy with the control words, large ones have memory of their own.
+fn results_are_where_they_are_said_to_be(
+    runtime: &Runtime,
+    large: usize,
+    read: impl Fn(DevicePtr) -> Vec<u32>,
+) {
+    for nodes in [5, large] {
         let graph = Csr::from_edges(nodes, &[]).unwrap();
-        let mut session = halves::Session::new(&runtime, &graph).unwrap();
+        let mut session = halves::Session::new(runtime, &graph).unwrap();
         for rounds in [1, 2, 3] {
             let out = session.run(halves::Run { rounds }).unwrap();
             assert_eq!(out.now[4], 5000 >> rounds);
             assert_eq!(out.next[4], 5000 >> (rounds - 1));
             let (now, next) = (session.device_ptr("now"), session.device_ptr("next"));
-            assert_eq!(
-                read(device, now.unwrap()),
-                out.now,
-                "{nodes} nodes, {rounds}"
-            );
-            assert_eq!(
-                read(device, next.unwrap()),
-                out.next,
-                "{nodes} nodes, {rounds}"
-            );
+            assert_eq!(read(now.unwrap()), out.now, "{nodes} nodes, {rounds}");
+            assert_eq!(read(next.unwrap()), out.next, "{nodes} nodes, {rounds}");
         }
     }
 }
@@ -272,7 +308,7 @@ fn what_has_no_device_memory_says_why() {
     session.run(reach::Run { start: &[0; 5] }).unwrap();
     let why = |field: &str| session.device_ptr(field).unwrap_err().to_string();
     for field in ["dist", "weight", "graph.offsets"] {
-        let expected = "the session is on `native`, which has no device memory";
+        let expected = "the session is on `native`, which has no addresses on a device";
         assert_eq!(why(field), expected);
     }
     for field in ["start", "spare"] {

@@ -183,7 +183,7 @@ fn the_runtimes_own_optimisations_are_selected_and_run() {
                     Ok(())
                 },
             )
-            .unavailable(Choice::jit(), "no backend compiles yet");
+            .unavailable(Choice::jit(), "the backend has one route");
         let sample = Sample {
             reuse,
             planning_budget_ns: 1_000_000,
@@ -203,7 +203,7 @@ fn the_runtimes_own_optimisations_are_selected_and_run() {
         "{explained}"
     );
     assert!(
-        explained.contains("skipped `vyre.jit`: no backend compiles yet"),
+        explained.contains("skipped `vyre.jit`: the backend has one route"),
         "{explained}"
     );
     let (way, explained) = ran(1, 15_000);

@@ -42,7 +42,7 @@ fn scratch_of_different_phases_can_share_memory() {
     let sizes = Sizes {
         nodes: 1_000,
         edges: vec![5_000],
-        scalars: Vec::new(),
+        ..Sizes::default()
     };
     let takes = footprint(&program(), &sizes).unwrap();
     // 4 x 6,001 of the graph, two outputs, two reductions; then 8 x 6,000 of the frontier and 4,000 of `early`, or 8,000

@@ -1,9 +1,12 @@
 //! Searches that the native executor and the megakernel may turn round: which waves, when they do, and that nothing
 //! else changes.
 
+use std::sync::Arc;
+use vyre::cuda::fake::{Fake, Transcript};
 use vyre::prelude::*;
-use vyre::{Error, Plan};
+use vyre::{Error, Plan, RoutePolicy};
 use vyre_core::plan::pull::{Claim, Taken, claim};
+use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::vir0::module::{BufferId, Domain};
 use vyre_core::vir0::trap::TrapKind;
 use vyre_tests::graphs::UNSEEN;
@@ -564,10 +567,37 @@ fn limits_of_rounds_and_frontiers_trap_alike() {
     limits(&Runtime::native());
 }
 
+/// A played device pushes, whatever it is told; but the host asks it what it asks a device.
+#[test]
+fn a_device_is_asked_once_whether_a_graph_is_its_own_reverse() {
+    for (graph, is_own) in [
+        (undirected(2_000, 20_000, 9), true),
+        (directed(2_000, 30_000, 1), false),
+    ] {
+        let opened = Transcript::of_fake(&Fake::default());
+        let (cuda, transcript) = opened.expect("nothing fails");
+        let runtime = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+        let thresholds = Thresholds {
+            pull_from: 1,
+            ..*runtime.thresholds()
+        };
+        let runtime = runtime.with_thresholds(thresholds);
+        assert_eq!(search_on(&runtime, &graph, 0), 0);
+        let text = transcript.text();
+        // The graph's two halves, its two sizes, and where the answer goes.
+        let questions = (text.lines())
+            .filter(|line| line.contains(": launch (") && line.matches(", ").count() == 4);
+        assert_eq!(questions.count(), 1, "{text}");
+        // Three bitmaps of 2,048 nodes.
+        let bitmaps = (text.lines())
+            .filter(|line| line.ends_with(": 768 bytes") && line.starts_with("allocation"));
+        assert_eq!(bitmaps.count(), usize::from(is_own), "{text}");
+    }
+}
+
 /// The same on a GPU, where a frontier of any size is worth the barriers.
 mod cuda {
     use super::*;
-    use vyre_core::plan::thresholds::Thresholds;
 
     fn runtime() -> Runtime {
         let runtime = Runtime::cuda().expect("a CUDA device");

@@ -107,7 +107,7 @@ fn expected(out: &kinds::Output, n: u32, width: u32, last: u32) {
     );
     assert_eq!(
         out.total,
-        (0..n).filter(|&i| i <= last).map(u64::from).sum()
+        (0..n).filter(|&i| i <= last).map(u64::from).sum::<u64>()
     );
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use vyre::core::plan::launch::{Route, Scope, Topology};
 use vyre::core::plan::session;
 use vyre::prelude::*;
-use vyre::{Counters, Error, RunError, Thresholds};
+use vyre::{Counters, Error, RoutePolicy, RunError, Thresholds};
 use vyre_tests::backend_tests;
 use vyre_tests::graphs::{UNSEEN, chain, distances, random_graph};
 use vyre_tests::passes::{bfs, doubled};
@@ -94,7 +94,6 @@ backend_tests!(
     lanes_take_as_many_items_as_are_tried_and_results_stay,
     what_a_policy_calls_short_stays_on_one_cta,
     elements_of_64_bits_take_what_was_stored,
-    a_long_run_tells_how_far_it_is,
     a_result_larger_than_its_declared_capacity_says_both_numbers,
     weights_traps_and_lists_of_many_topologies_are_their_own; counting:
     what_a_series_does_is_what_its_plan_says,
@@ -104,12 +103,14 @@ backend_tests!(
     only_what_differs_is_uploaded_and_a_wrong_update_changes_nothing,
     a_batch_answers_every_query_by_its_id,
     each_launch_is_decided_from_what_the_last_one_saw,
+    what_runs_have_executed_asks_for_compiled_code,
     small_results_come_back_in_one_copy_and_large_ones_directly,
     a_batch_shares_launches_and_keeps_its_queries_apart,
     inputs_of_the_next_run_go_up_during_the_last,
     a_long_batch_takes_several_launches_and_keeps_its_order,
     lists_bring_back_what_they_hold,
-    many_small_graphs_share_launches_and_keep_apart,
+    many_small_graphs_share_launches_and_keep_apart;
+    live: a_long_run_tells_how_far_it_is,
 );
 
 /// Offsets and targets of exactly 1,048,576 bytes.
@@ -445,25 +446,76 @@ fn each_launch_is_decided_from_what_the_last_one_saw(runtime: &Runtime) {
     );
     let first = session.decisions().next().expect("decided");
     assert_eq!(first.launch.route, Route::Jit);
-    let note = first.followed.notes.first().copied().unwrap_or_default();
-    assert!(note.starts_with("jit wanted, not available"), "{note}");
+    let followed = match (runtime.backend(), runtime.route()) {
+        ("cuda", RoutePolicy::Compiled) | ("native", _) => first.followed.code.as_ref(),
+        _ => first.followed.notes.first().map_or("", |note| note),
+    };
+    let expected = match (runtime.backend(), runtime.route()) {
+        ("cuda", RoutePolicy::Compiled) => "compiled (",
+        ("cuda", _) => "compiled code wanted, but the interpreter was asked for",
+        ("native", _) => "native",
+        _ => "jit wanted, not available",
+    };
+    assert!(followed.starts_with(expected), "{followed}");
+    if runtime.backend() == "native" {
+        // Functions that rustc compiled lack nothing.
+        assert_eq!(first.followed.notes, [""; 0]);
+    }
 
     let text = session.explain().to_string();
     assert_eq!(text.lines().count(), 13);
     assert!(text.starts_with("launch 1: dense, "), "{text}");
-    assert!(text.contains("jit wanted, not available"), "{text}");
+    assert!(text.contains(followed), "{text}");
     assert!(text.contains("1000 rounds"), "{text}");
     assert!(
-            text.ends_with(
-                "waiting   the JIT route, hot opcodes and windows, fused dense sweeps, the queue's pressure \
-                 (for compiled passes); hit capacity (for relations)\n"
-            ),
-            "{text}"
-        );
+        text.ends_with(
+            "waiting   the queue's pressure (for queues that outlive a launch); hit capacity (for relations)\n"
+        ),
+        "{text}"
+    );
     assert!(
         text.contains("frontier 1 items on average, 1 at most"),
         "{text}"
     );
+}
+
+fn what_runs_have_executed_asks_for_compiled_code(runtime: &Runtime) {
+    let graph = chain(1_000);
+    let mut thresholds = *runtime.thresholds();
+    // Of the search's kernels, the one over edges is executed 999 times, and has most of the opcodes.
+    thresholds.launch.hot_words = 900;
+    let mut session = bfs::Session::new(runtime, &graph).expect("fits");
+    session.set_thresholds(thresholds);
+    for _ in 0..2 {
+        session.run(bfs::Run { source: 0 }).expect("runs");
+    }
+    let decided = session.decisions();
+    let decided: Vec<_> = decided
+        .map(|d| (d.request.hot_windows, d.launch.route))
+        .collect();
+    let [first, (windows, second)] = decided[..] else {
+        panic!("two launches: {decided:?}");
+    };
+    assert_eq!(first, (0, Route::Interpreter));
+    assert!(windows > 0, "{decided:?}");
+    let hot = session
+        .decisions()
+        .last()
+        .expect("decided")
+        .request
+        .hot_opcodes;
+    let enough = hot >= thresholds.launch.jit_opcodes || windows >= thresholds.launch.jit_windows;
+    assert_eq!(
+        second == Route::Jit,
+        enough,
+        "{hot} opcodes, {windows} windows"
+    );
+    // With thresholds below what is hot, it is the JIT.
+    thresholds.launch.jit_windows = 1;
+    session.set_thresholds(thresholds);
+    session.run(bfs::Run { source: 0 }).expect("runs");
+    let last = session.decisions().last().expect("decided");
+    assert_eq!(last.launch.route, Route::Jit);
 }
 
 #[test]
@@ -1186,7 +1238,10 @@ fn many_small_graphs_share_launches_and_keep_apart(runtime: &Runtime) {
     assert_eq!(sessions.len(), 500);
     let uploaded = sessions.counters().expect("backends count");
     let bytes = |g: &Csr| 4 * (g.node_count() + 1 + g.edge_count()) as u64;
-    assert_eq!(uploaded.graph_upload_bytes, graphs.iter().map(bytes).sum());
+    assert_eq!(
+        uploaded.graph_upload_bytes,
+        graphs.iter().map(bytes).sum::<u64>()
+    );
     for round in 0..2 {
         let before = sessions.counters().expect("counts");
         // Two queries a graph, the last graphs first.

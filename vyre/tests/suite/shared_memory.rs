@@ -7,7 +7,10 @@
 )]
 
 use std::sync::Arc;
-use vyre::cuda::{Device, Megakernel};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use vyre::RoutePolicy;
+use vyre::cuda::Cuda;
+use vyre::cuda::fake::{Fake, Spec, Transcript};
 use vyre::prelude::*;
 use vyre_core::cpu::vir0::Vir0Executor;
 use vyre_core::dsl::columns::Column;
@@ -15,13 +18,13 @@ use vyre_core::dsl::error::RunError;
 use vyre_core::plan::check;
 use vyre_core::plan::footprint::Allocation;
 use vyre_core::run::args::{Args, TopologyArgs};
-use vyre_core::run::backend::Executor;
+use vyre_core::run::backend::{Backend, Executor, Opening};
 use vyre_core::run::outcome::Outcome;
 use vyre_core::vir0::module::{BufferId, ReductionId, Step};
 use vyre_core::vir0::verify::verify;
 use vyre_tests::backend_tests;
-use vyre_tests::graphs::edgeless;
-use vyre_tests::passes::tight;
+use vyre_tests::graphs::{distances, edgeless, random_graph};
+use vyre_tests::passes::{bfs, tight};
 use vyre_tests::programs;
 use vyre_tests::random::cases;
 
@@ -60,13 +63,21 @@ fn left(outcome: Result<Outcome, RunError>) -> Left {
     ))
 }
 
-/// As of `vyre/tests/schedules.rs`, those programs whose result no order of waves changes.
 #[test]
 #[ignore = "needs a CUDA device"]
 fn random_passes_run_the_same_where_memory_is_shared() {
-    let device = Device::open(0).expect("a CUDA device");
+    random_passes_on(&Cuda::open(0).expect("a CUDA device"), 600);
+}
+
+#[test]
+fn random_passes_run_the_same_where_a_played_device_shares_memory() {
+    random_passes_on(&Fake::default().open().expect("nothing fails"), 200);
+}
+
+/// As of `vyre/tests/schedules.rs`, those programs whose result no order of waves changes.
+fn random_passes_on(cuda: &Cuda, count: u64) {
     let (mut ran, mut finished) = (0, 0);
-    cases(600, |u| {
+    cases(count, |u| {
         let (graph, program) = (programs::graph(u)?, programs::program(u)?);
         assert_eq!(verify(&program), Ok(()));
         if !check::program(&program).is_empty() {
@@ -82,8 +93,13 @@ fn random_passes_run_the_same_where_memory_is_shared() {
         let expected = left(expected.expect("it fits").run(&Args::default()));
         finished += u32::from(expected.is_some());
         for allocation in [Allocation::Separate, Allocation::Shared] {
-            let made = Megakernel::new(&device, Arc::clone(&program), &topology, allocation);
-            let mut megakernel = made.expect("it fits");
+            let opening = Opening {
+                program: Arc::clone(&program),
+                topology: &topology,
+                allocation,
+                native: None,
+            };
+            let mut megakernel = cuda.open(opening).expect("it fits");
             let text = || vyre_core::vir0::disasm::program(&program);
             for _ in 0..2 {
                 let got = left(megakernel.run(&Args::default()));
@@ -110,9 +126,7 @@ fn sums(k: u64) -> (u64, u64, u64) {
     (499_500 * k, 499_500 * k + 7_000, 499_500 * k)
 }
 
-#[test]
-#[ignore = "needs a CUDA device"]
-fn a_pass_that_was_split_fits_its_budget_on_a_device() {
+fn a_pass_that_was_split_fits_its_budget_on_a_device(device: &Runtime) {
     let graph = edgeless(1_000);
     // 4,004 of the graph, 24 of reductions; scratch in places of 8,192.
     for (memory, groups, held) in [
@@ -120,7 +134,7 @@ fn a_pass_that_was_split_fits_its_budget_on_a_device() {
         (20_412, 2, 20_412),
         (12_220, 3, 12_220),
     ] {
-        let runtime = Runtime::cuda().expect("a CUDA device").with_memory(memory);
+        let runtime = device.clone().with_memory(memory);
         let mut session = tight::Session::new(&runtime, &graph).unwrap();
         let barriers = |s: &&Step| matches!(s, Step::Barrier);
         let schedule = &session.program().schedule;
@@ -143,7 +157,7 @@ fn a_pass_that_was_split_fits_its_budget_on_a_device() {
             assert_eq!((out.x, out.y, out.z), sums(k), "{memory}");
         }
     }
-    let runtime = Runtime::cuda().expect("a CUDA device").with_memory(12_219);
+    let runtime = device.clone().with_memory(12_219);
     let error = tight::Session::new(&runtime, &graph).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -151,11 +165,9 @@ fn a_pass_that_was_split_fits_its_budget_on_a_device() {
     );
 }
 
-#[test]
-#[ignore = "needs a CUDA device"]
-fn many_graphs_share_memory_in_one_launch() {
+fn many_graphs_share_memory_in_one_launch(device: &Runtime) {
     // Each by its budget of 21 kB, which three buffers side by side are over.
-    let runtime = Runtime::cuda().expect("a CUDA device").with_memory(1 << 20);
+    let runtime = device.clone().with_memory(1 << 20);
     let graphs: Vec<Csr> = (0..20).map(|i| edgeless(990 + i % 11)).collect();
     let mut sessions = tight::Sessions::new(&runtime, &graphs).unwrap();
     for (topology, k) in (0..graphs.len()).zip(1..) {
@@ -259,35 +271,43 @@ fn tangle(nodes: u32) -> Csr {
 
 #[test]
 #[ignore = "needs a CUDA device"]
-fn frontiers_and_scratch_in_turn_give_what_they_give_apart() {
-    for nodes in [50, 3_000, 200_000] {
-        let graph = tangle(nodes);
-        let mut expected = twice::Session::new(&Runtime::vir0(), &graph).unwrap();
-        let cuda = || Runtime::cuda().expect("a CUDA device");
-        // So much that only sharing helps: what one session takes, less half of the least of what could be shared.
-        let roomy = cuda().with_memory(1 << 32);
-        let apart = twice::Session::new(&roomy, &graph).unwrap();
-        let needs = roomy.memory().unwrap().1;
-        drop(apart);
-        let short = cuda().with_memory(needs - 2 * u64::from(nodes));
-        let mut shared = twice::Session::new(&short, &graph).unwrap();
-        let held = short.memory().unwrap().1;
-        assert!(held < needs - 4 * u64::from(nodes), "{held} of {needs}");
-        for source in [0, nodes / 2, nodes - 1, 0] {
-            let wanted = expected.run(twice::Run { source }).unwrap();
-            let got = shared.run(twice::Run { source }).unwrap();
-            assert_eq!(got.near, wanted.near, "{nodes} from {source}");
-            assert_eq!(got.far, wanted.far, "{nodes} from {source}");
-        }
-        for source in 0..6 {
-            shared.submit(twice::Run { source }, 0);
-        }
-        for (source, (_, got)) in (0..).zip(shared.run_batch().unwrap().results) {
-            let wanted = expected.run(twice::Run { source }).unwrap();
-            let got = got.unwrap();
-            assert_eq!(got.near, wanted.near, "{nodes} from {source} in a batch");
-            assert_eq!(got.far, wanted.far, "{nodes} from {source} in a batch");
-        }
+fn large_frontiers_and_scratch_in_turn_give_what_they_give_apart() {
+    let device = Runtime::cuda().expect("a CUDA device");
+    apart_and_in_turn(&device, 200_000);
+}
+
+fn frontiers_and_scratch_in_turn_give_what_they_give_apart(device: &Runtime) {
+    for nodes in [50, 3_000] {
+        apart_and_in_turn(device, nodes);
+    }
+}
+
+fn apart_and_in_turn(device: &Runtime, nodes: u32) {
+    let graph = tangle(nodes);
+    let mut expected = twice::Session::new(&Runtime::vir0(), &graph).unwrap();
+    // So much that only sharing helps: what one session takes, less half of the least of what could be shared.
+    let roomy = device.clone().with_memory(1 << 32);
+    let apart = twice::Session::new(&roomy, &graph).unwrap();
+    let needs = roomy.memory().unwrap().1;
+    drop(apart);
+    let short = device.clone().with_memory(needs - 2 * u64::from(nodes));
+    let mut shared = twice::Session::new(&short, &graph).unwrap();
+    let held = short.memory().unwrap().1;
+    assert!(held < needs - 4 * u64::from(nodes), "{held} of {needs}");
+    for source in [0, nodes / 2, nodes - 1, 0] {
+        let wanted = expected.run(twice::Run { source }).unwrap();
+        let got = shared.run(twice::Run { source }).unwrap();
+        assert_eq!(got.near, wanted.near, "{nodes} from {source}");
+        assert_eq!(got.far, wanted.far, "{nodes} from {source}");
+    }
+    for source in 0..6 {
+        shared.submit(twice::Run { source }, 0);
+    }
+    for (source, (_, got)) in (0..).zip(shared.run_batch().unwrap().results) {
+        let wanted = expected.run(twice::Run { source }).unwrap();
+        let got = got.unwrap();
+        assert_eq!(got.near, wanted.near, "{nodes} from {source} in a batch");
+        assert_eq!(got.far, wanted.far, "{nodes} from {source} in a batch");
     }
 }
 
@@ -297,11 +317,20 @@ const BESIDE: u64 = (228 << 10) + (16 << 10) + 64 * 256;
 
 #[test]
 #[ignore = "needs a CUDA device"]
-fn a_budget_counts_what_is_allocated() {
-    let graph = tangle(400_000);
+fn a_budget_counts_what_is_allocated_for_large_graphs() {
+    let device = Runtime::cuda().expect("a CUDA device");
+    counted_and_allocated(&device, (400_000, 5_000_000));
+}
+
+fn a_budget_counts_what_is_allocated(device: &Runtime) {
+    counted_and_allocated(device, (20_000, 50_000));
+}
+
+fn counted_and_allocated(device: &Runtime, (nodes, n): (u32, u32)) {
+    let graph = tangle(nodes);
     let small = edgeless(1_000);
     let check = |name: &str, memory: u64, open: &dyn Fn(&Runtime) -> Box<dyn std::any::Any>| {
-        let runtime = Runtime::cuda().expect("a CUDA device").with_memory(memory);
+        let runtime = device.clone().with_memory(memory);
         let device = runtime.cuda_device().expect("it is one");
         let before = device.allocated_bytes();
         let session = open(&runtime);
@@ -326,8 +355,9 @@ fn a_budget_counts_what_is_allocated() {
         Box::new(session)
     };
     let apart = check("twice", 1 << 33, &run_twice);
-    let shared = check("twice, shared", apart - 400_000, &run_twice);
-    assert!(shared < apart - 1_000_000, "{shared} of {apart}");
+    let shared = check("twice, shared", apart - u64::from(nodes), &run_twice);
+    let less = u64::from(nodes) * 5 / 2;
+    assert!(shared < apart - less, "{shared} of {apart}");
     check("tight", 21_000, &|runtime| {
         let mut session = tight::Session::new(runtime, &small).unwrap();
         session.run(tight::Run { k: 1 }).unwrap();
@@ -335,9 +365,61 @@ fn a_budget_counts_what_is_allocated() {
     });
     check("sums", 1 << 33, &|runtime| {
         let mut session = sum::Session::new(runtime, &graph).unwrap();
-        session.run(sum::Run { n: 5_000_000 }).unwrap();
+        session.run(sum::Run { n }).unwrap();
         Box::new(session)
     });
+}
+
+/// Runs a batch of searches on a device with so much memory, or a budget of it: the bytes that are held before and after
+/// it, and how many launches it took.
+fn batch_on(memory_bytes: u64, budget: Option<u64>) -> (u64, u64, usize) {
+    let graph = random_graph(300, 900);
+    let fake = Fake::new(Spec {
+        memory_bytes,
+        ..Spec::default()
+    });
+    let (cuda, transcript) = Transcript::of_fake(&fake).expect("nothing fails");
+    let mut runtime = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+    if let Some(budget) = budget {
+        runtime = runtime.with_memory(budget);
+    }
+    let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
+    let before = fake.held().bytes;
+    for source in 0..200 {
+        session.submit(bfs::Run { source }, 0);
+    }
+    let batch = session.run_batch().expect("it begins");
+    for (source, (_, result)) in (0..).zip(batch.results) {
+        assert_eq!(
+            result.expect("there is room for one").dist,
+            distances(&graph, source)
+        );
+    }
+    let launches = transcript.text().matches(": launch (").count();
+    (before, fake.held().bytes, launches)
+}
+
+/// The less memory, the more launches, up to one for each query; none of them fails.
+#[test]
+fn a_batch_takes_as_many_launches_as_memory_asks_for() {
+    let (before, after, least) = batch_on(4 << 30, None);
+    let more = after - before;
+    assert!(more > 200 * 4 * 300, "{more} bytes for 200 results");
+    let launches = [8, 4, 2, 1, 0].map(|k| batch_on(before + more * k / 8, None).2);
+    println!("{least} launches, or {launches:?}");
+    assert_eq!(launches[0], least);
+    assert!(launches.is_sorted(), "{launches:?}");
+    assert_eq!(launches[4], 200);
+    // The same by a budget, of which nothing is taken that it does not have.
+    let budgets = [more, more / 4, more / 16].map(|more| before + more);
+    let of_budgets = budgets.map(|budget| {
+        let (_, held, launches) = batch_on(4 << 30, Some(budget));
+        println!("{budget}: {held} bytes held, {launches} launches");
+        assert!(held <= budget + BESIDE, "{held} of {budget}");
+        launches
+    });
+    assert!(of_budgets.is_sorted(), "{of_budgets:?}");
+    assert!(of_budgets[2] > of_budgets[0], "{of_budgets:?}");
 }
 
 /// A lifted neighbour loop, a list, and buffers whose length is a scalar.
@@ -396,4 +478,97 @@ fn memory_in_turn_gives_on_a_cpu_what_it_gives_apart(runtime: &Runtime) {
     }
 }
 
-backend_tests!(cpus: memory_in_turn_gives_on_a_cpu_what_it_gives_apart);
+/// A list as long as there are nodes, and a result for each of them.
+#[wave_graph]
+pub mod numbered {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[list(capacity = node, output)]
+        all: List<u64>,
+        #[output(per = node)]
+        own: u64,
+        add: u64,
+    }
+
+    #[wave(nodes)]
+    fn number(v: Node, add: u64, all: &Append<u64>, own: &mut u64) {
+        *own = u64::from(v) + add;
+        all.append(*own);
+    }
+}
+
+/// Resident memory of this process.
+fn resident_bytes() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").expect("Linux says");
+    let pages = pages.split(' ').nth(1).expect("the second number");
+    4096 * pages.parse::<u64>().expect("a number")
+}
+
+/// What the device and the process hold while batches with lists run, looked at all the while, and not only when they
+/// have ended.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn batches_with_lists_stay_within_the_budget() {
+    let (nodes, budget) = (1_000_000, 512 << 20);
+    let most = budget + budget / 20 + (64 << 20);
+    let graph = edgeless(nodes);
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let device = runtime.cuda_device().expect("it is one");
+    // The context and what it loads when it is first used.
+    let mut first = numbered::Session::new(&runtime, &graph).expect("it fits");
+    first.run(numbered::Run { add: 1 }).expect("no trap");
+    drop(first);
+    let free = || device.memory_bytes().expect("the device says").0;
+    let (free_before, resident_before) = (free(), resident_bytes());
+    let (ended, low, high) = (
+        AtomicBool::new(false),
+        AtomicU64::new(u64::MAX),
+        AtomicU64::new(0),
+    );
+    let mut results = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(Relaxed) {
+                low.fetch_min(free(), Relaxed);
+                high.fetch_max(resident_bytes(), Relaxed);
+                std::thread::sleep(std::time::Duration::from_micros(500));
+            }
+        });
+        let runtime = runtime.clone().with_memory(budget);
+        let mut session = numbered::Session::new(&runtime, &graph).expect("it fits");
+        for _ in 0..3 {
+            for add in 0..60 {
+                session.submit(numbered::Run { add }, 0);
+            }
+            let batch = session.run_batch().expect("it runs");
+            for ((_, result), add) in batch.results.iter().zip(0..) {
+                // 16 MB each.
+                if let Ok(out) = result {
+                    assert_eq!((out.own[7], out.all.len()), (7 + add, nodes));
+                    results += 1;
+                }
+            }
+        }
+        ended.store(true, Relaxed);
+    });
+    let on_device = free_before.saturating_sub(low.into_inner());
+    let in_process = high.into_inner().saturating_sub(resident_before);
+    println!(
+        "{results} results; on the device {on_device} bytes, in the process {in_process} of {budget}"
+    );
+    assert!(results > 3 && on_device > 0);
+    assert!(on_device <= most, "{on_device} bytes on the device");
+    // Results of a batch are the caller's, and come in memory of its own.
+    let handed_out = 60 * 16 * nodes as u64;
+    assert!(
+        in_process <= most + handed_out,
+        "{in_process} bytes in the process"
+    );
+}
+
+backend_tests!(
+    cpus: memory_in_turn_gives_on_a_cpu_what_it_gives_apart;
+    devices: a_pass_that_was_split_fits_its_budget_on_a_device, many_graphs_share_memory_in_one_launch,
+        frontiers_and_scratch_in_turn_give_what_they_give_apart, a_budget_counts_what_is_allocated,
+);

@@ -135,7 +135,7 @@ fn waves_are_timed_when_asked_for(runtime: &Runtime) {
         minutes: 3,
     };
     assert_eq!(session.run(run()).expect("no trap").report.waves, None);
-    assert!(!session.explain().to_string().contains("hour"));
+    assert!(!session.explain().to_string().contains("2 sweeps"));
     session.set_wave_times(true);
     let timed = session.run(run()).expect("no trap").report.waves;
     let explained = session.explain().to_string();

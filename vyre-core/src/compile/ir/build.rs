@@ -143,6 +143,49 @@ impl<'a> Sequence<'a> {
         get(power)
     }
 
+    /// The old value of an element that a [`CompareExchange`](Expr::CompareExchange) is about, stored or not.
+    ///
+    /// Bytecode only says whether it stored. If not, the element was another one than expected, and a load tells which;
+    /// if it is the expected one by then, the exchange is tried again.
+    pub fn compare_and_swap(&mut self, exchange: Expr) -> Expr {
+        let Expr::CompareExchange {
+            buffer,
+            scalar,
+            index,
+            expected,
+            new,
+            site,
+        } = exchange
+        else {
+            return exchange;
+        };
+        let (index, expected) = (self.named(*index), self.named(*expected));
+        let new = self.named(*new);
+        let old = self.local(expected.clone());
+        let body = self.inner(|s| {
+            let stored = Expr::CompareExchange {
+                buffer,
+                scalar,
+                index: Box::new(index.clone()),
+                expected: Box::new(expected.clone()),
+                new: Box::new(new),
+                site,
+            };
+            s.block.push(when(stored, vec![Stmt::Break { depth: 0 }]));
+            let now = Expr::AtomicLoad {
+                buffer,
+                scalar,
+                index: Box::new(index),
+                site,
+            };
+            s.set(old, now);
+            let other = compare(CompareOp::Ne, scalar, Expr::Local(old), expected);
+            s.block.push(when(other, vec![Stmt::Break { depth: 0 }]));
+        });
+        self.block.push(Stmt::Loop { body });
+        Expr::Local(old)
+    }
+
     /// `x.clamp(least, most)`: traps as an assert unless `least <= most`; a NaN stays.
     pub fn clamp(&mut self, scalar: Scalar, x: Expr, least: Expr, most: Expr) -> Expr {
         let (x, least, most) = (self.named(x), self.named(least), self.named(most));

@@ -6,8 +6,8 @@ use crate::cpu::state::{Frontier, List, room_for};
 use crate::dsl::record::Record;
 use crate::dsl::{Append, Push, Reduce, Reduction, Room, Seen};
 use crate::plan::footprint::CHUNK;
-use crate::vir0::scalar::ScalarType;
-use std::cell::Cell;
+use crate::vir0::exact::Total;
+use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -279,7 +279,7 @@ impl<T: Record> LaneArg for AppendArg<'_, T> {
 /// `&Reduce<O>`: a chunk's partial result.
 #[derive(Debug)]
 pub struct ReduceArg<'s, O> {
-    pub(super) total: &'s Cell<u64>,
+    pub(super) total: &'s RefCell<Total>,
     pub(super) op: PhantomData<O>,
 }
 
@@ -314,8 +314,6 @@ impl<O: Reduction> LaneArg for ReduceArg<'_, O> {
     fn put((): &(), (): (), _: Lane) {}
     #[inline]
     fn close(&self, local: Reduce<O>) {
-        let before = O::Value::from_bits64(self.total.get());
-        self.total
-            .set(O::combine(before, local.value()).to_bits64());
+        local.merge(&mut self.total.borrow_mut());
     }
 }

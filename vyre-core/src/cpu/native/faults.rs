@@ -2,18 +2,27 @@
 
 use crate::dsl::fault::Fault;
 use crate::run::schedule::Pending;
+use crate::run::stop::Signal;
 use crate::vir0::flow::writes;
-use crate::vir0::isa::{Faults, IMM, Op, Word};
+use crate::vir0::isa::{Faults, Op, Word};
 use crate::vir0::module::{Domain, Kernel, KernelId, Program, SiteId, Wave, WaveId};
 use crate::vir0::trap::TrapKind;
 
-/// What a fault needs to find its place in the bytecode.
+/// What a chunk needs beside its lanes: a fault to find its place in the bytecode, and whether the call is to stop.
 pub(super) struct Code<'p> {
     pub(super) program: &'p Program,
     pub(super) wave: WaveId,
+    /// Of the call, where it can be stopped.
+    pub(super) signal: Option<&'static Signal>,
 }
 
 impl Code<'_> {
+    /// The call is to stop, and no lane begins any more.
+    #[inline]
+    pub(super) fn is_stopped(&self) -> bool {
+        self.signal.is_some_and(Signal::is_raised)
+    }
+
     #[cold]
     pub(super) fn locate(&self, item: u32, mut fault: Fault) -> Pending {
         let kernel = self.program.waves[self.wave.index()].kernel;
@@ -28,10 +37,8 @@ impl Code<'_> {
 /// The pc of the word at the fault's position. What kind of trap a panic is, that word says, and its site what the user
 /// says.
 ///
-/// A few methods of std panic without their caller's position (`wrapping_div` and `wrapping_rem` of signed integers,
-/// `clamp` of floats): the fault is then at the one word that can raise it, if there is only one. Code that a
-/// `macro_rules!` wrote has one position, that of the macro's call: the fault is then at the first word that can raise
-/// it.
+/// Code that a `macro_rules!` wrote has one position, that of the macro's call: the fault is then at the first word that
+/// can raise it.
 pub(super) fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> u32 {
     let kernel = &program.kernels[kernel.index()];
     let here = |&&(_, site): &&(u32, SiteId)| program.sites.get(site.index()) == Some(&fault.site);
@@ -41,7 +48,7 @@ pub(super) fn refine(program: &Program, kernel: KernelId, fault: &mut Fault) -> 
         let raises = |s: &&(u32, SiteId)| raises(program, kernel, **s, fault);
         at = kernel.sites.iter().filter(here).find(raises).or(at);
     }
-    let Some(&(pc, site)) = at.or_else(|| within_std(program, kernel, fault)) else {
+    let Some(&(pc, site)) = at else {
         return u32::MAX;
     };
     if let Some(site) = program.sites.get(site.index()) {
@@ -90,36 +97,6 @@ pub(super) fn raises(
         Some(_) => !panicked,
         None => false,
     }
-}
-
-/// The word of a fault whose position is std's own, if only one site of the kernel can raise such a fault.
-pub(super) fn within_std<'a>(
-    program: &Program,
-    kernel: &'a Kernel,
-    fault: &Fault,
-) -> Option<&'a (u32, SiteId)> {
-    if program.sites.iter().any(|s| s.file == fault.site.file) {
-        return None;
-    }
-    let raises = |pc: u32| {
-        let word = kernel.code.get(pc as usize)?;
-        let divides = || fault.kind == TrapKind::DivideByZero && (word.b != IMM || word.imm == 0);
-        Some(match Op::from_code(word.op)? {
-            Op::DivI32 | Op::DivI64 => divides() && !fault.remainder,
-            Op::RemI32 | Op::RemI64 => divides() && fault.remainder,
-            Op::Assert | Op::Trap => {
-                fault.kind == TrapKind::Assert
-                    && TrapKind::from_code(word.imm) == Some(TrapKind::Assert)
-            }
-            _ => false,
-        })
-    };
-    let mut able = kernel
-        .sites
-        .iter()
-        .filter(|(pc, _)| raises(*pc) == Some(true));
-    let first = able.next()?;
-    able.all(|(_, site)| *site == first.1).then_some(first)
 }
 
 /// Whether a lane of this wave can raise a fault that the bytecode knows of. Its own element is always there.

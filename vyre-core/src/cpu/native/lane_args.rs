@@ -438,6 +438,190 @@ impl<T: AtomicElement> LaneArg for OwnMut<'_, T> {
     fn close(&self, (): ()) {}
 }
 
+/// `&[T; K]`: the lane's own row, read.
+#[derive(Debug)]
+pub struct OwnRow<'s, T, const K: usize> {
+    pub(super) values: Values<'s, T>,
+}
+
+impl<T: Element, const K: usize> LaneArg for OwnRow<'_, T, K> {
+    type Item<'l> = &'l [T; K];
+    type View<'v>
+        = &'v [[T; K]]
+    where
+        Self: 'v;
+    type Part<'v>
+        = &'v [[T; K]]
+    where
+        Self: 'v;
+    type Local = ();
+    type Slot = ();
+
+    #[inline]
+    fn view(&mut self) -> &[[T; K]] {
+        self.values.as_chunks().0
+    }
+    #[inline]
+    fn begin(&self) {}
+    #[inline]
+    fn open(_: &[[T; K]], _: usize) {}
+    #[inline]
+    fn slot() {}
+    #[inline]
+    fn get<'l>(view: &'l &[[T; K]], _: (&'l mut (), &'l mut ()), lane: Lane) -> &'l [T; K] {
+        &view[lane.index as usize]
+    }
+    #[inline]
+    fn put(_: &&[[T; K]], (): (), _: Lane) {}
+    #[inline]
+    fn whole(&mut self) -> &[[T; K]] {
+        self.values.as_chunks().0
+    }
+    #[inline]
+    fn cut<'v>(part: &'v [[T; K]], lanes: usize) -> (&'v [[T; K]], &'v [[T; K]])
+    where
+        Self: 'v,
+    {
+        part.split_at(lanes)
+    }
+    #[inline]
+    fn first<'p, 'v: 'p>(part: &'p mut &'v [[T; K]], lanes: usize) -> &'p [[T; K]]
+    where
+        Self: 'v,
+    {
+        &part[..lanes]
+    }
+    #[inline]
+    fn open_part<'v>(_: &&'v [[T; K]], _: usize)
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
+    fn get_at<'l, 'v>(
+        part: &'l mut &'v [[T; K]],
+        _: (&'l mut (), &'l mut ()),
+        (_, at): (Lane, usize),
+    ) -> &'l [T; K]
+    where
+        Self: 'v,
+    {
+        &part[at]
+    }
+    #[inline]
+    fn put_at<'v>(_: &mut &'v [[T; K]], (): (), _: (Lane, usize))
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
+    fn close(&self, (): ()) {}
+}
+
+/// `&mut [T; K]`: the lane's own row, in place where a chunk's lanes are consecutive, otherwise read and written back
+/// when the lane is done.
+#[derive(Debug)]
+pub struct OwnRowMut<'s, T: AtomicElement, const K: usize> {
+    pub(super) values: ValuesMut<'s, T>,
+}
+
+/// The elements of a lane's row.
+#[inline]
+fn row_of<T: AtomicElement, const K: usize>(
+    view: &Buf<Atomic<T>>,
+    lane: Lane,
+) -> impl Iterator<Item = &Atomic<T>> {
+    let first = lane.index as usize * K;
+    (first..first + K).map(|at| &view[at as u32])
+}
+
+impl<T: AtomicElement, const K: usize> LaneArg for OwnRowMut<'_, T, K> {
+    type Item<'l> = &'l mut [T; K];
+    type View<'v>
+        = &'v Buf<Atomic<T>>
+    where
+        Self: 'v;
+    type Part<'v>
+        = &'v mut [[T; K]]
+    where
+        Self: 'v;
+    type Local = ();
+    type Slot = [T; K];
+
+    #[inline]
+    fn view(&mut self) -> &Buf<Atomic<T>> {
+        Buf::atomic(self.values.get())
+    }
+    #[inline]
+    fn begin(&self) {}
+    #[inline]
+    fn open(_: &Buf<Atomic<T>>, _: usize) {}
+    #[inline]
+    fn slot() -> [T; K] {
+        [T::from_bits64(0); K]
+    }
+    #[inline]
+    fn get<'l>(
+        view: &'l &Buf<Atomic<T>>,
+        (_, slot): (&'l mut (), &'l mut [T; K]),
+        lane: Lane,
+    ) -> &'l mut [T; K] {
+        for (own, shared) in slot.iter_mut().zip(row_of::<T, K>(view, lane)) {
+            *own = shared.get();
+        }
+        slot
+    }
+    #[inline]
+    fn put(view: &&Buf<Atomic<T>>, slot: [T; K], lane: Lane) {
+        for (own, shared) in slot.into_iter().zip(row_of::<T, K>(view, lane)) {
+            shared.put(own);
+        }
+    }
+    #[inline]
+    fn whole(&mut self) -> &mut [[T; K]] {
+        self.values.get().as_chunks_mut().0
+    }
+    #[inline]
+    fn cut<'v>(part: &'v mut [[T; K]], lanes: usize) -> (&'v mut [[T; K]], &'v mut [[T; K]])
+    where
+        Self: 'v,
+    {
+        part.split_at_mut(lanes)
+    }
+    #[inline]
+    fn first<'p, 'v: 'p>(part: &'p mut &'v mut [[T; K]], lanes: usize) -> &'p mut [[T; K]]
+    where
+        Self: 'v,
+    {
+        &mut part[..lanes]
+    }
+    #[inline]
+    fn open_part<'v>(_: &&'v mut [[T; K]], _: usize)
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
+    fn get_at<'l, 'v>(
+        part: &'l mut &'v mut [[T; K]],
+        _: (&'l mut (), &'l mut [T; K]),
+        (_, at): (Lane, usize),
+    ) -> &'l mut [T; K]
+    where
+        Self: 'v,
+    {
+        &mut part[at]
+    }
+    #[inline]
+    fn put_at<'v>(_: &mut &'v mut [[T; K]], _: [T; K], _: (Lane, usize))
+    where
+        Self: 'v,
+    {
+    }
+    #[inline]
+    fn close(&self, (): ()) {}
+}
+
 /// The columns of a struct-of-arrays buffer, borrowed for reading.
 #[derive(Debug)]
 pub struct Fields<'s, T> {

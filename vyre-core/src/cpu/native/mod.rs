@@ -17,23 +17,26 @@ mod sweep;
 mod walks;
 
 pub use collected::{AppendArg, PushArg, PushItems, PushView, ReduceArg, RoomView};
-pub use lane_args::{Fields, FieldsMut, LaneArg, Own, OwnMut, Read, Rowed, Shared};
+pub use lane_args::{
+    Fields, FieldsMut, LaneArg, Own, OwnMut, OwnRow, OwnRowMut, Read, Rowed, Shared,
+};
 pub use sweep::{Named, Sweep};
 pub use walks::Lane;
 
-use crate::cpu::state::{Bodies, HostState, no_memory_for};
+use crate::cpu::state::{Bodies, Done, HostState, Job, no_memory_for};
 use crate::dsl::columns::{Column as Values, Element, SliceMut};
 use crate::dsl::error::RunError;
 use crate::dsl::fault::{self, Fault, InLane, Lanes};
 use crate::plan::footprint::{Allocation, CHUNK};
-use crate::plan::launch::Route;
 use crate::plan::session::Counters;
 use crate::run::args::{Args, TopologyArgs};
 use crate::run::backend::{Executor, Followed, LaunchHint, Limits, Progress};
 use crate::run::outcome::{Activity, Outcome};
+use crate::run::stop::Stop;
 use crate::vir0::module::{Buffer, BufferId, FixpointId, Program, WaveId};
 use faults::{can_trap, refine};
 use looks::{Ahead, is_lent};
+use rayon::prelude::*;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::num::NonZeroUsize;
@@ -143,7 +146,7 @@ impl Until<'_> {
 
     /// A reduction's value.
     pub fn reduction<T: Element>(&self, id: u16) -> T {
-        T::from_bits64(self.state.reductions[id as usize].get())
+        T::from_bits64(self.state.reductions[id as usize].borrow().value())
     }
 
     /// A scalar of the run.
@@ -203,6 +206,12 @@ impl<P> NativeExecutor<P> {
     pub fn with_work_limit(mut self, limit: u64) -> NativeExecutor<P> {
         self.state.meter.most_work = limit;
         self
+    }
+
+    /// Its own, and those of further queries.
+    fn states(&mut self) -> impl Iterator<Item = &mut HostState> {
+        let slots = self.slots.iter_mut().map(|(state, _)| state);
+        std::iter::once(&mut self.state).chain(slots)
     }
 }
 
@@ -301,9 +310,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
             });
         }
         self.state.parallel_from = parallel_from;
-        let slots = self.slots.iter_mut().map(|(state, _)| state);
-        let states = std::iter::once(&mut self.state).chain(slots);
-        HostState::level(&mut states.collect::<Vec<_>>());
+        HostState::level(&mut self.states().collect::<Vec<_>>());
         let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.sort_unstable_by_key(|&(at, _)| at);
         done.into_iter().map(|(_, result)| result).collect()
@@ -354,18 +361,14 @@ impl<P: Functions> Executor for NativeExecutor<P> {
     fn follow(&mut self, hint: &LaunchHint) -> Followed {
         let limits = self.limits();
         let mut notes = Vec::new();
-        if hint.route == Route::Jit {
-            notes.push("jit wanted, not available: the functions are compiled already");
-        }
         if hint.workers > 1 && hint.workers < limits.max_workers {
-            notes.push("fewer threads wanted, not available: a sweep takes one or all");
+            notes.push("fewer threads wanted, not available: a sweep takes one or all".into());
         }
         self.state.parallel_from = match hint.workers {
             1 => u64::MAX,
             _ => hint.parallel_from,
         };
-        let slots = self.slots.iter_mut().map(|(state, _)| state);
-        for state in std::iter::once(&mut self.state).chain(slots) {
+        for state in self.states() {
             state.pack_up_to_bytes = hint.pack_up_to_bytes;
             state.sweeps = hint.sweeps;
             state.meter.time_waves = hint.time_waves;
@@ -382,7 +385,7 @@ impl<P: Functions> Executor for NativeExecutor<P> {
             } else {
                 limits.max_workers
             },
-            code: "native",
+            code: "native".into(),
             sweeps: Some(hint.sweeps.start),
             notes,
         }
@@ -394,6 +397,19 @@ impl<P: Functions> Executor for NativeExecutor<P> {
 
     fn set_progress(&mut self, progress: Arc<Progress>) {
         self.state.meter.progress = progress;
+    }
+
+    fn set_stop(&mut self, stop: &Arc<Stop>) {
+        for state in self.states() {
+            state.meter.stop = Some(Arc::clone(stop));
+        }
+    }
+
+    fn set_step_limit(&mut self, steps: Option<u64>) -> bool {
+        for state in self.states() {
+            state.meter.most_work = steps.unwrap_or(u64::MAX);
+        }
+        true
     }
 }
 
@@ -458,18 +474,42 @@ impl<P: Functions> Bodies for Native<'_, '_, P> {
             fixpoint,
             round,
         };
-        let _in_lane = InLane::enter(Lanes::Alone);
-        catch_unwind(AssertUnwindSafe(|| P::until(&cx))).map_err(|payload| {
+        let _in_lane = InLane::enter(Lanes::Alone, state.meter.signal());
+        catch_unwind(AssertUnwindSafe(|| P::until(&cx))).or_else(|payload| {
+            if fault::is_stop(&*payload) {
+                return Ok(true);
+            }
             let mut fault = fault::classify(payload);
             let kernel = state.program.fixpoints[fixpoint.index()].until;
             refine(&state.program, kernel, &mut fault);
-            fault
+            Err(fault)
         })
     }
 
+    fn threads(&self) -> usize {
+        rayon::current_num_threads()
+    }
+
+    fn parts(&mut self, job: &Job<'_>, states: &mut [HostState]) -> Vec<Done> {
+        let work = |state: &mut HostState| {
+            let scratch = &mut Scratch::new(&state.program);
+            let mut bodies = Native::<P>::new(scratch, &mut []);
+            let groups = std::iter::from_fn(|| job.next());
+            let done: Vec<Done> = groups
+                .map(|group| job.run(group, state, &mut bodies))
+                .collect();
+            bodies.note(&mut state.activity);
+            done
+        };
+        match states {
+            [state] => work(state),
+            states => states.par_iter_mut().flat_map_iter(work).collect(),
+        }
+    }
+
     fn note(&mut self, activity: &mut Activity) {
-        activity.shared = self.scratch.shared.get();
+        activity.shared += self.scratch.shared.get();
         let pulls = self.scratch.pulls.iter_mut().flatten();
-        activity.pulled = pulls.map(|p| p.get_mut().turned).sum();
+        activity.pulled += pulls.map(|p| p.get_mut().turned).sum::<u64>();
     }
 }

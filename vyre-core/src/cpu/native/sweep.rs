@@ -3,8 +3,8 @@
 use super::collected::{AppendArg, PushArg, PushItems, ReduceArg};
 use super::faults::Code;
 use super::lane_args::{
-    Cellular, Field, Fields, FieldsMut, INSIDE, LaneArg, Own, OwnMut, Read, Rowed, Shared, Values,
-    ValuesMut,
+    Cellular, Field, Fields, FieldsMut, INSIDE, LaneArg, Own, OwnMut, OwnRow, OwnRowMut, Read,
+    Rowed, Shared, Values, ValuesMut,
 };
 use super::looks::{Ahead, Looks, is_lent};
 use super::pull::Pull;
@@ -110,7 +110,7 @@ impl<'s> Sweep<'s> {
 
     /// A finished reduction.
     pub fn reduction<T: Element>(&self, id: u16) -> T {
-        T::from_bits64(self.state.reductions[id as usize].get())
+        T::from_bits64(self.state.reductions[id as usize].borrow().value())
     }
 
     /// A topology.
@@ -196,6 +196,20 @@ impl<'s> Sweep<'s> {
     /// Each lane's own element.
     pub fn own_mut<T: AtomicElement>(&self, id: u16) -> OwnMut<'s, T> {
         OwnMut {
+            values: self.values_mut(id),
+        }
+    }
+
+    /// Each lane's own row of `K` elements, read-only.
+    pub fn own_row<T: Element, const K: usize>(&self, id: u16) -> OwnRow<'s, T, K> {
+        OwnRow {
+            values: self.values(id),
+        }
+    }
+
+    /// Each lane's own row of `K` elements.
+    pub fn own_row_mut<T: AtomicElement, const K: usize>(&self, id: u16) -> OwnRowMut<'s, T, K> {
+        OwnRowMut {
             values: self.values_mut(id),
         }
     }
@@ -465,7 +479,7 @@ impl<'s> Sweep<'s> {
         args.ready(chunks);
         if !self.shares(chunks, args) {
             for chunk in 0..chunks {
-                let _in_lane = InLane::enter(Lanes::Alone);
+                let _in_lane = InLane::enter(Lanes::Alone, code.signal);
                 let (first, end) = borders(len, chunk);
                 let local = args.begin();
                 let (_, part) = C::cut(args.whole(), first);
@@ -485,7 +499,7 @@ impl<'s> Sweep<'s> {
             let parts = group.clone().into_par_iter().zip(parts);
             parts
                 .map(|(chunk, part)| {
-                    let _in_lane = InLane::enter(Lanes::Shared);
+                    let _in_lane = InLane::enter(Lanes::Shared, code.signal);
                     let (first, end) = span_of(chunk);
                     let local = C::open_part(&part, chunk - group.start);
                     let span = (first, end - first);
@@ -535,6 +549,7 @@ impl<'s> Sweep<'s> {
         Code {
             program: &self.state.program,
             wave: self.wave,
+            signal: self.state.meter.signal(),
         }
     }
 
@@ -567,7 +582,7 @@ impl<'s> Sweep<'s> {
         args.ready(chunks);
         if !self.shares(chunks, args) {
             for chunk in 0..chunks {
-                let _in_lane = InLane::enter(Lanes::Alone);
+                let _in_lane = InLane::enter(Lanes::Alone, code.signal);
                 let local = args.begin();
                 let walk = || walk(chunk);
                 let view = args.view();
@@ -586,7 +601,7 @@ impl<'s> Sweep<'s> {
             let chunks = group.clone().into_par_iter();
             chunks
                 .map(|chunk| {
-                    let _in_lane = InLane::enter(lanes);
+                    let _in_lane = InLane::enter(lanes, code.signal);
                     let walk = || walk(chunk);
                     let local = C::open(view, chunk - group.start);
                     name.lanes(|| run_chunk::<C, F, W>(&code, (view, local), walk, kernel))
@@ -632,6 +647,10 @@ where
     let mut next = 0;
     let mut found = None;
     loop {
+        if code.is_stopped() {
+            C::end(&mut local);
+            return (local, found);
+        }
         let lanes = AssertUnwindSafe(|| {
             let mut at = Count {
                 now: next,
@@ -657,6 +676,7 @@ where
                 C::end(&mut local);
                 return (local, found);
             }
+            Err(payload) if fault::is_stop(&*payload) => {}
             Err(payload) => {
                 let item = (first + next - 1) as u32;
                 let pending = code.locate(item, fault::classify(payload));
@@ -697,6 +717,10 @@ where
     let mut walk = walk();
     let mut found = None;
     loop {
+        if code.is_stopped() {
+            C::end(&mut local);
+            return (local, found);
+        }
         let lanes = AssertUnwindSafe(|| {
             walk.walk(|lane| {
                 let mut slot = C::slot();
@@ -709,6 +733,7 @@ where
                 C::end(&mut local);
                 return (local, found);
             }
+            Err(payload) if fault::is_stop(&*payload) => {}
             Err(payload) => {
                 let pending = code.locate(walk.current(), fault::classify(payload));
                 found = lowest(found, Some(Box::new(pending)));

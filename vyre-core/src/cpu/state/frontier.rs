@@ -127,6 +127,19 @@ impl List {
         }
     }
 
+    /// Takes what parts appended, as far as there is room. So many more there was no room for in the part.
+    pub(super) fn take_rows(&mut self, mut rows: Rows, refused: u64) {
+        self.refuse(refused);
+        let items = self.items.get_mut();
+        let fits = items.len() + rows.len() <= self.capacity;
+        if fits && items.make_room(rows.len(), self.capacity) {
+            items.append(&mut rows);
+        } else {
+            self.starved.set(self.starved.get() || fits);
+            self.refuse(rows.len() as u64);
+        }
+    }
+
     /// What the sweep appended is there for the next one.
     pub(super) fn settle_pending(&mut self) {
         let (items, pending) = (self.items.get_mut(), self.pending.get_mut());
@@ -231,6 +244,26 @@ impl Frontier {
         } else {
             waiting + items as u64
         }
+    }
+
+    /// Takes out what waits: nodes.
+    pub(super) fn take_waiting(&mut self) -> Vec<u32> {
+        self.refused.set(0);
+        std::mem::take(self.next.get_mut())
+    }
+
+    /// These nodes wait, and nothing else does.
+    pub(super) fn put_waiting(&mut self, nodes: Vec<u32>) {
+        self.flip();
+        self.items.get_mut().clear();
+        if let Some(stamps) = &self.stamps {
+            let stamp = self.stamp.get();
+            nodes
+                .iter()
+                .for_each(|&v| stamps[v as usize].store(stamp, Relaxed));
+            self.taken.set(1);
+        }
+        *self.next.get_mut() = nodes;
     }
 
     pub(super) fn flip(&mut self) {

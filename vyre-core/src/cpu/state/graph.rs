@@ -5,6 +5,7 @@ use crate::dsl::error::RunError;
 use crate::run::args::no_memory_for;
 use crate::vir0::module::Topology;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
@@ -64,6 +65,30 @@ impl Graph {
             symmetric: OnceLock::new(),
             missed: AtomicU64::new(0),
         }))
+    }
+
+    /// Without nodes, to [`become_part`](Graph::become_part).
+    pub(super) fn empty() -> Arc<Graph> {
+        Arc::new(Graph {
+            csr: Csr::empty(),
+            max_degree: 0,
+            mean_degree: 0,
+            far: false,
+            leads_down: false,
+            symmetric: OnceLock::new(),
+            missed: AtomicU64::new(0),
+        })
+    }
+
+    /// As [`Csr::become_part`]; false where there is no memory.
+    pub(super) fn become_part(&mut self, of: &Csr, nodes: Range<u32>, drops: bool) -> bool {
+        let degree = self.csr.become_part(of, nodes, drops);
+        let (nodes, edges) = (self.csr.node_count(), self.csr.edge_count());
+        self.max_degree = degree.unwrap_or(0);
+        self.mean_degree = (edges as u64).div_ceil(nodes.max(1) as u64);
+        self.symmetric = OnceLock::new();
+        self.missed = AtomicU64::new(0);
+        degree.is_some()
     }
 
     /// Whether it is its own reverse, as far as is known. Finding out takes as long as a sweep or two over all edges:

@@ -6,11 +6,13 @@
 
 mod frontier;
 mod graph;
+mod parts;
 mod routes;
 mod run;
 
 pub(crate) use frontier::{Frontier, List, room_for};
 pub(crate) use graph::Graph;
+pub(crate) use parts::{Done, Job};
 pub(crate) use run::no_memory_for;
 
 use crate::dsl::Bits;
@@ -29,6 +31,7 @@ use crate::run::args::{
 use crate::run::backend::Sweeps;
 use crate::run::outcome::Activity;
 use crate::run::schedule::{Meter, Pending};
+use crate::vir0::exact::Total;
 use crate::vir0::module::{Buffer, BufferId, FixpointId, Program, Role, WaveId};
 use crate::vir0::sizes::Sizes;
 use frontier::stamps;
@@ -53,7 +56,7 @@ pub(crate) struct HostState {
     pub(crate) lists: Vec<List>,
     /// By wave: how much of its list it has swept, where it sweeps what is new.
     swept: Vec<Cell<usize>>,
-    pub(crate) reductions: Vec<Cell<u64>>,
+    pub(crate) reductions: Vec<RefCell<Total>>,
     /// By wave: the route of its last sweep, or what it starts with.
     routes: Vec<Cell<Route>>,
     /// By wave: no result shows the order in which it takes the items of its frontier.
@@ -75,7 +78,7 @@ pub(crate) struct HostState {
     starved_bytes: Cell<u64>,
     /// What this state did. Launches and fences are its executor's to count.
     pub(crate) counts: Counters,
-    activity: Activity,
+    pub(crate) activity: Activity,
     /// What a run is limited and measured by.
     pub(crate) meter: Meter,
     /// Items from which a sweep uses all threads.
@@ -174,6 +177,20 @@ pub(crate) trait Bodies {
         fixpoint: FixpointId,
         round: u32,
     ) -> Result<bool, Fault>;
+    /// Threads that may run parts of a local fixpoint.
+    fn threads(&self) -> usize {
+        1
+    }
+    /// Runs all groups of parts, on these states.
+    fn parts(&mut self, job: &Job<'_>, states: &mut [HostState]) -> Vec<Done>
+    where
+        Self: Sized,
+    {
+        let state = &mut states[0];
+        std::iter::from_fn(|| job.next())
+            .map(|group| job.run(group, state, self))
+            .collect()
+    }
     /// Adds what it counted since the run began.
     fn note(&mut self, _activity: &mut Activity) {}
 }
@@ -201,7 +218,9 @@ impl HostState {
             frontiers: Vec::new(),
             lists: Vec::new(),
             swept: program.waves.iter().map(|_| Cell::new(0)).collect(),
-            reductions: program.reductions.iter().map(|_| Cell::new(0)).collect(),
+            reductions: (program.reductions.iter())
+                .map(|r| RefCell::new(Total::new(r)))
+                .collect(),
             routes: routes(&program),
             may_order: (program.waves.iter())
                 .map(|wave| route::may_order(&program, wave))

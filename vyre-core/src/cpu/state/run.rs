@@ -11,8 +11,8 @@ use crate::run::clock::Instant;
 use crate::run::outcome::{Activity, Outcome, Readback, Report};
 use crate::run::schedule::{Failures, Meter, Overflow, Pending, Sweeper, Verdict, follow, lowest};
 use crate::vir0::module::{
-    Buffer, BufferId, Extent, FixpointId, FrontierId, ListId, ReductionId, Resource, Role, Uniform,
-    WaveId,
+    Buffer, BufferId, Extent, FixpointId, FrontierId, ListId, Program, ReductionId, Resource, Role,
+    Uniform, WaveId,
 };
 use crate::vir0::sizes::Sizes;
 use std::num::NonZeroU64;
@@ -177,7 +177,7 @@ impl HostState {
         }
         self.peak_bytes = 0;
         for id in 0..program.reductions.len() {
-            self.reset_reduction(id);
+            self.reductions[id].get_mut().reset();
         }
         *self.faults.get_mut() = None;
         self.starved_bytes.set(0);
@@ -276,11 +276,6 @@ impl HostState {
             .resolve(&self.program, extent)
             .expect("verified extents name scalars of the program");
         index_len(name, len)
-    }
-
-    fn reset_reduction(&self, id: usize) {
-        let reduction = &self.program.reductions[id];
-        self.reductions[id].set(reduction.op.identity(reduction.scalar));
     }
 
     fn swap(&mut self, a: usize, b: usize) {
@@ -498,9 +493,9 @@ impl HostState {
                 state.flip();
             }
         }
-        for (id, reduction) in self.program.reductions.iter().enumerate() {
+        for (total, reduction) in self.reductions.iter_mut().zip(&self.program.reductions) {
             if reduction.owner == Some(f) {
-                self.reset_reduction(id);
+                total.get_mut().reset();
             }
         }
     }
@@ -575,7 +570,7 @@ impl HostState {
         }
         for (i, reduction) in self.program.reductions.iter().enumerate() {
             if reduction.output {
-                let bits = self.reductions[i].get();
+                let bits = self.reductions[i].borrow().value();
                 outcome.reductions.push((ReductionId(i as u16), bits));
             }
         }
@@ -597,10 +592,10 @@ impl HostState {
 }
 
 /// A run over a state, as the driver leads it.
-struct Sweeping<'r, 'a, B> {
-    state: &'r mut HostState,
-    args: &'r Args<'a>,
-    bodies: &'r mut B,
+pub(super) struct Sweeping<'r, 'a, B> {
+    pub(super) state: &'r mut HostState,
+    pub(super) args: &'r Args<'a>,
+    pub(super) bodies: &'r mut B,
 }
 
 impl<B: Bodies> Sweeper for Sweeping<'_, '_, B> {
@@ -645,6 +640,10 @@ impl<B: Bodies> Sweeper for Sweeping<'_, '_, B> {
         self.state.begin_round(fixpoint);
     }
 
+    fn each(&mut self, _: &Program, step: usize) -> Result<Vec<u64>, RunError> {
+        self.state.each(self.bodies, self.args, step)
+    }
+
     #[inline]
     fn until(&mut self, fixpoint: FixpointId, round: u32) -> Result<Verdict, RunError> {
         let done = self.bodies.until(self.state, fixpoint, round);
@@ -658,7 +657,7 @@ impl<B: Bodies> Sweeper for Sweeping<'_, '_, B> {
     #[inline]
     fn uniform(&self, uniform: Uniform) -> Option<u64> {
         match uniform {
-            Uniform::Reduction(r) => Some(self.state.reductions[r.index()].get()),
+            Uniform::Reduction(r) => Some(self.state.reductions[r.index()].borrow().value()),
             Uniform::FrontierLen(f) => Some(self.state.frontiers[f.index()].len()),
             Uniform::ListLen(l) => Some(self.state.lists[l.index()].len()),
             Uniform::Scalar(_) | Uniform::Constant(_) | Uniform::Round | Uniform::Nodes => None,
@@ -670,7 +669,7 @@ impl<B: Bodies> Sweeper for Sweeping<'_, '_, B> {
 fn was_launched<T>(result: &Result<T, RunError>) -> bool {
     matches!(
         result,
-        Ok(_) | Err(RunError::Trap(_) | RunError::Work { .. })
+        Ok(_) | Err(RunError::Trap(_) | RunError::Work { .. } | RunError::Cancelled(_))
     )
 }
 

@@ -1,14 +1,14 @@
 //! The rules of one kernel: words, nesting, assignment, effects, sites.
 
 use super::{Place, Rule, Verifier, find, listed};
-use crate::vir0::flow::Rows;
+use crate::vir0::flow::{Rows, writes};
 use crate::vir0::isa::{
     FRAMES_PER_IF, FRAMES_PER_LOOP, Faults, IMM, Imm, Kind, MAX_CODE_WORDS, MAX_DIRECT_UNIFORMS,
     MAX_FRAMES, MAX_ROWS, Op, Row, Slot, UNIFORM_BASE, Word,
 };
 use crate::vir0::module::{
-    Access, BufferId, FrontierId, Kernel, KernelId, ListId, Mode, ReductionId, Resource, Role,
-    TopologyId, Uniform, Wave,
+    Access, BufferId, FrontierId, Kernel, KernelId, ListId, MAX_FIELDS, Mode, ReductionId,
+    Resource, Role, TopologyId, Uniform, Wave,
 };
 use crate::vir0::scalar::Scalar;
 use crate::vir0::trap::TrapKind;
@@ -68,10 +68,11 @@ impl<'p> Verifier<'p> {
     }
 
     fn uniforms(&mut self, kernel: &'p Kernel, wave: Option<&'p Wave>) {
-        let count = kernel.uniforms.len();
-        self.require(count <= usize::from(u16::MAX), || Rule::TableLength {
+        let (count, most) = (kernel.uniforms.len(), usize::from(u16::MAX));
+        self.require(count <= most, || Rule::TableLength {
             table: "uniforms",
             count,
+            most,
         });
         for &uniform in &kernel.uniforms {
             match uniform {
@@ -205,6 +206,7 @@ impl<'p> Code<'p> {
             self.array(v, row, word);
         }
         self.effect(v, row.op, word);
+        self.filled(v, pc, word);
         self.flow(v, pc, row.op, word);
         self.destination(v, word.d, row.d);
     }
@@ -459,6 +461,48 @@ impl<'p> Code<'p> {
         }
     }
 
+    /// A reserved item is given all of its fields before the code branches and while its slot is known: on a device it
+    /// lies in memory that was somebody else's.
+    fn filled(&self, v: &mut Verifier<'p>, pc: u32, reserves: Word) {
+        let id = reserves.resource();
+        let (resource, fields) = match Op::from_code(reserves.op) {
+            Some(Op::Append) => {
+                let fields = v.program.lists.get(usize::from(id)).map(|l| &l.fields);
+                (Resource::List(ListId(id)), fields)
+            }
+            Some(Op::PushItem) => {
+                let fields = v.program.frontiers.get(usize::from(id)).map(|f| &f.fields);
+                (Resource::Frontier(FrontierId(id)), fields)
+            }
+            _ => return,
+        };
+        let fields = fields.map_or(0, |f| f.len().min(MAX_FIELDS));
+        let mut missing = (1u32 << fields) - 1;
+        for &word in &self.kernel.code[pc as usize + 1..] {
+            let stored = match Op::from_code(word.op) {
+                Some(Op::ListSt8 | Op::ListSt32 | Op::ListSt64) => {
+                    Resource::List(ListId(word.resource()))
+                }
+                Some(Op::ItemSt8 | Op::ItemSt32 | Op::ItemSt64) => {
+                    Resource::Frontier(FrontierId(word.resource()))
+                }
+                Some(op) if !branches(op) && !writes(&word).has(reserves.d) => continue,
+                _ => break,
+            };
+            let field = u32::from(word.field());
+            if (stored, word.a) == (resource, reserves.d) && field < u32::BITS {
+                missing &= !(1 << field);
+            }
+            if missing == 0 {
+                return;
+            }
+        }
+        v.require(missing == 0, || Rule::Unfilled {
+            resource,
+            field: missing.trailing_zeros(),
+        });
+    }
+
     fn open(&mut self, opened: u32, kind: BlockKind, other: Rows) {
         self.frames += frames(kind);
         self.max_frames = self.max_frames.max(self.frames);
@@ -550,6 +594,25 @@ impl<'p> Code<'p> {
             self.assigned = UNREACHABLE;
         }
     }
+}
+
+/// Whether the next word may not be the one that runs next.
+fn branches(op: Op) -> bool {
+    [
+        Op::If,
+        Op::Else,
+        Op::EndIf,
+        Op::Loop,
+        Op::EndLoop,
+        Op::Break,
+        Op::BreakIf,
+        Op::BreakUnless,
+        Op::Continue,
+        Op::Ret,
+        Op::RetV,
+        Op::Trap,
+    ]
+    .contains(&op)
 }
 
 fn frames(kind: BlockKind) -> u32 {

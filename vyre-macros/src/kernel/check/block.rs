@@ -66,9 +66,8 @@ impl Checker<'_> {
                 let ty = self.ty(&c.ty);
                 let value = self.value(&c.expr);
                 self.unify(&ty, &value);
-                if let Some(v) = self.const_value(&c.expr, (self.depth, &self.inside), 0) {
-                    self.const_values.push((c.ident.to_string(), v));
-                }
+                let known = self.const_value(&c.expr, (self.depth, &self.inside), 0);
+                self.const_values.push((c.ident.to_string(), known));
                 let id = self.declare(&c.ident, ty, false);
                 self.everywhere();
                 self.body_constants.push(id);

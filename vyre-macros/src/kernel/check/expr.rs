@@ -86,6 +86,7 @@ impl Checker<'_> {
             syn::Expr::Tuple(t) => {
                 let parts: Vec<Expr> = t.elems.iter().map(|e| self.value(e)).collect();
                 let ty = Ty::Tuple(parts.iter().map(|p| p.ty.clone()).collect());
+                let ty = self.bounded(ty, span);
                 Expr {
                     kind: Kind::Tuple(parts),
                     ty,
@@ -109,6 +110,7 @@ impl Checker<'_> {
                     return self.wrong(span);
                 }
                 let ty = Ty::Array(Box::new(element), parts.len() as u32);
+                let ty = self.bounded(ty, span);
                 Expr {
                     kind: Kind::Array(parts),
                     ty,
@@ -613,12 +615,23 @@ impl Checker<'_> {
             let ty = left.ty.clone();
             let whole = self.types.resolve(&ty);
             if matches!(whole, Ty::Tuple(_) | Ty::Struct(_) | Ty::Array(..)) {
-                let derived = !whole.any_inside(&|t| matches!(t, Ty::Struct(s) if !s.0.compares));
-                if !derived || !matches!(op, CompareOp::Eq | CompareOp::Ne) {
+                let equal = matches!(op, CompareOp::Eq | CompareOp::Ne);
+                let derives = |s: &Struct| if equal { s.0.compares } else { s.0.is_ordered };
+                let lacking = whole.find_inside(&|t| match t {
+                    Ty::Struct(s) if !derives(s) => Some(s.0.name.clone()),
+                    _ => None,
+                });
+                if let Some(name) = lacking {
+                    let (what, derive) = match equal {
+                        true => ("cannot be compared", "PartialEq"),
+                        false => ("has no order", "PartialEq, PartialOrd"),
+                    };
                     self.error(
                         b.op.span(),
-                        "this comparison of whole values is not in the kernel language",
-                        "compare the fields; `==` and `!=` work on tuples, and on structs with `#[derive(PartialEq)]`",
+                        format!("`{name}` {what}"),
+                        format!(
+                            "declare it with `#[derive({derive})]`, or compare what matters of it"
+                        ),
                     );
                     return self.wrong(span);
                 }

@@ -489,6 +489,7 @@ impl Checker<'_> {
                     let (mut source, ty) = self.source(inner)?;
                     let by = self.value(&m.args[0]);
                     self.unify(&Ty::Size, &by);
+                    self.report.unlocated(&m.method);
                     if let Source::Range { step, .. } = &mut source {
                         *step = Some((Box::new(by), m.method.span()));
                     }

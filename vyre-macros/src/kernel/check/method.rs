@@ -51,6 +51,9 @@ impl Checker<'_> {
             }
             Ty::Struct(s) => self.struct_method(m, receiver, &s, span),
             Ty::Array(element, n) => self.array_method(m, receiver, (*element, n), span),
+            Ty::Tuple(_) if m.method == "min" || m.method == "max" => {
+                self.extreme(m, receiver, span)
+            }
             _ => {
                 let name = m.method.to_string();
                 self.scalar_method(
@@ -61,6 +64,35 @@ impl Checker<'_> {
                     span,
                 )
             }
+        }
+    }
+
+    /// `a.min(b)` of tuples.
+    fn extreme(&mut self, m: &syn::ExprMethodCall, receiver: Expr, span: Span) -> Expr {
+        let mut args = self.arguments(m).into_iter();
+        let (Some(other), None) = (args.next(), args.next()) else {
+            self.leave(format!("`{}` takes one argument", m.method));
+            return self.wrong(span);
+        };
+        let ty = receiver.ty.clone();
+        self.unify(&ty, &other);
+        let float = |t: &Ty| matches!(t, Ty::Scalar(s) if types::is_float(*s));
+        if self.types.resolve(&ty).any_inside(&float) {
+            self.error(
+                m.method.span(),
+                format!("tuples with floats have no `{}`", m.method),
+                "a NaN is neither less nor greater: write `if b < a { b } else { a }`",
+            );
+            return self.wrong(span);
+        }
+        let op = match m.method == "min" {
+            true => BinaryOp::Min,
+            false => BinaryOp::Max,
+        };
+        Expr {
+            kind: Kind::Method(Code::Binary(op), vec![receiver, other], m.method.span()),
+            ty,
+            span,
         }
     }
 
@@ -171,7 +203,7 @@ impl Checker<'_> {
                 let i = named(self, i, Ty::Size);
                 let j = named(self, j, Ty::Size);
                 let get = |c: &mut Self, index: &(VarId, Ty)| {
-                    let base = c.value(&m.receiver);
+                    let base = c.base(&m.receiver);
                     Expr {
                         kind: Kind::Element(Box::new(base), Box::new(var(index)), at),
                         ty: element.clone(),
@@ -287,6 +319,10 @@ impl Checker<'_> {
             self.leave(format!("`{name}` takes {} arguments", row.args.len()));
             return self.wrong(span);
         }
+        // A constant's value is rustc's own at compile time.
+        if methods::UNLOCATED.contains(&row.name) && self.in_constants == 0 {
+            self.report.unlocated(&syn::Ident::new(name, at));
+        }
         let ty = receiver.ty.clone();
         self.pending.push(Pending::Receiver {
             ty: ty.clone(),
@@ -382,7 +418,7 @@ impl Checker<'_> {
             return self.no_method(m, h, known, span);
         }
         let takes = match (h, name.as_str()) {
-            (HandleTy::Atomic(_), "compare_exchange") => 2,
+            (HandleTy::Atomic(_), "compare_exchange" | "compare_and_swap") => 2,
             (_, "len" | "load" | "is_empty" | "inc") => 0,
             _ => 1,
         };
@@ -617,6 +653,9 @@ impl Checker<'_> {
             ("compare_exchange", Some(old), Some(new)) => {
                 (Kind::CompareExchange(place, old, new), Ty::BOOL)
             }
+            ("compare_and_swap", Some(old), Some(new)) => {
+                (Kind::CompareAndSwap(place, old, new), element)
+            }
             (_, Some(v), None) => match methods::atomic(name) {
                 Some(op) => (Kind::Atomic(op, place, v), element),
                 None => return self.wrong(span),
@@ -638,7 +677,8 @@ fn methods_of(h: HandleTy) -> &'static [&'static str] {
         HandleTy::Records(_) => &["get", "len", "is_empty"],
         HandleTy::Reduce { count: true, .. } => &["inc"],
         HandleTy::Reduce {
-            op: ReduceOp::Sum, ..
+            op: ReduceOp::Sum | ReduceOp::ExactSum,
+            ..
         } => &["add"],
         HandleTy::Reduce {
             op: ReduceOp::Min, ..

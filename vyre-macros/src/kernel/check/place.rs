@@ -15,7 +15,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn index(&mut self, i: &syn::ExprIndex, span: Span) -> Expr {
-        let base = self.expr(&i.expr, None);
+        let base = self.base(&i.expr);
         if let syn::Expr::Range(_) = strip(&i.index) {
             self.error(
                 first_token(&i.index),
@@ -235,7 +235,7 @@ impl Checker<'_> {
         let name = source_text(e);
         let method = match op {
             ReduceOp::Sum if count => "inc()",
-            ReduceOp::Sum => "add(..)",
+            ReduceOp::Sum | ReduceOp::ExactSum => "add(..)",
             ReduceOp::Min => "min(..)",
             ReduceOp::Max => "max(..)",
             ReduceOp::Or => "or(..)",

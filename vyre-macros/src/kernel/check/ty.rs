@@ -119,7 +119,10 @@ impl Checker<'_> {
         match ty {
             syn::Type::Paren(t) => self.ty(&t.elem),
             syn::Type::Infer(_) => self.types.any(),
-            syn::Type::Tuple(t) => Ty::Tuple(t.elems.iter().map(|t| self.ty(t)).collect()),
+            syn::Type::Tuple(t) => {
+                let parts = Ty::Tuple(t.elems.iter().map(|t| self.ty(t)).collect());
+                self.bounded(parts, first_token(ty))
+            }
             syn::Type::Never(_) => Ty::Never,
             syn::Type::Array(a) => {
                 let element = self.ty(&a.elem);
@@ -144,14 +147,15 @@ impl Checker<'_> {
             syn::Type::Paren(t) => self.known(&t.elem),
             syn::Type::Tuple(t) => {
                 let parts: Option<Vec<Ty>> = t.elems.iter().map(|t| self.known(t)).collect();
-                parts.map(Ty::Tuple)
+                (parts.map(Ty::Tuple)).filter(|ty| ty.numbers() <= MAX_NUMBERS)
             }
             syn::Type::Array(a) => {
                 let element = self.known(&a.elem)?;
                 let n = self.const_value(&a.len, (self.depth, &self.inside), 0)?;
-                (1..=MAX_ARRAY)
+                let array = (1..=MAX_ARRAY)
                     .contains(&n)
-                    .then(|| Ty::Array(Box::new(element), n as u32))
+                    .then(|| Ty::Array(Box::new(element), n as u32));
+                array.filter(|ty| ty.numbers() <= MAX_NUMBERS)
             }
             other => {
                 if let Some(s) = param::scalar_of(other).or_else(|| self.alias(other)) {
@@ -241,18 +245,24 @@ impl Checker<'_> {
             fields.push((name, self.ty(&f.ty)));
         }
         self.depth = outer;
+        let all = Ty::Tuple(fields.iter().map(|(_, ty)| ty.clone()).collect());
+        let numbers = all.numbers();
+        self.bounded(all, item.ident.span());
         if self.report.len() > before || fields.iter().any(|(_, t)| *t == Ty::Error) {
             *of.resolved.borrow_mut() = Resolved::Failed;
             self.failed = true;
             return Some(Ty::Error);
         }
         let compares = derives(item, "PartialEq");
+        let is_ordered = derives(item, "PartialOrd");
         let s = Struct(Rc::new(StructDef {
             name: name.to_owned(),
             fields,
             tuple: matches!(item.fields, syn::Fields::Unnamed(_)),
             compares,
+            is_ordered,
             elsewhere: self.env.helpers.origin.is_some(),
+            numbers,
         }));
         *of.resolved.borrow_mut() = Resolved::Done(s.clone());
         Some(Ty::Struct(s))
@@ -287,7 +297,9 @@ impl Checker<'_> {
     /// `[element; len]`.
     pub(super) fn array(&mut self, element: Ty, len: &syn::Expr) -> Ty {
         match self.const_value(len, (self.depth, &self.inside), 0) {
-            Some(n) if (1..=MAX_ARRAY).contains(&n) => Ty::Array(Box::new(element), n as u32),
+            Some(n) if (1..=MAX_ARRAY).contains(&n) => {
+                self.bounded(Ty::Array(Box::new(element), n as u32), first_token(len))
+            }
             Some(n) => {
                 self.error(
                     first_token(len),
@@ -297,14 +309,43 @@ impl Checker<'_> {
                 Ty::Error
             }
             None => {
-                self.error(
-                    first_token(len),
-                    "the macro does not see this length",
-                    "write a number, or a `const` of this module or body",
-                );
+                let (message, help) = match self.sees_constant(len) {
+                    Some(name) => (
+                        format!("the macro does not work out the value of `{name}`"),
+                        "write it with numbers, other `const`s and `+ - * / % << >>`",
+                    ),
+                    None => (
+                        "the macro does not see this length".to_owned(),
+                        "write a number, or a `const` of this module or body",
+                    ),
+                };
+                self.error(first_token(len), message, help);
                 Ty::Error
             }
         }
+    }
+
+    /// The type, unless its values hold too many numbers.
+    pub(super) fn bounded(&mut self, ty: Ty, span: Span) -> Ty {
+        let numbers = self.types.resolve(&ty).numbers();
+        if numbers <= MAX_NUMBERS {
+            return ty;
+        }
+        self.error(
+            span,
+            format!("a value holds at most {MAX_NUMBERS} numbers in all its parts, not {numbers}"),
+            "a lane keeps its values in registers: use a `#[scratch]` buffer for more",
+        );
+        Ty::Error
+    }
+
+    /// The name, if this is one of a constant that the macro sees, be its value what it may.
+    fn sees_constant(&self, e: &syn::Expr) -> Option<String> {
+        let syn::Expr::Path(p) = e else { return None };
+        let name = shown(&p.path);
+        let in_body = self.const_values.iter().any(|(n, _)| *n == name);
+        let at = (self.depth, &*self.inside);
+        (in_body || self.env.helpers.constant(&name, at).is_some()).then_some(name)
     }
 
     /// The value of a constant integer expression whose parts the macro sees.
@@ -316,6 +357,10 @@ impl Checker<'_> {
         match e {
             syn::Expr::Paren(p) => value(&p.expr),
             syn::Expr::Cast(c) => value(&c.expr),
+            syn::Expr::Block(b) if b.label.is_none() => match b.block.stmts.as_slice() {
+                [syn::Stmt::Expr(e, None)] => value(e),
+                _ => None,
+            },
             syn::Expr::Lit(l) => match &l.lit {
                 syn::Lit::Int(i) => i.base10_parse().ok(),
                 _ => None,
@@ -330,7 +375,7 @@ impl Checker<'_> {
                 if let [name] = names.as_slice()
                     && let Some((_, v)) = self.const_values.iter().rev().find(|(n, _)| n == name)
                 {
-                    return Some(*v);
+                    return *v;
                 }
                 if let Some(first) = names.first_mut()
                     && first == "Self"

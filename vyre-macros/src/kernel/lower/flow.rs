@@ -47,6 +47,11 @@ impl<'f> Lowerer<'_, 'f> {
                 }
             }
             Kind::If(cond, then, otherwise) => self.if_stmt(cond, then, otherwise.as_deref()),
+            // Nobody asks what was there.
+            Kind::CompareAndSwap(place, expected, new) => {
+                let exchange = self.exchange(place, expected, new);
+                self.emit(ir::Stmt::Eval(exchange));
+            }
             Kind::AtomicStore(place, value) => {
                 let ((buffer, scalar, index, site), mut args) = self.atomic_args(place, &[value]);
                 let value = args.pop().unwrap_or(ir::Expr::Literal(register(scalar), 0));

@@ -30,12 +30,17 @@ impl<'f> Lowerer<'_, 'f> {
         self.frame().vars[var.0] = Some(Slot::Kept(dest));
     }
 
-    /// The variable is the item's own element.
+    /// The variable is the item's own struct, or its own row of a buffer.
     pub(super) fn refer(&mut self, var: VarId, first: BufferId) {
         let ty = self.ty(&self.f().vars[var.0].ty);
         let scalars = self.parts(&ty);
-        let leaves = (first.0..).map(BufferId).zip(scalars);
-        let leaves = leaves.map(|(b, s)| place::Storage::Own(b, s)).collect();
+        let leaves = match (&ty, &scalars[..]) {
+            (Ty::Array(_, len), [scalar, ..]) => vec![place::Storage::Row(first, *scalar, *len)],
+            _ => {
+                let leaves = (first.0..).map(BufferId).zip(scalars);
+                leaves.map(|(b, s)| place::Storage::Own(b, s)).collect()
+            }
+        };
         self.item(ItemField::Index);
         self.frame().vars[var.0] = Some(Slot::Kept(Dest { ty, leaves }));
     }
@@ -268,6 +273,27 @@ impl<'f> Lowerer<'_, 'f> {
             .map(|(a, v)| self.single(v, &a.ty))
             .collect();
         ((buffer, scalar, index, site), values)
+    }
+
+    /// `d[i].compare_exchange(expected, new)`
+    pub(super) fn exchange(
+        &mut self,
+        place: &'f Expr,
+        expected: &'f Expr,
+        new: &'f Expr,
+    ) -> ir::Expr {
+        let (place, mut args) = self.atomic_args(place, &[expected, new]);
+        let (buffer, scalar, index, site) = place;
+        let new = args.pop().unwrap_or(ir::Expr::Literal(register(scalar), 0));
+        let expected = args.pop().unwrap_or(ir::Expr::Literal(register(scalar), 0));
+        ir::Expr::CompareExchange {
+            buffer,
+            scalar,
+            index: Box::new(index),
+            expected: Box::new(expected),
+            new: Box::new(new),
+            site,
+        }
     }
 
     pub(super) fn atomic(&mut self, op: AtomicOp, place: &'f Expr, value: &'f Expr) -> ir::Expr {

@@ -4,12 +4,16 @@
 
 use super::*;
 
-/// A local, all elements of a local array, or the item's own element of a buffer.
+/// Most stores of one value that are not a loop.
+const UNROLLED: usize = 4;
+
+/// A local, all elements of a local array, or of a buffer the item's own element or its own row of so many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Storage {
     Local(LocalId),
     Array(ArrayId),
     Own(BufferId, Scalar),
+    Row(BufferId, Scalar, u32),
 }
 
 /// Room for a value of a type without variables in it.
@@ -98,11 +102,43 @@ fn elements(ty: &Ty) -> Vec<(usize, u32)> {
     }
 }
 
+/// An element of a buffer, as a lane has it.
+fn load(buffer: BufferId, scalar: Scalar, index: ir::Expr, site: SiteId) -> ir::Expr {
+    let load = ir::Expr::Load {
+        buffer,
+        scalar,
+        index: Box::new(index),
+        site,
+    };
+    widen(scalar, load)
+}
+
+/// Overwrites an element of a buffer.
+fn store(
+    buffer: BufferId,
+    scalar: Scalar,
+    (index, value): (ir::Expr, ir::Expr),
+    site: SiteId,
+) -> ir::Stmt {
+    let value = match scalar {
+        Scalar::U8 => cast_ir(Scalar::U32, Scalar::U8, value),
+        _ => value,
+    };
+    ir::Stmt::Store {
+        buffer,
+        index,
+        value,
+        site,
+    }
+}
+
 fn touches(e: &ir::Expr, storage: Storage) -> bool {
     let mut found = match (e, storage) {
         (ir::Expr::Local(l), Storage::Local(to)) => *l == to,
         (ir::Expr::ArrayLoad { array, .. }, Storage::Array(to)) => *array == to,
-        (ir::Expr::Load { buffer, .. }, Storage::Own(to, _)) => *buffer == to,
+        (ir::Expr::Load { buffer, .. }, Storage::Own(to, _) | Storage::Row(to, ..)) => {
+            *buffer == to
+        }
         _ => false,
     };
     e.each_operand(&mut |x| found = found || touches(x, storage));
@@ -176,8 +212,6 @@ impl<'f> Lowerer<'_, 'f> {
 
     pub(super) fn read(&mut self, spot: &Spot) -> Vec<ir::Expr> {
         let all = leaves(&spot.to.ty);
-        let own = spot.to.leaves.iter().any(|s| matches!(s, Storage::Own(..)));
-        let item = own.then(|| self.item(ItemField::Index));
         elements(&spot.to.ty)
             .into_iter()
             .map(|(l, at)| match spot.to.leaves[l] {
@@ -189,14 +223,13 @@ impl<'f> Lowerer<'_, 'f> {
                     site: spot.site,
                 },
                 Storage::Own(buffer, scalar) => {
-                    let index = item.clone().expect("the item was asked for");
-                    let load = ir::Expr::Load {
-                        buffer,
-                        scalar,
-                        index: Box::new(index),
-                        site: spot.site,
-                    };
-                    widen(scalar, load)
+                    let index = self.item(ItemField::Index);
+                    load(buffer, scalar, index, spot.site)
+                }
+                Storage::Row(buffer, scalar, len) => {
+                    let at = position(spot.base.as_ref(), all[l].1.unwrap_or(1), at);
+                    let index = self.in_row(len, at);
+                    load(buffer, scalar, index, spot.site)
                 }
             })
             .collect()
@@ -246,21 +279,61 @@ impl<'f> Lowerer<'_, 'f> {
                 }
                 Storage::Own(buffer, scalar) => {
                     for value in values {
-                        let value = if scalar == Scalar::U8 {
-                            cast_ir(Scalar::U32, Scalar::U8, value)
-                        } else {
-                            value
-                        };
                         let (index, site) = (self.item(ItemField::Index), self.own_site());
-                        self.emit(ir::Stmt::Store {
-                            buffer,
-                            index,
-                            value,
-                            site,
-                        });
+                        self.emit(store(buffer, scalar, (index, value), site));
                     }
                 }
+                Storage::Row(buffer, scalar, len) => {
+                    self.assign_row((buffer, scalar, len), values);
+                }
             }
+        }
+    }
+
+    /// The index, in its buffer, of an element of the item's own row; the analysis of effects knows it by its shape.
+    fn in_row(&mut self, len: u32, at: ir::Expr) -> ir::Expr {
+        let len = ir::Expr::Literal(Scalar::U32, len.into());
+        let first = binary(BinaryOp::Mul, Scalar::U32, self.item(ItemField::Index), len);
+        binary(BinaryOp::Add, Scalar::U32, first, at)
+    }
+
+    /// Overwrites all elements of the item's own row.
+    fn assign_row(
+        &mut self,
+        (buffer, scalar, len): (BufferId, Scalar, u32),
+        mut values: Vec<ir::Expr>,
+    ) {
+        let site = self.own_site();
+        let literal = |n: u32| ir::Expr::Literal(Scalar::U32, n.into());
+        if values.len() > UNROLLED && values.windows(2).all(|w| w[0] == w[1]) && is_pure(&values[0])
+        {
+            let value = self.leaf(values.swap_remove(0));
+            let k = self.temp(Scalar::U32);
+            self.emit(ir::Stmt::Assign(k, literal(0)));
+            let (body, ()) = self.block(|l| {
+                let at = || ir::Expr::Local(k);
+                l.emit(ir::Stmt::If {
+                    cond: compare(CompareOp::Ge, Scalar::U32, at(), literal(len)),
+                    then: vec![ir::Stmt::Break { depth: 0 }],
+                    otherwise: Vec::new(),
+                });
+                let index = l.in_row(len, at());
+                l.emit(store(buffer, scalar, (index, value), site));
+                let next = binary(BinaryOp::Add, Scalar::U32, at(), literal(1));
+                l.emit(ir::Stmt::Assign(k, next));
+            });
+            return self.emit(ir::Stmt::Loop { body });
+        }
+        // All are evaluated before the first element changes.
+        let row = Storage::Row(buffer, scalar, len);
+        for value in &mut values {
+            if touches(value, row) || !is_pure(value) {
+                self.pin(value);
+            }
+        }
+        for (k, value) in (0..).zip(values) {
+            let index = self.in_row(len, literal(k));
+            self.emit(store(buffer, scalar, (index, value), site));
         }
     }
 
@@ -298,7 +371,10 @@ impl<'f> Lowerer<'_, 'f> {
                     };
                     let mut index = self.array_index(e);
                     site = self.site(span);
-                    let single = matches!(*element, Ty::Scalar(_) | Ty::Size) && base.is_none();
+                    // An index of a local array is checked where the element is read or written.
+                    let single = matches!(*element, Ty::Scalar(_) | Ty::Size)
+                        && base.is_none()
+                        && !to.leaves.iter().any(|s| matches!(s, Storage::Row(..)));
                     if !single {
                         index = self.leaf(index);
                         self.emit(ir::Stmt::CheckIndex {
@@ -353,13 +429,19 @@ impl<'f> Lowerer<'_, 'f> {
         }
         let all = leaves(&spot.to.ty);
         for (value, (l, at)) in values.into_iter().zip(elements(&spot.to.ty)) {
-            if let Storage::Array(array) = spot.to.leaves[l] {
-                self.emit(ir::Stmt::ArrayStore {
+            let index = position(Some(&base), all[l].1.unwrap_or(1), at);
+            match spot.to.leaves[l] {
+                Storage::Array(array) => self.emit(ir::Stmt::ArrayStore {
                     array,
-                    index: position(Some(&base), all[l].1.unwrap_or(1), at),
+                    index,
                     value,
                     site: spot.site,
-                });
+                }),
+                Storage::Row(buffer, scalar, len) => {
+                    let index = self.in_row(len, index);
+                    self.emit(store(buffer, scalar, (index, value), spot.site));
+                }
+                Storage::Local(_) | Storage::Own(..) => {}
             }
         }
     }

@@ -624,6 +624,39 @@ pub(super) fn binary(op: BinaryOp, scalar: Scalar, left: ir::Expr, right: ir::Ex
     }
 }
 
+/// Tuples, structs or arrays of these scalars: equal in all, or ordered by the first in which they differ.
+pub(super) fn compare_wholes(
+    op: CompareOp,
+    scalars: &[Scalar],
+    x: Vec<ir::Expr>,
+    y: Vec<ir::Expr>,
+) -> ir::Expr {
+    let before = match op {
+        CompareOp::Ne => return negate(compare_wholes(CompareOp::Eq, scalars, x, y)),
+        CompareOp::Eq => None,
+        CompareOp::Lt | CompareOp::Le => Some(CompareOp::Lt),
+        CompareOp::Gt | CompareOp::Ge => Some(CompareOp::Gt),
+    };
+    let all = x.into_iter().zip(y).zip(scalars);
+    let rest = all.rev().fold(None, |rest, ((x, y), &s)| {
+        let s = register(s);
+        let Some(rest) = rest else {
+            return Some(compare(op, s, x, y));
+        };
+        let equal = compare(CompareOp::Eq, s, x.clone(), y.clone());
+        let rest = binary(BinaryOp::And, Scalar::Bool, equal, rest);
+        Some(match before {
+            None => rest,
+            Some(before) => {
+                let before = compare(before, s, x, y);
+                binary(BinaryOp::Or, Scalar::Bool, before, rest)
+            }
+        })
+    });
+    let reflexive = !matches!(op, CompareOp::Lt | CompareOp::Gt);
+    rest.unwrap_or(ir::Expr::Literal(Scalar::Bool, reflexive.into()))
+}
+
 pub(super) fn compare(op: CompareOp, scalar: Scalar, left: ir::Expr, right: ir::Expr) -> ir::Expr {
     ir::Expr::Compare {
         op,

@@ -78,19 +78,12 @@ impl<'f> Lowerer<'_, 'f> {
                 }
             }
             Kind::Atomic(op, place, value) => self.atomic(*op, place, value),
-            Kind::CompareExchange(place, expected, new) => {
-                let (place, mut args) = self.atomic_args(place, &[expected, new]);
-                let (buffer, scalar, index, site) = place;
-                let new = args.pop().unwrap_or(ir::Expr::Literal(register(scalar), 0));
-                let expected = args.pop().unwrap_or(ir::Expr::Literal(register(scalar), 0));
-                ir::Expr::CompareExchange {
-                    buffer,
-                    scalar,
-                    index: Box::new(index),
-                    expected: Box::new(expected),
-                    new: Box::new(new),
-                    site,
-                }
+            Kind::CompareExchange(place, expected, new) => self.exchange(place, expected, new),
+            Kind::CompareAndSwap(place, expected, new) => {
+                let exchange = self.exchange(place, expected, new);
+                let site = SiteId(0);
+                build::Sequence::new(&mut self.locals, &mut self.out, site)
+                    .compare_and_swap(exchange)
             }
             Kind::Append { list, value, site } => {
                 let fields = self.record_fields(value);
@@ -168,24 +161,8 @@ impl<'f> Lowerer<'_, 'f> {
             Kind::Compare(op, a, b)
                 if matches!(self.ty(&a.ty), Ty::Tuple(_) | Ty::Struct(_) | Ty::Array(..)) =>
             {
-                let scalars = self.parts(&a.ty);
-                let mut both = self.operands(&[a, b]).into_iter();
-                let (x, y) = (
-                    both.next().unwrap_or_default(),
-                    both.next().unwrap_or_default(),
-                );
-                let same = x
-                    .into_iter()
-                    .zip(y)
-                    .zip(scalars)
-                    .map(|((x, y), s)| compare(CompareOp::Eq, register(s), x, y))
-                    .reduce(|a, b| binary(BinaryOp::And, Scalar::Bool, a, b))
-                    .unwrap_or(ir::Expr::Literal(Scalar::Bool, 1));
-                if *op == CompareOp::Eq {
-                    same
-                } else {
-                    negate(same)
-                }
+                let (x, y) = self.wholes(a, b);
+                compare_wholes(*op, &self.parts(&a.ty), x, y)
             }
             Kind::Compare(op, a, b) => {
                 let (x, y) = self.pair(a, b);
@@ -198,6 +175,11 @@ impl<'f> Lowerer<'_, 'f> {
             }
             Kind::Logic(or, a, b) => self.logic(*or, a, b),
             Kind::Cast(inner) => self.cast(inner, &e.ty),
+            Kind::Method(Code::Binary(op @ (BinaryOp::Min | BinaryOp::Max)), args, _)
+                if let ([a, b], Ty::Tuple(_)) = (&args[..], self.ty(&e.ty)) =>
+            {
+                return self.extreme(*op, a, b);
+            }
             Kind::Method(code, args, at) => self.method(*code, args, *at),
             Kind::Tuple(es) => {
                 let es: Vec<&Expr> = es.iter().collect();
@@ -254,6 +236,36 @@ impl<'f> Lowerer<'_, 'f> {
             Kind::If(_, then, Some(otherwise)) => self.is_never(then) && self.is_never(otherwise),
             _ => self.ty(&e.ty) == Ty::Never,
         }
+    }
+
+    /// Two tuples, structs or arrays by their parts, which are free to repeat.
+    fn wholes(&mut self, a: &'f Expr, b: &'f Expr) -> (Vec<ir::Expr>, Vec<ir::Expr>) {
+        let mut both = self.operands(&[a, b]).into_iter();
+        let mut parts = |l: &mut Self| -> Vec<ir::Expr> {
+            let parts = both.next().unwrap_or_default().into_iter();
+            parts.map(|part| l.leaf(part)).collect()
+        };
+        (parts(self), parts(self))
+    }
+
+    /// `a.min(b)` or `a.max(b)` of tuples.
+    fn extreme(&mut self, op: BinaryOp, a: &'f Expr, b: &'f Expr) -> Vec<ir::Expr> {
+        let scalars = self.parts(&a.ty);
+        let (x, y) = self.wholes(a, b);
+        let before = match op {
+            BinaryOp::Min => CompareOp::Lt,
+            _ => CompareOp::Gt,
+        };
+        let mut second = compare_wholes(before, &scalars, y.clone(), x.clone());
+        self.pin(&mut second);
+        let either = x.into_iter().zip(y).zip(scalars);
+        let either = either.map(|((x, y), s)| ir::Expr::Select {
+            scalar: register(s),
+            cond: Box::new(second.clone()),
+            then: Box::new(y),
+            otherwise: Box::new(x),
+        });
+        either.collect()
     }
 
     pub(super) fn float_literal(&mut self, s: Scalar, digits: &str) -> ir::Expr {

@@ -1,5 +1,6 @@
 //! What a wave sweeps, and what its parameters are.
 
+use super::length::row_factor;
 use super::*;
 
 impl<'g> Fields<'g> {
@@ -25,13 +26,7 @@ impl<'g> Fields<'g> {
                     report.error_help(e.span(), message, advice);
                     return None;
                 }
-                let length = self.len(e, (origin, wave.scope), report)?;
-                let extent = match &length {
-                    Length::Constant(_) => {
-                        Extent::Constant(tables.constant(e.to_token_stream(), Scalar::U32))
-                    }
-                    other => plain_extent(other).expect("only a constant needs the tables"),
-                };
+                let (length, extent) = self.len(e, (origin, wave.scope), tables, report)?;
                 (Domain::Range(extent), Some(length))
             }
             DomainArgs::Nodes(graph) => {
@@ -96,7 +91,7 @@ impl<'g> Fields<'g> {
         let domain = args.and_then(|d| self.domain(d, wave, tables, report));
         let mut params = Vec::new();
         let mut item_seen: Option<Ident> = None;
-        let taken = self.taken(wave, report);
+        let taken = self.taken(wave, program, report);
         let has_item = taken
             .iter()
             .any(|t| t.field.is_none() && self.is_item(args, t.ty));
@@ -116,6 +111,10 @@ impl<'g> Fields<'g> {
                         wave,
                         field,
                         slot: *slot,
+                        name: match slot.is_part_of(field) {
+                            true => name.as_ref().unwrap_or(&field.name),
+                            false => &field.name,
+                        },
                         ty,
                         domain: domain.as_ref(),
                     },
@@ -129,6 +128,7 @@ impl<'g> Fields<'g> {
                 params.push(Param { name, kind, at });
             }
         }
+        Self::taken_twice(&taken, report);
         if report.len() > errors
             || wave.domain.is_none()
             || params.len() < wave.function.sig.inputs.len()
@@ -151,8 +151,77 @@ impl<'g> Fields<'g> {
         })
     }
 
+    /// Refuses a part of structs beside the whole of them: one would change what the other refers to.
+    fn taken_twice(taken: &[Taken<'_, '_>], report: &mut Report) {
+        let fields = || taken.iter().filter_map(|t| Some((t, t.field.as_ref()?)));
+        for (part, (field, slot)) in fields() {
+            let is_whole = |(of, slot): &(&Field, Slot)| {
+                of.name == field.name && matches!(slot, Slot::Rows(..))
+            };
+            if let Some(name) = &part.name
+                && slot.is_part_of(field)
+                && fields().any(|(_, other)| is_whole(other))
+            {
+                report.error_help(
+                    name.span(),
+                    format!(
+                        "`{name}` is a part of `{}`, which this wave takes as a whole",
+                        field.name
+                    ),
+                    "take either the whole, or each part that the wave uses",
+                );
+            }
+        }
+    }
+
+    /// `points_x`: the scalar `x` of the structs in `points`, whose buffers are named `points.x` and so on.
+    fn part(
+        &self,
+        wave: &Wave,
+        name: &Ident,
+        program: &Program,
+        report: &mut Report,
+    ) -> Option<(&'g Field, Slot)> {
+        let text = name.to_string();
+        let mut wrong = None;
+        for (at, _) in text.match_indices('_') {
+            let Some((field, slot @ Slot::Rows(..))) = syn::parse_str(&text[..at])
+                .ok()
+                .and_then(|field| self.get(&wave.field(&field)?))
+            else {
+                continue;
+            };
+            let path = |b: BufferId| {
+                let buffer = program.buffers[b.index()].name.split_once('.');
+                buffer.map_or_else(String::new, |(_, path)| path.replace('.', "_"))
+            };
+            match slot.buffers().find(|&b| path(b) == text[at + 1..]) {
+                Some(part) => return Some((field, Slot::Buffer(part))),
+                None => {
+                    let all = slot
+                        .buffers()
+                        .map(|b| format!("`{}_{}`", &text[..at], path(b)));
+                    let help = format!("its parts are {}", listed(all));
+                    wrong = Some((field, help));
+                }
+            }
+        }
+        let (field, help) = wrong?;
+        let what = format!(
+            "`{name}` is neither a field of `Data` nor a part of `{}`",
+            field.name
+        );
+        report.error_help(name.span(), what, help);
+        Some((field, Slot::Broken))
+    }
+
     /// The parameters, each with the field that it is named after.
-    fn taken<'w>(&self, wave: &'w Wave, report: &mut Report) -> Vec<Taken<'g, 'w>> {
+    fn taken<'w>(
+        &self,
+        wave: &'w Wave,
+        program: &Program,
+        report: &mut Report,
+    ) -> Vec<Taken<'g, 'w>> {
         let mut taken = Vec::new();
         for input in &wave.function.sig.inputs {
             let FnArg::Typed(arg) = input else {
@@ -177,6 +246,12 @@ impl<'g> Fields<'g> {
             let field = name.as_ref().and_then(|n| wave.field(n));
             let field = field.and_then(|field| self.get(&field));
             let ty = &*arg.ty;
+            let field = match (field, &name) {
+                (None, Some(name)) if matches!(ty, Type::Reference(_)) => {
+                    self.part(wave, name, program, report)
+                }
+                (field, _) => field,
+            };
             taken.push(Taken { name, ty, field });
         }
         taken
@@ -419,7 +494,7 @@ impl<'g> Fields<'g> {
     /// A parameter that is a field.
     fn bound(&self, b: &Bound<'_>, program: &Program, report: &mut Report) -> Option<ParamKind> {
         let form = written(b.ty);
-        let name = &b.field.name;
+        let name = b.name;
         let span = b.ty.span();
         match b.slot {
             Slot::Csr(id) => match form {
@@ -515,7 +590,7 @@ impl<'g> Fields<'g> {
         program: &Program,
         report: &mut Report,
     ) -> Option<ParamKind> {
-        let name = &b.field.name;
+        let name = b.name;
         let declared = &program.buffers[buffer.index()];
         let scalar = declared.scalar;
         let t = scalar.name();
@@ -529,6 +604,7 @@ impl<'g> Fields<'g> {
         let (element, own, writes) = match form {
             Written::Ref(s) => (s, Some(false), false),
             Written::RefMut(s) => (s, Some(true), true),
+            Written::Row(s, mutable) => (s, Some(mutable), mutable),
             Written::Buf(s) => (s, None, false),
             Written::AtomicBuf(s) => (s, None, true),
             _ => {
@@ -589,10 +665,13 @@ impl<'g> Fields<'g> {
                     format!("take `{name}: &Buf<{t}>` to read any element")
                 };
                 self.check_own(b, buffer, (mutable, instead), program, report)?;
-                Some(ParamKind::Own {
-                    buffer,
-                    scalar,
-                    mutable,
+                Some(match form {
+                    Written::Row(..) => ParamKind::OwnRow { buffer, mutable },
+                    _ => ParamKind::Own {
+                        buffer,
+                        scalar,
+                        mutable,
+                    },
                 })
             }
         }
@@ -612,7 +691,7 @@ impl<'g> Fields<'g> {
         else {
             return None;
         };
-        let name = &b.field.name;
+        let name = b.name;
         let t = show(item);
         if written(b.ty) == Written::Records
             && written_item(b.ty).is_some_and(|t| same_item(t, item))
@@ -642,8 +721,16 @@ impl<'g> Fields<'g> {
             );
             return None;
         }
+        let part = || {
+            let buffer = &program.buffers[first.index()];
+            let name = buffer.name.replace('.', "_");
+            format!("{name}: &Buf<Atomic<{}>>", buffer.scalar.name())
+        };
         let instead = if mutable {
-            "only the fields of `Data` that are scalars have atomics: give what any lane updates a buffer of its own".to_owned()
+            format!(
+                "take the parts that any lane updates by themselves, such as `{}`",
+                part()
+            )
         } else {
             format!("take `{name}: &Records<{t}>` to read any element")
         };
@@ -655,7 +742,8 @@ impl<'g> Fields<'g> {
         })
     }
 
-    /// `&T` and `&mut T` need a domain that gives each lane one element; `&mut T` needs each element to have one lane.
+    /// `&T` and `&mut T` need a domain that gives each lane one element, `&[T; K]` and `&mut [T; K]` one that gives it
+    /// `K` of them; what is `&mut` needs each element to have one lane.
     fn check_own(
         &self,
         b: &Bound<'_>,
@@ -665,10 +753,18 @@ impl<'g> Fields<'g> {
         report: &mut Report,
     ) -> Option<()> {
         let (domain, length) = b.domain?;
-        let name = &b.field.name;
+        let name = b.name;
         let actual = &self.lengths[buffer.index()];
         // A wave of an included graph fits its own fields, and those that stand for them here have their lengths.
-        let fits = b.wave.origin.is_some() || length.as_ref() == Some(actual);
+        let (wanted, owns) = match row_length(b.ty) {
+            None => (length.clone(), "one of them"),
+            Some(k) => {
+                let scope = (b.wave.origin.map(|o| o.graph), b.wave.scope);
+                let k = self.row_len(k, scope, report)?;
+                (length.as_ref().map(|l| l.times(&k)), "a row of them")
+            }
+        };
+        let fits = b.wave.origin.is_some() || wanted.as_ref() == Some(actual);
         if *actual != Length::Broken && !fits {
             let word = b.wave.domain.as_ref().map_or("", DomainArgs::word);
             let shape = match actual {
@@ -681,14 +777,30 @@ impl<'g> Fields<'g> {
                         program.topologies[t.index()].name
                     )
                 }
+                Length::Bounds(_) => "one element more than there are parts".to_owned(),
                 Length::Fixed(n) => format!("{n} elements"),
                 Length::Scalar(s) => format!("`{}` elements", program.scalars[s.index()].name),
                 Length::Constant(c) => format!("`{c}` elements"),
+                Length::Computed(..) => match &b.field.kind {
+                    FieldKind::Column {
+                        per: Some(Per::Len(e)),
+                        ..
+                    } => {
+                        format!("`{}` elements", source_text(e))
+                    }
+                    _ => "another length".to_owned(),
+                },
             };
             report.error_help(
                 b.ty.span(),
-                format!("`{name}` has {shape}; a lane of `{word}` does not own one of them"),
-                instead,
+                format!("`{name}` has {shape}; a lane of `{word}` does not own {owns}"),
+                match row_length(b.ty) {
+                    Some(k) => {
+                        let k = source_text(row_factor(k));
+                        format!("{instead}, or declare it with the items of `{word}` times {k}, such as `per = node * {k}`")
+                    }
+                    None => instead,
+                },
             );
             return None;
         }
@@ -711,7 +823,7 @@ impl<'g> Fields<'g> {
     }
 
     fn mismatch(&self, b: &Bound<'_>, allowed: &[String], report: &mut Report) {
-        let name = &b.field.name;
+        let name = b.name;
         let what = describe(&b.field.kind);
         let written = show(b.ty);
         let whole = written
@@ -775,6 +887,8 @@ struct Bound<'a> {
     wave: &'a Wave,
     field: &'a Field,
     slot: Slot,
+    /// The field's, or that of a part of its structs.
+    name: &'a Ident,
     ty: &'a Type,
     domain: Option<&'a (Domain, Option<Length>)>,
 }

@@ -145,6 +145,14 @@ impl Taker<'_> {
                 );
                 None
             }
+            Some("Parts") => {
+                self.report.error_help(
+                    ty.span(),
+                    format!("`{name}` is the parts of no graph"),
+                    format!("write `#[topology(parts_of = graph)] {name}: Parts`"),
+                );
+                None
+            }
             Some("Frontier") => {
                 self.report.error_help(
                     ty.span(),
@@ -375,6 +383,7 @@ impl Taker<'_> {
 
     fn topology(&mut self, args: Vec<Arg>, ty: &Type, name: &Ident) -> Option<FieldKind> {
         let (mut per, mut reverse_of, mut bits) = (None, None, None);
+        let (mut parts_of, mut crossing) = (None, None);
         for arg in args {
             match arg.name.to_string().as_str() {
                 "per" => {
@@ -391,13 +400,57 @@ impl Taker<'_> {
                             .error(value.span(), "`reverse_of` is the name of a topology"),
                     }
                 }
+                "parts_of" => {
+                    let value = arg.value("parts_of = graph", self.report)?;
+                    match ident_of(&value) {
+                        Some(of) => parts_of = Some(of.clone()),
+                        None => {
+                            self.report
+                                .error(value.span(), "`parts_of` is the name of a topology");
+                            return None;
+                        }
+                    }
+                }
+                "crossing" => {
+                    let value = arg.value("crossing = dropped", self.report)?;
+                    if ident_of(&value).is_none_or(|word| word != "dropped") {
+                        self.report.error_help(
+                            value.span(),
+                            "edges from one part to another are refused, or left out",
+                            "write `crossing = dropped` to leave them out, or nothing to refuse them",
+                        );
+                        return None;
+                    }
+                    crossing = Some(value.span());
+                }
                 _ => unknown_arg(
                     &arg,
                     "topology",
-                    &["per", "reverse_of", "bits"],
+                    &["per", "reverse_of", "bits", "parts_of", "crossing"],
                     self.report,
                 ),
             }
+        }
+        if type_word(ty).as_deref() == Some("Parts") || parts_of.is_some() || crossing.is_some() {
+            let alone = per.is_none() && reverse_of.is_none() && bits.is_none();
+            let Some(of) =
+                parts_of.filter(|_| alone && type_word(ty).is_some_and(|w| w == "Parts"))
+            else {
+                self.report.error_help(
+                    name.span(),
+                    format!("`{name}` does not say which parts of which graph it is"),
+                    format!("write `#[topology(parts_of = graph)] {name}: Parts`, with `crossing = dropped` if edges \
+                        from one part to another are to be left out"),
+                );
+                return None;
+            };
+            return Some(FieldKind::Column {
+                role: Role::Topology,
+                scalar: Scalar::U32,
+                item: None,
+                per: Some(Per::Bounds(of, crossing.is_some())),
+                init: None,
+            });
         }
         if type_word(ty).as_deref() == Some("Bits") || bits.is_some() {
             let given = (per, bits, reverse_of.is_some());
@@ -534,11 +587,12 @@ impl Taker<'_> {
     }
 
     fn reduction(&mut self, attr: &Attribute, args: Vec<Arg>, ty: &Type) -> Option<FieldKind> {
-        const OPS: [&str; 6] = ["sum", "min", "max", "or", "and", "count"];
+        const OPS: [&str; 7] = ["sum", "exact_sum", "min", "max", "or", "and", "count"];
         let mut found = None;
         for arg in args {
             let op = match arg.name.to_string().as_str() {
                 "sum" => (ReduceOp::Sum, false),
+                "exact_sum" => (ReduceOp::ExactSum, false),
                 "min" => (ReduceOp::Min, false),
                 "max" => (ReduceOp::Max, false),
                 "or" => (ReduceOp::Or, false),
@@ -560,7 +614,7 @@ impl Taker<'_> {
             self.report.error_help(
                 attr.span(),
                 "`#[reduce]` needs an operation",
-                "write `#[reduce(sum)]`; it takes sum, min, max, or, and, count",
+                "write `#[reduce(sum)]`; it takes sum, exact_sum, min, max, or, and, count",
             );
             return None;
         };
@@ -569,6 +623,14 @@ impl Taker<'_> {
         if count && scalar != Scalar::U64 {
             self.report
                 .error(ty.span(), "`#[reduce(count)]` counts in u64");
+            return None;
+        }
+        if op == ReduceOp::ExactSum && !float {
+            self.report.error_help(
+                ty.span(),
+                "an exact sum is of floats",
+                "write `#[reduce(sum)]`: sums of integers are exact, and wrap",
+            );
             return None;
         }
         if float && matches!(op, ReduceOp::Or | ReduceOp::And) {
@@ -619,15 +681,19 @@ impl Taker<'_> {
                 .error_help(value.span(), "this is not a size", advice);
             return None;
         }
+        let is_node = |t: &TokenTree| matches!(t, TokenTree::Ident(i) if i == "node");
+        if any_token(value.to_token_stream(), &is_node) {
+            self.per_node.get_or_insert(value.span());
+        }
         Some(Per::Len(Box::new(value)))
     }
 }
 
 /// Whether a word can be the name of a struct of the user's.
 pub(crate) fn is_struct_word(word: &str) -> bool {
-    const OTHERS: [&str; 12] = [
+    const OTHERS: [&str; 13] = [
         "Csr", "Frontier", "List", "Bits", "Edge", "String", "Buf", "Push", "Append", "Reduce",
-        "Node", "Index",
+        "Node", "Index", "Parts",
     ];
     word.starts_with(char::is_uppercase) && word != "Round" && !OTHERS.contains(&word)
 }
@@ -667,7 +733,7 @@ fn host(kind: Option<&(&str, Attribute)>, ty: &Type) -> Option<Host> {
         Some("reduce") => Some(Host::Result(whole)),
         Some("list") => has("output").then_some(Host::Output(element)),
         Some(_) => None,
-        None if is("Csr") => Some(Host::Topology(whole)),
+        None if is("Csr") || is("Parts") => Some(Host::Topology(whole)),
         None if is("Frontier") || item_of(&whole, "List").is_some() => None,
         None => match ty {
             Type::Path(_)

@@ -1,0 +1,459 @@
+//! Whole passes on an emulated device: vyre's own host code, the PTX that is shipped, and no GPU.
+
+use ptx_emulator::{Launch, Machine, Module};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use vyre::Runtime;
+use vyre_core::cpu::vir0::Vir0Executor;
+use vyre_core::dsl::columns::Column;
+use vyre_core::dsl::csr::Csr;
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::check;
+use vyre_core::plan::footprint::Allocation;
+use vyre_core::run::args::{Args, TopologyArgs};
+use vyre_core::run::backend::{Backend, Executor, Opening};
+use vyre_core::run::outcome::Outcome;
+use vyre_core::vir0::module::{BufferId, ReductionId};
+use vyre_core::vir0::verify::verify;
+use vyre_cuda::Cuda;
+use vyre_cuda::played::{Allocations, Launched, Played, Player, play};
+use vyre_tests::graphs::UNSEEN;
+use vyre_tests::passes::{bfs, faulty_loops, phases, shared_loops, sssp, three_waves, walks, work};
+use vyre_tests::random::cases;
+use vyre_tests::{graphs, programs};
+
+/// Runs launches in the emulator. `seed` decides the order of the warps.
+struct Emulator {
+    seed: u64,
+}
+
+thread_local! {
+    /// Texts that were read.
+    static MODULES: std::cell::RefCell<HashMap<Arc<str>, Rc<Module>>> = std::cell::RefCell::default();
+}
+
+fn module_of(ptx: &Arc<str>) -> Rc<Module> {
+    let read = || Rc::new(Module::parse(ptx).unwrap_or_else(|e| panic!("{e}")));
+    MODULES
+        .with_borrow_mut(|modules| Rc::clone(modules.entry(Arc::clone(ptx)).or_insert_with(read)))
+}
+
+impl Player for Emulator {
+    fn launch(&mut self, launched: Launched, allocations: &mut Allocations) -> Result<(), String> {
+        let launch = Launch {
+            ctas: launched.ctas,
+            threads: launched.threads,
+            cluster: launched.cluster,
+            shared_bytes: launched.shared_bytes,
+        };
+        let module = module_of(&launched.ptx);
+        let mut machine = Machine::launch(module, &launched.entry, launch, &launched.params);
+        for (&at, bytes) in &*allocations {
+            machine.memory.map(at, bytes);
+        }
+        let ended = machine
+            .run_up_to(self.seed, 50_000_000)
+            .map_err(|e| e.to_string());
+        for (&at, bytes) in allocations
+            .iter_mut()
+            .filter(|(_, bytes)| !bytes.is_empty())
+        {
+            *bytes = machine.memory.bytes(at, bytes.len());
+        }
+        ended
+    }
+}
+
+fn played(multiprocessors: u32, cluster: u32, seed: u64) -> Cuda {
+    let played = Played {
+        multiprocessors,
+        cluster,
+        shared_bytes: 232_448,
+        static_shared_bytes: 20 << 10,
+    };
+    play(played, Emulator { seed }).expect("it has all that is needed")
+}
+
+fn emulated(multiprocessors: u32, cluster: u32, seed: u64) -> Runtime {
+    Runtime::on(Arc::new(played(multiprocessors, cluster, seed)))
+}
+
+#[test]
+fn a_search_along_a_path_finds_its_distances() {
+    let graph = graphs::chain(4);
+    for seed in 0..3 {
+        let runtime = emulated(2, 1, seed);
+        let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
+        let out = session.run(bfs::Run { source: 0 }).expect("no trap");
+        assert_eq!(out.dist, [0, 1, 2, 3]);
+    }
+}
+
+/// What a run leaves in whatever order: results, rounds; or that it was refused.
+type Left = Option<(
+    Vec<(BufferId, Column)>,
+    Vec<Vec<u32>>,
+    Vec<(ReductionId, u64)>,
+    Vec<u64>,
+)>;
+
+fn left(outcome: Result<Outcome, RunError>) -> Left {
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(RunError::Trap(_)) => return None,
+        Err(e) => panic!("{e}"),
+    };
+    let sorted = |columns: Vec<Column>| {
+        let Some(Column::U32(mut items)) = columns.into_iter().next() else {
+            panic!("the list holds numbers");
+        };
+        items.sort_unstable();
+        items
+    };
+    let lists = outcome.lists.into_iter();
+    let lists = lists.map(|(_, columns)| sorted(columns)).collect();
+    let (outputs, reductions) = (outcome.outputs, outcome.reductions);
+    Some((outputs, lists, reductions, outcome.report.rounds))
+}
+
+/// Those programs whose result no order of waves changes, by a module of their own.
+#[test]
+fn random_compiled_passes_do_what_they_mean() {
+    let (mut ran, mut finished) = (0, 0);
+    cases(60, |u| {
+        let (graph, program) = (programs::graph(u)?, programs::program(u)?);
+        assert_eq!(verify(&program), Ok(()));
+        if !check::program(&program).is_empty() {
+            return Ok(());
+        }
+        let program = Arc::new(program);
+        let topology = TopologyArgs {
+            graphs: vec![&graph],
+            columns: vec![],
+        };
+        let expected = Vir0Executor::new(Arc::clone(&program), &topology, Allocation::Separate);
+        let expected = left(expected.expect("it fits").run(&Args::default()));
+        let cuda = played(1, 1, ran);
+        let opening = Opening {
+            program: Arc::clone(&program),
+            topology: &topology,
+            allocation: Allocation::Separate,
+            native: None,
+        };
+        let mut executor = cuda.open(opening).expect("it fits");
+        assert!(executor.compile().expect("a played device takes any text"));
+        let got = left(executor.run(&Args::default()));
+        let text = || vyre_core::vir0::disasm::program(&program);
+        assert_eq!(got, expected, "{}", text());
+        ran += 1;
+        finished += u32::from(expected.is_some());
+        Ok(())
+    });
+    println!("{finished} of {ran} programs finished");
+    assert!(u64::from(finished) > ran / 10 && ran > 0);
+}
+
+#[test]
+fn a_compiled_search_says_so_and_finds_its_distances() {
+    let graph = graphs::random_graph(70, 200);
+    let runtime = Runtime::on(Arc::new(played(2, 1, 0)));
+    let mut session = bfs::Session::new(&runtime, &graph).expect("it fits");
+    session
+        .compile_now()
+        .expect("a played device takes any text");
+    let out = session.run(bfs::Run { source: 0 }).expect("no trap");
+    assert_eq!(out.report.route, "compiled");
+    assert_eq!(out.dist, graphs::distances(&graph, 0));
+}
+
+/// Narrow rounds of compiled passes: on one CTA, on all, in a cluster, and from one to the other.
+#[test]
+fn compiled_narrow_rounds_find_what_they_mean() {
+    let shapes = [
+        graphs::chain(40),
+        graphs::grid(12, 9),
+        graphs::grid(3, 60),
+        graphs::random_graph(60, 200),
+        graphs::random_graph(700, 2000),
+    ];
+    for graph in &shapes {
+        let weight: Vec<u32> = (0..graph.edge_count() as u32).map(|e| e * 7 % 23).collect();
+        let topology = || sssp::Topology {
+            graph,
+            weight: &weight,
+        };
+        let nearest = graphs::shortest(graph, &weight, 0);
+        for (multiprocessors, cluster) in [(3, 1), (8, 8)] {
+            let runtime = emulated(multiprocessors, cluster, 3);
+            let mut session = bfs::Session::new(&runtime, graph).expect("it fits");
+            session.compile_now().expect("any text is taken");
+            let out = session.run(bfs::Run { source: 0 }).expect("no trap");
+            assert_eq!(out.dist, graphs::distances(graph, 0));
+            let mut session = sssp::Session::new(&runtime, topology()).expect("it fits");
+            session.compile_now().expect("any text is taken");
+            let out = session.run(sssp::Run { source: 0 }).expect("no trap");
+            assert_eq!(out.dist, nearest);
+            println!("{:?}", out.report.activity);
+        }
+    }
+}
+
+/// Narrow rounds of several waves: on one CTA, in a cluster, from one to the other, and out to the general way where
+/// rounds are wide, a node has many edges, a wave traps or rounds run out.
+#[test]
+fn compiled_rounds_of_several_waves_find_what_they_mean() {
+    // A path to a node with many edges, whose ends lead on.
+    let mut hub: Vec<(u32, u32)> = (0..9).map(|v| (v, v + 1)).collect();
+    hub.extend((10..900).flat_map(|v| [(9, v), (v, 900 + v % 5)]));
+    hub.extend((900..930).map(|v| (v, v + 1)));
+    let shapes = [
+        graphs::chain(20),
+        graphs::chain(40),
+        graphs::grid(12, 9),
+        graphs::grid(3, 40),
+        graphs::random_graph(60, 200),
+        graphs::random_graph(700, 2000),
+        graphs::random_graph(2500, 9000),
+        Csr::from_edges(931, &hub).expect("it is a graph"),
+    ];
+    for graph in &shapes {
+        let waves = |runtime: &Runtime, compiled: bool, too_far: u32| {
+            let mut session = three_waves::Session::new(runtime, graph).expect("it fits");
+            if compiled {
+                session.compile_now().expect("any text is taken");
+            }
+            let run = three_waves::Run { source: 0, too_far };
+            let once = |session: &mut three_waves::Session| {
+                let out = session.run(run).map_err(|e| e.to_string())?;
+                Ok::<_, String>((out.dist, out.label, out.back, out.report.rounds))
+            };
+            let first = once(&mut session);
+            assert_eq!(once(&mut session), first);
+            first
+        };
+        let walks = |runtime: &Runtime, compiled: bool| {
+            let mut session = walks::Session::new(runtime, graph).expect("it fits");
+            if compiled {
+                session.compile_now().expect("any text is taken");
+            }
+            // A device does not say what was left in the frontier.
+            let short =
+                |e: vyre::Error| e.to_string().split(": frontier").next().map(str::to_owned);
+            let out = session.run(walks::Run {}).map_err(short)?;
+            Ok::<_, Option<String>>((out.seen, out.last, out.report.rounds))
+        };
+        let is_large = graph.edge_count() > 700;
+        for too_far in [UNSEEN, 4, 13]
+            .into_iter()
+            .take(if is_large { 1 } else { 3 })
+        {
+            let meant = waves(&Runtime::vir0(), false, too_far);
+            for (multiprocessors, cluster) in [(3, 1), (8, 8)] {
+                let runtime = emulated(multiprocessors, cluster, 3);
+                assert_eq!(waves(&runtime, true, too_far), meant);
+            }
+        }
+        if is_large {
+            continue;
+        }
+        let meant = walks(&Runtime::vir0(), false);
+        for (multiprocessors, cluster) in [(3, 1), (8, 8)] {
+            let runtime = emulated(multiprocessors, cluster, 3);
+            assert_eq!(walks(&runtime, true), meant);
+        }
+    }
+}
+
+#[test]
+fn explanations_say_which_narrow_rounds_go_the_general_way() {
+    let graph = graphs::chain(8);
+    let runtime = emulated(3, 1, 0);
+    let explained = |mut session: work::Session| {
+        let compiled = session.compile_now();
+        compiled.expect("any text is taken");
+        let weight = [1; 8];
+        let run = work::Run {
+            weight: &weight,
+            room: 9_000,
+            steps: 1,
+        };
+        session.run(run).expect("there is room");
+        session.explain().to_string()
+    };
+    let text = explained(work::Session::new(&runtime, &graph).expect("it fits"));
+    let why = "narrow rounds of `rounds` go the general way: `walk` sweeps no frontier of nodes of its own";
+    assert!(text.contains(why), "{text}");
+}
+
+/// Runs a pass on three CTAs, with clusters and without, and compares it with the interpreter's meaning.
+fn compared<T: PartialEq + std::fmt::Debug>(run: impl Fn(&Runtime) -> T) {
+    let meant = run(&Runtime::vir0());
+    assert_eq!(run(&emulated(3, 1, 5)), meant);
+    assert_eq!(run(&emulated(8, 8, 6)), meant);
+}
+
+#[test]
+fn searches_and_shortest_paths_mean_the_same() {
+    let graph = graphs::random_graph(60, 200);
+    let weight: Vec<u32> = (0..graph.edge_count() as u32).map(|e| e * 7 % 23).collect();
+    compared(|runtime| {
+        let mut session = bfs::Session::new(runtime, &graph).expect("it fits");
+        session.run(bfs::Run { source: 3 }).expect("no trap").dist
+    });
+    compared(|runtime| {
+        let topology = sssp::Topology {
+            graph: &graph,
+            weight: &weight,
+        };
+        let mut session = sssp::Session::new(runtime, topology).expect("it fits");
+        session.run(sssp::Run { source: 3 }).expect("no trap").dist
+    });
+}
+
+#[test]
+fn nested_fixpoints_reductions_and_lists_mean_the_same() {
+    let graph = graphs::random_graph(60, 200);
+    let weight: Vec<u32> = (0..60).map(|v| v % 10).collect();
+    compared(|runtime| {
+        let mut session = phases::Session::new(runtime, &graph).expect("it fits");
+        session.run(phases::Run {}).expect("no trap").degree
+    });
+    compared(|runtime| {
+        let mut session = work::Session::new(runtime, &graph).expect("it fits");
+        let run = work::Run {
+            weight: &weight,
+            room: 9_000,
+            steps: 1,
+        };
+        session
+            .run(run)
+            .map(|out| out.sum)
+            .map_err(|e| e.to_string())
+    });
+}
+
+/// Local arrays stay in shared memory, also where one takes over the row of the item's number, and numbers of 64 bits
+/// are pairs of words there.
+#[vyre::prelude::wave_graph]
+mod kept {
+    use vyre::prelude::*;
+
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[output(per = node)]
+        mean: f64,
+        #[output(per = 6)]
+        picked: u32,
+        zero: u32,
+    }
+
+    #[wave(nodes)]
+    fn mean(v: Node, graph: &Csr, mean: &mut f64) {
+        let mut all = [f64::from(v); 4];
+        let mut n = 1;
+        for w in graph.neighbors(v) {
+            if n == all.len() {
+                break;
+            }
+            all[n] = f64::from(w);
+            n += 1;
+        }
+        let mut sum = 0.0;
+        for x in all {
+            sum += x;
+        }
+        *mean = sum / 4.0;
+    }
+
+    #[wave(range(6))]
+    fn pick(i: Index, zero: u32, picked: &mut u32) {
+        if i >= 4 {
+            let small = [i, i * 2, i * 3];
+            *picked = small[(zero + i % 3) as usize];
+        }
+    }
+}
+
+#[test]
+fn compiled_arrays_and_pairs_of_words_mean_the_same() {
+    let graph = graphs::random_graph(40, 150);
+    let run = |runtime: &Runtime| {
+        let mut session = kept::Session::new(runtime, &graph).expect("it fits");
+        let out = session.run(kept::Run { zero: 0 }).expect("no trap");
+        (out.mean, out.picked, out.report.route)
+    };
+    let (mean, picked, _) = run(&Runtime::vir0());
+    let compiled = emulated(2, 1, 3).with_route(vyre::RoutePolicy::Compiled);
+    assert_eq!(run(&compiled), (mean, picked, "compiled"));
+}
+
+#[test]
+fn loops_that_warps_share_leave_the_same() {
+    // Hubs beside nodes with a few edges or none.
+    let degree = |v: u32| match v % 5 {
+        0 => v * 3,
+        1 => 64 + v,
+        _ => v % 4,
+    };
+    let edges: Vec<(u32, u32)> = (0..70u32)
+        .flat_map(|v| (0..degree(v)).map(move |k| (v, (v * 5 + k * k * 3) % 70)))
+        .collect();
+    let g = vyre::Csr::from_edges(70, &edges).expect("edges name nodes");
+    let weight: Vec<i32> = (0..edges.len() as i32).map(|i| i * 7 % 6 - 2).collect();
+    let run = |runtime: &Runtime| {
+        let topology = shared_loops::Topology {
+            g: &g,
+            weight: &weight,
+        };
+        let mut session = shared_loops::Session::new(runtime, topology).expect("it fits");
+        session.compile_now().expect("it compiles");
+        let mut out = session.run(shared_loops::Run {}).expect("no trap");
+        out.report = Default::default();
+        out
+    };
+    let meant = run(&Runtime::vir0());
+    for (multiprocessors, seed) in [(1, 3), (3, 4)] {
+        let compiled = emulated(multiprocessors, 1, seed).with_route(vyre::RoutePolicy::Compiled);
+        assert_eq!(run(&compiled), meant);
+    }
+}
+
+#[test]
+fn the_first_turn_that_faults_traps_where_warps_share_loops() {
+    // Three hubs; the second has a bad edge among its last ones and one before, the third has one that nobody sees.
+    let degrees = [90u32, 200, 150];
+    let edges: Vec<(u32, u32)> = (0..3u32)
+        .flat_map(|v| (0..degrees[v as usize]).map(move |k| (v, k % 3)))
+        .collect();
+    let g = vyre::Csr::from_edges(3, &edges).expect("edges name nodes");
+    let share = [5, 6, 7];
+    for (kind, good, bad) in [(0, 1, 3), (1, 2, 0), (2, 9, 7)] {
+        let mut weight = vec![good; edges.len()];
+        for at in [90 + 70, 90 + 193, 290 + 149] {
+            weight[at] = bad;
+        }
+        let run = |runtime: &Runtime| {
+            let topology = faulty_loops::Topology {
+                g: &g,
+                weight: &weight,
+            };
+            let mut session = faulty_loops::Session::new(runtime, topology).expect("it fits");
+            session.compile_now().expect("it compiles");
+            match session.run(faulty_loops::Run {
+                share: &share,
+                kind,
+            }) {
+                Err(vyre::Error::Trap(trap)) => {
+                    (trap.kind, trap.item, trap.index, trap.len, trap.site)
+                }
+                other => panic!("it traps, but gave {other:?}"),
+            }
+        };
+        let meant = run(&Runtime::vir0());
+        assert_eq!(meant.1, Some(1));
+        let compiled = emulated(2, 1, 5).with_route(vyre::RoutePolicy::Compiled);
+        assert_eq!(run(&compiled), meant, "kind {kind}");
+    }
+}

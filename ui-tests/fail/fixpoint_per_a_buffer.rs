@@ -1,0 +1,25 @@
+//! A fixpoint runs for each part, and not for each element.
+
+use vyre::prelude::*;
+
+#[wave_graph]
+mod pass {
+    pub struct Data {
+        #[topology]
+        cfg: Csr,
+        #[topology(parts_of = cfg)]
+        funcs: Parts,
+        #[output(per = node)]
+        mark: u32,
+    }
+
+    #[fixpoint(per = mark, until(round == 3))]
+    mod rounds {
+        #[wave(nodes)]
+        fn step(mark: &mut u32) {
+            *mark += 1;
+        }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,25 @@
+//! `per` names a field.
+
+use vyre::prelude::*;
+
+#[wave_graph]
+mod pass {
+    pub struct Data {
+        #[topology]
+        cfg: Csr,
+        #[topology(parts_of = cfg)]
+        funcs: Parts,
+        #[output(per = node)]
+        mark: u32,
+    }
+
+    #[fixpoint(per = node * 2, until(round == 3))]
+    mod rounds {
+        #[wave(nodes)]
+        fn step(mark: &mut u32) {
+            *mark += 1;
+        }
+    }
+}
+
+fn main() {}

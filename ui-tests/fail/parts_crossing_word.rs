@@ -1,0 +1,25 @@
+//! Crossing edges are refused or dropped.
+
+use vyre::prelude::*;
+
+#[wave_graph]
+mod pass {
+    pub struct Data {
+        #[topology]
+        cfg: Csr,
+        #[topology(parts_of = cfg, crossing = kept)]
+        funcs: Parts,
+        #[output(per = node)]
+        mark: u32,
+    }
+
+    #[fixpoint(per = funcs, until(round == 3))]
+    mod rounds {
+        #[wave(nodes)]
+        fn step(mark: &mut u32) {
+            *mark += 1;
+        }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,28 @@
+//! Parts are those of a graph.
+
+use vyre::prelude::*;
+
+#[wave_graph]
+mod pass {
+    pub struct Data {
+        #[topology]
+        cfg: Csr,
+        #[topology]
+        funcs: Parts,
+        plain: Parts,
+        #[topology(parts_of = cfg)]
+        offsets: u32,
+        #[output(per = node)]
+        mark: u32,
+    }
+
+    #[fixpoint(per = funcs, until(round == 3))]
+    mod rounds {
+        #[wave(nodes)]
+        fn step(mark: &mut u32) {
+            *mark += 1;
+        }
+    }
+}
+
+fn main() {}

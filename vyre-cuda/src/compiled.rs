@@ -1,0 +1,131 @@
+//! Compiled passes: modules of the megakernel that are made for one pass.
+//!
+//! A session begins with the interpreter, which runs any pass at once. Where a pass is worth it, a module of its own is
+//! made beside the runs ([`Modules`]): the megakernel's text with what the pass needs ([`Changes`]), which the driver
+//! compiles. Between two runs the session goes over to it. All tables and buffers stay as they are.
+//!
+//! The driver keeps what it compiled in its own cache, by text, device and driver: 1 GiB by default, or 256 MiB on
+//! embedded platforms (`CUDA_CACHE_MAXSIZE`, in bytes, at most 4 GiB), in `~/.nv/ComputeCache` (`CUDA_CACHE_PATH`), from
+//! which it drops the oldest; `CUDA_CACHE_DISABLE=1` turns it off.
+
+use crate::code::{MEGAKERNEL_PTX, with_clusters};
+use crate::device::{Device, Figures};
+use crate::driver::{Function, Module};
+use crate::image::{ITEMS_PER_LANE, Layout, Room};
+use crate::ptx::bodies;
+use crate::ptx::narrow::rounds;
+use crate::splice::{Changes, SpliceError, splice};
+use crate::tiers::{Modules, Slot};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use vyre_core::dsl::error::RunError;
+use vyre_core::plan::footprint::Allocation;
+use vyre_core::vir0::module::Program;
+
+/// About what the megakernel's own variables take of a CTA's shared memory.
+const OWN_SHARED_BYTES: u32 = 20 * 1024;
+
+/// The compiled passes of a device.
+pub(crate) type Passes = Modules<Changes, Compiled>;
+/// The place of one of them.
+pub(crate) type Place = Arc<Slot<Changes, Compiled>>;
+
+/// A module of one pass, loaded.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    device: Arc<Device>,
+    module: Module,
+    pub(crate) megakernel: Function,
+    figures: Figures,
+    lines: usize,
+    took: Duration,
+}
+
+/// What the module of a pass has instead of the megakernel's own text.
+pub(crate) fn changes(program: &Program, layout: &Layout, clusters: bool) -> Changes {
+    Changes {
+        entry: "vyre_megakernel",
+        left_out: layout.unreached(),
+        bodies: bodies(program, layout),
+        functions: rounds(program, layout, clusters),
+        known: Some(layout.known(program)),
+    }
+}
+
+/// The module of a pass for a large GPU of compute capability 9.0, as PTX; no GPU is needed for it. `degree`: edges of
+/// a node on average.
+///
+/// # Errors
+/// The pass takes more shared memory than there is.
+pub fn pass_ptx(program: &Program, degree: f64) -> Result<String, RunError> {
+    let room = Room {
+        shared_bytes: 227 * 1024 - OWN_SHARED_BYTES,
+        clusters: true,
+    };
+    let degrees = vec![degree; program.topologies.len()];
+    let of = (program, Allocation::Separate);
+    let layout = Layout::new(of, room, &degrees, ITEMS_PER_LANE);
+    let layout = layout.map_err(|e| RunError::Backend(e.to_string()))?;
+    let changes = changes(program, &layout, room.clusters);
+    text(&changes, room.clusters).map_err(|e| RunError::Backend(e.to_string()))
+}
+
+/// The text of a pass's module.
+pub(crate) fn text(changes: &Changes, clusters: bool) -> Result<String, SpliceError> {
+    match clusters {
+        true => splice(&with_clusters(MEGAKERNEL_PTX), changes),
+        false => splice(MEGAKERNEL_PTX, changes),
+    }
+}
+
+impl Compiled {
+    /// The place where the module of a pass is, or will be.
+    pub(crate) fn ask(device: &Arc<Device>, changes: Changes) -> Place {
+        let compiling = Arc::clone(device);
+        let compile = move |changes: &Changes| Compiled::new(&compiling, changes);
+        device.passes().ask(changes, compile)
+    }
+
+    /// Makes the text and has the driver compile it.
+    fn new(device: &Arc<Device>, changes: &Changes) -> Result<Compiled, String> {
+        let started = Instant::now();
+        let text = text(changes, device.has_clusters()).map_err(|e| e.to_string())?;
+        let (module, megakernel) = device.load_pass(&text).map_err(|e| e.to_string())?;
+        // From here on it is freed with this.
+        let mut compiled = Compiled {
+            device: Arc::clone(device),
+            module,
+            megakernel,
+            figures: Figures::default(),
+            lines: text.lines().count(),
+            took: started.elapsed(),
+        };
+        compiled.figures = device.figures(megakernel).map_err(|e| e.to_string())?;
+        Ok(compiled)
+    }
+}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        // SAFETY: whoever launched it has waited for that launch, and has let go of it.
+        unsafe { self.device.unload(self.module) };
+    }
+}
+
+impl fmt::Display for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Figures {
+            registers,
+            local_bytes,
+            shared_bytes,
+        } = self.figures;
+        write!(
+            f,
+            "compiled ({} lines of PTX in {:.2} s, {registers} registers, {local_bytes} bytes of local memory, \
+             {shared_bytes} of shared memory)",
+            self.lines,
+            self.took.as_secs_f64()
+        )
+    }
+}

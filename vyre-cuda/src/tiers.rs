@@ -1,0 +1,339 @@
+//! Modules of passes: compiled one after another on a thread in the background, and kept as long as somebody uses them.
+//!
+//! A session asks for a module before a run and goes on without it. What decides a module's text is its key, so sessions
+//! and clones of a runtime share it. The thread ends when nothing waits, and skips what nobody waits for any more; a
+//! module that nobody took is freed as it is made.
+//!
+//! The driver's compiler cannot be interrupted. A process that ends meanwhile waits for the module at hand, for
+//! [`PATIENCE`] at most, and no other is begun: the driver's own end would take away what the compiler works on.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+/// How long the end of a process waits for the compiler. Tests do whatever else the machine does.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 60 } else { 10 });
+
+/// The modules of a device, by what decides their text.
+#[derive(Debug)]
+pub(crate) struct Modules<K, M> {
+    state: Arc<Mutex<State<K, M>>>,
+}
+
+#[derive(Debug)]
+struct State<K, M> {
+    slots: HashMap<Arc<K>, Weak<Slot<K, M>>>,
+    waiting: VecDeque<Weak<Slot<K, M>>>,
+    /// A thread works off what waits.
+    at_work: bool,
+}
+
+/// A module, or the place for it. Only who asks holds one, so that it is gone with the last of them.
+#[derive(Debug)]
+pub(crate) struct Slot<K, M> {
+    key: Arc<K>,
+    outcome: Arc<Outcome<M>>,
+}
+
+/// What became of a module. The compiler's thread holds it while it tells.
+#[derive(Debug)]
+struct Outcome<M> {
+    made: OnceLock<Result<M, String>>,
+    /// Whoever waits does so for this.
+    done: Mutex<bool>,
+    told: Condvar,
+}
+
+impl<K, M> Default for Modules<K, M> {
+    fn default() -> Modules<K, M> {
+        Modules {
+            state: Arc::new(Mutex::new(State {
+                slots: HashMap::new(),
+                waiting: VecDeque::new(),
+                at_work: false,
+            })),
+        }
+    }
+}
+
+impl<K: Hash + Eq + Send + Sync + 'static, M: Send + Sync + 'static> Modules<K, M> {
+    /// The place of a module, which is there already or will be: then `compile` is called for it on another thread, as
+    /// it may be for others that are asked for meanwhile.
+    pub(crate) fn ask(
+        &self,
+        key: K,
+        compile: impl Fn(&K) -> Result<M, String> + Send + 'static,
+    ) -> Arc<Slot<K, M>> {
+        let mut state = lock(&self.state);
+        let known = state.slots.get(&key).and_then(Weak::upgrade);
+        if let Some(slot) = known {
+            return slot;
+        }
+        state.slots.retain(|_, slot| slot.strong_count() > 0);
+        let slot = Arc::new(Slot::new(key));
+        let (key, place) = (Arc::clone(&slot.key), Arc::downgrade(&slot));
+        state.slots.insert(key, Weak::clone(&place));
+        state.waiting.push_back(place);
+        if !std::mem::replace(&mut state.at_work, true) {
+            let modules = Arc::clone(&self.state);
+            let thread = thread::Builder::new().name("vyre compiler".to_owned());
+            if let Err(e) = thread.spawn(move || work(&modules, compile)) {
+                state.at_work = false;
+                state.waiting.clear();
+                slot.outcome
+                    .tell(Err(format!("there is no thread to compile it: {e}")));
+            }
+        }
+        slot
+    }
+}
+
+impl<K, M> Slot<K, M> {
+    fn new(key: K) -> Slot<K, M> {
+        Slot {
+            key: Arc::new(key),
+            outcome: Arc::new(Outcome {
+                made: OnceLock::new(),
+                done: Mutex::new(false),
+                told: Condvar::new(),
+            }),
+        }
+    }
+
+    /// The module, or why there is none; `None` while it is not known.
+    pub(crate) fn made(&self) -> Option<&Result<M, String>> {
+        self.outcome.made.get()
+    }
+
+    /// Waits until it is known.
+    pub(crate) fn wait(&self) -> &Result<M, String> {
+        let outcome = &*self.outcome;
+        let done = outcome.told.wait_while(lock(&outcome.done), |done| !*done);
+        drop(done.unwrap_or_else(PoisonError::into_inner));
+        outcome.made.get().expect("it is set before anyone is told")
+    }
+}
+
+impl<M> Outcome<M> {
+    fn tell(&self, made: Result<M, String>) {
+        // A place is worked on once.
+        let _only = self.made.set(made);
+        *lock(&self.done) = true;
+        self.told.notify_all();
+    }
+}
+
+/// Compiles what waits, until nothing does.
+fn work<K, M>(modules: &Mutex<State<K, M>>, compile: impl Fn(&K) -> Result<M, String>) {
+    loop {
+        let next = {
+            let mut state = lock(modules);
+            let next = state.waiting.pop_front();
+            state.at_work = next.is_some();
+            next
+        };
+        let Some(next) = next else { return };
+        // The key stays; the place is only held to see whether somebody still waits.
+        let Some(key) = next.upgrade().map(|slot| Arc::clone(&slot.key)) else {
+            continue;
+        };
+        // The place is let go before anyone is told: who was told and forgets a failure may ask anew at once.
+        let outcome = || next.upgrade().map(|slot| Arc::clone(&slot.outcome));
+        let Some(_busy) = Busy::begin() else {
+            // The process ends; nobody is to wait for a module any more.
+            if let Some(outcome) = outcome() {
+                outcome.tell(Err("the process ends".to_owned()));
+            }
+            continue;
+        };
+        let unwound = std::panic::AssertUnwindSafe(|| compile(&key));
+        let made = std::panic::catch_unwind(unwound)
+            .unwrap_or_else(|_| Err("the compiler panicked".to_owned()));
+        if let Some(outcome) = outcome() {
+            outcome.tell(made);
+        }
+    }
+}
+
+/// Modules that are being compiled in this process, and whether it ends.
+struct Process {
+    state: Mutex<(u32, bool)>,
+    told: Condvar,
+}
+
+static PROCESS: Process = Process {
+    state: Mutex::new((0, false)),
+    told: Condvar::new(),
+};
+
+/// A module is being compiled, as long as this lives.
+struct Busy;
+
+impl Busy {
+    /// `None` once the process ends.
+    fn begin() -> Option<Busy> {
+        static AT_EXIT: Once = Once::new();
+        AT_EXIT.call_once(|| {
+            // SAFETY: the C library's, which takes a function of this type; ours does not unwind, and is never unloaded
+            // before the process ends.
+            let _registered = unsafe { atexit(end) };
+        });
+        let mut state = lock(&PROCESS.state);
+        if state.1 {
+            return None;
+        }
+        state.0 += 1;
+        Some(Busy)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        lock(&PROCESS.state).0 -= 1;
+        PROCESS.told.notify_all();
+    }
+}
+
+unsafe extern "C" {
+    fn atexit(end: extern "C" fn()) -> std::ffi::c_int;
+}
+
+/// The process ends: nothing is begun any more, and what was begun has a while to end. It runs before the driver's own
+/// end, because the driver was there first.
+extern "C" fn end() {
+    let mut state = lock(&PROCESS.state);
+    state.1 = true;
+    let _over = PROCESS
+        .told
+        .wait_timeout_while(state, PATIENCE, |s| s.0 > 0);
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    use std::sync::mpsc;
+
+    type Texts = Modules<u32, String>;
+
+    #[test]
+    fn a_module_is_compiled_once_for_all_who_ask() {
+        let modules = Texts::default();
+        let compiled = Arc::new(AtomicU32::new(0));
+        let ask = |key| {
+            let compiled = Arc::clone(&compiled);
+            modules.ask(key, move |key| {
+                compiled.fetch_add(1, Relaxed);
+                Ok(format!("module {key}"))
+            })
+        };
+        let (first, second) = (ask(1), ask(1));
+        assert!(Arc::ptr_eq(&first, &second));
+        assert_eq!(*first.wait(), Ok("module 1".to_owned()));
+        assert_eq!(second.made(), Some(&Ok("module 1".to_owned())));
+        assert_eq!(compiled.load(Relaxed), 1);
+        // Once nobody has it, it is made anew.
+        let gone = Arc::downgrade(&first);
+        drop((first, second));
+        while gone.strong_count() > 0 {
+            thread::yield_now();
+        }
+        assert!(ask(1).wait().is_ok());
+        assert_eq!(compiled.load(Relaxed), 2);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_module_who_does_not_ask_for_it() {
+        let modules = Texts::default();
+        let (go_on, may_go_on) = mpsc::channel();
+        let may_go_on = Mutex::new(may_go_on);
+        let (begins, began) = mpsc::channel();
+        let slot = modules.ask(1, move |key| {
+            begins.send(*key).expect("the test listens");
+            lock(&may_go_on).recv().expect("the test says so");
+            Err(format!("no module {key}"))
+        });
+        assert_eq!(began.recv(), Ok(1));
+        assert_eq!(slot.made(), None);
+        // One that is dropped before its turn is never begun, and one that is dropped in its turn is nobody's.
+        let other = |key| modules.ask(key, |_| unreachable!("the first asked has the thread"));
+        drop(other(2));
+        let third = other(3);
+        drop(slot);
+        go_on.send(()).expect("the compiler waits");
+        assert_eq!(began.recv(), Ok(3));
+        go_on.send(()).expect("the compiler waits");
+        assert_eq!(*third.wait(), Err("no module 3".to_owned()));
+        assert!(
+            began.recv().is_err(),
+            "the thread has ended, with what it had"
+        );
+    }
+
+    /// Ends while a module is compiled, as [`a_process_that_ends_waits_for_the_compiler`] asks it to.
+    #[test]
+    #[ignore = "a part of another test"]
+    fn ends_while_it_compiles() {
+        let Some(file) = std::env::var_os(COMPILED) else {
+            return;
+        };
+        let (begins, began) = mpsc::channel();
+        let slow = move |key: &u32| {
+            begins.send(()).expect("the test listens");
+            // The process ends meanwhile.
+            while !lock(&PROCESS.state).1 {
+                thread::yield_now();
+            }
+            std::fs::write(&file, format!("module {key}")).map_err(|e| e.to_string())?;
+            Ok(String::new())
+        };
+        let modules = Texts::default();
+        // The second one is never begun, although somebody still has its place.
+        std::mem::forget((modules.ask(1, slow), modules.ask(2, |_| unreachable!())));
+        began.recv().expect("the first one begins");
+    }
+
+    /// Names the file that the compiler writes at last.
+    const COMPILED: &str = "VYRE_TEST_COMPILED";
+
+    #[test]
+    fn a_process_that_ends_waits_for_the_compiler() {
+        let file = std::env::temp_dir().join(format!("vyre-compiled-{}", std::process::id()));
+        let child = std::process::Command::new(std::env::current_exe().expect("this test"))
+            .args([
+                "--exact",
+                "--ignored",
+                "tiers::tests::ends_while_it_compiles",
+            ])
+            .env(COMPILED, &file)
+            .output()
+            .expect("it is run again");
+        assert!(child.status.success(), "{child:?}");
+        let written = std::fs::read_to_string(&file).expect("the compiler ended");
+        assert_eq!(written, "module 1");
+        std::fs::remove_file(&file).expect("it was read");
+    }
+
+    #[test]
+    fn a_failure_is_forgotten_with_the_last_who_asked() {
+        let modules = Texts::default();
+        let compiled = Arc::new(AtomicU32::new(0));
+        for turn in 0..10_000 {
+            let compiled = Arc::clone(&compiled);
+            let slot = modules.ask(1, move |_| Err(compiled.fetch_add(1, Relaxed).to_string()));
+            assert_eq!(*slot.wait(), Err(turn.to_string()));
+        }
+    }
+
+    #[test]
+    fn a_compiler_that_panics_is_a_reason() {
+        let slot = Texts::default().ask(1, |_| panic!("on purpose"));
+        assert_eq!(*slot.wait(), Err("the compiler panicked".to_owned()));
+    }
+}

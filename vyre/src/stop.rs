@@ -1,0 +1,36 @@
+//! What may end calls of a session early: its canceller, the runtime's, and limits of time and steps.
+
+use std::sync::Arc;
+use std::time::Duration;
+use vyre_core::dsl::error::RunError;
+use vyre_core::run::stop::{All, Canceller, Stop, UnderWay};
+
+/// What a session's calls are stopped by.
+#[derive(Debug)]
+pub(crate) struct Stops {
+    pub(crate) stop: Arc<Stop>,
+    /// What a call may take.
+    pub(crate) time: Option<Duration>,
+    /// What a run may take.
+    pub(crate) steps: Option<u64>,
+}
+
+impl Stops {
+    /// Those of a session of a runtime, without limits.
+    pub(crate) fn new(all: &Arc<All>) -> Stops {
+        Stops {
+            stop: Stop::new(all),
+            time: None,
+            steps: None,
+        }
+    }
+
+    pub(crate) fn canceller(&self) -> Canceller {
+        Canceller::of(&self.stop)
+    }
+
+    /// A call begins; it is over when what this returns is dropped.
+    pub(crate) fn begin(&self) -> Result<UnderWay, RunError> {
+        self.stop.begin(self.time)
+    }
+}

@@ -1,0 +1,903 @@
+//! What the CUDA backend asks of the driver: on a played device every call fails once, and the context is lost at every
+//! call, in each of the scenarios below.
+
+#![allow(
+    missing_docs,
+    reason = "the passes are public only to be like a user's"
+)]
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use vyre::cuda::Cuda;
+use vyre::cuda::cudarc::driver::result;
+use vyre::cuda::fake::{Failure, Fake, Held, SYMBOLS, Spec, Transcript, library};
+use vyre::prelude::*;
+use vyre::{Error, RoutePolicy, RunError};
+use vyre_tests::endless::rounds;
+use vyre_tests::graphs::{distances, random_graph};
+use vyre_tests::passes::bfs;
+
+/// Nothing in it depends on how long something took.
+#[wave_graph]
+pub mod blend {
+    pub struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = edge(graph))]
+        weight: u32,
+        #[input(per = node)]
+        x: u32,
+        #[scratch(per = node)]
+        sum: u32,
+        #[output(per = node)]
+        y: u64,
+        #[reduce(max)]
+        most: u32,
+        by: u32,
+    }
+
+    #[wave(edges(graph))]
+    fn add(e: Edge, weight: &u32, x: &Buf<u32>, sum: &Buf<Atomic<u32>>) {
+        sum[e.src].fetch_add(*weight * x[e.dst]);
+    }
+
+    #[wave(nodes, after(add))]
+    fn scale(by: u32, sum: &u32, y: &mut u64, most: &Reduce<Max<u32>>) {
+        *y = *sum as u64 * (720_720 / by) as u64;
+        most.max(*sum);
+    }
+}
+
+/// A float's exact sum does not show in which order it was made.
+#[wave_graph]
+pub mod total {
+    pub struct Data {
+        #[input(per = items)]
+        x: f32,
+        #[reduce(exact_sum)]
+        sum: f32,
+        items: u32,
+    }
+
+    #[wave(range(items))]
+    fn add(x: &f32, sum: &Reduce<ExactSum<f32>>) {
+        sum.add(*x);
+    }
+}
+
+/// A graph with weights and an input.
+struct Case {
+    graph: Csr,
+    weight: Vec<u32>,
+    x: Vec<u32>,
+}
+
+impl Case {
+    fn new(nodes: u32, edges: u32) -> Case {
+        let graph = random_graph(nodes, edges);
+        Case {
+            weight: (0..graph.edge_count() as u32).map(|e| e % 7).collect(),
+            x: (0..nodes).map(|v| v % 11).collect(),
+            graph,
+        }
+    }
+
+    fn topology(&self) -> blend::Topology<'_> {
+        blend::Topology {
+            graph: &self.graph,
+            weight: &self.weight,
+        }
+    }
+
+    fn run(&self, by: u32) -> blend::Run<'_> {
+        blend::Run { x: &self.x, by }
+    }
+
+    /// The elements and the greatest sum that a run gives.
+    fn expected(&self, by: u32) -> (Vec<u64>, u32) {
+        let sum = |v: usize| -> u32 {
+            let edges = self.graph.edges(v as u32).map(|e| e as usize);
+            let of = |e: usize| self.weight[e] * self.x[self.graph.targets()[e] as usize];
+            edges.map(of).sum()
+        };
+        let sums: Vec<u32> = (0..self.x.len()).map(sum).collect();
+        let by = u64::from(720_720 / by);
+        let y = sums.iter().map(|&s| u64::from(s) * by).collect();
+        (y, sums.into_iter().max().unwrap_or(0))
+    }
+
+    fn check(&self, by: u32, out: &blend::Output) {
+        assert_eq!((out.y.clone(), out.most), self.expected(by));
+    }
+}
+
+/// Does things that may fail, and once more where they did.
+struct Tries<'a> {
+    /// The device, if it is one that is played.
+    fake: Option<&'a Fake>,
+    /// How it was made to fail something.
+    failure: Option<Failure>,
+    /// Errors so far.
+    said: usize,
+}
+
+impl<'a> Tries<'a> {
+    /// Where nothing fails.
+    fn none(fake: Option<&'a Fake>) -> Tries<'a> {
+        Tries {
+            fake,
+            failure: None,
+            said: 0,
+        }
+    }
+
+    /// The played device.
+    fn played(&self) -> &'a Fake {
+        self.fake.expect("it is one")
+    }
+
+    fn of<T>(&mut self, mut f: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+        let (error, failure) = match (f(), self.failure) {
+            (Err(error), Some(failure)) => (error.to_string(), failure),
+            (ended, _) => return ended,
+        };
+        let fake = self.played();
+        self.said += 1;
+        let call = fake.failed();
+        match failure {
+            Failure::Once => {
+                let call = call.unwrap_or_else(|| panic!("nothing failed, and yet: {error}"));
+                assert!(error.contains(call), "{call} failed, and not: {error}");
+                Ok(f().expect("the next one works"))
+            }
+            Failure::Lost => {
+                assert!(error.contains("context of this process is lost"), "{error}");
+                let again = f().err().expect("a lost context stays lost");
+                assert!(again.to_string().contains("is lost"), "{again}");
+                Err(again)
+            }
+        }
+    }
+}
+
+type Scenario = fn(&Runtime, &mut Tries<'_>) -> Result<(), Error>;
+
+/// Of which there are transcripts.
+const SCENARIOS: [(&str, Scenario); 9] = [
+    ("run", run),
+    ("run_into", run_into),
+    ("run_pinned", run_pinned),
+    ("series", series),
+    ("batch", batch),
+    ("many", many),
+    ("update", update),
+    ("trap", trap),
+    ("short", short),
+];
+
+/// For a played device alone, which tells when a launch begins and waits for nobody.
+const OF_PLAYED: [(&str, Scenario); 3] =
+    [("exact", exact), ("stop", stop), ("stop_batch", stop_batch)];
+
+/// All of them.
+fn scenarios() -> impl Iterator<Item = (&'static str, Scenario)> {
+    SCENARIOS.into_iter().chain(OF_PLAYED)
+}
+
+fn run(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
+    let case = Case::new(300, 1_000);
+    let mut session = tries.of(|| blend::Session::new(runtime, case.topology()))?;
+    for by in [2, 3] {
+        case.check(by, &tries.of(|| session.run(case.run(by)))?);
+    }
+    Ok(())
+}
+
+fn run_into(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
+    // Its results have copies of their own.
+    let case = Case::new(16_384, 1_000);
+    let mut session = tries.of(|| blend::Session::new(runtime, case.topology()))?;
+    let mut out = blend::Output::default();
+    for by in [2, 3] {
+        tries.of(|| session.run_into(case.run(by), &mut out))?;
+        case.check(by, &out);
+    }
+    Ok(())
+}
+
+/// Of 128 KiB, of which one block of 64 KiB is whole, wherever they begin but at one.
+fn run_pinned(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
+    let case = Case::new(16_384, 1_000);
+    let mut session = tries.of(|| blend::Session::new(runtime, case.topology()))?;
+    for by in [2, 3] {
+        case.check(by, &*tries.of(|| session.run_pinned(case.run(by)))?);
+    }
+    Ok(())
+}
+
+fn series(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
+    let case = Case::new(500, 2_000);
+    let mut session = tries.of(|| blend::Session::new(runtime, case.topology()))?;
+    let out = tries.of(|| session.run_series((1..=5).map(|by| case.run(by))))?;
+    case.check(5, &out);
+    Ok(())
+}
+
+fn batch(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
+    let graph = random_graph(200, 600);
+    let mut session = tries.of(|| bfs::Session::new(runtime, &graph))?;
+    let out = tries.of(|| {
+        for source in 0..40 {
+            session.submit(bfs::Run { source }, 0);
+        }
+        let batch = session.run_batch()?;
+        let results = batch.results.into_iter().map(|(_, result)| result);
+        results.collect::<Result<Vec<_>, _>>()
+    })?;
+    for (source, out) in (0..).zip(&out) {
+        assert_eq!(out.dist, distances(&graph, source));
+    }
+    Ok(())
+}
+
+fn many(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
+    let graphs: Vec<Csr> = (1..20).map(|k| random_graph(7 * k, 13 * k)).collect();
+    let mut sessions = tries.of(|| bfs::Sessions::new(runtime, &graphs))?;
+    let out = tries.of(|| {
+        for k in 0..graphs.len() {
+            sessions.submit(k, bfs::Run { source: k as u32 }, 0);
+        }
+        let batch = sessions.run_batch()?;
+        let results = batch.results.into_iter().map(|(_, result)| result);
+        results.collect::<Result<Vec<_>, _>>()
+    })?;
+    for (k, out) in out.iter().enumerate() {
+        assert_eq!(out.dist, distances(&graphs[k], k as u32));
+    }
+    Ok(())
+}
+
+fn update(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
+    let [small, large] = [Case::new(100, 300), Case::new(400, 900)];
+    let mut session = tries.of(|| blend::Session::new(runtime, small.topology()))?;
+    for case in [&large, &small] {
+        tries.of(|| session.update(case.topology()))?;
+        case.check(1, &tries.of(|| session.run(case.run(1)))?);
+    }
+    Ok(())
+}
+
+fn trap(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
+    let case = Case::new(300, 1_000);
+    let mut session = tries.of(|| blend::Session::new(runtime, case.topology()))?;
+    let trapped = tries.of(|| match session.run(case.run(0)) {
+        Err(Error::Trap(trap)) => Ok(trap),
+        Err(other) => Err(other),
+        Ok(_) => panic!("a division by zero is a trap"),
+    })?;
+    assert_eq!(trapped.kind, vyre::TrapKind::DivideByZero);
+    case.check(4, &tries.of(|| session.run(case.run(4)))?);
+    Ok(())
+}
+
+/// There is memory for one session, but not for two.
+fn short(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
+    let case = Case::new(300, 1_000);
+    let counted = runtime.clone().with_memory(1 << 30);
+    let first = tries.of(|| blend::Session::new(&counted, case.topology()))?;
+    let (_, bytes) = counted.memory().expect("there is a budget");
+    drop(first);
+    let runtime = runtime.clone().with_memory(bytes * 3 / 2);
+    let mut session = tries.of(|| blend::Session::new(&runtime, case.topology()))?;
+    let refused = tries.of(|| match blend::Session::new(&runtime, case.topology()) {
+        Err(Error::Run(error @ RunError::Memory { .. })) => Ok(error),
+        Err(other) => Err(other),
+        Ok(_) => panic!("there is no room for two"),
+    });
+    drop(refused?);
+    case.check(6, &tries.of(|| session.run(case.run(6)))?);
+    Ok(())
+}
+
+/// The sum of what no order of roundings adds up to.
+fn exact(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
+    let x: Vec<f32> = (0..3_000).map(|i| [1e30, 1.0, -1e30, 0.5][i % 4]).collect();
+    let run = total::Run {
+        x: &x,
+        items: x.len() as u32,
+    };
+    let mut session = tries.of(|| total::Session::new(runtime, ()))?;
+    for _ in 0..2 {
+        assert_eq!(tries.of(|| session.run(run))?.sum, 1_125.0);
+    }
+    let out = tries.of(|| session.run_series([run, run]))?;
+    assert_eq!(out.sum, 1_125.0);
+    let sums = tries.of(|| {
+        for _ in 0..3 {
+            session.submit(run, 0);
+        }
+        let results = session.run_batch()?.results.into_iter();
+        results
+            .map(|(_, result)| Ok(result?.sum))
+            .collect::<Result<Vec<f32>, Error>>()
+    })?;
+    assert_eq!(sums, [1_125.0; 3]);
+    Ok(())
+}
+
+/// Of so many rounds that a launch which nobody stops shows it.
+const LONG: rounds::Run = rounds::Run { wanted: 5_000 };
+
+/// Whether a run of [`LONG`] was stopped; the others went on to their end.
+fn was_stopped(result: Result<rounds::Output, Error>) -> Result<bool, Error> {
+    match result {
+        Err(Error::Cancelled(_)) => Ok(true),
+        Err(other) => Err(other),
+        Ok(out) => {
+            assert_eq!(out.report.total_rounds(), 5_000);
+            Ok(false)
+        }
+    }
+}
+
+/// Runs are stopped while they are on their way.
+fn stop(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
+    let fake = tries.played();
+    let mut session = tries.of(|| rounds::Session::new(runtime, ()))?;
+    let canceller = session.canceller();
+    for _ in 0..2 {
+        let stopped = tries.of(|| {
+            let canceller = canceller.clone();
+            fake.at_launch(move || canceller.cancel());
+            was_stopped(session.run(LONG))
+        });
+        // Nothing waits for a launch that did not begin, and what comes too late is for no other run.
+        fake.at_launch(|| ());
+        canceller.reset();
+        assert!(stopped? || tries.failure.is_some());
+        let out = tries.of(|| session.run(rounds::Run { wanted: 7 }))?;
+        assert_eq!(out.report.total_rounds(), 7);
+    }
+    Ok(())
+}
+
+/// The same of queries that share a launch.
+fn stop_batch(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
+    let fake = tries.played();
+    let mut session = tries.of(|| rounds::Session::new(runtime, ()))?;
+    let canceller = session.canceller();
+    let stopped = tries.of(|| {
+        let canceller = canceller.clone();
+        for _ in session.waiting()..4 {
+            session.submit(LONG, 0);
+        }
+        fake.at_launch(move || canceller.cancel());
+        let results = session.run_batch()?.results.into_iter();
+        let stopped = results.map(|(_, result)| was_stopped(result));
+        stopped.collect::<Result<Vec<bool>, Error>>()
+    });
+    fake.at_launch(|| ());
+    canceller.reset();
+    assert!(stopped? == [true; 4] || tries.failure.is_some());
+    let out = tries.of(|| session.run(rounds::Run { wanted: 7 }))?;
+    assert_eq!(out.report.total_rounds(), 7);
+    Ok(())
+}
+
+/// Waits until nobody holds anything of a device: the compiler's thread may be the last one.
+fn all_given_back(fake: &Fake, of: &str) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while fake.held() != Held::default() && Instant::now() < until {
+        thread::yield_now();
+    }
+    assert_eq!(fake.held(), Held::default(), "{of}");
+}
+
+fn runtime_on(fake: &Fake) -> Result<Runtime, Error> {
+    Ok(runtime_of(fake.open()?))
+}
+
+fn runtime_of(cuda: Cuda) -> Runtime {
+    Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter)
+}
+
+/// Opens a played device in one of several ways.
+type Open = fn(&Fake) -> Result<Runtime, Error>;
+
+/// One scenario from opening the device on, with a call that fails; how many errors there were.
+fn survive(open: Open, scenario: Scenario, fake: &Fake, (nth, failure): (u64, Failure)) -> usize {
+    fake.fail(nth, failure);
+    let mut tries = Tries {
+        failure: Some(failure),
+        ..Tries::none(Some(fake))
+    };
+    let ended = tries
+        .of(|| open(fake))
+        .and_then(|runtime| scenario(&runtime, &mut tries));
+    assert_eq!(ended.is_err(), failure == Failure::Lost && tries.said > 0);
+    tries.said
+}
+
+/// How many calls a scenario makes.
+fn calls_of(open: Open, scenario: Scenario) -> u64 {
+    let fake = Fake::default();
+    let runtime = open(&fake).expect("nothing fails");
+    scenario(&runtime, &mut Tries::none(Some(&fake))).expect("nothing fails");
+    drop(runtime);
+    all_given_back(&fake, "nothing fails");
+    fake.calls()
+}
+
+/// Has each call of the scenarios fail once; faults and errors.
+fn fail_once(
+    open: Open,
+    scenarios: impl Iterator<Item = (&'static str, Scenario)>,
+) -> (u32, usize) {
+    // Calls that nobody hears of: what is given back is waited for first, results whose pages cannot be locked come as
+    // others do, and a launch that cannot be told to stop goes on to its end.
+    let mut silent: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    let (mut faults, mut errors) = (0, 0);
+    for (name, scenario) in scenarios {
+        for nth in 0..calls_of(open, scenario) {
+            let fake = Fake::default();
+            errors += survive(open, scenario, &fake, (nth, Failure::Once));
+            faults += 1;
+            all_given_back(&fake, &format!("{name}, call {nth}"));
+            if let Some(call) = fake.failed() {
+                *silent.entry((name, call)).or_default() += 1;
+            }
+        }
+    }
+    println!("{errors} errors; silent: {silent:?}");
+    for ((name, call), times) in silent {
+        let quiet = [
+            "cuMemHostRegister",
+            "cuEventSynchronize",
+            "cuStreamSynchronize",
+        ];
+        // As many as launches are told to stop.
+        let signals = match (name, call) {
+            ("stop", "cuMemcpyHtoDAsync") => 2,
+            ("stop_batch", "cuMemcpyHtoDAsync") => 1,
+            _ => 0,
+        };
+        assert!(
+            quiet.contains(&call) || times <= signals,
+            "{call} failed in `{name}`, and nobody said so"
+        );
+    }
+    (faults, errors)
+}
+
+#[test]
+fn any_call_may_fail_once_and_the_next_run_works() {
+    let (faults, errors) = fail_once(runtime_on, scenarios());
+    println!(
+        "faults.driver: {faults} injected, {faults} survived: {errors} told with the call's name, {} silent by design \
+         (waits while giving back, a page lock that falls back, a stop that comes too late)",
+        faults as usize - errors
+    );
+}
+
+/// Of what compiled passes ask for beside all else: the module at hand is given back, and the next one is made.
+#[test]
+fn any_call_for_a_module_may_fail_and_is_its_reason() {
+    let fake = Fake::default();
+    let runtime = runtime_on(&fake).expect("nothing fails");
+    let case = Case::new(300, 1_000);
+    let modules = fake.held().modules;
+    let mut failed = Vec::new();
+    loop {
+        let mut session = blend::Session::new(&runtime, case.topology()).expect("it fits");
+        fake.fail(failed.len() as u64, Failure::Once);
+        let made = session.compile_now();
+        let call = fake.failed();
+        let out = session.run(case.run(3)).expect("it runs by whatever code");
+        case.check(3, &out);
+        let Err(error) = made else {
+            assert_eq!((out.report.route, call), ("compiled", None));
+            break;
+        };
+        let call = call.expect("it was made to fail");
+        assert!(error.to_string().contains(call), "{call}: {error}");
+        assert_eq!(out.report.route, "interpreted");
+        assert_eq!(fake.held().modules, modules);
+        failed.push(call);
+    }
+    let (load, find) = ("cuModuleLoadDataEx", "cuModuleGetFunction");
+    let allow = "cuFuncSetAttribute";
+    assert_eq!(failed, [load, find, allow, allow]);
+    drop(runtime);
+    all_given_back(&fake, "modules");
+}
+
+#[test]
+fn a_context_may_be_lost_at_any_call_and_stays_an_error() {
+    let mut errors = 0;
+    for (_, scenario) in scenarios() {
+        for nth in 0..calls_of(runtime_on, scenario) {
+            let fault = (nth, Failure::Lost);
+            errors += survive(runtime_on, scenario, &Fake::default(), fault);
+        }
+    }
+    println!("{errors} errors");
+}
+
+#[test]
+fn a_device_without_room_says_how_much_there_is() {
+    let case = Case::new(300, 1_000);
+    let fake = Fake::new(Spec {
+        memory_bytes: 64 << 10,
+        ..Spec::default()
+    });
+    let runtime = runtime_on(&fake).expect("it opens");
+    let mut small = blend::Session::new(&runtime, case.topology()).expect("it fits");
+    let large = Case::new(30_000, 100_000);
+    let error = blend::Session::new(&runtime, large.topology()).unwrap_err();
+    assert!(
+        matches!(error, Error::Run(RunError::Memory { .. })),
+        "{error}"
+    );
+    let before = fake.held();
+    assert!(small.update(large.topology()).is_err());
+    assert_eq!(fake.held().bytes, before.bytes);
+    case.check(2, &small.run(case.run(2)).expect("it still runs"));
+}
+
+#[test]
+fn a_driver_that_is_too_old_is_named_by_its_version() {
+    let fake = Fake::new(Spec {
+        driver: 11_080,
+        ..Spec::default()
+    });
+    let error = fake.open().err().expect("it is too old");
+    assert_eq!(
+        error.to_string(),
+        "the CUDA driver supports version 11.8; 12.0 or later is needed"
+    );
+    let fake = Fake::new(Spec {
+        capability: (7, 5),
+        ..Spec::default()
+    });
+    let error = fake.open().err().expect("it is too old");
+    assert_eq!(
+        error.to_string(),
+        "a played device has compute capability 7.5; 8.0 or later is needed"
+    );
+}
+
+/// What a scenario asks the driver for.
+fn transcript_of(scenario: Scenario, (cuda, transcript): (Cuda, Transcript)) -> String {
+    scenario(&runtime_of(cuda), &mut Tries::none(None)).expect("nothing fails");
+    transcript.text()
+}
+
+/// Where the transcripts are, or are to be written.
+fn transcripts() -> PathBuf {
+    let here = || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
+    std::env::var_os("VYRE_TRANSCRIPTS").map_or_else(here, PathBuf::from)
+}
+
+/// The first line says what the transcript is of.
+fn write(name: &str, of: &str, text: &str) {
+    let folder = transcripts();
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    let path = folder.join(name).with_extension("txt");
+    std::fs::write(path, format!("# {of}\n{text}")).expect("the transcript can be written");
+}
+
+/// The first line of each says whose they are: where it is a real device's, `VYRE_TRANSCRIPTS` has written them
+/// those of the played device.
+#[test]
+fn the_driver_is_asked_for_what_a_device_was_asked_for() {
+    for (name, scenario) in SCENARIOS {
+        let opened = Transcript::of_fake(&Fake::default()).expect("nothing fails");
+        let text = transcript_of(scenario, opened);
+        if std::env::var_os("VYRE_BLESS").is_some() {
+            write(name, "a played device", &text);
+        }
+        let path = transcripts().join(name).with_extension("txt");
+        let there = std::fs::read_to_string(&path).expect("there is a transcript");
+        let (_, recorded) = there.split_once('\n').expect("it has a first line");
+        for (n, (asked, recorded)) in (2..).zip(text.lines().zip(recorded.lines())) {
+            assert_eq!(asked, recorded, "{name}, line {n}");
+        }
+        assert_eq!(text.lines().count(), recorded.lines().count(), "{name}");
+    }
+}
+
+/// The device of this machine is asked for what the played one is asked for. Where `VYRE_TRANSCRIPTS` names a folder,
+/// what it was asked for is written there: those are the files of `tests/transcripts`. Of a device with 132
+/// multiprocessors, as the played one has.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_device_is_asked_for_what_the_played_one_is_asked_for() {
+    let _alone = device_alone();
+    for (name, scenario) in SCENARIOS {
+        let (cuda, transcript) = Transcript::of_device(0).expect("a CUDA device");
+        let device = cuda.device();
+        let of = format!("{}, driver {}", device.name(), device.driver_version());
+        let multiprocessors = device.multiprocessors();
+        let text = transcript_of(scenario, (cuda, transcript));
+        if std::env::var_os("VYRE_TRANSCRIPTS").is_some() {
+            write(name, &of, &text);
+        }
+        let played = Fake::new(Spec {
+            multiprocessors,
+            ..Spec::default()
+        });
+        assert_same(name, &text, scenario, &played);
+    }
+}
+
+/// A device was asked for what a played one is asked for.
+fn assert_same(name: &str, text: &str, scenario: Scenario, played: &Fake) {
+    let played = Transcript::of_fake(played).expect("nothing fails");
+    let played = transcript_of(scenario, played);
+    for (n, (device, played)) in (1..).zip(text.lines().zip(played.lines())) {
+        assert_eq!(device, played, "{name}, line {n}");
+    }
+    assert_eq!(text.lines().count(), played.lines().count(), "{name}");
+}
+
+/// Runs a test of this file in a process of its own, which ends within a minute; what it printed.
+fn in_a_process(test: &str, library: Option<&Path>) -> String {
+    let mut command = Command::new(std::env::current_exe().expect("this is one"));
+    command.args(["--ignored", "--nocapture", "--exact", test]);
+    command
+        .env(CHILD, "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    if let Some(folder) = library {
+        command.env("LD_LIBRARY_PATH", folder);
+    }
+    let mut child = command.spawn().expect("it starts");
+    let mut printed = String::new();
+    let output = child.stdout.as_mut().expect("it is piped");
+    output.read_to_string(&mut printed).expect("it is text");
+    let ended = child.wait().expect("it ends");
+    assert!(ended.success(), "{printed}");
+    printed
+}
+
+/// Held by whoever uses the machine's device: one test takes all of its memory.
+static DEVICE: Mutex<()> = Mutex::new(());
+
+fn device_alone() -> MutexGuard<'static, ()> {
+    DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Set for a process that a test has started.
+const CHILD: &str = "VYRE_DRIVER_CHILD";
+
+#[test]
+#[ignore = "run by others, with another driver library"]
+fn child_opens_a_device() {
+    match Runtime::cuda() {
+        Ok(runtime) => println!("opened {runtime}"),
+        Err(error) => println!("error: {error}"),
+    }
+}
+
+/// Compiles a library for the driver's place; the folder that it is in.
+fn built(name: &str, source: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    let file = folder.join("stub.c");
+    std::fs::write(&file, source).expect("the source can be written");
+    let built = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(folder.join("libcuda.so"))
+        .arg(&file)
+        .status();
+    assert!(built.expect("there is a C compiler").success());
+    folder
+}
+
+/// Puts a library with these functions in the driver's place, whose version is 11.8, and opens a device.
+fn opened_with(name: &str, functions: &[&str]) -> String {
+    let mut source = String::new();
+    for function in functions {
+        let body = match *function {
+            "cuDriverGetVersion" => "(int *version) { *version = 11080; return 0; }",
+            _ => "(void) { return 0; }",
+        };
+        source.push_str(&format!("int {function}{body}\n"));
+    }
+    in_a_process("child_opens_a_device", Some(&built(name, &source)))
+}
+
+#[test]
+fn a_driver_library_without_a_function_is_an_error_with_its_name() {
+    let without: Vec<&str> = (SYMBOLS.iter().copied())
+        .filter(|&symbol| symbol != "cuOccupancyMaxActiveClusters")
+        .collect();
+    let printed = opened_with("without", &without);
+    let expected = "error: no CUDA device: the CUDA driver library (libcuda) has no cuOccupancyMaxActiveClusters; 12.0 or later is needed";
+    assert!(printed.contains(expected), "{printed}");
+}
+
+#[test]
+fn a_driver_library_of_an_old_version_is_an_error_with_its_version() {
+    let printed = opened_with("old", SYMBOLS);
+    let expected =
+        "error: no CUDA device: the CUDA driver supports version 11.8; 12.0 or later is needed";
+    assert!(printed.contains(expected), "{printed}");
+}
+
+/// Opens a played device by the library in the driver's place.
+fn runtime_by_library(fake: &Fake) -> Result<Runtime, Error> {
+    library::play(fake);
+    Ok(runtime_of(Cuda::open(0)?))
+}
+
+#[test]
+#[ignore = "run by another, with a library that is played"]
+fn child_plays_the_library() {
+    if std::env::var_os(CHILD).is_none() {
+        return;
+    }
+    for (name, scenario) in SCENARIOS {
+        let fake = Fake::default();
+        library::play(&fake);
+        let opened = Transcript::of_device(0).expect("nothing fails");
+        let text = transcript_of(scenario, opened);
+        assert_same(name, &text, scenario, &Fake::default());
+        all_given_back(&fake, name);
+    }
+    let some = || [SCENARIOS[0], ("stop", stop as Scenario)].into_iter();
+    let (faults, errors) = fail_once(runtime_by_library, some());
+    assert_eq!((faults, errors), fail_once(runtime_on, some()));
+    let fault = (20, Failure::Lost);
+    assert!(survive(runtime_by_library, run, &Fake::default(), fault) > 0);
+    println!("{errors} errors by the library");
+    // What the compiler says of a text.
+    let fake = Fake::default();
+    fake.refuse_ptx("ptxas fatal: it does not compile\n");
+    let refused = runtime_by_library(&fake).expect_err("nothing compiles");
+    println!("refused: {refused}");
+    // Machine code of this crate is loaded as it is.
+    let fake = Fake::new(Spec {
+        capability: (9, 0),
+        ..Spec::default()
+    });
+    let runtime = runtime_by_library(&fake).expect("nothing fails");
+    println!(
+        "waits for {:?}",
+        runtime.cuda_device().expect("it is one").code()
+    );
+    run(&runtime, &mut Tries::none(None)).expect("nothing fails");
+}
+
+#[test]
+fn the_driver_s_library_is_asked_for_what_a_driver_is_asked_for() {
+    let folder = built("played", &library::source());
+    let printed = in_a_process("child_plays_the_library", Some(&folder));
+    println!("{printed}");
+    let refused = "refused: no CUDA device: the driver could not compile the megakernel: ptxas fatal: it does not compile\n";
+    assert!(printed.contains(refused), "{printed}");
+    assert!(
+        printed.contains("waits for Cubin { major: 9, minor: 0 }"),
+        "{printed}"
+    );
+}
+
+/// Stores through an address that nobody has.
+const BREAKS: &str = "
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry breaks()
+{
+    .reg .u64 %d1;
+    .reg .u32 %r1;
+    mov.u64 %d1, 64;
+    mov.u32 %r1, 1;
+    st.global.u32 [%d1], %r1;
+    ret;
+}
+";
+
+#[test]
+#[ignore = "run by another test, whose process it would break"]
+fn child_loses_its_context() {
+    if std::env::var_os(CHILD).is_none() {
+        return;
+    }
+    let case = Case::new(300, 1_000);
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = runtime.with_route(RoutePolicy::Interpreter);
+    let mut session = blend::Session::new(&runtime, case.topology()).expect("it fits");
+    case.check(2, &session.run(case.run(2)).expect("it runs"));
+    let device = runtime.cuda_device().expect("it is one");
+    device.enter().expect("it is there");
+    let text = CString::new(BREAKS).expect("it has no zero byte");
+    // SAFETY: the text ends in a zero byte and outlives the call; the kernel takes nothing. What it does is the test.
+    unsafe {
+        let module = result::module::load_data(text.as_ptr().cast()).expect("it compiles");
+        let function = result::module::get_function(module, c"breaks".to_owned());
+        let (function, one) = (function.expect("it is there"), (1, 1, 1));
+        let stream = device.stream();
+        result::launch_kernel(function, one, one, 0, stream, &mut []).expect("it starts");
+    }
+    for _ in 0..3 {
+        let error = session.run(case.run(3)).expect_err("the context is lost");
+        println!("error: {error}");
+    }
+    let error = blend::Session::new(&runtime, case.topology()).expect_err("it is lost");
+    println!("error: {error}");
+    drop(session);
+    drop(runtime);
+    println!("ended");
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn a_lost_context_stays_an_error_on_a_device() {
+    let _alone = device_alone();
+    let printed = in_a_process("child_loses_its_context", None);
+    let errors = printed.matches("the CUDA context of this process is lost");
+    assert_eq!(errors.count(), 4, "{printed}");
+    assert!(printed.contains("ended"), "{printed}");
+}
+
+#[test]
+#[ignore = "run by another test, beside which it takes the device's memory"]
+fn child_holds_the_memory() {
+    if std::env::var_os(CHILD).is_none() {
+        return;
+    }
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let device = runtime.cuda_device().expect("it is one");
+    let mut held = Vec::new();
+    // All but what is too little for the other one's graph.
+    let mut piece = device.memory_bytes().expect("it says").0 as usize;
+    while piece >= 16 << 20 {
+        device.enter().expect("it is there");
+        // SAFETY: memory that nobody uses; the process ends with it.
+        match unsafe { result::malloc_sync(piece) } {
+            Ok(address) => held.push(address),
+            Err(_) => piece /= 2,
+        }
+    }
+    println!("held in {} pieces", held.len());
+    // Until the other one is done.
+    let _ended = std::io::stdin().read_line(&mut String::new());
+}
+
+#[test]
+#[ignore = "needs a CUDA device, and all of its memory"]
+fn memory_that_another_process_holds_is_not_there() {
+    let _alone = device_alone();
+    let large = Case::new(1_000_000, 10_000_000);
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    let runtime = runtime.with_route(RoutePolicy::Interpreter);
+    let mut command = Command::new(std::env::current_exe().expect("this is one"));
+    command.args([
+        "--ignored",
+        "--nocapture",
+        "--exact",
+        "child_holds_the_memory",
+    ]);
+    command
+        .env(CHILD, "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let output = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut lines = output.lines().map(|line| line.expect("it is text"));
+    assert!(lines.any(|line| line.contains("held in")), "it ended early");
+    let refused = blend::Session::new(&runtime, large.topology());
+    let refused = refused.map(|_| ()).expect_err("there is no room");
+    drop(child.stdin.take());
+    child.wait().expect("it ends");
+    assert!(refused.to_string().contains("bytes"), "{refused}");
+    let mut session = blend::Session::new(&runtime, large.topology()).expect("now there is");
+    large.check(2, &session.run(large.run(2)).expect("it runs"));
+}

@@ -1,0 +1,276 @@
+//! Every large allocation of a session and its runs is refused once, one after the other: each time, what asked for it
+//! ends in the error that says so, the same session does it right when it is asked again, and nothing stays taken.
+//!
+//! How many were refused is printed for `scripts/trust`.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use vyre::prelude::*;
+use vyre::{Batch, RunError};
+use vyre_tests::heap;
+use vyre_tests::passes::{bfs, doubled, mixed, phases, sssp, work};
+
+#[global_allocator]
+static HEAP: heap::Heap = heap::Heap;
+
+/// More than a thread sweeps alone.
+const NODES: u32 = 9_000;
+/// What grows with a graph of so many nodes is larger; what a session has anyway, its program and its plan, is not.
+const LARGE: usize = 4_096;
+const BUDGET: u64 = 1 << 30;
+
+/// A list and a frontier of structs, structs that are given and returned, and a list that is a result.
+#[wave_graph]
+mod collected {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[topology(per = node)]
+        place: (u64, u8),
+        #[input(per = node)]
+        given: (u32, u64),
+        #[frontier(capacity = node)]
+        pairs: Frontier<(u32, u64)>,
+        #[list(capacity = edge(graph), output)]
+        all: List<(u32, u64)>,
+        #[output(per = node)]
+        moved: (u64, u32),
+    }
+
+    #[wave(nodes)]
+    fn begin(v: Node, given: &(u32, u64), place: &(u64, u8), pairs: &Push<(u32, u64)>) {
+        pairs.push((v, given.1 + place.0));
+    }
+
+    #[wave(items(pairs), after(begin))]
+    fn collect(pair: (u32, u64), graph: &Csr, all: &Append<(u32, u64)>) {
+        for w in graph.neighbors(pair.0) {
+            all.append((w, pair.1));
+        }
+    }
+
+    #[wave(nodes)]
+    fn end(v: Node, given: &(u32, u64), moved: &mut (u64, u32)) {
+        *moved = (given.1, v);
+    }
+}
+
+/// What runs are given. Nothing of it is made while allocations are refused.
+struct Given {
+    graph: Csr,
+    back: Csr,
+    weight: Vec<u32>,
+    cost: Vec<f32>,
+    place: Vec<(u64, u8)>,
+    pairs: Vec<(u32, u64)>,
+    few: Vec<u32>,
+}
+
+impl Given {
+    fn new() -> Given {
+        // From each node to two with greater numbers, so that there are few rounds.
+        let edges: Vec<(u32, u32)> = (1..NODES).map(|v| ((v - 1) / 2, v)).collect();
+        let graph = Csr::from_edges(NODES as usize, &edges).expect("edges name nodes");
+        Given {
+            back: graph.reverse(),
+            weight: (1..NODES).map(|v| v % 9).collect(),
+            cost: vec![0.7; graph.edge_count()],
+            place: (0..NODES).map(|v| (v.into(), 1)).collect(),
+            pairs: (0..NODES).map(|v| (v, 3)).collect(),
+            few: (0..NODES).map(|v| u32::from(v % 997 == 5)).collect(),
+            graph,
+        }
+    }
+}
+
+fn hashed(results: &[impl Hash]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    results.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Calls that ended in an error.
+static ERRORS: AtomicUsize = AtomicUsize::new(0);
+
+/// Does it, and once more where there was no memory: then there is.
+fn settled<T>(mut f: impl FnMut() -> Result<T, Error>) -> T {
+    match f() {
+        Ok(value) => return value,
+        Err(Error::Run(RunError::Memory { what, .. })) => {
+            assert!(what.starts_with("no memory is left for "), "{what}");
+            ERRORS.fetch_add(1, Relaxed);
+        }
+        Err(e) => panic!("{e}"),
+    }
+    f().unwrap_or_else(|e| panic!("there is memory again: {e}"))
+}
+
+/// What the queries of a batch left, or why the first one failed that did.
+fn all<T>(batch: Batch<T>) -> Result<Vec<T>, Error> {
+    batch
+        .results
+        .into_iter()
+        .map(|(_, result)| result)
+        .collect()
+}
+
+/// Opens a session and runs it; a hash of the results. It keeps nothing.
+type Scene = fn(&Runtime, &Given) -> u64;
+
+fn searches(runtime: &Runtime, given: &Given) -> u64 {
+    let mut session = settled(|| bfs::Session::new(runtime, &given.graph));
+    let mut out = settled(|| session.run(bfs::Run { source: 0 }));
+    settled(|| session.run_into(bfs::Run { source: 1 }, &mut out));
+    let pinned = settled(|| session.run_pinned(bfs::Run { source: 2 }));
+    let last = settled(|| session.run_series([3, 4].map(|source| bfs::Run { source })));
+    settled(|| session.update(&given.back));
+    let source = NODES - 1;
+    let back = settled(|| session.run(bfs::Run { source }));
+    hashed(&[&out.dist, &pinned.dist, &last.dist, &back.dist])
+}
+
+fn queries(runtime: &Runtime, given: &Given) -> u64 {
+    let mut session = settled(|| bfs::Session::new(runtime, &given.graph));
+    let mut found = settled(|| {
+        for source in 0..3 {
+            session.submit(bfs::Run { source }, 0);
+        }
+        all(session.run_batch()?)
+    });
+    let mut sessions = settled(|| bfs::Sessions::new(runtime, [&given.graph, &given.back]));
+    found.extend(settled(|| {
+        for k in [0, 1, 1] {
+            sessions.submit(k, bfs::Run { source: 5 }, 0);
+        }
+        all(sessions.run_batch()?)
+    }));
+    let found: Vec<&Vec<u32>> = found.iter().map(|out| &out.dist).collect();
+    hashed(&found)
+}
+
+fn shortest_paths(runtime: &Runtime, given: &Given) -> u64 {
+    let topology = || sssp::Topology {
+        graph: &given.graph,
+        weight: &given.weight,
+    };
+    let mut session = settled(|| sssp::Session::new(runtime, topology()));
+    hashed(&settled(|| session.run(sssp::Run { source: 0 })).dist)
+}
+
+fn structs(runtime: &Runtime, given: &Given) -> u64 {
+    let topology = || collected::Topology {
+        graph: &given.graph,
+        place: &given.place,
+    };
+    let run = || collected::Run {
+        given: &given.pairs,
+    };
+    let mut session = settled(|| collected::Session::new(runtime, topology()));
+    let mut out = settled(|| session.run(run()));
+    out.all.sort_unstable();
+    let mut series = settled(|| session.run_series([run(), run()]));
+    series.all.sort_unstable();
+    let batch = settled(|| {
+        session.submit(run(), 0);
+        session.submit(run(), 1);
+        all(session.run_batch()?)
+    });
+    let moved = batch.iter().map(|out| hashed(&out.moved));
+    let hashes = [hashed(&out.all), hashed(&series.all)].into_iter();
+    hashed(&hashes.chain(moved).collect::<Vec<_>>())
+}
+
+fn fixpoints(runtime: &Runtime, given: &Given) -> u64 {
+    let mut session = settled(|| phases::Session::new(runtime, &given.graph));
+    hashed(&settled(|| session.run(phases::Run {})).degree)
+}
+
+fn rows(runtime: &Runtime, given: &Given) -> u64 {
+    let topology = || mixed::Topology {
+        graph: &given.graph,
+        cost: &given.cost,
+    };
+    let run = || mixed::Run {
+        cells: 2,
+        damp: 0.5,
+    };
+    let mut session = settled(|| mixed::Session::new(runtime, topology()));
+    let out = settled(|| session.run(run()));
+    let digest = |sum: u64, rank: &f32| 31 * (sum >> 8) + u64::from(rank.to_bits());
+    out.rank.iter().fold(0, digest) ^ hashed(&out.rows.into_words())
+}
+
+fn items(runtime: &Runtime, given: &Given) -> u64 {
+    let run = || work::Run {
+        weight: &given.few,
+        room: 9_000,
+        steps: 1,
+    };
+    let mut session = settled(|| work::Session::new(runtime, &given.graph));
+    hashed(&settled(|| session.run(run())).sum)
+}
+
+fn lengths(runtime: &Runtime, _: &Given) -> u64 {
+    let mut session = settled(|| doubled::Session::new(runtime, ()));
+    let short = settled(|| session.run(doubled::Run { n: 5_000 }));
+    let long = settled(|| session.run(doubled::Run { n: 50_000 }));
+    hashed(&long.twice) ^ hashed(&short.twice)
+}
+
+const SCENES: [(&str, Scene); 8] = [
+    ("searches", searches),
+    ("queries", queries),
+    ("shortest paths", shortest_paths),
+    ("structs", structs),
+    ("fixpoints", fixpoints),
+    ("rows", rows),
+    ("items", items),
+    ("lengths", lengths),
+];
+
+/// Refuses one allocation after the other; how many there were.
+fn refuse_each(runtime: &Runtime, name: &str, scene: Scene, given: &Given) -> usize {
+    let of = format!("{name}, {}", runtime.backend());
+    let runtime = runtime.clone().with_memory(BUDGET);
+    let right = scene(&runtime, given);
+    let before = heap::live();
+    for nth in 0.. {
+        let (found, was_refused) = heap::refusing(LARGE, nth, || scene(&runtime, given));
+        assert_eq!(found, right, "{of}: {nth}");
+        let left = runtime.memory().expect("there is a budget");
+        assert_eq!(left, (BUDGET, 0), "{of}: {nth}");
+        if !was_refused {
+            // Plans and what threads keep may be made anew, but nothing that grows with how often it was refused.
+            let kept = heap::live().saturating_sub(before);
+            assert!(kept < 200_000, "{of}: {kept} bytes stay");
+            return nth;
+        }
+    }
+    unreachable!("a scene ends")
+}
+
+#[test]
+fn a_refused_allocation_ends_the_run_and_nothing_else() {
+    let _alone = heap::alone();
+    let given = Given::new();
+    let mut refused = 0;
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().expect("there are threads");
+        let native = Runtime::native();
+        for (name, scene) in SCENES {
+            refused += pool.install(|| refuse_each(&native, name, scene, &given));
+        }
+    }
+    let vir0 = Runtime::vir0();
+    for (name, scene) in SCENES {
+        refused += refuse_each(&vir0, name, scene, &given);
+    }
+    let errors = ERRORS.load(Relaxed);
+    println!("\nfaults.cpu: {refused} injected, {refused} survived, of which {errors} in an error");
+    // Others are taken only to be quicker.
+    assert!(
+        refused > 300 && errors > refused / 2,
+        "{errors} of {refused}"
+    );
+}

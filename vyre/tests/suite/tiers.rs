@@ -1,0 +1,290 @@
+//! Compiled passes beside the interpreter: when a session goes over, and what it says. All of it runs on a device that is
+//! played, whose compiler makes nothing, too.
+
+use std::sync::Arc;
+use vyre::core::plan::launch::Route;
+use vyre::cuda::fake::{Failure, Fake};
+use vyre::prelude::*;
+use vyre::{FusedSession, RoutePolicy};
+use vyre_tests::graphs::{UNSEEN, chain, distances, grid, random_graph};
+use vyre_tests::passes::{bfs, three_waves};
+
+/// Makes tests of functions `fn name(runtime: &Runtime)`, on a device that is played and on a real one.
+macro_rules! device_tests {
+    ($($test:ident),* $(,)?) => {
+        mod fake {
+            $(#[test]
+            fn $test() {
+                super::$test(&vyre_tests::fake());
+            })*
+        }
+        mod cuda {
+            $(#[test]
+            #[ignore = "needs a CUDA device"]
+            fn $test() {
+                super::$test(&vyre::Runtime::cuda().expect("a CUDA device"));
+            })*
+        }
+    };
+}
+
+device_tests!(
+    hot_code_is_compiled_beside_the_runs_and_taken_between_two_of_them,
+    every_kind_of_run_says_that_it_was_of_compiled_code,
+    what_is_long_is_worth_it_from_the_first_run_on,
+    an_open_result_stays_interpreted_unless_it_may_change,
+    a_layout_of_its_own_has_a_module_of_its_own,
+    what_is_dropped_while_it_is_compiled_is_nobodys,
+    narrow_rounds_of_several_waves_find_what_they_mean,
+);
+
+/// A search that is hot from its second run on, where the policy decides.
+fn hot_session(runtime: &Runtime, graph: &Csr) -> bfs::Session {
+    let mut thresholds = *runtime.thresholds();
+    (thresholds.launch.hot_words, thresholds.launch.jit_windows) = (1, 1);
+    let runtime = runtime.clone().with_route(RoutePolicy::Auto);
+    let mut session = bfs::Session::new(&runtime, graph).expect("fits");
+    session.set_thresholds(thresholds);
+    session
+}
+
+/// How a search from node 0 went, whose result is as it must be.
+fn route_of(session: &mut bfs::Session, graph: &Csr) -> &'static str {
+    let out = session.run(bfs::Run { source: 0 }).expect("runs");
+    assert_eq!(out.dist, distances(graph, 0));
+    out.report.route
+}
+
+fn hot_code_is_compiled_beside_the_runs_and_taken_between_two_of_them(runtime: &Runtime) {
+    let graph = chain(100);
+    let mut session = hot_session(runtime, &graph);
+    assert_eq!(route_of(&mut session, &graph), "interpreted", "it is cold");
+    // However long the compiler takes, runs go on.
+    while route_of(&mut session, &graph) == "interpreted" {}
+    let last = session.decisions().last().expect("decided");
+    assert!(last.followed.code.starts_with("compiled ("), "{last}");
+    assert_eq!(last.launch.route, Route::Jit);
+    // The module is there for the next session of the pass, from its first hot run on.
+    let mut other = hot_session(runtime, &graph);
+    assert_eq!(route_of(&mut other, &graph), "interpreted");
+    assert_eq!(route_of(&mut other, &graph), "compiled");
+    other.set_route(RoutePolicy::Interpreter);
+    assert_eq!(route_of(&mut other, &graph), "interpreted");
+    let last = other.decisions().last().expect("decided");
+    let note = "compiled code wanted, but the interpreter was asked for";
+    assert_eq!(last.followed.notes, [note]);
+    other.compile_now().expect("it was compiled before");
+    assert_eq!(route_of(&mut other, &graph), "compiled");
+}
+
+fn every_kind_of_run_says_that_it_was_of_compiled_code(runtime: &Runtime) {
+    let runtime = runtime.clone().with_route(RoutePolicy::Compiled);
+    let graph = random_graph(1_000, 4_000);
+    let expected = distances(&graph, 3);
+    let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
+    let one = session.run(bfs::Run { source: 3 }).expect("runs");
+    let series = (0..4).map(|source| bfs::Run { source });
+    let series = session.run_series(series).expect("runs");
+    for source in 0..4 {
+        session.submit(bfs::Run { source }, 0);
+    }
+    let batch = session.run_batch().expect("runs").results;
+    let mut many = bfs::Sessions::new(&runtime, [&chain(7), &graph]).expect("fits");
+    many.submit(1, bfs::Run { source: 3 }, 0);
+    let many = many.run_batch().expect("runs").results;
+    let links = &[];
+    let both = FusedSession::<bfs::Pass, bfs::Pass>::new(&runtime, (&graph, &graph), links);
+    let mut both = both.expect("fits");
+    let (first, second) = both
+        .run(bfs::Run { source: 3 }, bfs::Run { source: 3 })
+        .expect("runs");
+    let last = |results: Vec<(_, Result<bfs::Output, _>)>| {
+        let (_, result) = results.into_iter().next_back().expect("a query");
+        result.expect("no trap")
+    };
+    for out in [one, series, last(batch), last(many), first, second] {
+        assert_eq!((out.report.route, &out.dist), ("compiled", &expected));
+    }
+}
+
+/// By the policy's `jit_queue`, of single runs and of batches on many graphs.
+fn what_is_long_is_worth_it_from_the_first_run_on(runtime: &Runtime) {
+    let runtime = runtime.clone().with_route(RoutePolicy::Auto);
+    for (nodes, route) in [(4_095, Route::Interpreter), (4_096, Route::Jit)] {
+        let graph = chain(nodes);
+        let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
+        let source = nodes - 2;
+        session.run(bfs::Run { source }).expect("runs");
+        let first = session.decisions().next().expect("decided");
+        let waits = first
+            .followed
+            .notes
+            .iter()
+            .any(|n| n.contains("being compiled"));
+        let begun = first.followed.code.starts_with("compiled") || waits;
+        assert_eq!((first.launch.route, begun), (route, route == Route::Jit));
+        let mut many = bfs::Sessions::new(&runtime, [&graph]).expect("fits");
+        let mut run = || {
+            many.submit(0, bfs::Run { source }, 0);
+            let mut batch = many.run_batch().expect("runs");
+            let (_, result) = batch.results.pop().expect("a query");
+            result.expect("no trap").report.route
+        };
+        match route {
+            Route::Interpreter => assert_eq!(run(), "interpreted"),
+            Route::Jit => while run() == "interpreted" {},
+        }
+    }
+}
+
+/// The last store counts, whichever it is.
+#[wave_graph]
+mod last {
+    pub struct Data {
+        #[output(per = 8_192)]
+        out: u32,
+    }
+
+    #[wave(range(100))]
+    fn write(i: Index, out: &Buf<Atomic<u32>>) {
+        out[0].store(i);
+    }
+}
+
+fn an_open_result_stays_interpreted_unless_it_may_change(runtime: &Runtime) {
+    let runtime = runtime.clone().with_route(RoutePolicy::Auto);
+    let mut session = last::Session::new(&runtime, ()).expect("fits");
+    let run = |session: &mut last::Session| {
+        let out = session.run(last::Run {}).expect("runs");
+        assert!(out.out[0] < 100);
+        out.report.route
+    };
+    for _ in 0..2 {
+        assert_eq!(run(&mut session), "interpreted");
+        let last = session.decisions().last().expect("decided");
+        let note = "compiled code wanted, but the result may differ from run to run: \
+                    `set_side_changes(true)` lets it change";
+        assert_eq!(last.launch.route, Route::Jit);
+        assert_eq!(last.followed.notes, [note]);
+    }
+    session.set_side_changes(true);
+    while run(&mut session) == "interpreted" {}
+}
+
+/// Another number of items a lane, or another graph.
+fn a_layout_of_its_own_has_a_module_of_its_own(runtime: &Runtime) {
+    let runtime = runtime.clone().with_route(RoutePolicy::Compiled);
+    let graph = random_graph(1_000, 20_000);
+    let mut session = bfs::Session::new(&runtime, &graph).expect("fits");
+    assert_eq!(route_of(&mut session, &graph), "compiled");
+    let sparse = chain(1_000);
+    session.update(&sparse).expect("fits");
+    assert_eq!(route_of(&mut session, &sparse), "compiled");
+    session.set_autotune(true);
+    while session.autotuned().is_none() {
+        assert_eq!(route_of(&mut session, &sparse), "compiled");
+    }
+}
+
+fn what_is_dropped_while_it_is_compiled_is_nobodys(runtime: &Runtime) {
+    let graph = chain(10_000);
+    let auto = runtime.clone().with_route(RoutePolicy::Auto);
+    let mut session = bfs::Session::new(&auto, &graph).expect("fits");
+    session.run(bfs::Run { source: 9_000 }).expect("runs");
+    drop((session, auto));
+    let mut other = bfs::Session::new(runtime, &graph).expect("fits");
+    other.run(bfs::Run { source: 9_000 }).expect("runs");
+}
+
+/// What three waves a round leave behind, by whatever code, and the time of a round on the device in nanoseconds.
+type Left = (Vec<u32>, Vec<u32>, Vec<u32>, Vec<u64>);
+fn three_waves_of(runtime: &Runtime, graph: &Csr, runs: u32) -> (Left, u64) {
+    let mut session = three_waves::Session::new(runtime, graph).expect("fits");
+    let run = three_waves::Run {
+        source: 0,
+        too_far: UNSEEN,
+    };
+    let mut left = None;
+    let mut fastest = u64::MAX;
+    for _ in 0..runs {
+        let out = session.run(run).expect("runs");
+        let rounds: u64 = out.report.rounds.iter().sum();
+        fastest = fastest.min(out.report.device_ns.unwrap_or(0) / rounds.max(1));
+        let now = (out.dist, out.label, out.back, out.report.rounds);
+        assert!(left.as_ref().is_none_or(|left| *left == now), "runs differ");
+        left = Some(now);
+    }
+    (left.expect("it ran"), fastest)
+}
+
+fn narrow_rounds_of_several_waves_find_what_they_mean(runtime: &Runtime) {
+    let mut hub: Vec<(u32, u32)> = (0..9).map(|v| (v, v + 1)).collect();
+    hub.extend((10..900).flat_map(|v| [(9, v), (v, 900 + v % 5)]));
+    hub.extend((900..1_200).map(|v| (v, v + 1)));
+    let hub = Csr::from_edges(1_201, &hub).expect("it is a graph");
+    let graphs = [chain(300), grid(40, 50), random_graph(3_000, 9_000), hub];
+    let runtime = runtime.clone().with_route(RoutePolicy::Compiled);
+    for graph in &graphs {
+        let (meant, _) = three_waves_of(&Runtime::vir0(), graph, 1);
+        assert_eq!(three_waves_of(&runtime, graph, 4).0, meant);
+    }
+}
+
+/// Says what a round takes.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn narrow_rounds_of_three_waves_on_a_large_grid_are_those_of_the_cpu() {
+    let runtime = Runtime::cuda().expect("a CUDA device");
+    for graph in [grid(1000, 1000), chain(20_000)] {
+        let (meant, _) = three_waves_of(&Runtime::native(), &graph, 1);
+        for route in [RoutePolicy::Interpreter, RoutePolicy::Compiled] {
+            let runtime = runtime.clone().with_route(route);
+            let (left, ns) = three_waves_of(&runtime, &graph, 5);
+            assert_eq!(left, meant, "{route:?}");
+            let nodes = graph.node_count();
+            println!("{nodes} nodes, {route:?}: {ns} ns a round of three waves");
+        }
+    }
+}
+
+#[test]
+fn a_compiler_that_fails_is_a_reason_and_no_error_of_a_run() {
+    let played = Fake::default();
+    let runtime = Runtime::on(Arc::new(played.open().expect("nothing fails")));
+    let graph = chain(100);
+    let modules = || played.held().modules;
+    let before = modules();
+    {
+        let mut session = hot_session(&runtime, &graph);
+        // The next call is the compiler's, for which this thread waits.
+        played.fail(0, Failure::Once);
+        let failed = session
+            .compile_now()
+            .expect_err("the call fails")
+            .to_string();
+        assert_eq!(played.failed(), Some("cuModuleLoadDataEx"));
+        let pass = "`bfs` could not be compiled: ";
+        assert!(failed.contains(pass), "{failed}");
+        for _ in 0..3 {
+            assert_eq!(route_of(&mut session, &graph), "interpreted");
+        }
+        let explained = session.explain().to_string();
+        let reason = failed.split(pass).nth(1).expect("it is there");
+        let note = format!("compiled code wanted: not compiled: {reason}");
+        assert!(explained.contains(&note), "{explained}");
+        // Whoever asks for compiled code and nothing else gets the error.
+        session.set_route(RoutePolicy::Compiled);
+        let refused = session.run(bfs::Run { source: 0 }).map(|out| out.dist);
+        assert_eq!(refused.expect_err("there is no code").to_string(), failed);
+    }
+    // A failure is forgotten with those who asked.
+    let mut session = hot_session(&runtime, &graph);
+    session.compile_now().expect("nothing fails");
+    assert_eq!(modules(), before + 1);
+    assert_eq!(route_of(&mut session, &graph), "compiled");
+    drop(session);
+    // The compiler's thread may have been the last to hold it.
+    while modules() > before {
+        std::thread::yield_now();
+    }
+}
