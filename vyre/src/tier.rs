@@ -19,7 +19,8 @@ use vyre_core::plan::side::{Policy, RECENT, Seen, Work};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RoutePolicy {
-    /// The interpreter.
+    /// The interpreter. It is the default, because the driver lets launches of other threads wait while it loads a module.
+    #[default]
     Interpreter,
     /// Compiled code: a run waits for it, and fails where it cannot be had. For measuring, and for tests.
     Compiled,
@@ -31,7 +32,6 @@ pub enum RoutePolicy {
     ///
     /// [`Policy`]: vyre_core::plan::launch::Policy
     /// [`Agreement::Open`]: vyre_core::vir0::module::Agreement::Open
-    #[default]
     Auto,
 }
 
