@@ -27,8 +27,24 @@ pub mod random;
 pub mod sequential;
 
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 use vyre::{RoutePolicy, Runtime};
 use vyre_cuda::fake::Fake;
+
+/// Waits until something has happened, and no longer than a minute, which turns a hang into a failure: whether it has.
+#[must_use]
+pub fn within_a_minute(mut has_happened: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !has_happened() {
+        if Instant::now() > until {
+            // It may have happened while this thread did not run.
+            return has_happened();
+        }
+        thread::yield_now();
+    }
+    true
+}
 
 /// The CUDA backend on a device that is played, which nobody else has.
 pub fn fake() -> Runtime {

@@ -12,8 +12,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
 use vyre::cuda::Cuda;
 use vyre::cuda::cudarc::driver::result;
 use vyre::cuda::fake::{Failure, Fake, Held, SYMBOLS, Spec, Transcript, library};
@@ -22,6 +20,7 @@ use vyre::{Error, RoutePolicy, RunError};
 use vyre_tests::endless::rounds;
 use vyre_tests::graphs::{distances, random_graph};
 use vyre_tests::passes::bfs;
+use vyre_tests::within_a_minute;
 
 /// Nothing in it depends on how long something took.
 #[wave_graph]
@@ -392,10 +391,7 @@ fn stop_batch(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
 
 /// Waits until nobody holds anything of a device: the compiler's thread may be the last one.
 fn all_given_back(fake: &Fake, of: &str) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while fake.held() != Held::default() && Instant::now() < until {
-        thread::yield_now();
-    }
+    let _given_back = within_a_minute(|| fake.held() == Held::default());
     assert_eq!(fake.held(), Held::default(), "{of}");
 }
 
@@ -646,7 +642,7 @@ fn assert_same(name: &str, text: &str, scenario: Scenario, played: &Fake) {
     assert_eq!(text.lines().count(), played.lines().count(), "{name}");
 }
 
-/// Runs a test of this file in a process of its own, which ends within a minute; what it printed.
+/// Runs a test of this file in a process of its own; what it printed.
 fn in_a_process(test: &str, library: Option<&Path>) -> String {
     let mut command = Command::new(std::env::current_exe().expect("this is one"));
     command.args(["--ignored", "--nocapture", "--exact", test]);

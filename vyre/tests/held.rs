@@ -1,7 +1,11 @@
 //! What a session and the results of its runs hold: every byte that is allocated is counted, and held against the
 //! budget. Where the system has no memory left, a run ends in an error, and the session works on.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use vyre::cuda::Cuda;
+use vyre::cuda::fake::{Fake, Transcript};
 use vyre::prelude::*;
 use vyre::{Error, Pinned, RoutePolicy};
 use vyre_core::dsl::error::RunError;
@@ -30,6 +34,9 @@ fn allowance() -> usize {
 fn allowance_of(threads: usize) -> usize {
     200_000 + threads * 1_024 * 24
 }
+
+/// What a device holds beside a budget, rounded up: queues, control words and the image of a pass.
+const BESIDE: u64 = 1 << 20;
 
 /// One item for each node.
 #[wave_graph]
@@ -886,6 +893,115 @@ fn page_locked_memory_is_that_of_the_result_before_after_a_run_without_memory_to
     assert!(out.twice.iter().copied().eq((0..250_000).map(|v| 2 * v)));
     assert_eq!(out.all.iter().sum::<u64>(), 250_000 * 249_999 / 2);
     assert!(others.iter().flatten().all(|&other| other == 1));
+}
+
+/// A list as long as there are nodes, and a result for each of them.
+#[wave_graph]
+mod numbered {
+    pub(crate) struct Data {
+        #[topology]
+        graph: Csr,
+        #[list(capacity = node, output)]
+        all: List<u64>,
+        #[output(per = node)]
+        own: u64,
+        add: u64,
+    }
+
+    #[wave(nodes)]
+    fn number(v: Node, add: u64, all: &Append<u64>, own: &mut u64) {
+        *own = u64::from(v) + add;
+        all.append(*own);
+    }
+}
+
+/// The most bytes that were allocated on a device at once, and those of page-locked memory, by what it was asked for.
+fn most_at_once(transcript: &Transcript) -> [u64; 2] {
+    let (mut there, mut now, mut most) = (HashMap::new(), [0, 0], [0, 0]);
+    let text = transcript.text();
+    for line in text.lines() {
+        if let Some(what) = line.strip_prefix("free ") {
+            let what = what.split(" + ").next().expect("it has a name");
+            let (kind, bytes) = there.remove(what).expect("it was allocated");
+            now[kind] -= bytes;
+        } else if let Some((what, bytes)) = line.split_once(": ") {
+            let kind = match what.split(' ').next() {
+                Some("allocation") => 0,
+                Some("page-locked") => 1,
+                _ => continue,
+            };
+            let Some(bytes) = bytes.strip_suffix(" bytes") else {
+                assert!(bytes.ends_with(" bytes: fails"), "{line}");
+                continue;
+            };
+            let bytes: u64 = bytes.parse().expect("it is a number");
+            there.insert(what, (kind, bytes));
+            now[kind] += bytes;
+            most[kind] = most[kind].max(now[kind]);
+        }
+    }
+    most
+}
+
+/// Runs batches with lists of so many nodes by a budget, more than it has room for at once: what is held while they run
+/// on the device, of page-locked memory, and of all other memory of the process.
+fn held_by_batches_with_lists(
+    nodes: usize,
+    budget: u64,
+    (cuda, transcript): (Cuda, Transcript),
+) -> [u64; 3] {
+    let graph = edgeless(nodes);
+    let runtime = Runtime::on(Arc::new(cuda)).with_route(RoutePolicy::Interpreter);
+    let mut results = 0;
+    let (_, in_process) = peak_of(|| {
+        let runtime = runtime.clone().with_memory(budget);
+        let mut session = numbered::Session::new(&runtime, &graph).expect("it fits");
+        for _ in 0..3 {
+            for add in 0..60 {
+                session.submit(numbered::Run { add }, 0);
+            }
+            let batch = session.run_batch().expect("it runs");
+            for ((_, result), add) in batch.results.iter().zip(0..) {
+                if let Ok(out) = result {
+                    assert_eq!((out.own[7], out.all.len()), (7 + add, nodes));
+                    results += 1;
+                }
+            }
+        }
+    });
+    let [on_device, locked] = most_at_once(&transcript);
+    println!(
+        "{results} results; {on_device} bytes on the device, {locked} page-locked, {in_process} others, of {budget}"
+    );
+    assert!(results > 3 && on_device > 0);
+    [on_device, locked, in_process as u64]
+}
+
+#[test]
+fn batches_with_lists_stay_within_the_budget_on_a_played_device() {
+    let _alone = alone();
+    let (nodes, budget) = (10_000, 5 << 20);
+    let opened = Transcript::of_fake(&Fake::default()).expect("nothing fails");
+    let [on_device, locked, _] = held_by_batches_with_lists(nodes, budget, opened);
+    let most = budget + budget / 20 + BESIDE;
+    assert!(on_device <= most && locked <= most, "{on_device}, {locked}");
+}
+
+#[test]
+#[ignore = "needs a CUDA device"]
+fn batches_with_lists_stay_within_the_budget() {
+    let _alone = alone();
+    let (nodes, budget) = (1_000_000, 512 << 20);
+    let opened = Transcript::of_device(0).expect("a CUDA device");
+    let [on_device, locked, in_process] = held_by_batches_with_lists(nodes, budget, opened);
+    let most = budget + budget / 20 + BESIDE;
+    assert!(on_device <= most, "{on_device}");
+    // Results of a batch are the caller's, and come in memory of its own: 16 MB each.
+    let handed_out = 60 * 16 * nodes as u64;
+    assert!(
+        locked + in_process <= most + handed_out,
+        "{locked}, {in_process}"
+    );
 }
 
 #[test]

@@ -79,7 +79,8 @@ impl Megakernel {
             return Ok(None);
         };
         let least = self.least_shared();
-        let Some(count) = self.shared(&laid, sizes.len() as u64, (least, most_ctas)) else {
+        let queued = sizes.len() as u64;
+        let Some(count) = self.shared(&laid, queued, (least, most_ctas), beside) else {
             return Ok(None);
         };
         sizes.truncate(count as usize);
@@ -169,7 +170,14 @@ impl Megakernel {
     }
 
     /// How many of the queued queries share the next launch, of so many CTAs at most; none if they are too few.
-    fn shared(&self, laid: &Laid, queued: u64, (least, ctas): (u64, u64)) -> Option<u64> {
+    /// `beside`: another one is on its way.
+    fn shared(
+        &self,
+        laid: &Laid,
+        queued: u64,
+        (least, ctas): (u64, u64),
+        beside: bool,
+    ) -> Option<u64> {
         let record_bytes = laid.record_bytes;
         let most = RECORDS_BYTES / record_bytes.max(1);
         if most.min(queued) < least {
@@ -180,12 +188,12 @@ impl Megakernel {
         let launches = (queued + worth / 2) / worth;
         let mut count = queued.div_ceil(launches.max(1)).min(most).max(1);
         if let Some(batch_bytes) = self.batch_bytes {
-            // Two launches may be on their way, unless one takes all. Control words are nobody's.
+            // Two launches may be on their way, unless the first takes all. Control words are nobody's.
             let control = up(Control::new(&self.launcher.pass.program).bytes);
             let each = laid.input_bytes + record_bytes;
             let each = each.saturating_sub(control).max(1);
             let room = batch_bytes.saturating_sub(laid.slab_bytes * ctas.min(count)) / each;
-            if count < queued || count > room {
+            if beside || count < queued || count > room {
                 count = count.min(room / 2);
             }
             if count < least {

@@ -7,7 +7,6 @@
 )]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use vyre::RoutePolicy;
 use vyre::cuda::Cuda;
 use vyre::cuda::fake::{Fake, Spec, Transcript};
@@ -476,95 +475,6 @@ fn memory_in_turn_gives_on_a_cpu_what_it_gives_apart(runtime: &Runtime) {
         let out = session.run(sum::Run { n: 1_000 }).unwrap();
         assert_eq!(out.all, (0..1_000u64).map(|i| i * i).sum::<u64>());
     }
-}
-
-/// A list as long as there are nodes, and a result for each of them.
-#[wave_graph]
-pub mod numbered {
-    pub struct Data {
-        #[topology]
-        graph: Csr,
-        #[list(capacity = node, output)]
-        all: List<u64>,
-        #[output(per = node)]
-        own: u64,
-        add: u64,
-    }
-
-    #[wave(nodes)]
-    fn number(v: Node, add: u64, all: &Append<u64>, own: &mut u64) {
-        *own = u64::from(v) + add;
-        all.append(*own);
-    }
-}
-
-/// Resident memory of this process.
-fn resident_bytes() -> u64 {
-    let pages = std::fs::read_to_string("/proc/self/statm").expect("Linux says");
-    let pages = pages.split(' ').nth(1).expect("the second number");
-    4096 * pages.parse::<u64>().expect("a number")
-}
-
-/// What the device and the process hold while batches with lists run, looked at all the while, and not only when they
-/// have ended.
-#[test]
-#[ignore = "needs a CUDA device"]
-fn batches_with_lists_stay_within_the_budget() {
-    let (nodes, budget) = (1_000_000, 512 << 20);
-    let most = budget + budget / 20 + (64 << 20);
-    let graph = edgeless(nodes);
-    let runtime = Runtime::cuda().expect("a CUDA device");
-    let device = runtime.cuda_device().expect("it is one");
-    // The context and what it loads when it is first used.
-    let mut first = numbered::Session::new(&runtime, &graph).expect("it fits");
-    first.run(numbered::Run { add: 1 }).expect("no trap");
-    drop(first);
-    let free = || device.memory_bytes().expect("the device says").0;
-    let (free_before, resident_before) = (free(), resident_bytes());
-    let (ended, low, high) = (
-        AtomicBool::new(false),
-        AtomicU64::new(u64::MAX),
-        AtomicU64::new(0),
-    );
-    let mut results = 0;
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !ended.load(Relaxed) {
-                low.fetch_min(free(), Relaxed);
-                high.fetch_max(resident_bytes(), Relaxed);
-                std::thread::sleep(std::time::Duration::from_micros(500));
-            }
-        });
-        let runtime = runtime.clone().with_memory(budget);
-        let mut session = numbered::Session::new(&runtime, &graph).expect("it fits");
-        for _ in 0..3 {
-            for add in 0..60 {
-                session.submit(numbered::Run { add }, 0);
-            }
-            let batch = session.run_batch().expect("it runs");
-            for ((_, result), add) in batch.results.iter().zip(0..) {
-                // 16 MB each.
-                if let Ok(out) = result {
-                    assert_eq!((out.own[7], out.all.len()), (7 + add, nodes));
-                    results += 1;
-                }
-            }
-        }
-        ended.store(true, Relaxed);
-    });
-    let on_device = free_before.saturating_sub(low.into_inner());
-    let in_process = high.into_inner().saturating_sub(resident_before);
-    println!(
-        "{results} results; on the device {on_device} bytes, in the process {in_process} of {budget}"
-    );
-    assert!(results > 3 && on_device > 0);
-    assert!(on_device <= most, "{on_device} bytes on the device");
-    // Results of a batch are the caller's, and come in memory of its own.
-    let handed_out = 60 * 16 * nodes as u64;
-    assert!(
-        in_process <= most + handed_out,
-        "{in_process} bytes in the process"
-    );
 }
 
 backend_tests!(
