@@ -17,6 +17,7 @@ fn tiles_of_a_cta_are_taken_once() {
 }
 
 #[test]
+#[ignore = "explores for a minute: scripts/protocols"]
 fn queries_are_taken_once() {
     let caught = caught((2, 1), 96 << 10, |runtime| {
         let graph = graphs::chain(2);
@@ -171,6 +172,7 @@ fn lists_hold_what_was_appended_once() {
 }
 
 #[test]
+#[ignore = "explores for a minute: scripts/protocols"]
 fn reductions_begin_anew_in_every_round() {
     let graph = graphs::edgeless(40);
     let little = little(|runtime| {
@@ -188,6 +190,7 @@ fn reductions_begin_anew_in_every_round() {
 }
 
 #[test]
+#[ignore = "explores for a minute: scripts/protocols"]
 fn pushes_that_no_barrier_carries_are_summed_up() {
     let graph = with_clique(&[(0, 1), (0, 2)]);
     let little = little(|runtime| {

@@ -51,6 +51,7 @@ fn stops_alike(name: &str, caught: &Caught, machine: Machine) -> [u32; 2] {
 }
 
 #[test]
+#[ignore = "explores for a minute: scripts/protocols"]
 fn ctas_stop_together_in_every_order() {
     let little = little_for_searches();
     for ctas in [1, 2] {
