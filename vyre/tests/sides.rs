@@ -785,8 +785,8 @@ fn a_search_along_a_chain_goes_on_natively() {
 #[ignore = "needs a CUDA device"]
 fn a_wide_search_goes_on_on_the_device() {
     let wide = random_graph(1 << 19, 16 << 19);
-    // Times beside which those of opening another side do not count.
     let cuda = || Runtime::cuda().expect("a CUDA device");
+    // Opening another side takes far less.
     let fast = |runtime| {
         takes(runtime, |backend| match backend {
             "cuda" => Duration::from_secs(1),
