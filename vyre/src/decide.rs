@@ -333,11 +333,13 @@ impl Decider {
         self.heat.add(program, sizes, &rounds, items);
     }
 
-    /// Takes note of how long each of so many runs took, the last of which swept so many items.
-    pub(crate) fn took(&mut self, report: &Report, each_ns: u64, items: u64, runs: u64) {
+    /// Takes note of how long so many runs took together, the last of which swept so many items.
+    pub(crate) fn took(&mut self, report: &Report, took: Duration, items: u64, runs: u64) {
         if !self.is_measuring() {
+            let each_ns = u64::try_from(took.as_nanos() / u128::from(runs.max(1)));
             // A run alone is timed by the device; copies are the same by either route.
-            let ns = report.device_ns.filter(|_| runs == 1).unwrap_or(each_ns);
+            let on_device = report.device_ns.filter(|_| runs == 1);
+            let ns = on_device.unwrap_or_else(|| each_ns.unwrap_or(u64::MAX));
             self.measured.ran(report.route, ns, items, runs);
         }
     }

@@ -99,8 +99,7 @@ impl One {
         decider.ran(&self.program, sizes, report, 1);
         let items = report.activity.map_or(0, |a| a.items);
         let items = swept_items(&self.program, sizes, &report.rounds, items);
-        let each_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        decider.took(report, each_ns, items, 1);
+        decider.took(report, took, items, 1);
         let happened = Happened::of(&self.program, &outcome.report);
         self.decider.happened(happened, took);
         Ok(outcome)

@@ -329,14 +329,9 @@ impl<P: Pass> Session<P> {
             self.did(&results.report),
             self.sides.runtime().since(started),
         );
-        if results.report.wall_ns == 0 {
-            results.report.wall_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        }
         let (program, sizes) = (&*self.program, &self.memory.sizes);
         self.decider.ran(program, sizes, &results.report, runs);
-        let each_ns = took.as_nanos() / u128::from(runs.max(1));
-        let each_ns = u64::try_from(each_ns).unwrap_or(u64::MAX);
-        self.decider.took(&results.report, each_ns, did.items, runs);
+        self.decider.took(&results.report, took, did.items, runs);
         self.sides.ran(took, did.times(runs), runs);
         results.report.backend = self.backend();
         self.decider
