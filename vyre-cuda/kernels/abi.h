@@ -41,6 +41,10 @@ typedef long long i64;
 #define VYRE_WORD_BYTES 32u
 // What the device adds to the place of an operand that is the same for all lanes, besides the address of the word.
 #define VYRE_FIXED 2146435072u
+// Words of a loop between two looks whether the run is to stop; a power of two.
+#define VYRE_LOOK_WORDS 4096u
+// Ticks of a CTA's clock between two reads of the word of the host that says so: about 5 ms.
+#define VYRE_LOOK_TICKS 8388608u
 // Bytes of a staged uniform slot: the low half four times, then the high half four times.
 #define VYRE_UNIFORM_BYTES 32u
 // Bytes of a warp's stash where a balanced edge tile finds its items: 32 of them, or 96 where edges are few.
@@ -377,7 +381,8 @@ struct Image {
     u32 aborted;
     u64 progress;
     u64 abort;
-    u64 unused;
+    u32 look_ticks;
+    u32 unused;
 };
 static_assert(sizeof(Image) == 176, "");
 

@@ -123,7 +123,6 @@ __device__ __forceinline__ u64 sum_address(const Frontier& f, u32 phase) {
 }
 
 // All CTAs arrive with a word; returns the sum. `abort`: whether CTA 0 found after the barrier before that the run is to stop.
-// Rounds of a CTA of its own are short: there it counts barriers in the bits above, and looks after one in sixteen.
 __device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
     const u32 phase = vyre_state.phase, next = after(phase);
     const u64 words = VYRE_CONTROL(barrier);
@@ -137,14 +136,13 @@ __device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
     const u32 ctas = vyre_state.ctas;
     if (lane_id() == 0) {
         vyre_state.phase = next;
-        if ((abort & 1) != 0) {
+        if (abort != 0) {
             note_abort();
             word += VYRE_STOP;
         }
         if (ctas == 1) {
             seen = VYRE_ARRIVAL + word;
-            abort = (abort + 2) & 31;
-            if (abort == 0) abort = load_relaxed(image().abort);
+            abort = look();
         } else {
             const u64 before = vyre_passed[phase];
             add_release64(words + phase * 128, VYRE_ARRIVAL + word);
@@ -152,7 +150,7 @@ __device__ __forceinline__ u64 grid_barrier(u64 word, u32& abort) {
                 seen = load_acquire64(words + phase * 128) - before;
             } while (seen >> 56 != ctas);
             vyre_passed[phase] = before + seen;
-            if (blockIdx.x == 0) abort = load_relaxed(image().abort);
+            if (blockIdx.x == 0) abort = look();
         }
     }
     seen = __shfl_sync(VYRE_FULL, seen, 0);

@@ -51,8 +51,31 @@ __shared__ State vyre_state;
 __device__ __forceinline__ u64 control_address(u32 offset) { return image().control + offset; }
 #define VYRE_CONTROL(FIELD) control_address(static_cast<u32>(offsetof(Control, FIELD)))
 
-// The host says in one word of memory that the run is to stop. Whoever finds that cuts its own work short, and says so here
-// first, where the CTA's next barrier and the host look: a run of which nothing was cut short is as good as any other.
+// The host says in one word of its own memory that the run is to stop. A read of it takes more than a microsecond, and those of
+// many CTAs wait for each other. So a CTA reads it once in so many ticks of its clock, each at a time of its own; one that found it
+// set goes on to find it so.
+__shared__ u32 vyre_looked;
+__device__ __forceinline__ u32 clock_ticks() {
+    u32 now;
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(now)::"memory");
+    return now;
+}
+// CTA 0 looks at once.
+__device__ __forceinline__ void begin_looks() {
+    vyre_looked = clock_ticks() - VYRE_LOOK_TICKS + blockIdx.x * (VYRE_LOOK_TICKS / 256);
+}
+// Whether the run is to stop, by one lane.
+__device__ __forceinline__ u32 look() {
+    volatile u32& looked = vyre_looked;
+    const u32 passed = clock_ticks() - looked, every = image().look_ticks;
+    if (passed < every) return 0;
+    const u32 asked = load_system(image().abort);
+    if (asked == 0) looked += passed & -every;
+    return asked;
+}
+
+// Whoever finds that the run is to stop cuts its own work short, and says so here first, where the CTA's next barrier and the
+// host look: a run of which nothing was cut short is as good as any other.
 __device__ __forceinline__ void note_abort() {
     *const_cast<volatile u32*>(&image().aborted) = 1;
     store_relaxed(VYRE_CONTROL(aborted), 1);
@@ -60,14 +83,14 @@ __device__ __forceinline__ void note_abort() {
 
 // Whether the run is to stop, by a whole warp.
 __device__ __forceinline__ bool is_aborted() {
-    const u32 abort = lane_id() == 0 ? load_relaxed(image().abort) : 0;
+    const u32 abort = lane_id() == 0 ? *const_cast<volatile u32*>(&image().aborted) | look() : 0;
     if (__shfl_sync(VYRE_FULL, abort, 0) == 0) return false;
     note_abort();
     return true;
 }
 
-// The same, of which a warp asks before each tile: one in 256 of them looks, whatever their stride.
-__device__ __forceinline__ bool is_aborted_before(u32 tile) { return tile * 0x9e3779b1u >> 24 == 0 && is_aborted(); }
+// The same, of which a warp asks before each tile: one in 64 of them looks, whatever their stride.
+__device__ __forceinline__ bool is_aborted_before(u32 tile) { return tile * 0x9e3779b1u >> 26 == 0 && is_aborted(); }
 
 // Tiles that take unlike times: CTAs have every so manieth each, and its warps take one each, then the next when they have
 // done one.
@@ -90,8 +113,11 @@ struct Tiles {
     }
 };
 
-// Turns of a loop between two looks whether the run is to stop.
-#define VYRE_ABORT_TURNS 512u
+// Whether a loop looks after so many more words: once in VYRE_LOOK_WORDS of them.
+__device__ __forceinline__ bool looks_after(u32& words, u32 more) {
+    words += more;
+    return (words & (VYRE_LOOK_WORDS - 1)) < more;
+}
 
 __device__ __forceinline__ u64 trap_key(u32 kernel, u32 item, u32 pc) {
     return static_cast<u64>(kernel) << 48 | static_cast<u64>(item) << 16 | pc;
@@ -538,7 +564,7 @@ template <int K, class F>
 __device__ __forceinline__ u32 gather_tiles(const Gather& g, const Vec<K>& place, u32 some, u32 bases, u32 scratch,
                                             u32 totals, u32 total, u32 none, F f) {
     const u32 lane = lane_id(), mine = scratch + lane * 16;
-    u32 last = 0, turns = 0;  // number of the last item with edges so far, from one
+    u32 last = 0, words = 0;  // number of the last item with edges so far, from one
     for (u32 done = 0; done < total; done += 128) {
         store_row<4>(mine, Vec<4>{{0, 0, 0, 0}});
         __syncwarp();
@@ -608,7 +634,7 @@ __device__ __forceinline__ u32 gather_tiles(const Gather& g, const Vec<K>& place
         }
         if (lane == 31 || head_above != tail) take(tail, running);
         __syncwarp();
-        if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0 && is_aborted()) return VYRE_NONE;
+        if (looks_after(words, 8) && is_aborted()) return VYRE_NONE;
     }
     return total;
 }
@@ -867,7 +893,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
     u32 here = code + pc * VYRE_WORD_BYTES;  // where the word is that runs
     u32 alive = mask;     // items that are not dead
     u64 stack = 0;
-    u32 depth = 0, value = 0, turns = 0;
+    u32 depth = 0, value = 0, words = 0;
 
 // The word at a place, and the place of a pc and back.
 #define FETCH(PLACE) (K > 1 ? word_at(PLACE, 0) : short_word_at(PLACE, 0))
@@ -1462,7 +1488,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
             }
             OP(EndLoop) {
                 mask = FRAME(depth - 1);
-                if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0 && is_aborted()) KILL(ALL);
+                if (looks_after(words, PC - imm) && is_aborted()) KILL(ALL);
                 if (__any_sync(VYRE_FULL, mask != 0)) {
                     here = PLACE_OF(imm + 1);
                     word = FETCH(here);
@@ -1568,7 +1594,7 @@ __device__ __noinline__ u32 interpret(u32 code, u32 regs, u32 uniforms, u32 mask
                 merge_tile<K>(word_at(code, (origin.y & 0xffff) - 1).y, x, regs + ((origin.y >> 16 & 255) + 2) * ROW,
                               rows + (origin.x >> 8 & 255) * ROW);
                 value += 32 * K;
-                if ((++turns & (VYRE_ABORT_TURNS - 1)) == 0 && is_aborted()) {
+                if (looks_after(words, PC - (origin.y & 0xffff)) && is_aborted()) {
                     stack &= ~0xffull;
                     value = ~0u;
                 }

@@ -172,6 +172,7 @@ __device__ __noinline__ void begin(const Image* source, Batch* batch, u32 query)
 // `batch`: many queries, or null and the image is that of the one run.
 extern "C" __global__ void __launch_bounds__(VYRE_THREADS, 1) vyre_megakernel(const Image* source, Batch* batch) {
     u32 query = 0;
+    if (threadIdx.x == 0) begin_looks();
 next_query:
     if (batch != nullptr) {
         if (threadIdx.x == 0) vyre_state.query = static_cast<u32>(atomic_add64(reinterpret_cast<u64>(&batch->next), 1));

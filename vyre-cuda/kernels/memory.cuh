@@ -344,6 +344,11 @@ __device__ __forceinline__ void store_relaxed64(u64 address, u64 x) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(x) : "memory");
 }
 // For the host to see.
+__device__ __forceinline__ u32 load_system(u64 address) {
+    u32 x;
+    asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(x) : "l"(address) : "memory");
+    return x;
+}
 __device__ __forceinline__ void store_system64(u64 address, u64 x) {
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(address), "l"(x) : "memory");
 }

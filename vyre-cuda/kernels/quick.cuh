@@ -644,7 +644,7 @@ __device__ __noinline__ void quick_rounds(const Step& step) {
                 add_relaxed64(at, word_out);
             MARK(21);
             quick.kept[side ^ 1] = 0;
-            if (cta == 0 && (GATHERED || solo || (done & 15) == 0)) quick.abort = load_relaxed(image().abort);
+            if (cta == 0) quick.abort = look();
             if (GATHERED ? cta >= vyre_state.cluster : solo && cta != 0) {
                 while (load_relaxed64(at) - before >> 56 != gridDim.x) __nanosleep(40);
                 seen = load_acquire64(at) - before;

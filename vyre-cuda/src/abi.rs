@@ -57,6 +57,10 @@ constants! {
     WORD_BYTES = 32;
     /// What the device adds to the place of an operand that is the same for all lanes, besides the address of the word.
     FIXED = (1 << 31) - (1 << 20);
+    /// Words of a loop between two looks whether the run is to stop; a power of two.
+    LOOK_WORDS = 1 << 12;
+    /// Ticks of a CTA's clock between two reads of the word of the host that says so: about 5 ms.
+    LOOK_TICKS = 1 << 23;
     /// Bytes of a staged uniform slot: the low half four times, then the high half four times.
     UNIFORM_BYTES = 32;
     /// Bytes of a warp's stash where a balanced edge tile finds its items: 32 of them, or 96 where edges are few.
@@ -348,7 +352,8 @@ abi! {
     /// Head of the image. `stash_bytes`: of a warp. `quick_warps`: warps of a CTA that have rows of quick code.
     /// `progress`: where the host can see rounds and the frontier while the launch runs, or 0. `times`: bytes from
     /// `results` to two 64-bit words a wave, its sweeps and the nanoseconds that they took, or 0 if nobody asked.
-    /// `abort`: a word that is not 0 when the run is to stop. `aborted`: CTA state; it has cut its work short.
+    /// `abort`: a word of the host that is not 0 when the run is to stop, which a CTA reads once in `look_ticks` ticks of
+    /// its clock, a power of two, or whenever it may if that is 0. `aborted`: CTA state; it has cut its work short.
     struct Image {
         code: u64,
         control: u64,
@@ -387,7 +392,8 @@ abi! {
         aborted: u32,
         progress: u64,
         abort: u64,
-        unused: u64,
+        look_ticks: u32,
+        unused: u32,
     }
 
     /// Grid-wide words: the barrier (one word a 128-byte line), the trap, whether the run was cut short because it is

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use vyre_core::dsl::columns::{Column, Slice, SliceMut};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::device::ALIGN;
@@ -242,6 +242,33 @@ impl Drop for Pinned {
             // SAFETY: allocated by `new`, freed once; users wait for the stream before they drop it.
             let _ = unsafe { driver.free_host(self.data) };
         }
+    }
+}
+
+/// Words of the host that launches read and write while they run.
+#[derive(Debug)]
+pub(crate) struct HostWords(Pinned);
+
+// SAFETY: shared, it is words that are only accessed as atomic ones.
+unsafe impl Sync for HostWords {}
+
+impl HostWords {
+    /// So many, all 0.
+    pub(crate) fn new(device: &Arc<Device>, count: usize) -> Result<HostWords, DeviceError> {
+        let mut words = Pinned::new(device, count * 8)?;
+        words.as_mut_slice().fill(0);
+        Ok(HostWords(words))
+    }
+
+    /// Where one of them is, for both sides.
+    pub(crate) fn address(&self, at: usize) -> u64 {
+        self.0.address() + 8 * at as u64
+    }
+
+    pub(crate) fn word(&self, at: usize) -> &AtomicU64 {
+        assert!(8 * at < self.0.bytes);
+        // SAFETY: one of the words, aligned as pages are, and alive as long as this; the other side is a device.
+        unsafe { AtomicU64::from_ptr(self.0.data.cast::<u64>().add(at)) }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::compiled::Passes;
 use crate::driver::{Context, Driver, Function, Grid, Module, Param, Stream, System};
 use crate::image::Room;
 use cudarc::driver::sys;
-use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
+use std::ptr::with_exposed_provenance_mut;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
@@ -162,7 +162,6 @@ pub struct Device {
     ordinal: usize,
     stream: Stream,
     copies: Stream,
-    signals: Stream,
     pub(crate) megakernel: Function,
     symmetric: Function,
     name: String,
@@ -189,26 +188,13 @@ struct Held {
     context: Context,
     streams: Vec<Stream>,
     modules: Vec<Module>,
-    /// Page-locked: the words that [`Device::signal`] copies.
-    words: Option<usize>,
 }
-
-/// Values that [`Device::signal`] gives a word, in its own order.
-const SIGNALS: [u32; 2] = [0, 1];
 
 impl Held {
     fn new_stream(&mut self) -> Result<Stream, DeviceError> {
         let stream = self.driver.create_stream()?;
         self.streams.push(stream);
         Ok(stream)
-    }
-
-    fn make_words(&mut self) -> Result<(), DeviceError> {
-        let data = self.driver.alloc_host(size_of_val(&SIGNALS))?;
-        // SAFETY: so many bytes of whole pages, which nobody else has.
-        unsafe { data.cast::<[u32; 2]>().write(SIGNALS) };
-        self.words = Some(data.expose_provenance());
-        Ok(())
     }
 }
 
@@ -224,9 +210,6 @@ impl Drop for Held {
             }
             for &stream in &self.streams {
                 let _ = self.driver.destroy_stream(stream);
-            }
-            if let Some(words) = self.words {
-                let _ = self.driver.free_host(with_exposed_provenance_mut(words));
             }
             let _ = self.driver.release(self.device);
         }
@@ -311,13 +294,9 @@ impl Device {
             context,
             streams: Vec::new(),
             modules: Vec::new(),
-            words: None,
         };
         held.driver.enter(context)?;
         let (stream, copies) = (held.new_stream()?, held.new_stream()?);
-        // Made here, since making them may wait for what runs.
-        let signals = held.new_stream()?;
-        held.make_words()?;
         let loaded = cubin.and_then(|cubin| {
             let module = held.driver.load(&image.unwrap_or_default());
             let module = module.map_err(|e| cubin.refused(e.to_string()))?;
@@ -335,7 +314,6 @@ impl Device {
             ordinal,
             stream,
             copies,
-            signals,
             megakernel,
             symmetric,
             name,
@@ -460,22 +438,6 @@ impl Device {
     /// The stream of copies that do not wait for launches; events order the two.
     pub(crate) fn copies(&self) -> Stream {
         self.copies
-    }
-
-    /// Sets a word that launches look at while they run, to 1 or 0, at once.
-    ///
-    /// # Safety
-    /// The word is allocated until [`end_signals`](Device::end_signals) was called.
-    pub(crate) unsafe fn signal(&self, word: u64, value: bool) -> Result<(), DeviceError> {
-        let words = self.held.words.expect("a device that is open has them");
-        let from = with_exposed_provenance::<[u8; 4]>(words).wrapping_add(value.into());
-        // SAFETY: one of the words, which are there as long as the device; the target, by contract.
-        unsafe { self.driver()?.signal(word, &*from, self.signals) }
-    }
-
-    /// Waits until all words are set.
-    pub(crate) fn end_signals(&self) -> Result<(), DeviceError> {
-        self.driver()?.synchronize(self.signals)
     }
 
     /// Makes the context current on this thread, as calls of the driver need it. It stays so until another one is made

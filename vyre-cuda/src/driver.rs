@@ -159,15 +159,6 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// # Safety
     /// The target is allocated until the stream was waited for.
     unsafe fn upload(&self, to: u64, from: &[u8], stream: Stream) -> Result<(), DeviceError>;
-    /// Copies to the device what launches look at while they run: now, and not when they are over, if nothing else is
-    /// on the stream. The source is page-locked.
-    ///
-    /// # Safety
-    /// As of [`upload`](Driver::upload).
-    unsafe fn signal(&self, to: u64, from: &[u8], stream: Stream) -> Result<(), DeviceError> {
-        // SAFETY: by contract.
-        unsafe { self.upload(to, from, stream) }
-    }
     /// Copies bytes to the host, named by the first one's address and their number.
     ///
     /// # Safety

@@ -33,7 +33,7 @@ use image::Run;
 use memory::{Clock, Memory, Work, join};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vyre_core::vir0::module::Program;
 
@@ -103,11 +103,8 @@ pub struct Fake {
     state: Arc<Mutex<State>>,
     /// Users of the context.
     retained: Arc<AtomicU32>,
-    signals: Signals,
     faults: Arc<Mutex<Faults>>,
     lost: Arc<AtomicBool>,
-    /// The stream that was made last.
-    last_stream: Arc<AtomicUsize>,
 }
 
 /// Which call fails. Nobody who has it asks for [`State`].
@@ -117,9 +114,6 @@ struct Faults {
     fault: Option<(u64, Failure)>,
     failed: Option<&'static str>,
 }
-
-/// Words that launches look at while they run, where they are not 0. A launch holds all that is in [`State`].
-type Signals = Arc<Mutex<BTreeMap<u64, [u8; 4]>>>;
 
 /// What a stream is given.
 enum Task {
@@ -183,7 +177,6 @@ struct State {
     modules: usize,
     kernels: Vec<Kernel>,
     programs: HashMap<u64, Arc<Program>>,
-    signals: Signals,
     lost: Arc<AtomicBool>,
     /// What the host has waited for.
     known: Clock,
@@ -203,7 +196,6 @@ impl Default for Fake {
 impl Fake {
     /// One of which nothing is used yet.
     pub fn new(spec: Spec) -> Fake {
-        let signals = Signals::default();
         let lost = Arc::<AtomicBool>::default();
         let state = State {
             spec,
@@ -214,7 +206,6 @@ impl Fake {
             modules: 0,
             kernels: Vec::new(),
             programs: HashMap::new(),
-            signals: Arc::clone(&signals),
             lost: Arc::clone(&lost),
             known: Clock::new(),
             now_ms: 0.0,
@@ -224,10 +215,8 @@ impl Fake {
         Fake {
             state: Arc::new(Mutex::new(state)),
             retained: Arc::default(),
-            signals,
             faults: Arc::default(),
             lost,
-            last_stream: Arc::default(),
         }
     }
 
@@ -266,7 +255,7 @@ impl Fake {
     }
 
     /// Does something when the next launch of the megakernel begins, while it is on its way. It must ask this device for
-    /// nothing but a signal.
+    /// nothing.
     pub fn at_launch(&self, act: impl FnOnce() + Send + 'static) {
         self.state().at_launch = Some(Box::new(act));
     }
@@ -332,11 +321,6 @@ impl Fake {
             true => Err(lost(call)),
             false => Ok(self.state()),
         }
-    }
-
-    /// Whether a stream is that of signals: the last one that a device makes.
-    fn is_of_signals(&self, stream: Stream) -> bool {
-        stream.0 == self.last_stream.load(Ordering::SeqCst)
     }
 }
 
@@ -484,14 +468,8 @@ impl State {
                 if let Some(act) = self.at_launch.take() {
                     act();
                 }
-                let (signals, lost) = (&self.signals, &self.lost);
-                let is_aborted = |word: u64| {
-                    if lost.load(Ordering::SeqCst) {
-                        return true;
-                    }
-                    let signals = signals.lock().unwrap_or_else(PoisonError::into_inner);
-                    signals.get(&word).is_some_and(|value| *value != [0; 4])
-                };
+                let lost = &self.lost;
+                let is_aborted = |word: u64| lost.load(Ordering::SeqCst) || asked(host, word);
                 let memory = &mut self.memory;
                 let of: image::Of<'_> = (&program_at, &is_aborted);
                 match batch {
@@ -564,6 +542,17 @@ fn tell(host: &BTreeMap<usize, (usize, bool)>, at: u64, words: [u64; 2]) {
     }
 }
 
+/// Whether a word of page-locked memory says that a run is to stop.
+fn asked(host: &BTreeMap<usize, (usize, bool)>, at: u64) -> bool {
+    let before = host.range(..=at as usize).next_back();
+    if before.is_none_or(|(from, (len, _))| at as usize + 4 > from + len) {
+        violation("a run looks for its stop where the host says nothing");
+    }
+    let word = std::ptr::with_exposed_provenance_mut::<u32>(at as usize);
+    // SAFETY: a word of page-locked memory, aligned as its host has it, who writes it whole.
+    unsafe { word.read_volatile() != 0 }
+}
+
 fn layout(bytes: usize) -> std::alloc::Layout {
     std::alloc::Layout::from_size_align(bytes, 4096).expect("sizes of page-locked memory are small")
 }
@@ -629,7 +618,7 @@ impl Driver for Fake {
     }
 
     fn load(&self, elf: &[u8]) -> Result<Module, DeviceError> {
-        let mut state = self.call("cuModuleLoadDataEx")?;
+        let mut state = self.call("cuLibraryLoadData")?;
         if !elf.starts_with(b"\x7fELF") {
             violation("machine code is loaded that is no ELF file");
         }
@@ -638,7 +627,7 @@ impl Driver for Fake {
     }
 
     fn compile(&self, ptx: &str) -> Result<Module, DeviceError> {
-        let mut state = self.call("cuModuleLoadDataEx")?;
+        let mut state = self.call("cuLibraryLoadData")?;
         if !ptx.contains(".version") {
             violation("PTX is compiled that is none");
         }
@@ -650,7 +639,7 @@ impl Driver for Fake {
     }
 
     unsafe fn unload(&self, _: Module) -> Result<(), DeviceError> {
-        let mut state = self.sure("cuModuleUnload")?;
+        let mut state = self.sure("cuLibraryUnload")?;
         state.drain_all();
         match state.modules {
             0 => violation("a module is unloaded twice"),
@@ -771,7 +760,6 @@ impl Driver for Fake {
         let mut state = self.call("cuStreamCreate")?;
         state.streams.push(Queue::default());
         let stream = state.streams.len();
-        self.last_stream.store(stream, Ordering::SeqCst);
         Ok(Stream(stream))
     }
 
@@ -810,14 +798,6 @@ impl Driver for Fake {
             false => Source::Taken(from.to_vec()),
         };
         state.give(stream, "a copy to the device", Task::Upload(to, source));
-        Ok(())
-    }
-
-    unsafe fn signal(&self, to: u64, from: &[u8], _: Stream) -> Result<(), DeviceError> {
-        self.count("cuMemcpyHtoDAsync")?;
-        let value = from.try_into().expect("a signal is a word");
-        let mut signals = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
-        signals.insert(to, value);
         Ok(())
     }
 

@@ -200,7 +200,7 @@ impl Megakernel {
 
 impl Executor for Megakernel {
     fn run_series(&mut self, series: &[Args<'_>], results: &mut Outcome) -> Result<(), RunError> {
-        let _armed = self.launcher.arm()?;
+        let _armed = self.launcher.arm();
         let first = (0..).step_by(SERIES);
         for (first, chunk) in first.zip(series.chunks(SERIES)) {
             let read = first + chunk.len() == series.len();
@@ -250,7 +250,7 @@ impl Executor for Megakernel {
         in_outs: &mut [(BufferId, SliceMut<'_>)],
         _may_trap: bool,
     ) -> Result<Outcome, RunError> {
-        let _armed = self.launcher.arm()?;
+        let _armed = self.launcher.arm();
         let pending = {
             let mut all = args.clone();
             let given = in_outs.iter().map(|(id, s)| (*id, s.as_slice()));
@@ -273,10 +273,8 @@ impl Executor for Megakernel {
     }
 
     fn run_batch(&mut self, queries: &[Args<'_>]) -> Vec<Result<Outcome, RunError>> {
-        let results = match self.launcher.arm() {
-            Ok(_armed) => self.run_all(queries),
-            Err(e) => vec![Err(e); queries.len()],
-        };
+        let _armed = self.launcher.arm();
+        let results = self.run_all(queries);
         // Only some of them were in the session's own buffers.
         self.own.left = None;
         results

@@ -3,16 +3,25 @@
 use super::*;
 use std::cell::Cell;
 
-/// Where an image has the word that says that the run is to stop; where control words say that a run was cut short, and
-/// that its launch came to its end.
+/// Where an image has the word that says that the run is to stop, and how often CTAs read it; where control words say that
+/// a run was cut short, and that its launch came to its end.
 const ABORT: usize = 160;
+const LOOK_TICKS: usize = 168;
 const ABORTED: usize = 420;
 const FINISHED: usize = 424;
+
+impl Caught {
+    /// Has CTAs read the word whenever they come to it, and not once in so many ticks of a clock.
+    fn look_always(&mut self) {
+        self.image()[LOOK_TICKS..][..4].fill(0);
+    }
+}
 
 /// Has somebody say that the run is to stop, beside all that the launch does: the first lane of the last CTA, whenever it
 /// comes to the beginning of a function. The other warps find that sooner or later.
 fn stopped_at(caught: &mut Caught, function: &str) -> Module {
     let abort = caught.of_image(ABORT);
+    caught.look_always();
     let last = caught.launched.ctas - 1;
     let tells = format!(
         "{{
@@ -74,6 +83,7 @@ fn ctas_stop_together_in_every_order() {
 fn what_was_stopped_before_it_began_does_nothing() {
     let mut caught = search(&fan(), (2, 1), little_for_searches());
     let abort = caught.of_image(ABORT);
+    caught.look_always();
     caught.set(abort, &[1, 0, 0, 0]);
     let machine = caught.machine(Rc::new(shipped()), |launch| launch);
     let [short, others] = stops_alike("stop before, 2 CTAs", &caught, machine);

@@ -10,6 +10,7 @@ use crate::device::{Device, DeviceError};
 use cudarc::driver::sys;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ptr::with_exposed_provenance_mut;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Memory of the device: allocations by their addresses.
@@ -65,6 +66,7 @@ pub fn play(played: Played, player: impl Player + 'static) -> Result<Cuda, Devic
         player: Box::new(player),
         memory: Allocations::new(),
         next: FIRST,
+        host: BTreeMap::new(),
         modules: Vec::new(),
         functions: Vec::new(),
     };
@@ -83,6 +85,8 @@ struct State {
     player: Box<dyn Player>,
     memory: Allocations,
     next: u64,
+    /// Page-locked memory, by address, and its bytes. Launches have it beside the device's own.
+    host: BTreeMap<u64, usize>,
     modules: Vec<Arc<str>>,
     /// By handle: module and name.
     functions: Vec<(usize, String)>,
@@ -229,22 +233,22 @@ impl Driver for PlayedDriver {
         Ok(())
     }
     fn alloc_host(&self, bytes: usize) -> Result<*mut u8, DeviceError> {
-        // Whole pages: the length stands before them.
-        let pages = vec![0u64; bytes.div_ceil(8) + 1].into_boxed_slice();
-        let data = Box::into_raw(pages).cast::<u64>();
-        // SAFETY: the first of the words that were just made, and the one behind it.
-        unsafe {
-            data.write(bytes.div_ceil(8) as u64 + 1);
-            Ok(data.add(1).cast())
-        }
+        let words = vec![0u64; bytes.div_ceil(8)].into_boxed_slice();
+        let data = Box::into_raw(words).cast::<u64>();
+        let address = data.expose_provenance() as u64;
+        self.state().host.insert(address, bytes.div_ceil(8) * 8);
+        Ok(data.cast())
     }
     unsafe fn free_host(&self, data: *mut u8) -> Result<(), DeviceError> {
-        // SAFETY: made by `alloc_host`, with the number of words before the first.
-        unsafe {
-            let words = data.cast::<u64>().sub(1);
-            let all = std::ptr::slice_from_raw_parts_mut(words, words.read() as usize);
-            drop(Box::from_raw(all));
-        }
+        let bytes = self.state().host.remove(&(data.addr() as u64));
+        let words = bytes.expect("it was allocated") / 8;
+        // SAFETY: made by `alloc_host`, of so many words.
+        drop(unsafe {
+            Box::from_raw(std::ptr::slice_from_raw_parts_mut(
+                data.cast::<u64>(),
+                words,
+            ))
+        });
         Ok(())
     }
     unsafe fn register(&self, _data: *mut u8, _bytes: usize) -> Result<(), DeviceError> {
@@ -314,8 +318,25 @@ impl Driver for PlayedDriver {
                 })
                 .collect(),
         };
-        let State { player, memory, .. } = &mut *state;
-        (player.launch(launched, memory)).map_err(|reason| failed("launch", reason))
+        let State {
+            player,
+            memory,
+            host,
+            ..
+        } = &mut *state;
+        let data = |at: u64| with_exposed_provenance_mut::<u8>(at as usize);
+        for (&at, &bytes) in &*host {
+            // SAFETY: so many bytes, which nobody writes while a launch is on its way.
+            let held = unsafe { std::slice::from_raw_parts(data(at), bytes) };
+            memory.insert(at, held.to_vec());
+        }
+        let ended = player.launch(launched, memory);
+        for (&at, &bytes) in &*host {
+            let held = memory.remove(&at).expect("it was there");
+            // SAFETY: as above.
+            unsafe { data(at).copy_from_nonoverlapping(held.as_ptr(), bytes) };
+        }
+        ended.map_err(|reason| failed("launch", reason))
     }
 
     fn create_event(&self, _timed: bool) -> Result<Event, DeviceError> {

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use vyre_core::vir0::module::Program;
 
 /// All that this crate calls in the driver's library. The binding would panic where one is missing.
-pub(crate) const SYMBOLS: [&str; 38] = [
+pub(crate) const SYMBOLS: [&str; 39] = [
     "cuCtxSetCurrent",
     "cuDeviceGet",
     "cuDeviceGetAttribute",
@@ -37,6 +37,9 @@ pub(crate) const SYMBOLS: [&str; 38] = [
     "cuGetErrorString",
     "cuInit",
     "cuLaunchKernelEx",
+    "cuLibraryGetModule",
+    "cuLibraryLoadData",
+    "cuLibraryUnload",
     "cuMemAlloc_v2",
     "cuMemFreeHost",
     "cuMemFree_v2",
@@ -48,8 +51,6 @@ pub(crate) const SYMBOLS: [&str; 38] = [
     "cuMemcpyHtoDAsync_v2",
     "cuMemsetD8Async",
     "cuModuleGetFunction",
-    "cuModuleLoadDataEx",
-    "cuModuleUnload",
     "cuOccupancyMaxActiveClusters",
     "cuStreamCreate",
     "cuStreamDestroy_v2",
@@ -179,6 +180,51 @@ fn config(
     }
 }
 
+/// Loads code as a library: while the driver makes code of PTX for it, launches of other threads go on, as they would
+/// not beside `cuModuleLoadData`.
+///
+/// # Safety
+/// The code is an ELF file, or text that ends in a zero byte. It, and what the values of options point to, are there as
+/// long as the call.
+unsafe fn load(
+    code: *const u8,
+    options: &mut [sys::CUjit_option],
+    values: &mut [*mut c_void],
+) -> Result<Module, DeviceError> {
+    let (mut library, none) = (std::ptr::null_mut(), std::ptr::null_mut());
+    let many = options.len() as u32;
+    let (options, values) = (options.as_mut_ptr(), values.as_mut_ptr());
+    // SAFETY: by contract; options and values are as many, and there are none of a library's own.
+    let status = unsafe {
+        sys::cuLibraryLoadData(
+            &mut library,
+            code.cast(),
+            options,
+            values,
+            many,
+            none,
+            none.cast(),
+            0,
+        )
+    };
+    (status, ()).attempt("cuLibraryLoadData")?;
+    // The driver may put off until here what it makes of the code, and what it says of it.
+    if let Err(e) = in_context(library) {
+        // SAFETY: nobody else has it. An error would come after the one that is told.
+        let _ = unsafe { sys::cuLibraryUnload(library) };
+        return Err(e);
+    }
+    Ok(Module(library.expose_provenance()))
+}
+
+/// A library's module in the context that is current.
+fn in_context(library: sys::CUlibrary) -> Result<sys::CUmodule, DeviceError> {
+    let mut module = std::ptr::null_mut();
+    // SAFETY: writes a handle to a live local; the library is alive.
+    let status = unsafe { sys::cuLibraryGetModule(&mut module, library) };
+    (status, module).attempt("cuLibraryGetModule")
+}
+
 impl Driver for System {
     fn version(&self) -> Result<i32, DeviceError> {
         let mut version = 0;
@@ -227,14 +273,8 @@ impl Driver for System {
     }
 
     fn load(&self, elf: &[u8]) -> Result<Module, DeviceError> {
-        let mut module = std::ptr::null_mut();
-        // SAFETY: a whole ELF file, which says how long it is, and outlives the call; there are no options.
-        let status = unsafe {
-            let none = std::ptr::null_mut();
-            sys::cuModuleLoadDataEx(&mut module, elf.as_ptr().cast(), 0, none, none.cast())
-        };
-        (status, ()).attempt("cuModuleLoadDataEx")?;
-        Ok(Module(module.expose_provenance()))
+        // SAFETY: a whole ELF file, which says how long it is, and outlives the call.
+        unsafe { load(elf.as_ptr(), &mut [], &mut []) }
     }
 
     fn compile(&self, ptx: &str) -> Result<Module, DeviceError> {
@@ -246,41 +286,32 @@ impl Driver for System {
             option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         ];
         let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), log.len() as *mut c_void];
-        let mut module = std::ptr::null_mut();
-        // SAFETY: the text ends in a zero byte; options and values are two parallel arrays; they, the text and the log
-        // outlive the call.
-        let loaded = unsafe {
-            sys::cuModuleLoadDataEx(
-                &mut module,
-                text.as_ptr().cast(),
-                options.len() as u32,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
-        };
-        (loaded, Module(module.expose_provenance()))
-            .attempt("cuModuleLoadDataEx")
-            .map_err(|e| {
-                let end = log.iter().position(|&b| b == 0).unwrap_or(0);
-                let log = String::from_utf8_lossy(&log[..end]).trim().to_owned();
-                // What is no error of the text has none.
-                if log.is_empty() {
-                    e
-                } else {
-                    DeviceError::Compile { log }
-                }
-            })
+        // SAFETY: the text ends in a zero byte; options and values are of each other; they, the text and the log outlive
+        // the call.
+        let loaded = unsafe { load(text.as_ptr().cast(), &mut options, &mut values) };
+        loaded.map_err(|e| {
+            let end = log.iter().position(|&b| b == 0).unwrap_or(0);
+            let log = String::from_utf8_lossy(&log[..end]).trim().to_owned();
+            // What is no error of the text has none.
+            if log.is_empty() {
+                e
+            } else {
+                DeviceError::Compile { log }
+            }
+        })
     }
 
     unsafe fn unload(&self, module: Module) -> Result<(), DeviceError> {
         // SAFETY: by contract.
-        unsafe { result::module::unload(pointer(module.0)) }.attempt("cuModuleUnload")
+        let status = unsafe { sys::cuLibraryUnload(pointer(module.0)) };
+        (status, ()).attempt("cuLibraryUnload")
     }
 
     fn function(&self, module: Module, name: &str) -> Result<Function, DeviceError> {
         let name = CString::new(name).expect("the name has no zero byte");
+        let module = in_context(pointer(module.0))?;
         // SAFETY: the handle is alive.
-        let found = unsafe { result::module::get_function(pointer(module.0), name) };
+        let found = unsafe { result::module::get_function(module, name) };
         Ok(Function(
             found.attempt("cuModuleGetFunction")?.expose_provenance(),
         ))

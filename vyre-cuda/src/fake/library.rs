@@ -257,7 +257,7 @@ unsafe fn call(name: &str, [a, b, c, d, e, _]: Words) -> Result<(), CUresult> {
             }
             "cuDevicePrimaryCtxRelease_v2" => fake.release(a as i32),
             "cuCtxSetCurrent" => fake.enter(Context(a as usize)),
-            "cuModuleLoadDataEx" => {
+            "cuLibraryLoadData" => {
                 let loaded = match get::<[u8; 4]>(b) == *b"\x7fELF" {
                     true => fake.load(b"\x7fELF"),
                     false => {
@@ -266,14 +266,14 @@ unsafe fn call(name: &str, [a, b, c, d, e, _]: Words) -> Result<(), CUresult> {
                     }
                 };
                 if let Err(DeviceError::Compile { log }) = &loaded {
-                    let options: [sys::CUjit_option; 2] = get(d);
+                    let options: [sys::CUjit_option; 2] = get(c);
                     use sys::CUjit_option_enum as option;
                     let asked = [
                         option::CU_JIT_ERROR_LOG_BUFFER,
                         option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                     ];
-                    assert_eq!((c as u32, options), (2, asked));
-                    let [to, bytes]: [u64; 2] = get(e);
+                    assert_eq!((e as u32, options), (2, asked));
+                    let [to, bytes]: [u64; 2] = get(d);
                     let text = &log.as_bytes()[..log.len().min(bytes as usize - 1)];
                     data(to).copy_from_nonoverlapping(text.as_ptr(), text.len());
                     data(to).add(text.len()).write(0);
@@ -281,7 +281,9 @@ unsafe fn call(name: &str, [a, b, c, d, e, _]: Words) -> Result<(), CUresult> {
                 }
                 loaded.and_then(|Module(module)| put(a, handle(module)))
             }
-            "cuModuleUnload" => fake.unload(Module(a as usize)),
+            // A library is its module.
+            "cuLibraryGetModule" => put(a, b),
+            "cuLibraryUnload" => fake.unload(Module(a as usize)),
             "cuModuleGetFunction" => {
                 let kernel = CStr::from_ptr(data(c).cast())
                     .to_str()
@@ -331,10 +333,7 @@ unsafe fn call(name: &str, [a, b, c, d, e, _]: Words) -> Result<(), CUresult> {
             "cuMemsetD8Async" => fake.set_bytes((a, c), b as u8, stream(d)),
             "cuMemcpyHtoDAsync_v2" => {
                 let from = std::slice::from_raw_parts(data(b), c as usize);
-                match fake.is_of_signals(stream(d)) {
-                    true => fake.signal(a, from, stream(d)),
-                    false => fake.upload(a, from, stream(d)),
-                }
+                fake.upload(a, from, stream(d))
             }
             "cuMemcpyDtoHAsync_v2" => fake.download(data(a), (b, c), stream(d)),
             "cuLaunchKernelEx" => {

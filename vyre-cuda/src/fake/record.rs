@@ -116,7 +116,6 @@ impl Log {
     fn stream(&self, stream: Stream) -> &'static str {
         match self.streams.first() {
             Some(&first) if first == stream => "launches",
-            _ if self.streams.last() == Some(&stream) => "signals",
             _ => "copies",
         }
     }
@@ -354,15 +353,6 @@ impl Driver for Recorder {
             let (stream, bytes) = (log.stream(stream), from.len());
             let (to, from) = (log.name(to), log.name(from.as_ptr().addr() as u64));
             format!("{stream}: upload {bytes} bytes to {to} from {from}")
-        })
-    }
-
-    unsafe fn signal(&self, to: u64, from: &[u8], stream: Stream) -> Result<(), DeviceError> {
-        // SAFETY: by contract.
-        let ended = unsafe { self.driver.signal(to, from, stream) };
-        self.note(ended, |log| {
-            let (stream, to) = (log.stream(stream), log.name(to));
-            format!("{stream}: set {to} to {from:?}")
         })
     }
 

@@ -74,8 +74,7 @@ impl Layout {
     pub(crate) fn known(&self, program: &Program) -> Known {
         let head = &self.head;
         let mut known = Known::default();
-        let own =
-            fields!(Image: code, control, results, fill_count, times, aborted, progress, abort);
+        let own = fields!(Image: code, control, results, fill_count, times, aborted, progress, abort, look_ticks);
         known.all_but(0, &[*head], own);
         // It is no table: no index finds another one.
         known.tables.clear();

@@ -124,6 +124,7 @@ impl Layout {
         let mut head = self.head;
         head.code = run.code;
         head.abort = run.abort;
+        head.look_ticks = abi::LOOK_TICKS;
         head.control = run.control;
         head.results = run.control + control.results;
         head.fill_count = run.fills.len() as u32;

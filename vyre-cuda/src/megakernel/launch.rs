@@ -11,11 +11,11 @@
 //! and events that nobody else uses until its results were taken.
 
 use super::pass::Pass;
-use crate::buffer::{Event, Memory, Pinned, Ring, Timer};
+use crate::buffer::{Event, HostWords, Memory, Pinned, Ring, Timer};
 use crate::device::{Device, DeviceError};
 use crate::image::Layout;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::footprint::Allocation;
@@ -38,66 +38,24 @@ pub(super) struct Launcher {
     pub(super) progress: Arc<Progress>,
     /// Whether launches are still to begin, and go on.
     pub(super) stop: Option<Arc<Stop>>,
-    pub(super) abort: Arc<Abort>,
-    /// Rounds and frontier, as the device tells them.
-    pub(super) told: Pinned,
+    words: Arc<HostWords>,
 }
 
-/// The word on the device that tells launches of one pass to stop.
-#[derive(Debug)]
-pub(super) struct Abort {
-    device: Arc<Device>,
-    word: Memory,
-    /// The word says so, or may come to.
-    is_set: AtomicBool,
-}
-
-impl Abort {
-    fn new(device: &Arc<Device>) -> Result<Abort, DeviceError> {
-        let word = Memory::new(device, 4)?;
-        word.upload(0, &[0; 4])?;
-        Ok(Abort {
-            device: Arc::clone(device),
-            word,
-            is_set: AtomicBool::new(false),
-        })
-    }
-
-    pub(super) fn address(&self) -> u64 {
-        self.word.address()
-    }
-
-    /// Stops what is on its way. Where that fails, it goes on to its end.
-    fn set(&self) {
-        self.is_set.store(true, Ordering::SeqCst);
-        // SAFETY: who was stopped waits for the signal (`Armed`).
-        let _untold = unsafe { self.device.signal(self.address(), true) };
-    }
-
-    /// Nothing is on its way, and what comes from here on is not to stop.
-    fn clear(&self) -> Result<(), DeviceError> {
-        if self.is_set.load(Ordering::SeqCst) {
-            // SAFETY: it is waited for at once.
-            unsafe { self.device.signal(self.address(), false) }?;
-            self.device.end_signals()?;
-            self.is_set.store(false, Ordering::SeqCst);
-        }
-        Ok(())
-    }
-}
+/// Words through which the host and launches of a pass tell each other something while these run: rounds, the frontier,
+/// and whether they are to stop, in a line of its own.
+const WORDS: usize = 32;
+const ROUNDS: usize = 0;
+const FRONTIER: usize = 1;
+const STOP: usize = 16;
 
 /// As long as it is there, a call that is stopped stops the launches that are on their way.
 #[must_use = "launches go on to their end when this is dropped"]
-pub(super) struct Armed(Option<(Arc<Stop>, Arc<Abort>)>);
+pub(super) struct Armed(Option<Arc<Stop>>);
 
 impl Drop for Armed {
     fn drop(&mut self) {
-        if let Some((stop, abort)) = &self.0 {
+        if let Some(stop) = &self.0 {
             stop.set_alarm(None);
-            if abort.is_set.load(Ordering::SeqCst) {
-                // The word may be freed next. An error has no taker here, and comes again.
-                let _ = abort.device.end_signals();
-            }
         }
     }
 }
@@ -172,29 +130,30 @@ impl Launcher {
         let code = Memory::new(device, words.len() as u64)?;
         code.upload(0, &words)?;
         device.driver()?.note_code(code.address(), &of.0);
-        let abort = Arc::new(Abort::new(device)?);
+        let told = Arc::new(HostWords::new(device, WORDS)?);
         Ok(Launcher {
-            pass: Pass::new(device, of, layout, (code, abort.address())),
+            pass: Pass::new(device, of, layout, (code, told.address(STOP))),
             flights: Vec::new(),
             slab: None,
             ring: None,
             counts,
             progress: Arc::default(),
             stop: None,
-            abort,
-            told: Pinned::new(device, 16)?,
+            words: told,
         })
     }
 
     /// A call of the session begins, which may be stopped. Nothing is on its way.
-    pub(super) fn arm(&self) -> Result<Armed, RunError> {
+    pub(super) fn arm(&self) -> Armed {
         let Some(stop) = &self.stop else {
-            return Ok(Armed(None));
+            return Armed(None);
         };
-        self.abort.clear()?;
-        let abort = Arc::clone(&self.abort);
-        stop.set_alarm(Some(Box::new(move || abort.set())));
-        Ok(Armed(Some((Arc::clone(stop), Arc::clone(&self.abort)))))
+        self.words.word(STOP).store(0, Ordering::SeqCst);
+        let words = Arc::clone(&self.words);
+        stop.set_alarm(Some(Box::new(move || {
+            words.word(STOP).store(1, Ordering::SeqCst);
+        })));
+        Armed(Some(Arc::clone(stop)))
     }
 
     /// Goes on unless the call under way is to stop.
@@ -263,10 +222,18 @@ impl Launcher {
         ended
     }
 
+    /// A run begins, of which nobody knows anything.
+    pub(super) fn begin_progress(&self) {
+        self.progress.begin();
+        for told in [ROUNDS, FRONTIER] {
+            self.words.word(told).store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Where the device tells how far it is; 0: nobody watches.
     pub(super) fn progress_address(&self) -> u64 {
         match Arc::strong_count(&self.progress) > 1 {
-            true => self.told.address(),
+            true => self.words.address(ROUNDS),
             false => 0,
         }
     }
@@ -282,11 +249,8 @@ impl Launcher {
         if Arc::strong_count(&self.progress) > 1 {
             let started = Instant::now();
             while !event.has_passed()? {
-                let told = self.told.as_slice();
-                let word = |at: usize| {
-                    u64::from_le_bytes(told[at..at + 8].try_into().expect("the slice has 8 bytes"))
-                };
-                self.progress.set(word(0), word(8));
+                let told = |at: usize| self.words.word(at).load(Ordering::Relaxed);
+                self.progress.set(told(ROUNDS), told(FRONTIER));
                 if started.elapsed() > Duration::from_millis(5) {
                     std::thread::sleep(Duration::from_micros(200));
                 }

@@ -44,8 +44,7 @@ impl Series<'_, '_> {
         host.staging.grow(self.queries.len() * (tables + control))?;
         host.controls.grow(self.queries.len() * control)?;
         if !self.beside {
-            launcher.progress.begin();
-            launcher.told.as_mut_slice().fill(0);
+            launcher.begin_progress();
         }
         Ok(())
     }

@@ -13,8 +13,6 @@ use vyre_core::vir0::trap::TrapKind;
 const FULL: &str = "0xffffffff";
 /// Words that a branch must skip to be worth a vote.
 const WORTH_A_VOTE: usize = 5;
-/// Turns of a loop between two looks whether the run is to stop; a power of two.
-const ABORT_TURNS: u32 = 512;
 
 /// A block that is open.
 pub(super) struct Open {
@@ -394,7 +392,7 @@ impl Body<'_> {
                 self.put(format!("mov.pred {to}, {from}"));
             }
         }
-        self.look_at_abort();
+        self.look_at_abort(block.end - block.at);
         match votes {
             true => self.put(format!("bra.uni {head}")),
             false => self.turn_if_any(&head),
@@ -413,21 +411,45 @@ impl Body<'_> {
         }
     }
 
-    /// Every so many turns: whether the run is to stop. All items are done then.
-    pub(super) fn look_at_abort(&mut self) {
+    /// After a loop's turn of so many words, whenever they come to [`LOOK_WORDS`](abi::LOOK_WORDS): whether the run is to
+    /// stop, as the megakernel's `is_aborted`. All items are done then.
+    pub(super) fn look_at_abort(&mut self, words: usize) {
         let (cold, back) = (self.new_label(), self.new_label());
         let (low, many) = (self.word(), self.predicate());
-        self.put("add.s32 %turns, %turns, 1");
-        self.put(format!("and.b32 {low}, %turns, {}", ABORT_TURNS - 1));
-        self.put(format!("setp.eq.s32 {many}, {low}, 0"));
+        self.put(format!("add.s32 %words, %words, {words}"));
+        self.put(format!("and.b32 {low}, %words, {}", abi::LOOK_WORDS - 1));
+        self.put(format!("setp.lt.u32 {many}, {low}, {words}"));
         self.put(format!("@{many} bra.uni {cold}"));
         self.label(&back);
         self.is_cold = true;
         self.label(&cold);
+        let (passed, looked, every) = (self.word(), self.word(), self.word());
         let (from, abort, going) = (self.long(), self.word(), self.predicate());
-        let at = offset_of!(abi::Image, abort);
-        self.put(format!("ld.shared.b64 {from}, [vyre_shared+{at}]"));
-        self.put(format!("ld.relaxed.gpu.global.u32 {abort}, [{from}]"));
+        let [aborted, word, ticks] = [
+            offset_of!(abi::Image, aborted),
+            offset_of!(abi::Image, abort),
+            offset_of!(abi::Image, look_ticks),
+        ];
+        self.put(format!(
+            "ld.volatile.shared.u32 {abort}, [vyre_shared+{aborted}]"
+        ));
+        self.put(format!("mov.u32 {passed}, %clock"));
+        self.put(format!("ld.volatile.shared.u32 {looked}, [vyre_looked]"));
+        self.put(format!("sub.s32 {passed}, {passed}, {looked}"));
+        self.put(format!("ld.shared.b32 {every}, [vyre_shared+{ticks}]"));
+        self.put(format!("setp.lt.u32 {going}, {passed}, {every}"));
+        let early = self.new_label();
+        self.put(format!("@{going} bra {early}"));
+        self.put(format!("ld.shared.b64 {from}, [vyre_shared+{word}]"));
+        self.put(format!("ld.relaxed.sys.global.u32 {abort}, [{from}]"));
+        self.put(format!("setp.ne.s32 {going}, {abort}, 0"));
+        self.put(format!("@{going} bra {early}"));
+        self.put(format!("neg.s32 {every}, {every}"));
+        self.put(format!("and.b32 {passed}, {passed}, {every}"));
+        self.put(format!("add.s32 {looked}, {looked}, {passed}"));
+        self.put(format!("st.volatile.shared.u32 [vyre_looked], {looked}"));
+        self.label(&early);
+        self.put("bar.warp.sync 0xffffffff");
         self.put(format!("shfl.sync.idx.b32 {abort}, {abort}, 0, 31, {FULL}"));
         self.put(format!("setp.eq.s32 {going}, {abort}, 0"));
         self.put(format!("@{going} bra.uni {back}"));

@@ -448,7 +448,7 @@ impl<'a> Body<'a> {
                 &hoisted_name(*fact),
             );
         }
-        for name in ["%turns", "%first", "%at", "%here", "%sums"] {
+        for name in ["%words", "%first", "%at", "%here", "%sums"] {
             scalar("b32", name);
         }
         self.declare_sweep(&mut scalar);
@@ -516,7 +516,7 @@ impl<'a> Body<'a> {
             self.put(format!("add.s32 %sums, %sums, {places}"));
         }
         if self.loops() {
-            self.put("mov.b32 %turns, 0");
+            self.put("mov.b32 %words, 0");
         }
     }
 

@@ -368,7 +368,7 @@ impl Body<'_> {
             let name = format!("_Z10merge_tileILi{n}EEvj3VecIXT_EEjj");
             b.put(format!("call.uni {name}, (arg0, arg1, arg2, arg3)"));
         });
-        self.look_at_abort();
+        self.look_at_abort(self.kernel.code[lift.at].imm as usize - lift.at);
         self.put(format!("add.s32 {done}, {done}, {}", 32 * n));
         self.put(format!("bra.uni {head}"));
         self.label(&end);

@@ -295,7 +295,7 @@ impl Body<'_> {
         let Open { inner, outer, .. } = self.open.pop().expect("it was pushed");
         self.label(&inner);
         self.label(&outer);
-        self.look_at_abort();
+        self.look_at_abort(block.end - block.at);
         let (past, last) = (self.word(), self.predicate());
         self.put(format!("sub.s32 {past}, {below}, {group}"));
         self.put(format!("setp.le.u32 {last}, {past}, 32"));

@@ -387,9 +387,9 @@ fn ptxas_takes_every_body() {
         mixes: 227 lines, 152 instructions, 1 calls
         search: 1517 lines, 920 instructions, 5 calls
         relaxes: 1529 lines, 920 instructions, 5 calls
-        ranks: 595 lines, 464 instructions, 3 calls
-        shared: 6831 lines, 4456 instructions, 28 calls
-        lives: 1732 lines, 1496 instructions, 5 calls
+        ranks: 611 lines, 496 instructions, 3 calls
+        shared: 6997 lines, 4568 instructions, 28 calls
+        lives: 1748 lines, 1520 instructions, 5 calls
         hashes: 591 lines, 424 instructions, 6 calls
     "#]]
     .assert_eq(&out);

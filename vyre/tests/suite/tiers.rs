@@ -264,7 +264,7 @@ fn a_compiler_that_fails_is_a_reason_and_no_error_of_a_run() {
             .compile_now()
             .expect_err("the call fails")
             .to_string();
-        assert_eq!(played.failed(), Some("cuModuleLoadDataEx"));
+        assert_eq!(played.failed(), Some("cuLibraryLoadData"));
         let pass = "`bfs` could not be compiled: ";
         assert!(failed.contains(pass), "{failed}");
         for _ in 0..3 {

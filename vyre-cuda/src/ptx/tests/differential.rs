@@ -442,6 +442,9 @@ fn emulated_by(
     let shared_bytes = (head.registers_shared + described.warp_bytes).next_multiple_of(128);
     let mut shared = vec![0xa5; shared_bytes as usize];
     shared[..tables.len()].copy_from_slice(&tables);
+    // It looks whether it is to stop whenever it may.
+    let ticks = std::mem::offset_of!(abi::Image, look_ticks);
+    shared[ticks..ticks + 4].fill(0);
     let words = layout.device_words();
     let at = head.code_shared as usize;
     shared[at..at + words.len()].copy_from_slice(&words);
