@@ -165,9 +165,8 @@ impl Example for Betweenness {
         let first = u64::from(job.source()?);
         let nodes = graph.csr.node_count() as u64;
         let sources = u64::from(self.sources).min(nodes);
-        let source: Vec<u32> = (0..sources)
-            .map(|i| ((first + i * nodes / sources) % nodes) as u32)
-            .collect();
+        let at = |i: usize| ((first + i as u64 * nodes / sources) % nodes) as u32;
+        let source = cli::elements(format!("--sources {sources}"), sources as usize, at)?;
         let run = betweenness::Run {
             source: &source,
             count: sources as u32,

@@ -119,9 +119,13 @@ impl Bfs {
     ) -> Result<(), Failure> {
         let graph = job.graph();
         let nodes = graph.csr.node_count() as u64;
-        let sources: Vec<u32> = (0..u64::from(queries))
-            .map(|i| ((u64::from(source) + i * nodes / u64::from(queries)) % nodes) as u32)
-            .collect();
+        let option = format!("--batch {queries}");
+        // Each has a source, a query and a result; a check has results of its own.
+        let results = 1 + u64::from(self.shared.check);
+        let query_bytes = 4 + size_of::<bfs::Output>() as u64 + results * 4 * nodes;
+        cli::room(&option, query_bytes.saturating_mul(queries.into()))?;
+        let at = |i: usize| (u64::from(source) + i as u64 * nodes / u64::from(queries)) % nodes;
+        let sources = cli::elements(&option, queries as usize, |i| at(i) as u32)?;
         let (dists, launches, _) = job.measure(
             || {
                 if self.one_by_one {

@@ -104,7 +104,8 @@ impl Example for Bitonic {
     fn run(&self, job: &mut Job<'_>) -> Result<(), Failure> {
         let n = self.len;
         job.set_sizes(n as usize, 0);
-        let key: Vec<u32> = (0..n).map(|i| random(i, self.seed)).collect();
+        let option = format!("--len {n}");
+        let key = cli::elements(&option, n as usize, |i| random(i as u32, self.seed))?;
         let stages = n.next_power_of_two().trailing_zeros();
         let run = bitonic::Run {
             key: &key,

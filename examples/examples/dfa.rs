@@ -238,7 +238,7 @@ pub struct Dfa {
     #[arg(long, value_name = "FILE", conflicts_with = "len")]
     text: Option<PathBuf>,
     /// Bytes of the text without --text
-    #[arg(long, value_name = "N", default_value_t = 1 << 22)]
+    #[arg(long, value_name = "N", default_value_t = 1 << 22, value_parser = clap::value_parser!(u32).range(..=(u32::MAX / CLASSES) as i64))]
     len: u32,
     #[command(flatten)]
     shared: Shared,
@@ -247,8 +247,9 @@ pub struct Dfa {
 impl Dfa {
     fn read(&self) -> Result<Vec<u8>, Failure> {
         let Some(path) = &self.text else {
-            let own = include_bytes!("dfa.rs").iter().copied();
-            return Ok(own.cycle().take(self.len as usize).collect());
+            let own = include_bytes!("dfa.rs");
+            let option = format!("--len {}", self.len);
+            return cli::elements(&option, self.len as usize, |i| own[i % own.len()]);
         };
         let refused = |why: String| Failure::Other(format!("{}: {why}", path.display()));
         let text = files::read(path).map_err(|e| refused(e.to_string()))?;

@@ -43,11 +43,14 @@ impl Example for Saxpy {
         let len = self.len.map(|n| n as usize).or(of_graph);
         let len = len.unwrap_or(DEFAULT_LEN);
         job.set_sizes(len, 0);
+        let option = format!("--len {len}");
+        let vectors = 3 + u64::from(self.shared.check);
+        cli::room(&option, vectors * 4 * len as u64)?;
         // Small whole numbers, so that the sum below is exact.
-        let x: Vec<f32> = (0..len).map(|i| (i % 1000) as f32).collect();
-        let before: Vec<f32> = (0..len).map(|i| (i % 77) as f32).collect();
+        let x = cli::elements(&option, len, |i| (i % 1000) as f32)?;
+        let before = cli::elements(&option, len, |i| (i % 77) as f32)?;
+        let mut y = cli::elements(&option, len, |_| 0.0)?;
         let runtime = job.runtime().clone();
-        let mut y = Vec::new();
         job.measure(
             || {
                 y.clone_from(&before);

@@ -145,9 +145,13 @@ impl Example for Select {
         let (graph, runtime) = (job.graph(), job.runtime().clone().alone());
         let nodes = graph.csr.node_count() as u64;
         let (first, searches) = (job.source()?, u64::from(self.searches.get()));
-        let sources: Vec<u32> = (0..searches)
-            .map(|i| ((u64::from(first) + i * nodes / searches) % nodes) as u32)
-            .collect();
+        let option = format!("--searches {searches}");
+        // Each has a source and a result; a check has results of its own.
+        let results = 1 + u64::from(self.shared.check);
+        let search_bytes = 4 + results * (size_of::<Vec<u32>>() as u64 + 4 * nodes);
+        cli::room(&option, search_bytes.saturating_mul(searches))?;
+        let at = |i: usize| (u64::from(first) + i as u64 * nodes / searches) % nodes;
+        let sources = cli::elements(&option, searches as usize, |i| at(i) as u32)?;
         let runs: Vec<&[u32]> = sources.chunks(AT_A_TIME).collect();
 
         let mut pipeline = ways(&runtime, &graph.csr)?;

@@ -6,7 +6,7 @@
 use crate::cfg::Cfg;
 use crate::files;
 use crate::formats::{self, FormatError, VecValue};
-use crate::graph::{Graph, GraphError, GraphSpec};
+use crate::graph::{Graph, GraphError, GraphSpec, available_memory_bytes, gib};
 use crate::json::Value;
 use std::ffi::OsString;
 use std::fmt::{self, Display};
@@ -171,9 +171,52 @@ pub enum Failure {
     /// Stdout cannot be written.
     #[error("cannot write to stdout: {0}")]
     Stdout(io::Error),
+    /// What an option asks for would not fit in memory.
+    #[error(
+        "`{option}` needs {:.1} GiB of memory; {:.1} GiB are available",
+        gib(*needed_bytes), gib(*available_bytes)
+    )]
+    Memory {
+        /// The option, as given.
+        option: String,
+        /// What it needs at once.
+        needed_bytes: u64,
+        /// What the system has left; 0 where it gave less than it said.
+        available_bytes: u64,
+    },
     /// A reason of one example only.
     #[error("{0}")]
     Other(String),
+}
+
+/// Fails where the system has not so many bytes left for what an option asks for: to take them would end the process.
+pub fn room(option: impl Display, needed_bytes: u64) -> Result<(), Failure> {
+    match available_memory_bytes().filter(|&available| available < needed_bytes) {
+        Some(available_bytes) => Err(Failure::Memory {
+            option: option.to_string(),
+            needed_bytes,
+            available_bytes,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// A vector of the elements that an option asks for, by their positions; fails where there is no memory for it.
+pub fn elements<T>(
+    option: impl Display,
+    len: usize,
+    element: impl FnMut(usize) -> T,
+) -> Result<Vec<T>, Failure> {
+    let needed_bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+    room(&option, needed_bytes)?;
+    let mut all = Vec::new();
+    all.try_reserve_exact(len).map_err(|_| Failure::Memory {
+        option: option.to_string(),
+        needed_bytes,
+        available_bytes: 0,
+    })?;
+    all.extend((0..len).map(element));
+    Ok(all)
 }
 
 impl Failure {

@@ -700,7 +700,7 @@ pub fn mix(x: u64) -> u64 {
     x ^ x >> 31
 }
 
-fn gib(bytes: u64) -> f64 {
+pub(crate) fn gib(bytes: u64) -> f64 {
     bytes as f64 / (1u64 << 30) as f64
 }
 

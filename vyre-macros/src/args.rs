@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, Ident, Lit, Meta, Token};
+use syn::{Attribute, Expr, Ident, Lit, LitInt, Meta, Token};
 
 /// One argument of an attribute: `name`, `name = value` or `name(...)`.
 pub(crate) struct Arg {
@@ -26,7 +26,11 @@ impl Parse for Arg {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let name = Ident::parse_any(input)?;
         let form = if input.peek(Token![=]) {
-            input.parse::<Token![=]>()?;
+            let equals: Token![=] = input.parse()?;
+            if input.is_empty() || input.peek(Token![,]) {
+                let message = format!("a value is missing behind `{name} =`");
+                return Err(syn::Error::new(equals.span, message));
+            }
             let value = input.parse()?;
             if name == "budget" && input.peek(Ident) {
                 let help = "write the budget as a string, `budget = \"4 GiB\"`";
@@ -210,15 +214,20 @@ pub(crate) fn take_attrs(attrs: &mut Vec<Attribute>, name: &str) -> Vec<Attribut
     taken
 }
 
-/// A u64 literal.
-pub(crate) fn int_literal(e: &Expr) -> Option<u64> {
+/// An integer literal, of any size.
+pub(crate) fn int_digits(e: &Expr) -> Option<&LitInt> {
     match e {
         Expr::Lit(l) => match &l.lit {
-            Lit::Int(i) => i.base10_parse().ok(),
+            Lit::Int(i) => Some(i),
             _ => None,
         },
         _ => None,
     }
+}
+
+/// A u64 literal.
+pub(crate) fn int_literal(e: &Expr) -> Option<u64> {
+    int_digits(e)?.base10_parse().ok()
 }
 
 /// A string literal.

@@ -74,6 +74,17 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
     let mut parsed = syn::parse2::<Item>(item.clone());
     let name = parsed.as_ref().ok().and_then(name_of);
     let around = name.and_then(Around::new);
+    let attr = match around.as_ref().and_then(|a| absent_crate(&attr, a)) {
+        Some((absent, rest)) => {
+            report.error_help(
+                absent.span(),
+                format!("there is no `{absent}` here"),
+                "`crate` is the path of vyre; without it that is `::vyre`",
+            );
+            rest
+        }
+        None => attr,
+    };
     let by_path = Span::call_site().source_text();
     let by_path = by_path.is_some_and(|text| text.contains("::"));
     let attribute = (!by_path).then(|| asker.word());
@@ -134,10 +145,26 @@ pub(crate) fn expand(asker: Asker, attr: TokenStream, item: TokenStream) -> Toke
     quote! { #prelude #errors #tokens }
 }
 
+/// The name in `crate = path` that is certainly not there, and the other arguments.
+fn absent_crate(attr: &TokenStream, around: &Around) -> Option<(Ident, TokenStream)> {
+    let is_comma = |t: &TokenTree| matches!(t, TokenTree::Punct(p) if p.as_char() == ',');
+    let is_crate =
+        |arg: &&[TokenTree]| matches!(arg.first(), Some(TokenTree::Ident(i)) if i == "crate");
+    let trees: Vec<TokenTree> = attr.clone().into_iter().collect();
+    let (paths, others): (Vec<_>, Vec<_>) = trees.split(is_comma).partition(is_crate);
+    let [[_, _, path @ ..]] = &paths[..] else {
+        return None;
+    };
+    let path: syn::Path = syn::parse2(path.iter().cloned().collect()).ok()?;
+    let absent = around.lacks_path(&path)?.clone();
+    let others = others.iter().map(|arg| quote! { #(#arg)* });
+    Some((absent, quote! { #(#others),* }))
+}
+
 /// Reports graphs that are included and certainly not there. A misspelled path becomes the one that was meant, and what
 /// is not there at all becomes nothing: what follows from it is not said. Whether something changed.
 fn look_for_includes(module: &mut syn::ItemMod, around: &Around, report: &mut Report) -> bool {
-    let tokens = module.to_token_stream();
+    let (tokens, module_name) = (module.to_token_stream(), module.ident.clone());
     let items = module.content.as_mut().map(|(_, items)| items);
     let mut changed = items.is_some_and(|items| split_includes(items, report));
     for item in module.content.iter_mut().flat_map(|(_, items)| items) {
@@ -169,6 +196,15 @@ fn look_for_includes(module: &mut syn::ItemMod, around: &Around, report: &mut Re
         }
         match around.included(path) {
             Included::Open | Included::Graph => continue,
+            Included::Itself(chain) => report.error_help(
+                last.span(),
+                format!(
+                    "`{}` would include itself: `{}`",
+                    module_name,
+                    chain.join(" -> ")
+                ),
+                "what both need stands in a graph of its own; what repeats is a `#[fixpoint]`",
+            ),
             Included::Private => report.error_help(
                 last.span(),
                 format!("the graph `{last}` is private where it stands"),

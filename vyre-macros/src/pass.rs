@@ -2,6 +2,7 @@
 
 use crate::args::{Arg, Form, attr_name, int_literal, parse_args, str_literal, unknown_arg};
 use crate::report::Report;
+use crate::sight;
 use crate::source;
 use crate::tables::ModuleTables;
 use proc_macro2::{Delimiter, Ident, Literal, Span, TokenStream, TokenTree};
@@ -326,13 +327,13 @@ pub(crate) fn parse(attrs: &[Attribute], title: String, name: &str, report: &mut
     claim
 }
 
-/// The text of a file, by its path from the source file of a token; `None` when that is not known.
+/// The text of a file, by its path from the source file of a token; `None` where that is not known.
 fn read_beside(token: Span, path: &str) -> Option<std::io::Result<String>> {
     if !proc_macro::is_available() {
         return None;
     }
     let source = token.unwrap().local_file()?;
-    Some(std::fs::read_to_string(source.parent()?.join(path)))
+    Some(sight::read(&source.parent()?.join(path)))
 }
 
 /// Why a file does not prove a claim.
@@ -416,13 +417,20 @@ fn integer(arg: &Arg, slot: &mut u64, report: &mut Report) {
         Some(n) => *slot = n,
         None => report.error(
             arg.name.span(),
-            format!("write `{} = N` with an integer literal", arg.name),
+            format!(
+                "write `{} = N` with an integer literal below 2^64",
+                arg.name
+            ),
         ),
     }
 }
 
-/// `1.8` is 18,000 basis points; digits after the fourth are dropped.
+/// `1.8` is 18,000 basis points.
 fn basis_points(arg: &Arg, report: &mut Report) -> Option<u64> {
+    let span = match &arg.form {
+        Form::Value(e) => e.span(),
+        Form::Flag | Form::List(..) => arg.name.span(),
+    };
     let digits = match &arg.form {
         Form::Value(Expr::Lit(l)) => match &l.lit {
             Lit::Float(f) if f.suffix().is_empty() => Some(f.base10_digits().to_owned()),
@@ -431,9 +439,14 @@ fn basis_points(arg: &Arg, report: &mut Report) -> Option<u64> {
         },
         _ => None,
     };
+    let part = digits.as_ref().and_then(|d| Some(d.split_once('.')?.1));
+    if part.is_some_and(|part| part.len() > 4) {
+        report.error(span, "a speedup has at most four digits behind the point");
+        return None;
+    }
     let parsed = digits.and_then(|d| {
         let (whole, part) = d.split_once('.').unwrap_or((&d, ""));
-        let part: String = part.chars().chain("0000".chars()).take(4).collect();
+        let part = format!("{part:0<4}");
         let whole: u64 = whole.parse().ok()?;
         whole
             .checked_mul(10_000)?
@@ -448,10 +461,6 @@ fn basis_points(arg: &Arg, report: &mut Report) -> Option<u64> {
             None
         }
         Some(bps) if bps <= 10_000 => {
-            let span = match &arg.form {
-                Form::Value(e) => e.span(),
-                Form::Flag | Form::List(..) => arg.name.span(),
-            };
             report.error(span, "a claimed speedup is above 1.0");
             None
         }

@@ -16,7 +16,7 @@ pub(crate) struct Report {
     left: Vec<String>,
     /// Where, what is written there, and what was meant.
     meant: Vec<(Span, String, String)>,
-    /// Types that were refused.
+    /// Types and names of fields that were refused.
     refused: Vec<String>,
     /// Where methods are called that fail inside std without their caller's position.
     unlocated: HashSet<(String, String)>,
@@ -79,7 +79,7 @@ impl Report {
         self.unlocated.insert(place_of(method));
     }
 
-    /// A type was refused: functions that name it are not to be seen by rustc.
+    /// A type or the name of a field was refused: functions that name it are not to be seen by rustc.
     pub(crate) fn refused(&mut self, ty: TokenStream) {
         let names = ty.into_iter().filter_map(|t| match t {
             TokenTree::Ident(i) => Some(i.to_string()),
@@ -94,10 +94,12 @@ impl Report {
         !spans.is_empty() && tokens.into_iter().any(|t| holds(&t, &spans))
     }
 
-    /// A wave or kernel as it is emitted again. rustc does not see one whose signature is refused: nothing calls it,
-    /// and rustc would refuse its types as well. An editor still completes in it.
+    /// A wave or kernel as it is emitted again. rustc does not see one whose signature is refused, or names what is:
+    /// nothing calls it, and rustc would refuse it as well. An editor still completes in it.
     pub(crate) fn seen(&self, function: &syn::ItemFn, emitted: TokenStream) -> TokenStream {
-        if !self.is_about(function.sig.to_token_stream()) {
+        let signature = function.sig.to_token_stream();
+        let refused = |t: TokenTree| names(&t, &self.refused);
+        if !self.is_about(signature.clone()) && !signature.into_iter().any(refused) {
             return emitted;
         }
         quote! {

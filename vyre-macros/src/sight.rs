@@ -3,12 +3,14 @@
 //! function's or graph's name; rustc says that there is no such macro, and drops the item. The files are looked into
 //! before that, and what is certain is said in our words.
 
+use crate::calls::{is_include, named};
 use crate::kernel::param::WORDS;
 use crate::report::did_you_mean;
 use crate::source;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::cell::OnceCell;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use syn::ext::IdentExt;
@@ -48,6 +50,18 @@ pub(crate) enum Included {
         /// A graph in it.
         inside: Option<String>,
     },
+    /// It includes the graph that includes it, by way of these, which begin and end with that.
+    Itself(Vec<String>),
+}
+
+/// Reads a text file. Refused are devices and pipes, which may never end and are not even opened.
+pub(crate) fn read(path: &Path) -> io::Result<String> {
+    let kind = std::fs::metadata(path)?.file_type();
+    if !kind.is_file() && !kind.is_dir() {
+        let why = "it is not a regular file; copy what the device or pipe gives to one";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    std::fs::read_to_string(path)
 }
 
 /// A word of the kernel language that nothing brings into scope.
@@ -74,7 +88,7 @@ impl Around {
         let file = item.span().unwrap().local_file()?;
         Some(Around {
             item: item.to_string(),
-            text: std::fs::read_to_string(&file).ok()?,
+            text: read(&file).ok()?,
             file,
             parsed: OnceCell::new(),
         })
@@ -172,6 +186,39 @@ impl Around {
 
     /// `None`: nothing is certain.
     fn find(&self, path: &[String]) -> Option<Included> {
+        let own = self.own()?;
+        let graph = match own.find(path)? {
+            Ok(graph) => graph,
+            Err(not) => return Some(not),
+        };
+        if let Some(chain) = graph.place.includes(&own, &mut Vec::new()) {
+            return Some(Included::Itself([vec![self.item.clone()], chain].concat()));
+        }
+        let (_, around) = graph.place.names.split_last()?;
+        let private = graph.place.file == own.file && !own.names.starts_with(around);
+        Some(match private && graph.is_private {
+            true => Included::Private,
+            false => Included::Graph,
+        })
+    }
+
+    /// The first name of a path in the item, a module, that is certainly not there.
+    pub(crate) fn lacks_path<'p>(&self, path: &'p syn::Path) -> Option<&'p Ident> {
+        let names = path.segments.iter().map(|s| s.ident.unraw().to_string());
+        let names: Vec<String> = names.collect();
+        let own = self.own()?;
+        let at = match (path.leading_colon, own.find(&names)?) {
+            (Some(_), _) => 0,
+            (None, Err(Included::Absent { at, .. })) => at,
+            (None, _) => return None,
+        };
+        let is_crate =
+            at == 0 && (may_be_a_crate(&names[0]) || own.root()?.declares(&names[0], &[]));
+        (!is_crate).then(|| &path.segments[at].ident)
+    }
+
+    /// The item, a module.
+    fn own(&self) -> Option<Place> {
         let (chain, names) = self.home()?;
         let mut place = Place::file(&self.file, self.parsed()?.items.clone());
         for (items, name) in chain[1..].iter().zip(&names) {
@@ -181,28 +228,36 @@ impl Around {
             Item::Mod(m) if m.ident == self.item => m.content.as_ref().map(|(_, i)| i.clone()),
             _ => None,
         })?;
-        let mut place = place.inside(&self.item, own);
+        Some(place.inside(&self.item, own))
+    }
+}
+
+/// A wave graph, where a path leads.
+struct Found {
+    place: Place,
+    is_private: bool,
+}
+
+impl Place {
+    /// Looks up the path of a `use` in this module; `None` where nothing is certain.
+    fn find(&self, path: &[String]) -> Option<Result<Found, Included>> {
+        let mut place = self.clone();
         let mut at = 0;
-        match path.first()?.as_str() {
-            "crate" => {
-                at = 1;
-                while let Some(parent) = place.parent() {
-                    place = parent?;
+        if path.first()? == "crate" {
+            at = 1;
+            place = place.root()?;
+        } else {
+            let mut above = false;
+            while at < path.len() && (path[at] == "super" || path[at] == "self") {
+                if path[at] == "super" {
+                    place = place.parent()??;
+                    above = true;
                 }
-            }
-            "super" | "self" => {
-                while at < path.len() && (path[at] == "super" || path[at] == "self") {
-                    if path[at] == "super" {
-                        place = place.parent()??;
-                    }
-                    at += 1;
-                }
+                at += 1;
             }
             // By its `use super::*`, the module around it.
-            first => {
-                if !place.declares(first) {
-                    place = place.parent()??;
-                }
+            if !above && !place.declares(path.get(at)?, path) {
+                place = place.parent()??;
             }
         }
         for (at, name) in path.iter().enumerate().skip(at) {
@@ -226,18 +281,19 @@ impl Around {
                     }
                     _ => None,
                 });
-                let wanted: Vec<String> = wanted.filter(|n| *n != self.item).collect();
+                let own = self.names.last();
+                let wanted: Vec<String> = wanted.filter(|n| Some(n) != own).collect();
                 let same = wanted.iter().find(|n| n.eq_ignore_ascii_case(name));
                 let near = || did_you_mean(name, wanted.iter().map(String::as_str));
                 let near = same.map(String::as_str).or_else(near).map(str::to_owned);
                 if at == 0 && !last && near.is_none() && may_be_a_crate(name) {
                     return None;
                 }
-                return Some(Included::Absent {
+                return Some(Err(Included::Absent {
                     at,
                     within: place.name(),
                     near,
-                });
+                }));
             };
             if last {
                 let (_, inner) = module.content.as_ref()?;
@@ -248,15 +304,12 @@ impl Around {
                         }
                         _ => None,
                     });
-                    return Some(Included::Unmarked { inside });
+                    return Some(Err(Included::Unmarked { inside }));
                 }
-                let around = place.file != self.file || names.starts_with(&place.names);
-                let private = matches!(module.vis, syn::Visibility::Inherited) && !around;
-                return Some(if private {
-                    Included::Private
-                } else {
-                    Included::Graph
-                });
+                return Some(Ok(Found {
+                    is_private: matches!(module.vis, syn::Visibility::Inherited),
+                    place: place.inside(name, inner.clone()),
+                }));
             }
             place = match &module.content {
                 Some((_, items)) => place.inside(name, items.clone()),
@@ -264,6 +317,30 @@ impl Around {
             };
         }
         None
+    }
+
+    /// By which graphs this one includes another, from this one's name to the other's, if it does. `seen`: those that
+    /// were looked at.
+    fn includes(&self, other: &Place, seen: &mut Vec<Place>) -> Option<Vec<String>> {
+        let is = |a: &Place, b: &Place| a.file == b.file && a.names == b.names;
+        let name = self.names.last()?.clone();
+        if is(self, other) {
+            return Some(vec![name]);
+        }
+        if seen.iter().any(|s| is(s, self)) {
+            return None;
+        }
+        seen.push(self.clone());
+        let includes = self.items.iter().filter_map(|i| match i {
+            Item::Use(u) if u.attrs.iter().any(is_include) => Some(named(u)),
+            _ => None,
+        });
+        includes.flatten().find_map(|(_, path)| {
+            let path: Vec<String> = path.iter().map(Ident::to_string).collect();
+            let graph = self.find(&path)?.ok()?;
+            let chain = graph.place.includes(other, seen)?;
+            Some([vec![name.clone()], chain].concat())
+        })
     }
 }
 
@@ -308,7 +385,7 @@ impl Place {
     }
 
     fn read(file: &Path) -> Option<Place> {
-        let text = std::fs::read_to_string(file).ok()?;
+        let text = read(file).ok()?;
         Some(Place::file(file, parse(&text)?.items))
     }
 
@@ -345,6 +422,15 @@ impl Place {
         };
         path.extend(&self.names);
         Some(path)
+    }
+
+    /// The module of its crate; `None` where that is not known.
+    fn root(&self) -> Option<Place> {
+        let mut place = self.clone();
+        while let Some(parent) = place.parent() {
+            place = parent?;
+        }
+        Some(place)
     }
 
     /// The module around it; `None` for a crate, and nothing in it where that is not known.
@@ -392,9 +478,13 @@ impl Place {
         self.names.last().cloned().or_else(file)
     }
 
-    fn declares(&self, name: &str) -> bool {
+    /// Whether it may have the name without the module around it, and without the `use` of this path, which brings
+    /// nothing that is not there.
+    fn declares(&self, name: &str, path: &[String]) -> bool {
         self.items.iter().any(|i| match i {
             Item::Mod(m) => m.ident == name,
+            Item::Use(u) if is_super_glob(&u.tree) => false,
+            Item::Use(u) if named(u).iter().any(|(_, p)| p.iter().eq(path)) => false,
             other => may_bring(other, name),
         })
     }
@@ -409,7 +499,7 @@ fn may_bring(item: &Item, name: &str) -> bool {
     match item {
         Item::Use(u) => brings(&u.tree, name),
         Item::Macro(_) | Item::Verbatim(_) => true,
-        Item::ExternCrate(e) => e.ident == name,
+        Item::ExternCrate(e) => e.rename.as_ref().map_or(&e.ident, |(_, name)| name) == name,
         // No graph, as will be said of it.
         Item::Fn(f) => f.sig.ident == name,
         _ => false,
@@ -825,6 +915,51 @@ mod tests {
         assert_eq!(look("super::m"), Included::Unmarked { inside });
         for path in ["super::open::bfs", "super::super::m::bfs"] {
             assert_eq!(look(path), Included::Open, "{path}");
+        }
+    }
+
+    #[test]
+    fn graphs_that_lead_back_to_themselves_are_seen() {
+        let source = "mod m { #[wave_graph] pub mod a { #[include] use super::super::k; } }
+            #[wave_graph] mod b { #[include(x = y)] use super::m::a as other; }
+            #[wave_graph] mod c { #[include] use super::c; }
+            #[wave_graph] mod k { #[include] use self::k; use super::*; }
+            fn main() {}";
+        let chain = |path| match included("main.rs", source, path) {
+            Included::Itself(chain) => chain.join(" "),
+            other => panic!("{path}: {other:?}"),
+        };
+        for path in ["self::k", "super::k", "crate::k"] {
+            assert_eq!(chain(path), "k k", "{path}");
+        }
+        assert_eq!(chain("super::m::a"), "k a k");
+        assert_eq!(chain("crate::b"), "k b a k");
+        // One that includes itself is not this one, and says so itself.
+        assert_eq!(included("main.rs", source, "super::c"), Included::Graph);
+    }
+
+    #[test]
+    fn paths_that_lead_nowhere_are_seen() {
+        let source = "extern crate vyre as renamed;
+            mod outer { mod inner { pub use vyre; } #[wave_graph] mod k {} }
+            fn main() {}";
+        let lacks = |path: &str| {
+            let path = syn::parse_str(path).expect("a path");
+            around("main.rs", source)
+                .lacks_path(&path)
+                .map(Ident::to_string)
+        };
+        for path in ["crate", "renamed", "inner::vyre", "super::inner::vyre"] {
+            assert_eq!(lacks(path), None, "{path}");
+        }
+        let lacking = Some("lacking".to_owned());
+        for path in [
+            "crate::lacking",
+            "self::lacking",
+            "super::lacking::inner",
+            "inner::lacking",
+        ] {
+            assert_eq!(lacks(path), lacking, "{path}");
         }
     }
 

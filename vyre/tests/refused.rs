@@ -6,7 +6,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use vyre::prelude::*;
-use vyre::{Batch, RunError};
+use vyre::{Batch, CsrError, RunError};
 use vyre_tests::heap;
 use vyre_tests::passes::{bfs, doubled, mixed, phases, sssp, work};
 
@@ -272,5 +272,40 @@ fn a_refused_allocation_ends_the_run_and_nothing_else() {
     assert!(
         refused > 300 && errors > refused / 2,
         "{errors} of {refused}"
+    );
+}
+
+#[test]
+fn a_graph_that_there_is_no_memory_for_is_an_error() {
+    let _alone = heap::alone();
+    let edges: Vec<(u32, u32)> = (1..NODES).map(|v| (v / 2, v)).collect();
+    let build = || Csr::from_edges_indexed(NODES as usize, &edges);
+    let graph = build().expect("edges name nodes").0;
+    let built = |nth| heap::refusing(LARGE, nth, || build().map(drop));
+    let appended = |nth| heap::refusing(LARGE, nth, || graph.append(&edges).map(drop));
+    let memory = |edges| {
+        let nodes = NODES as usize;
+        let needed_bytes = 4 * (nodes as u64 + 1) + 8 * edges as u64;
+        Err(CsrError::Memory {
+            nodes,
+            edges,
+            needed_bytes,
+        })
+    };
+    // Offsets, targets and origins.
+    for nth in 0..3 {
+        assert_eq!(built(nth), (memory(edges.len()), true), "{nth}");
+    }
+    assert_eq!(built(3), (Ok(()), false));
+    // All edges before these.
+    for nth in 0..4 {
+        assert_eq!(appended(nth), (memory(2 * edges.len()), true), "{nth}");
+    }
+    assert_eq!(appended(4), (Ok(()), false));
+    let empty = heap::starved_from(1 << 30, || Csr::from_edges(4_000_000_000, &[]).map(drop));
+    let error = empty.expect_err("16 GB are refused");
+    assert_eq!(
+        error.to_string(),
+        "no memory is left for a graph of 4000000000 nodes and 0 edges, 16000000004 bytes"
     );
 }

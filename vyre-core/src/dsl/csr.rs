@@ -52,13 +52,25 @@ pub enum CsrError {
         /// Number of nodes.
         nodes: usize,
     },
-    /// 2^32 nodes or edges and more do not fit u32 indices.
-    #[error("{what} number {count}; at most {max} are supported", max = u32::MAX)]
+    /// Indices are u32, and the greatest of them is none: 2^32 - 1 nodes or edges are too many.
+    #[error("{what} number {count}; at most {max} are supported", max = u32::MAX - 1)]
     TooLarge {
         /// "nodes" or "edges".
         what: &'static str,
         /// How many.
         count: u64,
+    },
+    /// The system has no memory left for the graph.
+    #[error(
+        "no memory is left for a graph of {nodes} nodes and {edges} edges, {needed_bytes} bytes"
+    )]
+    Memory {
+        /// Number of nodes.
+        nodes: usize,
+        /// Number of edges.
+        edges: usize,
+        /// What the graph takes, with what is needed to build it.
+        needed_bytes: u64,
     },
 }
 
@@ -156,6 +168,9 @@ impl Csr {
     }
 
     /// Builds a graph from edges, keeping their order within each source.
+    ///
+    /// # Errors
+    /// An end of an edge is not a node, there are 2^32 - 1 nodes or edges or more, or there is no memory.
     pub fn from_edges(nodes: usize, edges: &[(u32, u32)]) -> Result<Csr, CsrError> {
         Ok(Csr::from_edges_indexed(nodes, edges)?.0)
     }
@@ -167,7 +182,11 @@ impl Csr {
     ) -> Result<(Csr, Vec<u32>), CsrError> {
         too_large("nodes", nodes as u64)?;
         too_large("edges", edges.len() as u64)?;
-        let mut offsets = vec![0u32; nodes + 1];
+        let (Some(mut offsets), Some(mut targets), Some(mut origin)) =
+            (zeros(nodes + 1), zeros(edges.len()), zeros(edges.len()))
+        else {
+            return Err(no_memory(nodes, edges.len()));
+        };
         for (edge, &(src, dst)) in edges.iter().enumerate() {
             if src as usize >= nodes {
                 return Err(CsrError::Source {
@@ -183,19 +202,19 @@ impl Csr {
                     nodes,
                 });
             }
-            offsets[src as usize + 1] += 1;
+            offsets[src as usize] += 1;
         }
-        for v in 0..nodes {
-            offsets[v + 1] += offsets[v];
+        // From the number of each node's edges, to where the next node's begin; then back, an edge at a time.
+        let mut end = 0;
+        for offset in &mut offsets {
+            end += *offset;
+            *offset = end;
         }
-        let mut next = offsets.clone();
-        let mut targets = vec![0u32; edges.len()];
-        let mut origin = vec![0u32; edges.len()];
-        for (edge, &(src, dst)) in edges.iter().enumerate() {
-            let slot = &mut next[src as usize];
+        for (edge, &(src, dst)) in edges.iter().enumerate().rev() {
+            let slot = &mut offsets[src as usize];
+            *slot -= 1;
             targets[*slot as usize] = dst;
             origin[*slot as usize] = edge as u32;
-            *slot += 1;
         }
         Ok((Csr { offsets, targets }, origin))
     }
@@ -212,8 +231,12 @@ impl Csr {
     pub fn append(&self, edges: &[(u32, u32)]) -> Result<(Csr, Vec<u32>), CsrError> {
         let nodes = 0..self.node_count() as u32;
         let all = nodes.flat_map(|v| self.neighbors(v).map(move |t| (v, t)));
-        let all: Vec<(u32, u32)> = all.chain(edges.iter().copied()).collect();
-        Csr::from_edges_indexed(self.node_count(), &all).map_err(|e| match e {
+        let (count, mut more) = (self.edge_count() + edges.len(), Vec::new());
+        if more.try_reserve_exact(count).is_err() {
+            return Err(no_memory(self.node_count(), count));
+        }
+        more.extend(all.chain(edges.iter().copied()));
+        Csr::from_edges_indexed(self.node_count(), &more).map_err(|e| match e {
             CsrError::Source {
                 edge,
                 source_node,
@@ -452,6 +475,16 @@ fn too_large(what: &'static str, count: u64) -> Result<(), CsrError> {
     }
 }
 
+/// For a graph that is built of edges: offsets, targets and origins.
+#[cold]
+fn no_memory(nodes: usize, edges: usize) -> CsrError {
+    CsrError::Memory {
+        nodes,
+        edges,
+        needed_bytes: 4 * (nodes as u64 + 1) + 8 * edges as u64,
+    }
+}
+
 #[cfg(all(test, feature = "exec"))]
 mod tests {
     use super::Csr;
@@ -485,6 +518,15 @@ mod tests {
             *if symmetric { &mut yes } else { &mut no } += 1;
         }
         assert!(yes > 2_000 && no > 1_000, "{yes} symmetric, {no} not");
+    }
+
+    #[test]
+    fn the_last_index_is_no_node() {
+        let error = Csr::from_edges(u32::MAX as usize, &[]).expect_err("too many");
+        assert_eq!(
+            error.to_string(),
+            "nodes number 4294967295; at most 4294967294 are supported"
+        );
     }
 
     #[test]

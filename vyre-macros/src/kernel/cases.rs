@@ -416,6 +416,7 @@ cases! {
         (w.0 as u64) ^ (w.1 as u64) << 8 ^ bits(w.2) ^ (c as u64) << 40 ^ (d as u64) << 48 ^ v.0 as u64 ^ v.1 ^ (r.0).1 as u64 ^ r.1
     }
     tuple_swap_in_place { let mut v = (a, b); v = (v.1, v.0); (v.0 as u64) << 32 | v.1 as u64 }
+    empty_statements { ;;; let k = a; ; if t {;} else { out.push(k); ;; } ; k as u64 }
     early_return_of_never { let k: u32 = if t { 5 } else { match a { 0 => 1, _ => 2 } }; k as u64 }
     asserts { assert!(a < 200); assert!(b != 33, "assertion about b"); assert_eq!(i & 1, i & 1); assert_ne!(a, 7); debug_assert!(b != 31); 1 }
     panics { if a == 5 { panic!("five"); } if b == 7 { unreachable!() } let k = if t { 1u64 } else if a == 7 { todo!() } else { 2 }; k }

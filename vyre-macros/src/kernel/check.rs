@@ -37,8 +37,9 @@ use vyre_core::vir0::scalar::Scalar;
 const MAX_NESTING: usize = 160;
 /// Most elements of a local array; registers run out before.
 const MAX_ARRAY: i128 = 256;
-/// Most numbers in all parts of a value, before which registers run out as well: types double with each name.
-const MAX_NUMBERS: u64 = 4096;
+/// Most numbers in all parts of a value, before which registers run out as well: types double with each name, and the
+/// comparison of two values nests as deeply as they have numbers.
+const MAX_NUMBERS: u64 = 512;
 
 /// Checks a wave or kernel.
 pub(super) fn wave(f: &syn::ItemFn, env: &Env<'_>, report: &mut Report) -> Option<Function> {

@@ -3,7 +3,7 @@
 
 use super::domain::DomainArgs;
 use super::graph::{Field, FieldKind, Graph, Host, Included, Per, Scope, Wave};
-use crate::args::{ident_of, int_literal};
+use crate::args::{ident_of, int_digits};
 use crate::kernel::ParamKind;
 use crate::kernel::param::type_word;
 use crate::kernel::param::{Written, reduce_type, row_length, same_item, written, written_item};

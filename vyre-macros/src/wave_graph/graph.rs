@@ -430,6 +430,9 @@ pub(crate) const GENERATED: [&str; 7] = [
     "Session", "Sessions", "Run", "Output", "Topology", "PLAN", "Pass",
 ];
 
+/// Those of them that are values: a parameter by such a name would be a pattern.
+pub(crate) const GENERATED_VALUES: [&str; 2] = ["PLAN", "Pass"];
+
 pub(crate) fn max_rounds_name(s: usize) -> Ident {
     format_ident!("__VYRE_MAX_ROUNDS_{}", s - 1)
 }

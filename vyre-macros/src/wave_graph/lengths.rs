@@ -4,7 +4,7 @@
 use super::check::{length_op, without_brackets};
 use super::domain::DomainArgs;
 use super::graph::{Field, FieldKind, Graph, IncludeArgs, Per};
-use crate::args::{ident_of, int_literal};
+use crate::args::{ident_of, int_digits};
 use crate::report::{Report, listed};
 use crate::tokens::any_token;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
@@ -102,7 +102,7 @@ fn named(
     };
     let wrong = |why: String| Err((length.span(), why));
     match without_brackets(length) {
-        e if int_literal(e).is_some() => Ok(e.clone()),
+        e if int_digits(e).is_some() => Ok(e.clone()),
         Expr::Binary(e) if length_op(&e.op).is_some() => {
             let (left, op) = (named(&e.left, here, names)?, &e.op);
             let right = named(&e.right, here, names)?;

@@ -3,12 +3,12 @@
 
 use super::domain::DomainArgs;
 use super::graph::{
-    Field, FieldKind, FixpointArgs, GENERATED, Graph, Host, IncludeArgs, MaxRounds, Options, Per,
-    Piece, Scope, Wave,
+    Field, FieldKind, FixpointArgs, GENERATED, GENERATED_VALUES, Graph, Host, IncludeArgs,
+    MaxRounds, Options, Per, Piece, Scope, Wave,
 };
 use crate::args::{
-    Arg, Form, attribute_args, ident_of, int_literal, parse_args, parse_named, some_names,
-    str_literal, take_attrs, title_of, unknown_arg,
+    Arg, Form, attribute_args, ident_of, int_digits, int_literal, parse_args, parse_named,
+    some_names, str_literal, take_attrs, title_of, unknown_arg,
 };
 use crate::attributes::unmark;
 use crate::kernel::param::{item_of, scalar_of, type_word};
@@ -50,20 +50,24 @@ pub(crate) fn options(tokens: TokenStream, report: &mut Report) -> Options {
                             continue;
                         }
                     };
-                    let span = limit.name.span();
-                    if let Some(value) = limit.value("nodes = N", report) {
-                        *slot = int_literal(&value);
-                        match *slot {
-                            None => report.error(value.span(), "a limit is an integer literal"),
-                            Some(n) if n >= u64::from(u32::MAX) => report.error(
-                                span,
-                                format!(
-                                    "a limit of {n} is too large: indices are u32, at most {}",
-                                    u32::MAX - 1
-                                ),
+                    let Some(value) = limit.value("nodes = N", report) else {
+                        continue;
+                    };
+                    let Some(digits) = int_digits(&value) else {
+                        report.error(value.span(), "a limit is an integer literal");
+                        continue;
+                    };
+                    let n: Option<u32> = digits.base10_parse().ok();
+                    match n.filter(|&n| n < u32::MAX) {
+                        Some(n) => *slot = Some(n.into()),
+                        None => report.error(
+                            value.span(),
+                            format!(
+                                "a limit of {} is too large: indices are u32, at most {}",
+                                digits.base10_digits(),
+                                u32::MAX - 1
                             ),
-                            Some(_) => {}
-                        }
+                        ),
                     }
                 }
             }
@@ -74,7 +78,7 @@ pub(crate) fn options(tokens: TokenStream, report: &mut Report) -> Options {
                     if options.budget_bytes.is_none() {
                         report.error_help(
                             value.span(),
-                            "a budget is a number of bytes",
+                            "a budget is a number of bytes below 2^64",
                             "write a string such as \"4 GiB\" or \"512 MiB\", or an integer",
                         );
                     }
@@ -283,6 +287,7 @@ impl Taker<'_> {
             );
             return id;
         };
+        let items: Vec<Item> = items.into_iter().filter(|i| !self.shadows(i, id)).collect();
         self.graph.scopes[id].items.clone_from(&items);
         for item in items {
             if id == 0 {
@@ -300,6 +305,38 @@ impl Taker<'_> {
             );
         }
         id
+    }
+
+    /// Whether an item takes the name of a type of Rust's, which waves mean by it, or is a second `Data`. It is
+    /// reported, and left out.
+    fn shadows(&mut self, item: &Item, scope: usize) -> bool {
+        let name = match item {
+            Item::Struct(i) => &i.ident,
+            Item::Enum(i) => &i.ident,
+            Item::Type(i) => &i.ident,
+            Item::Trait(i) => &i.ident,
+            Item::Union(i) => &i.ident,
+            _ => return false,
+        };
+        let scalars = Scalar::ALL.iter().map(|s| s.name()).chain(["usize"]);
+        if scalars.into_iter().any(|s| name == s) {
+            self.report.error_help(
+                name.span(),
+                format!("`{name}` is a type of Rust's, and waves mean that by the name"),
+                "choose another name",
+            );
+            return true;
+        }
+        let is_data = scope == 0 && name == "Data" && matches!(item, Item::Struct(_));
+        let second = is_data && self.data.replace(name.span()).is_some();
+        if second {
+            self.report.error_help(
+                name.span(),
+                format!("wave graph `{}` has two structs `Data`", self.graph.name),
+                "declare all fields in one; another struct has another name",
+            );
+        }
+        second
     }
 
     /// The graph's module gets names of its own.

@@ -17,6 +17,8 @@ impl Checker<'_> {
             let last = i + 1 == block.stmts.len();
             match stmt {
                 syn::Stmt::Item(_) => {}
+                // A `;` alone.
+                syn::Stmt::Expr(syn::Expr::Verbatim(nothing), _) if nothing.is_empty() => {}
                 syn::Stmt::Local(l) => {
                     let stmt = self.local(l);
                     if let Stmt::Let(_, Some(e)) = &stmt {

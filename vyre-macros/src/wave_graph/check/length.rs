@@ -174,7 +174,7 @@ impl Fields<'_> {
                 // Rows of a width that is wrong are rows.
                 let bits = self.width(width, origin, report).unwrap_or(Length::Broken);
                 let extent = match bits {
-                    Length::Fixed(n) => Width::Fixed(u32::try_from(n).unwrap_or(u32::MAX)),
+                    Length::Fixed(n) => Width::Fixed(u32::try_from(n).expect("a length is a u32")),
                     Length::Scalar(s) => Width::Scalar(s),
                     Length::Constant(_) => {
                         Width::Constant(tables.constant(width.to_token_stream(), Scalar::U32))
@@ -364,11 +364,10 @@ impl Fields<'_> {
             Tree::Op(..) => false,
         };
         let [a, b] = [number(&parts[0]), number(&parts[1])];
-        // With what is not known yet, a number has to be one of u32, and no divisor 0.
+        // What is not known yet is not divided by 0.
         let divides = matches!(op, LengthOp::Div | LengthOp::Rem);
         let known = match (a, b) {
             (Some(a), Some(b)) => op.apply(a, b).map(Some),
-            (Some(n), None) => LengthOp::Add.apply(n, 0).map(|_| None),
             (None, Some(0)) if divides => {
                 let whole = source_text(e);
                 report.error_all(
@@ -378,8 +377,7 @@ impl Fields<'_> {
                 );
                 return None;
             }
-            (None, Some(n)) => LengthOp::Add.apply(n, 0).map(|_| None),
-            (None, None) => Ok(None),
+            _ => Ok(None),
         };
         match known {
             Ok(Some(n)) => Some(Tree::Value(Length::Fixed(n), e)),
@@ -412,8 +410,16 @@ impl Fields<'_> {
         (origin, scope): (Option<usize>, usize),
         report: &mut Report,
     ) -> Option<Length> {
-        if let Some(n) = int_literal(e) {
-            return Some(Length::Fixed(n));
+        if let Some(digits) = int_digits(e) {
+            let n: Option<u32> = digits.base10_parse().ok();
+            if n.is_none() {
+                report.error_help(
+                    e.span(),
+                    format!("{} is more than {}", digits.base10_digits(), u32::MAX),
+                    "a length is a u32",
+                );
+            }
+            return n.map(|n| Length::Fixed(n.into()));
         }
         // A field by its name here.
         let here = |name: &'_ Ident| match origin {

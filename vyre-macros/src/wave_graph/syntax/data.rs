@@ -5,20 +5,22 @@ use vyre_core::vir0::module::{ReduceOp, Role};
 
 impl Taker<'_> {
     pub(super) fn data(&mut self, mut data: syn::ItemStruct) -> TokenStream {
-        if self.data.is_some() {
-            return data.into_token_stream(); // rustc reports the double definition
-        }
-        self.data = Some(data.ident.span());
         if !data.generics.params.is_empty() {
             self.report
                 .error(data.generics.span(), "`Data` cannot be generic");
         }
         match &mut data.fields {
             syn::Fields::Named(named) => {
-                self.twice(named);
+                let twice = self.twice(named);
                 for field in &mut named.named {
-                    let parsed = self.field(field);
-                    self.graph.fields.extend(parsed);
+                    let Some(mut parsed) = self.field(field) else {
+                        continue;
+                    };
+                    // Which of the two waves mean is not known.
+                    if twice.contains(&parsed.name) {
+                        parsed.kind = FieldKind::Broken;
+                    }
+                    self.graph.fields.push(parsed);
                 }
                 self.two_nodes();
                 // Without its type, which the parser has said.
@@ -44,17 +46,20 @@ impl Taker<'_> {
         quote! { #data }
     }
 
-    /// Drops a field that is declared a second time.
-    fn twice(&mut self, fields: &mut syn::FieldsNamed) {
-        let mut seen: Vec<Ident> = Vec::new();
+    /// Drops fields that are declared a second time, and gives their names.
+    fn twice(&mut self, fields: &mut syn::FieldsNamed) -> Vec<Ident> {
+        let (mut seen, mut again): (Vec<Ident>, Vec<Ident>) = (Vec::new(), Vec::new());
         let mut once = Punctuated::new();
         for field in std::mem::take(&mut fields.named) {
             match field.ident.clone() {
-                Some(name) if seen.contains(&name) => self.report.error_help(
-                    name.span(),
-                    format!("`Data` has two fields named `{name}`"),
-                    "a field is its name, in every wave and on the host: choose another",
-                ),
+                Some(name) if seen.contains(&name) => {
+                    self.report.error_help(
+                        name.span(),
+                        format!("`Data` has two fields named `{name}`"),
+                        "a field is its name, in every wave and on the host: choose another",
+                    );
+                    again.push(name);
+                }
                 name => {
                     seen.extend(name);
                     once.push(field);
@@ -62,6 +67,7 @@ impl Taker<'_> {
             }
         }
         fields.named = once;
+        again
     }
 
     /// A scalar `node` beside a size `node`, which is all nodes.
@@ -106,6 +112,16 @@ impl Taker<'_> {
                 );
                 None
             }
+            _ if let Some(value) = self.value_named(&name) => {
+                self.report.error_help(
+                    name.span(),
+                    format!("a field of `Data` cannot be named `{name}`: {value} has that name"),
+                    "a wave that takes the field would name that; choose another name",
+                );
+                // Waves that take it are not for rustc to see.
+                self.report.refused(name.to_token_stream());
+                None
+            }
             _ if name == "report" && matches!(host, Some(Host::Result(_) | Host::Output(_))) => {
                 self.report.error_help(
                     name.span(),
@@ -132,6 +148,22 @@ impl Taker<'_> {
             docs,
             host,
             kind: kind.unwrap_or(FieldKind::Broken),
+        })
+    }
+
+    /// What else a parameter of this name would mean: a constant or a unit struct of the graph's module.
+    fn value_named(&self, name: &Ident) -> Option<&'static str> {
+        if GENERATED_VALUES.iter().any(|g| name == g) {
+            return Some("what `#[wave_graph]` defines in this module");
+        }
+        let mut items = self.graph.scopes[0].items.iter();
+        items.find_map(|item| match item {
+            Item::Const(i) if i.ident == *name => Some("a constant of this module"),
+            Item::Static(i) if i.ident == *name => Some("a static of this module"),
+            Item::Struct(i) if i.ident == *name && matches!(i.fields, syn::Fields::Unit) => {
+                Some("a struct of this module")
+            }
+            _ => None,
         })
     }
 
