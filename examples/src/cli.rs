@@ -18,7 +18,7 @@ use std::sync::{Arc, Once, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use thiserror::Error;
-use vyre::{Cancelled, Canceller, Plan, Progress, Report, RoutePolicy, Runtime, Thresholds};
+use vyre::{Canceller, Plan, Progress, Report, RoutePolicy, Runtime, Thresholds};
 
 /// Options of every example.
 #[derive(Clone, Debug, clap::Args)]
@@ -304,7 +304,7 @@ fn run_on<E: Example>(
     let (failure, code) = match E::try_parse_from(args) {
         Ok(example) => match run_parsed(&example, stdout, around) {
             Ok(()) => return 0,
-            Err(Failure::Run(vyre::Error::Cancelled(Cancelled::Asked))) => {
+            Err(Failure::Run(vyre::Error::Cancelled)) => {
                 // As below.
                 SAID.call_once(|| drop(writeln!(err, "{STOPPED}")));
                 return INTERRUPTED;

@@ -35,6 +35,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use vyre_core::run::stop;
 use vyre_core::vir0::module::Program;
 
 /// What this crate calls in the driver's library, for tests that put another library in its place.
@@ -486,6 +487,7 @@ impl State {
                 }
                 let (signals, lost) = (&self.signals, &self.lost);
                 let is_aborted = |word: u64| {
+                    stop::played_look();
                     if lost.load(Ordering::SeqCst) {
                         return true;
                     }

@@ -101,7 +101,7 @@ pub use vyre_core::plan::show::Plan;
 pub use vyre_core::plan::thresholds::{Thresholds, ThresholdsError};
 pub use vyre_core::run::backend::Progress;
 pub use vyre_core::run::outcome::{Activity, Readback, Report, WaveTime};
-pub use vyre_core::run::stop::{Cancelled, Canceller};
+pub use vyre_core::run::stop::Canceller;
 pub use vyre_core::vir0::trap::{Part, Subject, Trap, TrapKind};
 #[doc(hidden)]
 pub use vyre_macros::wavegraph;

@@ -14,7 +14,7 @@ use std::sync::Once;
 
 thread_local! {
     static LANES: Cell<Lanes> = const { Cell::new(Lanes::None) };
-    /// That of the call whose lanes this thread runs.
+    /// That of the call that this thread has made, or whose lanes it runs.
     static SIGNAL: Cell<Option<&'static Signal>> = const { Cell::new(None) };
     static PANIC_SITE: RefCell<Option<Site>> = const { RefCell::new(None) };
     static OVERFLOW: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
@@ -124,19 +124,29 @@ impl Drop for InLane {
     }
 }
 
-/// The payload that a lane unwinds with whose call is to stop.
+/// That of the call that this thread has made, or whose lanes it runs.
+pub(crate) fn signal() -> Option<&'static Signal> {
+    SIGNAL.get()
+}
+
+/// This thread makes a call; gives the signal of the one that it is made in.
+pub(crate) fn set_signal(signal: Option<&'static Signal>) -> Option<&'static Signal> {
+    SIGNAL.replace(signal)
+}
+
+/// The payload that a lane unwinds with whose call is to end.
 struct Stopped;
 
-/// Unwinds out of the lane that this thread runs, if its call is to stop.
+/// Unwinds out of the lane that this thread runs, if its call is to end.
 #[cold]
 #[inline(never)]
 pub(crate) fn leave_if_raised() {
-    if SIGNAL.get().is_some_and(Signal::is_raised) {
+    if LANES.get() != Lanes::None && SIGNAL.get().is_some_and(Signal::is_raised) {
         std::panic::resume_unwind(Box::new(Stopped));
     }
 }
 
-/// A caught payload of a lane is that of a call that is to stop.
+/// A caught payload of a lane is that of a call that is to end.
 pub(crate) fn is_stop(payload: &(dyn Any + Send)) -> bool {
     payload.is::<Stopped>()
 }

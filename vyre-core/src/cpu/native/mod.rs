@@ -477,6 +477,7 @@ impl<P: Functions> Bodies for Native<'_, '_, P> {
         let _in_lane = InLane::enter(Lanes::Alone, state.meter.signal());
         catch_unwind(AssertUnwindSafe(|| P::until(&cx))).or_else(|payload| {
             if fault::is_stop(&*payload) {
+                state.meter.cut().store(true, Relaxed);
                 return Ok(true);
             }
             let mut fault = fault::classify(payload);

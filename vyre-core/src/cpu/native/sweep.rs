@@ -550,6 +550,7 @@ impl<'s> Sweep<'s> {
             program: &self.state.program,
             wave: self.wave,
             signal: self.state.meter.signal(),
+            cut: self.state.meter.cut(),
         }
     }
 
