@@ -84,6 +84,17 @@ pub struct Shared {
     /// Run N times in one session and report the median time
     #[arg(long, value_name = "N", default_value = "1")]
     pub repeat: NonZeroU32,
+    /// Stop a run that takes longer than S seconds [default: no run]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub deadline: Option<Duration>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().map(Duration::try_from_secs_f64);
+    match seconds {
+        Some(Ok(time)) => Ok(time),
+        _ => Err("a number of seconds is needed".into()),
+    }
 }
 
 /// Argument of `--backend`.
@@ -256,16 +267,23 @@ pub fn own_blocks() -> Result<Option<GraphSpec>, Failure> {
 /// The exit code of a program that SIGINT ends.
 const INTERRUPTED: u8 = 130;
 
-/// Ends the example at Ctrl-C: what it runs is cancelled. Where it runs nothing, the process ends without it.
+/// Ends the example at Ctrl-C: what it runs is cancelled. Where it runs nothing, the process ends without it, and so it
+/// does at a second Ctrl-C.
 fn on_ctrl_c(patience: Duration) -> &'static OnceLock<Canceller> {
     static STOPS: OnceLock<Canceller> = OnceLock::new();
-    let stop = move || {
-        if let Some(canceller) = STOPS.get() {
-            canceller.cancel();
-            thread::sleep(patience);
-        }
+    fn leave() -> ! {
         SAID.call_once(|| eprintln!("{STOPPED}"));
         std::process::exit(INTERRUPTED.into());
+    }
+    let stop = move || match STOPS.get() {
+        Some(canceller) if !canceller.is_cancelled() => {
+            canceller.cancel();
+            thread::spawn(move || {
+                thread::sleep(patience);
+                leave()
+            });
+        }
+        _ => leave(),
     };
     // Where there is no handler to be had, Ctrl-C ends the process as it always does.
     let _ = ctrlc::set_handler(stop);
@@ -355,6 +373,7 @@ fn run_parsed<'a, E: Example>(
     let runtime = watched(around.terminal.then_some(waiting), || {
         shared.backend.runtime()
     })?;
+    let runtime = runtime.with_time_limit(shared.deadline);
     let mut runtime = runtime.with_route(shared.route.policy());
     if let Some(path) = &shared.thresholds {
         let thresholds = load_thresholds(path, runtime.thresholds())?;
