@@ -9,6 +9,7 @@ pub mod cuda;
 mod micro;
 pub mod report;
 pub mod rivals;
+mod stop;
 pub mod workloads;
 
 use clap::{Parser, ValueEnum};
@@ -88,6 +89,15 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Measures how soon a call ends that is cancelled, by backend and kind of call; fails where one takes 100 ms
+    Stop {
+        /// Backends, separated by commas [default: all that are here]
+        #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
+        backend: Vec<stop::On>,
+        /// Calls of each kind
+        #[arg(long, value_name = "N", default_value = "1000")]
+        times: NonZeroU32,
+    },
     /// Measures what a round on the GPU is made of
     Micro {
         /// Print one JSON object as the last line
@@ -120,6 +130,10 @@ enum Failure {
     Plot(String),
     #[error("{0}")]
     Micro(String),
+    #[error(transparent)]
+    Stop(#[from] vyre::Error),
+    #[error("a call took {} from `cancel` to its error; at most {} are allowed", time(*.0), time(stop::BAR))]
+    Late(Duration),
     #[error("cannot write to stdout: {0}")]
     Stdout(#[from] io::Error),
     #[error("{0} of the cells failed or gave a wrong result")]
@@ -154,6 +168,7 @@ pub fn run(
     let done = match &bench.command {
         Some(Command::Cfg { out: to, elf }) => write_cfg(to, elf, out),
         Some(Command::Start { json }) => write_start(started, *json, out),
+        Some(Command::Stop { backend, times }) => write_stop(backend, times.get(), out),
         Some(Command::Micro { json }) => write_micro(*json, out),
         None if bench.list => list(out),
         None => match &bench.corpus {
@@ -230,6 +245,45 @@ fn write_micro(json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let host = report::Host::here();
     writeln!(out, "bench micro on {host}")?;
     write_lines(micro::measure().map_err(Failure::Micro)?, json, out)
+}
+
+fn write_stop(on: &[stop::On], times: u32, out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(out, "bench stop on {}", report::Host::here())?;
+    let all = match on {
+        [] => stop::On::value_variants(),
+        named => named,
+    };
+    let mut worst = Duration::ZERO;
+    for side in all {
+        let name = side.to_possible_value().expect("no name is hidden");
+        let name = name.get_name();
+        let runtime = match side.runtime() {
+            Ok(runtime) => runtime,
+            Err(why) if on.is_empty() => {
+                writeln!(out, "  {name}: left out: {why}")?;
+                continue;
+            }
+            Err(why) => return Err(why.into()),
+        };
+        let kinds = stop::measure(&runtime, times)?;
+        for kind in &kinds {
+            let (median, worst) = (time(kind.median()), time(kind.worst()));
+            writeln!(
+                out,
+                "  {name:<8} {:<24} {median:>12} {worst:>12}",
+                kind.kind
+            )?;
+        }
+        let all = stop::Waits::all(&kinds);
+        let calls = count(kinds.len() * times as usize);
+        let (median, this_worst) = (time(all.median()), time(all.worst()));
+        writeln!(out, "stop.{name}: {median}, {this_worst} ({calls} calls)")?;
+        worst = worst.max(all.worst());
+    }
+    match worst > stop::BAR {
+        true => Err(Failure::Late(worst)),
+        false => Ok(()),
+    }
 }
 
 fn write_lines(lines: Vec<micro::Line>, json: bool, out: &mut dyn Write) -> Result<(), Failure> {

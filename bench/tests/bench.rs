@@ -247,6 +247,16 @@ fn what_is_missing_is_named() {
     ]);
     assert_eq!(code, 0);
     assert!(out.contains("liveness: skipped: /nowhere: "), "{out}");
+    // How long it takes decides nothing here.
+    let (_, out, _) = ran(&["stop", "--backend", "native,vir0", "--times", "2"]);
+    for line in [
+        "  native   loops without accesses ",
+        "  vir0     a batch of 50 queries ",
+    ] {
+        assert!(out.contains(line), "{out}");
+    }
+    let sums = out.lines().filter(|line| line.ends_with(" (12 calls)"));
+    assert_eq!(sums.count(), 2, "{out}");
     if let Err(why) = Runtime::cuda() {
         for measured in ["micro", "start"] {
             let (code, _, err) = ran(&[measured]);

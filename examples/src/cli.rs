@@ -18,7 +18,7 @@ use std::sync::{Arc, Once, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use thiserror::Error;
-use vyre::{Cancelled, Canceller, Plan, Progress, Report, RoutePolicy, Runtime, Thresholds};
+use vyre::{Canceller, Plan, Progress, Report, RoutePolicy, Runtime, Thresholds};
 
 /// Options of every example.
 #[derive(Clone, Debug, clap::Args)]
@@ -84,6 +84,17 @@ pub struct Shared {
     /// Run N times in one session and report the median time
     #[arg(long, value_name = "N", default_value = "1")]
     pub repeat: NonZeroU32,
+    /// Stop a run that takes longer than S seconds [default: no run]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub deadline: Option<Duration>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().map(Duration::try_from_secs_f64);
+    match seconds {
+        Some(Ok(time)) => Ok(time),
+        _ => Err("a number of seconds is needed".into()),
+    }
 }
 
 /// Argument of `--backend`.
@@ -299,16 +310,23 @@ pub fn own_blocks() -> Result<Option<GraphSpec>, Failure> {
 /// The exit code of a program that SIGINT ends.
 const INTERRUPTED: u8 = 130;
 
-/// Ends the example at Ctrl-C: what it runs is cancelled. Where it runs nothing, the process ends without it.
+/// Ends the example at Ctrl-C: what it runs is cancelled. Where it runs nothing, the process ends without it, and so it
+/// does at a second Ctrl-C.
 fn on_ctrl_c(patience: Duration) -> &'static OnceLock<Canceller> {
     static STOPS: OnceLock<Canceller> = OnceLock::new();
-    let stop = move || {
-        if let Some(canceller) = STOPS.get() {
-            canceller.cancel();
-            thread::sleep(patience);
-        }
+    fn leave() -> ! {
         SAID.call_once(|| eprintln!("{STOPPED}"));
         std::process::exit(INTERRUPTED.into());
+    }
+    let stop = move || match STOPS.get() {
+        Some(canceller) if !canceller.is_cancelled() => {
+            canceller.cancel();
+            thread::spawn(move || {
+                thread::sleep(patience);
+                leave()
+            });
+        }
+        _ => leave(),
     };
     // Where there is no handler to be had, Ctrl-C ends the process as it always does.
     let _ = ctrlc::set_handler(stop);
@@ -347,7 +365,7 @@ fn run_on<E: Example>(
     let (failure, code) = match E::try_parse_from(args) {
         Ok(example) => match run_parsed(&example, stdout, around) {
             Ok(()) => return 0,
-            Err(Failure::Run(vyre::Error::Cancelled(Cancelled::Asked))) => {
+            Err(Failure::Run(vyre::Error::Cancelled)) => {
                 // As below.
                 SAID.call_once(|| drop(writeln!(err, "{STOPPED}")));
                 return INTERRUPTED;
@@ -398,6 +416,7 @@ fn run_parsed<'a, E: Example>(
     let runtime = watched(around.terminal.then_some(waiting), || {
         shared.backend.runtime()
     })?;
+    let runtime = runtime.with_time_limit(shared.deadline);
     let mut runtime = runtime.with_route(shared.route.policy());
     if let Some(path) = &shared.thresholds {
         let thresholds = load_thresholds(path, runtime.thresholds())?;

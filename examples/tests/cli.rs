@@ -250,6 +250,10 @@ fn wrong_arguments_are_one_line() {
         error(2, &["--repeat", "0"]),
         "invalid value '0' for '--repeat <N>': number would be zero for non-zero type"
     );
+    assert_eq!(
+        error(2, &["--deadline", "soon"]),
+        "invalid value 'soon' for '--deadline <S>': a number of seconds is needed"
+    );
 }
 
 #[test]
@@ -312,6 +316,7 @@ fn help_names_every_option_and_graph() {
         "--json",
         "--plan",
         "--repeat <N>",
+        "--deadline <S>",
     ] {
         assert!(ran.out.contains(part), "{part} is missing in\n{}", ran.out);
     }

@@ -1,4 +1,4 @@
-//! An example whose pass never ends, for tests of Ctrl-C.
+//! An example whose pass never ends, for tests of Ctrl-C and of deadlines.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -14,13 +14,16 @@ use vyre_tests::endless::later;
 struct Endless {
     #[command(flatten)]
     shared: Shared,
+    /// Do not end with the run, either
+    #[arg(long)]
+    deaf: bool,
 }
 
 impl Example for Endless {
     const NAME: &'static str = "endless";
 
-    /// Whatever else the machine does, the run stops before that.
-    const PATIENCE: Duration = Duration::from_secs(60);
+    /// Whatever else the machine does, the run stops before that, and the test ends.
+    const PATIENCE: Duration = Duration::from_secs(3_600);
 
     fn shared(&self) -> &Shared {
         &self.shared
@@ -47,6 +50,11 @@ impl Example for Endless {
             .as_ref()
             .map_or_else(ToString::to_string, |()| "by itself".to_owned());
         job.say("ended", how);
+        if self.deaf {
+            loop {
+                thread::park();
+            }
+        }
         Ok(ended?)
     }
 }

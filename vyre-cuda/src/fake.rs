@@ -35,6 +35,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use vyre_core::run::stop;
 use vyre_core::vir0::module::Program;
 
 /// What this crate calls in the driver's library, for tests that put another library in its place.
@@ -469,7 +470,10 @@ impl State {
                     act();
                 }
                 let lost = &self.lost;
-                let is_aborted = |word: u64| lost.load(Ordering::SeqCst) || asked(host, word);
+                let is_aborted = |word: u64| {
+                    stop::played_look();
+                    lost.load(Ordering::SeqCst) || asked(host, word)
+                };
                 let memory = &mut self.memory;
                 let of: image::Of<'_> = (&program_at, &is_aborted);
                 match batch {

@@ -1,9 +1,9 @@
 //! Why a runtime, a session or a run failed.
 
+use std::time::Duration;
 use thiserror::Error;
 use vyre_core::dsl::error::RunError;
 use vyre_core::plan::passes::PassError;
-use vyre_core::run::stop::Cancelled;
 use vyre_core::vir0::container::PartsError;
 use vyre_core::vir0::trap::Trap;
 
@@ -14,10 +14,21 @@ pub enum Error {
     /// A checked fault stopped the run; the session stays usable.
     #[error(transparent)]
     Trap(Box<Trap>),
-    /// The run was stopped: by a [`Canceller`](crate::Canceller), or because it took longer than it was given. There is
-    /// no result, and the session stays usable.
-    #[error(transparent)]
-    Cancelled(Cancelled),
+    /// A [`Canceller`](crate::Canceller) ended the run, or refused it. There is no result, and the session stays usable.
+    #[error("{}", RunError::Cancelled)]
+    Cancelled,
+    /// The run took longer than it was given, and was ended. There is no result, and the session stays usable.
+    #[error("{}", RunError::Deadline { limit: *limit })]
+    Deadline {
+        /// What it was given.
+        limit: Duration,
+    },
+    /// The run took more steps than it was given, and was ended. There is no result, and the session stays usable.
+    #[error("{}", RunError::Work { limit: *limit })]
+    Work {
+        /// What it was given.
+        limit: u64,
+    },
     /// The arguments do not fit the pass, or the backend failed.
     #[error(transparent)]
     Run(RunError),
@@ -49,7 +60,9 @@ impl From<RunError> for Error {
     fn from(e: RunError) -> Error {
         match e {
             RunError::Trap(trap) => Error::Trap(trap),
-            RunError::Cancelled(why) => Error::Cancelled(why),
+            RunError::Cancelled => Error::Cancelled,
+            RunError::Deadline { limit } => Error::Deadline { limit },
+            RunError::Work { limit } => Error::Work { limit },
             other => Error::Run(other),
         }
     }

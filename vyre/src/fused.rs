@@ -186,7 +186,7 @@ impl<A: Pass, B: Pass> FusedSession<A, B> {
             ];
             (Arc::new(fused_program), How::InTurn(Box::new(both)))
         };
-        let stops = Stops::new(runtime.all());
+        let stops = Stops::new(runtime.all(), runtime.time_limit());
         let mut how = how;
         how.each(|executor| executor.set_stop(&stops.stop));
         Ok(FusedSession {

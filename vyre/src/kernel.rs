@@ -7,6 +7,7 @@ use vyre_core::dsl::columns::SliceMut;
 use vyre_core::dsl::error::RunError;
 use vyre_core::run::args::Args;
 use vyre_core::run::backend::GiveUp;
+use vyre_core::run::clock::Instant;
 use vyre_core::run::outcome::Report;
 use vyre_core::run::pass::Pass;
 use vyre_core::vir0::module::BufferId;
@@ -25,7 +26,8 @@ pub fn run_in_place<P>(
 where
     P: for<'a> Pass<Topology<'a> = ()>,
 {
-    let may_trap = may_trap || runtime.all().is_watched();
+    let may_end = runtime.all().is_watched() || runtime.time_limit().is_some();
+    let may_trap = may_trap || may_end;
     ran::<P>(runtime, args, in_outs, may_trap).map_err(|e| match e {
         // The caller declares no lengths: all slices have that of the first.
         Error::Run(RunError::Length {
@@ -52,9 +54,12 @@ fn ran<P>(
 where
     P: for<'a> Pass<Topology<'a> = ()>,
 {
+    // Opening counts for the time that the call is given.
+    let started = Instant::now();
     let (backend, spare) = (runtime.implementation(), runtime.spare());
     let Some(memory_bytes) = backend.waiting_room_bytes()? else {
-        return Session::<P>::new(runtime, ())?.run_in_place(args, in_outs, may_trap);
+        let mut session = Session::<P>::new(runtime, ())?;
+        return session.run_in_place(args, in_outs, may_trap, started);
     };
     let mut run = || {
         let mut session = match spare.take::<Session<P>>() {
@@ -64,7 +69,8 @@ where
         };
         session.set_thresholds(*runtime.thresholds());
         session.set_route(runtime.route());
-        let report = session.run_in_place(args, in_outs, may_trap);
+        session.set_time_limit(runtime.time_limit());
+        let report = session.run_in_place(args, in_outs, may_trap, started);
         // A device that failed may have left it in any state.
         if !matches!(report, Err(Error::Run(RunError::Backend(_)))) {
             let bytes = session.held_bytes();

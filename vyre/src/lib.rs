@@ -101,7 +101,7 @@ pub use vyre_core::plan::show::Plan;
 pub use vyre_core::plan::thresholds::{Thresholds, ThresholdsError};
 pub use vyre_core::run::backend::Progress;
 pub use vyre_core::run::outcome::{Activity, Readback, Report, WaveTime};
-pub use vyre_core::run::stop::{Cancelled, Canceller};
+pub use vyre_core::run::stop::Canceller;
 pub use vyre_core::vir0::trap::{Part, Subject, Trap, TrapKind};
 #[doc(hidden)]
 pub use vyre_macros::wavegraph;
@@ -174,7 +174,7 @@ pub mod __private {
     pub use vyre_core::run::backend::OpenNative;
     pub use vyre_core::run::outcome::{Outcome, Report};
     pub use vyre_core::run::pass::{IntoTopology, Pass};
-    pub use vyre_core::run::stop::turn;
+    pub use vyre_core::run::stop::{leave, look, turn};
     pub use vyre_core::vir0::module::{
         BufferId, FixpointId, FrontierId, ListId, Parts, ReductionId, ScalarId, TopologyId, WaveId,
         here,

@@ -46,8 +46,10 @@ pub struct Runtime {
     /// Of all sides.
     costs: Arc<Costs>,
     clock: Clock,
-    /// What stops all sessions.
+    /// What ends calls of all sessions.
     all: Arc<All>,
+    /// What each call may take.
+    time_limit: Option<Duration>,
 }
 
 impl Runtime {
@@ -181,6 +183,7 @@ impl Runtime {
             costs: Arc::new(Costs::new(Vec::new(), None)),
             clock: Clock::default(),
             all: Arc::default(),
+            time_limit: None,
         }
     }
 
@@ -326,6 +329,44 @@ impl Runtime {
         }
     }
 
+    /// This runtime with a limit of time for each call of its kernels, and of its sessions as they begin
+    /// ([`Session::set_time_limit`](crate::Session::set_time_limit)), on all sides. For a kernel, opening its session
+    /// counts. `None`, the default: any time.
+    ///
+    /// Kernels that run on slices of the caller's then work on copies of them, because a call that was ended leaves them
+    /// as they were.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use vyre::{Error, Runtime, prelude::*};
+    ///
+    /// #[kernel]
+    /// fn wait(out: &mut u32) {
+    ///     *out = 7;
+    ///     loop {}
+    /// }
+    ///
+    /// let runtime = Runtime::native().with_time_limit(Some(Duration::from_millis(5)));
+    /// let mut out = [0, 0];
+    /// assert!(matches!(wait::run(&runtime, &mut out), Err(Error::Deadline { .. })));
+    /// assert_eq!(out, [0, 0]);
+    /// ```
+    pub fn with_time_limit(self, time_limit: Option<Duration>) -> Runtime {
+        let others = self.others.iter().map(|other| Runtime {
+            time_limit,
+            ..other.clone()
+        });
+        Runtime {
+            others: others.collect(),
+            time_limit,
+            ..self
+        }
+    }
+
+    pub(crate) fn time_limit(&self) -> Option<Duration> {
+        self.time_limit
+    }
+
     /// Which route sessions take, as they begin.
     pub fn route(&self) -> RoutePolicy {
         self.route
@@ -377,15 +418,15 @@ impl Runtime {
         &self.spare
     }
 
-    /// What stops every session of this runtime and its clones, and every call of a kernel on them: what is under way
-    /// ends with [`Error::Cancelled`], and so does what comes later, until [`Canceller::reset`]. It is for a program
-    /// that ends, by Ctrl-C for instance; [`Session::canceller`](crate::Session::canceller) stops one call.
+    /// What ends the calls of every session of this runtime and its clones, and of every kernel on them: what is under
+    /// way ends with [`Error::Cancelled`], and so does what comes later, until [`Canceller::rearm`]. It is for a program
+    /// that ends, by Ctrl-C for instance; [`Session::canceller`](crate::Session::canceller) is one session's.
     ///
     /// Kernels that run on slices of the caller's work on copies of them from the first call of this on, because a
-    /// stopped call leaves them as they were.
+    /// call that was ended leaves them as they were.
     ///
     /// ```
-    /// use vyre::{Cancelled, Error, Runtime, prelude::*};
+    /// use vyre::{Error, Runtime, prelude::*};
     ///
     /// #[kernel]
     /// fn wait(out: &mut u32) {
@@ -397,14 +438,14 @@ impl Runtime {
     /// let waiting = std::thread::spawn(move || wait::run(&runtime, &mut [0, 0]));
     /// canceller.cancel();
     /// let stopped = waiting.join().expect("no panic");
-    /// assert!(matches!(stopped, Err(Error::Cancelled(Cancelled::Asked))));
+    /// assert!(matches!(stopped, Err(Error::Cancelled)));
     /// # Ok::<(), vyre::Error>(())
     /// ```
     pub fn canceller(&self) -> Canceller {
         self.all.canceller()
     }
 
-    /// What stops all sessions.
+    /// What ends calls of all sessions.
     pub(crate) fn all(&self) -> &Arc<All> {
         &self.all
     }

@@ -25,6 +25,7 @@ use vyre_core::plan::show::loops_text;
 use vyre_core::plan::thresholds::Thresholds;
 use vyre_core::run::args::Args;
 use vyre_core::run::backend::{Executor, Holder, Opening, Progress, Resident};
+use vyre_core::run::clock::Instant;
 use vyre_core::run::outcome::{Outcome, Report, give};
 use vyre_core::run::pass::{IntoTopology, Pass};
 use vyre_core::run::stop::{Canceller, UnderWay};
@@ -83,7 +84,7 @@ impl<P: Pass> Session<P> {
             next_query: 0,
             batch_limit: None,
             kept: Outcome::default(),
-            stops: Stops::new(runtime.all()),
+            stops: Stops::new(runtime.all(), runtime.time_limit()),
             pool: Arc::default(),
             pass: PhantomData,
         };
@@ -215,14 +216,16 @@ impl<P: Pass> Session<P> {
         self.series(begun, out)
     }
 
-    /// Runs the pass once on in-out buffers that are the caller's ([`Executor::run_in_place`]).
+    /// Runs the pass once on in-out buffers that are the caller's ([`Executor::run_in_place`]), for a call that began at
+    /// this moment.
     pub(crate) fn run_in_place(
         &mut self,
         args: &Args<'_>,
         in_outs: &mut [(BufferId, SliceMut<'_>)],
         may_trap: bool,
+        started: Instant,
     ) -> Result<Report, Error> {
-        let _under_way = self.stops.begin()?;
+        let _under_way = self.stops.begin_since(started)?;
         self.on_a_side((&args.scalars, 1), |session| {
             session.memory.check(&session.program, args)?;
             let situation = session.situation(1);
@@ -598,16 +601,16 @@ impl<P: Pass> Session<P> {
         self.decider.tuner.as_ref()?.chosen()
     }
 
-    /// What stops a call of this session that is under way, from any thread: a run, a series, a batch. Such a call ends
-    /// within 100 ms with [`Error::Cancelled`], hands no results out, and the session works afterwards. A batch keeps
-    /// the queries that were done, and gives that error for the others. On CUDA the launch that is on the device goes on
-    /// to its end, and no other one begins.
+    /// What ends calls of this session from any thread: a run, a series, a batch. [`cancel`](Canceller::cancel) ends the
+    /// one that is under way within 100 ms with [`Error::Cancelled`], and refuses every later one with the same error
+    /// until [`rearm`](Canceller::rearm). A call that was ended hands no results out, and the session works afterwards. A
+    /// batch keeps the queries that were done, and gives that error for the others.
     ///
-    /// A cancel stops one call: the one under way, or the next one if there is none. Where one may come too late for
-    /// the call that it was meant for, [`Canceller::reset`] before the next call takes it back.
+    /// A run that has come to its end when the cancel is seen gives its results, and the trap of a barrier group that
+    /// was finished goes first.
     ///
     /// ```
-    /// use vyre::{Cancelled, Error, prelude::*};
+    /// use vyre::{Error, prelude::*};
     ///
     /// #[wave_graph]
     /// mod counter {
@@ -631,8 +634,9 @@ impl<P: Pass> Session<P> {
     ///     let other = std::thread::spawn(move || canceller.cancel());
     ///     // It would never end by itself.
     ///     let stopped = session.run(counter::Run { items: 1, turns: 1_000 });
-    ///     assert!(matches!(stopped, Err(Error::Cancelled(Cancelled::Asked))));
+    ///     assert!(matches!(stopped, Err(Error::Cancelled)));
     ///     other.join().expect("no panic");
+    ///     session.canceller().rearm();
     ///     assert_eq!(session.run(counter::Run { items: 1, turns: 999 })?.out, [999]);
     ///     Ok(())
     /// }
@@ -641,9 +645,11 @@ impl<P: Pass> Session<P> {
         self.stops.canceller()
     }
 
-    /// The most time that a call of this session may take from here on, a batch or a series as a whole: one that takes
-    /// longer ends as if it had been [cancelled](Session::canceller), within 100 ms. `None`, the default: any time. On
-    /// wasm32-unknown-unknown there is no clock, so that only a limit of zero is ever over.
+    /// The most time that a call of this session may take from here on, a batch or a series as a whole. It counts from
+    /// the call, so that uploads count, and opening the session on another side. A call that takes longer ends as one
+    /// that is [cancelled](Session::canceller), within 100 ms, with [`Error::Deadline`]; the next one has its time again.
+    /// `None`: any time. As it begins, the [runtime's](Runtime::with_time_limit). On wasm32-unknown-unknown there is no
+    /// clock, so that only a limit of zero is ever over.
     pub fn set_time_limit(&mut self, limit: Option<Duration>) {
         self.stops.time = limit;
     }
@@ -651,7 +657,7 @@ impl<P: Pass> Session<P> {
     /// Runs the pass once, as [`run`](Session::run) does, in this time.
     ///
     /// # Errors
-    /// As [`Session::run`], and [`Error::Cancelled`] with [`Cancelled::Late`](crate::Cancelled::Late).
+    /// As [`Session::run`], and [`Error::Deadline`].
     pub fn run_within(&mut self, limit: Duration, run: P::Run<'_>) -> Result<P::Output, Error> {
         let before = self.stops.time.replace(limit);
         let done = self.run(run);
@@ -660,22 +666,21 @@ impl<P: Pass> Session<P> {
     }
 
     /// The most steps that a run of this session may take from here on, each run of a series and each query of a batch
-    /// by itself. One that takes more ends with [`RunError::Work`] and hands no results out; the session works
-    /// afterwards. `None`, the default: any number. Unlike time, steps do not depend on how fast a machine is, but what
-    /// counts as one differs by backend:
+    /// by itself. One that takes more ends with [`Error::Work`] and hands no results out; the session works
+    /// afterwards. `None`, the default: any number. Unlike time, steps depend neither on how fast a machine is nor on
+    /// how many threads it has. A step is an item of a sweep, a round, or a turn of a loop in a body that comes to its
+    /// end; an edge of a sweep out of a frontier is one, and so is each node of that frontier. Natively, some turns do not
+    /// count: those of `for` over neighbours, edges, an array, or at most 65,536 numbers that are written there, and what
+    /// an operation on a row of bits does inside. Counting makes turns slower, in all native runs of the process, while
+    /// a run with a limit is under way there.
     ///
-    /// | backend | steps |
-    /// | --- | --- |
-    /// | `vir0` | an item of a sweep, a round, a turn of a loop in a body |
-    /// | `native` | an item of a sweep, a round: loops are the functions' own, so one that does not end is not stopped |
-    /// | `cuda` | not counted |
-    ///
-    /// Returns false where the session is on a backend that does not count, and nothing is limited there; the limit is
-    /// kept for a side that counts, if the session goes on there. What a pass takes is best found by trying.
+    /// Returns false where the session is on a backend that does not count, as CUDA is so far, and nothing is limited
+    /// there; the limit is kept for a side that counts, if the session goes on there. What a pass takes is best found by
+    /// trying.
     ///
     /// ```
     /// use vyre::prelude::*;
-    /// use vyre::{Error, RunError};
+    /// use vyre::Error;
     ///
     /// #[wave_graph]
     /// mod count {
@@ -695,7 +700,7 @@ impl<P: Pass> Session<P> {
     /// assert!(session.set_step_limit(Some(100)));
     /// assert_eq!(session.run(count::Run { n: 100 })?.out[99], 99);
     /// let error = session.run(count::Run { n: 101 }).unwrap_err();
-    /// assert!(matches!(error, Error::Run(RunError::Work { limit: 100 })));
+    /// assert!(matches!(error, Error::Work { limit: 100 }));
     /// assert_eq!(error.to_string(), "the run was stopped after 100 steps, the limit that it was given");
     /// # Ok(())
     /// # }

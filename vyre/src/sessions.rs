@@ -74,7 +74,7 @@ impl<P: Pass> Sessions<P> {
             allocation: memory.allocation,
             native: Some(P::NATIVE),
         });
-        let stops = Stops::new(runtime.all());
+        let stops = Stops::new(runtime.all(), runtime.time_limit());
         let mut resident = runtime.implementation().open_many(openings.collect())?;
         resident.set_stop(&stops.stop);
         Ok(Sessions {

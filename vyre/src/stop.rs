@@ -1,11 +1,12 @@
-//! What may end calls of a session early: its canceller, the runtime's, and limits of time and steps.
+//! What ends calls of a session early: its canceller, the runtime's, and limits of time and steps.
 
 use std::sync::Arc;
 use std::time::Duration;
 use vyre_core::dsl::error::RunError;
+use vyre_core::run::clock::Instant;
 use vyre_core::run::stop::{All, Canceller, Stop, UnderWay};
 
-/// What a session's calls are stopped by.
+/// What ends a session's calls.
 #[derive(Debug)]
 pub(crate) struct Stops {
     pub(crate) stop: Arc<Stop>,
@@ -16,11 +17,11 @@ pub(crate) struct Stops {
 }
 
 impl Stops {
-    /// Those of a session of a runtime, without limits.
-    pub(crate) fn new(all: &Arc<All>) -> Stops {
+    /// Those of a session among others that one canceller ends together; `time`: what a call may take.
+    pub(crate) fn new(all: &Arc<All>, time: Option<Duration>) -> Stops {
         Stops {
             stop: Stop::new(all),
-            time: None,
+            time,
             steps: None,
         }
     }
@@ -31,6 +32,12 @@ impl Stops {
 
     /// A call begins; it is over when what this returns is dropped.
     pub(crate) fn begin(&self) -> Result<UnderWay, RunError> {
-        self.stop.begin(self.time)
+        self.stop
+            .begin(self.time.map(|time| (Instant::now(), time)))
+    }
+
+    /// The same of a call that has opened the session, and began at this moment.
+    pub(crate) fn begin_since(&self, started: Instant) -> Result<UnderWay, RunError> {
+        self.stop.begin(self.time.map(|time| (started, time)))
     }
 }

@@ -336,7 +336,7 @@ const LONG: rounds::Run = rounds::Run { wanted: 5_000 };
 /// Whether a run of [`LONG`] was stopped; the others went on to their end.
 fn was_stopped(result: Result<rounds::Output, Error>) -> Result<bool, Error> {
     match result {
-        Err(Error::Cancelled(_)) => Ok(true),
+        Err(Error::Cancelled) => Ok(true),
         Err(other) => Err(other),
         Ok(out) => {
             assert_eq!(out.report.total_rounds(), 5_000);
@@ -352,13 +352,14 @@ fn stop(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
     let canceller = session.canceller();
     for _ in 0..2 {
         let stopped = tries.of(|| {
+            canceller.rearm();
             let canceller = canceller.clone();
             fake.at_launch(move || canceller.cancel());
             was_stopped(session.run(LONG))
         });
         // Nothing waits for a launch that did not begin, and what comes too late is for no other run.
         fake.at_launch(|| ());
-        canceller.reset();
+        canceller.rearm();
         assert!(stopped? || tries.failure.is_some());
         let out = tries.of(|| session.run(rounds::Run { wanted: 7 }))?;
         assert_eq!(out.report.total_rounds(), 7);
@@ -372,6 +373,7 @@ fn stop_batch(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
     let mut session = tries.of(|| rounds::Session::new(runtime, ()))?;
     let canceller = session.canceller();
     let stopped = tries.of(|| {
+        canceller.rearm();
         let canceller = canceller.clone();
         for _ in session.waiting()..4 {
             session.submit(LONG, 0);
@@ -382,7 +384,7 @@ fn stop_batch(runtime: &Runtime, tries: &mut Tries<'_>) -> Result<(), Error> {
         stopped.collect::<Result<Vec<bool>, Error>>()
     });
     fake.at_launch(|| ());
-    canceller.reset();
+    canceller.rearm();
     assert!(stopped? == [true; 4] || tries.failure.is_some());
     let out = tries.of(|| session.run(rounds::Run { wanted: 7 }))?;
     assert_eq!(out.report.total_rounds(), 7);

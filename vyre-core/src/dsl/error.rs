@@ -1,10 +1,10 @@
 //! Why a session could not be made, or why a run gave no result. A message has the user's names, and the actual and the
 //! allowed number.
 
-use crate::run::stop::Cancelled;
 use crate::vir0::subject::counted;
 use crate::vir0::trap::Trap;
 use std::fmt;
+use std::time::Duration;
 use thiserror::Error;
 
 /// Why a session could not be made or a run gave no outcome.
@@ -144,15 +144,21 @@ pub enum RunError {
         /// What it was declared to hold.
         capacity_bytes: u64,
     },
-    /// The run took more work than its executor was allowed, and stopped.
+    /// The run was ended, or refused: a [`Canceller`](crate::run::stop::Canceller) said so.
+    #[error("the run was cancelled")]
+    Cancelled,
+    /// The run was ended because it took longer than it was given.
+    #[error("the run was stopped after {limit:?}, the time that it was given")]
+    Deadline {
+        /// What it was given.
+        limit: Duration,
+    },
+    /// The run was ended because it took more steps than it was given.
     #[error("the run was stopped after {}, the limit that it was given", steps(*limit))]
     Work {
-        /// The most that it may take.
+        /// What it was given.
         limit: u64,
     },
-    /// The run was stopped.
-    #[error(transparent)]
-    Cancelled(#[from] Cancelled),
     /// The backend failed.
     #[error("{0}")]
     Backend(String),
@@ -198,9 +204,12 @@ impl RunError {
         self
     }
 
-    /// The run was stopped, by others or by its limit of work: it is not to be tried again elsewhere.
+    /// The run was ended from outside or by a limit: it is not to be tried again elsewhere.
     pub fn is_stop(&self) -> bool {
-        matches!(self, RunError::Cancelled(_) | RunError::Work { .. })
+        matches!(
+            self,
+            RunError::Cancelled | RunError::Deadline { .. } | RunError::Work { .. }
+        )
     }
 
     /// The system has no memory left for something of so many bytes.

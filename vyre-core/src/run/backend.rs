@@ -569,13 +569,15 @@ pub trait Executor: Send {
     /// Tells the progress of runs to come there, if the backend tells.
     fn set_progress(&mut self, _progress: Arc<Progress>) {}
 
-    /// What says from here on whether the call under way is to stop. A backend that looks at it ends such a call with
-    /// [`RunError::Cancelled`], within 100 ms, and works afterwards; a batch gives what was done, and that error for the
-    /// rest. By default a call goes on to its end.
+    /// What says from here on whether the call under way is to end. A backend that looks at it ends such a call within
+    /// 100 ms with [`Stop::why`], and works afterwards; a batch gives what was done, and that error for the rest. The
+    /// trap of a group that was finished goes first, and a run that has come to its end gives its results. By default a
+    /// call goes on to its end.
     fn set_stop(&mut self, _stop: &Arc<Stop>) {}
 
-    /// The most steps that a run may take from here on; `None`: any number. What a step is, the backend says; one that
-    /// takes more ends with [`RunError::Work`]. False where the backend does not count.
+    /// The most steps that a run may take from here on; `None`: any number. A step is an item of a sweep, a round, or a
+    /// turn of a loop that comes to its end; a run that takes more ends with [`RunError::Work`]. False where the backend
+    /// does not count.
     fn set_step_limit(&mut self, _steps: Option<u64>) -> bool {
         false
     }

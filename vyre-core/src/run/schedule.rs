@@ -16,7 +16,7 @@ pub use crate::dsl::fault::Fault;
 use crate::run::backend::{Progress, runnable};
 use crate::run::clock::Instant;
 use crate::run::outcome::WaveTime;
-use crate::run::stop::{Signal, Stop};
+use crate::run::stop::{Stop, Watch};
 use crate::vir0::group::{ended_at, groups_of};
 use crate::vir0::isa::{Op, Word};
 use crate::vir0::module::{
@@ -27,6 +27,7 @@ use crate::vir0::sizes::Sizes;
 use crate::vir0::subject::{Failed, Seen, item_type, subject_of, unfinished};
 use crate::vir0::trap::{self, Site, Trap, TrapKind, WHOLE_WAVE};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// What the host tells a backend to do, step by step. [`follow`] calls it in the order of the schedule.
 ///
@@ -186,18 +187,20 @@ pub fn lowest(a: Option<Box<Pending>>, b: Option<Box<Pending>>) -> Option<Box<Pe
 pub struct Meter {
     /// Where others see how far it is.
     pub progress: Arc<Progress>,
-    /// Whether the run is to stop, where somebody can say so.
+    /// Whether the run is to end, where somebody can say so.
     pub stop: Option<Arc<Stop>>,
-    /// Items of sweeps, rounds, and turns of loops in bytecode that it may take; `u64::MAX`: they are not counted.
+    /// Items of sweeps, rounds, and turns of loops that it may take; `u64::MAX`: they are not counted.
     pub most_work: u64,
     /// What of it is left.
     work_left: u64,
     /// The run asked for more.
     is_spent: bool,
-    /// Turns and items that were looked at, modulo 2^32.
+    /// Turns and items since the run began, modulo 2^32.
     looked: u32,
-    /// The run was found to have been told to stop.
-    is_cut: bool,
+    /// A sweep or a condition was left before its end, because the run is to end.
+    is_cut: AtomicBool,
+    /// Turns that lanes have counted in this sweep, or condition.
+    turned: AtomicU64,
     /// Sweeps are timed.
     pub time_waves: bool,
     /// Those of the last run, by wave, where they were.
@@ -214,14 +217,15 @@ impl Default for Meter {
             work_left: u64::MAX,
             is_spent: false,
             looked: 0,
-            is_cut: false,
+            is_cut: AtomicBool::new(false),
+            turned: AtomicU64::new(0),
             time_waves: false,
             wave_times: Vec::new(),
         }
     }
 }
 
-/// Items and turns of which one looks whether the run is to stop.
+/// Items and turns of which one looks whether the run is to end.
 const LOOK: u32 = 64;
 
 impl Meter {
@@ -264,7 +268,9 @@ impl Meter {
     fn begin(&mut self, waves: usize) {
         self.work_left = self.most_work;
         self.is_spent = false;
-        self.is_cut = false;
+        self.looked = 0;
+        *self.is_cut.get_mut() = false;
+        *self.turned.get_mut() = 0;
         self.wave_times.clear();
         if self.time_waves {
             self.wave_times.resize(waves, WaveTime::default());
@@ -272,7 +278,7 @@ impl Meter {
         self.progress.begin();
     }
 
-    fn is_limited(&self) -> bool {
+    pub(crate) fn is_limited(&self) -> bool {
         self.most_work < u64::MAX
     }
 
@@ -282,22 +288,28 @@ impl Meter {
         self.unspent()
     }
 
-    /// What lanes look at.
-    pub(crate) fn signal(&self) -> Option<&'static Signal> {
-        self.stop.as_ref().map(|stop| stop.signal())
-    }
-
-    /// The run is to stop.
-    #[inline]
-    fn is_raised(&self) -> bool {
-        self.stop.as_ref().is_some_and(|stop| stop.is_raised())
-    }
-
-    /// The run goes on; otherwise it ends here, and a sweep may have been cut short.
-    fn unspent(&self) -> Result<(), RunError> {
-        if let Some(stop) = &self.stop {
-            stop.check()?;
+    /// What lanes look at, and where they count.
+    pub(crate) fn watch(&self) -> Watch<'_> {
+        Watch {
+            signal: self.stop.as_ref().map(|stop| stop.signal()),
+            cut: &self.is_cut,
+            turned: &self.turned,
+            work_left: match self.is_limited() {
+                true => self.work_left,
+                false => u64::MAX,
+            },
         }
+    }
+
+    /// The run goes on; otherwise it ends here, between sweeps.
+    fn look(&self) -> Result<(), RunError> {
+        match &self.stop {
+            Some(stop) => stop.check(),
+            None => Ok(()),
+        }
+    }
+
+    fn unspent(&self) -> Result<(), RunError> {
         match self.is_spent {
             true => Err(RunError::Work {
                 limit: self.most_work,
@@ -306,7 +318,17 @@ impl Meter {
         }
     }
 
-    /// One turn of a loop in bytecode; false when there is no work left, or the run is to stop: then the sweep is to be
+    /// The sweep, or the condition, came to its end; otherwise the run ends here.
+    fn whole(&mut self) -> Result<(), RunError> {
+        let turned = std::mem::take(self.turned.get_mut());
+        self.spend(turned)?;
+        match &self.stop {
+            Some(stop) if self.is_cut.load(Relaxed) => stop.why().map_or(Ok(()), Err),
+            _ => Ok(()),
+        }
+    }
+
+    /// One turn of a loop in bytecode; false when there is no work left, or the run is to end: then the sweep is to be
     /// cut short.
     #[inline]
     pub fn turn(&mut self) -> bool {
@@ -315,14 +337,14 @@ impl Meter {
         !self.is_spent && self.item()
     }
 
-    /// One item of a sweep; false when the run is to stop, and the sweep is to be cut short.
+    /// One item of a sweep; false when the run is to end, and the sweep is to be cut short.
     #[inline]
     pub fn item(&mut self) -> bool {
         self.looked = self.looked.wrapping_add(1);
-        if self.looked.is_multiple_of(LOOK) {
-            self.is_cut = self.is_raised();
+        if self.looked.is_multiple_of(LOOK) && self.stop.as_ref().is_some_and(|s| s.is_raised()) {
+            *self.is_cut.get_mut() = true;
         }
-        !self.is_cut
+        !*self.is_cut.get_mut()
     }
 
     fn note_time(&mut self, wave: WaveId, started: Instant) {
@@ -343,12 +365,12 @@ impl Meter {
 ///
 /// # Errors
 /// The trap of the lowest fault of the first group that has one, by wave, item and word; that of a fixpoint which takes
-/// more rounds than it may; [`RunError::Work`] where the limit of work is reached; [`RunError::Cancelled`] where the run was stopped;
-/// the sweeper's own.
+/// more rounds than it may; [`RunError::Cancelled`], [`RunError::Deadline`] and [`RunError::Work`] where the run was
+/// ended, after the trap of a group that was finished; the sweeper's own.
 #[inline]
 pub fn follow<S: Sweeper>(program: &Program, sweeper: &mut S) -> Result<Vec<u64>, RunError> {
     sweeper.meter().begin(program.waves.len());
-    sweeper.meter().unspent()?;
+    sweeper.meter().look()?;
     let mut course = Course::new(program);
     sweeper.enter(0)?;
     course.walk(sweeper, 0, None)?;
@@ -415,6 +437,7 @@ impl<'p> Course<'p> {
                         Some(f) => self.round[f.index()] as u32,
                         None => 0,
                     };
+                    sweeper.meter().look()?;
                     if sweeper.meter().is_limited() {
                         let items = sweeper.items(wave);
                         sweeper.meter().spend(items)?;
@@ -424,7 +447,7 @@ impl<'p> Course<'p> {
                     if let Some(started) = started {
                         sweeper.meter().note_time(wave, started);
                     }
-                    sweeper.meter().unspent()?;
+                    sweeper.meter().whole()?;
                 }
                 Step::Barrier => {
                     settle(program, sweeper, at)?;
@@ -458,7 +481,7 @@ impl<'p> Course<'p> {
         for (total, rounds) in self.total.iter_mut().zip(rounds) {
             *total += rounds;
         }
-        sweeper.meter().unspent()?;
+        sweeper.meter().whole()?;
         let steps = &program.schedule[at..];
         let until = steps.iter().position(|&step| step == Step::Until(f));
         let until = at + until.expect("verified fixpoints end");
@@ -500,7 +523,7 @@ impl<'p> Course<'p> {
         let progress = &sweeper.meter().progress;
         progress.set(rounds, waiting.unwrap_or(0));
         let verdict = sweeper.until(f, *now as u32)?;
-        sweeper.meter().unspent()?;
+        sweeper.meter().whole()?;
         match verdict {
             Verdict::Done => Ok(true),
             Verdict::Again => {
@@ -509,6 +532,7 @@ impl<'p> Course<'p> {
                     let value = |uniform| sweeper.uniform(uniform);
                     return Err(round_limit(program, sweeper.sizes(), f, value));
                 }
+                sweeper.meter().look()?;
                 sweeper.begin_round(f);
                 Ok(false)
             }

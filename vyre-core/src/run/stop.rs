@@ -1,45 +1,53 @@
-//! Stopping a call of a session that is under way: a run, a series or a batch.
+//! Ending a call of a session that is under way: a run, a series or a batch.
 //!
-//! A session has a [`Stop`], which its executors look at, and hands out [`Canceller`]s. A call that is to stop says so
-//! in one word, so that looking costs a load. Loops of the passes' own functions look at [`turn`], which reads one word
-//! of the whole process: only while some call is stopped do they ask whether it is theirs.
+//! A session has a [`Stop`], which its executors look at, and hands out [`Canceller`]s. Whether its call is to end is one
+//! word, so that a look costs a load. Loops of the passes' own functions look at [`turn`], which reads one word of the
+//! whole process: only while some call is to end, or is counted, do they ask whether it is theirs.
 
 use crate::dsl::error::RunError;
 use crate::dsl::fault;
+use crate::run::clock::Instant;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use thiserror::Error;
-
-/// Why a call was stopped.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-pub enum Cancelled {
-    /// A [`Canceller`] stopped it.
-    #[error("the run was cancelled")]
-    Asked,
-    /// It took longer than it was given.
-    #[error("the run was stopped after {0:?}, the time that it was given")]
-    Late(Duration),
-}
 
 /// A call is under way.
 const UNDER_WAY: u32 = 1;
-/// It is to stop, or the next one is.
-const ASKED: u32 = 2;
-/// Its time is over.
-const LATE: u32 = 4;
-/// It counts in [`RAISED`].
-const COUNTED: u32 = 8;
+/// Calls are to end, until this is taken back.
+const CANCELLED: u32 = 2;
+/// The call under way is to end.
+const RAISED: u32 = 4;
+/// It is to end because its time is over.
+const LATE: u32 = 8;
+/// Looks of the call under way, or of the next one, are counted.
+const COUNTED: u32 = 16;
+/// The call under way counts in [`LOOKING`].
+const LOOKS: u32 = 32;
 
-/// Calls under way that are to stop, in the whole process.
-static RAISED: AtomicU32 = AtomicU32::new(0);
+/// Calls under way whose loops have to look or to count, in the whole process.
+static LOOKING: AtomicU32 = AtomicU32::new(0);
 
-/// What says whether a call is to stop. Signals are never freed, so that a thread can name the one of its call without
+/// What says whether a call is to end. Signals are never freed, so that a thread can name the one of its call without
 /// counting; those of sessions that are gone are used again.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Signal {
     word: AtomicU32,
+    /// What the call under way was given.
+    limit_ns: AtomicU64,
+    alarm: Mutex<Option<Alarm>>,
+    counting: Mutex<Option<Counting>>,
+}
+
+/// What is called when a call under way is to end, by whoever ends it.
+pub type Alarm = Box<dyn Fn() + Send>;
+
+/// Looks of one call, and what is done at one of them.
+struct Counting {
+    looks: Arc<AtomicU64>,
+    nth: u64,
+    then: Box<dyn FnOnce() + Send>,
 }
 
 static UNUSED: Mutex<Vec<&'static Signal>> = Mutex::new(Vec::new());
@@ -50,60 +58,202 @@ impl Signal {
         unused.unwrap_or_else(|| Box::leak(Box::default()))
     }
 
-    /// The call is to stop.
+    /// Looks whether the call is to end.
     #[inline]
     pub(crate) fn is_raised(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & COUNTED != 0
+        let word = self.word.load(Ordering::Relaxed);
+        word & (RAISED | COUNTED) != 0 && self.looked()
     }
 
-    /// Asks the call under way to stop. `next`: otherwise the next one. Whether this has changed what it is to do.
-    fn raise(&self, why: u32, next: bool) -> bool {
-        let asked = |word: u32| match (word & UNDER_WAY != 0, next) {
-            (true, _) => Some(word | why | COUNTED),
-            (false, true) => Some(word | why),
-            (false, false) => None,
-        };
-        let before = (self.word).fetch_update(Ordering::SeqCst, Ordering::SeqCst, asked);
-        let first = before.is_ok_and(|word| word & UNDER_WAY != 0 && word & COUNTED == 0);
-        if first {
-            RAISED.fetch_add(1, Ordering::SeqCst);
+    #[cold]
+    fn looked(&self) -> bool {
+        let mut counting = lock(&self.counting);
+        let due = counting.take_if(|counting| {
+            let looks = counting.looks.fetch_add(1, Ordering::SeqCst) + 1;
+            looks == counting.nth
+        });
+        drop(counting);
+        if let Some(due) = due {
+            (due.then)();
         }
-        first
+        self.word.load(Ordering::SeqCst) & RAISED != 0
     }
 
-    /// The call is over, and with it what it was asked.
-    fn clear(&self) {
-        let before = self.word.swap(0, Ordering::SeqCst);
+    /// Changes the word; gives it as it was and as it is.
+    fn change(&self, to: impl Fn(u32) -> u32) -> (u32, u32) {
+        let changed = |word: u32| {
+            let word = to(word);
+            match word & UNDER_WAY != 0 && word & (RAISED | COUNTED) != 0 {
+                true => word | LOOKS,
+                false => word & !LOOKS,
+            }
+        };
+        let before = (self.word).fetch_update(Ordering::SeqCst, Ordering::SeqCst, |word| {
+            Some(changed(word))
+        });
+        let before = before.unwrap_or_else(|word| word);
+        let after = changed(before);
+        match (before & LOOKS, after & LOOKS) {
+            (0, LOOKS) => LOOKING.fetch_add(1, Ordering::SeqCst),
+            (LOOKS, 0) => LOOKING.fetch_sub(1, Ordering::SeqCst),
+            _ => 0,
+        };
+        (before, after)
+    }
+
+    /// The call under way is to end, for the first such reason; and until that is taken back, later ones if it is
+    /// [`CANCELLED`].
+    fn raise(&self, why: u32) {
+        // Held all the time: who takes the alarm back knows that none comes later for a call that is over by then.
+        let alarm = lock(&self.alarm);
+        let (before, after) = self.change(|word| match word & (UNDER_WAY | RAISED) {
+            UNDER_WAY => word | why | RAISED,
+            _ => word | why & CANCELLED,
+        });
+        if before & RAISED == 0
+            && after & RAISED != 0
+            && let Some(alarm) = &*alarm
+        {
+            alarm();
+        }
+    }
+
+    /// Counts the looks of the call under way, or of the next one.
+    fn count(&self, counting: Counting) {
+        let before = lock(&self.counting).replace(counting);
+        drop(before);
+        self.change(|word| word | COUNTED);
+    }
+
+    /// The call is over.
+    fn end(&self) {
+        let (before, _) = self.change(|word| word & CANCELLED);
         if before & COUNTED != 0 {
-            RAISED.fetch_sub(1, Ordering::SeqCst);
+            let counting = lock(&self.counting).take();
+            drop(counting);
         }
     }
 }
 
-/// A turn of a loop in a pass's own function. Where the call that it belongs to is to stop, this unwinds out of the
-/// lane. Outside of calls, and where panics abort, it does nothing.
+impl fmt::Debug for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Signal").field(&self.word).finish()
+    }
+}
+
+/// A turn of a loop in a pass's own function begins. Where the call that it belongs to is to end, this unwinds out of
+/// the lane. Outside of lanes, and where panics abort, it does nothing.
 #[inline(always)]
 pub fn turn() {
-    if cfg!(panic = "unwind") && RAISED.load(Ordering::Relaxed) != 0 {
-        fault::leave_if_raised();
+    turns(1);
+}
+
+/// A look between turns.
+#[inline(always)]
+pub fn look() {
+    turns(0);
+}
+
+#[inline(always)]
+fn turns(begun: u64) {
+    if cfg!(panic = "unwind") && LOOKING.load(Ordering::Relaxed) != 0 {
+        fault::begin_turns(begun);
     }
+}
+
+/// So many loops are left before their turns have come to their end.
+#[inline(always)]
+pub fn leave(loops: u64) {
+    if cfg!(panic = "unwind") && LOOKING.load(Ordering::Relaxed) != 0 {
+        fault::leave_turns(loops);
+    }
+}
+
+/// As long as it is there, loops look, because a run's turns are counted.
+pub(crate) struct Looking(());
+
+impl Looking {
+    pub(crate) fn begin() -> Looking {
+        LOOKING.fetch_add(1, Ordering::SeqCst);
+        Looking(())
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        LOOKING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// What the lanes of a sweep look at, and where they count their turns.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch<'m> {
+    pub(crate) signal: Option<&'static Signal>,
+    /// What is told that lanes were left out.
+    pub(crate) cut: &'m AtomicBool,
+    /// Turns of the sweep so far.
+    pub(crate) turned: &'m AtomicU64,
+    /// Steps that the run had left when the sweep began; `u64::MAX`: they are not counted.
+    pub(crate) work_left: u64,
+}
+
+/// Turns that may be open at once in a lane, and come off again where they are left: more than loops nest.
+const OPEN_TURNS: u64 = 64;
+
+impl Watch<'_> {
+    /// Whether the sweep is to end here.
+    #[inline]
+    pub(crate) fn has_ended(&self) -> bool {
+        let spent = self.is_limited() && self.turned.load(Ordering::Relaxed) > self.work_left;
+        let ended = spent || self.signal.is_some_and(Signal::is_raised);
+        if ended {
+            self.cut.store(true, Ordering::Relaxed);
+        }
+        ended
+    }
+
+    fn is_limited(&self) -> bool {
+        self.work_left < u64::MAX
+    }
+
+    /// Turns that lanes may begin on one thread from here on.
+    #[inline]
+    pub(crate) fn most_turns(&self) -> u64 {
+        match self.is_limited() {
+            true => {
+                let left = self
+                    .work_left
+                    .saturating_sub(self.turned.load(Ordering::Relaxed));
+                left.saturating_add(OPEN_TURNS)
+            }
+            false => u64::MAX,
+        }
+    }
+
+    /// So many were begun on one thread, and not left.
+    #[inline]
+    pub(crate) fn take_in(&self, turns: u64) {
+        if self.is_limited() {
+            self.turned.fetch_add(turns, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A device that is played on the thread of the call looks. It asks its own word; here looks are counted
+/// ([`Canceller::at_look`]).
+pub fn played_look() {
+    let _told_by_its_word = fault::signal().is_some_and(Signal::is_raised);
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a session's executors look at, and what is told when their call is to stop.
+/// What a session's executors look at, and what is told when their call is to end.
 pub struct Stop {
     signal: &'static Signal,
-    /// What the call under way was given.
-    limit_ns: AtomicU64,
-    alarm: Mutex<Option<Alarm>>,
     all: Arc<All>,
 }
-
-/// What is called when a call under way is to stop, by whoever stops it.
-pub type Alarm = Box<dyn Fn() + Send>;
 
 impl fmt::Debug for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,12 +262,10 @@ impl fmt::Debug for Stop {
 }
 
 impl Stop {
-    /// That of a session among others that one canceller stops together.
+    /// That of a session among others that one canceller ends together.
     pub fn new(all: &Arc<All>) -> Arc<Stop> {
         let stop = Arc::new(Stop {
             signal: Signal::take(),
-            limit_ns: AtomicU64::new(0),
-            alarm: Mutex::default(),
             all: Arc::clone(all),
         });
         let mut sessions = lock(&all.sessions);
@@ -129,31 +277,34 @@ impl Stop {
         stop
     }
 
-    /// The call under way is to stop.
+    /// Looks whether the call under way is to end.
     #[inline]
     pub fn is_raised(&self) -> bool {
         self.signal.is_raised()
     }
 
-    /// Goes on unless the call under way is to stop.
+    /// Goes on unless the call under way is to end.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`].
+    /// [`RunError::Cancelled`], [`RunError::Deadline`].
     #[inline]
     pub fn check(&self) -> Result<(), RunError> {
         match self.is_raised() {
-            true => Err(RunError::Cancelled(self.why())),
+            true => self.why().map_or(Ok(()), Err),
             false => Ok(()),
         }
     }
 
-    /// Why it is.
+    /// Why the call under way is to end, if it is: for executors that have ended it.
     #[cold]
-    pub fn why(&self) -> Cancelled {
+    pub fn why(&self) -> Option<RunError> {
         let word = self.signal.word.load(Ordering::SeqCst);
-        match word & LATE != 0 && word & ASKED == 0 {
-            true => Cancelled::Late(Duration::from_nanos(self.limit_ns.load(Ordering::SeqCst))),
-            false => Cancelled::Asked,
+        match (word & RAISED, word & LATE) {
+            (0, _) => None,
+            (_, 0) => Some(RunError::Cancelled),
+            _ => Some(RunError::Deadline {
+                limit: Duration::from_nanos(self.signal.limit_ns.load(Ordering::SeqCst)),
+            }),
         }
     }
 
@@ -161,47 +312,46 @@ impl Stop {
         self.signal
     }
 
-    /// Has this called when the call under way is to stop, at once if it is already; `None`: nothing any more, and what
+    /// Has this called when the call under way is to end, at once if it is already; `None`: nothing any more, and what
     /// was called before has returned. What is called may take the executor's own locks, but must not wait for the run.
     pub fn set_alarm(&self, alarm: Option<Alarm>) {
-        let mut held = lock(&self.alarm);
+        let mut held = lock(&self.signal.alarm);
         *held = alarm;
         if let Some(alarm) = &*held
-            && self.is_raised()
+            && self.signal.word.load(Ordering::SeqCst) & RAISED != 0
         {
             alarm();
         }
     }
 
-    fn raise(&self, why: u32, next: bool) {
-        // Held all the time: who takes the alarm back knows that none comes later for a call that is over by then.
-        let alarm = lock(&self.alarm);
-        if self.signal.raise(why, next)
-            && let Some(alarm) = &*alarm
-        {
-            alarm();
-        }
-    }
-
-    /// A call begins, which takes at most so long. It is over when what this returns is dropped.
+    /// A call begins on this thread. `limit`: so long it may take from this moment on. It is over when what this returns
+    /// is dropped.
     ///
     /// # Errors
-    /// It was cancelled before it began, or was given no time.
-    pub fn begin(self: &Arc<Stop>, limit: Option<Duration>) -> Result<UnderWay, RunError> {
-        let before = self.signal.word.fetch_or(UNDER_WAY, Ordering::SeqCst);
-        // Whoever cancels all of them first says so, and then looks at who is under way.
-        if before & ASKED != 0 || self.all.cancelled.load(Ordering::SeqCst) {
-            self.signal.clear();
-            return Err(RunError::Cancelled(Cancelled::Asked));
+    /// It is cancelled, or its time is over.
+    pub fn begin(
+        self: &Arc<Stop>,
+        limit: Option<(Instant, Duration)>,
+    ) -> Result<UnderWay, RunError> {
+        let signal = self.signal;
+        if let Some(counting) = lock(&self.all.counting).take() {
+            signal.count(counting);
         }
+        let (before, _) = signal.change(|word| word | UNDER_WAY);
         let call = UnderWay {
             stop: Arc::clone(self),
             watched: limit.is_some(),
+            outer: fault::set_signal(Some(signal)),
+            here: PhantomData,
         };
-        if let Some(limit) = limit {
+        // Whoever cancels all of them first says so, and then looks at who is under way.
+        if before & CANCELLED != 0 || self.all.cancelled.load(Ordering::SeqCst) {
+            return Err(RunError::Cancelled);
+        }
+        if let Some((from, limit)) = limit {
             let ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-            self.limit_ns.store(ns, Ordering::SeqCst);
-            watch(self, limit)?;
+            signal.limit_ns.store(ns, Ordering::SeqCst);
+            watch(self, from, limit)?;
             self.check()?;
         }
         Ok(call)
@@ -210,7 +360,8 @@ impl Stop {
 
 impl Drop for Stop {
     fn drop(&mut self) {
-        self.signal.clear();
+        self.signal.end();
+        self.signal.change(|_| 0);
         lock(&UNUSED).push(self.signal);
     }
 }
@@ -221,13 +372,17 @@ impl Drop for Stop {
 pub struct UnderWay {
     stop: Arc<Stop>,
     watched: bool,
+    /// The signal of the call that this one is made in.
+    outer: Option<&'static Signal>,
+    /// It stays on its thread.
+    here: PhantomData<*const ()>,
 }
 
 impl UnderWay {
-    /// Goes on unless the call is to stop.
+    /// Goes on unless the call is to end.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`].
+    /// As [`Stop::check`].
     pub fn check(&self) -> Result<(), RunError> {
         self.stop.check()
     }
@@ -238,39 +393,45 @@ impl Drop for UnderWay {
         if self.watched {
             unwatch(&self.stop);
         }
-        self.stop.signal.clear();
+        self.stop.signal.end();
+        fault::set_signal(self.outer);
     }
 }
 
-/// The sessions that one canceller stops together.
-#[derive(Debug, Default)]
+/// The sessions that one canceller ends together.
+#[derive(Default)]
 pub struct All {
     cancelled: AtomicBool,
     /// There is a canceller.
     watched: AtomicBool,
     sessions: Mutex<Vec<Weak<Stop>>>,
+    /// For the next call of one of them.
+    counting: Mutex<Option<Counting>>,
+}
+
+impl fmt::Debug for All {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("All").field(&self.cancelled).finish()
+    }
 }
 
 impl All {
-    /// What stops them.
+    /// What ends their calls.
     pub fn canceller(self: &Arc<All>) -> Canceller {
         self.watched.store(true, Ordering::SeqCst);
         Canceller(Of::All(Arc::clone(self)))
     }
 
-    /// Somebody may stop them.
+    /// Somebody may end them.
     pub fn is_watched(&self) -> bool {
         self.watched.load(Ordering::SeqCst)
     }
 }
 
-/// Stops calls of a session, or of all sessions of a runtime, from any thread. Clones stop the same.
+/// Ends calls of a session, or of all sessions of a runtime, from any thread. Clones end the same.
 ///
-/// - **Of a session**: [`cancel`](Canceller::cancel) stops the call that is under way, or the next one where none is,
-///   and no other. So a cancel is never lost, and the session works afterwards. Where one may come too late for the call
-///   that it was meant for, [`reset`](Canceller::reset) before the next one takes it back.
-/// - **Of a runtime**: it stops what is under way in all sessions of the runtime, and refuses every call until
-///   [`reset`](Canceller::reset): for a program that ends.
+/// [`cancel`](Canceller::cancel) ends the call that is under way and refuses every later one, until
+/// [`rearm`](Canceller::rearm). So a cancel is never lost, whenever it comes.
 #[derive(Clone, Debug)]
 pub struct Canceller(Of);
 
@@ -286,44 +447,63 @@ impl Canceller {
         Canceller(Of::Session(Arc::clone(stop)))
     }
 
-    /// Stops what is under way, and returns at once. A second one changes nothing.
+    /// Ends what is under way and refuses what comes, until [`rearm`](Canceller::rearm). It returns at once; a second
+    /// one changes nothing.
     pub fn cancel(&self) {
         match &self.0 {
-            Of::Session(stop) => stop.raise(ASKED, true),
+            Of::Session(stop) => stop.signal.raise(CANCELLED),
             Of::All(all) => {
                 all.cancelled.store(true, Ordering::SeqCst);
                 for session in lock(&all.sessions).iter().filter_map(Weak::upgrade) {
-                    session.raise(ASKED, false);
+                    session.signal.raise(0);
                 }
             }
         }
     }
 
-    /// Whether a call is being stopped, or the next one will be.
+    /// Whether calls are refused.
     pub fn is_cancelled(&self) -> bool {
         match &self.0 {
-            Of::Session(stop) => stop.signal.word.load(Ordering::SeqCst) & ASKED != 0,
+            Of::Session(stop) => stop.signal.word.load(Ordering::SeqCst) & CANCELLED != 0,
             Of::All(all) => all.cancelled.load(Ordering::SeqCst),
         }
     }
 
-    /// Takes back a cancel that has met no call. What is under way and was told to stop, stops.
-    pub fn reset(&self) {
+    /// Takes a cancel back: calls are refused no more. One that is under way and was told to end, ends.
+    pub fn rearm(&self) {
         match &self.0 {
             Of::Session(stop) => {
-                let idle = |word: u32| (word & UNDER_WAY == 0).then_some(0);
-                let word = &stop.signal.word;
-                let _under_way = word.fetch_update(Ordering::SeqCst, Ordering::SeqCst, idle);
+                stop.signal.change(|word| word & !CANCELLED);
             }
             Of::All(all) => all.cancelled.store(false, Ordering::SeqCst),
         }
+    }
+
+    /// Does something at the `nth` look, counted from 1, of the call that is under way, or of the next one; not at all
+    /// where that ends before. For tests that are decided by counts and not by time: `then` cancels, and every run of
+    /// the test ends the call at the same place, where one thread runs it.
+    ///
+    /// Executors look before each sweep and round and within sweeps; of native lanes, each turn that may look does. What
+    /// this returns counts the looks so far: with an `nth` of `u64::MAX`, all of a call.
+    pub fn at_look(&self, nth: u64, then: impl FnOnce() + Send + 'static) -> Arc<AtomicU64> {
+        let looks = Arc::default();
+        let counting = Counting {
+            looks: Arc::clone(&looks),
+            nth,
+            then: Box::new(then),
+        };
+        match &self.0 {
+            Of::Session(stop) => stop.signal.count(counting),
+            Of::All(all) => *lock(&all.counting) = Some(counting),
+        }
+        looks
     }
 }
 
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 use watcher::{unwatch, watch};
 
-/// One thread of the process stops the calls whose time is over.
+/// One thread of the process ends the calls whose time is over.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod watcher {
     use super::{LATE, Stop, lock};
@@ -343,15 +523,15 @@ mod watcher {
     });
     static CHANGED: Condvar = Condvar::new();
 
-    /// The call stops after this time, unless it is over before.
-    pub(super) fn watch(stop: &Arc<Stop>, limit: Duration) -> Result<(), RunError> {
-        if limit.is_zero() {
-            stop.raise(LATE, false);
-            return Ok(());
-        }
-        let Some(end) = Instant::now().checked_add(limit) else {
+    /// The call is to end so long after `from`, unless it is over before.
+    pub(super) fn watch(stop: &Arc<Stop>, from: Instant, limit: Duration) -> Result<(), RunError> {
+        let Some(end) = from.checked_add(limit) else {
             return Ok(());
         };
+        if end <= Instant::now() {
+            stop.signal.raise(LATE);
+            return Ok(());
+        }
         let mut watched = lock(&WATCHED);
         if !watched.is_running {
             let thread = std::thread::Builder::new().name("vyre-deadlines".to_owned());
@@ -378,7 +558,7 @@ mod watcher {
             watched.calls.retain(|(end, call)| {
                 let over = *end <= now;
                 if over {
-                    call.raise(LATE, false);
+                    call.signal.raise(LATE);
                 }
                 !over
             });
@@ -399,9 +579,9 @@ mod watcher {
 
 /// There is no clock, and no thread to watch it: only no time at all is over.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
-fn watch(stop: &Arc<Stop>, limit: Duration) -> Result<(), RunError> {
+fn watch(stop: &Arc<Stop>, _: Instant, limit: Duration) -> Result<(), RunError> {
     if limit.is_zero() {
-        stop.raise(LATE, false);
+        stop.signal.raise(LATE);
     }
     Ok(())
 }

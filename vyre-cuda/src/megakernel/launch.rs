@@ -164,7 +164,8 @@ impl Launcher {
     /// What is to be said of a run that a launch has cut short.
     pub(super) fn cut_short(&self) -> RunError {
         let unasked = || RunError::Backend("a launch stopped that nobody stopped".to_owned());
-        self.check().err().unwrap_or_else(unasked)
+        let stop = self.stop.as_ref();
+        stop.and_then(|stop| stop.why()).unwrap_or_else(unasked)
     }
 
     /// Makes a flight, if it is the first time that it is needed.

@@ -246,9 +246,9 @@ impl Worker {
                         session.run(run)
                     });
                     // It may have come too late.
-                    canceller.reset();
+                    canceller.rearm();
                     match result {
-                        Err(Error::Cancelled(_)) => self.count("cancels"),
+                        Err(Error::Cancelled) => self.count("cancels"),
                         result => {
                             let found = self.settled(result, room);
                             assert!(found.is_none_or(|out| out.dist == expected));

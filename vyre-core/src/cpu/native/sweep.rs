@@ -30,6 +30,7 @@ use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The name under which profilers show the lanes of a wave. The macros implement it for a type called like the wave's
 /// function, because a symbol of a function in an `impl` names the type.
@@ -479,7 +480,7 @@ impl<'s> Sweep<'s> {
         args.ready(chunks);
         if !self.shares(chunks, args) {
             for chunk in 0..chunks {
-                let _in_lane = InLane::enter(Lanes::Alone, code.signal);
+                let _in_lane = InLane::enter(Lanes::Alone, code.watch);
                 let (first, end) = borders(len, chunk);
                 let local = args.begin();
                 let (_, part) = C::cut(args.whole(), first);
@@ -499,7 +500,7 @@ impl<'s> Sweep<'s> {
             let parts = group.clone().into_par_iter().zip(parts);
             parts
                 .map(|(chunk, part)| {
-                    let _in_lane = InLane::enter(Lanes::Shared, code.signal);
+                    let _in_lane = InLane::enter(Lanes::Shared, code.watch);
                     let (first, end) = span_of(chunk);
                     let local = C::open_part(&part, chunk - group.start);
                     let span = (first, end - first);
@@ -549,7 +550,7 @@ impl<'s> Sweep<'s> {
         Code {
             program: &self.state.program,
             wave: self.wave,
-            signal: self.state.meter.signal(),
+            watch: self.state.meter.watch(),
         }
     }
 
@@ -582,7 +583,7 @@ impl<'s> Sweep<'s> {
         args.ready(chunks);
         if !self.shares(chunks, args) {
             for chunk in 0..chunks {
-                let _in_lane = InLane::enter(Lanes::Alone, code.signal);
+                let _in_lane = InLane::enter(Lanes::Alone, code.watch);
                 let local = args.begin();
                 let walk = || walk(chunk);
                 let view = args.view();
@@ -601,7 +602,7 @@ impl<'s> Sweep<'s> {
             let chunks = group.clone().into_par_iter();
             chunks
                 .map(|chunk| {
-                    let _in_lane = InLane::enter(lanes, code.signal);
+                    let _in_lane = InLane::enter(lanes, code.watch);
                     let walk = || walk(chunk);
                     let local = C::open(view, chunk - group.start);
                     name.lanes(|| run_chunk::<C, F, W>(&code, (view, local), walk, kernel))
@@ -647,7 +648,7 @@ where
     let mut next = 0;
     let mut found = None;
     loop {
-        if code.is_stopped() {
+        if code.watch.has_ended() {
             C::end(&mut local);
             return (local, found);
         }
@@ -676,7 +677,11 @@ where
                 C::end(&mut local);
                 return (local, found);
             }
-            Err(payload) if fault::is_stop(&*payload) => {}
+            Err(payload) if fault::is_stop(&*payload) => {
+                code.watch.cut.store(true, Relaxed);
+                C::end(&mut local);
+                return (local, found);
+            }
             Err(payload) => {
                 let item = (first + next - 1) as u32;
                 let pending = code.locate(item, fault::classify(payload));
@@ -717,7 +722,7 @@ where
     let mut walk = walk();
     let mut found = None;
     loop {
-        if code.is_stopped() {
+        if code.watch.has_ended() {
             C::end(&mut local);
             return (local, found);
         }
@@ -733,7 +738,11 @@ where
                 C::end(&mut local);
                 return (local, found);
             }
-            Err(payload) if fault::is_stop(&*payload) => {}
+            Err(payload) if fault::is_stop(&*payload) => {
+                code.watch.cut.store(true, Relaxed);
+                C::end(&mut local);
+                return (local, found);
+            }
             Err(payload) => {
                 let pending = code.locate(walk.current(), fault::classify(payload));
                 found = lowest(found, Some(Box::new(pending)));

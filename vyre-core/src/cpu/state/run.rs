@@ -667,10 +667,10 @@ impl<B: Bodies> Sweeper for Sweeping<'_, '_, B> {
 
 /// A run that ended with this was begun; otherwise its arguments were refused.
 fn was_launched<T>(result: &Result<T, RunError>) -> bool {
-    matches!(
-        result,
-        Ok(_) | Err(RunError::Trap(_) | RunError::Work { .. } | RunError::Cancelled(_))
-    )
+    match result {
+        Ok(_) | Err(RunError::Trap(_)) => true,
+        Err(other) => other.is_stop(),
+    }
 }
 
 #[cold]
